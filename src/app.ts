@@ -106,7 +106,7 @@ function openApp({ config, log }: AppDeps): FastifyInstance {
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: () => randomUUID(),
     requestIdHeader: false,
-    // A number is the number of proxies. Given a number, Fastify trusts no proxy, so it becomes a function.
+    // A number in TRUST_PROXY is the number of proxies. Given a number, Fastify trusts no proxy, so it gets a function.
     trustProxy: typeof trust === 'number' ? (_address, hop) => hop < trust : trust,
     bodyLimit: BODY_LIMIT,
     requestTimeout: 15 * SECOND,

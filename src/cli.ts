@@ -8,13 +8,13 @@ async function run(args: string[]): Promise<number> {
   try {
     return await runCli(args, ownEnvironment(), process, onStopSignal, variablesOfEnvFile());
   } catch (error) {
-    // The file `.env` cannot be read: this is reported like an error of a command.
+    // If the file `.env` cannot be read: this is reported like an error of a command.
     return await reportFailure(error, { streams: process, json: args.includes('--json') });
   }
 }
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // The reader of the pipe, such as `head`, has closed it early: this is no error.
+  // If the reader of the pipe closes it early, as `head` does: this is no error.
   if (error.code === 'EPIPE') return;
   process.stderr.write(`${sentence(`The answer cannot be written: ${systemReason(error)}`)}\n`);
   process.exitCode = 1;

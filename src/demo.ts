@@ -32,7 +32,7 @@ import { LONG_OPERATION_TIMEOUT_MS, openMongo } from './platform/mongo.ts';
 import { onStopSignal } from './platform/stop-signals.ts';
 import { type AppDeps, openAppDeps } from './process/app-deps.ts';
 
-/** How long the listener is stopped after the key s or SIGUSR2. */
+/** How long the first server's listener is stopped after the key s or SIGUSR2. */
 const AWAY_MS = 20 * SECOND;
 
 const TRAFFIC_EVERY_MS = 15 * SECOND;
@@ -56,9 +56,9 @@ const stopping = new AbortController();
 const { signal } = stopping;
 let running: AllInOne | undefined;
 let opened: AppDeps | undefined;
-/** Work that runs until the demo stops. The platform is closed after this work has ended. */
+/** The work in the background. When the demo stops, it waits for this work before it closes the platform. */
 const background: Promise<unknown>[] = [];
-/** How long the demo waits for the background work to end, in milliseconds. */
+/** The longest time for which the demo waits for the background work to end. */
 const ENDS_WITHIN_MS = 5 * SECOND;
 
 function listenForKeys(stopListener: () => void): void {
@@ -89,7 +89,10 @@ async function fill(deps: AppDeps, { listed, votedFor }: OpenSamples, url: strin
   });
 }
 
-/** Prints events until the demo stops: votes of the demo's user at once, a summary of all others every 15 s. */
+/**
+ * Until the demo stops, prints why a vote of the demo's user is not delivered, and every 15 s a summary of the votes of
+ * made-up players.
+ */
 async function watch(deps: AppDeps, { votedFor }: OpenSamples): Promise<void> {
   for (const { serverId, sample } of votedFor) {
     const notify = (username: string, message: string) => {
@@ -137,7 +140,7 @@ async function start(): Promise<void> {
     STEAM_SIGN_IN: 'on',
     ...ownEnvironment(),
     ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
-    // All servers are on this machine, and most of them belong to one user, so the usual limits would be too low.
+    // All vote listeners are on 127.0.0.1, and most of them belong to one user, so the usual limits would be too low.
     DESTINATION_LIMIT: '1000',
     ACCOUNT_LIMIT: '1000',
     // The operator of the demo needs no second factor.

@@ -35,7 +35,7 @@ import { withoutMongodb } from './without-mongodb.ts';
 /** The options of a worker's connections. An operation on many votes may take longer than one of an API request. */
 export const WORKER_OPTIONS: OpenOptions = { mongoOperationMs: LONG_OPERATION_TIMEOUT_MS };
 
-/** After a shutdown began, attempts that have written their vote wait this long for the answer (design rule 12). */
+/** During a shutdown, attempts that have written their vote wait at most this long for the answer (design rule 12). */
 const LAST_ANSWERS_MS = 10 * SECOND;
 /** How long a shutdown waits until the workers are closed. While Redis is unavailable, they never close. */
 const CLOSE_TIMEOUT_MS = 3 * SECOND;
@@ -54,8 +54,8 @@ const LIMITERS: Partial<Record<QueueName, RateLimiterOptions>> = {
   'draw-cards': { max: 10, duration: SECOND },
 };
 /**
- * How long the lock of an `answer-now` job lasts. If its worker is killed, the waiting user gets a message after this
- * time, or at most after twice this time.
+ * The longest time for which the lock of an `answer-now` job lasts. If the worker of the job is killed, the waiting
+ * user gets a message after twice this time at most.
  */
 const ANSWER_LOCK_MS = 10 * SECOND;
 /**
@@ -93,7 +93,10 @@ function processors(
   };
 }
 
-/** The queues with these names; an empty list means all. `forward-votes` means all delivery queues. */
+/**
+ * The queues with these names; an empty list means all. `forward-votes` means all delivery queues. If the concurrency
+ * of a queue is set to 0, the queue is left out.
+ */
 function queuesNamed(names: string[], config: AppDeps['config']): QueueName[] {
   const unknown = names.filter((name) => !QUEUE_NAMES.some((queue) => queue === name));
   if (unknown.length > 0) {
@@ -106,7 +109,7 @@ function queuesNamed(names: string[], config: AppDeps['config']): QueueName[] {
   return QUEUE_NAMES.filter((queue) => wanted.has(queue) && concurrencyOf(config, queue) > 0);
 }
 
-/** How many jobs of a queue run at once in this process. Periodic work runs one job at a time. */
+/** How many jobs of a queue run at once in this process. Queues that are not listed run one job at a time. */
 function concurrencyOf(config: AppDeps['config'], name: QueueName): number {
   switch (name) {
     case 'forward-votes':

@@ -8,8 +8,8 @@ import { forgetAddresses } from '../src/workflows/retention/forget-addresses.ts'
 import { forgetNames } from '../src/workflows/retention/forget-names.ts';
 
 /**
- * Returns the processor of `clean-up`. It deletes data whose retention time has ended on the job's day, and marks the
- * day as done. If a run is interrupted, the scheduler adds the job again.
+ * Returns the processor of `clean-up`. It deletes data whose retention time has ended on the job's day, and pictures
+ * that nothing uses, and marks the day as done. If a run is interrupted, the scheduler adds the job again.
  */
 export function cleanUp(deps: AppDeps, signal: AbortSignal): Processor<Payload<'clean-up'>> {
   return async (job) => {

@@ -42,8 +42,8 @@ export function forwardVotes(
     open: (listener) => openListener(secrets, listener),
     throttle: new BacklogThrottle(),
   };
-  // Each queue has a batcher of its own, so fresh votes do not wait for statements of unreachable listeners or
-  // backlogs.
+  // Each queue has a batcher of its own, so fresh votes do not wait for database operations of unreachable listeners
+  // or backlogs.
   const batchers: Record<DeliveryQueue, Batcher> = {
     'forward-votes': deps.batcher,
     'test-listeners': createBatcher(),
@@ -72,7 +72,7 @@ export function forwardVotes(
     addJob: (job) => producer.add('forward-votes', job),
     ending: signals.waitNoLonger,
     async isPaused() {
-      // If Redis is unavailable, the call below would wait until it is back.
+      // If Redis is unavailable, `isPaused()` of the queue would wait until Redis is back.
       if (producerRedis.status !== 'ready') throw new Error('Redis is away');
       return within(SECOND, queues['forward-votes'].isPaused());
     },
@@ -80,8 +80,8 @@ export function forwardVotes(
       try {
         const result = await drain('forward-votes', payload, { log: deps.log, onOutcome: forwarded });
         if (result.kind === 'moved') await producer.add(result.to, payload, { hasten: true });
-        // This drain has no job. If it ended for another reason, a job is added: it sends the other votes, is delayed,
-        // or ends with the reason, which Bull Board shows.
+        // This drain has no job. If it ended for any reason except `idle` and `busy`, a job is added: the job sends the
+        // remaining votes, is delayed, or ends with the reason, which Bull Board shows.
         else if (result.kind !== 'idle' && result.kind !== 'busy')
           await producer.add('forward-votes', payload);
       } catch (error) {

@@ -28,7 +28,7 @@ export function repairCountersWorker(
   };
 }
 
-/** Returns the processor of `repair-today`. It corrects today's vote counters while votes are being cast. */
+/** Returns the processor of `repair-today`. It corrects the vote counters of unsettled days while votes are cast. */
 export function repairTodayWorker(
   deps: AppDeps,
   metrics: Drifting,

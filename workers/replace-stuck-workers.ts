@@ -16,7 +16,7 @@ const TIMEOUT_MS = 2 * SECOND;
 export type Activity = {
   /** How many jobs the worker is running. */
   running: number;
-  /** How many jobs the worker has taken since it started. */
+  /** How many jobs this process has taken from the queue, including those of replaced workers. */
   taken: number;
   /** How many jobs the worker may run at once. */
   concurrency: number;
@@ -46,7 +46,7 @@ export async function replaceStuckWorkers(watch: Watch, stopping: AbortSignal): 
   const replacedAt = new Map<QueueName, number>();
   while (!stopping.aborted) {
     await pause(everyMs, undefined, { signal: stopping }).catch(() => undefined);
-    // While Redis is unavailable, commands would pile up and all be sent when it is back.
+    // While Redis is unavailable, the commands of each comparison would be queued, and all be sent when Redis is back.
     if (producerRedis.status !== 'ready' || isPaused()) {
       suspects.clear();
       continue;

@@ -14,7 +14,7 @@ export function sendMailWorker(deps: AppDeps, waitNoLonger: AbortSignal): Proces
   const send = createSend(deps.config);
   return async (job) => {
     const { mailId } = QUEUES['send-mail'].payload.parse(job.data);
-    // If the mail server was removed from the settings, waiting mails wait up to a day for a new one.
+    // If the mail server was removed from the settings, the mail stays due until a mail server is set again.
     if (deps.config.SMTP_URL === undefined) return { end: 'no-mail-server' };
     return { end: await sendMail({ ...deps, send }, mailId, waitNoLonger) };
   };

@@ -19,7 +19,7 @@ const TEST_MAIL_MS = 20 * SECOND;
 /** Errors that mean that a file is no usable logo. */
 const REFUSALS = [PictureError, PictureProcessError, SvgError];
 
-/** The tasks of `answer-now` for operators who change settings. They use the settings that are stored now. */
+/** The tasks of `answer-now` for operators who change settings. The tests reload the stored settings first. */
 export function settingTasks(deps: AppDeps, pictureProcess: PictureProcess) {
   const { config, liveSettings } = deps;
   const send = createSend(config, TEST_MAIL_MS);

@@ -6,7 +6,10 @@ import type { AppDeps } from '../src/process/app-deps.ts';
 /** How often due probes are taken. A new server must be probed within 10 s; a cron expression has steps of a minute. */
 export const TAKE_ROUND_MS = SECOND;
 
-/** Takes due probes every second until `stopping` is aborted. If a take fails, the next one still follows. */
+/**
+ * Takes due probes every second until `stopping` is aborted. If a take fails, the next one still follows. If `PROBES`
+ * is `off`, takes none.
+ */
 export async function takeProbes(deps: AppDeps, stopping: AbortSignal): Promise<void> {
   const { log, config } = deps;
   if (config.PROBES === 'off') return;

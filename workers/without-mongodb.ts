@@ -13,8 +13,8 @@ export type MongodbWatch = {
   /** Whether no MongoDB server that accepts writes is reachable now. */
   isAway(): boolean;
   /**
-   * Wraps the processor of a delivery queue. If MongoDB is away for long, a job then fails for BullMQ, although its
-   * work still runs.
+   * Wraps the processor of a delivery queue. If MongoDB is away for the time of a lease, the job ends for BullMQ,
+   * although its work still runs.
    */
   givingUp(process: Processor): Processor;
   close(): void;
@@ -34,7 +34,7 @@ export function withoutMongodb(
   runningWork: Set<Promise<unknown>>,
 ): MongodbWatch {
   const client = mongo.connection.getClient();
-  /** The work of each running delivery job, with a function that makes the job fail. */
+  /** The work of each running delivery job, with a function that ends the job with an error. */
   const running = new Map<Promise<unknown>, (error: Error) => void>();
   let isAway = false;
   let timer: NodeJS.Timeout | undefined;

@@ -72,8 +72,8 @@ export async function noteAccountChange(
 }
 
 /**
- * Mails a user about a change to how they sign in, even if `wantsMail` is false, because it is a security mail. An
- * unconfirmed address may be a stranger's, so it gets no mail.
+ * Mails a user about a change to how they sign in, if the listing sends mail. The mail is sent even if `wantsMail` is
+ * false, because it is a security mail. An unconfirmed address may be a stranger's, so it gets no mail.
  */
 export async function mailAccountChange(
   sources: AccountMailDeps,

@@ -114,7 +114,7 @@ function openLibrary(sources: AuthDeps, giveLink: GiveLink, inSlot: ReturnType<t
       },
     },
     trustedOrigins: [new URL(config.PUBLIC_URL).origin],
-    // sign-in-limits.ts limits by user and across all web processes instead.
+    // sign-in-limits.ts limits by account and by network instead, across all web processes.
     rateLimit: { enabled: false },
     user: {
       modelName: 'people',
@@ -227,7 +227,8 @@ function openLibrary(sources: AuthDeps, giveLink: GiveLink, inSlot: ReturnType<t
     advanced: {
       cookiePrefix: 'tallyport',
       useSecureCookies: config.PUBLIC_URL.startsWith('https:'),
-      // The cookie of the OAuth state lives as long as the stored state: users may have to confirm an address first.
+      // The cookie of the OAuth state lives as long as the stored state: some users must confirm their address at the
+      // other site before they return.
       cookies: { state: { attributes: { maxAge: (10 * MINUTE) / SECOND } } },
       defaultCookieAttributes: { httpOnly: true, sameSite: 'lax', path: config.basePath || '/' },
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },

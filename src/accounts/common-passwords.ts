@@ -8,7 +8,7 @@ const COMMON = new Set(
     .filter((line) => line !== '' && !line.startsWith('# ')),
 );
 
-/** In characters. A repeated piece that is not longer is as easy to guess as the piece itself. */
+/** In characters. A password that only repeats a piece of at most this length is as easy to guess as the piece. */
 const LONGEST_PIECE = 4;
 
 /** Whether a password is in the list of common ones or repeats a short piece. Upper and lower case do not matter. */

@@ -10,7 +10,10 @@ export function linkText(site: Site, { kind, address }: Pick<OneTimeLink, 'kind'
   return { subject, text: signed(site, before, address, after) };
 }
 
-/** The mail if somebody signs up with an address that has an account, or changes to it. The page does not show this. */
+/**
+ * The mail to an address that has an account already, if somebody signs up with this address or wants to change theirs
+ * to it. The page does not show that the account exists.
+ */
 export function hasAccountText(site: Site): MailText {
   const { SERVICE_NAME: name, PUBLIC_URL: url } = site;
   return {

@@ -3,7 +3,7 @@ import type { Config } from '../platform/config.ts';
 import type { SignedIn } from './sessions.ts';
 import type { User } from './user.ts';
 
-/** After this time an operator must sign in again, with a code of the second factor. */
+/** To use the admin area after this time, an operator must sign in again, with a code if they have a second factor. */
 const OPERATOR_SESSION_MS = 12 * HOUR;
 
 type Rule = { config: Pick<Config, 'OPERATOR_TWO_FACTOR'>; clock: Clock };
@@ -34,8 +34,8 @@ export function isFreshSession({ clock }: Pick<Rule, 'clock'>, { user, session }
 }
 
 /**
- * Whether a session has an operator's rights. The role alone is not enough: an operator's session that is old or has
- * no second factor gives access to the operator's own servers only.
+ * Whether a session has an operator's rights. The role alone is not enough: an operator's session that is old, or lacks
+ * a required second factor, gives access to the operator's own servers only.
  */
 export function mayActAsOperator(rule: Rule, signedIn: SignedIn): boolean {
   return (

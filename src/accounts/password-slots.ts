@@ -3,7 +3,7 @@ import { AppError } from '../platform/app-error.ts';
 
 /** The client for whom a password is hashed or checked. */
 export type HashingClient = {
-  /** The network that the request came from: an IPv4 address or an IPv6 /48. */
+  /** The wider network that the request came from: an IPv4 address or an IPv6 /48. */
   network: string;
   /** The account of the request's known device (see known-devices.ts) or session; null without either. */
   knownAs: string | null;

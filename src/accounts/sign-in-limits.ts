@@ -5,7 +5,7 @@ import { networkOf, widerNetworkOf } from '../platform/limits/network-of.ts';
 import { type Allowance, type RateLimit, refund, useAllowance } from '../platform/limits/rate-limit.ts';
 import { hashedAddress } from './mail-limits.ts';
 
-/** Tries for one account from one network or one known device. Leaves room for typing errors. */
+/** Tries for one account from one network or one known device, or while signed in. Leaves room for typing errors. */
 const OF_ACCOUNT: Allowance = { times: 10, windowMs: 10 * MINUTE };
 /** Tries from one network, which many users may share. */
 const BY_NETWORK: Allowance = { times: 30, windowMs: 10 * MINUTE };
@@ -13,7 +13,7 @@ const BY_NETWORK: Allowance = { times: 30, windowMs: 10 * MINUTE };
 const ACCOUNT_BY_WIDER_NETWORK: Allowance = { times: 20, windowMs: HOUR };
 /**
  * Tries for one account from all networks together, without those of known devices, which can still sign in. NIST SP
- * 800-63B allows 100 consecutive wrong tries. Only tries from five wider networks can reach this limit.
+ * 800-63B allows 100 consecutive wrong tries. Only tries from at least five wider networks can reach this limit.
  */
 const BY_EMAIL: Allowance = { times: 100, windowMs: HOUR };
 
@@ -40,7 +40,7 @@ type Rule = Limit & {
   countsAll?: boolean;
 };
 
-/** The widest rule comes first: if a network is over its limit, its tries do not count for the limits of accounts. */
+/** The rules of a network come first: if it is over its limit, its tries do not count for the limits of accounts. */
 function rulesOf({ email, address, device }: Try): Rule[] {
   const account = hashedAddress(email);
   if (device !== null) {
@@ -91,7 +91,8 @@ export function countOtherSiteCallback(limits: Limits, address: string): Promise
 }
 
 /**
- * Counts one re-authentication of a signed-in user by password or code, right or wrong. Returns the same as `countTry`.
+ * Counts one re-authentication of a signed-in user, right or wrong: by the password, and a code if the second factor is
+ * on. Returns the same as `countTry`.
  */
 export function countReAuthentication(limits: Limits, userId: ObjectId): Promise<Date | null> {
   return useAllowance(limits, `proof:user:${userId.toHexString()}`, OF_ACCOUNT);

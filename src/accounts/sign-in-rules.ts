@@ -27,12 +27,17 @@ export function includesCode(path: string | undefined): boolean {
 }
 
 /**
- * Decides whether another site's account may be linked to the user who has the same e-mail address. If the user's
- * address is unconfirmed, the account is linked, and the user's earlier password, second factor and sessions are
- * deleted. If the user must sign in with a password, the accounts are not linked: the link would give access once the
- * second factor is off or the user is no longer an operator.
+ * Decides whether another site's account may be linked to the user who has the same e-mail address. The first of these
+ * cases that applies decides.
  *
- * @returns undefined if they may be linked; otherwise the code of the error
+ * - A suspended user: no.
+ * - A user with an unconfirmed address, unless they are an operator: yes. The user's earlier password, links to other
+ *   sites, second factor and sessions are deleted first.
+ * - A user who must sign in with a password (`requiresPassword`): no. The link would give access as soon as the second
+ *   factor is off or the user loses the operator's role.
+ * - Any other user: yes.
+ *
+ * @returns undefined if it may be linked; otherwise the code of the error
  */
 export async function mayLink(deps: SignInRuleDeps, userId: string): Promise<{ error: string } | undefined> {
   const _id = new ObjectId(userId);
@@ -53,7 +58,7 @@ export async function mayLink(deps: SignInRuleDeps, userId: string): Promise<{ e
 
 /**
  * Records that another site is being linked to an account, and mails the user. Runs before the new credential is
- * stored. An account without credentials is new, so nothing is recorded.
+ * stored. If the account has no credentials, it is new or `mayLink` has just deleted them, and nothing is recorded.
  */
 export async function noteLink(deps: SignInRuleDeps, userId: ObjectId, providerId: string): Promise<void> {
   const site = otherSites(deps.config).find(({ id }) => id === providerId);

@@ -52,9 +52,9 @@ function hashed(text: string): string {
 }
 
 /**
- * Counts one new account, across all web processes and all ways to sign up. Call it when the user has shown that the
- * e-mail address is theirs, so that nobody exhausts the limit of a domain with made-up addresses. If the account is
- * refused, no limit counts it.
+ * Counts one new account, across all web processes and all ways to sign up. On a listing that sends mail, call it when
+ * the user has shown that the e-mail address is theirs, so that nobody exhausts the limit of a domain with made-up
+ * addresses. If the account is refused, no limit counts it.
  *
  * @returns null if the account may be made; otherwise the time from which the next one may be made
  */
@@ -103,9 +103,9 @@ async function refundAll(deps: Limits, keys: string[]): Promise<void> {
 }
 
 /**
- * Whether the network of a request has reached its limit of new accounts. Checked before a link is sent, because the
- * link could make no account. The answer does not depend on the e-mail address; otherwise it would reveal whether
- * accounts were made with that address.
+ * Whether the network of a request, or the subnet around it, has reached its limit of new accounts. If so, no sign-up
+ * link is sent, because the link could make no account. The answer does not depend on the e-mail address; otherwise it
+ * would reveal whether accounts were made with that address.
  *
  * @param address - the network address of the request
  * @returns null if one more account may be made; otherwise the time from which it may be made

@@ -18,7 +18,8 @@ type SigningUp = Links & LinkDeps & { users: Collection<User>; config: Pick<Conf
  * Sends a sign-up link to `email`. It stores only a hash of the link and makes no account yet, so that nobody can take
  * an address that is not theirs. The user who opens the link sets the password.
  *
- * Unconfirmed accounts, made by an earlier version or by a listing without mail, get the same link.
+ * If the address has a confirmed account, it gets a mail that says so instead of a sign-up link. Unconfirmed accounts,
+ * made by an earlier version or while the listing sent no mail, get the same link as new users.
  *
  * @param next - the page to which the user returns. It is stored and is not part of the link: anybody can enter a
  *   stranger's address, and could otherwise choose the text of a link in our mail.

@@ -13,7 +13,7 @@ const userDefinition = {
   name: { type: String, required: true },
   /** In lower case, as the library stores it. */
   email: { type: String, required: true },
-  /** When the address last changed; absent or null if never. Older audit entries with it may be another user's. */
+  /** When the address last changed; absent or null if never. In older audit entries it may be another user's. */
   emailChangedAt: { type: Date },
   emailVerified: { type: Boolean, required: true },
   image: { type: String, default: null },
@@ -33,7 +33,7 @@ const userDefinition = {
   mailOff: { type: [String], default: undefined },
 } as const;
 
-/** Users who sign in: owners of servers and operators of the listing. */
+/** All users: owners of servers, players who have an account, and operators of the listing. */
 export const userSchema = new Schema(userDefinition, { collection: 'people' });
 userSchema.index({ email: 1 }, { unique: true });
 userSchema.index({ createdAt: -1, _id: -1 });
@@ -77,7 +77,10 @@ credentialSchema.index({ userId: 1 });
 const verificationDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   identifier: { type: String, required: true },
-  /** For a link to set a password: the user's id. For a sign-up link: the e-mail address. For a setup link: `setup`. */
+  /**
+   * For a link to set a password, and for a sign-in that waits for a code: the user's id. For a sign-up link: the
+   * e-mail address. For a setup link: `setup`.
+   */
   value: { type: String, required: true },
   /** For a sign-up link: the page on which the sign-up began, as a path. */
   next: { type: String },

@@ -27,7 +27,7 @@ export type Decider = { userId: ObjectId | null; by: string };
  * Thrown if a decision about a user is not possible.
  *
  * - `user-not-found`: there is no user with the id.
- * - `yourself`: operators cannot suspend themselves or change their own role.
+ * - `yourself`: operators cannot decide about their own account, for example suspend it or change its role.
  * - `last-operator`: at least one operator must be able to sign in to the admin area.
  */
 export class UserError extends CodedError<keyof typeof MESSAGES> {
@@ -87,7 +87,7 @@ export async function liftSuspension(deps: UserDeps, userId: ObjectId, who: Deci
 
 /**
  * Confirms a user's address for a listing that sends no mail. The operator must know that the address is the user's:
- * with it, the user can accept invitations, and gets the servers that are reserved for it.
+ * with a confirmed address, the user can accept invitations, and gets the servers that are reserved for the address.
  */
 export async function confirmAddress(deps: UserDeps, userId: ObjectId, who: Decider): Promise<void> {
   await decide(deps, userId, who, {}, async () => {
@@ -147,7 +147,7 @@ const newUser = z.object({
 /**
  * Makes an existing user an operator, or makes a new operator without a password.
  *
- * @throws {InvalidDocumentError} for an invalid address or name
+ * @throws {InvalidDocumentError} for an invalid address or name; {UserError} as in `decide`
  */
 export async function createOperator(
   deps: UserDeps,

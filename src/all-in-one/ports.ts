@@ -9,7 +9,7 @@ const TIMEOUT_MS = 2 * SECOND;
 
 /**
  * Checks that PORT and the metrics ports are free. Returns the metrics ports of web, worker and scheduler: METRICS_PORT
- * and the two after it; 0 stays 0.
+ * and the two after it. If METRICS_PORT is 0, all three are 0.
  *
  * @throws {ServiceError} when a port is taken or cannot be opened: one sentence with the variable to set.
  */

@@ -23,7 +23,7 @@ const PROCESSES = [
 
 /** A running platform: web, worker and scheduler, and the services that were started for them. */
 export type AllInOne = {
-  /** The given configuration, with the addresses of the services and, if PORT was 0, the chosen port. */
+  /** The given configuration, with the addresses of the services, SECRET_KEY and, if PORT was 0, the chosen port. */
   config: ConnectedConfig;
   /** The address of the web process: PUBLIC_URL. */
   url: string;
@@ -37,7 +37,7 @@ type StartOptions = {
   log: Say;
   /** The environment from which `given` was loaded; the processes get it too. */
   env?: Variables;
-  /** If this signal aborts, the processes are stopped, and the promise rejects with the signal's reason. */
+  /** If the signal aborts during the start, the processes are stopped, and the promise rejects with its reason. */
   signal?: AbortSignal;
 };
 

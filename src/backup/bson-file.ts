@@ -72,6 +72,7 @@ export async function hashOf(path: string, onBytes: (bytes: number) => void): Pr
  * Reads the documents of a file that `writeBsonFile` wrote.
  *
  * @throws {RangeError} when a document has an impossible length or the file ends inside one; the errors of zlib
+ *   and of the file system
  */
 export async function* readBsonFile(path: string): AsyncGenerator<Buffer> {
   let rest = Buffer.alloc(0);

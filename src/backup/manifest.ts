@@ -7,8 +7,9 @@ import { CodedError } from '../platform/app-error.ts';
 const FORMAT = 1;
 
 /**
- * Collections that a backup leaves out: sessions, links that were sent by mail, short-lived records of processes,
- * uploaded files (the metadata of a photo may contain a place), and previews, which can be drawn again.
+ * Collections that a backup leaves out: sessions, links that were sent by mail, short-lived records (leases, processes,
+ * limits, used proofs of work), uploaded files (the metadata of a photo may contain a place), previews, which can be
+ * drawn again, and the records of restores.
  */
 const LEFT_OUT = new Set([
   'sessions',
@@ -111,8 +112,8 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
 }
 
 /**
- * @throws {BackupError} `no-backup` when the folder has no manifest, `newer-backup` when the manifest has another
- *   format, `backup-damaged` when it is invalid
+ * @throws {BackupError} `no-backup` when the folder does not exist or its manifest cannot be read, `newer-backup` when
+ *   the manifest has another format, `backup-damaged` when the manifest is invalid
  */
 export async function readManifest(folder: string): Promise<Manifest> {
   if (!(await stat(folder).catch(() => null))?.isDirectory())

@@ -18,10 +18,13 @@ import { type BackupCollection, BackupError, type Manifest, readManifest } from 
 import { asOnlyRestore, collectionNames, type RestoreRun } from './restore-run.ts';
 import { SEALED } from './take-backup.ts';
 
-/** The largest insert, in documents and bytes. */
+/** A batch is inserted as soon as it has this many documents or bytes. */
 const BATCH = { documents: 1_000, bytes: 8 * 1_024 * 1_024 };
 
-/** Options for reading BSON: numbers keep their type (a double without a fraction stays a double), and texts stay. */
+/**
+ * Options for reading BSON: values keep their BSON type (a double without a fraction stays a double), and invalid UTF-8
+ * is no error.
+ */
 const AS_STORED = {
   promoteValues: false,
   promoteBuffers: false,
@@ -249,7 +252,8 @@ class Changes {
   }
 
   #giveUp(message: Document): void {
-    // If the limit of notifications held this message back, another message reports that. So it is not sent now either.
+    // `heldAt` marks a message that the limit of notifications held back. A later message reports how many there were.
+    // Without the mark, the messages of the backup are not reported.
     delete message.heldAt;
     if (!message.nextAt) return;
     delete message.nextAt;

@@ -63,7 +63,7 @@ export async function asOnlyRestore<T>(
       restored,
       noteRestored: (all) => say({ restored: all }),
     });
-    // The write is retried: if MongoDB's answer is lost, the command would fail although everything is restored.
+    // Without the retries, the command would fail if MongoDB's answer is lost, although everything is restored.
     const retriedUntil = performance.now() + DEAD_MS;
     await retry(() => say({ finishedAt: '$$NOW' }), {
       deadline: () => retriedUntil,

@@ -7,7 +7,7 @@ export type Answer = {
   /** The value that `--json` prints; times are ISO strings. */
   json: unknown;
   text: string;
-  /** 1: the command ran, and its action failed. 3: a vote was sent but not confirmed. Absent: 0. */
+  /** 1: the command ran, and its work failed or is incomplete. 3: a vote was sent but not confirmed. Absent: 0. */
   exitCode?: 1 | typeof UNCONFIRMED;
 };
 

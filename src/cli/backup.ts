@@ -99,7 +99,10 @@ async function backup(
   };
 }
 
-/** Refuses to back up an empty database: it is probably the wrong one, and only a restore would show the mistake. */
+/**
+ * Refuses to back up a database without servers and users: it is probably the wrong one, and only a restore would show
+ * the mistake.
+ */
 async function refuseNothing({ servers, users, mongo }: Session): Promise<void> {
   if ((await servers.findOne({})) || (await users.findOne({}))) return;
   throw new CommandError(

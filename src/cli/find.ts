@@ -9,7 +9,7 @@ export const BY = 'cli';
 
 /**
  * @param removed - `true` finds removed servers too
- * @throws {CommandError} `server-not-found` when no server has this id or slug
+ * @throws {CommandError} `server-not-found` when there is no such server
  */
 export async function serverOf(
   deps: AppDeps,

@@ -1,13 +1,16 @@
 import { getSystemErrorMessage } from 'node:util';
 import { DAY, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
 
-/** `text` with a capital first letter. If it ends without a punctuation mark, a full stop is added. */
+/** `text` with a capital first letter. A full stop is added, unless `text` ends with one of `.!?”)`. */
 export function sentence(text: string): string {
   const begun = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?”)]$/.test(begun) ? begun : `${begun}.`;
 }
 
-/** The operating system's error message without error code and system call: `no space left on device`. */
+/**
+ * The operating system's error message without error code and system call: `no space left on device`. For an error of
+ * another kind: its message.
+ */
 export function systemReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { errno, message } = error as NodeJS.ErrnoException;

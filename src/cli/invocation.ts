@@ -14,7 +14,7 @@ const DEFAULT_DATA_DIR = '.data';
 export function invocation(line: string, env: Variables): string {
   const { DATA_DIR = '' } = env;
   const elsewhere = DATA_DIR === '' || DATA_DIR === DEFAULT_DATA_DIR ? '' : `DATA_DIR=${quoted(DATA_DIR)} `;
-  // npm sets this variable for its scripts. `tallyport` without npm is a command only where the package is installed.
+  // npm sets `npm_lifecycle_event`. Without npm, `tallyport` is a command only where the package is installed.
   if (env.npm_lifecycle_event === 'tallyport') return `${elsewhere}npm run -s tallyport -- ${line}`;
   const file = relative('', fileURLToPath(new URL('../cli.ts', import.meta.url)));
   return `${elsewhere}node ${quoted(file)} ${line}`;

@@ -10,7 +10,10 @@ import type { Session } from './session.ts';
 import { pairs } from './table.ts';
 import { say, type Terminal, UNCONFIRMED } from './terminal.ts';
 
-/** `listener test`: sends a test vote and says what is wrong with the listener. */
+/**
+ * `listener test`: sends a test vote and says what is wrong with the listener. If the game server fetches its votes,
+ * waits for its next take instead.
+ */
 export async function testListener(session: Session, text: string): Promise<Answer> {
   const server = await serverOf(session, text);
   const deps = { ...session, send: createSend(session.config) };

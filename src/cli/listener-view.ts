@@ -111,7 +111,7 @@ export function unconfirmedText(
   return `${votes} given up without an answer; they may have arrived. To send them again: ${again}`;
 }
 
-/** The number of votes sent with Votifier v1, which confirms nothing, and what to do; empty if there are none. */
+/** The number of votes that a Votifier v1 listener did not confirm, and what to do; empty if there are none. */
 export function sentText(
   { sentNotConfirmed }: ShownListener,
   { slug }: Server,
@@ -123,7 +123,7 @@ export function sentText(
   return [['Sent, not confirmed', `${words}. If they did not arrive, send them again: ${again}`]];
 }
 
-/** The time of the next test; null for a paused listener, which is not tested. */
+/** The time of the next test; null if none is planned. A paused listener is not tested. */
 function nextTest({ pause, breaker }: ListenerView): Date | null {
   return pause ? null : (breaker.nextTestAt ?? null);
 }

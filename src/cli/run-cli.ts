@@ -110,7 +110,7 @@ async function tallyport(args: string[], terminal: Terminal): Promise<Command> {
       getErrHelpWidth: () => streams.stderr.columns ?? HELP_WIDTH,
       getOutHasColors: () => false,
       getErrHasColors: () => false,
-      // Commander prints nothing itself: `reportFailure` prints the error, as text or as JSON.
+      // Commander itself prints no errors: `reportFailure` prints them, as text or as JSON.
       outputError: () => undefined,
     })
     .addHelpText(

@@ -38,7 +38,7 @@ async function transfer(deps: AppDeps, text: string, { email }: { email: string 
   };
 }
 
-/** The e-mail address of a server's owner; null if it has none. */
+/** The e-mail address of a server's owner; null if the server has no owner, or the owner's account was deleted. */
 export async function ownerEmail(deps: AppDeps, server: Server): Promise<string | null> {
   const { ownerId } = server;
   return (ownerId && (await ownersOf(deps, [server])).get(ownerId.toHexString())) || null;

@@ -18,7 +18,7 @@ const REDIS_WAIT_MS = SECOND;
 /** How long an interrupted command waits until the services that it started are closed. */
 const LONGEST_CLOSE_MS = 5 * SECOND;
 
-/** Printed when an import is interrupted. */
+/** Printed when an import is interrupted or fails. */
 export const RUN_AGAIN =
   'Interrupted: run the same command again to complete it. Until then, figures may not include everything that was imported.';
 
@@ -44,8 +44,9 @@ export type SessionNeeds = {
 
 /**
  * Opens the dependencies of one command and closes them afterwards. Without `MONGODB_URI` and `REDIS_URL`, the command
- * uses the services of the running `npm start`. If none runs, the command starts services for itself, and migrates
- * their database if it needs a migrated one.
+ * uses the services of the running `npm start`. If none runs, the command starts services for itself. If unique indexes
+ * are missing and the command needs a migrated database: without `MONGODB_URI` it migrates the database, with
+ * `MONGODB_URI` it fails.
  *
  * @throws what `loadConfig`, `findServices`, `openAppDeps` and `work` throw; {CommandError} `not-migrated`;
  * {CodedError} `restore-unfinished`

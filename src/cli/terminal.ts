@@ -23,7 +23,7 @@ export type Terminal = {
   streams: Streams;
   /** Whether `--json` is one of the arguments. */
   json: boolean;
-  /** 1: the command ran, and its action failed. 3: a vote was sent but not confirmed. */
+  /** 1: the command ran, and its work failed or is incomplete. 3: a vote was sent but not confirmed. */
   exitCode: 0 | 1 | typeof UNCONFIRMED;
   /** `stop` is called at the first signal that ends a process, `kill` at the second. */
   onInterrupt(act: { stop(): Promise<void>; kill(): void }): void;

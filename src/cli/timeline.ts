@@ -11,7 +11,7 @@ import { counted, iso, span, utc, when } from './format.ts';
 import { QUEUE_PAUSED } from './queue-pause.ts';
 import { oneLine, pairs, table } from './table.ts';
 
-/** A vote with its timeline, and the current server and state of the queue. */
+/** A vote with its timeline and its server, and whether a delivery queue is paused at this moment. */
 export type Shown = {
   vote: Vote;
   timeline: VoteTimeline;
@@ -106,7 +106,7 @@ function attemptJson(attempt: AttemptEvent): Record<string, unknown> {
   };
 }
 
-/** The events as JSON, except those that other fields of the answer contain. */
+/** An event as JSON; an empty list for the kinds that the answer has in other fields, or not at all. */
 function plainJson(event: TimelineEvent): Record<string, unknown>[] {
   switch (event.kind) {
     case 'expired':

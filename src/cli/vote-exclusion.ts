@@ -137,7 +137,7 @@ async function include(session: Session, text: string): Promise<Answer> {
   };
 }
 
-/** Finishes undoing the exclusion of one player on all servers. */
+/** Finishes undoing the exclusion of one player, on each server that the exclusion covers. */
 async function includePlayer(session: Session, text: string, requested: VoteExclusion[]): Promise<Answer> {
   const done = await withProgress(session.terminal, 'Including', 'servers', (progress) =>
     finishAll(session, requested, progress),

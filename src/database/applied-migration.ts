@@ -3,7 +3,7 @@ import { type InferRawDocType, Schema } from 'mongoose';
 const appliedMigrationDefinition = {
   /** The migration's name: `0001-complete-servers`. */
   _id: { type: String, required: true },
-  /** When its first run ended. */
+  /** When its first run ended; if the database was empty, when `tallyport migrate` recorded it without a run. */
   appliedAt: { type: Date, required: true },
 } as const;
 

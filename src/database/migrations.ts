@@ -16,7 +16,7 @@ export type Migration = {
   /** Its number and subject. The name is stored, so it never changes. */
   name: string;
   up: (mongo: Mongo) => Promise<void>;
-  /** Set if a process of the previous version can undo the migration: each later `tallyport migrate` runs it again. */
+  /** Set if its work can be incomplete or be undone later: each `tallyport migrate` runs it again. */
   repeats?: true;
 };
 
@@ -64,7 +64,7 @@ export async function noteApplied(mongo: Mongo, migrations: readonly Migration[]
   await bindCollections(mongo).migrations.bulkWrite(notes, { ordered: false, writeConcern: DURABLE });
 }
 
-/** All migrations in their order, with the time of their first run; null for a pending one. */
+/** All migrations in their order, with the time at which each was recorded as applied; null for a pending one. */
 export async function listMigrations(
   mongo: Mongo,
   migrations: readonly Migration[] = MIGRATIONS,

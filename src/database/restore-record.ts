@@ -36,7 +36,7 @@ const restoreRecordDefinition = {
   finishedAt: { type: Date },
 } as const;
 
-/** The record of the restore that filled this database. */
+/** The record of the restore that fills or filled this database. */
 export const restoreRecordSchema = new Schema(restoreRecordDefinition, { collection: 'restores' });
 
 export type RestoreRecord = InferRawDocType<typeof restoreRecordDefinition>;

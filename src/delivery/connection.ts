@@ -5,7 +5,7 @@ import type { MayConnect } from '../platform/limits/outgoing-limit.ts';
 import { type ResolveOptions, resolveAddress } from '../platform/resolve-address.ts';
 import type { OnStep } from './diagnosis/diagnosis.ts';
 
-/** The next event of a connection, or why the wait for it ended. `late`: the deadline passed. */
+/** The next event of a connection, or why the wait for it ended. `late`: no event came in time. */
 export type ReadResult =
   | { kind: 'bytes'; bytes: Buffer }
   /** The peer closed its side normally. */
@@ -30,7 +30,7 @@ export class PeerConnection {
   /** @param socket - a connected socket, which this connection owns from now on */
   constructor(socket: Socket) {
     this.#socket = socket;
-    // The handler is never removed: an error that arrives between two reads would be an uncaught exception.
+    // The handler is never removed: without it, an error between two reads would be an uncaught exception.
     socket.on('error', (error) => {
       this.#broken ??= errorCode(error);
     });
@@ -42,8 +42,8 @@ export class PeerConnection {
   }
 
   /**
-   * Returns data that has already arrived, or `late` if there is none. It waits for two iterations of the event loop:
-   * after only one, the sockets may not have been polled yet.
+   * Returns the peer's next event if it has already arrived, otherwise `late`. It waits for two iterations of the event
+   * loop: after only one, the sockets may not have been polled yet.
    */
   readArrived(): Promise<ReadResult> {
     return this.#nextEvent((late) => {
@@ -97,7 +97,7 @@ export class PeerConnection {
 /**
  * Calls `late` when the time `until` has passed; returns a function that cancels the call. If the process is busy, the
  * timer fires late, and an answer that arrived in time may still be unread. So `late` is called one turn of the event
- * loop after the timer.
+ * loop after the timer, unless `until` had passed before this call.
  */
 function after(until: number, late: () => void): () => void {
   const remaining = until - performance.now();

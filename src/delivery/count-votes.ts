@@ -27,7 +27,7 @@ const AGES = [
 
 type VoteAge = (typeof AGES)[number][0];
 
-/** Votes that are waiting or being sent, and their listeners. Counts of votes are at most `COUNTED_AT_MOST`. */
+/** Votes that are waiting or being sent, and all listeners. Each count of votes is at most `COUNTED_AT_MOST`. */
 export type QueueCounts = {
   /**
    * Votes waiting or being sent, by listener state. A listener that should fetch and does not counts as unreachable.
@@ -35,7 +35,10 @@ export type QueueCounts = {
   open: Record<ListenerState, number>;
   /** Waiting votes by the state of their server's listener and the time since they were cast. */
   waiting: Record<ListenerState, Record<VoteAge, number>>;
-  /** Due votes of reachable listeners that do not fetch. If their number or age grows, more workers help. */
+  /**
+   * Due votes of reachable listeners that do not fetch. If their number or age grows, more workers help.
+   * `oldestSeconds`: how long the oldest has been due.
+   */
   due: { waiting: number; oldestSeconds: number };
   /** How many listeners there are. If a server was removed, its listener stays in the database and is not counted. */
   listeners: Record<ListenerState, number>;
@@ -149,7 +152,7 @@ async function countDue(
   const found = await sum([{ $match: { ...queued, ...isDue } }, { $limit: COUNTED_AT_MOST }, summed]);
   if (!found) return { waiting: 0, oldestSeconds: 0 };
   // If the count stopped at its limit, it may have read only votes of the first servers. The oldest due vote is then
-  // also looked for among the first votes of all queues, with one index step for each server.
+  // also looked for among the first votes of all servers' queues, with one index step for each server.
   const firstVotes =
     found.waiting < COUNTED_AT_MOST
       ? null

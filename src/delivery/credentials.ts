@@ -4,7 +4,7 @@ import type { Listener } from '../listeners/listener.ts';
 import { CodedError } from '../platform/app-error.ts';
 import { kindOfText } from '../servers/token-text.ts';
 
-/** The pasted text is not the key or token that a listener needs. The message says what the text is instead. */
+/** The pasted text is not the key or token that a listener needs. The message says what is wrong with the text. */
 export class CredentialError extends CodedError<'key-invalid' | 'token-malformed'> {}
 
 /** The context that a listener's sealed secret is bound to: a secret of another server cannot be opened with it. */
@@ -12,7 +12,7 @@ export function secretContext(listener: Pick<Listener, 'serverId'>): string {
   return `listener of ${listener.serverId.toHexString()}`;
 }
 
-/** NuVotifier accepts keys of this size only, and all other listeners generate it. */
+/** NuVotifier accepts keys of this size only, and all other listeners generate keys of this size. */
 const KEY_BITS = 2_048;
 /** A 2048-bit public key has 392 characters. Private keys and certificates fit too, so that the error can name them. */
 const LONGEST_PASTE = 16_384;

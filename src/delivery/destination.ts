@@ -6,7 +6,7 @@ import { type Limited, type OutgoingLimitDeps, takeConnection } from '../platfor
 
 /** A proof expires after this time, because the address may belong to somebody else by then. */
 const PROOF_VALID_MS = 7 * DAY;
-/** If an address is proven again and its stored proof is younger than this, no new proof is stored. */
+/** If an address is proven again in the same way and its stored proof is younger than this, no new proof is stored. */
 const PROOF_IS_FRESH_MS = DAY;
 /** How many proofs of a listener are stored: its host name may have many addresses over time. */
 const MOST_PROOFS = 16;
@@ -22,7 +22,8 @@ type About = {
 
 /**
  * The destination of one attempt. Before each connection it decides whether the connection may be opened
- * (docs/adr/0020-outgoing-limits.md). If the attempt proves the listener's address, `proof` is set.
+ * (docs/adr/0020-outgoing-limits.md). If the attempt proves the listener's address and no fresh proof of it is stored,
+ * `proof` is set.
  */
 export class Destination {
   readonly #deps: OutgoingLimitDeps;

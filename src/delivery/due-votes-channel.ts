@@ -31,9 +31,8 @@ type Listening = {
 };
 
 /**
- * Calls `wake` for servers whose votes may be due: at once if another process publishes a message over Redis, and
- * otherwise after a regular query, which finds retries and votes whose message was lost. Opens no connection before
- * `open`.
+ * Calls `wake` for servers whose votes may be due: at once if a process publishes a message over Redis, and otherwise
+ * after a regular query, which finds retries and votes whose message was lost. Opens no connection before `open`.
  */
 export class DueVotesChannel {
   readonly #deps: ChannelDeps;

@@ -10,8 +10,8 @@ import { type ResentRange, resendVotes } from './resend-votes.ts';
 export const EARLIER_COUNTED = 100;
 
 /**
- * How many votes from before the listener was set can still be sent and were never sent or claimed; 0 if votes can only
- * be claimed. Only the newest 100 are read, and those of them that were imported are not counted.
+ * How many votes from before the listener was first set can still be sent and were never sent or claimed; 0 if votes
+ * can only be claimed. Only the newest 100 are read; imported and held votes among them are not counted.
  */
 export async function countEarlierVotes(
   { votes, clock }: { votes: Collection<Vote>; clock: Clock },
@@ -37,7 +37,8 @@ function isUnsent(vote: Unsent): boolean {
 const MOST_SENT = 5_000;
 
 /**
- * Queues the votes from before the listener was set that were never sent or claimed. Safe to run again.
+ * Queues the votes from before the listener was first set that were never sent or claimed, at most 5,000 in one run.
+ * Safe to run again.
  *
  * @returns null when the server has no listener
  */

@@ -9,8 +9,8 @@ import { withoutAttempts } from './timeline/older-attempts.ts';
 export const ATTEMPT_DETAILS_TTL_MS = 90 * DAY;
 
 /**
- * Deletes the details of attempts and the e-mail addresses of users who resent votes, for one UTC day: the newest whose
- * votes are all 90 days old when `day` begins. Safe to run again.
+ * Deletes the details of attempts and the e-mail addresses of users who resent votes, for one UTC day: the newest day
+ * whose votes are all 90 days old when `day` begins. Safe to run again.
  *
  * @param day - a UTC day, `2026-11-21`
  * @returns how many votes had details

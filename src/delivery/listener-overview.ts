@@ -19,7 +19,7 @@ type VoteInShort = {
   attempts: number;
   /** Whether the listener acknowledged it; null if the vote is not delivered, or if that is not on record. */
   confirmed: boolean | null;
-  /** The outcome of the newest attempt; absent before the first outcome. */
+  /** The outcome of the newest attempt; absent if none is stored. */
   code?: OutcomeCode;
 };
 
@@ -30,13 +30,13 @@ export type ListenerOverview = {
     state: ListenerState;
     lastDelivery: ReturnType<typeof lastDelivery>;
   };
-  /** Why the listener is paused or unreachable; null when it is active. */
+  /** Why the listener is paused or unreachable; null if it is neither. */
   reason: ListenerReason | null;
   /** Waiting votes, counted up to `COUNTED_AT_MOST`. */
   waiting: number;
-  /** Votes that were given up without an answer, counted up to `COUNTED_AT_MOST`. */
+  /** Unconfirmed votes that can still be resent, counted up to `COUNTED_AT_MOST`. */
   unconfirmed: number;
-  /** Delivered votes that a Votifier v1 listener did not confirm, counted up to `COUNTED_AT_MOST`. */
+  /** Delivered votes with the outcome `sent-not-confirmed` that can still be resent, counted in the same way. */
   sentNotConfirmed: number;
   /** When the oldest waiting vote was cast. */
   oldestWaiting: Date | null;

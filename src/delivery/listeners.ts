@@ -22,15 +22,19 @@ import { countSentNotConfirmed, countUnconfirmed } from './unconfirmed-votes.ts'
 
 export type ListenerSettings = z.input<typeof listenerSettingsSchema>;
 
-/** The stored form of a pasted key or token. If the text is neither, a `CredentialError` says what is wrong with it. */
+/**
+ * The form in which a pasted key (v1) or token (v2) is sealed.
+ *
+ * @throws {CredentialError} when the text is not what the protocol needs
+ */
 function canonicalSecret(protocol: ListenerSettings['protocol'], secret: string): string {
   return protocol === 'votifier-v1' ? parsePublicKey(secret).line : parseToken(secret);
 }
 
 /**
  * Sets or changes a server's Votifier listener (HTTP listeners: http-listeners.ts). A pause because of a configuration
- * error ends, an open breaker closes, and waiting votes are sent at once. With `resendUsedUp`, votes that became
- * unconfirmed with an earlier token or key are sent again.
+ * error ends, and an open breaker closes. Waiting votes are sent at once, unless the owner paused the listener. With
+ * `resendUsedUp`, votes that became unconfirmed with an earlier token or key are sent again.
  *
  * @param by - the user who sets it, for the audit log
  * @throws {InvalidDocumentError} for wrong settings; {CredentialError} for a malformed key or token, or if none is
@@ -78,9 +82,12 @@ const HIDDEN = { sealedSecret: 0, previousSecret: 0, released: 0, resendOwed: 0,
 export type ListenerView = Omit<Listener, keyof typeof HIDDEN> & {
   state: ListenerState;
   waiting: number;
-  /** Votes that were given up without an answer. */
+  /** Unconfirmed votes that can still be resent. */
   unconfirmed: number;
-  /** Delivered votes that were not confirmed: the Votifier v1 listener closed the connection without an answer. */
+  /**
+   * Delivered votes that nothing confirmed and that can still be resent: a Votifier v1 listener closed without an
+   * answer, or a taker reported `sent`.
+   */
   sentNotConfirmed: number;
 };
 
@@ -142,7 +149,10 @@ export async function pauseListener(
   return listener;
 }
 
-/** Ends a listener's pause, closes its breaker and sends its votes at once. Returns null when there is no listener. */
+/**
+ * Ends a listener's pause and its limit of connections, closes its breaker and sends its votes at once. Returns null
+ * when there is no listener.
+ */
 export async function resumeListener(
   deps: ListenerSetup,
   serverId: ObjectId,

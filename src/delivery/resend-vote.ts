@@ -18,7 +18,7 @@ export type ResendDeps = {
   clock: Clock;
 };
 
-/** The limit on resends of a server's delivered votes by its owner: each of these votes arrives twice. */
+/** The limit on resends of a server's delivered votes by its owner: each of these votes may arrive twice. */
 export const DELIVERED_RESENDS: Allowance = { times: 500, windowMs: HOUR };
 
 /** The key of the allowance `DELIVERED_RESENDS` for a server. */
@@ -127,10 +127,13 @@ export function resending(
   ];
 }
 
-/** How often a website answered a vote with a server error or a rate limit. It may have taken the vote even so. */
+/**
+ * How often a website answered a vote with a server error (HTTP 5xx or 408) or a rate limit (429). It may have taken
+ * the vote even so.
+ */
 export function timesUnavailable({ codes, attempts }: Delivery): number {
   // Older versions did not count all codes, and a vote with many attempts stores only the newest ones. Neither number
-  // is ever too high, so the higher one is right.
+  // is ever too high, so the higher one is used.
   const stored = attempts.filter(({ code }) => code === 'http-unavailable' || code === 'http-limited').length;
   return Math.max((codes?.['http-unavailable'] ?? 0) + (codes?.['http-limited'] ?? 0), stored);
 }

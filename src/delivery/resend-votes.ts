@@ -40,13 +40,15 @@ export type ResentRange = {
   resent: number;
   /** How many of these were delivered before, or may have been. */
   mayArriveTwice: number;
-  /** Whether the range has more votes than one run resends, so that another run is needed. */
+  /**
+   * Whether another run is needed: the range has more votes than one run resends, or `DELIVERED_RESENDS` is used up.
+   */
   more: boolean;
   /** If the limit `DELIVERED_RESENDS` left out votes: when more can be resent. */
   nextAllowedAt?: Date;
 };
 
-/** States of votes that were never sent, or whose delivery failed: the default states of a range. */
+/** States of votes that were not forwarded, or whose delivery failed: the default states of a range. */
 export const NOT_ARRIVED: DeliveryState[] = ['none', 'failed'];
 
 export function isResendable(state: VoteSelection): boolean {
@@ -60,8 +62,9 @@ const BATCH = 500;
 type RunOptions = { most?: number; progress?: Progress; byId?: ObjectId };
 
 /**
- * Resends a server's votes of a time range in the order in which they were cast, each with a new schedule. If a run is
- * repeated, also after a crash, no vote is queued twice: it takes only votes that are still in one of the states.
+ * Resends a server's votes of a time range in the order in which they were cast, each with a new schedule. A repeated
+ * run, also after a crash, takes only votes that are in one of the states: a vote that is still in the queue is not
+ * queued twice.
  *
  * @param by - who resends them, for the audit log and the timelines; `byId`: the user's id, if there is a user
  * @param options - `forOwner`: whether `DELIVERED_RESENDS` applies to delivered votes; operators have no such limit

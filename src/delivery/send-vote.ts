@@ -112,7 +112,7 @@ function secretsOf(listener: OpenedListener): string[] {
   }
 }
 
-/** If the listener's message repeats a secret, as a “not found” page repeats the URL, `[hidden]` replaces it. */
+/** If a text of the outcome repeats a secret, as a “not found” page repeats the URL, `[hidden]` replaces the secret. */
 function withoutSecrets(result: Outcome, listener: OpenedListener): Outcome {
   const hidden = secretsOf(listener).filter(({ length }) => length >= SHORTEST_SECRET);
   const hide = (text: string) => hidden.reduce((shown, secret) => shown.replaceAll(secret, '[hidden]'), text);

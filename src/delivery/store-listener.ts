@@ -69,7 +69,10 @@ export async function storeListener(
   }
 }
 
-/** Stores the settings if the stored listener still equals `existing`. Otherwise it stores nothing and returns null. */
+/**
+ * Stores the settings. If another request has changed the listener since `existing` was read: stores nothing and
+ * returns null.
+ */
 async function storeIfUnchanged(
   deps: ListenerSetup,
   serverId: ObjectId,
@@ -126,7 +129,10 @@ type Resends = Pick<ResendOwed, 'at' | 'by'> | null;
 
 const ADDRESS_FIELDS = ['protocol', 'host', 'port', 'url'] as const;
 
-/** Stores changed settings; null if the listener is no longer `existing`. `same`: which settings are unchanged. */
+/**
+ * Stores changed settings. Returns null if another request has changed the listener since `existing` was read. `same`:
+ * which settings are unchanged.
+ */
 function update(
   { listeners }: ListenerSetup,
   existing: Listener,
@@ -226,8 +232,8 @@ export function logChange(
 }
 
 /**
- * Adds a wake-up job that starts at once, even if a delayed one exists because the listener was unreachable. Votes
- * that still wait for their own retry become due now.
+ * Makes votes that still wait for their own retry due now, and wakes the listener (`wakeListener`). If the listener was
+ * unreachable and its job is delayed, the job starts at once.
  */
 export async function wake(
   { votes, producer, clock }: ListenerSetup,

@@ -63,8 +63,8 @@ async function sweepServer(
   { listener, asOf, overdue, lost }: Seen,
   round: SweepRound,
 ): Promise<void> {
-  // Measured before the reads: if a vote is cast after this moment, it has a job, and its attempt is not marked as
-  // found by the sweep.
+  // Measured before due votes are read: if a vote is cast after this moment, it has a job, and its attempt is not
+  // marked as found by the sweep.
   const relayedAt = deps.clock.now();
   const expired = overdue ? await expireVotes(deps, serverId) : 0;
   round.expired += expired;
@@ -117,7 +117,7 @@ export async function serversWithOpenWork(
   return groups.map((group) => group._id);
 }
 
-/** A listener, and whether a worker drains it now. */
+/** A listener, and whether its lease is taken and has not expired. */
 type WithLease = Listener & { leased: boolean };
 
 /** The listeners of these servers. mongod's clock decides whether a lease is valid. */
@@ -130,7 +130,10 @@ function listenersOf(listeners: Collection<Listener>, serverIds: ObjectId[]): Pr
     .toArray();
 }
 
-/** Whether a drain would find work now; `lost`: the server has attempts whose lease has expired. */
+/**
+ * Whether the listener must be woken: no worker has its lease, and a drain would find work. `lost`: the server has
+ * attempts whose lease has expired.
+ */
 async function isDue({ votes, clock }: SweepDeps, listener: WithLease, lost: boolean): Promise<boolean> {
   if (listener.leased) return false;
   if (lost) return true;

@@ -29,9 +29,9 @@ export type ListenerTest = Outcome & {
 };
 
 /**
- * Sends one marked test vote to a listener, even if it is paused or unreachable, and stores the outcome. The test is
- * not counted and changes neither pause nor breaker. If it proves the address, the proof is stored and a limit is
- * removed. An HTTP listener that repeats the challenge is verified.
+ * Sends one marked test vote to a listener, even if it is paused or unreachable, and stores the outcome unless the
+ * settings have changed meanwhile. The test is not counted and changes neither pause nor breaker. If it proves the
+ * address, the proof is stored and a limit is removed. An HTTP listener that repeats the challenge counts as verified.
  *
  * @param accountId - the owner of the listener's server; null when it has none
  * @param onStep - called when a step begins

@@ -45,7 +45,10 @@ export function secure(
   });
 }
 
-/** Whether a service speaks TLS of any version: by the deadline it completes the handshake or sends an alert. */
+/**
+ * Whether a service speaks TLS of any version: by the deadline it completes the handshake, sends an alert, or chooses a
+ * version that Node refuses.
+ */
 export function speaksTls(connection: PeerConnection, { until, stop }: Deadline): Promise<boolean> {
   return new Promise((resolve) => {
     const secured = tls.connect({ socket: connection.socket, rejectUnauthorized: false });
@@ -82,7 +85,7 @@ function detailOf(error: NodeJS.ErrnoException & { reason?: string; cert?: PeerC
   return said.replace(/; if .*/s, '');
 }
 
-/** The fault that an error code of OpenSSL or Node means for the website. */
+/** The outcome for each error code of OpenSSL or Node that has one of its own. */
 const MEANINGS: Record<string, OutcomeCode> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'certificate-other-name',
   CERT_HAS_EXPIRED: 'certificate-expired',

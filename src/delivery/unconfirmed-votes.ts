@@ -19,7 +19,7 @@ const SETTLED_MS = 2 * MINUTE;
 /** How many unconfirmed votes of a server can still be sent again. Counting stops at `atMost`; no limit by default. */
 export const countUnconfirmed = counterOf('unconfirmed');
 
-/** `countUnconfirmed` for delivered votes that the server's Votifier v1 listener did not confirm. */
+/** `countUnconfirmed` for delivered votes whose outcome is `sent-not-confirmed`. */
 export const countSentNotConfirmed = counterOf('sent-not-confirmed');
 
 function counterOf(selection: VoteSelection) {
@@ -34,7 +34,10 @@ function counterOf(selection: VoteSelection) {
   };
 }
 
-/** The resend to store when a token or key is set at `at` after the listener had been removed. `by`: who sets it. */
+/**
+ * The `resendOwed` of a new listener whose token or key is set at `at`, in case the server had a listener before. `by`:
+ * who sets it.
+ */
 export async function resendOwedAfterRemoval(
   { votes }: { votes: Collection<Vote> },
   serverId: ObjectId,
@@ -75,9 +78,9 @@ export async function resendSilentVotes(
 }
 
 /**
- * Finishes resends that began some minutes ago. A resend is unfinished if the process that changed the settings died,
- * if there were too many votes for one run, or if an attempt with the earlier token or key was still running.
- * Concurrent runs are safe. If an error occurs for one listener, it is logged and the others go on.
+ * Finishes resends that began more than two minutes ago. A resend is unfinished if the process that changed the
+ * settings died, if there were too many votes for one run, or if an attempt with the earlier token or key was still
+ * running. Concurrent runs are safe. If an error occurs for one listener, it is logged and the others go on.
  */
 export async function finishOwedResends(deps: ResendDeps & { log: Logger }): Promise<void> {
   const { listeners, clock, log } = deps;

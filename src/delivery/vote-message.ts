@@ -1,8 +1,8 @@
-/** A vote as it is forwarded. The message depends only on these fields and is the same in every attempt. */
+/** The fields of a vote that are forwarded. They are the same in every attempt. */
 export type ForwardedVote = {
   /** The vote's id: a UUID with dashes. Listeners receive it as `uuid` (v2) or `vote_id` (HTTP). */
   id: string;
-  /** The player's name as typed. */
+  /** The player's name as typed, trimmed. */
   username: string;
   votedAt: Date;
 };
@@ -10,16 +10,18 @@ export type ForwardedVote = {
 /** The player's name in a test vote: the owner of the server sees at once that no player voted. */
 export const TEST_USERNAME = 'TallyportTest';
 
-/** Stands for the player's address, which is unknown. The API caller's address must not be sent (docs/delivery.md). */
+/**
+ * Stands for the player's address, which is not stored. The API caller's address must not be sent (docs/delivery.md).
+ */
 export const VOTER_ADDRESS = '0.0.0.0';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Refuses text that must never reach a listener. A Votifier v1 message has one line for each field: if a name contained
- * a line feed, it could forge the fields after it.
+ * Refuses a vote that must never reach a listener. A Votifier v1 message has one line for each field: if a name
+ * contained a line feed, it could forge the fields after it.
  *
- * @throws {TypeError} for such text, which is never stored: only a bug in Tallyport causes this error
+ * @throws {TypeError} for such a vote; none is ever stored, so only a bug in Tallyport causes this error
  */
 export function assertSendable(vote: ForwardedVote, serviceName: string): void {
   for (const [field, text] of Object.entries({ username: vote.username, serviceName })) {

@@ -15,7 +15,10 @@ const PLACES_MARK = 'sample.places';
 
 const PLACES_DAYS = 30;
 
-/** How many servers get their history in each step. The first server is alone because users look at it first. */
+/**
+ * How many servers get their history in each step; a fifth step does all others. The first server is alone because
+ * users look at it first.
+ */
 const AT_ONCE = [1, 4, 10, 25];
 
 /**

@@ -24,7 +24,7 @@ export async function samplesListed({ auditLog, servers }: AppDeps): Promise<Map
   return new Map(named);
 }
 
-/** Lists a sample server. If an earlier demo listed it, only its address is updated. */
+/** Lists a sample server. If an earlier demo listed it: updates its address, and adds a missing profile or banner. */
 export async function listSample(
   deps: AppDeps,
   known: Map<string, ObjectId>,

@@ -39,7 +39,7 @@ export async function castLiveVotes(
   }
 }
 
-/** Until `signal` is aborted, reports the status of a server that answers no queries through the API. */
+/** Until `signal` is aborted, reports the status of a server through the API, because the server answers no queries. */
 export async function reportLive(url: string, caller: Caller, signal: AbortSignal): Promise<void> {
   const { sample } = caller;
   while (!signal.aborted) {

@@ -16,14 +16,15 @@ export type SampleAddress = {
   fakeServer?: FakeServer;
 };
 
-/** The address is in use or not allowed, or this machine has no loopback address except 127.0.0.1. */
+/** Error codes: the address is in use or not allowed, or this machine has no loopback address except 127.0.0.1. */
 const ADDRESS_UNAVAILABLE = ['EADDRINUSE', 'EADDRNOTAVAIL', 'EACCES'];
 
 const ANY_PORT = 25_565;
 
 /**
  * Starts the fake server of a sample on its own loopback address and the default port of its game, so that the address
- * is the same in every demo. If this address is not available, uses a free port of 127.0.0.1.
+ * is the same in every demo. If this address is not available, uses a free port of 127.0.0.1. For a sample that is not
+ * probed, starts nothing.
  *
  * @param number - 1 to 254: the last part of the address
  */

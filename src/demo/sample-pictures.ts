@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
 
-/** Colours of sky, far hills, near hills and light. */
+/** The colours of a picture: the sky and the near hills, the far hills, the sky at the horizon, and the light. */
 const PALETTES = [
   ['#0d2b45', '#203c56', '#544e68', '#ffd4a3'],
   ['#14342b', '#2d5a4a', '#60935d', '#f2e3bc'],
@@ -43,7 +43,7 @@ async function drawingOf(name: string, extension: 'svg' | 'webp'): Promise<Buffe
 /** The sample whose banner looks like a careless upload: a noisy photo with a loud text over it. */
 const CARELESS = 'Nightfall Prison';
 
-/** The banner of a sample: our drawing, or hills under a sun. The same name gives the same banner. */
+/** The banner of a sample: our drawing, for `CARELESS` a noisy photo, for the others hills that depend on the name. */
 export async function sampleBanner(name: string): Promise<Buffer> {
   return (await drawingOf(name, 'webp')) ?? (name === CARELESS ? drawPhoto(name) : drawHills(name));
 }

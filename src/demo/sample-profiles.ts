@@ -11,7 +11,7 @@ type SampleProfile = {
   tags: string;
   languages: string;
   description?: string;
-  /** Whether the server has a website, a Discord invite and rules. */
+  /** Whether the server has a website, a Discord invite, a store and rules. */
   hasLinks?: boolean;
 };
 

@@ -34,7 +34,7 @@ export async function writeVotifierFolder(
   await writeFile(join(plugin, 'config.yml'), config);
 }
 
-/** A sample server that the relay serves, and the folder of its game server. */
+/** A sample server that the relay serves, the folder of its game server, and the base address of the site. */
 type Served = { serverId: ObjectId; folder: string; url: string };
 
 /**

@@ -2,12 +2,17 @@ import { styleText } from 'node:util';
 import { SECOND } from '../platform/clock.ts';
 import type { DemoEvents } from './sample-listeners.ts';
 
-/** What the demo prints while it runs: one line for each event, and a traffic summary from time to time. */
+/** What the demo prints while it runs. Votes of made-up players are only counted; any other event is one line. */
 export type Terminal = DemoEvents & {
   say(line: string): void;
   /** Prints a line in bold, for results of what the user did. */
   highlight(line: string): void;
-  /** Prints one line about the votes that arrived since the last call. Prints nothing if there are none. */
+  /**
+   * Prints one line about the votes of made-up players: those that arrived since the last call, and those that wait.
+   * Prints nothing if there are none.
+   *
+   * @param waiting - the number of waiting votes, by the name of the server
+   */
   traffic(waiting: Map<string, number>): void;
 };
 

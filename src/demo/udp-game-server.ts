@@ -54,7 +54,7 @@ const RAKNET_MAGIC = '00ffff00fefefefefdfdfdfd12345678';
 export const answerOfBedrock: Answering = (request, status) =>
   request[0] === 0x01 ? bedrockPong(request.subarray(1, 9), status) : undefined;
 
-/** @param time - the eight bytes that the ping contains after its first; the answer repeats them */
+/** @param time - the eight bytes after the first byte of the ping; the answer repeats them */
 export function bedrockPong(time: Buffer, { motd, version, online, max }: GameStatus): Buffer {
   // A semicolon separates fields, so the name must not contain one.
   const name = motd.replaceAll(';', ',').replaceAll('\n', ' ');

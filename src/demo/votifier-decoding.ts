@@ -56,7 +56,7 @@ type V2Checks = { challenge: string; tokens: Record<string, string> };
  * Decodes a v2 frame as NuVotifier does, with the same checks in the same order: length, challenge, service, signature,
  * uuid, name.
  *
- * @throws {VoteRefusal} when one of these checks fails
+ * @throws {VoteRefusal} when one of these checks fails, or the frame is not JSON with the expected fields
  */
 export function readV2Vote(received: Buffer, { challenge, tokens }: V2Checks): ReceivedVote | 'incomplete' {
   if (received.length < 4) return 'incomplete';

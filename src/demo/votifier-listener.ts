@@ -77,7 +77,7 @@ export class VotifierListener {
     return this.keyPair.publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
   }
 
-  /** How many answers are delayed. */
+  /** How many answers `stall` delays. */
   get held(): number {
     return this.#held?.length ?? 0;
   }
@@ -133,7 +133,7 @@ export class VotifierListener {
     this.#receive(socket, challenge, v1Only);
   }
 
-  /** Waits for one complete frame. Like NuVotifier, it never answers a part of a frame. */
+  /** Waits for one complete frame. Like NuVotifier, it answers an incomplete frame only if its length is too large. */
   #receive(socket: Socket, challenge: string, v1Only: boolean): void {
     let received = Buffer.alloc(0);
     const onData = (bytes: Buffer) => {

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { WrittenData } from './search.ts';
 
 /**
- * The program that wrote the data in a service's folder; undefined if the folder is new. Only the same version may open
- * the data: a newer mongod changes its files so that an older one cannot read them.
+ * The program that wrote the data in a service's folder; undefined if the folder is new. Only a program of the same
+ * series may open the data: a newer mongod changes its files so that an older one cannot read them.
  */
 export async function writtenData(dir: string): Promise<WrittenData | undefined> {
   const series = await readFile(join(dir, 'version'), 'utf8').catch(() => undefined);

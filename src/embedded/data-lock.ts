@@ -12,11 +12,11 @@ const RETRY_MS = 200;
 const WAIT_MS = 10 * MINUTE;
 
 /**
- * Makes `dataDir` and runs `work` while this process has the folder's lock, so that only one process at a time does so.
+ * Makes `dataDir` and runs `work` while this process has the folder's lock, which only one process at a time can have.
  * A process needs the lock while it finds and starts services, not while they run.
  *
- * @throws {ServiceError} when the folder cannot be made or written, or when another process has the lock for 10
- * minutes.
+ * @throws {ServiceError} when the folder cannot be made or written; an error with the code `ELOCKED` when another
+ *   process has the lock for 10 minutes
  */
 export async function withDataLock<T>(dataDir: string, say: Say, work: () => Promise<T>): Promise<T> {
   await makeFolder(dataDir).catch((error: Error) => {

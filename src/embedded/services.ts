@@ -20,7 +20,7 @@ const COMMAND_WAIT_MS = 5 * MINUTE;
 /** The services that Tallyport's processes use. `config` has their addresses. */
 export type OpenServices = {
   config: ConnectedConfig;
-  /** One line for each service, for users: what it is, where it was found, where its data is. */
+  /** Lines for users: which services these are, and where they come from. */
   description: string[];
   /** The titles of the services that this call started, such as `MongoDB`. */
   started: string[];
@@ -33,10 +33,10 @@ export type OpenServices = {
 /**
  * The services of the platform (`npm start`): those of MONGODB_URI and REDIS_URL if these are set, otherwise embedded
  * ones with their data in DATA_DIR. If an earlier start was killed and its services still run, they are stopped first.
- * If SECRET_KEY is not set, one is made and stored in DATA_DIR.
+ * If SECRET_KEY is not set, the key that is stored in DATA_DIR is used; the first start makes it.
  *
- * @throws {ServiceError} when something is missing or does not start, or when the platform already runs on this
- * DATA_DIR. Nothing is left running then.
+ * @throws {ServiceError} when something is missing or does not start, or when the platform, or for over 5 minutes a
+ *   command, already uses this DATA_DIR. Nothing is left running then.
  */
 export async function openServices(
   config: Config,

@@ -51,7 +51,7 @@ export const VALKEY_WHEEL: Wheel = {
 /** Whether the wheels have programs for this machine: Linux on x86-64 with glibc. */
 function wheelsFit(): boolean {
   if (platform() !== 'linux' || arch() !== 'x64') return false;
-  // Without this option, the report would resolve the name of each connected peer. Node's types lack the option.
+  // Without `excludeNetwork`, the report would resolve the name of each connected peer. Node's types lack this option.
   Object.assign(process.report, { excludeNetwork: true });
   const report = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
   return report.header?.glibcVersionRuntime !== undefined;

@@ -13,7 +13,7 @@ const favouriteListDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   /** Newest first, each server once; at most `MOST_FAVOURITES`. Absent before the first favourite. */
   entries: { type: [new Schema(favouriteDefinition, { _id: false })], default: undefined },
-  /** The player name that the user last voted with on a vote page; absent before the first vote. */
+  /** The player name of the user's last vote on a vote page; absent before that vote and after `forgetUsername`. */
   username: { type: String },
 } as const;
 

@@ -89,7 +89,7 @@ export async function forgetUsername(
   await favourites.updateOne({ _id: userId }, { $unset: { username: '' } });
 }
 
-/** The player name that a user last voted with; null before the first vote. */
+/** The player name that a user last voted with; null before the first vote and after `forgetUsername`. */
 export async function notedUsername(
   { favourites }: Pick<Favourites, 'favourites'>,
   userId: ObjectId,
@@ -102,7 +102,7 @@ export type Favourite = {
   serverId: ObjectId;
   /** Null if the server is removed or hidden. */
   server: WithId<Server> | null;
-  /** The player name of the user's last vote; null if there is none, or if it is no valid name on this server. */
+  /** The player name of the user's last vote. Null if there is none, `server` is null, or it refuses the name. */
   username: string | null;
   /** When this player may vote next; null if they may now. Undefined without a name, or if the server is not listed. */
   nextVoteAt: Date | null | undefined;

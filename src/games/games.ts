@@ -24,7 +24,7 @@ export type Game = {
   queryPortOffsets: number[];
 };
 
-/** The text is no game of the list, or its servers cannot be queried. The message is a sentence for the user. */
+/** A text names no game of the list, or one whose servers cannot be queried. The message is a sentence for the user. */
 export class GameError extends CodedError<'game-unknown' | 'game-not-asked'> {}
 
 function unknownGame(text: string): GameError {
@@ -33,7 +33,7 @@ function unknownGame(text: string): GameError {
   return new GameError('game-unknown', t('There is no game “{text}” in the list. {hint}', { text, hint }));
 }
 
-/** Common names that are neither ids, old ids nor names in gamedig. */
+/** Names that players use for a game, in addition to gamedig's id, old id and name. */
 const ALIASES: Record<string, string> = {
   mc: 'minecraft',
   minecraftjava: 'minecraft',
@@ -170,7 +170,10 @@ export type ListedGame = Game & {
   notAsked: string | null;
 };
 
-/** The games that have `text` in their id, name or another spelling, sorted by name; all games if `text` is empty. */
+/**
+ * The games that have `text` in their id, name or another spelling, sorted by name. All games if `text` has no letter
+ * from a to z and no digit.
+ */
 export function listGames(text = ''): ListedGame[] {
   const sought = normalized(text);
   const found = new Set([...BY_SPELLING].filter(([spelling]) => spelling.includes(sought)).map(([, g]) => g));

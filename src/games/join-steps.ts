@@ -62,7 +62,7 @@ const inSteam = (whole: string): Text[] => [
 /** The protocols of games whose servers are in Steam's list. */
 const STEAM = ['valve', 'dayz', 'sdtd'];
 
-/** How players join a server. For a game without known steps, the steps name only the address. */
+/** How players join a server. A game without known steps gets those of Steam's list, or steps that name the address. */
 export function joinSteps(server: Joined): JoinSteps {
   const { address: host, port } = server;
   const whole = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;

@@ -35,7 +35,7 @@ export function nameKindOf(game: string | null | undefined): NameKind {
   return (id !== undefined && KIND_OF_GAME[id]) || 'name';
 }
 
-/** The default prefix of Bedrock Edition's names; Floodgate has the same default. */
+/** The default prefix of Bedrock Edition's names: that of Floodgate, which lets Bedrock players join Java servers. */
 export const BEDROCK_PREFIX = '.';
 
 /** The settings of a server that the rules for names use. */
@@ -46,7 +46,7 @@ export type NameOptions = {
   offersSteam?: boolean;
 };
 
-/** A typed name as it is stored; or why it is refused. `mayBeOlder`: an accepted older vote may have such a name. */
+/** A typed name as it is stored; or why it is refused. `mayBeOlder`: the server may have older votes with this name. */
 export type ReadName = { name: string } | { error: string; mayBeOlder: boolean };
 
 type NameRule = {
@@ -130,7 +130,7 @@ function readMinecraftName(text: string, { bedrockPrefix: prefix }: NameOptions)
   };
 }
 
-/** Letters of any script, digits and single spaces, as Xbox allows them in a gamertag. */
+/** Letters of any script, digits, underscores and single spaces. */
 const PLAIN_GAMERTAG = /^[\p{L}\p{M}\p{N}_]+(?: [\p{L}\p{M}\p{N}_]+)*$/u;
 
 function readGamertag(text: string): ReadName {

@@ -21,8 +21,8 @@ export function transportOf(protocol: string): Transport {
 }
 
 /**
- * gamedig's type `minecraft` tries three protocols at once and waits for all of them. The game of the server is known,
- * so only its own protocol is used.
+ * gamedig's protocol `minecraft` tries three protocols at once and waits for all of them. The game of the server is
+ * known, so only that game's protocol is used.
  */
 const EXACT: Record<string, string> = { minecraft: 'minecraftvanilla', mbe: 'minecraftbedrock' };
 

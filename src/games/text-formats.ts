@@ -16,7 +16,7 @@ type Encoding = 'utf-8' | 'windows-1252' | 'ansi' | 'quake';
 
 const PLAIN: TextFormat = { encodings: ['utf-8', 'windows-1252'], shown: (name) => name };
 
-/** Makes a function that removes all `codes` from a name, except those that `kept` replaces with other text. */
+/** Makes a function that removes all `codes` from a name, replaces those in `kept` by their text, and trims it. */
 const without =
   (codes: RegExp, kept: Readonly<Record<string, string>> = {}): TextFormat['shown'] =>
   (name) =>

@@ -76,7 +76,10 @@ export async function aggregateDay(
 /** The servers of a slice. `reporting`: those that reported before the end of the day; few in most listings. */
 type SliceIds = { all: ObjectId[]; reporting: ObjectId[] };
 
-/** Computes a day for one slice of servers. Returns the last report of each server before the day. */
+/**
+ * Computes a day for one slice of servers. Returns the last report of each reporting server before the day, if it is at
+ * most `LONGEST_GAP_MS` older.
+ */
 async function computeSlice(
   { statusSamples, ...deps }: AggregateDeps,
   day: string,
@@ -129,7 +132,8 @@ function sums(of: Document): Document {
 }
 
 /**
- * The seconds of probes may overlap after a restart or at midnight. If they exceed the 86,400 of a day, all sums are
+ * A probe counts with all its seconds for the day in which it was made, even if they reach into the next day. After an
+ * edit of the server, the seconds of two probes may overlap. If the seconds exceed the 86,400 of a day: all sums are
  * scaled down in proportion, which does not change uptime and averages.
  */
 function withinDay(): Document {
@@ -143,8 +147,8 @@ function withinDay(): Document {
 
 /**
  * If a server reported again on `day` after a gap that began before the previous day, the days of the gap must be
- * computed again. Returns these days, each with its servers. A gap that began on the previous day is left out: every
- * day is computed again a day later anyway.
+ * computed again, up to `LONGEST_GAP_MS` after its beginning. Returns these days, each with its servers. A gap that
+ * began on the previous day is left out: every day is computed again a day later anyway.
  */
 async function silentDays(
   deps: AggregateDeps,

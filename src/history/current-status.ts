@@ -6,7 +6,7 @@ export type { Source };
 /** A report is valid for at most this long (docs/architecture.md, "Periods and figures"). */
 export const REPORT_VALID_MS = 15 * MINUTE;
 
-/** If a server's probes fail, its reports determine its status for this long after the last report. */
+/** Reports determine the status for this long after the last one, if no probe succeeded in the same time. */
 const REPORTS_COUNT_MS = 7 * DAY;
 
 /** The result of a probe is valid for this many probe intervals of the server. */
@@ -31,7 +31,10 @@ export function sourceAt({ probe, lastReport }: Sources, now: Date): Source {
   return reports && !answered ? 'reports' : 'probes';
 }
 
-/** A server's status; unknown from 15 minutes after the last report, or 3 intervals after the last probe. */
+/**
+ * A server's status by its current source (`sourceAt`). With reports, it is unknown from 15 minutes after the last one;
+ * with probes, 3 probe intervals after the last one.
+ */
 export function statusAt(server: Sources, now: Date): ServerStatus {
   const { probe, lastReport } = server;
   if (sourceAt(server, now) === 'reports') {
@@ -41,7 +44,10 @@ export function statusAt(server: Sources, now: Date): ServerStatus {
   return probe.checkedAt && now.getTime() - probe.checkedAt.getTime() <= validMs ? probe.status : 'unknown';
 }
 
-/** The source of a server's current number of players: that of its newest sample. */
+/**
+ * The source of a server's stored number of players. An older version did not store it: then it is the source of the
+ * last report or the last answered probe, whichever is newer.
+ */
 export function playersSource({
   current,
   probe,
@@ -54,7 +60,7 @@ export function playersSource({
 
 /**
  * Whether a server hides its number of players. A process of an older version stores a number without clearing
- * `playersHidden`, so a stored number of players overrides `playersHidden`.
+ * `playersHidden`, so a number above 0 overrides `playersHidden`.
  */
 export function playersHidden({
   playersHidden,

@@ -90,7 +90,10 @@ const SUMS: Document = {
   },
 };
 
-/** The average number of players on each of the last days, oldest first; null for a day without data. */
+/**
+ * The average number of players on each of the last days, oldest first. Null if the server was never online with a
+ * visible number on that day.
+ */
 function playersByDay(today: string): Document[] {
   return Array.from({ length: PLAYER_DAYS }, (_, i) => {
     const day = addDays(today, i - PLAYER_DAYS);

@@ -28,7 +28,7 @@ const dailyStatsDefinition = {
   serverId: { type: Schema.Types.ObjectId, required: true },
   /** The UTC day, `2026-11-21`. */
   day: { type: String, required: true },
-  /** The sums of both sources are stored; a server's figures are computed from its current source. */
+  /** The sums of both sources are stored: most figures use the current source (`sourceAt`), which can change. */
   probes: { type: new Schema(sums, nested), required: true },
   reports: { type: new Schema(sums, nested), required: true },
   /**
@@ -38,7 +38,7 @@ const dailyStatsDefinition = {
   foldedMoments: { type: Buffer },
 } as const;
 
-/** The sums of a server's day, computed from its samples. If the day is computed again, the document is replaced. */
+/** The sums of a server's day, computed from its samples. If the day is computed again, both sums are replaced. */
 export const dailyStatsSchema = new Schema(dailyStatsDefinition, { collection: 'daily_stats' });
 dailyStatsSchema.index({ serverId: 1, day: 1 }, { unique: true });
 

@@ -21,7 +21,7 @@ export function inSlots(points: HistoryPoint[], { slotMs, stepMs = Infinity, now
   for (const [index, point] of points.entries()) {
     const from = point.at.getTime();
     const next = points[index + 1]?.at.getTime() ?? now.getTime();
-    // If two samples have the same time, the later one counts.
+    // If two samples have the same time: the first one counts for 1 ms.
     const until = Math.max(Math.min(next, from + stepMs), from + 1);
     while (begin + slots.length * slotMs < until) slots.push([]);
     for (let slot = Math.floor((from - begin) / slotMs); slot < slots.length; slot += 1) {

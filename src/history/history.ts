@@ -13,11 +13,11 @@ export type HistoryRange = '48h' | '30d' | 'all';
 /** Why a time has no data: no check was made, failed checks were not confirmed, or our canary failed. */
 export type NoDataReason = 'no-data' | 'unconfirmed' | 'canary';
 
-/** A sample, an hour or a day of a chart. Null means unknown, not zero: the chart has a gap at this time. */
+/** A sample, an hour or a day of a chart. If a figure is null, it is unknown, not zero: the chart has a gap there. */
 export type HistoryPoint = {
   /** The time of the sample; the beginning of the hour or UTC day. */
   at: Date;
-  /** Null if there is no data. */
+  /** Null if there is no data. A sample with the status `unknown` has a source. */
   source: Source | null;
   /** The average over the time online. */
   averagePlayers: number | null;
@@ -173,7 +173,8 @@ async function hourSums(
 }
 
 /**
- * Hours without a probe get the values of the probe before: a server that is offline for long has one probe an hour.
+ * Hours without a probe get the values of the probe before, up to the end of that probe's seconds: a server that is
+ * offline for long has one probe an hour.
  */
 function fillHours(sumsBySlot: Map<number, BothSums>, probe: StatusSample, now: Date): void {
   const end = Math.min(after(probe.at, probe.seconds * SECOND).getTime(), now.getTime());

@@ -41,10 +41,11 @@ const RETRY_MS = 20;
 /**
  * Accepts a server's report of its own status, at most one in five minutes. One conditional update of the server's
  * document decides between concurrent reports and writes the whole report. Then the sample for the history is stored;
- * its failure does not affect the report. If the last report is more than 15 minutes old, the server is back: its vote
- * listener, if unreachable, is tested now.
+ * its failure does not affect the report. If no report is known from the 15 minutes before, the server is back: its
+ * vote listener, if unreachable, is tested now.
  *
- * @throws the driver's error when the database fails or it is unknown whether the report was accepted
+ * @throws the error of the driver or the batcher when the database fails or it is unknown whether the report was
+ *   accepted; an `Error` when there is no such server
  */
 export async function reportStatus(
   deps: ReportDeps,

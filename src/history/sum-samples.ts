@@ -11,7 +11,7 @@ import type { StatusSample } from './status-sample.ts';
  */
 export const LONGEST_GAP_MS = 7 * DAY;
 
-/** The seconds of a sample by status, as aggregation expressions. */
+/** Aggregation expressions: the seconds of a sample by status; `counted`: whether its players count for the peak. */
 type Spans = { online: unknown; offline: unknown; unconfirmed: unknown; canary: unknown; counted: unknown };
 
 /**

@@ -16,14 +16,15 @@ export type Report = {
   fields: Partial<Record<string, unknown>>;
 };
 
-/** `previousAt`: the time of the previous report. The result is null if a recent report prevents this one. */
+/** `previousAt`: the time of the previous report. The result is null if the report is too early or has no server. */
 type Taken = { previousAt: Date | null } | null;
 
 export const lastReports = serverLoader({ lastReport: 1 });
 
 /**
- * Writes reports, each with one conditional update of its server's document. MongoDB does not say which of the updates
- * matched. If not all of them did, the report ids in the documents show which reports were written.
+ * Writes reports, each with one conditional update of its server's document. For several updates in one command,
+ * MongoDB does not say which of them matched. If not all of them did, the report ids in the documents show which
+ * reports were written.
  */
 export const takeReports: BatchLoader<Collection<Server>, Report, Taken> = {
   most: 200,

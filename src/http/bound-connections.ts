@@ -8,7 +8,7 @@ import { CONNECTION_LIMITS, limitConnections } from './limit-connections.ts';
 
 /**
  * Limits the connections of the web process, in total and per client address. The address of a trusted proxy has no
- * limit, because many clients share it.
+ * limit of its own, because many clients share it.
  */
 export function boundConnections(
   app: FastifyInstance,

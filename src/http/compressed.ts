@@ -24,8 +24,8 @@ export async function compressOnce(content: string | Buffer): Promise<Compressed
 }
 
 /**
- * Compresses a page that is sent once, in the encoding that the client prefers, and sets the headers. If the client
- * does not accept compression, the page is returned unchanged.
+ * Compresses a page that is sent once, with brotli if the client accepts it, otherwise with gzip, and sets the headers.
+ * If the client accepts neither, the page is returned unchanged.
  */
 export async function compressPage(
   request: FastifyRequest,
@@ -37,7 +37,7 @@ export async function compressPage(
   return encoding === 'br' ? br(Buffer.from(page), QUALITY.page) : encodeGzip(page);
 }
 
-/** Returns the content in the encoding that the client prefers, and sets the headers. */
+/** Returns the content in the first encoding that the client accepts (brotli, gzip, none), and sets the headers. */
 export function encodedFor(request: FastifyRequest, reply: FastifyReply, bodies: Compressed): Buffer {
   return bodies[chooseEncoding(request, reply)];
 }

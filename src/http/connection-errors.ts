@@ -16,7 +16,7 @@ const STATUS_OF: Record<string, RawStatus> = {
 /** How long a refused client may read the answer. Then the connection is closed, even if the client still sends. */
 const READ_TIME_MS = 2 * SECOND;
 
-/** Connections on which a request was refused. What they still send is discarded until they are closed. */
+/** Connections on which a request was refused. What their clients still send is discarded. */
 const closing = new WeakSet<Socket>();
 
 /**
@@ -44,8 +44,9 @@ function answerClientError(
   }
   if (closing.has(socket)) return;
   closing.add(socket);
-  // The rest of the request is discarded and not parsed: a vote that was answered with 408 must not be cast. Node's
-  // parser leaves the socket when it gets a listener of `data`, and a socket that was paused before would stay so.
+  // The rest of the request is discarded and not parsed: a vote that was answered with 408 must not be cast. When the
+  // socket gets a listener of `data`, Node's parser stops reading it. `pause` comes after that: if the socket were
+  // paused before, `resume` would have no effect.
   socket.removeAllListeners('data');
   socket.on('data', () => undefined);
   socket.pause();

@@ -1,8 +1,8 @@
 type Meaning = { status: number; meaning: string };
 
 /**
- * The values of `code` in JSON error bodies. A code never changes and is never reused; a later version may add codes.
- * The table in docs/errors.md has the same codes.
+ * The values of `code` in JSON error bodies; the vote form has more (`VoteFormError`). A code never changes and is
+ * never reused; a later version may add codes. The table in docs/errors.md has the same codes.
  */
 export const ERROR_CODES = {
   malformed: { status: 400, meaning: 'A field, a parameter or the request itself is malformed.' },

@@ -12,7 +12,7 @@ const NOT_IN_LIST =
 /**
  * Logs a warning, once in a process, if a request has a header of a reverse proxy but comes from an address that is not
  * trusted. If this address is a proxy, all its clients count as one address and share its rate limits. If `trust` is a
- * number, every address is trusted, so nothing is logged.
+ * list, only `X-Forwarded-For` is checked. If it is a number, every address is trusted, so nothing is logged.
  */
 export function warnOfForwardedHeaders(app: FastifyInstance, trust: false | number | string[]): void {
   if (typeof trust === 'number') return;

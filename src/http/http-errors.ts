@@ -15,7 +15,7 @@ export type Refusal = {
   /** Says what is wrong and what the user can do. */
   sentence: string;
   headers?: Record<string, string>;
-  /** Further fields of the body. For example, a 429 has the time at which the next request is accepted. */
+  /** Further fields of the body, such as `next_vote_at`: the time from which the next vote is accepted. */
   fields?: Record<string, string>;
 };
 
@@ -39,7 +39,7 @@ export class RefusedError extends AppError {
 /** The default of the Retry-After header, in seconds. */
 export const RETRY_AFTER_SECONDS = 5;
 
-/** The body limit of the API, in bytes. The OpenAPI document states it too. */
+/** The body limit of routes that set no other, in bytes. The OpenAPI document states it too. */
 export const BODY_LIMIT = 16 * 1_024;
 
 export const SENTENCES = {
@@ -124,7 +124,7 @@ function describeErrors({ validation, validationContext }: Validation, request: 
   return [...errors.values()].map((error) => error.replace(/\.?$/, '.')).join(' ');
 }
 
-/** @param errorDocs - the URL of the page that explains the codes. If it is undefined, the body has no `doc_url` */
+/** @param errorDocs - the URL of the page that explains `ERROR_CODES`. If it is undefined, the body has no `doc_url` */
 export function errorBody(
   { code, sentence, fields }: Pick<Refusal, 'code' | 'sentence' | 'fields'>,
   errorDocs: string | undefined,

@@ -14,7 +14,7 @@ export type ConnectionLimits = {
   idleMs: number;
   /** How long an answer may take, until the client has read all of it. */
   answerMs: number;
-  /** How many bytes of answers may wait for their clients to read them. */
+  /** How many bytes of the answers on all connections may wait for their clients to read them. */
   unreadBytes: number;
 };
 
@@ -39,8 +39,9 @@ type Deps = {
 /**
  * Limits the connections of a server. If an address has too many, its new connection is closed at once. If there are
  * too many in total, the connection that has waited longest for a complete request is closed, so clients that open
- * connections and send nothing cannot lock out visitors. A connection that exceeds `idleMs` or `answerMs` is closed. If
- * all unread answers together exceed `unreadBytes`, the oldest connections with unread answers are closed.
+ * connections and send nothing cannot lock out visitors. If none waits for a request, the new one is closed. A
+ * connection that exceeds `idleMs` or `answerMs` is closed. If all unread answers together exceed `unreadBytes`, the
+ * oldest connections with unread answers are closed.
  *
  * @returns a function that stops the checks
  */
@@ -49,7 +50,7 @@ export function limitConnections(server: Server, { limits, isProxy, log }: Deps)
   const perKey = new Map<string, number>();
   /** Connections that wait for a complete request, each with the time from which it waits. */
   const waiting = new Map<Socket, number>();
-  /** Connections whose request is being answered, each with the time from which it is. */
+  /** Connections with a request that is being answered, each with the time of its last move to this map. */
   const answering = new Map<Socket, number>();
   const moveTo = (list: typeof waiting, socket: Socket) => {
     waiting.delete(socket);
@@ -142,8 +143,8 @@ function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Returns a function that logs a connection that a limit closed. The first one is logged at once; after that, at most
- * one line per minute is logged, with the number of closed connections.
+ * Returns a function that logs a connection that a limit closed. For each limit, the first connection is logged at
+ * once; after that, at most one line per minute is logged, with the number of closed connections.
  */
 function limitedLog(log: Pick<Logger, 'warn'>): (by: LimitedBy, fields: object) => void {
   const last = {

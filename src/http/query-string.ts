@@ -3,10 +3,9 @@ import { isUtf8 } from 'node:buffer';
 /** Replaces a text that is not valid percent-encoded UTF-8. It is an unpaired surrogate, which every schema refuses. */
 const MALFORMED = '\uD800';
 
-/** A percent sign that two hexadecimal digits do not follow. */
+/** Matches a percent sign that is not followed by two hexadecimal digits. */
 const BARE_PERCENT = /%(?![\da-f]{2})/i;
 
-/** A sequence of encoded bytes. */
 const ENCODED_BYTES = /(?:%[\da-f]{2})+/gi;
 
 /** Decodes a name or value. The text is checked first: to catch thousands of errors would take long. */

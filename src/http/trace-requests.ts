@@ -7,9 +7,9 @@ const UNTRACED = /\/(healthz|readyz)$/;
 const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /**
- * Makes a span for each request of `app` and adds its trace id to the log lines of the request. Each request begins a
- * new trace. If the caller sends a `traceparent`, the span only links to it: otherwise callers could decide which
- * requests are recorded (docs/adr/0105-traces.md).
+ * Makes a span for each request of `app`, except health checks, and adds its trace id to the request's log lines. Each
+ * request begins a new trace. If the caller sends a `traceparent`, the span only links to it: otherwise callers could
+ * decide which requests are recorded (docs/adr/0105-traces.md).
  */
 export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
   const spans = new WeakMap<FastifyRequest, Span>();

@@ -51,7 +51,7 @@ export function refuseUnknownPaths(app: FastifyInstance, basePath: string): void
   const methods = new Map<string, { expression?: RegExp; allowed: Set<string>; isPage: boolean }>();
 
   app.addHook('onRoute', ({ url, method, config }) => {
-    // Only the routes of pages set `access`.
+    // Only the routes of the site (pages and files) set `access`, not those of the API.
     const isPage = config !== undefined && 'access' in config;
     const known = methods.get(url) ?? { allowed: new Set<string>(), isPage };
     for (const one of [method].flat()) known.allowed.add(one);

@@ -10,7 +10,7 @@ import type { Vote } from '../votes/vote.ts';
 import { countVotesBetween } from '../votes/vote-figures.ts';
 import { profileRecord } from './profile-record.ts';
 
-/** A time range: from `since` (inclusive) to `until` (exclusive). Without a bound, it is open. */
+/** A time range: from `since` (inclusive) to `until` (exclusive). Each of them may be absent. */
 export type Span = { since?: Date | undefined; until?: Date | undefined };
 
 export type Export = { total: number; lines: AsyncIterable<string> };

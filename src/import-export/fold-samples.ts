@@ -95,7 +95,7 @@ function isComplete(existing: DailyStats | null): boolean {
   return Object.values(existing.probes).some((sum) => Number(sum) > 0);
 }
 
-/** The update of a day. Its filter matches only if nobody has changed the day since it was read. */
+/** The update of a day. Its filter matches only if no other import has changed the day since it was read. */
 function changeOf(
   { serverId, day, existing, moments }: Day,
   added: DailySums,

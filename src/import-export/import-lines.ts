@@ -43,8 +43,8 @@ export type ImportOptions = {
 };
 
 /**
- * Imports the lines of a file in two passes: the first checks all lines, the second writes them. If a line is refused,
- * nothing is written, unless `skipBad` is set. An interrupted import can be run again.
+ * Imports the lines of a file in two passes: the first checks all lines, the second writes them. If the first pass
+ * refuses a line, nothing is written, unless `skipBad` is set. An interrupted import can be run again.
  *
  * @throws errors of the driver and the system; the records written until then stay, and the next run skips them
  */

@@ -33,9 +33,9 @@ const secondsRule = { error: `must be a whole number, 0 to ${SECONDS_OF_A_DAY}` 
 const reasonError = { error: 'must be "unconfirmed" or "canary", and there exactly where online is null' };
 
 /**
- * A line: `{"server_id", "at", "online", "online_players", "max_players", "latency_ms"}`. Four things come only from an
- * export: `"seconds"`; `"players_hidden": true` if the server hid its number of players; `"online": null` with a
- * `"reason"` if the status was unknown; `"source": "report"`.
+ * A line: `{"server_id", "at", "online", "online_players", "max_players", "latency_ms"}`. An export also writes
+ * `"seconds"`; `"players_hidden": true` if the server hid its number of players; `"online": null` with a `"reason"` if
+ * the status was unknown; and, for a report, `"source": "report"` instead of `"seconds"`.
  */
 function sampleSchema(clock: Clock) {
   return z

@@ -82,7 +82,10 @@ export function voteImporter(
   };
 }
 
-/** Stores the time of the oldest imported vote. The next removal of old player names begins there. */
+/**
+ * Stores the time of the oldest vote of the batch as `votesNamedSince`, if it is before the stored time. The next
+ * removal of old player names begins at `votesNamedSince`.
+ */
 async function noteOldest({ servers }: Pick<VoteImportDeps, 'servers'>, batch: VoteRecord[]): Promise<void> {
   for (const { serverId, records } of byServer(batch)) {
     const votesNamedSince = new Date(Math.min(...records.map(({ votedAt }) => votedAt.getTime())));

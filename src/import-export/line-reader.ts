@@ -5,7 +5,7 @@ export type Line = {
   bytesRead: number;
 } & ({ text: string } | { error: string });
 
-/** If a line is longer than this, it is skipped without buffering it. No valid line is nearly as long. */
+/** A longer line gets an `error` and is not buffered. */
 const LONGEST_LINE_BYTES = 64 * 1_024;
 
 const LF = 0x0a;

@@ -13,9 +13,9 @@ export type PlainMessage = { [K in Message]: NeedsNothing<K> extends true ? K : 
 declare const english: unique symbol;
 
 /**
- * A text that was made with `defineMessage` and is not translated yet. It is a string at run time, and a symbol for the
- * type check: no string parameter and no template accepts a symbol, so a page cannot show the text before `t`
- * translates it.
+ * A text that was made with `defineMessage` or `filled` and is not translated yet. It is a string (of `filled`: an
+ * object) at run time, and a symbol for the type check: no string parameter and no template accepts a symbol, so a page
+ * cannot show the text before `t` translates it.
  */
 export type Untranslated<K extends Message = Message> = symbol & { readonly [english]: K };
 

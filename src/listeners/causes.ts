@@ -4,7 +4,8 @@
  * - `cast`: the vote was just cast.
  * - `schedule`: the time of the vote's own retry has come.
  * - `challenge-retry`: the listener refused the challenge of the previous attempt; one retry follows at once.
- * - `given-back`: the previous attempt gave the vote back unsent, because Tallyport stopped.
+ * - `given-back`: the previous attempt did not send the vote, because Tallyport stopped or a limit of connections was
+ *   reached.
  * - `resend`: somebody sent the vote again.
  * - `release`: an operator lifted the vote's quarantine.
  * - `listener-test`: the planned test of an unreachable listener.

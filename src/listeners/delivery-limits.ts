@@ -1,6 +1,9 @@
 import { DAY, HOUR, MINUTE } from '../platform/clock.ts';
 
-/** An undelivered vote fails after `DELIVERY_EXPIRES_MS`. It can be resent for `RESENDABLE_MS` after it was cast. */
+/**
+ * An undelivered vote fails `DELIVERY_EXPIRES_MS` after it was cast or last put into the queue again. A vote can be
+ * resent until `RESENDABLE_MS` after it was cast.
+ */
 export const DELIVERY_EXPIRES_MS = 72 * HOUR;
 export const RESENDABLE_MS = 30 * DAY;
 
@@ -12,7 +15,7 @@ export function maxSendingsOf({ maxSendings }: { maxSendings?: number | null | u
   return maxSendings ?? MAX_SENDINGS;
 }
 
-/** The deadline for an answer, as multiples of `LISTENER_TIMEOUT_MS`. It grows with each ambiguous outcome. */
+/** The deadline for an answer at each step, as multiples of `LISTENER_TIMEOUT_MS`. */
 const ANSWER_FACTORS = [1, 3, 6] as const;
 export const LAST_ANSWER_STEP = 2;
 
@@ -20,7 +23,8 @@ export const LAST_ANSWER_STEP = 2;
  * How long an attempt waits for the answer, in milliseconds.
  *
  * @param timeoutMs - `LISTENER_TIMEOUT_MS`
- * @param step - the number of ambiguous outcomes so far; after the last step the deadline no longer grows
+ * @param step - the vote's ambiguous outcomes so far or, if higher, the listener's step (`nextAnswerStep`). After
+ *   `LAST_ANSWER_STEP` the deadline no longer grows
  */
 export function answerTimeoutMs(timeoutMs: number, step: number): number {
   return timeoutMs * (ANSWER_FACTORS[step] ?? ANSWER_FACTORS[LAST_ANSWER_STEP]);
@@ -52,7 +56,7 @@ export const BREAKER_THRESHOLD = 3;
 /** After this many refused votes in a row the settings of the listener are considered wrong. */
 export const VOTE_FAULT_THRESHOLD = 5;
 
-/** How many votes are sent to one listener at once. */
+/** How many votes are sent to one listener at once; to a listener under test, only one. */
 export const MAX_CONCURRENT_ATTEMPTS = 4;
 
 /** Retry times vary randomly by up to this share, so that many votes are not retried at the same moment. */
@@ -70,5 +74,5 @@ export function delayAt(schedule: readonly number[], step: number, random = Math
   return Math.round(delay * (1 - JITTER + 2 * JITTER * random));
 }
 
-/** Minecraft's limit, in UTF-16 units. If a listener refuses a longer player name, its length is the reason. */
+/** Minecraft's limit, in UTF-16 units. If a listener refuses a longer name, this does not count against it. */
 export const LONGEST_USUAL_NAME = 16;

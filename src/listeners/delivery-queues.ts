@@ -18,7 +18,7 @@ export function isDeliveryQueue(name: string): name is DeliveryQueue {
   return DELIVERY_QUEUES.some((queue) => queue === name);
 }
 
-/** The fields of a listener that `queueOf` and `wakeListener` read. */
+/** The fields of a listener that `queueOf`, `wakeListener` and `wakeForVote` read, besides its ids. */
 export const QUEUE_FIELDS = {
   protocol: 1,
   'breaker.failures': 1,
@@ -57,10 +57,10 @@ type WakeUp = {
 
 /**
  * Starts the delivery of a vote that was cast at `now`. If a worker has the listener's lease and listens for due votes:
- * publishes a message to it. Otherwise adds a wake-up job.
+ * publishes a message to that worker. Otherwise calls `wakeListener`.
  *
- * @param listener - as it was read before the vote was inserted. If the lease was released since: its last owner still
- *   gets the message, and adds the job
+ * @param listener - as it was read before the vote was inserted. If the lease was released since then: its last owner
+ *   still gets the message, and adds the job
  * @returns as `wakeListener` does
  */
 export function wakeForVote(producer: Producer, listener: Woken, now: Date): Promise<boolean> {
@@ -72,9 +72,10 @@ export function wakeForVote(producer: Producer, listener: Woken, now: Date): Pro
 
 /**
  * Adds the wake-up job of a listener to its queue. If the listener fetches, it has no job: its waiting takes are woken.
- * If the listener is paused, only the sweep adds a job, which finds the attempts of dead workers.
+ * If the listener is paused, only the sweep adds a job: the job finds the attempts of dead workers.
  *
- * @returns whether Redis accepted the job or message; if not, the sweep or the query of a waiting take finds the votes
+ * @returns whether Redis accepted the job or message; false also if no job is added because of a pause. If Redis did
+ *   not accept it, the sweep or the query of a waiting take finds the votes
  */
 export async function wakeListener(
   producer: Producer,

@@ -52,8 +52,8 @@ export function lastCalled({
 }
 
 /**
- * Whether a listener is an HTTP listener that has never proved that it accepts votes. If an older version delivered a
- * vote to it, that counts as proof.
+ * Whether a listener is an HTTP listener that has not proved since its last change of address that it accepts votes. If
+ * it has no field `proven` (older versions), a delivered vote counts as proof.
  */
 export function isUnverified({
   protocol,
@@ -66,7 +66,7 @@ export function isUnverified({
 
 /**
  * Whether a listener has taken a vote with its current settings, so that its token or key counts as right. In Votifier
- * v1, a close without an answer counts too. Without `acknowledgedAt` (older versions), the last delivery decides.
+ * v1, `sent-not-confirmed` counts too. Without `acknowledgedAt` (older versions), the last delivery decides.
  */
 export function hasTakenVotes({
   acknowledgedAt,
@@ -77,7 +77,10 @@ export function hasTakenVotes({
   return !!lastDeliveredAt && lastDeliveredAt >= updatedAt;
 }
 
-/** The last vote that a listener took with its current settings, and whether it confirmed it; null if none. */
+/**
+ * When a listener last took a vote with its current settings, and whether it confirmed the vote (null: unknown, from an
+ * older version). Null if it has taken none.
+ */
 export function lastDelivery(
   listener: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'lastDeliveryConfirmed' | 'updatedAt'>,
 ): { at: Date; confirmed: boolean | null } | null {

@@ -23,7 +23,7 @@ export type Rewards = (typeof REWARDS)[number];
 const OUTCOME_CODES = Object.keys(OUTCOMES) as OutcomeCode[];
 const nested = { _id: false } as const;
 
-/** Why no vote is sent: `code` says what is wrong with the settings; without it, the owner paused the listener. */
+/** Why no vote is sent. `code`: the outcome for which Tallyport paused the listener; absent if the owner paused it. */
 const pauseDefinition = {
   at: { type: Date, required: true },
   by: { type: String, enum: ['owner', 'tallyport'] as const, required: true },
@@ -62,7 +62,10 @@ const leaseDefinition = {
   listens: { type: Boolean },
   /** A wake-up job arrived while the lease was taken: the owner of the lease looks for due votes once more. */
   called: { type: Boolean },
-  /** When the game server came back while the lease was taken. If a running test fails, the next is due then. */
+  /**
+   * When the game server came back while the lease was taken. If the listener is still unreachable when the lease is
+   * released, the next test is due at this time, so at once.
+   */
   testAt: { type: Date },
 } as const;
 
@@ -85,11 +88,11 @@ const proofDefinition = {
 
 /** The votes that became unconfirmed with an earlier token or key and must be sent again: see `resendSilentVotes`. */
 const resendOwedDefinition = {
-  /** When the token or key was corrected: only votes whose last attempt is older are sent again. */
+  /** When the token or key was changed: only votes whose last attempt is older are sent again. */
   at: { type: Date, required: true },
-  /** The last delivery before the token or key was wrong; 1970 if none. Only votes tried later are sent again. */
+  /** The last delivery before that; the start of 1970 if there was none. Only votes tried later are sent again. */
   silentSince: { type: Date, required: true },
-  /** The user who corrected the token or key: an e-mail address, or `cli`. */
+  /** The user who changed the token or key: an e-mail address, or `cli`. */
   by: { type: String, required: true },
 } as const;
 
@@ -110,7 +113,7 @@ const testResultDefinition = {
 const testDefinition = {
   at: { type: Date, required: true },
   code: { type: String, enum: OUTCOME_CODES, required: true },
-  /** Absent if an older version made the test, or its process died. */
+  /** Absent if an older version made the test, or if the process died before it stored the result. */
   result: { type: new Schema(testResultDefinition, nested) },
 } as const;
 
@@ -132,7 +135,7 @@ const limitDefinition = {
   by: { type: String, enum: LIMITED_BY, required: true },
 } as const;
 
-/** The newest take of a listener that fetches. Stored once a minute; sooner if `agent` changed or a test waits. */
+/** The newest take of a listener that fetches. Stored once a minute; more often if `agent` changes or a test waits. */
 const fetchDefinition = {
   at: { type: Date, required: true },
   /** The `User-Agent` of the call; printable, at most 200 characters. Empty if it sent none. */
@@ -187,12 +190,12 @@ const listenerDefinition = {
   /** Detected once for the current settings if the listener did not greet, and again by each test. */
   detected: { type: new Schema(detectedDefinition, nested) },
   beyondAscii: { type: new Schema(beyondAsciiDefinition, nested) },
-  /** The step of `answerTimeoutMs` for the next answer. It increases when no answer came in time. */
+  /** The step of `answerTimeoutMs` for the next answer. It increases when an answer comes late or not at all. */
   answerStep: { type: Number, min: 0, max: LAST_ANSWER_STEP },
   /** How many times a vote may be sent while no answer comes, as the owner chose. Absent: `MAX_SENDINGS`. */
   maxSendings: { type: Number, min: 1, max: MAX_SENDINGS },
   released: { type: new Schema(releaseDefinition, nested), default: null },
-  /** Stored together with settings that correct the token or key. The sweep removes it when all votes are resent. */
+  /** Stored together with a new token or key. The sweep removes it when all votes are resent. */
   resendOwed: { type: new Schema(resendOwedDefinition, nested), default: null },
   /** The lease of the one worker that drains this listener. */
   lease: { type: new Schema(leaseDefinition, nested), default: null },

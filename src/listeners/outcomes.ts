@@ -3,10 +3,10 @@
  *
  * - `delivered`: the listener acknowledged the vote or, in v1, closed without an error. Nothing more is sent.
  * - `transient`: the listener did not take the vote. It is retried by the schedule, and counts for the breaker.
- * - `ambiguous`: the vote was written and no answer is known. It is retried as often as the owner allows, and counts
- *   for the breaker unless Tallyport itself caused it.
- * - `configuration`: every vote fails until the owner corrects the settings. The listener is paused.
- * - `vote-only`: the listener refuses this vote, but takes others. The vote fails.
+ * - `ambiguous`: the vote may have been written, and no valid answer is known. It is retried as often as the owner
+ *   allows, and counts for the breaker unless Tallyport itself caused it.
+ * - `configuration`: every vote would fail until the owner corrects the settings, so the listener is paused.
+ * - `vote-only`: this vote cannot be delivered, but others can. The vote fails.
  * - `none`: Tallyport failed, stopped, or reached a limit of connections. The attempt does not count.
  */
 export type OutcomeClass = 'delivered' | 'transient' | 'ambiguous' | 'configuration' | 'vote-only' | 'none';
@@ -128,10 +128,10 @@ export function isSilent({ code, words }: Pick<Outcome, 'code' | 'words'>): bool
   return !words && SILENT_OUTCOMES.some((silent) => silent === code);
 }
 
-/** Outcomes that Tallyport itself caused. They say nothing about the listener, whether the vote arrived or not. */
+/** Failures of Tallyport itself, and its stop while it waited for an answer. They say nothing about the listener. */
 const OURS: ReadonlySet<OutcomeCode> = new Set(['lease-ran-out', 'stopped-while-waiting', 'our-fault']);
 
-/** Whether Tallyport itself, not the listener, caused the outcome. */
+/** Whether the outcome is one of `OURS`. */
 export function isOurs({ code }: Pick<Outcome, 'code'>): boolean {
   return OURS.has(code);
 }
@@ -144,7 +144,7 @@ export type Outcome = {
   reached: Step;
   /** The listener's message, at most 200 printable characters; absent when it sent none. */
   words?: string;
-  /** What Tallyport itself found: the target of a redirect, or the error message of its TLS library. */
+  /** What Tallyport itself found, such as the target of a redirect or the error message of its TLS library. */
   detail?: string;
   /** The delay that the listener requested, in milliseconds (HTTP's Retry-After); at most an hour. */
   retryAfterMs?: number;

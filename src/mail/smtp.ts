@@ -25,7 +25,7 @@ export type SendResult =
 /** Sends one message. Errors of the server are returned, not thrown. `signal` aborts the attempt. */
 export type Send = (letter: Letter, signal: AbortSignal) => Promise<SendResult>;
 
-/** The timeouts of each step and of the whole attempt: a slow mail server must not occupy a worker's slot. */
+/** The timeouts of each step and of the whole attempt: a slow mail server must not occupy a worker's slot for long. */
 const CONNECT_MS = 10 * SECOND;
 const SILENCE_MS = 20 * SECOND;
 const LONGEST_SEND_MS = 60 * SECOND;
@@ -68,7 +68,7 @@ type Server = { url: string; servername?: string };
  * The mail server of the settings. If it was entered in the admin area, its URL has a checked address in place of its
  * name, because a second look-up could return another one.
  *
- * @throws {AddressError} if no connection to its address is allowed
+ * @throws {AddressError} if its name does not resolve, or if one of its addresses is refused
  */
 async function serverOf(config: MailSettings, signal: AbortSignal): Promise<Server> {
   const { SMTP_URL: url } = config;

@@ -23,7 +23,7 @@ export type AttentionCounts = {
   figures: number;
 };
 
-/** Held votes, reviews, complaints and new servers are counted up to this number. */
+/** At most this many open quarantines, pending reviews, open complaints and new servers are counted. */
 export const COUNTED_UP_TO = 100;
 
 /** Counts what needs attention. Each query uses a small index. */

@@ -37,13 +37,13 @@ export type NameAges = { of: number; firstTime: number; under30Days: number; old
 export type HeldOnServer = OpenQuarantine & {
   server: Named;
   ages: NameAges;
-  /** Networks that used the server's vote form since the first held vote. `ofPlayers`: those that used held names. */
+  /** Networks that used the server's vote form since the first held vote. `ofPlayers`: those with a looked-up name. */
   networks: NetworkCount;
   /** The most players that our checks saw in 30 days; null if no check saw a number. */
   playersSeen: number | null;
 };
 
-/** The held votes of one origin on all servers, or those of one server together. */
+/** The held votes of one origin on all servers, or of one quarantine without an origin. */
 export type HeldVotes = QuarantineGroup<HeldOnServer>;
 
 /** How many quarantines a page shows. Each costs a few small queries. */
@@ -53,7 +53,8 @@ const NAMES_LOOKED_UP = 100;
 
 /**
  * A page of held votes with what helps to decide about them, grouped by their origin, the newest group first. A group
- * is on one page only. If it has more quarantines than a page shows, the page has the newest ones and their total.
+ * is on one page only. If it has more quarantines than a page shows, the page has the newest ones and the number of all
+ * of them.
  */
 export async function heldVotes(
   deps: HeldDeps,

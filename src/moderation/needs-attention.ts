@@ -114,9 +114,9 @@ async function withWaiting<T extends { server: Named }>(
 }
 
 /**
- * The votes that failed in the last 24 h, by server. A vote fails at the latest 72 h after it was cast, so the query
- * reads the failed votes of the last 4 days, at most `COUNTED`: then the numbers are lower bounds. This is one of the
- * few queries for votes without a server id (ADR 88).
+ * The votes that failed in the last 24 h, by server. A vote that nobody resends fails at the latest 72 h after it was
+ * cast, so the query reads the failed votes of the last 4 days. It reads at most `COUNTED`; if there are more, the
+ * numbers are lower bounds. This is one of the few queries for votes without a server id (ADR 88).
  */
 async function failedVotes(sources: AttentionDeps): Promise<ListenersDown['failed']> {
   const now = sources.clock.now();

@@ -35,7 +35,7 @@ type Suspect = { serverId: ObjectId; players: number };
  * Flags servers with too many votes in 24 h for their players, and removes flags that do not apply any more. The votes
  * of all tokens and of the vote form are summed, so votes cannot be hidden by spreading them over several tokens.
  * Imported and excluded votes do not count. Votes are read only for servers whose counters of today and yesterday are
- * high. A repeated call changes nothing.
+ * high.
  *
  * @returns the number of flagged servers
  * @throws the signal's reason when it is aborted
@@ -101,7 +101,7 @@ async function suspects({ servers, voteCounters, dailyStats }: FindDeps, now: Da
 }
 
 /**
- * The highest recent number of players of a server: the number that probes saw, and the reported one up to
+ * The highest recent number of players of a server: what probes saw, or what the server reported, up to
  * `MOST_REPORTED_PLAYERS`. Without this limit, a server that reports a million players could have any number of votes.
  */
 async function believedPlayers(

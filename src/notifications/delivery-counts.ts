@@ -9,7 +9,7 @@ export type DeliveryCounts = {
   waiting: number;
   /** Delivered after the start of the outage, with a delay. */
   arrived: number;
-  /** Failed or unconfirmed. */
+  /** Cast after the start of the outage, and failed or unconfirmed. */
   lost: number;
 };
 

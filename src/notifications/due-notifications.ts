@@ -4,22 +4,25 @@ import { FORGOTTEN_AFTER_MS, isForgotten, lastCalled } from '../listeners/listen
 import { after, DAY, HOUR } from '../platform/clock.ts';
 import type { SentNotifications } from './sent-notifications.ts';
 
-/** If a listener is unreachable for this long, its owner gets a mail. Restarts and short outages cause none. */
+/** If a listener is unreachable for this long, its owner is notified. Restarts and short outages take less time. */
 const UNREACHABLE_FOR_MS = HOUR;
 
-/** The owner gets a mail this long before votes expire. */
+/** The owner is notified this long before votes expire. */
 export const EXPIRING_MS = 24 * HOUR;
 
-/** The shortest time between two mails of one kind, for listeners that fail repeatedly. */
+/** The shortest time between two `unreachable`, `unfetched` or `expiring` notifications about one listener. */
 const AT_MOST_EVERY_MS = DAY;
 
-/** The mail about a return waits until the delayed votes are delivered or failed, but not longer than this. */
+/** The notification `returned` waits until the delayed votes are delivered or failed, but not longer than this. */
 const SETTLED_MS = HOUR;
 
 /** A notification that the owner of a listener must get now. */
 export type DueNotification = {
   kind: 'paused' | 'unreachable' | 'unfetched' | 'expiring' | 'returned' | 'fetched-again';
-  /** When the outage began. The kind and this time identify the notification. */
+  /**
+   * When the outage began; if there is none, when the votes began to wait. The kind and this time identify the
+   * notification.
+   */
   since: Date;
 };
 
@@ -46,14 +49,15 @@ export type ListenerState = {
   isDraining: boolean;
 };
 
-/** When an outage began; null while the listener works. */
+/** When a listener was paused or, if it is not paused, became unreachable; null if it is neither. */
 export function outageSince({ pause, breaker }: Pick<Listener, 'pause' | 'breaker'>): Date | null {
   return pause?.at ?? breaker.openSince ?? null;
 }
 
 /**
- * Since when nobody has fetched a listener's votes. Null if the listener is paused or does not fetch, if no vote has
- * waited for 10 minutes, or if votes were fetched in the last 10 minutes.
+ * Since when nobody has fetched a listener's votes: its last take, or the last change of its settings if that is later.
+ * Null if that was in the last 10 minutes, if no vote has waited for 10 minutes, or if the listener is paused or does
+ * not fetch.
  */
 export function unfetchedSince(
   listener: Pick<Listener, 'protocol' | 'pause' | 'fetched' | 'updatedAt'>,
@@ -108,7 +112,7 @@ export function dueNotifications(
   return [...found, ...areExpiring({ sent, expiresAt }, since, now)];
 }
 
-/** The notification that votes expire soon. `since`: when their wait began; null if no vote waits. */
+/** The notification that votes expire soon. `since`: when the outage or their wait began; null if there is neither. */
 function areExpiring(
   { sent, expiresAt }: Pick<ListenerState, 'sent' | 'expiresAt'>,
   since: Date | null,

@@ -1,7 +1,7 @@
 import type { User } from '../accounts/user.ts';
 import { defineMessage } from '../language/t.ts';
 
-/** What owners are notified about. Each kind goes by mail and to Discord; users and servers switch kinds off. */
+/** What owners are notified about, by mail and on Discord. A kind can be off for a user's mails, or for a webhook. */
 export const KINDS = {
   listener: {
     title: defineMessage('Vote listener'),

@@ -9,6 +9,6 @@ export type ListenerNotification = {
   deliveries: DeliveryCounts;
   /** When the oldest waiting vote expires. */
   expiresAt: Date | null;
-  /** The newest attempt of the oldest waiting vote; null if that vote was not sent yet. */
+  /** The newest attempt of the oldest waiting vote; null if no vote waits or that vote was not sent yet. */
   lastAttempt: Pick<Attempt, 'code' | 'words'> | null;
 };

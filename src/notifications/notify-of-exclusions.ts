@@ -23,7 +23,7 @@ export async function notifyOfExclusions(deps: ExclusionNotifyDeps, stop: AbortS
     state: 'excluded',
     votes: { $gt: 0 },
     told: { $exists: false },
-    // A block of a name excludes votes as they are cast. Owners are not notified of these.
+    // Votes of a blocked name are excluded as they are cast. Owners are not notified of these exclusions.
     blockId: { $exists: false },
   } as const;
   let written = 0;

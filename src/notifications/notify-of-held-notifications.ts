@@ -7,7 +7,8 @@ import { countSent, MOST_AN_HOUR, type NotifyDeps, write } from './notify.ts';
 type Held = { _id: ObjectId; number: number; first: Date; last: Date };
 
 /**
- * For each server with more than `MOST_AN_HOUR` notifications in an hour: writes one that says how many were not sent.
+ * For each server and channel with notifications that were held because of `MOST_AN_HOUR`: writes one notification that
+ * says how many these are, as soon as the limit allows it.
  *
  * @returns how many were written
  */

@@ -102,7 +102,7 @@ async function notifyOf(
   return written;
 }
 
-/** Records when the listener started to work again; null while it does not work. */
+/** Records and returns when the listener started to work again; null while it does not work. */
 async function recordReturn(
   { sentNotifications, clock }: ListenerNotifyDeps,
   listener: Listener,
@@ -115,7 +115,7 @@ async function recordReturn(
   return returnedAt;
 }
 
-/** Records that a notification was sent. `outage`: the start of the outage, for the mail about its end. */
+/** Records that a notification was sent. `outage`: the start of the outage, for the notification about its end. */
 async function recordSent(
   { sentNotifications, clock }: ListenerNotifyDeps,
   { _id, serverId }: Listener,

@@ -8,8 +8,8 @@ import { forServer, type NotifyDeps, notify } from './notify.ts';
 type ReviewNotifyDeps = NotifyDeps & Audiences & { reviews: Collection<Review> };
 
 /**
- * Reviews that were approved longer ago cause no notification: owners have seen them, or an older version approved
- * them.
+ * Reviews that were approved longer ago than this cause no notification: owners have seen them by then, or an older
+ * version approved them.
  */
 const NEWLY_MS = 2 * DAY;
 

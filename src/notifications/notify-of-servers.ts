@@ -13,7 +13,7 @@ type ServerNotifyDeps = NotifyDeps & Audiences & { serverNotices: Collection<Ser
 const OFFLINE_FOR_MS = 10 * MINUTE;
 /** If no worker ran and a server has been offline for longer than this, its owner is not notified. */
 const NEWLY_MS = DAY;
-/** The shortest time between two notifications, for servers whose status often changes. */
+/** The shortest time between two notifications that a server is offline, for servers whose status often changes. */
 const AT_MOST_EVERY_MS = DAY;
 
 /**

@@ -22,7 +22,7 @@ export type NotifyDeps = Outbox &
     log: Logger;
   };
 
-/** The most notifications about a server in an hour, on each channel. A later message counts those above the limit. */
+/** The most notifications about a server in an hour, on each channel. A later one says how many were not sent. */
 export const MOST_AN_HOUR = 20;
 
 /** Whether a notification was written. `known`: all its messages existed already. `unwanted`: nobody wants its kind. */
@@ -89,7 +89,7 @@ export async function write(
   return putDiscordMessage(deps, { ...common, to, subject: text.subject, text: body } satisfies NewMessage);
 }
 
-/** How many notifications about a server were written in the last hour; held ones are not counted. */
+/** How many notifications about a server were written in the last hour, up to `MOST_AN_HOUR`, without held ones. */
 export function countSent(messages: Collection<Mail>, serverId: ObjectId, clock: Clock): Promise<number> {
   const createdAt = { $gt: after(clock.now(), -HOUR) };
   // A held message has no attempt and no `nextAt`.

@@ -4,16 +4,16 @@ const sentNotificationsDefinition = {
   /** The listener's id. */
   _id: { type: Schema.Types.ObjectId, required: true },
   serverId: { type: Schema.Types.ObjectId, required: true },
-  /** The start of the outage that the owner was notified of; null after the mail about its end. */
+  /** The start of the outage that the owner was notified of; null after the notification about its end. */
   since: { type: Date, default: null },
   /** When the listener started to work again; null while it does not work. */
   backAt: { type: Date, default: null },
-  /** For each kind: the start of the pause or outage that the last mail was about. */
+  /** For each event: the start of the pause, the outage or the wait that the last notification was about. */
   pauseTold: { type: Date, default: null },
   unreachableTold: { type: Date, default: null },
   unfetchedTold: { type: Date, default: null },
   expiringTold: { type: Date, default: null },
-  /** When the last mail was written, for kinds that a listener could cause again and again. */
+  /** When the last notification was written, for events that a listener could cause again and again. */
   unreachableMailAt: { type: Date, default: null },
   unfetchedMailAt: { type: Date, default: null },
   expiringMailAt: { type: Date, default: null },

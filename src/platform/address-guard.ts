@@ -13,8 +13,8 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
  *
  * - `dns-not-found`: the name has no address.
  * - `dns-timeout`: the name servers did not answer in time.
- * - `address-refused`: one of its addresses is neither public nor in an allowed range, belongs to this machine, or is
- *   refused by the operator.
+ * - `address-refused`: the operator refuses one of its addresses; or one of them is in no allowed range and is not
+ *   public, or belongs to this machine.
  * - `stopped`: the caller's signal stopped the look-up.
  */
 export type AddressFailure = 'dns-not-found' | 'dns-timeout' | 'address-refused' | 'stopped';

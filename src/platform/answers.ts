@@ -39,7 +39,7 @@ const COMMAND_MS = SECOND;
  * Why a question has no result.
  *
  * - `no-worker`: no worker began in time, and none was busy with other questions.
- * - `too-late`: all workers were busy until the deadline.
+ * - `too-late`: workers were busy with other questions, and none began this one before the deadline.
  * - `interrupted`: the worker stopped or died, or the task hangs.
  * - `failed`: Tallyport or MongoDB failed; the worker has logged the error.
  * - `redis-away`: Redis did not accept the question, or the connection to it was lost.

@@ -125,7 +125,7 @@ const MOST_PROXIES = 8;
 const HOW_TO_TRUST =
   'set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas';
 
-/** The shortest prefixes of trusted ranges. Shorter ones would trust too much of the internet. */
+/** The shortest prefixes of trusted ranges, in bits. Shorter ones would trust too much of the internet. */
 const LEAST_PREFIX = { ipv4: 8, ipv4InIpv6: 104, ipv6: 16 };
 
 /** The proxies in front of the web process: `false`, their number, or their addresses and ranges. */

@@ -29,7 +29,7 @@ import { traceSettings } from './tracing/trace-settings.ts';
 
 const STEAM_OPENID_URL = 'https://steamcommunity.com/openid/login';
 
-/** All environment variables. Each value is text, which the transforms convert. */
+/** The settings that may be environment variables. Each value is text, which the transforms convert. */
 const environment = z.object({
   NODE_ENV: oneOf(['production', 'development', 'test']).default('development'),
   HOST: listenHost.default('127.0.0.1'),
@@ -52,13 +52,16 @@ const environment = z.object({
   SERVERS_PER_ACCOUNT: wholeNumber(1, 1_000_000).default(50),
   /** A web process answers 503 while its event loop is delayed by more than this, in milliseconds; 0: never. */
   MAX_EVENT_LOOP_DELAY_MS: wholeNumber(0, 60_000).default(1_000),
-  /** The most connections of an address that is not a trusted proxy (http/limit-connections.ts); 0: no limit. */
+  /** The most connections of an IPv4 address or IPv6 /64 that is no proxy (see `limitConnections`); 0: no limit. */
   CONNECTIONS_PER_ADDRESS: wholeNumber(0, 1_000_000).default(1_000),
   /** Whether players may vote on the pages. */
   WEB_VOTES: oneOf(['on', 'off']).default('on'),
-  /** How many new players of one network may vote for a server in a day (see votes/web/network-limits.ts). */
+  /** How many new players of an IPv4 /24 or IPv6 /64 may vote for a server on a UTC day (see `networkLimits`). */
   WEB_VOTE_PLAYERS: wholeNumber(1, 300).default(4),
-  /** The most accounts made in 24 hours from an IPv4 /24 or IPv6 /48, and per mail domain except public providers'. */
+  /**
+   * The most accounts made in 24 hours: from an IPv4 /24 or IPv6 /48, and with one mail domain. An IPv4 address or IPv6
+   * /64 may make half as many, and a public mail provider has 50 times its limit (see accounts/sign-up-limits.ts).
+   */
   SIGN_UPS_PER_NETWORK: wholeNumber(1, 1_000_000).default(10),
   SIGN_UPS_PER_MAIL_DOMAIN: wholeNumber(1, 1_000_000).default(20),
   TRUST_PROXY: trustProxy.default(false),
@@ -149,7 +152,7 @@ const environment = z.object({
 
 /**
  * Settings that are only stored in the database, because a page or a picture does not fit into an environment variable.
- * The environment has `SITE_PAGES_DIR` and `LOGO` instead, which name files.
+ * The environment has `SITE_PAGES_DIR` and `LOGO` instead, which name a folder and a file.
  */
 const storedOnly = z.object({
   PAGE_CONTACT: storedPage.optional(),
@@ -284,7 +287,7 @@ function valueErrors({ issues }: z.ZodError, { variables, files }: WithSecretFil
   return errors;
 }
 
-/** The host as it is written in a URL; the zone of an address such as `fe80::1%eth0` is left out. */
+/** The host as it is written in a URL: `localhost` for 127.0.0.1, and `fe80::1%eth0` in brackets without its zone. */
 function hostInUrl(host: string): string {
   if (host === '127.0.0.1') return 'localhost';
   return isIPv6(host) ? `[${host.replace(/%.*$/, '')}]` : host;
@@ -342,7 +345,8 @@ export type SettingName = keyof typeof settings.shape;
 /**
  * Converts the text of a setting to its value, as for an environment variable.
  *
- * @returns the value, or the reason why the text is not usable; the reason does not contain the text
+ * @returns the value, or the reason why the text is not usable. The reason may name one item of a list, but does not
+ *   contain other texts
  */
 export function settingValue(name: SettingName, text: string): { value: unknown } | { reason: string } {
   const parsed = settings.shape[name].safeParse(text);

@@ -9,7 +9,7 @@ type CookieSite = Pick<Config, 'PUBLIC_URL' | 'basePath'>;
 
 /** A cookie that browsers send only with this site's own requests and with links to it. Scripts cannot read it. */
 export type Cookie = {
-  /** The `Set-Cookie` header. The value has no white space, comma or semicolon. */
+  /** The `Set-Cookie` header. `value` must have no white space, comma or semicolon. */
   set(value: string): string;
   /** The `Set-Cookie` header that removes the cookie. */
   clear(): string;

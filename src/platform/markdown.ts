@@ -35,7 +35,7 @@ parser.core.ruler.push('no-user-names', ({ tokens }) => {
   for (const token of tokens) token.children &&= withoutUserNames(token.children);
 });
 
-/** Removes the links of written addresses (open, text, close) that `@` or a password and `@` follow. */
+/** Removes the link of a written address (tokens: open, text, close) if `@`, or `:`, a password and `@`, follow it. */
 function withoutUserNames(children: Token[]): Token[] {
   const hasAt = (at: number) => /^(?::[^\s/@]*)?@/.test(children[at]?.content ?? '');
   const isWritten = (token: Token | undefined) => token?.markup === 'linkify';
@@ -62,7 +62,7 @@ parser.core.ruler.push('show-hosts', (state) => {
   }
 });
 
-/** Adds ` (host)` to each link whose text is not its address. */
+/** Adds ` (host)` to each link whose text is neither its address nor its host. */
 function withHosts(children: Token[], isolated: (text: string) => Token[]): Token[] {
   let link: URL | null = null;
   let text = '';

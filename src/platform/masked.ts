@@ -18,7 +18,10 @@ export function shownAddress(url: string): string | null {
   return `${scheme}${credentials ? `${HIDDEN}@` : ''}${hosts}${path}`;
 }
 
-/** A setting's value as it may be shown: a secret is masked, or shown as the URL of a service without credentials. */
+/**
+ * A setting's value as it may be shown. If a secret is the URL of a service, its scheme, hosts and path are shown;
+ * other secrets are masked. In values that are no secrets, the credentials in URLs are masked.
+ */
 export function shownValue(name: string, value: string): string {
   if (SECRETS.has(name)) return shownAddress(value) ?? HIDDEN;
   return value.replace(/(:\/\/)[^/?#\s]*@/g, `$1${HIDDEN}@`);

@@ -77,8 +77,8 @@ function connectOptions(uri: string, operationMs: number, durable: boolean): Con
  * @param options - `timeoutMs`: how long to wait for the first answer; `operationMs`: how long each operation may take
  *   (0: no limit); `durable`: every write waits for the journal, so an acknowledged write survives a crash of a
  *   standalone mongod
- * @throws the error of the driver or of mongoose after `timeoutMs`, or at once when the address or the credentials are
- *   wrong
+ * @throws the error of the driver or of mongoose after `timeoutMs`, or at once when the address is invalid or the
+ *   credentials are wrong
  */
 export async function openMongo(
   uri: string,
@@ -131,9 +131,9 @@ export function isDuplicateKey(error: unknown): boolean {
 }
 
 /**
- * Whether the result of an operation is unknown: the connection broke, the time was over, there was no connection, the
- * node steps down or stops, or a write was not acknowledged as durable. A write that threw such an error may have taken
- * place.
+ * Whether the result of an operation is unknown: the connection broke, a time limit was reached, there was no
+ * connection, the node steps down or stops, or a write was not acknowledged as durable. A write that threw such an
+ * error may have taken place.
  */
 export function isUnknownResult(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -151,7 +151,7 @@ const LOST =
 /** Codes of the plain error that the driver throws when a connection ends during a write. */
 const SOCKET_FAULTS = new Set(['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END']);
 
-/** Codes of a node that steps down, stops or is cut off (retryable errors in the driver specification). */
+/** Codes of a node that steps down, stops or is cut off, and of time limits. Drivers call most of them retryable. */
 const PASSING_CODES = new Set([
   6, 7, 50, 64, 89, 91, 134, 189, 262, 317, 358, 384, 9001, 10_107, 11_600, 11_602, 13_435, 13_436,
 ]);

@@ -2,7 +2,7 @@ const LONGEST = 200;
 
 /**
  * Makes text of a remote machine safe to show: at most 200 characters on one line. White space and line ends become one
- * space; control, bidirectional, zero-width and unassigned characters become `�`.
+ * space; control, bidirectional, zero-width, private-use and unassigned characters become `�`.
  *
  * @param received - text, or bytes that are read as UTF-8
  */
@@ -18,7 +18,7 @@ const UNREADABLE = /(?:(?!\s)\p{C}|\u{fffd})+/gu;
 
 /**
  * The readable part of bytes from a remote machine. Text is returned as by `printable`. If the bytes are binary data,
- * the runs of text in them are joined by `…`; if they have no such run, the result states only their number.
+ * the runs of text in them are joined by `…`; if they have no such run, the result states only the number of bytes.
  */
 export function readable(bytes: Uint8Array): string {
   const text = new TextDecoder().decode(bytes);

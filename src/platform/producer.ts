@@ -53,7 +53,8 @@ export type Producer = {
    * Adds a job.
    *
    * @returns whether Redis accepted it. `false` if Redis is unavailable or does not answer, or if too many adds are
-   *   running. Except for a question (`answer-now`), the work is not lost: the sweep finds it in MongoDB
+   *   running. Except for a question (`answer-now`), the work is not lost: the sweep or the scheduler finds it in
+   *   MongoDB
    */
   add<N extends QueueName>(name: N, payload: Payload<N>, options?: AddOptions): Promise<boolean>;
   /**

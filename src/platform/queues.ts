@@ -21,9 +21,10 @@ const listenerJob = {
 };
 
 /**
- * All queues. A payload has ids, never content or a secret.
+ * All queues. A payload has ids and times, never content or a secret.
  *
- * `key` makes the deduplication id. If a job with that key is waiting or delayed, adding another one changes nothing.
+ * `key` makes the deduplication id. If a job with that key is waiting or delayed, adding another one changes nothing,
+ * unless `hasten` replaces a delayed job.
  * If one is running, exactly one more run follows, so no add is lost. Tallyport chooses no job ids, because BullMQ
  * silently ignores an `add` with the id of a finished job that it still stores. Only a question of `answer-now` has its
  * `askId` as id, by which its events are found.
@@ -112,7 +113,7 @@ export const QUEUES = {
     payload: z.object({ exclusionId: objectId }),
     key: (payload: { exclusionId: string }) => payload.exclusionId,
   },
-  /** Encodes one uploaded picture of a server. */
+  /** Encodes one picture of a server: an uploaded banner, or the icon in the game server's answer. */
   'encode-pictures': {
     title: 'Encode pictures',
     payload: z.object({ uploadId: z.string().regex(/^(icon-)?[0-9a-f]{24}$/) }),

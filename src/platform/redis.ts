@@ -9,14 +9,14 @@ export type RedisConnection = Redis | Cluster;
  * never works again. Callers that must not wait check `connection.status` first and limit the wait (`createProducer`).
  *
  * If the machine of Redis vanishes, its connections stay open, and the system would notice it only after a quarter of
- * an hour. So a connection that receives nothing within `socketTimeout` is opened again. That time is longer than
- * BullMQ's blocking commands, which last up to 10 s.
+ * an hour. So if a connection receives nothing within `socketTimeout` after a command, it is closed and opened again.
+ * That time is longer than BullMQ's blocking commands, which last up to 10 s.
  */
 const OPTIONS = {
   maxRetriesPerRequest: null,
   connectTimeout: 5 * SECOND,
   socketTimeout: 20 * SECOND,
-  // If Redis is unavailable, a CLI command would otherwise wait for it at its exit.
+  // With the default of 2 s, a CLI command would take that much longer to exit if Redis is unavailable.
   disconnectTimeout: 200,
 } satisfies RedisOptions;
 
@@ -24,7 +24,7 @@ function retryDelay(attempt: number): number {
   return Math.min(50 * 2 ** Math.min(attempt, 6), 2 * SECOND);
 }
 
-/** The options after the question mark of an address: `family` is 4 or 6. */
+/** The options after the question mark of a Sentinel or cluster address. Only `family` (4 or 6) is used. */
 function optionsIn(query = ''): Pick<RedisOptions, 'family'> {
   const family = Number(new URLSearchParams(query).get('family') ?? 0);
   return family ? { family } : {};

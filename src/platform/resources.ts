@@ -23,7 +23,7 @@ export type Resources = {
   log: Logger;
   clock: Clock;
   clockSkew: ClockSkew;
-  /** The id of this start of the process; each start has another one. Leases store it as their owner. */
+  /** The id of this start of the process; each start has another one. The owners of listeners' leases begin with it. */
   processId: string;
   mongo: Mongo;
   batcher: Batcher;
@@ -49,7 +49,7 @@ export type OpenOptions = {
   mongoTimeoutMs?: number;
   /** How long an operation may take: by default 5 s, as in an API request. */
   mongoOperationMs?: number;
-  /** If true, every write waits for MongoDB's journal; by default only writes of votes and deliveries do. */
+  /** If true, every write waits for MongoDB's journal. By default only writes with `DURABLE` do, such as votes. */
   durable?: boolean;
   /** False: no spans are exported, even if the configuration asks for them. True by default. */
   traced?: boolean;

@@ -7,7 +7,7 @@ const SIGNALS: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const SAME_SIGNAL_MS = SECOND / 2;
 
 /**
- * Calls `first` at the first stop signal and `second` at the next one.
+ * Calls `first` at the first stop signal and `second` at each later one.
  *
  * @returns a function that restores the default handling of signals
  */

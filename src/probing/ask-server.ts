@@ -31,7 +31,7 @@ const OVER = new QueryError('stopped', 'The query is over.');
 /** The state that all queries of a process share. */
 type AskDeps = { ranges: AddressRanges; lookups: Lookups; limit: QueryLimit; oldServers: OldServers };
 
-/** The stop signal of a query, and the check before each of its connections. */
+/** The stop signal of a query, and the check before its connections. */
 type Bounds = { signal: AbortSignal | undefined; mayConnect: MayConnect | undefined };
 
 type Query = Omit<Asked, 'server'> & Bounds;
@@ -75,7 +75,7 @@ async function query(
   return transportOf(game.protocol) === 'udp' ? limit(query, signal) : query();
 }
 
-/** Queries the addresses and ports one after the other. Each gets an equal share of the remaining time. */
+/** Queries the addresses and ports in turn, until one answers. Each gets an equal share of the remaining time. */
 async function queryInOrder(servers: QueryServer[], query: Query, leftMs: number): Promise<ServerAnswer> {
   const { mayConnect } = query;
   const until = performance.now() + leftMs;

@@ -17,11 +17,11 @@ export type Target = {
  *
  * - `game-unknown`: the game is not in gamedig's list.
  * - `connection-refused`: the machine answers, but nothing listens on the port.
- * - `no-answer`: there was no answer in time.
+ * - `no-answer`: there was no answer in time, or the address cannot be reached.
  * - `closed`: the connection was closed before there was an answer.
  * - `answer-broken`: the data is not an answer of this game.
  * - `answer-too-long`: the answer is longer than that of any real server.
- * - `outgoing-limited`: a limit of connections was reached, so the server was not queried.
+ * - `outgoing-limited`: a limit of connections was reached, so the server was not queried at every address and port.
  */
 export type ProbeFailure =
   | AddressFailure
@@ -56,6 +56,7 @@ export type Probe =
 /**
  * Queries a game server once. Never throws for errors of the server, and ends in limited time.
  *
- * @param mayConnect - called before each connection; if absent, connections are not limited
+ * @param mayConnect - called before each address and port, and before each further connection of Minecraft Java; if
+ *   absent, connections are not limited
  */
 export type Ask = (target: Target, signal?: AbortSignal, mayConnect?: MayConnect) => Promise<Probe>;

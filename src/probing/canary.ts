@@ -62,8 +62,8 @@ const LEAST_FAILING = 5;
 
 /**
  * If there are fewer than `FEW_CHECKS` checks in a minute: Tallyport's own network is considered down after
- * `LEAST_IN_A_ROW` different servers failed in a row. A listing with fewer servers than that can still show them as
- * offline.
+ * `LEAST_IN_A_ROW` different servers failed in a row. A listing with fewer than `LEAST_IN_A_ROW` servers can still show
+ * them as offline.
  */
 const FEW_CHECKS = 2 * LEAST_FAILING;
 const LEAST_IN_A_ROW = 3;

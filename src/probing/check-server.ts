@@ -36,7 +36,7 @@ export type CheckDeps = WakeDeps &
  * - `void`: the result does not count, because the server was removed, edited or taken again meanwhile, or a result is
  *   already recorded.
  * - `stopped`: this process stops, or has no sockets or slots left; the server's state is unchanged.
- * - `limited`: a limit of connections was reached; the server is probed at most a minute later, its state is unchanged.
+ * - `limited`: a limit of connections was reached; the server is due within a minute, its status is unchanged.
  * - `no-game`: the server has no game, or one that cannot be queried.
  */
 export type Checked =
@@ -104,7 +104,7 @@ type CheckOptions = {
   /** Whether the result still counts. Called with the server as it is when the result is recorded. */
   counts(server: Server): boolean;
   signal: AbortSignal | undefined;
-  /** Called before each connection; absent if connections are not limited. */
+  /** Passed to `ask`; undefined if connections are not limited. */
   mayConnect: MayConnect | undefined;
 };
 
@@ -138,7 +138,7 @@ async function queryTwice(ask: Ask, target: Target, { signal, mayConnect }: Chec
   return !again.ok && again.failure === 'outgoing-limited' ? probe : again;
 }
 
-/** Gives the probe back. The server is due again a minute later, when the limits of connections are reset. */
+/** Gives the probe back. The server is due at most a minute later, when the limits of connections are reset. */
 async function postpone({ servers, clock }: CheckDeps, { _id, probe }: WithId<Server>): Promise<void> {
   await servers.updateOne(
     { _id, removedAt: null, 'probe.revision': probe.revision },

@@ -18,10 +18,10 @@ export type HttpQuery = {
   https?: { rejectUnauthorized?: boolean };
 };
 
-/** A server to connect to: `host` is the owner's setting, `address` the checked address. */
+/** A server to connect to: `host` as the owner entered it or as an SRV record names it, `address` the checked one. */
 export type HttpServer = { host: string; address: string; where: string };
 
-/** One HTTP request of a query, to the checked address of the server. Redirects count as broken answers. */
+/** One HTTP request of a query, to the checked address of the server. Any status but 200 counts as a broken answer. */
 export class HttpExchange {
   readonly #where: string;
   readonly #asJson: boolean;

@@ -12,7 +12,7 @@ export type Asked = {
   target: Target;
   /** The Minecraft servers that this process knows to have an old version. */
   oldServers: OldServers;
-  /** Called before each further connection to the server; undefined if connections are not limited. */
+  /** `askJava` calls it before each further connection to the server. Undefined if connections are not limited. */
   mayConnect: MayConnect | undefined;
 };
 

@@ -1,7 +1,7 @@
 import type { Document } from 'mongodb';
 import { after, HOUR } from '../platform/clock.ts';
 
-/** An answer is compared only with a report of this time before it, because the number of players changes. */
+/** An answer is compared only with a report that is younger than this, because the number of players changes. */
 export const COMPARED_WITHIN_MS = HOUR;
 
 /** Smaller differences are ignored: up to this many players, or up to this part of the larger number. */
@@ -11,8 +11,8 @@ const ALLOWED_PART = 0.5;
 /**
  * Compares an answer's number of players with the number that the server reported within the last hour, as a part of
  * the update that records the answer. `playersDiffer` is set if the numbers differ by more than 10 and by more than
- * half of the larger one; the next comparison without such a difference removes it. A report is compared only with the
- * first answer after it, because that answer replaces the report's figures.
+ * half of the larger one; the next comparison without such a difference removes it. A report is compared only if the
+ * first check after it is answered, because an answer replaces the report's figures.
  *
  * @returns fields of a `$set` stage
  */

@@ -23,8 +23,8 @@ const INTERVALS_VALID = 3;
  * The result of a check.
  *
  * - `answered`, `failed`: the server answered, or it did not.
- * - `canary-failed`: neither the server nor the canary answered, so the server's state is unknown.
- * - `not-asked`: Tallyport refuses its game or its address, so it was not queried.
+ * - `canary-failed`: the server did not answer, and the canary fails, so the server's state is unknown.
+ * - `not-asked`: Tallyport refuses the server's game or address, so the server was not queried.
  */
 export type Check =
   | { end: 'answered'; byHand: boolean; latencyMs: number }
@@ -67,7 +67,7 @@ function varied(seconds: number, random: number): number {
 /**
  * The state of a server after a check that ended at `now`, and the sample for the history (null if there is none). A
  * server becomes offline after three failures in a row, if the last of them comes at least 30 s after the first, or
- * after three failed checks by hand.
+ * after three failed checks by hand since its last answer.
  */
 export function stateAfter(
   before: ProbeState,

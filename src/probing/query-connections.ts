@@ -43,7 +43,7 @@ export class QueryConnections {
     protocol.telnetConnect = () => Promise.reject(new Error('We have no password for Telnet'));
   }
 
-  /** The shortest round trip in milliseconds; null if there was no answer. */
+  /** The shortest round trip in milliseconds (for TCP, the time of connecting); null if there was none. */
   get roundTripMs(): number | null {
     const trips = this.#open.flatMap(({ roundTripMs }) => roundTripMs ?? []);
     return trips.length === 0 ? null : Math.min(...trips);

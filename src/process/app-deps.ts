@@ -30,7 +30,7 @@ export type AppDeps = Resources &
     liveSettings: LiveSettings;
   };
 
-/** Opens the resources of a process and binds the collections. Throws like `openResources`. */
+/** Opens the resources of a process and binds the collections. Throws like `openResources` and `openLiveSettings`. */
 export async function openAppDeps(
   config: ConnectedConfig,
   processName: string,

@@ -15,7 +15,7 @@ type HealthDeps = Pick<AppDeps, 'mongo' | 'restores' | 'clockSkew' | 'producerRe
 /** Whether a process can do its work. Each check is `'ok'` or a sentence that names the problem. */
 export type Readiness = {
   ready: boolean;
-  /** Redis is unavailable. If `ready`, votes are accepted and wait in MongoDB. */
+  /** Redis is unavailable, at least for one queue. If `ready`, votes are accepted and wait in MongoDB. */
   degraded: boolean;
   /** Set when the process is stopping, whatever the result of the checks. */
   stopping?: true;

@@ -16,11 +16,11 @@ export type RunningSoftware = {
   versions: string[];
   /** The machines of connected processes of 0.1.0, which record nothing; null if MongoDB does not say. */
   earlierHosts: string[] | null;
-  /** The migrations that a running version has and that were not applied. */
+  /** The migrations that a running version or this version has and that were not applied. */
   pending: string[];
 };
 
-/** Lists the processes of this site with their versions, and the pending migrations of all these versions. */
+/** Lists the processes of this site, and the pending migrations of the running versions and of this one. */
 export async function listProcesses(
   deps: Pick<AppDeps, 'runningProcesses' | 'mongo'>,
 ): Promise<RunningSoftware> {

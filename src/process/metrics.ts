@@ -102,7 +102,7 @@ export function createMetrics(sources: MetricsDeps): Metrics {
     buckets: DELAY_BUCKETS,
     registers,
   });
-  // Each series starts at 0: `rate()` would miss the increase with which a new series begins.
+  // These series start at 0: `rate()` would miss the increase with which a new series begins.
   for (const queue of DELIVERY_QUEUES) delays.zero({ queue });
   for (const protocol of PROTOCOLS) attempts.inc({ class: 'none', code: 'our-fault', protocol }, 0);
   const probes = new Counter({

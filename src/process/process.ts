@@ -28,7 +28,7 @@ export type Work = {
 
 export type StartWork = (deps: AppDeps, context: ProcessContext) => Work | Promise<Work>;
 
-/** How long a shutdown may take after its delay. Then the process exits anyway. */
+/** How long a shutdown may take after `SHUTDOWN_DELAY_MS`. Then the process exits anyway. */
 const LONGEST_STOP_MS = 17 * SECOND;
 
 /**
@@ -102,7 +102,8 @@ export async function startProcess(
 }
 
 /**
- * Runs one process with the configuration of its environment, until a stop signal or until its parent process is gone.
+ * Runs one process with the configuration of its environment, until a stop signal or, if a parent process started it
+ * with an IPC channel, until the parent is gone.
  * A second signal ends it at once.
  */
 export async function runProcess(name: string, start: StartWork, options: OpenOptions = {}): Promise<void> {

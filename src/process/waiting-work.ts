@@ -27,7 +27,7 @@ export type WaitingWork = {
   redisUp: boolean;
 };
 
-/** How long a scrape waits at most for MongoDB, and for Redis. */
+/** How long each question to MongoDB or Redis may take. */
 const TIMEOUT_MS = 2 * SECOND;
 const FRESH_MS = 10 * SECOND;
 

@@ -97,7 +97,7 @@ export async function explainRank(deps: ExplainDeps, found: WithId<Server>): Pro
   return {
     server,
     rankedAt: at,
-    // A server that was listed after the last ranking has a rank above the number of servers in that ranking.
+    // If the server was listed after the last ranking: its rank is greater than the number of servers in that ranking.
     listed: Math.max(listed, found.rankPosition),
     days,
     above: neighbour(above),

@@ -53,7 +53,7 @@ export type ListedRow = {
   /** The icon that the game server sends. */
   icon: Icon | undefined;
   banner: Banner | undefined;
-  /** The average number of players on each of the last 7 days, oldest first; null where unknown. */
+  /** The average number of players on each of the last 7 days, oldest first; null if unknown. Empty until computed. */
   players: (number | null)[];
 };
 

@@ -1,6 +1,6 @@
 import { editDistance } from '../platform/edit-distance.ts';
 
-/** In code units. Longer search texts are cut; no listed name is longer. */
+/** In code units. Longer names and search texts are cut. */
 const LONGEST_NAME = 100;
 const MOST_WORDS = 12;
 
@@ -56,7 +56,7 @@ export function nameTerms(folded: string): string[] {
   return [...terms];
 }
 
-/** Longer names have no `#` terms; they are found by their trigrams. */
+/** Longer names have no `#` terms; they are found by their other terms. */
 const MOST_LETTERS = 30;
 
 /** The number of different `#` terms. It is high, so that different names rarely share one by chance. */
@@ -99,13 +99,14 @@ export function hashOf(text: string): number {
   return mixed(hash);
 }
 
-/** Names with a lower similarity are not in the results. */
+/** A server is not found by its name if the similarity of the name is lower. */
 export const LEAST_SIMILARITY = 0.55;
 
 /**
  * The similarity of a search text and a name, both folded: 1 if they are equal, 0 if they have nothing in common. Each
- * word of the search text is compared with the most similar word of the name and counts by its length. The result is a
- * little lower for each other word of the name. The texts without spaces are compared too.
+ * word of the search text is compared with the most similar word of the name and counts by its length. If the name has
+ * more words than the search text: each further word, up to five, lowers the result a little. The texts without spaces
+ * are compared too, and the higher result counts.
  */
 export function similarity(typed: string, name: string): number {
   if (typed === name) return 1;

@@ -9,8 +9,8 @@ import { PART } from './write-lists.ts';
 const MOST_DRAWS = 5;
 
 /**
- * The slug of a random server that passes the filters; null when there is none. If no online server passes: an offline
- * one is drawn, unless the filters ask for online ones. Usually makes two or three queries by id.
+ * The slug of a random online server that passes the filters. If there is none: the slug of any server that passes,
+ * unless the filters ask for online ones. Null when there is none either. Usually makes two or three queries by id.
  */
 export async function randomSlug(
   deps: Pick<Rows, 'servers'> & Lists,

@@ -17,7 +17,7 @@ const rankedListDefinition = {
 
 /**
  * Lists of servers, in parts: one list for each set of filters in each order, and one for each search term. A page of
- * the listing reads a slice of one part. Every ranking writes the parts that changed.
+ * the listing reads a slice of one part. A ranking writes only parts that changed.
  */
 export const rankedListSchema = new Schema(rankedListDefinition, { collection: 'ranked_lists' });
 
@@ -46,11 +46,11 @@ const listingSummaryDefinition = {
   gameVersions: { type: Schema.Types.Mixed },
   /** Tags with the most servers first. Absent in a summary of an older version, like the next three fields. */
   tags: { type: choices.type },
-  /** The tags and the countries of each game, and the games of each tag, by its id or key. */
+  /** The tags and the countries of each game, and the games of each tag, by the game's id or the tag's key. */
   gameTags: { type: Schema.Types.Mixed },
   gameCountries: { type: Schema.Types.Mixed },
   tagGames: { type: Schema.Types.Mixed },
-  /** The digest of the names in the term lists, and when the lists of names were written. */
+  /** For the term lists of names: the digest of the names, and when the lists were written. */
   names: {
     type: new Schema(
       { digest: { type: String, required: true }, at: { type: Date, required: true } },

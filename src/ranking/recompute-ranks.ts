@@ -33,9 +33,9 @@ type Place = {
 
 /**
  * Ranks every listed server by the published formula, in one process at a time: weighs the votes of days that are due
- * (`weighVotes`), writes the ranks that changed, then the lists of the public pages (`writeLists`). The first ranking
- * an hour or more after a day's end also stores that day's ranks (`takeSnapshot`). After a crash, the next run
- * completes the ranking; until then two servers can show the same rank.
+ * (`weighVotes`), writes the ranks that changed, then the lists of the public pages (`writeLists`). Once a day, an hour
+ * or more after the end of the day before, it also stores the ranks of that day (`takeSnapshot`). After a crash, the
+ * next run completes the ranking; until then two servers can show the same rank.
  *
  * @throws {LeaseLostError} when the lease is lost; the signal's reason when the run must stop
  */
@@ -103,7 +103,7 @@ async function writePlaces(
   return { servers: ranked, moved };
 }
 
-/** Hidden servers have no rank of their own. They get the last rank, which the API returns for them. */
+/** Hidden servers are not ranked. All of them get the number after the last rank, which the API returns for them. */
 async function putHiddenLast(servers: Collection<Server>, rankPosition: number): Promise<void> {
   await servers.updateMany(
     {

@@ -32,7 +32,7 @@ const COMPARED_ADDRESSES = 250;
 /** The most terms of a search text that are used, for names and for other texts. */
 const MOST_TERMS = 150;
 
-/** A word in another text counts a little less than the same word in a name, and more than a misspelt name. */
+/** A word in another text counts a little less than the same word in a name, and more than most misspelt names. */
 const OF_A_TEXT = 0.9;
 
 type Candidate = WithId<Filtered & Searched & { name: string; rankPosition: number }>;
@@ -84,7 +84,8 @@ async function searchByAddress(
 }
 
 /**
- * Finds servers by the terms of the search text, in four queries: the lists of the terms, the candidates, and the rows.
+ * Finds servers by the terms of the search text, in four queries: the lists of the terms, the candidates, and two for
+ * the rows.
  */
 async function searchByTerms(
   deps: Rows & { rankedLists: Collection<RankedList> },

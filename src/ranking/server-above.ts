@@ -9,7 +9,8 @@ export type ServerAbove = { name: string; slug: string; votesAhead: number };
  * The server one rank above, and its lead in votes, as they were weighed in the last ranking. Makes three queries by
  * id.
  *
- * @returns null for the first rank, for a server that was not ranked yet, and if both servers have equally many votes
+ * @returns null for the first rank, for a server that is not ranked (new or hidden), if the server above was hidden or
+ *   removed meanwhile, and if the votes of both weigh the same
  */
 export async function serverAbove(
   deps: Rows & Lists,

@@ -9,7 +9,8 @@ type Compared = Pick<WithId<Server>, '_id' | 'game' | 'profile'>;
 
 /**
  * Servers of the same game that were online in the last ranking: those with the most tags in common first, then the
- * best ranked ones. A server without a game is compared by its tags only. Makes three queries by id.
+ * best ranked ones. A server without a game is compared by its tags only. Only the `PART` best ranked servers of each
+ * list are compared. Makes three queries by id.
  *
  * @param most - the most rows. There may be fewer, for example if a server was hidden since the last ranking
  */
@@ -22,7 +23,8 @@ export async function similarServers(
   if (keys.length === 0) return [];
   const lists = await deps.rankedLists.find({ _id: { $in: keys } }).toArray();
   const own = server._id.toHexString();
-  // The longest list is that of the game, in the order of the ranking. So this order decides between equal servers.
+  // The longest list comes first: that of the game, if there is one. Its order is that of the ranking, and decides
+  // between servers with equally many lists.
   const inOrder = lists.toSorted((one, other) => other.total - one.total);
   const shared = new Map<string, { id: ObjectId; lists: number }>();
   for (const id of inOrder.flatMap(idsOf)) {

@@ -83,7 +83,7 @@ export function withoutPort(typed: string): string {
 /**
  * Returns a function that gives the similarity of a search and a server's words, 0 to 1: each word of the search is
  * compared with the most similar word, and the mean is weighted by the lengths of the search's words. The function
- * remembers compared pairs, because servers share most words.
+ * remembers compared pairs, because servers share many words.
  */
 export function textComparison(typed: string): (words: string[]) => number {
   const searched = textWords(withoutPort(typed)).map((word) => ({ word, known: new Map<string, number>() }));
@@ -106,7 +106,7 @@ export function textComparison(typed: string): (words: string[]) => number {
   };
 }
 
-/** Texts with a lower similarity are not in the results. */
+/** A server is not found by its texts if their similarity is lower. */
 export const LEAST_TEXT_SIMILARITY = 0.75;
 
 /** The key of the list of the servers whose texts have a term. */

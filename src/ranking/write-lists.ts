@@ -41,7 +41,7 @@ const TERMS_TTL_MS = 6 * HOUR;
 /**
  * The shortest time between two rewrites of the lists of texts. The servers' messages (MOTD) change all the time, so
  * with more servers the lists are rewritten less often: in every ranking up to 10,000 servers, once an hour with
- * 100,000. If a server was listed or renamed: they are rewritten at once.
+ * 100,000. If a server was listed, hidden or removed: the next ranking rewrites them.
  */
 const textsEveryMs = (servers: number) => (servers <= 10_000 ? 0 : (HOUR * servers) / 100_000);
 
@@ -51,7 +51,7 @@ const BATCH = 1_000;
 /**
  * Writes the lists for the pages and the search from the current ranking: one for each set of filters in each order,
  * and one for each term of the names and other texts. Only what changed is written. After a crash the next run
- * completes it.
+ * completes the lists.
  */
 export async function writeLists(deps: WriteListsDeps, lease: ActiveLease): Promise<void> {
   const { rankedLists, listingSummary, clock } = deps;

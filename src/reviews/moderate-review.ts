@@ -20,7 +20,7 @@ type Decision = {
   reason?: string;
   /** The reason of a rejection for the review's author. */
   reasonForOwner?: string | undefined;
-  /** The state that the operator saw. The decision applies only if the review is still in this state. */
+  /** The state that the operator saw. The decision applies only if the review is in this state or the wanted one. */
   seenAs?: ReviewState;
   /** The revision that the operator saw. If the author has edited the review since, the decision does not apply. */
   revision?: number;
@@ -30,8 +30,8 @@ const rejection = z.object({ reason: reasonText.optional(), reasonForOwner: opti
 
 /**
  * Approves or rejects a review, or sets it back to `pending`, and updates the server's public list (see
- * review-list.ts). If the same approval or rejection is repeated, nothing changes; after a crash, it completes the
- * first call.
+ * review-list.ts). If the same approval or rejection is repeated, at most the reasons change; after a crash, the
+ * repeated call completes the first one.
  *
  * @param by - who decided, for the audit log
  * @returns the current review; unchanged if it was not as the operator saw it; null when there is no such review
@@ -63,8 +63,8 @@ export async function moderateReview(
 const given = (reasons: object) => Object.fromEntries(Object.entries(reasons).filter(([, reason]) => reason));
 
 /**
- * The id of the audit log entry. A repeated approval or rejection keeps its time, so the id is the same and no second
- * entry is written. `pending` has no time, so each call writes an entry.
+ * The id of the audit log entry. A repeated approval or rejection keeps its time, so with the same reasons the id is
+ * the same and no second entry is written. `pending` has no time, so each call writes an entry.
  */
 function entryId({ state, moderatedAt }: Review, details: object): ObjectId {
   if (!moderatedAt) return new ObjectId();
@@ -86,7 +86,7 @@ function asSeen(
   };
 }
 
-/** The fields that a decision sets. If the same decision is repeated, the existing values stay. */
+/** The fields that a decision sets. If the same decision is repeated, the existing values stay, except new reasons. */
 function decision(
   state: ReviewState,
   by: string,
@@ -112,10 +112,9 @@ function decision(
 export type SeenReview = { reviewId: ObjectId; revision: number };
 
 /**
- * Decides about several reviews, each as `moderateReview` does. If another operator decided about one, or its author
- * edited it, that review does not change.
+ * Decides about several reviews, each as `moderateReview` does. If another operator decided about a review, or its
+ * author edited it, that review does not change.
  *
- * @param decision - `seenAs` is the state that the operator saw
  * @returns the reviews that have the wanted state now
  * @throws {InvalidDocumentError} when a reason is invalid
  */

@@ -93,7 +93,7 @@ const listsLoader: BatchLoader<Collection<ReviewList>, Slicing, ReviewList | nul
   },
 };
 
-/** The approved reviews with these ids, in this order. A rejected review that is still in the list is left out. */
+/** The approved reviews with these ids, in this order. A listed review that is not approved any more is left out. */
 const approvedReviewsLoader: BatchLoader<Collection<Review>, ObjectId[], WithId<Review>[]> = {
   most: 50,
   async load(reviews, wanted) {

@@ -5,8 +5,8 @@ import type { Review, ReviewList } from './review.ts';
 import { followReview } from './review-list.ts';
 
 /**
- * Repairs the public lists for the decisions of a UTC day. Without it, if a process died between a decision and the
- * update of the list, the list would count a rejected review for ever. Pending reviews need no repair, because the next
+ * Repairs the public lists for the decisions of a UTC day. If a process died between a decision and the update of the
+ * list, the list would otherwise count a rejected review for ever. Pending reviews need no repair, because the next
  * decision updates the list.
  *
  * @returns the number of decisions that were checked

@@ -35,7 +35,7 @@ const reviewDefinition = {
   rejectedFor: { type: String, default: null },
   /** The reason of the rejection for its author, if there is one. */
   rejectionReason: { type: String, maxlength: LONGEST_REASON, default: null },
-  /** When the owner was notified of the approval, or no notification was due; absent before. */
+  /** When the owner was notified of the approval, or when it was found that nobody is to be notified. Absent before. */
   toldAt: { type: Date },
   /** The owner's answer, if there is one. It is public while the review is public. */
   answer: { type: new Schema(answerDefinition, { _id: false }) },

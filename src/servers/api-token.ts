@@ -25,9 +25,12 @@ const apiTokenDefinition = {
   kind: { type: String, enum: TOKEN_KINDS },
   /** For kind `api`: absent if the token has all scopes. */
   scopes: { type: [{ type: String, enum: TOKEN_SCOPES }], default: undefined },
-  /** The creator. The token works only while this user is the owner, or a full member who is not suspended. */
+  /**
+   * The creator, or the user who took the token over (`handOverTokens`). The token works only while this user is the
+   * owner, or a full member who is not suspended.
+   */
   issuedBy: { type: Schema.Types.ObjectId },
-  /** True if an operator created the token. Tokens of older versions have neither this field nor `issuedBy`. */
+  /** True if an operator made it or took it over. Tokens of older versions have neither this field nor `issuedBy`. */
   byOperator: { type: Boolean },
   createdAt: { type: Date, required: true },
   expiresAt: { type: Date, default: null },
@@ -45,7 +48,7 @@ apiTokenSchema.index({ serverId: 1, createdAt: 1 });
 
 export type ApiToken = InferRawDocType<typeof apiTokenDefinition>;
 
-/** The creator of a token: a user with a role at its server, or an operator. */
+/** The creator of a token, or who took it over: the owner or a full member of its server, or an operator. */
 export type TokenMaker = { issuedBy: ObjectId } | { byOperator: true };
 
 /** A valid token and the id of its server. The server itself is not cached. */

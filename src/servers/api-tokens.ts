@@ -51,7 +51,7 @@ type TokenRequest = {
   name: string;
   /** `api` by default. */
   kind?: TokenKind;
-  /** All by default; a claim key has none. */
+  /** For kind `api`: all by default. The other kinds have none. */
   scopes?: readonly TokenScope[] | undefined;
   expiresInMs?: number;
   tokenId?: ObjectId;
@@ -160,7 +160,7 @@ export async function revokeToken(
  * Replaces a token with a new one of the same name. The old token stays valid for `overlapMs`, so that its owner can
  * change the plugin's token without losing a vote. An earlier expiry of the old token does not change.
  *
- * @param maker - the user who replaces the token
+ * @param maker - the creator of the new token
  * @param newId - the id of the new token: if the request is repeated with the same id, no second token is created
  * @returns the new token, or null when the server has no such valid token
  * @throws {TokenMadeError} when a token with the id `newId` exists; if the old token is still valid, it gets its expiry
@@ -218,7 +218,7 @@ async function expireAt(
 }
 
 /**
- * Revokes the tokens and claim keys of a server.
+ * Revokes the tokens of a server, of all kinds.
  *
  * @param issuedBy - if given, only the tokens that this user created are revoked
  * @returns the number of tokens that this call revoked

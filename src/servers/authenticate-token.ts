@@ -37,8 +37,8 @@ const makersLoader = findLoader<User, ObjectId>({
 type AuthenticateDeps = Tokens & { servers: Collection<Server>; users: Collection<User>; batcher: Batcher };
 
 /**
- * Checks whether `tokenText` may call the API for `serverId`. For a well-formed token, both the token and the server
- * are always read: otherwise the response time would show which servers exist.
+ * Checks whether `tokenText` may call the API for `serverId`. If both are well-formed, the token and the server are
+ * always read: otherwise the response time would show which servers exist.
  *
  * @param serverId - the id in the path; anything but 24 lower-case hex digits is no server
  * @returns the server and the token. Null if the token is malformed, unknown, revoked, expired or of another server; if

@@ -17,7 +17,7 @@ const LEASE_MS = 2 * MINUTE;
 /** In bytes. */
 const LARGEST_CARD = 512 * 1_024;
 
-/** The result of a job for a card. `not-due`: there is nothing to draw now. `unwanted`: the server is not listed. */
+/** The result of a card's job. `not-due`: there is nothing to draw now. `unwanted`: the server is hidden or removed. */
 export type DrawingResult = 'drawn' | 'failed' | 'unwanted' | 'not-due';
 
 /**

@@ -60,7 +60,7 @@ function httpsUrl(text: string): URL | null {
     : null;
 }
 
-/** Languages by code or name, separated by commas. */
+/** Languages by code or name, separated by commas, semicolons or line breaks. */
 const languages = trimmed.transform((value, context) => {
   const names = value.split(/[,;\n]/).map((name) => name.trim());
   const codes = new Set<string>();

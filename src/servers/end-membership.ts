@@ -83,7 +83,10 @@ type LeaveDeps = Memberships &
     config: Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME' | 'SMTP_URL'>;
   };
 
-/** Removes a member who leaves. If this revokes tokens, the owner gets a mail, because plugins may use the tokens. */
+/**
+ * Removes a member who leaves. If this revokes tokens, the owner gets a mail, because plugins may use the tokens. No
+ * mail is sent without `SMTP_URL` or to an unconfirmed address.
+ */
 export async function leaveServer(
   deps: LeaveDeps,
   serverId: ObjectId,

@@ -34,7 +34,7 @@ export async function findAddressOwner(
  * Runs `work` under the lease for address changes. If two users prove the same address, one proof runs after the other.
  * One lease covers all addresses, because proofs are rare and short.
  *
- * @throws the signal's reason when the signal aborts the wait, and what `work` throws
+ * @throws {LeaseLostError} when the lease was lost during `work`; the signal's reason; what `work` throws
  */
 export function withAddressLock<T>(
   deps: LeaseDeps,

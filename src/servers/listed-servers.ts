@@ -58,7 +58,7 @@ type ListDeps = { servers: Collection<Server>; auditLog: Collection<AuditEntry>;
 export type ListChange = ListDeps & { producer: Pick<Producer, 'add'> };
 
 /**
- * Lists a server under the last rank.
+ * Lists a server. Until the next ranking, its rank is one after the last.
  *
  * @param by - the user or command that listed it, for the audit log
  * @throws {InvalidDocumentError} with one sentence for each wrong field
@@ -130,13 +130,13 @@ export function newListing({
   };
 }
 
-/** Settings that the stored ranking contains: a change is visible after the next ranking. */
+/** The lists of the ranking depend on these settings, so a change of one needs a new ranking. */
 const RANKED_SETTINGS = ['name', 'game', 'countryCode', 'address'] as const;
 
 /**
- * Changes the settings of a listed server. A new name gives it a new slug; its earlier slugs still lead to it. If a
- * probe setting changes, the probe state is reset: the result of a running probe is ignored, and the next probe is due
- * at once.
+ * Changes the settings of a listed server. A new name usually gives it a new slug (see `slugForName`); its earlier
+ * slugs still lead to it. If a probe setting changes, the probe state is reset: the result of a running probe is
+ * ignored, and the next probe is due at once, unless the game cannot be queried.
  *
  * @returns the current server; null when there is no such listed server
  * @throws {InvalidDocumentError} with one sentence for each wrong field

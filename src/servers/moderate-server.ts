@@ -19,8 +19,9 @@ type Moderation = {
 const hiding = z.object({ reason: reasonText, internalReason: optionalReason });
 
 /**
- * Hides a server from the ranking and all public pages. Its API still works and takes votes; its rank is the lowest.
- * The owner sees the reason; the internal reason is only for operators. A second call changes only the reasons.
+ * Hides a server from the ranking and all public pages. Its API still works and accepts votes; its rank is one after
+ * the last. The owner sees the reason; the internal reason is only for operators. A second call changes only the
+ * reasons.
  *
  * @param by - the operator, for the audit log
  * @returns the current server; null when no such server is listed
@@ -46,7 +47,7 @@ export async function hideServer(
     { $unset: 'isUnseen' },
   ]);
   if (!hidden) return null;
-  // Hidden servers have the last rank (recompute-ranks.ts). This one gets it at once, not only at the next ranking.
+  // The rank of hidden servers (see recompute-ranks.ts). This server gets it at once, not only at the next ranking.
   const rankPosition = await lastRank(servers);
   const server = await servers.findOneAndUpdate(
     { _id: serverId, hiddenAt: { $ne: null } },
@@ -64,7 +65,7 @@ export async function hideServer(
 }
 
 /**
- * Shows a hidden server again, and requests a ranking that gives it a rank. A second call changes nothing.
+ * Shows a hidden server again, and requests a ranking that gives it a rank. A second call does not change the server.
  *
  * @returns the current server; null when no such server is listed
  */

@@ -5,11 +5,11 @@ const pictureDefinition = {
   _id: { type: String, required: true, match: /^[0-9a-f]{64}$/ },
   /** WebP. */
   bytes: { type: Buffer, required: true },
-  /** When the picture was last stored. Within the next minute, its server may not refer to it yet. */
+  /** When the picture was last stored. It is not deleted in the next minute: the reference to it is stored later. */
   usedAt: { type: Date, required: true },
 } as const;
 
-/** The icons and banners of servers. */
+/** The icons and banners of servers, and the logo of the listing. */
 export const pictureSchema = new Schema(pictureDefinition, { collection: 'pictures' });
 
 export type Picture = Omit<InferRawDocType<typeof pictureDefinition>, 'bytes'> & { bytes: Buffer };

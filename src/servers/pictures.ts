@@ -13,7 +13,7 @@ export type Pictures = {
   clock: Clock;
 };
 
-/** A picture that was stored within this time may not be referenced by its server yet, so it is not deleted. */
+/** If a picture was stored within this time, the reference to it may not be stored yet. So it is not deleted. */
 const REFERENCED_WITHIN_MS = MINUTE;
 /** The same time for `sweepPictures`. It is longer, because a later sweep can delete younger pictures. */
 const SWEPT_AFTER_MS = HOUR;
@@ -53,12 +53,15 @@ export function picturesOf({ profile }: Pick<Server, 'profile'>): string[] {
   return [icon?.picture, banner?.wide, banner?.narrow].filter((id) => id !== undefined && id !== null);
 }
 
-/** Deletes the given pictures that nothing uses, except newly stored ones (see `sweepPictures`). Returns the number. */
+/** Deletes the given pictures that nothing uses, except those of the last minute. Returns how many were deleted. */
 export async function deleteUnusedPictures(deps: Pictures, ids: string[]): Promise<number> {
   return ids.length === 0 ? 0 : deleteUnused(deps, ids, REFERENCED_WITHIN_MS);
 }
 
-/** Deletes all pictures that neither a listed server nor the settings use. Returns their number. */
+/**
+ * Deletes all pictures that neither a listed server nor the settings use, except those of the last hour. Returns how
+ * many were deleted.
+ */
 export async function sweepPictures(deps: Pictures): Promise<number> {
   let deleted = 0;
   let last = '';

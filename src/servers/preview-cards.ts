@@ -7,7 +7,7 @@ import type { PreviewCard } from './preview-card.ts';
 
 export type Cards = { previewCards: Collection<PreviewCard>; clock: Clock };
 
-/** If the name, address, status or look changed: a request marks the card as due only if its drawing is this old. */
+/** If the key changed (see `PreviewCard`): a request marks the card as due only if its drawing is this old. */
 const REDRAWN_AFTER_MS = MINUTE;
 /** A card of this age is drawn again for its figures. Chats cache previews for longer, so a shorter time has no use. */
 const FIGURES_MS = HOUR;
@@ -39,8 +39,7 @@ export function readCardState(
 
 /**
  * Whether a request for a card makes a new drawing necessary: there is no drawing, or it is an hour old, or it is a
- * minute old and shows an old name, address, status or look. False if the card is already due, or if drawing it failed
- * within the last hour.
+ * minute old and has another key. False if the card is already due, or for an hour after three failures in a row.
  *
  * @param key - the key (see `PreviewCard`) that the card should have now
  */

@@ -71,7 +71,7 @@ const profileDefinition = {
   banner: { type: new Schema(bannerDefinition, nested) },
   /** The newest uploaded banner, until it is encoded; a refused one stays until the next upload or removal. */
   bannerUpload: { type: new Schema(bannerUploadDefinition, nested) },
-  /** What an operator removed: at most one entry per part, until the owner sets the part again. */
+  /** What an operator removed: at most one entry per part, until the part is set again. */
   removals: { type: [new Schema(removalDefinition, nested)], default: undefined },
 } as const;
 

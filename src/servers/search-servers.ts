@@ -6,14 +6,18 @@ import { isId } from './slug.ts';
 
 type SearchDeps = { servers: Collection<Server>; users: Collection<User> };
 
-/** A character that sorts after all others, both in MongoDB's collations and in its binary order. */
+/**
+ * In MongoDB's collations, this character sorts after all others. In binary order, it sorts after all characters of
+ * slugs and addresses.
+ */
 const LAST = '\uffff';
 
 const beginsWith = (text: string) => ({ $gte: text, $lt: `${text}${LAST}` });
 
 /**
  * Finds servers by id, by the owner's e-mail address, or by the beginning of the name, the address, the current slug or
- * an earlier slug. The result includes removed and hidden servers. Each kind of search reads a range of an index.
+ * an earlier slug. An address with a port must match as a whole. The result includes removed and hidden servers. Each
+ * kind of search reads a range of an index.
  *
  * @param limit - the maximum number of servers to read for each kind of match, and to return
  */

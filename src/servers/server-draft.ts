@@ -16,7 +16,7 @@ const checkDefinition = {
   latencyMs: { type: Number, required: true },
   motd: { type: String, default: '' },
   version: { type: String, default: '' },
-  /** Why the server was not reached or not queried. */
+  /** Why the query failed; empty if it succeeded, or if the game cannot be queried. */
   words: { type: String, default: '' },
   /** `none`: no record of Tallyport. `wrong`: one with another code. `no-name`: the address is an IP address. */
   dns: { type: String, enum: ['found', 'none', 'wrong', 'no-answer', 'no-name'] as const, required: true },
@@ -27,7 +27,7 @@ const checkDefinition = {
 } as const;
 
 const draftDefinition = {
-  /** The id that the listed server will have. A move (a listed server's new address) has an id of its own. */
+  /** The id that a newly listed server gets. A move (a listed server's new address) has an id of its own. */
   _id: { type: Schema.Types.ObjectId, required: true },
   ownerId: { type: Schema.Types.ObjectId, required: true },
   /** A number from 0, unique among the owner's drafts. It limits the number of drafts. Absent for a move. */

@@ -149,9 +149,9 @@ const memberDefinition = {
 const invitationDefinition = {
   email: { type: String, required: true, maxlength: 254 },
   role: { type: String, enum: MEMBER_ROLES, required: true },
-  /** The e-mail address of the user who invited, at that time. */
+  /** The e-mail address of the user who invited, at that time; or `AN_OPERATOR` (see actor-names.ts). */
   by: { type: String, required: true },
-  /** The user who invited. Absent if an operator invited, and in invitations of older versions. */
+  /** The user who invited. Absent if `by` is `AN_OPERATOR`, and in invitations of older versions. */
   byId: { type: Schema.Types.ObjectId },
   at: { type: Date, required: true },
 } as const;
@@ -170,9 +170,9 @@ const serverDefinition = {
   game: { type: String, default: null, maxlength: 50 },
   countryCode: { type: String, default: null, match: /^[A-Z]{2}$/ },
   isPremium: { type: Boolean, required: true, default: false },
-  /** The server's owner; absent when an operator listed it without an owner. */
+  /** The server's owner; absent while nobody owns it, as after an operator listed or imported it. */
   ownerId: { type: Schema.Types.ObjectId },
-  /** Absent if there are none. */
+  /** Absent until there is a first one; `invitations` too. */
   members: { type: [new Schema(memberDefinition, nested)], default: undefined },
   invitations: { type: [new Schema(invitationDefinition, nested)], default: undefined },
   /** The ownership proof; absent if there is none. */
@@ -190,19 +190,22 @@ const serverDefinition = {
   /** The e-mail address of an imported server's owner, until a user with this address signs in. Not public. */
   ownerEmail: { type: String, maxlength: 254 },
   listedAt: { type: Date, required: true },
-  /** True from the listing by an owner until an operator accepts or hides the server, or it is removed. */
+  /**
+   * True from the listing by an owner until an operator accepts or hides the server, or it is removed. An operator can
+   * set it again (`unacceptServers`).
+   */
   isUnseen: { type: Boolean },
-  /** When the public page's settings, texts or pictures last changed. Absent if only an older version changed them. */
+  /** When the settings, the profile or its pictures last changed. Absent if only an older version changed them. */
   changedAt: { type: Date },
   removedAt: { type: Date, default: null },
-  /** When an operator hid the server from the ranking and the public lists. Its API still works. */
+  /** When an operator hid the server from the ranking and the public pages. Its API still works. */
   hiddenAt: { type: Date, default: null },
   /** The owner sees this reason. */
   hiddenReason: { type: String, maxlength: 500 },
   /** Only operators see this reason. */
   hiddenInternalReason: { type: String, maxlength: LONGEST_REASON },
   rankPosition: { type: Number, required: true, min: 1 },
-  /** The figures of the newest ranking; null until the first ranking after the server was listed. */
+  /** The figures of the newest ranking; null until the server's first ranking, and while it is hidden. */
   ranked: { type: new Schema(rankFigures, nested), default: null },
   current: { type: new Schema(currentFigures, nested), required: true },
   daily: { type: new Schema(dailyFigures, nested), required: true },
@@ -277,7 +280,7 @@ serverSchema.index(
   { 'probe.offlineSince': 1 },
   { partialFilterExpression: { 'probe.offlineSince': { $gt: new Date(0) } } },
 );
-// For the list of servers with one tag, in the order of the ranking.
+// For the removal of a tag from all servers (`removeTag`).
 serverSchema.index(
   { 'profile.tags': 1, rankPosition: 1 },
   { partialFilterExpression: { 'profile.tags': { $exists: true } } },

@@ -53,7 +53,8 @@ export function readStoredSettings({
  * @param shown - the revision of the settings that the operator's form showed
  * @returns what changed; empty if nothing changed
  * @throws {InvalidDocumentError} with an error for each setting that is unusable or that the environment sets
- * @throws {SettingsChangedError} when somebody else changed one of the settings since the revision `shown`
+ * @throws {SettingsChangedError} when somebody else changed one of the settings since the revision `shown`, or when
+ *   each of `TRIES` tries met another change
  */
 export async function changeSettings(
   deps: ChangeDeps,
@@ -89,7 +90,8 @@ export async function changeSettings(
  * Undoes the last change, if it is the one with the number `revision`.
  *
  * @returns what changed; empty if a later change was made
- * @throws {InvalidDocumentError} as `changeSettings`
+ * @throws {InvalidDocumentError} with an error for each setting whose earlier text is unusable by now
+ * @throws {SettingsChangedError} when each of `TRIES` tries met another change
  */
 export function undoSettings(deps: ChangeDeps, revision: number, by: string): Promise<Changed> {
   return store(deps, 'settings.undo', by, (stored) =>
@@ -163,7 +165,7 @@ function checkEach(config: Config, changes: SettingChanges): void {
  * Checks the settings together. An error that names none of the changed settings is ignored, because this change did
  * not cause it.
  *
- * @throws {InvalidDocumentError} with an error for each changed setting that does not fit the other settings
+ * @throws {InvalidDocumentError} with an error for each changed setting that is unusable or does not fit the others
  */
 function checkTogether(deps: ChangeDeps, texts: StoredTexts, names: string[]): void {
   const { unusable, contradictions } = usableValues(deps, texts);

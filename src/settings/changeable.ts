@@ -23,14 +23,14 @@ export type ChangeableName = (typeof CHANGEABLE)[SettingGroup][number];
 
 export const CHANGEABLE_NAMES: readonly ChangeableName[] = Object.values(CHANGEABLE).flat();
 
-/** Changing these groups needs the password again: control over mails or the sign-in gives access to every account. */
+/** Changing these groups needs re-authentication: control over mails or the sign-in gives access to every account. */
 export const GUARDED_GROUPS: ReadonlySet<SettingGroup> = new Set(['mail', 'discord', 'openid']);
 
 export function isChangeable(name: string): name is ChangeableName {
   return (CHANGEABLE_NAMES as readonly string[]).includes(name);
 }
 
-/** Whether a change of a setting needs the password again. */
+/** Whether changing a setting in the admin area needs re-authentication. */
 export function isGuarded(name: string): boolean {
   return [...GUARDED_GROUPS].some((group) => (CHANGEABLE[group] as readonly string[]).includes(name));
 }

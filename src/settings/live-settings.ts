@@ -17,8 +17,8 @@ const READ_EVERY_MS = 1.5 * SECOND;
 const READ_LIMIT_MS = SECOND;
 
 /**
- * If a stored value is unusable at the start of the process, the process uses this value (keep for ever). With the
- * default, it could delete data that the stored value keeps.
+ * If the stored value of one of these settings is unusable at the start of the process, the process uses 0, which means
+ * “for ever”. With the default, the process could delete data that the stored value keeps.
  */
 const AT_START: Partial<Record<ChangeableName, unknown>> = {
   KEEP_PLAYER_NAMES_MONTHS: 0,

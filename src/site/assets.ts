@@ -51,7 +51,7 @@ const STYLED = [
   })),
 ];
 
-/** Every other file that a page may load. Pages load nothing from other sites. */
+/** The other files that pages load, except flags and uploaded pictures. Pages load nothing from other sites. */
 const FILES = [
   { name: 'site.css', file: ['site.css', 'charts.css'].map(style), type: CSS },
   // The public pages load public.css after site.css.
@@ -85,7 +85,10 @@ export type AssetName = (typeof FILES | typeof STYLED)[number]['name'];
 export type Assets = {
   /** The operator's logo, or Tallyport's. */
   logo: Logo & { path: string; isOwn: boolean };
-  /** The path of a file below the site's base. It contains a hash of the content, so caches may keep it for ever. */
+  /**
+   * The path of a file below the site's base. It contains a hash of the content, or the version of altcha-lib, so
+   * caches may keep the file for ever.
+   */
   path(name: AssetName): string;
   /** Registers the routes of all files. */
   serve(app: FastifyInstance): void;

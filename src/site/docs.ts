@@ -113,7 +113,7 @@ async function makeReference(app: FastifyInstance, openApiUrl: string): Promise<
   };
 }
 
-/** How often a network may download the script of 3.8 MB. Browsers cache it for a year, so they need one download. */
+/** How many downloads of the script a network may make per minute. Browsers cache it for a year, so they need one. */
 const SCRIPTS = { times: 20, windowMs: MINUTE };
 
 /** `/docs`: the API reference, from the OpenAPI document at `openApiUrl`. Its script is served here, not by a CDN. */

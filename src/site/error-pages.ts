@@ -56,7 +56,7 @@ const HELP: Record<number, Text> = {
   503: defineMessage('Accepted votes are safe.'),
 };
 
-/** Handles the errors of every route: browsers get a page, other clients the API's JSON. */
+/** Handles errors: browsers get a page, except below `/api/`; all other clients get the API's JSON. */
 export function handleErrors(app: FastifyInstance): void {
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
     const refusal =

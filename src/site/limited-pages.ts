@@ -38,8 +38,9 @@ function limitsOf({ ip, signedIn }: FastifyRequest): Limit[] {
 }
 
 /**
- * How many pages a signed-in user may request per minute from one process. Cached public pages and the admin area are
- * not counted. A page that refreshes itself makes at most 50 requests per minute, so 12 such pages can be open.
+ * How many pages a signed-in user may request per minute from one process. The admin area and routes with
+ * `skipsSlotHook`, such as public pages, are not counted. A page that refreshes itself makes at most 50 requests per
+ * minute, so 12 such pages can be open.
  */
 const OWN_PAGES = { times: 600, windowMs: MINUTE };
 

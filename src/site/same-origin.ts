@@ -2,8 +2,9 @@ import type { FastifyRequest } from 'fastify';
 
 /**
  * Whether a page of this site caused the request. If another site caused it, it may be forged (CSRF): browsers send
- * cookies with such requests too. At least one of two headers, which other sites cannot forge, is required:
- * `Sec-Fetch-Site` must be `same-origin`; `Origin` must be that of `publicUrl` or of the address that the browser used.
+ * cookies with such requests too. At least one of two headers, which other sites cannot forge, is required, and neither
+ * may be wrong: `Sec-Fetch-Site` must be `same-origin`; `Origin` must be that of `publicUrl` or of the address that the
+ * browser used.
  */
 export function isSameOrigin(request: FastifyRequest, publicUrl: string): boolean {
   const { origin, 'sec-fetch-site': site } = request.headers;

@@ -10,7 +10,7 @@ import { inPageSlot } from './page-slots.ts';
 import { type Page, sendPage, wholePage } from './shared/layout.ts';
 import { inLanguageOf } from './shared/search-metadata.ts';
 
-/** How long a process caches a page for visitors who are not signed in. */
+/** How long a process caches an image, or a page for visitors who are not signed in. */
 const TTL_MS = 3 * SECOND;
 const MAX_CACHED_BYTES = 32 * 1_024 * 1_024;
 
@@ -31,7 +31,10 @@ type PublicContent = {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The recent answers for visitors who are not signed in, by language and canonical path (`cachePublicPages`). */
+    /**
+     * The recent answers (`cachePublicPages`): pages for visitors who are not signed in, by language and canonical
+     * path; content that is the same for everybody, by canonical path.
+     */
     cachedAnswers: LRUCache<string, CachedAnswer, { make: () => Promise<CachedAnswer> }>;
     /** Counts a page before it is made (`limitPages` of limited-pages.ts). Set by `cachePublicPages`. */
     limitPages(request: FastifyRequest): Promise<void>;
@@ -67,7 +70,7 @@ export async function cachePublicPages(
  * @param canonical - the page's path and query, without parameters that do not change the page; the key of the cache
  * @param make - makes the page. An error that it throws is not cached
  * @param limit - called before the page is made, to count it
- * @throws {PageError} the errors of `limit` and `make`
+ * @throws the errors of `limit` and `make`, and of `inPageSlot` if no slot is free
  */
 export async function sendPublicPage(
   request: FastifyRequest,

@@ -57,8 +57,8 @@ export async function openVotes(
 }
 
 /**
- * Votes that cannot block another vote or be claimed any more: they were cast at least 24 hours ago. If they were held,
- * their quarantine was lifted at least 24 hours ago.
+ * Votes that cannot block another vote or be claimed any more: they were cast at least 24 hours ago. If their
+ * quarantine was lifted: the lift was at least 24 hours ago too.
  */
 export function pastCooldown(now: Date): Filter<Vote> {
   const since = after(now, -DAY);
@@ -69,8 +69,8 @@ export function pastCooldown(now: Date): Filter<Vote> {
 }
 
 /**
- * Removes the player's name from one vote, unless the vote still needs it. `open` is from `openVotes`. The update
- * changes the shard key, which a sharded cluster allows only for one document at a time.
+ * Removes the player's name from one vote, unless the vote still needs it (`open` is from `openVotes`) or is not yet
+ * `pastCooldown`. The update changes the shard key, which a sharded cluster allows only for one document at a time.
  *
  * @returns whether the vote lost its name
  */

@@ -69,8 +69,8 @@ export async function repairCounters(
 
 /**
  * Repairs days that are not settled yet, while votes are cast. Compares the increments of settled minutes with the
- * votes of these minutes, from the last successful repair on. So it finds increments that a crashed process lost within
- * minutes. Only one repair runs at a time.
+ * votes of these minutes, from shortly before the last successful repair on. So within minutes it finds increments that
+ * a crashed process lost. Only one repair runs at a time.
  *
  * @throws as `withLease` does
  */

@@ -40,8 +40,8 @@ const SHOWN = {
 const LOOKED_AT = 1_000;
 
 /**
- * Searches votes of a server, newest first. Indexes cover the player and the time, but not the token. A search by token
- * reads up to `LOOKED_AT` votes and filters them, so a result may have few votes and still have a `next`.
+ * Searches votes of a server, newest first. An index covers the player or the time alone. Other searches read up to
+ * `LOOKED_AT` votes and filter them, so a result may have few votes and still have a `next`.
  *
  * @param from - the `next` of the previous result
  */

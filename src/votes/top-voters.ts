@@ -6,7 +6,7 @@ import type { Vote } from './vote.ts';
 import { monthOf } from './vote-counts.ts';
 
 export type TopVoter = {
-  /** In the spelling of the player's newest vote. */
+  /** In the spelling of the player's newest vote of the month. */
   username: string;
   votes: number;
   lastVotedAt: Date;

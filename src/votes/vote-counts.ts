@@ -28,7 +28,7 @@ export function sum(numbers: Iterable<number>): number {
   return total;
 }
 
-/** A batch of increments is written at most this long after its first increment was added. */
+/** A batch of increments is sent this long after its first increment was added; later if a write still runs. */
 const WRITTEN_WITHIN_MS = 100;
 
 /** A batch that could not be sent for this long is dropped, because a recount may have counted its votes by then. */
@@ -73,9 +73,9 @@ const countersOfMonths = findLoader<VoteCounter, Month>({
 });
 
 /**
- * Counts votes after their requests (design rule 8, ADR 42). Increments are collected for at most 100 ms and written in
- * one bulk write, which is not journaled. A write that fails or has an unknown result is not repeated: the repair finds
- * the lost increments.
+ * Counts votes after their requests (design rule 8, ADR 42). Increments are collected for 100 ms, longer while a write
+ * still runs, and written in one bulk write, which is not journaled. A write that fails or has an unknown result is not
+ * repeated: the repair finds the lost increments.
  */
 export class VoteCounts {
   readonly #voteCounters: Collection<VoteCounter>;
@@ -164,7 +164,7 @@ export class VoteCounts {
     await batch.written;
   }
 
-  /** Writes the pending increments and waits at most `ms` milliseconds. Never fails: the repair finds the others. */
+  /** Writes the pending increments and waits at most `ms` milliseconds. Never fails: the repair finds lost ones. */
   async close(ms: number): Promise<void> {
     await within(ms, this.flush()).catch(() => undefined);
   }

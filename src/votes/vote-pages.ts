@@ -25,7 +25,7 @@ export type VotesWanted = {
  */
 export type VotesCursor = { at: Date; seen: number } | { seq: number };
 
-/** One page of votes, newest first. Each vote has only its newest attempt. */
+/** One page of votes. Each vote has only the fields in `IN_SHORT`, and only its newest attempt. */
 export type VotesPage = {
   votes: Vote[];
   next: VotesCursor | null;
@@ -50,7 +50,7 @@ const IN_SHORT = {
 } as const;
 
 /**
- * Reads one page of a server's votes. Every filter uses an index. A list of one player's votes has another kind of
+ * Reads one page of a server's votes. Every query uses an index. A list of one player's votes has another kind of
  * cursor; if `from` is of the wrong kind: returns the first page.
  */
 export function pageOfVotes(

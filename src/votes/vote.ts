@@ -16,13 +16,14 @@ import type { Nested } from '../platform/document.ts';
  * - `sending`: an attempt is recorded and has no outcome yet; when its lease expires, the outcome is ambiguous.
  * - `delivered`: acknowledged; or, in Votifier v1, sent and not confirmed (see the attempt's code).
  * - `unconfirmed`: may have arrived. It had as many ambiguous outcomes as the owner allows, or it was waiting, being
- *   sent or held in a backup that was restored. It is sent again only if the owner resends it.
- * - `failed`: refused by the listener, or not delivered within its time. Can be resent.
+ *   sent or held in a backup that was restored. Only a resend by hand sends it again.
+ * - `failed`: refused by the listener, not delivered within its time, or waiting when its server was removed. Can be
+ *   resent.
  */
 export const DELIVERY_STATES = ['none', 'waiting', 'sending', 'delivered', 'unconfirmed', 'failed'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** With the API, or with a vote form on the listing's pages. */
+/** How a vote was cast: with the API, or with a vote form on the listing's pages. */
 export const VOTE_SOURCES = ['api', 'web'] as const;
 
 /** `proven`: the player signed in at the site that issues the name, such as Steam. */
@@ -33,7 +34,7 @@ const OUTCOME_CLASSES = [...new Set(Object.values(OUTCOMES))] as OutcomeClass[];
 
 /** One attempt to deliver a vote. Without `code` it has no recorded outcome yet. */
 const attemptDefinition = {
-  /** The id of the take. Votes that were taken together have the same id; two attempts of one vote never do. */
+  /** The id of the take. Votes that were taken together share it; two attempts of one vote have different ids. */
   id: { type: Schema.Types.UUID, required: true },
   at: { type: Date, required: true },
   worker: { type: String, required: true },
@@ -77,7 +78,7 @@ const eventDefinition = {
   },
   /** Who resent the vote. Only a resend has this field, `byId` and `mayArriveTwice`. */
   by: { type: String },
-  /** The id of the user who resent it. Absent on the command line, and in events of older versions. */
+  /** The id of the user who resent it. Absent for the command line, and in events of older versions. */
   byId: { type: Schema.Types.ObjectId },
   /** The state before a resend or a restore. */
   from: { type: String, enum: DELIVERY_STATES },
@@ -141,10 +142,10 @@ const deliveryDefinition = {
 export const MOST_ATTEMPT_DETAILS = 20;
 
 const voteDefinition = {
-  /** UUIDv7, made before the insert. The owner sees this id and the listener receives it. */
+  /** UUIDv7, made before the insert. The owner sees this id, and the listener receives it, except in Votifier v1. */
   _id: { type: Schema.Types.UUID, required: true },
   serverId: { type: Schema.Types.ObjectId, required: true },
-  /** Trimmed, otherwise as typed. The listener gets this spelling. */
+  /** From the API: trimmed. From the vote form: as `readPlayerName` returns it. The listener gets this spelling. */
   username: { type: String, required: true },
   /** The key of the player: see `usernameKey` in username.ts. */
   usernameKey: { type: String, required: true },

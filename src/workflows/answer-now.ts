@@ -36,7 +36,7 @@ export type MailTest = SendResult | { kind: 'no-mail-server' | 'no-user' };
 /** Whether the OpenID Connect provider can be used. */
 export type OpenIdTest = { kind: 'usable' | 'not-set' } | { kind: 'unusable'; reason: string };
 
-/** The stored picture of an uploaded logo, as the text of `LOGO_PICTURE`. `refused`: no library can read the file. */
+/** The stored picture of an uploaded logo, as the text of `LOGO_PICTURE`. `refused`: the file is no usable logo. */
 export type EncodedLogo = { kind: 'encoded'; text: string } | { kind: 'refused' | 'not-found' };
 
 export type Task = keyof AnswerOf;

@@ -44,8 +44,8 @@ export async function checkDraft(
 
 /**
  * The address to query, and whether a code in the server's message proves the ownership. On a query port that the owner
- * chose it proves nothing, because another server of the same machine could answer there. It counts only on the game's
- * usual ports and on a port that an operator set.
+ * chose, the code proves nothing, because another server of the same machine could answer there. The code counts only
+ * on the game's usual ports and on a port that an operator set.
  *
  * @returns null when no game is known, or it is one that cannot be queried
  */

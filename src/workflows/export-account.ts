@@ -47,7 +47,7 @@ export const MOST_EXPORTED = {
   audit_log: 10_000,
 };
 
-/** Counts one export of a user's data. Returns null when it is allowed; otherwise when the next one is allowed. */
+/** Counts one export of a user's data. Returns null if it is allowed, otherwise the time of the next allowed one. */
 export function countExport(
   limits: { rateLimits: Collection<RateLimit>; clock: Clock },
   userId: ObjectId,

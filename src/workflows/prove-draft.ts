@@ -129,7 +129,7 @@ export async function proveMove(deps: ProveDeps, prover: Prover, serverId: Objec
     async ({ throwIfLost }): Promise<UnderLock> => {
       const other = { address, port, removedAt: null, _id: { $ne: serverId } };
       if (await deps.servers.findOne(other)) return { kind: 'taken' };
-      // The move is gone if the user cancelled it meanwhile, or an operator transferred the server.
+      // The move is gone if the user cancelled it, an operator transferred the server, or another call completed it.
       const isStillPlanned = await deps.serverDrafts.findOne({ _id: move._id, address, port });
       if (isStillPlanned) throwIfLost();
       const moved = isStillPlanned

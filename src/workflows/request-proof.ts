@@ -30,7 +30,7 @@ export type Prover = { _id: ObjectId; email: string };
  *
  * - `listed`: the server is listed for the user, or has moved.
  * - `not-proven`: the check is stored in the draft.
- * - `taken`: another user has a server at this address.
+ * - `taken`: another user has a server at this address. For a move: any other server is listed at the new address.
  * - `too-many-servers`: the account has reached its limit of servers.
  * - `not-found`: there is no such draft or move, or the server was removed.
  */

@@ -52,7 +52,8 @@ const newAddress = z.object({ email: addressSchema });
  * - `waiting`: the other address must confirm too.
  * - `changed`: the account has the new address.
  * - `taken`: another account has the new address by now.
- * - `useless-link`: the change is unknown, expired, cancelled or complete, or its user was suspended or deleted.
+ * - `useless-link`: the change is unknown, expired, cancelled or complete. Or its user was suspended or deleted, or has
+ *   a third address by now.
  */
 export type Confirmed = 'waiting' | 'changed' | 'taken' | 'useless-link';
 
@@ -86,7 +87,7 @@ export async function requestAddressChange(
 
 type Wanted = { to: string; sessionId: ObjectId } & Partial<Pick<AddressChange, 'by' | 'oldConfirmedAt'>>;
 
-/** Stores a change that waits for confirmations, and makes its links. It replaces an earlier change. */
+/** Stores a change that waits for confirmations, and makes its links. The new change replaces an earlier one. */
 export async function storeChange(
   deps: ChangeDeps,
   user: Pick<User, '_id' | 'email'>,
@@ -121,10 +122,10 @@ export async function storeChange(
 }
 
 /**
- * Changes the address at once, for a listing that sends no mail. Such a listing cannot confirm an address, and uses the
- * address only as a name to sign in with.
+ * Changes the address at once, for a listing that sends no mail and so cannot confirm an address. The new address is
+ * unconfirmed. All sessions of the user except `sessionId` end.
  *
- * @param who - for the audit log: the user, or an operator
+ * @param who - for the audit log: the user, an operator, or `cli`
  * @returns false if another account has the address
  * @throws {InvalidDocumentError} for `email`, if it is not an address or is the present address
  */
@@ -149,7 +150,7 @@ export function differentAddress({ email }: Pick<User, 'email'>, input: { email:
   return to;
 }
 
-/** The change of a user that waits for confirmations or is being carried out; null when there is none. */
+/** A user's change of address that waits for confirmations or is being carried out; null when there is none. */
 export async function findAddressChange(
   { addressChanges, clock }: Pick<ChangeDeps, 'addressChanges' | 'clock'>,
   userId: ObjectId,
@@ -171,13 +172,14 @@ export async function changeOfLink(
   return change && { change, end: byOld ? 'old' : 'new' };
 }
 
-/** Returns null for an expired change: MongoDB deletes expired changes up to a minute late. */
+/** Returns null for an expired change. MongoDB looks for expired changes once a minute, so it deletes them late. */
 function usable(change: AddressChange | null, now: Date): AddressChange | null {
   return change && (change.decidedAt || (change.expiresAt && change.expiresAt > now)) ? change : null;
 }
 
 /**
- * Stores one address's confirmation. The second one changes the address. A repeated call completes an interrupted one.
+ * Stores the confirmation of one address. The second confirmation changes the user's address. If the process dies
+ * before the change is complete, a repeated call completes it.
  */
 export async function confirmAddressChange(deps: ChangeDeps, token: string): Promise<Confirmed> {
   const found = await changeOfLink(deps, token);
@@ -218,7 +220,7 @@ export async function finishAddressChanges(deps: ChangeDeps, signal?: AbortSigna
   return finished;
 }
 
-/** Changes the address after both confirmations. A call after a crash may repeat each step. */
+/** Changes the address after both confirmations. Each step can be repeated: after a crash, a call does all of them. */
 async function finishAddressChange(deps: ChangeDeps, change: AddressChange): Promise<Confirmed> {
   const { _id, changeId, to } = change;
   const user = await deps.users.findOne({ _id });
@@ -228,7 +230,7 @@ async function finishAddressChange(deps: ChangeDeps, change: AddressChange): Pro
     return isDue ? 'taken' : 'useless-link';
   }
   await endOthers(deps, change);
-  // Deletes the links to sign up with the address.
+  // Deletes the links to sign up with the new address.
   await deps.verifications.deleteMany({ value: to });
   for (const [end, address] of Object.entries({ old: change.from, new: to })) {
     const id = `address-changed:${changeId.toHexString()}:${end}`;

@@ -24,7 +24,8 @@ const reasonSchema = z.object({ reason: reasonText });
  *
  * @param input - `reason` is for the audit log; the user does not see it
  * @returns `requested`; `changed` if the listing sends no mail and so cannot confirm an address
- * @throws {InvalidDocumentError} for the input, and for a suspended user; {UserError} as in `decide`
+ * @throws {InvalidDocumentError} for invalid input, an address of another account, or a suspended user; {UserError} as
+ *   in `decide`
  */
 export async function changeAddressFor(
   deps: ChangeDeps & LeaseDeps,

@@ -9,7 +9,7 @@ const accountDeletionDefinition = {
   dueAt: { type: Date, required: true },
   /** SHA-256 of the token of the link that cancels the deletion. */
   token: { type: String, required: true },
-  /** When the process began to delete the account. From then on the deletion cannot be cancelled. */
+  /** When a process began to delete the account. From then on the deletion cannot be cancelled. */
   begunAt: { type: Date },
   /** The user's e-mail address at `begunAt`, for the audit log and the last mail. */
   email: { type: String },

@@ -57,7 +57,7 @@ export async function requestDeletion(
   return deletion;
 }
 
-/** Stores a deletion, or takes over the one of another request. `isNew`: this request mails the link. */
+/** Stores a deletion, or takes over the one that another request stored. `isNew`: this request must mail the link. */
 async function storeDeletion(
   deps: Pick<DeleteDeps, 'accountDeletions'>,
   deletion: AccountDeletion,
@@ -78,7 +78,7 @@ async function storeDeletion(
   );
   if (takenOver) return { deletion: takenOver, isNew: true };
   const begun = await findDeletion(deps, deletion._id);
-  // If the user has cancelled the other deletion meanwhile: there is none, and this one is stored.
+  // If the user has cancelled the other deletion meanwhile, `begun` is null, and this deletion is stored.
   return begun ? { deletion: begun, isNew: false } : storeDeletion(deps, deletion);
 }
 
@@ -106,8 +106,8 @@ export function deletionOfLink(
 }
 
 /**
- * Called after a restore. Users may have cancelled their deletions since the backup, so each requested deletion gets
- * its whole delay again, and its user gets a mail with a new link that cancels it.
+ * Called after a restore. Users may have cancelled their deletions since the backup, so each deletion that has not
+ * begun gets its whole delay again, and its user gets a mail with a new link that cancels it.
  *
  * @returns the number of repeated requests
  */

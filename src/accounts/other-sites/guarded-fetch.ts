@@ -13,7 +13,8 @@ const LOOKUP_MS = 5_000;
  * Returns a `boundedFetch` with the address guard: it resolves the name, checks every address and connects to a checked
  * one (design rule 11). It follows no redirects.
  *
- * @throws {AddressError} when an address is refused; what `boundedFetch` throws
+ * @returns a function that throws {AddressError} when the name does not resolve or an address is refused;
+ *   {AnswerTooLargeError} as `boundedFetch`; the error of the connection; the signal's reason
  */
 export function guardedFetch(ranges: AddressRanges): (url: string, init: Bounded) => Promise<Response> {
   const lookup = guardedLookup(ranges);

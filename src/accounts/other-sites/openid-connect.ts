@@ -35,7 +35,7 @@ export class OpenIdError extends AppError {}
 /** How long the provider's discovery document is cached. */
 const DISCOVERY_TTL_MS = HOUR;
 const DISCOVERY_TIMEOUT_MS = 5 * SECOND;
-/** The time for all requests of one sign-in together. */
+/** After a user's return from the provider: the time for all requests together that finish the sign-in. */
 const EXCHANGE_TIMEOUT_MS = 10 * SECOND;
 /** How far the provider's clock may differ from ours. */
 const CLOCK_TOLERANCE_S = 30;
@@ -124,7 +124,8 @@ function cachedProvider(client: OpenIdClient): () => Promise<oauth.Authorization
 /**
  * Reads the provider's discovery document (OpenID Connect Discovery 1.0), by default within 5 seconds.
  *
- * @throws {OpenIdError} if it cannot be read, is of another issuer, or lacks an endpoint that signing in needs
+ * @throws {OpenIdError} if it cannot be read, is of another issuer, lacks an endpoint that signing in needs, or has an
+ *   endpoint with plain http at another origin than the issuer's
  */
 export async function discoverOpenId(
   { issuer, ranges }: Provider,
@@ -141,7 +142,8 @@ export async function discoverOpenId(
   for (const name of ENDPOINTS) {
     const endpoint = URL.parse(server[name] ?? '');
     if (!endpoint && name === 'userinfo_endpoint') continue;
-    // Plain http is accepted only where the configuration allows it: at an issuer on this machine.
+    // Plain http is accepted only at the issuer's own origin. The configuration allows an http issuer only on this
+    // machine.
     if (endpoint?.protocol === 'https:' || (endpoint && endpoint.origin === url.origin)) continue;
     throw new OpenIdError(`its discovery document has no ${name} with https://`);
   }
@@ -235,7 +237,7 @@ function reasonOf(error: unknown, timeoutMs: number): string {
     return refusedReason(`${error.error}${description}`);
   }
   if (error.cause instanceof Response) return `the provider answers HTTP ${error.cause.status}`;
-  // `fetch` says only that it failed; its cause says why.
+  // The error of `fetch` says only that the request failed. The error's cause says why.
   const cause = error instanceof TypeError && error.cause instanceof Error ? error.cause : error;
   const text = cause.message || String((cause as NodeJS.ErrnoException).code);
   return printable(text.replace(/"response"( body)?/g, 'the answer'));

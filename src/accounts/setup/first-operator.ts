@@ -11,11 +11,11 @@ export type FirstOperator = { token: string; email: string; name: string; passwo
 
 /**
  * Makes the first operator, for somebody who has a setup link. If the address has an account already, that account
- * becomes the operator's and loses its password, second factor, other sign-ins and sessions.
+ * becomes the operator's and loses its password, second factor, links to other sites and sessions.
  *
- * The last step invalidates the link and makes the account an operator. If the process dies before this step, the link
- * still works. If it dies during this step, `tallyport setup-link` makes another link. Only one request can succeed:
- * there is a lease across all processes, and the link works once.
+ * The last step invalidates the link and then makes the account an operator. If the process dies before this step, the
+ * link still works. If it dies between these two changes, `tallyport setup-link` makes another link. Only one request
+ * can succeed: there is a lease across all processes, and the link works once.
  *
  * @returns the operator, or why there is none: the link does not work, or the site has an operator
  * @throws {InvalidDocumentError} for an invalid address or name
@@ -52,7 +52,7 @@ async function makeAccount(
   return { ...user, twoFactorEnabled: false };
 }
 
-/** Invalidates the link and makes the account an operator. Returns false if another request used the link before. */
+/** Invalidates the link and makes the account an operator. Returns false if the link was used or expired meanwhile. */
 async function promote(
   deps: UserDeps,
   { _id, email }: WithId<User>,
@@ -65,7 +65,7 @@ async function promote(
     { _id },
     {
       $set: { role: 'operator', suspendedAt: null, updatedAt: deps.clock.now() },
-      // If the account was suspended, the new operator could not sign in.
+      // Lifts a suspension of the account, which would prevent the new operator from signing in.
       $unset: { suspendedFor: '', suspensionReason: '' },
     },
   );

@@ -27,8 +27,8 @@ export async function hasOperator({ users }: Pick<Links, 'users'>): Promise<bool
 
 /**
  * Makes the link with which the first operator is made. It works once, within an hour; earlier links stop working. The
- * token is in the URL's fragment, which browsers do not send, so it is in no log and in no proxy. The audit log gets no
- * entry: a backup can be restored only while the audit log is empty.
+ * token is in the URL's fragment, which browsers do not send as part of a URL, so no access log contains it. The audit
+ * log gets no entry: a backup can be restored only while the audit log is empty.
  *
  * @throws {SetupError} `has-operator` if the site has an operator
  */

@@ -16,7 +16,7 @@ import { answerServers } from './list-forge.ts';
 import { type Parameters, parametersOf } from './parameters.ts';
 import { limitClaimKey } from './too-many-calls.ts';
 
-/** The error texts that existing plugins expect. They are sent with the status 200. */
+/** Error texts of the two contracts with plain text, sent with the status 200; `MULTIPART` is sent with 415. */
 const WRONG_KEY = 'Error: server key not found';
 const NO_PLAYER = 'Error: username or steamid is missing';
 const CLAIMS_OFF = 'Error: claims are off for this server';
@@ -30,7 +30,8 @@ const CODES = { none: '0', unclaimed: '1', rewarded: '2' } as const;
 /**
  * Three contracts that vote plugins already use with other listings (docs/claims.md). At `/api/`, calls with a
  * parameter `object` use the contract of ListForge, and others the status/claim contract. `/api/vrc` has VoteReward's.
- * The only credential is a claim key in the URL. Answers have no line feed at the end, and caches must not store them.
+ * The only credential is a claim key, mostly in the URL. Answers have no line feed at the end, and caches must not
+ * store them.
  */
 export async function claimContracts(
   app: FastifyInstance,
@@ -49,14 +50,15 @@ export async function claimContracts(
   app.addContentTypeParser('multipart/form-data', (_request, _body, done) =>
     done(new RefusedError({ status: 415, code: 'unsupported-media-type', sentence: MULTIPART })),
   );
-  // Plugins send any content type, mostly without a body. Form bodies are parsed above; any other body is ignored.
+  // Plugins send any content type, mostly without a body. Form bodies are parsed above, and JSON by Fastify. Any other
+  // body is ignored.
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (_request, _body, done) =>
     done(null, null),
   );
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer');
   });
-  // Errors are plain text in all three contracts. The log line has no URL, because the URL contains the key.
+  // Thrown errors are answered in plain text in all three contracts. The log line has no URL, because it has the key.
   app.setErrorHandler(async (error, request, reply) => {
     const refusal = refusalOf(error as never, request);
     logRefusal(request, error as Error, refusal);
@@ -91,7 +93,7 @@ function sendText(reply: FastifyReply, text: string): FastifyReply {
 type Deps = AppDeps & { claimCalls: ClaimCalls };
 
 /**
- * The server and token of a call's claim key; null if the key is wrong.
+ * The server and token of a call's claim key; null if the key is wrong, or if the call names another server.
  *
  * @throws {RefusedError} 429 if the key was used too often
  */
@@ -141,7 +143,10 @@ async function check(deps: AppDeps, { caller, name }: Call): Promise<string> {
   return kind === 'off' ? CLAIMS_OFF : CODES[kind];
 }
 
-/** Claims a player's vote: `1` if that succeeds, `before` if it was claimed before, `0` if there is no vote. */
+/**
+ * Claims a player's vote. Returns `1` if that succeeds, `before` if the vote was claimed before, `0` if there is no
+ * vote, and `CLAIMS_OFF` if only the listener rewards votes.
+ */
 async function claim(deps: AppDeps, { caller, name }: Call, before: '0' | '2'): Promise<string> {
   const player = { serverId: caller.serverId, username: name };
   const { kind } = await claimVote(deps, player, { tokenId: caller.token._id });
@@ -180,7 +185,10 @@ async function statusClaim(deps: Deps, parameters: Parameters, request: FastifyR
 
 type VrcAnswer = { voted: boolean; claimed: boolean; error?: string };
 
-/** Answers a call of VoteReward's contract. A vote was claimed only if the answer has `claimed: true`. */
+/**
+ * Answers a call of VoteReward's contract. For the action `claim`, `claimed` says whether this call claimed the vote;
+ * otherwise, whether the vote is rewarded already.
+ */
 async function voteReward(deps: Deps, parameters: Parameters, request: FastifyRequest): Promise<VrcAnswer> {
   const none = { voted: false, claimed: false };
   const caller = await callerOf(deps, parameters, request);

@@ -13,9 +13,9 @@ const MOST_LISTED = 500;
 
 /**
  * Answers calls of the ListForge contract with `object=servers` and `element=voters`, `votes` or `detail`. In this
- * contract, most numbers are strings. Fields whose value the listing does not know are empty.
+ * contract, most numbers are strings. Fields whose value the listing does not know are empty or `0`.
  *
- * @returns JSON, or the text of an error; null for any other element
+ * @returns JSON, or the text of an error; null for any other element, or if the server does not exist
  */
 export async function answerServers(
   deps: AppDeps,

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 
 /**
- * The parameters of a plugin's call, from the query and the form body. If a parameter occurs several times, its first
- * value counts.
+ * The parameters of a plugin's call, from the query and the body. If a parameter is in both, the query counts. If it
+ * occurs several times in one of them, its first value counts.
  */
 export type Parameters = Record<string, string | undefined>;
 

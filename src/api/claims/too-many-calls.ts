@@ -7,7 +7,7 @@ import { secondsUntil } from '../v1/schemas.ts';
 /**
  * Counts a call with a claim key, and refuses it if there were too many. API tokens have no such limit.
  *
- * @param cost - how many calls it counts as: 1, or `LIST_COST` for a list of votes or voters
+ * @param cost - how many calls it counts as: 1 by default, `LIST_COST` for a call with `object=servers`
  * @throws {RefusedError} 429 if the key was used too often
  */
 export function limitClaimKey(

@@ -88,7 +88,7 @@ function bearerToken(request: FastifyRequest): string {
 /**
  * Checks the token of a request again. For requests that wait for long, such as takes.
  *
- * @throws {RefusedError} 401 if the token was revoked or its server was removed in the meantime
+ * @throws {RefusedError} 401 if the token was revoked or has expired, or its server was removed in the meantime
  */
 export async function requireTokenStill(
   request: FastifyRequest<{ Params: { server_id: string } }>,

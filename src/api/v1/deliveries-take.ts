@@ -197,7 +197,8 @@ export const takeEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app
           await requireTokenStill(request, deps);
           return note(await read());
         } catch (error) {
-          // The listener was changed or the server was removed: the server's other waiting takes must fail too.
+          // The token was revoked, the listener changed or the server removed. So the server's other waiting takes are
+          // woken: each checks its token and the listener again.
           if (error instanceof RefusedError) takes.waiting.wakeAll(serverId.toHexString());
           throw error;
         }

@@ -94,17 +94,20 @@ const docUrl = z.string().meta({ description: 'The page that explains this code.
 
 const problem = z.object({ error: sentence, code, doc_url: docUrl }).meta({ title: 'Error' });
 
-/** The schema of an error whose body has only a sentence and a code. The description lists all codes of `status`. */
+/**
+ * The schema of an error whose body has only a sentence, a code and the code's page. The description lists all codes of
+ * `status` that the API uses.
+ */
 export function failure(status: number, description: string, headers?: Record<string, HeaderSchema>) {
   const codes = codesOf(status).filter((one) => !OF_PAGES.has(one));
   const list = codes.map((one) => `\`${one}\``).join(', ');
   return answer(problem, `${description} ${codes.length > 1 ? 'Codes' : 'Code'}: ${list}.`, headers);
 }
 
-/** Codes that only pages use. The OpenAPI document of the API does not list them. */
+/** Codes that only pages and `/readyz` use. The OpenAPI document of the API does not list them. */
 const OF_PAGES = new Set<ErrorCode>(['unavailable', 'queues-unavailable']);
 
-/** The schema of a 429 answer with the code `code`. Its field `name` has the time of the next accepted request. */
+/** The schema of a 429 answer with the code `code`. Its field `name` is the time from which a request is accepted. */
 export function tooEarly<N extends string>(
   code: ErrorCode,
   name: N,

@@ -37,7 +37,7 @@ type Report = {
   settings: Setting[];
   errors: string[];
   warnings: string[];
-  /** The findings for each service; null without `--connect`, or if the configuration has errors. */
+  /** The findings for each service; null without `--connect`, or if the configuration cannot be loaded. */
   services: ServiceReport[] | null;
 };
 

@@ -2,7 +2,7 @@ import { SETTINGS } from '../../platform/config.ts';
 import { editDistance } from '../../platform/edit-distance.ts';
 import { SECRETS_IN_FILES } from '../../platform/secret-settings.ts';
 
-/** Variables that Tallyport's tools read. They are not settings of a process. */
+/** Variables that docker-compose.yml, Node or Tallyport's tools read. They are not settings of a process. */
 const OTHERS = [
   'CADDY_IMAGE',
   'CHROMIUM',

@@ -13,8 +13,8 @@ import { countUnreadableListeners, unreadableListenersText } from '../../process
 import { counted, sentence } from '../format.ts';
 
 /**
- * Checks the version, the kind of deployment, the clock, unfinished restores, migrations, and whether `SECRET_KEY` can
- * decrypt the listeners' secrets.
+ * Checks the version, the kind of deployment, the clock, unfinished restores, unique indexes, migrations, and whether
+ * `SECRET_KEY` can decrypt the listeners' secrets.
  */
 export async function checkMongo(
   uri: string,
@@ -46,7 +46,7 @@ export async function checkMongo(
           ? [`MongoDB ${version} is older than ${OLDEST_MONGODB}, which Tallyport is meant for.`]
           : [],
       errors: [
-        // If a restore is unfinished, migrations are not mentioned: `tallyport migrate` refuses such a database.
+        // If a restore is unfinished, missing migrations are not reported: `tallyport migrate` refuses such a database.
         ...(restoring ? [sentence(RESTORE_UNFINISHED)] : isMigrated ? [] : [notMigrated(missing, pending)]),
         ...(skew ? [sentence(describeSkew(skew))] : []),
         ...(unreadable > 0 ? [sentence(unreadableListenersText(unreadable))] : []),

@@ -21,7 +21,7 @@ const NOT_FOR_OPERATORS = new Set([
   'STEAM_OPENID_URL',
 ]);
 
-/** All settings, without secrets. Settings of `NOT_FOR_OPERATORS` are listed only if they are set. */
+/** All settings; secret values are masked. Settings of `NOT_FOR_OPERATORS` are listed only if they are set. */
 export function listSettings(
   { variables, files }: WithSecretFiles,
   envFile: Variables,

@@ -10,7 +10,7 @@ import { usableValues } from '../../settings/usable-values.ts';
 
 /** The settings that are stored in the database, as they may be shown. */
 export type StoredReport = {
-  /** The values that processes use, by name, without secrets. */
+  /** The values that processes use, by name; secret values are masked. */
   texts: ReadonlyMap<string, string>;
   /** A line for each stored setting that no process can use. */
   warnings: string[];
@@ -20,7 +20,7 @@ export type StoredReport = {
   secrets: string[];
 };
 
-/** Reads the stored settings; null without MONGODB_URI or SECRET_KEY, or if MongoDB does not answer at once. */
+/** Reads the stored settings; null without MONGODB_URI or SECRET_KEY, or if they cannot be read at the first try. */
 export async function readStored(config: Config): Promise<StoredReport | null> {
   const { MONGODB_URI, SECRET_KEY, SECRET_KEY_PREVIOUS } = config;
   if (!MONGODB_URI || !SECRET_KEY) return null;

@@ -3,8 +3,8 @@ import { newProbeState } from '../../servers/listed-servers.ts';
 
 /**
  * Completes servers that builds before 0.1.0 stored: adds the state of their probes, without a probed uptime, and the
- * list of their slugs. If a server has reported, the time of its first report becomes 1970, so that every day is
- * aggregated with its reports.
+ * list of their slugs. If such a server has reported, `firstReportAt` becomes 1970, so that the aggregation of any day
+ * includes its reports.
  */
 export async function completeServers({ db }: Mongo): Promise<void> {
   const servers = db.collection('servers');

@@ -2,8 +2,8 @@ import type { ObjectId } from 'mongodb';
 import type { Mongo } from '../../platform/mongo.ts';
 
 /**
- * Adds the spread (the number of reviews with each rating) to review lists that builds before 0.1.0 stored. If a
- * moderator changes a list at the same moment, the list is read again.
+ * Adds the spread (the number of reviews with each rating) to review lists that builds before 0.1.0 stored. If reviews
+ * are added to a list or removed from it at the same moment, the list is read again.
  */
 export async function spreadReviewLists({ db }: Mongo): Promise<void> {
   const lists = db.collection('review_lists');

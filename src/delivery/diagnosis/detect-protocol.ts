@@ -54,8 +54,8 @@ export type Detecting = {
  * or `inTurn`. Takes up to twice `timeoutMs`.
  *
  * @param addresses - checked IP addresses (see address-guard.ts)
- * @returns `other-protocol` with the first bytes of the answer if it is in none of these protocols, as that of Redis;
- *   `unrecognised` if the service sends nothing, or a Votifier greeting late; `incomplete` if the detection was
+ * @returns `other-protocol` with the first bytes of the answer if it is in none of these protocols, like an answer of
+ *   Redis; `unrecognised` if the service sends nothing, or a Votifier greeting late; `incomplete` if the detection was
  *   stopped, if no connection was made, or if a limit or a slow connection may have prevented an answer
  */
 export async function detectProtocol(

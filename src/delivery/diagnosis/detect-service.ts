@@ -16,7 +16,7 @@ type StoreDeps = { listeners: Collection<Listener>; clock: Clock };
 
 /**
  * Detects the service that answers in place of a Votifier listener: from its first bytes if it sent some, otherwise
- * from its answers to requests in other protocols. Takes up to twice `LISTENER_TIMEOUT_MS`.
+ * from its answers to requests in other protocols. Takes up to three times `LISTENER_TIMEOUT_MS`, with the look-up.
  *
  * @param code - the outcome of the failed attempt, for which `hasNotGreeted` is true
  * @returns as `detectProtocol`; `incomplete` if the look-up fails or the host has a refused address
@@ -47,10 +47,10 @@ export async function storeDetected(
 }
 
 /**
- * If a listener has taken no vote and is paused or unreachable because no greeting came: detects, once for these
- * settings, which service answers in its place (docs/adr/0123-votes-at-risk.md). If the listener has taken votes or a
- * test vote, it is only slow or hangs, so it is sent nothing but votes. If the detection is incomplete, a later drain
- * repeats it.
+ * If a listener has taken no vote and is paused or unreachable because no Votifier greeting came: detects, once for
+ * these settings, which service answers in its place (docs/adr/0123-votes-at-risk.md). If the listener has taken votes
+ * or a test vote, it is only slow or hangs, so it is sent nothing but votes. If the detection is incomplete, a later
+ * drain repeats it.
  *
  * @param accountId - the owner of the listener's server; null when it has none
  */

@@ -23,9 +23,9 @@ type DiagnosisDeps = TestDeps & {
 };
 
 /**
- * Diagnoses a server's listener for an operator, without limits. A marked test vote checks all steps (`DiagnosisStep`).
- * If something other than a Votifier listener answers, its protocol is detected. If the listener fetches, the diagnosis
- * waits for its next take. Only the results and a proof of the address are stored.
+ * Diagnoses a server's listener for an operator, who has no limit of checks. A marked test vote checks all steps
+ * (`DiagnosisStep`). If something other than a Votifier listener answers, its protocol is detected. If the listener
+ * fetches, the diagnosis waits for its next take. Only the results and a proof of the address are stored.
  *
  * @returns null when the server has no listener
  * @throws {UnsealError} when the listener's secret cannot be read
@@ -48,8 +48,8 @@ export type OwnerDiagnosis =
   | ({ kind: 'refused' } & NotTestable);
 
 /**
- * Diagnoses a server's listener for its owner, after `requestDiagnosis` has allowed it. An answer is shown only if it
- * comes from a vote listener, and only its first 200 printable characters.
+ * Diagnoses a server's listener for its owner, after `requestDiagnosis` has allowed it. The owner sees at most 200
+ * printable characters of an answer, and less if the service may belong to somebody else (`shownToOwner`).
  *
  * @throws {UnsealError} when the listener's secret cannot be read; the driver's error when MongoDB fails
  */
@@ -83,8 +83,8 @@ async function diagnose(deps: DiagnosisDeps, listener: Listener, about: About): 
   const result = { ...resultOf(tested, protocol, found), ...(hasGamePort ? { hasGamePort } : {}) };
   const shown = withoutUntrustedAnswer(result, tested, protocol);
   const { _id, serverId, revision } = listener;
-  // Texts are not stored: they are made from the codes later, in the language of the page. If a newer test has begun
-  // meanwhile, nothing is stored.
+  // Texts are not stored: they are made from the codes later, in the language of the page. If there is a newer test or
+  // the settings have changed meanwhile, nothing is stored.
   await deps.listeners.updateOne(
     { serverId, _id, revision, 'tested.at': tested.at },
     { $set: { 'tested.result': shown } },
@@ -112,7 +112,7 @@ async function detectAfter(
   { code, destination }: ListenerTest,
 ): Promise<DetectedProtocol | null> {
   const { mayConnect } = destination;
-  // If the listener greeted, it is a Votifier listener and no other service.
+  // Only an outcome without a Votifier greeting may come from another service.
   const found = hasNotGreeted(code)
     ? await detectService(deps, listener, code, { mayConnect })
     : 'unrecognised';

@@ -2,7 +2,9 @@ import type { Protocol } from '../../listeners/listener.ts';
 import type { OtherService, OutcomeClass, OutcomeCode } from '../../listeners/outcomes.ts';
 import type { Explanation } from './explanation.ts';
 
-/** The steps of a diagnosis, in this order. For an HTTP listener there is no version, key or token to check. */
+/**
+ * The steps of a diagnosis, in this order. An HTTP listener has no protocol version; its signature is `key-or-token`.
+ */
 export type DiagnosisStep =
   | 'name-resolution'
   | 'address-policy'
@@ -23,7 +25,7 @@ export type Diagnosis = Explanation & {
   confirmed: boolean;
   /** null when nothing is known to be wrong. */
   fault: Fault | null;
-  /** The step that failed; all earlier steps succeeded. */
+  /** The step that failed, or the last one that was checked; all earlier steps succeeded. */
   step: DiagnosisStep;
   /** The text that the service answered, at most 200 printable characters. */
   reply?: string;

@@ -92,7 +92,7 @@ export const HTTP_TEXTS: ProtocolTexts = {
   ),
 };
 
-/** For a Votifier listener that has taken a vote with its current settings, so its port is right. */
+/** For a Votifier listener that has taken a vote or a test vote with its current settings, so its port is right. */
 export const PROVEN_TEXTS: ProtocolTexts = {
   'connection-refused': explanation(
     'The machine answers, but nothing listens any more on the port that has taken votes before, or a firewall rejects the connection.',

@@ -229,7 +229,7 @@ export function withServiceName<T extends Explanation>(explained: T, serviceName
 
 /** What is known of a listener whose outcome is explained. */
 export type Known = {
-  /** Whether the listener has taken a vote with its current settings, so that its port must be right. */
+  /** Whether the listener has taken a vote or a test vote with its current settings, so that its port must be right. */
   hasTaken?: boolean;
   serviceName?: string | undefined;
   /** The service that answers in the listener's place, if one was detected. */

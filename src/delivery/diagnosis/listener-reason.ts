@@ -16,7 +16,7 @@ export type ListenerReason = Explanation & {
 
 type Stopped = Explained & Pick<Listener, 'pause' | 'breaker'>;
 
-/** Why a listener is paused or unreachable; null when it is active. */
+/** Why a listener is paused or unreachable; null if it is neither. */
 export function listenerReason(listener: Stopped): ListenerReason | null {
   const { pause, breaker } = listener;
   if (pause) return reason(pause, pause.at, listener);

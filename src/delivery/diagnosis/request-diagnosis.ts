@@ -23,7 +23,7 @@ export type NotTestable = { code: 'not-found' | 'no-listener' | 'port-refused' }
  * Why an owner gets no diagnosis. The codes are stable.
  *
  * - `ownership-not-proven`: anybody may list a server, but only its proven owner may have it diagnosed.
- * - `too-many`: six diagnoses were made in the last minute; the next is allowed at `nextAllowedAt`.
+ * - `too-many`: six checks (`CHECKS_A_MINUTE`) were started in the last minute; the next is allowed at `nextAllowedAt`.
  */
 export type DiagnosisRefusal =
   | NotTestable
@@ -42,7 +42,7 @@ export type OwnerRequest = {
 /**
  * Decides whether an owner may have a listener diagnosed, and counts the check for the owner's limit. It opens no
  * connection. Without limits a diagnosis would be a port scanner (design rule 11). So ownership must be proven, an
- * owner has six diagnoses in any minute over all processes, and ports of mail and remote shells are refused.
+ * owner has six checks in any minute over all processes, and ports of mail and remote shells are refused.
  *
  * @returns null when the diagnosis is allowed, otherwise why not
  */

@@ -83,7 +83,7 @@ export function afterAttempt(taken: Taken, outcome: Outcome, now: Date, schedule
     return attempt.test ? {} : { 'delivery.step': 1 };
   }
 
-  /** The next time of the vote's schedule, or later if the listener requested that. */
+  /** The next time of the vote's schedule (now, if the attempt was a test), or later if the listener requested that. */
   function nextRetryAt(): Date {
     const delay = attempt.test ? 0 : delayAt(schedule, step + 1);
     return after(now, Math.max(delay, outcome.retryAfterMs ?? 0));

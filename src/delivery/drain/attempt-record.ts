@@ -43,8 +43,8 @@ function causeOfAttempt(
     : '$delivery.dueBy';
   if (!relayedAt) return { wokenBy };
   const dueAt = released ? { $max: [released.at, ownTime] } : ownTime;
-  // `relayed` marks attempts whose wake-up job was lost. Retries have no such job: the sweep always finds them, so they
-  // are not marked.
+  // `relayed` marks attempts whose wake-up job was lost. Retries by the schedule have no such job, so they are not
+  // marked.
   const uncalled = { $and: [{ $ne: [wokenBy, 'schedule'] }, { $gte: [relayedAt, dueAt] }] };
   return { wokenBy, relayed: { $cond: [uncalled, true, '$$REMOVE'] } };
 }
@@ -117,7 +117,10 @@ export function attemptUpdate(
   ];
 }
 
-/** The vote as `attemptUpdate` stores it, built in memory without the cause of the attempt, which MongoDB computes. */
+/**
+ * The vote as `attemptUpdate` stores it, built in memory without what MongoDB computes: the cause of the attempt and
+ * the end of its lease.
+ */
 export function takenVote(vote: Vote, attempt: Attempt): Taken {
   const { nextAt: _, dueBy: __, ...delivery } = vote.delivery;
   const attempts = [...delivery.attempts, attempt].slice(-MOST_ATTEMPT_DETAILS);

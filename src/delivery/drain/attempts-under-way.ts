@@ -35,7 +35,7 @@ export async function onOutcome(
   await leased.onOutcome(ended);
 }
 
-/** Sends the taken votes of a leased listener, four at once, and records their outcomes. */
+/** Sends the taken votes of a leased listener, up to four at once, and records their outcomes. */
 export class AttemptsUnderWay {
   readonly #deps: DrainDeps;
   readonly #leased: LeasedListener;
@@ -56,7 +56,7 @@ export class AttemptsUnderWay {
     this.#options = options;
   }
 
-  /** How many taken votes have no recorded outcome and will not be given back. */
+  /** How many taken votes have no recorded outcome and are not in `#toGiveBack`. */
   get open(): number {
     return this.#open.size;
   }
@@ -100,7 +100,10 @@ export class AttemptsUnderWay {
     this.#toGiveBack.push(...taken);
   }
 
-  /** Begins no more attempts, waits for the running ones while it renews the lease, and gives back the other votes. */
+  /**
+   * Begins no more attempts, waits for the running ones while it renews the lease, and gives back the other votes. Then
+   * it throws as `throwFault` does.
+   */
   async close(): Promise<void> {
     this.#closing = true;
     // The remaining votes are not sent, so they need no slot.
@@ -247,7 +250,10 @@ async function attemptDelivery(
   return { outcome, durationMs: performance.now() - began, destination };
 }
 
-/** The outcome for an internal error. Only an error whose message contains no secret is named in its detail. */
+/**
+ * The outcome for an internal error. Only the message of an `UnsealError` becomes its detail: other messages may
+ * contain a secret.
+ */
 export function ourFault(error: unknown): Outcome {
   const detail = error instanceof UnsealError ? { detail: error.message } : {};
   return { ...outcome('our-fault', 'none'), ...detail };

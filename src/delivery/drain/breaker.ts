@@ -36,7 +36,7 @@ type JudgedOutcome = Outcome & {
   /** The lowest step that would have been long enough for this answer; at most `answerStep`. */
   neededStep: number;
   protocol: Protocol;
-  /** Whether the vote has now been sent as often as the server's owner allows. */
+  /** Whether the vote is given up. After an ambiguous outcome: whether it was sent as often as the owner allows. */
   isLastSending: boolean;
 };
 
@@ -108,8 +108,9 @@ function afterAmbiguousOutcome(
  * The outcome code for which a listener that sent no answer is paused, so that its votes wait and are not sent in vain
  * (docs/adr/0123-votes-at-risk.md); null if it is not paused.
  *
- * - If the listener has never taken a vote with its current settings, its token or key is probably wrong. A listener
- *   with a token, or a website, may also be slow: it is paused only after the longest wait or the last sending.
+ * - If the listener has never taken a vote with its current settings, its token or key is probably wrong. If no answer
+ *   came in time, a listener with a token, or a website, may also be slow: it is paused only after the longest wait or
+ *   the last sending.
  * - If a Votifier v1 listener that confirmed votes before closes without an answer twice in a row, it is paused. A
  *   single close may be caused by one vote.
  */

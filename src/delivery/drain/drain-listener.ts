@@ -20,12 +20,12 @@ import { takeVotes } from './take-votes.ts';
 const serversOfDrains = serverLoader({ name: 1, ownerId: 1, removedAt: 1 });
 
 /**
- * Sends a listener's due votes until none is due: in queue order, at most four at once, and one at a time if the
- * listener is under test or unverified. A lease in MongoDB ensures that only one worker does this for a listener
- * (design rule 3). Never throws for anything that a listener does.
+ * Sends a listener's due votes until none is due or the drain must end (`DrainResult`): in queue order, at most four at
+ * once, and one at a time if the listener is under test or unverified. A lease in MongoDB ensures that only one worker
+ * does this for a listener (design rule 3). Never throws for anything that a listener does.
  *
  * @throws the driver's error when MongoDB fails, and `UnsealError` when the listener's secret cannot be opened;
- *   running attempts are found again when their leases expire
+ *   attempts without a recorded outcome are found again when their leases expire
  */
 export async function drainListener(
   given: DrainDeps,
@@ -142,7 +142,8 @@ async function drainLeased(
   deps.onBegin?.(server.name);
   const accountId = server.ownerId?.toHexString() ?? null;
   const result = await sendDueVotes(deps, leased, options, accountId);
-  // If the lease is lost, the worker that owns it now detects the service. A lease renewed here outlives the detection.
+  // If the lease is lost, the worker that owns it now detects the service. Otherwise `renew` has renewed an old lease,
+  // so the lease does not expire soon.
   if (await leased.renew()) await detectOnce(deps, leased.now, { accountId, stop: options.stop });
   return result.kind === 'tested-later' ? await untilNextTest(deps, server.name, leased.now) : result;
 }

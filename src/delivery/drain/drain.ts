@@ -19,7 +19,7 @@ export type DrainDeps = LeaseDeps & {
   throttle?: BacklogThrottle;
   /** Called with the server's name when the drain begins; shows it in Bull Board. */
   onBegin?: (server: string) => void;
-  /** Called with every outcome and the listener as it was before the outcome; for metrics. */
+  /** Called with the outcome of an attempt, and the listener as it was before the outcome; for metrics. */
   onOutcome?: (ended: Ended, listener: Listener) => void;
 };
 

@@ -15,8 +15,8 @@ const LOOK_EVERY_MS = SECOND;
  */
 const REMEMBERED_FOR_MS = 2 * SECOND;
 /**
- * At most one such job per listener is added in this time. If another process has the lease by then, the job announces
- * the votes again, and without this limit the announcement would add the next job at once.
+ * For a released lease, at most one job is added in this time. If another process has the lease by then, the job
+ * announces the votes again, and without this limit the announcement would add the next job at once.
  */
 const ADDED_EVERY_MS = SECOND / 4;
 
@@ -41,7 +41,7 @@ export type KeptTurn = {
   keep(leased: LeasedListener): boolean;
   /**
    * Ends the drain. Another drain follows if there may be due votes that this one did not read, unless `hadLease` is
-   * false: then another process has the lease and sends them.
+   * false: then another process has the lease and sends them, or the drain failed.
    */
   end(hadLease: boolean): void;
 };
@@ -136,7 +136,10 @@ export class KeptLeases {
     void this.#drains.add(() => this.#deps.drain(kept.job));
   }
 
-  /** Waits for the running drains, then releases all leases. No lease is kept after this call. */
+  /**
+   * Waits for the running drains that announced votes started, then releases all leases. No lease is kept after this
+   * call.
+   */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
@@ -146,8 +149,8 @@ export class KeptLeases {
   }
 
   /**
-   * Called for each server whose votes are announced. If this process has the lease of the listener, a drain follows.
-   * If it released the lease a moment ago, it adds a job.
+   * Called for each server whose votes may be due. If this process has the lease of the listener, a drain follows. If
+   * it released the lease a moment ago, it adds a job.
    */
   #wake(id: string, isChanged: boolean): void {
     const kept = this.#byServer.get(id);
@@ -169,7 +172,10 @@ export class KeptLeases {
     this.#released.set(id, { job, from: 0, until: performance.now() + REMEMBERED_FOR_MS });
   }
 
-  /** Releases leases that were kept for long enough, and reads the listeners of the others in one query. */
+  /**
+   * Releases leases that were kept for long enough (all, if the queue is paused), and reads the listeners of the others
+   * in one query.
+   */
   async #tend(): Promise<void> {
     const now = performance.now();
     for (const [id, { until }] of this.#released) if (until < now) this.#released.delete(id);

@@ -137,8 +137,8 @@ export class LeasedListener {
 
   /**
    * The outcome of an attempt, judged by the listener's other votes. If a website refuses a vote, this counts as a
-   * refusal of all votes, unless the website has acknowledged a vote or a test vote with these settings and did not
-   * refuse the vote before.
+   * refusal of all votes, with one exception: with these settings the website has acknowledged a vote or a test vote,
+   * and it has refused no vote since the last one that it took.
    */
   judge({ attempt }: Taken, outcome: Outcome): Outcome {
     const isSame = attempt.revision === this.#now.revision;
@@ -263,7 +263,7 @@ export class LeasedListener {
 
   release(): Promise<{ called: boolean; changed: boolean }> {
     const { serverId, revision } = this.#now;
-    // The time of the last delivery is written once for each drain, not once for each vote.
+    // The time of the last delivery is usually written here, once for many votes.
     return releaseLease(this.#deps, serverId, this.#owner, { revision, learnt: this.#delivered });
   }
 }

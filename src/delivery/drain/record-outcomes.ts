@@ -15,7 +15,10 @@ import type { RecordDeps, Taken } from './attempt-record.ts';
 /** How an attempt ended, how long it took, and when it ended by this machine's clock. */
 export type Ended = { taken: Taken; outcome: Outcome; durationMs: number; endedAt: number };
 
-/** An attempt that ends at `now`. If this machine's clock is behind, it ends when it began: no duration is negative. */
+/**
+ * An attempt that ends at `now`. If this machine's clock is behind, the attempt ends when it began: no duration is
+ * negative.
+ */
 export function endedAt(taken: Taken, outcome: Outcome, now: Date): Ended {
   const begunAt = taken.attempt.at.getTime();
   const endedAt = Math.max(now.getTime(), begunAt);
@@ -25,8 +28,8 @@ export function endedAt(taken: Taken, outcome: Outcome, now: Date): Ended {
 type PendingOutcome = { recording: RecordDeps; ended: Ended };
 
 /**
- * Writes pending outcomes of all listeners in one durable command; equal changes share one statement. MongoDB reports
- * only how many votes matched: if one vote did not match, the answer for every outcome is `false`.
+ * Writes pending outcomes of several listeners in one durable command. MongoDB reports only how many votes matched: if
+ * one vote did not match, the answer for every outcome is `false`.
  */
 const outcomes: BatchLoader<Collection<Vote>, PendingOutcome, boolean> = {
   most: 100,
@@ -58,7 +61,7 @@ const REFUSED_FOR_MS = MINUTE;
 
 /**
  * `recordOutcomes` for one attempt, with retries. If an outcome were never recorded, the attempt would count as
- * ambiguous and the vote would be sent once more.
+ * ambiguous and the vote could be sent once more.
  *
  * @param waitNoLonger - once aborted, there is only one more try
  * @throws the driver's error when MongoDB stays unavailable or keeps refusing the write
@@ -87,23 +90,23 @@ export async function recordWithRetries(
   });
 }
 
-/** The statements for the pending outcomes: acknowledgements with the same change share one. */
+/** The statements for the pending outcomes: deliveries with the same change share one. */
 function statementsOf(pending: PendingOutcome[]): UpdateStatement[] {
   const now = pending[0]?.recording.clock.now() ?? new Date();
   const groups = Map.groupBy(pending, ({ ended }, index) => kindOf(ended) ?? index);
   return [...groups.values()].map((group) => inPlace(group, now));
 }
 
-/** A text that is equal for acknowledgements with the same change; null for other outcomes. */
+/** A text that is equal for deliveries with the same change; null for outcomes that need a statement of their own. */
 function kindOf({ taken: { vote }, outcome, durationMs }: Ended): string | null {
   if (outcome.class !== 'delivered' || outcome.words || outcome.detail) return null;
   return `${vote.delivery.attempts.length} ${outcome.code} ${outcome.reached} ${Math.round(durationMs)}`;
 }
 
 /**
- * The statement for the usual case: the attempt has no outcome, is the newest one of its vote, and is stored at the
- * index at which it was recorded. Its paths name this index, so it takes MongoDB two thirds of the time of
- * `recordAlone`, which handles the other cases.
+ * The statement for the usual case: each attempt of the group has no outcome, is the newest one of its vote, and is
+ * stored at the index at which it was recorded. The paths name this index, so the statement takes MongoDB two thirds of
+ * the time of `recordAlone`, which handles the other cases.
  */
 function inPlace(group: PendingOutcome[], now: Date): UpdateStatement {
   const [{ recording, ended }] = group as [PendingOutcome];
@@ -115,7 +118,7 @@ function inPlace(group: PendingOutcome[], now: Date): UpdateStatement {
       serverId: anyOf(taken.map(({ vote }) => vote.serverId)),
       _id: anyOf(taken.map(({ vote }) => vote._id)),
       'delivery.state': 'sending',
-      // Each attempt is stored on one vote only, so this matches no other vote of the group.
+      // Votes that were taken together have the same attempt id, so one id may match several votes of the group.
       [`${path}.id`]: anyOf(taken.map(({ attempt }) => attempt.id)),
       [`${path}.code`]: { $exists: false },
       [`delivery.attempts.${place + 1}`]: { $exists: false },

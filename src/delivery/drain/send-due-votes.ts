@@ -16,12 +16,12 @@ const LAST_LOOK_MS = SECOND;
 
 /** A listener has a backlog if more votes than this are waiting or being sent. */
 const BACKLOG_VOTES = 100;
-/** How often a drain checks whether its listener has a backlog. */
+/** The shortest time between two checks of a drain whether its listener has a backlog. */
 const COUNTED_EVERY_MS = SECOND / 4;
 
 /**
  * The most votes of a backlog that are taken at once. While more votes than this have no recorded outcome, none are
- * taken. So if a worker dies, at most twice as many votes have an unknown outcome.
+ * taken. So if a worker dies, at most twice as many votes of the listener have an unknown outcome.
  */
 const LARGEST_TAKE = 64;
 
@@ -74,8 +74,8 @@ async function takeAndSend(
       continue;
     }
     if (stopReason) return stopReason;
-    // The backlog is counted when a tested listener begins to answer, or after four votes were taken. Then it is
-    // counted at most four times a second, because votes may be cast faster than they are sent.
+    // The backlog is counted when a tested listener begins to answer, or after four votes were taken. It is counted
+    // again at most four times a second, because votes may be cast faster than they are sent.
     const answers = queueOf(leased.now) === 'forward-votes' && queue !== 'drain-backlogs';
     const isCounted = performance.now() - backlogSeenAt < COUNTED_EVERY_MS;
     if (answers && !isCounted && (queue === 'test-listeners' || takenCount >= MAX_CONCURRENT_ATTEMPTS)) {

@@ -10,7 +10,7 @@ import { dueVotesLoader, hasLease, type SharedTake, sharedLargeTakes, sharedTake
 /**
  * How many votes to take, and how many of them are sent at once. If the worker dies while a taken vote waits for a
  * slot, its attempt counts as ambiguous. So a vote that had an ambiguous outcome, or that may be sent only once, is
- * taken only if it is sent at once: otherwise it could become `unconfirmed` although it was never sent.
+ * taken only if it is sent at once: otherwise an attempt that sent nothing could make it `unconfirmed`.
  */
 type TakeSize = { most: number; atOnce: number };
 

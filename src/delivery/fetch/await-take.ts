@@ -4,7 +4,9 @@ import type { Listener, ListenerFetch } from '../../listeners/listener.ts';
 import { after, type Clock, SECOND } from '../../platform/clock.ts';
 import type { Producer } from '../../platform/producer.ts';
 
-/** This is longer than a take may wait: if a program takes votes all the time, its next take begins within it. */
+/**
+ * This is longer than a take may wait: if a program takes votes all the time, its next take begins within this time.
+ */
 const AWAITED_MS = 40 * SECOND;
 const LOOK_EVERY_MS = SECOND / 4;
 

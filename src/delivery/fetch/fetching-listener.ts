@@ -66,7 +66,7 @@ const notesLoader: BatchLoader<Collection<Listener>, Note, true> = {
 
 /**
  * Stores for the owner when votes were last taken, and by which program (the header `User-Agent`), but no address.
- * Returns undefined if a recent take is already stored.
+ * Returns undefined if a recent take is already stored and no test waits for a new one.
  */
 export function noteTake(
   { listeners, batcher, clock }: ReadDeps & { clock: Clock },

@@ -131,9 +131,9 @@ async function takeAgain(
 const GIVEN_BACK_FOR_MS = 10 * SECOND;
 
 /**
- * Gives back votes whose taker left before its answer began: they wait as if they had never been taken. If a repeated
- * call got a vote as well, the vote stays taken. Never throws: if MongoDB fails, the votes wait again when their leases
- * have ended.
+ * Gives back votes whose taker left before its answer began, or whose take failed: they wait as if they had never been
+ * taken. If a repeated call got a vote as well, the vote stays taken. Never throws: if MongoDB fails, the attempts are
+ * lost when their leases have ended.
  */
 export async function giveBackDeliveries(deps: FetchDeps, taken: Taken[]): Promise<void> {
   const [first] = taken;

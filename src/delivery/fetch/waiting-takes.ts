@@ -31,7 +31,9 @@ export class WaitingTake {
     return this.#resume !== null;
   }
 
-  /** Waits until votes may be due. If `wake` was called since the last wait, it resolves at once. */
+  /**
+   * Waits until votes may be due or the wait is over. If `wake` was called since the last wait, it resolves at once.
+   */
   next(): Promise<Woken> {
     if (this.#state !== 'quiet') {
       const woken = this.#state;
@@ -98,7 +100,10 @@ export class WaitingTakes {
     return take;
   }
 
-  /** Wakes one take of a server. If that take gets as many votes as it may, `takeOrWait` wakes the next one. */
+  /**
+   * Wakes one idle take of a server, or all takes if none is idle. If the idle one gets as many votes as it may,
+   * `takeOrWait` wakes the next one.
+   */
   wakeOne(id: string): void {
     const takes = [...(this.#byServer.get(id) ?? [])];
     const idle = takes.find((take) => take.isIdle);

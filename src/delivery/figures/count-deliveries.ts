@@ -128,7 +128,7 @@ function addGroup(sums: DeliverySums, { _id: { source, state, mark, bucket, code
   addCauses(sums.causes, failuresIn(codes ?? {}), votes);
 }
 
-/** The outcomes that did not deliver a vote. Class `none` is left out: Tallyport itself failed or stopped. */
+/** The outcomes that did not deliver a vote. Class `none` is left out: Tallyport failed, stopped or reached a limit. */
 function failuresIn(codes: DeliverySums['causes']): DeliverySums['causes'] {
   const failures = Object.entries(codes).filter(([code]) => {
     const kind = OUTCOMES[code as OutcomeCode];

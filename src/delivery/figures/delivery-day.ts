@@ -12,7 +12,10 @@ export const deliverySums = {
   /** Votes in a quarantine: they wait for an operator. `excluded` counts them too. */
   held: { type: Number, required: true },
   // The next five count all votes by state, excluded ones too.
-  /** Votes that were cast without a listener, or for claims only. */
+  /**
+   * Votes in the state `none`: held, cast without a listener or for claims only, or waiting when their listener was
+   * removed.
+   */
   notForwarded: { type: Number, required: true },
   /** Waiting or being sent. */
   waiting: { type: Number, required: true },

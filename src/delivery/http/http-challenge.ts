@@ -15,7 +15,7 @@ export type Answer = {
   result: Outcome;
   status: number;
   said: string;
-  /** The beginning of the body as received. */
+  /** The beginning of the body as received; only for a success that was read with `readsBody`. */
   body?: ReceivedBody;
 };
 

@@ -23,8 +23,9 @@ export type HttpTarget = {
 
 /**
  * Makes one attempt to post a vote to an HTTP listener: resolves and checks the address, connects, performs the TLS
- * handshake for https, posts one signed message and waits for the status. Redirects are not followed. Before the first
- * byte is written, the vote cannot have arrived; after that, only an answer shows whether it arrived.
+ * handshake for https, posts one signed message and waits for the status. If the address is not proven, the website
+ * must first repeat a challenge. Redirects are not followed. Before the first byte of the vote is written, it cannot
+ * have arrived; after that, only an answer shows whether it arrived.
  *
  * @param now - the timestamp of the signature; if it differs by minutes from the receiver's clock, the receiver refuses
  *   the message
@@ -59,7 +60,10 @@ export async function postVote(
   return 'code' in again ? again : (await postOver(again, url, message, unwatched)).result;
 }
 
-/** Posts JSON to a URL, with the checks, deadlines and limits of a vote. Never throws because of the answer. */
+/**
+ * Posts JSON to a URL, with the address checks, deadlines and size limits of a vote. Never throws because of the
+ * answer.
+ */
 export async function postJson(url: URL, body: string, options: SendOptions): Promise<Answer> {
   const plain = await resolveAndConnect(hostOf(url), portOf(url), options);
   if ('code' in plain) return { result: plain, status: 0, said: '' };

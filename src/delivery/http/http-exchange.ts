@@ -28,7 +28,8 @@ export async function exchange(
   let informed = 0;
   const stop = (code: OutcomeCode) => (response ? response.destroy() : endWith(code));
   const onStop = () => stop('stopped-while-waiting');
-  // One turn of the event loop after the timer: in a busy process, an answer that arrived in time may be unread.
+  // The wait ends one turn of the event loop after the timer: in a busy process, an answer that arrived in time may be
+  // unread.
   let isLate = false;
   const giveUp = () => {
     isLate = true;
@@ -107,7 +108,7 @@ async function firstBytes(response: IncomingMessage): Promise<Buffer> {
       if (length >= LONGEST_ANSWER) break;
     }
   } catch {
-    // If the connection breaks here, the status was received already, and only the message is missing.
+    // If the connection breaks here, the status was received already, and only the rest of the message is missing.
   }
   return Buffer.concat(pieces).subarray(0, LONGEST_ANSWER);
 }

@@ -47,8 +47,9 @@ type HttpListenerSettings = z.input<typeof httpSettings> & {
 };
 
 /**
- * Sets a URL to which a server's votes are posted, signed as Standard Webhooks requires. The first call makes a secret.
- * If the URL is changed later, the secret stays, so no votes are lost (`rotateSecret` makes a new one).
+ * Sets a URL to which a server's votes are posted, signed as Standard Webhooks requires. If the server had no HTTP
+ * listener, a new secret is made. If only the URL is changed, the secret stays, so no votes are lost (`rotateSecret`
+ * makes a new one).
  *
  * @returns the listener, and as `secret` the new secret (`whsec_…`), to be shown once; null if the secret stays
  * @throws {InvalidDocumentError} for a URL that cannot be used; {UnsealError} when the current secret cannot be read

@@ -57,7 +57,7 @@ export type OlderAttempts = {
   codes: Partial<Record<OutcomeCode, number>> | null;
 };
 
-/** Whether an attempt counts. It does not if Tallyport itself failed or stopped. */
+/** Whether an attempt counts. It does not if Tallyport itself failed, stopped or reached a limit. */
 export function counts(attempt: Attempt): boolean {
   return attempt.class !== 'none';
 }

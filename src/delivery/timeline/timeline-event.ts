@@ -14,7 +14,7 @@ export type DeliveryStatus =
   | {
       state: 'waiting';
       waitingFor: WaitingFor;
-      /** Why the vote's listener gets no votes now; null if it gets them. */
+      /** Why the listener is paused or unreachable; null if it is neither or there is none, and from `briefStatus`. */
       reason: ListenerReason | null;
       /** How many votes are before this one in its listener's queue, up to `MOST_AHEAD`; null from `briefStatus`. */
       ahead: number | null;
@@ -26,11 +26,11 @@ export type DeliveryStatus =
   | { state: 'sending'; since: Date | null; fetched: boolean }
   /**
    * `confirmed`: whether the listener acknowledged the vote; null when that is not on record. If a Votifier v1 listener
-   * closed without an answer, it is false. `fetched`: the game server fetched the vote.
+   * closed without an answer, or a taker reported `sent`, it is false. `fetched`: the game server fetched the vote.
    */
   | { state: 'delivered'; at: Date | null; confirmed: boolean | null; fetched: boolean }
   /**
-   * `restored`: the vote was waiting or being sent in a backup that was restored, and has not been sent since.
+   * `restored`: the vote was waiting, being sent or held in a backup that was restored, and has not been sent since.
    * `fetched`: in its last attempt the game server fetched it.
    */
   | { state: 'unconfirmed'; why: 'no-answer' | 'restored'; resendableUntil: Date | null; fetched: boolean }

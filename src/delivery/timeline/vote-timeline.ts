@@ -46,7 +46,7 @@ export async function voteTimeline(
   };
 }
 
-/** How many votes are before a waiting one in its listener's queue. */
+/** How many votes are before a waiting one in its listener's queue, up to `MOST_AHEAD`; 0 if the vote does not wait. */
 async function countAhead(votes: Collection<Vote>, { serverId, _id, delivery }: Vote): Promise<number> {
   const { state, queuedAt } = delivery;
   if (state !== 'waiting' || !queuedAt) return 0;
@@ -196,8 +196,9 @@ function attemptEvents(delivery: Delivery, listener: Explained | null): AttemptE
 }
 
 /**
- * What was known of the listener when an attempt was made. Only the service name is the current one, because the advice
- * tells the owner to set the token of that name.
+ * What is known of the listener, for the explanation of an attempt at `at`. Whether it had taken a vote is judged at
+ * that time. A detected service counts unless the settings changed after the attempt. The service name is the current
+ * one, because the advice tells the owner to set the token of that name.
  */
 function knownAt(listener: Explained | null, at: Date): Known {
   if (!listener) return {};

@@ -21,13 +21,13 @@ import { meaningOfError, type Reply, readReply, tokenKey, v2Frame } from './voti
 export type VotifierTarget = {
   host: string;
   port: number;
-  /** The name of the voting site that the listener receives. A v2 listener chooses its token by this name. */
+  /** The name of the voting site, which the listener receives. A v2 listener chooses its token by this name. */
   serviceName: string;
 } & ({ protocol: 'votifier-v1'; publicKey: KeyObject } | { protocol: 'votifier-v2'; token: string });
 
 export type SendOptions = {
   ranges: AddressRanges;
-  /** The timeout of each of these steps: resolving the name, connecting, the greeting. */
+  /** The timeout of each of these steps: resolving the name, connecting, the TLS handshake, the greeting. */
   timeoutMs: number;
   /** The timeout of the acknowledgement; `timeoutMs` by default. */
   answerMs?: number;
@@ -115,7 +115,9 @@ async function readGreetingFrom(connection: PeerConnection, waiting: Deadline): 
   return outcome(received.length === 0 ? 'silent' : 'too-slow', 'connected', readable(received));
 }
 
-/** The bytes to send. A v1 block is sent after either greeting, because listeners that speak v2 accept v1 as well. */
+/**
+ * The bytes to send. A v1 block is sent after either greeting, because most listeners that speak v2 accept v1 as well.
+ */
 function frameFor(
   target: VotifierTarget,
   vote: ForwardedVote,

@@ -4,7 +4,7 @@ import { printable, readable } from '../../platform/printable.ts';
 export type Greeting =
   | { version: 1; banner: string; rest: Buffer }
   | { version: 2; challenge: string; banner: string; rest: Buffer }
-  /** The service does not speak Votifier. */
+  /** The service does not speak Votifier; the text is what it sent, made readable. */
   | { notVotifier: string };
 
 /** If the first line is longer, it is not a greeting: real greetings have fewer than 60 bytes. */

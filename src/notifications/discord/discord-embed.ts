@@ -17,7 +17,7 @@ const COLOURS: Record<Tone, number> = {
 
 /** Discord removes a backslash before any ASCII punctuation, and shows the character itself. */
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
-/** Control characters, and those that change the direction of text. */
+/** Control characters except the line feed, and characters that change the direction of text. */
 const UNSAFE = /[^\P{Cc}\n]|[\u{202a}-\u{202e}\u{2066}-\u{2069}]/u;
 
 /** Text that Discord shows as it is: without formatting, links and mentions; cut to `most` UTF-16 units. */

@@ -15,7 +15,8 @@ export type PostDeps = AddressRanges & Pick<Config, 'LISTENER_TIMEOUT_MS' | 'DIS
  * - `deleted` and the other `OffReason`s: Discord accepts no message for this address.
  * - `limited`: too many messages (429); Discord accepts the next one after `retryAfterMs`.
  * - `refused`: Discord will never accept this message. `reason` has the status and Discord's code.
- * - `unavailable`: Discord failed, or did not answer. `reason` has the status or the outcome of the attempt.
+ * - `unavailable`: no answer, or one that says nothing about the message (403, 408, 5xx, a redirect). `reason` has the
+ *   status and the answer's text, or the outcome of the attempt.
  * - `blocked`: the operator's address guard refuses Discord's address.
  */
 export type DiscordAnswer =
@@ -93,7 +94,7 @@ const OFF_CODES: Record<number, OffReason> = {
   220003: 'no-forum',
 };
 
-/** Discord's own code of an error; null in an answer of a proxy. */
+/** Discord's own code of an error; null if the answer has none, such as an answer of a proxy. */
 function codeIn(said: string): number | null {
   const code = fieldOf(said, 'code');
   return Number.isInteger(code) && code !== 0 ? (code as number) : null;

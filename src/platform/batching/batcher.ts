@@ -10,7 +10,7 @@ import { OPERATION_TIMEOUT_MS } from '../mongo.ts';
 export type BatchLoader<On extends object, Request, Answer> = {
   /** The most requests in one batch. */
   most: number;
-  /** How many milliseconds a batch collects requests before it is sent; 0 by default. */
+  /** How many milliseconds the first batch after an idle time collects requests before it is sent; 0 by default. */
   collectMs?: number;
   /**
    * Runs the operation for a batch, which is never empty. A batch of one costs the same as the plain operation.
@@ -32,9 +32,9 @@ const LATE_MS = 50;
 const MOST_UNDER_WAY = 16;
 
 /**
- * After a batch with several requests, the next one begins at least `BUSY_EVERY_MS` later, so that frequent requests
- * share operations. If `ENOUGH` requests wait when that batch has ended, the next one begins at once. After a batch
- * with one request, the next one begins without a delay.
+ * If a batch has several requests, the next one begins at least `BUSY_EVERY_MS` after the beginning of that batch, so
+ * that frequent requests share operations. If `ENOUGH` requests wait when that batch has ended, the next one begins at
+ * once. After a batch with one request, the next one begins without a delay.
  */
 const BUSY_EVERY_MS = 20;
 const ENOUGH = 8;
@@ -103,7 +103,7 @@ class BatchQueue {
       this.#nextAt = this.#busy ? performance.now() + BUSY_EVERY_MS : 0;
       if (batch.length > 0) await this.#sendUntilLate(batch);
     }
-    // The field is cleared before any `await`, so that the next request starts a new run.
+    // No `await` comes between the check that no request waits and this line, so the next request starts a new run.
     this.#running = undefined;
   }
 

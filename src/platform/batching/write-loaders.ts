@@ -51,12 +51,12 @@ export async function sendWrites<D extends Document>(
   return { n, errors };
 }
 
-/** If the connection is lost later than this after the write began, the write is not sent again. */
+/** If the result of a write becomes unknown later than this after it began, the write is not sent again. */
 const RETRY_WITHIN_MS = SECOND;
 
 /**
- * Like `sendWrites`, for updates that may be sent twice: if the connection is lost, they are sent again. The driver
- * retries a single update on a replica set, but not a command.
+ * Like `sendWrites`, for updates that may be sent twice: if their result is unknown (`isUnknownResult`), they are sent
+ * once more. The driver retries a single update on a replica set, but not a command.
  *
  * @param updates - updates that change nothing, or fail with a duplicate key, when they are applied a second time
  * @returns the result of the last command; updates that an earlier command applied may not match in it
@@ -97,10 +97,10 @@ export function insertLoader<D extends Document>(
 
 /**
  * Makes a loader that updates documents and inserts those that match none. A duplicate key fails only its own request.
- * If the connection is lost, an update may be sent twice, so applying it again must change nothing or fail with a
+ * If its result is unknown, an update may be sent twice, so applying it again must change nothing or fail with a
  * duplicate key.
  *
- * @param collectMs - how many milliseconds a batch collects updates before it is sent
+ * @param collectMs - see `BatchLoader`
  */
 export function upsertLoader<D extends Document>(safety: WriteSafety, collectMs = 0): Updating<D> {
   return { ...updating<D>(safety, true), collectMs };

@@ -5,7 +5,8 @@ import { isDuplicateKey } from '../mongo.ts';
 
 /**
  * How many checks a user may start in any minute. A check opens outgoing connections: a test vote, new listener
- * settings, a resume, new probe settings, a move, a check of a draft (docs/adr/0021-one-allowance-for-checks.md).
+ * settings, a resume, new probe settings, a move, a check of a draft, a test message to Discord
+ * (docs/adr/0021-one-allowance-for-checks.md).
  */
 export const CHECKS_A_MINUTE = 6;
 

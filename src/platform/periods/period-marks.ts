@@ -23,7 +23,7 @@ export function addDays(day: string, days: number): string {
   return dayOf(after(startOf(day), days * DAY));
 }
 
-/** The first moment of the UTC day `months` months before `day`. If that month is too short: of its last day. */
+/** The first moment of the UTC day `months` months before `day`. If that month has no such day: of its last. */
 export function monthsBefore(day: string, months: number): Date {
   const before = startOf(day);
   before.setUTCMonth(before.getUTCMonth() - months);
@@ -36,7 +36,7 @@ const LONGEST_CATCH_UP_DAYS = 400;
 
 /**
  * The UTC days from `first` to `last`, both included, whose work is not marked as done, oldest first. A day that failed
- * is due even if a later day is done.
+ * is due even if a later day is done. Days more than `LONGEST_CATCH_UP_DAYS` before `last` are left out.
  *
  * @param last - by default today
  * @param first - by default the oldest marked day, or `last` when no day is marked

@@ -22,7 +22,7 @@ const LARGEST_ICON = 48 * 1_024;
  * to a huge picture costs nothing. The rotation that a camera stores is unknown here, so the encoder may still find
  * that the banner is too small on one side.
  *
- * @throws {PictureError} for a file that is not one valid picture
+ * @throws {PictureError} for a file that is too large or not one valid picture, and for a refused size in pixels
  */
 export function checkBanner(bytes: Buffer): void {
   if (bytes.length > LARGEST_UPLOAD) throw new PictureError('too-large');
@@ -54,7 +54,7 @@ export function tooSmall(width: number, height: number): PictureError {
 }
 
 /**
- * Checks a game server's icon by its structure: it must be a PNG of 64 × 64 pixels.
+ * Checks a game server's icon by its structure: it must be a PNG of 64 × 64 pixels and at most 48 KiB.
  *
  * @throws {PictureError} for anything else
  */

@@ -20,7 +20,7 @@ export type Encoded = { bytes: Buffer; width: number; height: number };
 
 /** The largest width of a banner in each of its two sizes, in pixels. */
 const BANNER = { wide: 1_200, narrow: 600 } as const;
-/** The limits of a banner's width divided by its height. A banner outside them is cut at its longer sides. */
+/** The limits of width divided by height. A wider banner is cut left and right, a higher one at the top and bottom. */
 const BANNER_RATIO = { least: 3, most: 8 } as const;
 
 const TIMEOUT_SECONDS = 5;
@@ -28,7 +28,7 @@ const TIMEOUT_SECONDS = 5;
 /**
  * Encodes an uploaded banner in two sizes, at most 1,200 and 600 pixels wide.
  *
- * @throws {PictureError} for a file that is not one valid picture
+ * @throws {PictureError} as `checkBanner`, and when the library cannot read the picture
  */
 export async function encodeBanner(bytes: Buffer): Promise<{ wide: Encoded; narrow: Encoded }> {
   checkBanner(bytes);

@@ -11,11 +11,11 @@ import { PictureError, type PictureFailure } from './picture-error.ts';
 import type { PictureAnswer, PictureRequest } from './picture-tasks.ts';
 
 endWithParent(() => process.exit());
-// Only the IPC channel keeps this process alive.
+// `endWithParent` unrefs the IPC channel, but nothing else keeps this process alive.
 process.channel?.ref();
 // Lower than the workers' own priority, so that votes are not delayed.
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
-// If the machine runs out of memory, the kernel ends this process before the worker. The file exists on Linux only.
+// If the machine runs out of memory, the kernel ends this process before the worker. `/proc` exists on Linux only.
 await writeFile('/proc/self/oom_score_adj', '800').catch(() => undefined);
 
 process.on('message', async (request: PictureRequest) => {

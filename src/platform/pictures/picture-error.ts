@@ -11,7 +11,7 @@ import { CodedError } from '../app-error.ts';
  * - `too-many-pixels`, `too-small`: it has too many or too few pixels.
  * - `slow`: it took too long to read.
  * - `busy`: too many other pictures are waiting; the user can try again.
- * - `late`: no worker prepared it within a day. It is also the reason if a backup without the file was restored.
+ * - `late`: no worker prepared it within a day, or a backup was restored that does not contain the waiting file.
  */
 export const PICTURE_FAILURES = [
   'none',

@@ -6,7 +6,7 @@ import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Logger } from '../log.ts';
 import type { TraceSettings } from './trace-settings.ts';
 
-/** How many exports run at once; spans of others are lost. A shutdown exports up to 4 batches at once. */
+/** How many exports run at once; the spans of a further export are lost. A shutdown exports up to 4 batches at once. */
 const MOST_EXPORTS = 8;
 
 /**
@@ -45,7 +45,7 @@ export function openExporter(settings: TraceSettings, url: string, log: Logger):
   };
 }
 
-/** A code or a status, if there is one, is preferred to the text of an answer, which may repeat a key. */
+/** Why an export failed: a code or HTTP status if there is one, because the collector's text may repeat a key. */
 function reasonOf(error: Error | undefined): string {
   if (!error) return 'unknown';
   // If the exporter has retried in vain, its error does not state the status.

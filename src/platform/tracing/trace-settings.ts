@@ -32,8 +32,9 @@ const ratio = z
   .transform(Number);
 
 /**
- * The settings of tracing, under OpenTelemetry's own names (docs/operating/settings.md, "Traces"). If an endpoint is
- * set, tracing is on. The SDK itself reads further settings from the environment, such as OTEL_RESOURCE_ATTRIBUTES.
+ * The settings of tracing, under OpenTelemetry's own names (docs/operating/settings.md, "Traces"). Tracing is on if an
+ * endpoint is set and OTEL_SDK_DISABLED is not `true`. The SDK itself reads further settings from the environment, such
+ * as OTEL_RESOURCE_ATTRIBUTES.
  */
 export const traceSettings = {
   OTEL_SDK_DISABLED: oneOf(['true', 'false']).default('false'),

@@ -26,7 +26,7 @@ export type Span = {
   end(at?: number): void;
 };
 
-/** Makes the spans of a process. If tracing is off (`NO_TRACING`), each call does nothing. */
+/** Makes the spans of a process. If tracing is off (`NO_TRACING`), `inside` and `run` only call `work`. */
 export type Tracing = {
   readonly isOn: boolean;
   start(span: NewSpan): Span;

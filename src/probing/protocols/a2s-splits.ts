@@ -12,7 +12,7 @@ const REPLY = Buffer.alloc(4, 0xff);
 /** The first bytes of bzip2 data. In a compressed reply, the sizes of part and reply and a checksum come before. */
 const BZIP2 = Buffer.from('BZh');
 
-/** The most datagrams of one reply; real replies have two or three. */
+/** How many datagrams of split replies are stored for one question. Real replies have two or three. */
 const MOST_PARTS = 32;
 
 type Part = { number: number; total: number; bytes: Buffer };

@@ -6,8 +6,8 @@ import { readStatus, statusRequest } from './minecraft-java.ts';
 import { isKick, KickedError, type LegacyAnswer, legacyPings, readKick } from './minecraft-legacy.ts';
 
 /**
- * If a server sends nothing for this long after a request, the next form of the question is sent too. The first
- * connection stays open, so a slower server can still answer it. A round trip around the world takes 0.3 s.
+ * If a server sends nothing for this long after a request, the next form of the question is sent too. The earlier
+ * connections stay open, so a slower server can still answer on them. A round trip around the world takes 0.3 s.
  */
 const SILENCE_MS = 500;
 
@@ -75,8 +75,9 @@ const REFUSALS: ReadonlySet<string> = new Set(['closed', 'answer-broken']);
 
 /**
  * Queries a Minecraft Java server: first with the status request of 1.7, then with the list pings of older versions,
- * each on its own connection. The first answer counts. Servers since 1.7 also answer list pings, but with less
- * information: such an answer counts only if the status does not come.
+ * each on its own connection. A server in `oldServers` gets the newest list ping first. The first answer counts.
+ * Servers since 1.7 also answer list pings, but with less information: such an answer counts only if the status does
+ * not come.
  */
 export const askJava: OwnProtocol = async (asked, connections) => {
   const { where } = asked.server;
@@ -142,7 +143,7 @@ async function isNextDue(attempts: Attempt[], newest: Attempt): Promise<boolean>
   return newest.error === undefined || newest.isRefused;
 }
 
-/** Returns a promise that resolves when the connection has been open for longer than an answer usually takes. */
+/** The promise resolves when the connection has been open for longer than an answer usually takes. */
 function silenceAfter({ opened }: Attempt): { promise: Promise<void>; cancel(): void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   let timer: NodeJS.Timeout | undefined;

@@ -70,7 +70,7 @@ export function readKick(received: Buffer): LegacyAnswer | undefined {
   return answer;
 }
 
-/** The answer since 1.4: `§1`, protocol version, version, message, players and limit, with a NUL after each of them. */
+/** The answer since 1.4: `§1`, protocol version, version, message, players and limit, separated by NULs. */
 function fieldsFrom14(text: string): LegacyAnswer | undefined {
   const [, protocol, version, name, players, maxPlayers] = text.split('\0', 6);
   if (name === undefined) return undefined;
@@ -84,7 +84,7 @@ function fieldsOfBeta(text: string): LegacyAnswer | undefined {
   if (playersAt < 0) return undefined;
   const players = text.slice(playersAt + 1, limitAt);
   const maxPlayers = text.slice(limitAt + 1);
-  // A kick that is not an answer may contain § codes too, but no numbers after the last two.
+  // A kick that is not an answer may contain § codes too, but no numbers after its last two §.
   if (countOf(players) === null || countOf(maxPlayers) === null) return undefined;
   return { said: { name: text.slice(0, playersAt), version: '', players, maxPlayers }, isModern: false };
 }

@@ -1,7 +1,7 @@
 const MOST_SERVERS = 10_000;
 
 /**
- * Remembers the servers that answered a list ping of Minecraft 1.6 or earlier, or did not answer the status request:
+ * Remembers the servers that answered like Minecraft 1.6 or earlier, or accepted a connection and gave no valid answer:
  * their next query begins with the list ping. CraftBukkit up to 1.6 closes a second connection within 4 seconds, so a
  * list ping that follows a status request would fail.
  */

@@ -9,12 +9,12 @@ const MAGIC: Record<string, { question: string; answer: string }> = {
 };
 const SAMP = { question: 'SAMP', answer: 'SAMP' };
 
-/** Magic, address, port and the letter of the question. The answer repeats everything but the magic. */
+/** Magic, address, port and the letter of the question. An answer has its own magic, and repeats the rest. */
 const HEADER_BYTES = 11;
 
 /**
- * Queries a server of San Andreas Multiplayer, open.mp or Vice City Multiplayer for its info (question `i`). For the
- * first two the version is among the rules (question `r`), which some servers do not send.
+ * Queries a server of San Andreas Multiplayer, open.mp or Vice City Multiplayer for its info (question `i`). In San
+ * Andreas Multiplayer and open.mp, the version is among the rules (question `r`), which some servers do not send.
  */
 export const askSamp: OwnProtocol = async ({ server, game }, connections) => {
   const { question, answer } = MAGIC[game.protocol] ?? SAMP;
@@ -38,7 +38,7 @@ export const askSamp: OwnProtocol = async ({ server, game }, connections) => {
   return { ...said, version: rules?.get('version') };
 };
 
-/** A question. It has room for an IPv4 address only; for IPv6 the field stays wrong, but servers do not check it. */
+/** A question. It has room for an IPv4 address only; for an IPv6 server the field is wrong, but no server checks it. */
 function questionBytes(magic: string, address: string, port: number, letter: string): Buffer {
   const bytes = Buffer.alloc(HEADER_BYTES);
   bytes.write(magic, 0, 'latin1');

@@ -80,7 +80,7 @@ async function selectServer(
   const { greeting, end } = dialect;
   const ask = async (command: string, begin = '') =>
     (await connection.exchange(`${command}\n`, (bytes) => {
-      // If a greeting is expected, the bytes received so far must be its beginning.
+      // If a greeting is expected, the data must begin with it; while less has arrived, with a part of it.
       if (!begin.startsWith(bytes.toString('latin1', 0, begin.length))) throw notTeamspeak(server.where);
       return readReply(bytes, format, end);
     })) as Reply;

@@ -51,7 +51,7 @@ export async function allowVotes(
     { returnDocument: 'after' },
   );
   if (!server) return null;
-  // If a ranking has read the counters before this update: `reweighed` does not match, so it stores nothing.
+  // If a ranking has read the counters before this update: its `reweighed` does not match, so it stores no weights.
   await deps.voteCounters.updateMany(
     { serverId },
     { $unset: { weighed: true, less: true, waiting: true }, $inc: { reweighed: 1 } },

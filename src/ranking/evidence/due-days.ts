@@ -17,7 +17,10 @@ export type DueCounter = {
   due: { day: string; votes: number; isFinal: boolean }[];
 };
 
-/** If today has more votes than this: it is weighed again only after the number has grown by a twentieth. */
+/**
+ * If today has more votes than this and all of them counted in full: it is weighed again only after their number has
+ * grown by a twentieth, or has become smaller.
+ */
 const OFTEN = 200;
 const GROWTH = 1.05;
 
@@ -28,13 +31,14 @@ type FindDeps = {
   clock: Clock;
 };
 
-/** A day with at most this many votes is not weighed: each counts in full, whatever its source. */
+/** A day with at most this many votes needs no weight: each counts in full, whatever its source. */
 export const ALWAYS_FULL = FULL_OF_NETWORK;
 
 /**
- * Calls `work` with the counters that have days to weigh. A day is due if it was never weighed, if its votes have
- * changed since then, or if it has ended since then. A finished day is due once, and again only after a recount or a
- * decision about the allowance. Days with few votes are not due (`ALWAYS_FULL`).
+ * Calls `work` with the counters that have days to weigh. A day is due if it has no weight, or if its number of votes
+ * differs from that of the last weighing (but see `OFTEN`). After its statistics are computed, a finished day is due
+ * once more. A decision about the allowance deletes the weights, so all days are due. A day without a weight and with
+ * few votes (`ALWAYS_FULL`) is not due.
  *
  * @param first - the first day that is weighed
  */

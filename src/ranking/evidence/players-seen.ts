@@ -4,7 +4,7 @@ import type { DailyStats } from '../../history/daily-stats.ts';
 import { addDays } from '../../platform/periods/period-marks.ts';
 import type { Server } from '../../servers/server.ts';
 
-/** The most players of a server are those of the day itself and of this many days before it. */
+/** The highest number of players is that of the day itself and of this many days before it. */
 export const PLAYER_DAYS = 30;
 
 /** The fields of a server that give its current number of players. */
@@ -48,7 +48,7 @@ export async function playersSeen(
   ]);
   const seen = new Map<string, number>();
   for await (const { _id, peak, visible, hidden, offline } of peaks) {
-    // An offline server has no players. If it hides them while online: it may have had any number.
+    // A server that was only offline had no players. A server that hid them while online may have had any number.
     const isEmpty = offline > 0 && hidden === 0;
     if (visible > 0 || isEmpty) seen.set(_id.toHexString(), peak);
   }
@@ -61,7 +61,10 @@ export async function playersSeen(
   return seen;
 }
 
-/** The number that our last check saw; null when no check counts. */
+/**
+ * The number that our last answered check saw; 0 if our checks found the server offline. Null if no check was answered,
+ * the server hides its players, or the stored number is from a report.
+ */
 function playersNow(server: Seen, now: Date): number | null {
   const { probe, current } = server;
   if (!probe.checkedAt || playersHidden(current)) return null;

@@ -15,7 +15,10 @@ export type RankDay = {
   votes: number;
   /** What the votes weigh, in votes with one decimal. */
   rankVotes: number;
-  /** The most players that our checks saw; null if they see no number, undefined if the number made no difference. */
+  /**
+   * The most players that our checks saw; null if they see no number. Undefined if it is not stored: the day has no
+   * weight, or all votes of the finished day count in full.
+   */
   players?: number | null | undefined;
 } & Record<Reason, number>;
 

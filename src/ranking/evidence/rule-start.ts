@@ -19,7 +19,7 @@ export async function firstWeighedDay({
 
 /**
  * Returns the first UTC day whose votes are weighed. In the first ranking it sets this day: tomorrow, because processes
- * of the previous version may still take votes today; or today if there are no votes yet.
+ * of the previous version may still accept votes today; or today if there are no votes yet.
  */
 export async function startWeighing(deps: {
   periodMarks: Collection<PeriodMark>;

@@ -17,7 +17,10 @@ export const NEW_VOTES = 4;
 
 /** New names count in full up to this number times the server's players, and at least up to `FEWEST`. */
 export const NEW_NAMES_A_PLAYER = 3;
-/** Votes of the API, those of new names too, count in full up to this number times the players; at least `FEWEST`. */
+/**
+ * Votes of the API count in full up to this number times the players, and at least up to `FEWEST`. For those of new
+ * names, the limit for new names applies too.
+ */
 export const API_VOTES_A_PLAYER = 5;
 export const FEWEST = 20;
 

@@ -139,7 +139,7 @@ function decision(base: string, token: string, name: 'confirm' | 'cancel', text:
   return button({ to: `${base}/confirm-address`, text, kind, hidden: { token, decision: name } });
 }
 
-/** The page after a change was confirmed or cancelled. */
+/** The page after a user has confirmed or cancelled a change. `result` says what became of the change. */
 export function confirmedPage(
   base: string,
   { from, to }: Pick<AddressChange, 'from' | 'to'>,
@@ -172,7 +172,7 @@ export function confirmedPage(
   return { title, width: 'narrow', body: html`<h1>${title}</h1>${body}` };
 }
 
-/** The page behind an invalid link: the change was completed, cancelled or replaced, or has expired. */
+/** The page behind an invalid link. Mostly, the change was completed, cancelled or replaced, or has expired. */
 export function invalidLinkPage(base: string): Page {
   const why = t(
     'The change is complete, was cancelled or replaced by a newer one, or is more than three days old; or the link is incomplete.',

@@ -17,7 +17,7 @@ const SYSTEMS: [RegExp, string][] = [
   [/\bLinux\b|\bX11\b/, 'Linux'],
 ];
 
-/** A browser's name from its user agent: `Firefox on Windows`; `Unknown browser` for others. */
+/** A browser's name from its user agent: `Firefox on Windows`, or `Firefox` if the system is unknown. */
 export function agentName(userAgent: string): string {
   const browser = BROWSERS.find(([pattern]) => pattern.test(userAgent))?.[1];
   const system = SYSTEMS.find(([pattern]) => pattern.test(userAgent))?.[1];

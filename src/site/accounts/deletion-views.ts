@@ -130,7 +130,7 @@ export function keptPage(base: string): Page {
   };
 }
 
-/** The page behind an invalid link: the deletion was cancelled or has happened. */
+/** The page behind an invalid link: the deletion was cancelled or has happened, or the link is incomplete. */
 export function invalidKeepLinkPage(base: string): Page {
   return {
     title: t('This link does not work'),

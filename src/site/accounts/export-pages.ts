@@ -8,7 +8,10 @@ import { SIGNED_IN } from '../route-options.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import type { AccountParts } from './account-parts.ts';
 
-/** `/account/export`: the user's data as JSON. POST only: a link on another site could use up the limit of exports. */
+/**
+ * `/account/export`: the user's data as JSON. There is no GET, because a link on another site could then use up the
+ * limit of exports.
+ */
 export function exportPages(app: FastifyInstance, { deps }: Pick<AccountParts, 'deps'>): void {
   formRoute(app, {
     path: '/account/export',

@@ -21,7 +21,7 @@ import type { Site } from '../shared/site-settings.ts';
 import type { AccountParts } from './account-parts.ts';
 import { suspendedText } from './suspension.ts';
 
-/** The message for each error code of the sign-in library, which the sign-in page gets as `?error=`. */
+/** The messages for error codes that the sign-in page gets as `?error=`. Other codes have a general message. */
 const ERRORS = new Map<string, (name: string) => string>([
   ['access_denied', (name) => t('You cancelled the sign-in with {name}.', { name })],
   ['email_not_found', noVerifiedAddress],
@@ -113,7 +113,7 @@ function callbackRoute(id: OtherSite['id'], app: FastifyInstance, { deps, auth }
 
   const options = {
     ...ANYONE,
-    // The route waits for the other site. It uses no slot for pages: if the site hung, two sign-ins would occupy all.
+    // The route waits for the other site, so it uses no slot for pages: if the site hung, two sign-ins would take all.
     config: { ...ANYONE.config, skipsSlotHook: true },
     // There is no HEAD route, because a HEAD request would use up the sign-in that this browser has begun.
     exposeHeadRoute: false,
@@ -159,7 +159,7 @@ function redirectOf({ status, headers }: Response, origin: string): URL | null {
   return location && status >= 300 && status < 400 ? URL.parse(location, origin) : null;
 }
 
-/** Why a sign-in failed, for the log. Of most errors only the type is logged: messages may contain personal data. */
+/** Why a sign-in failed, for the log. For most errors, this is only the type: a message may contain personal data. */
 function reasonOf(cause: Error): string {
   return cause instanceof OpenIdError ? cause.message : errorType(cause);
 }

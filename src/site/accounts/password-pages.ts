@@ -94,7 +94,7 @@ export function passwordPages(app: FastifyInstance, { deps, auth }: AccountParts
     },
   });
 
-  /** The id of the user whose password a link can set; null if the link is invalid. The link stays valid. */
+  /** The id of the user whose password a link can set; null if the link is invalid. Does not use up the link. */
   async function userIdOfLink(token: string): Promise<string | null> {
     if (token.length > MAX_TOKEN_LENGTH) return null;
     const { internalAdapter } = await auth.$context;

@@ -3,7 +3,10 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import { contactText } from '../shared/contact.ts';
 import type { Site } from '../shared/site-settings.ts';
 
-/** As `suspendedText`, by e-mail address. Call it only after the right password, because it reveals the suspension. */
+/**
+ * The `suspendedText` for the user with this e-mail address. Call it only after the right password, because the text
+ * reveals the suspension.
+ */
 export async function suspensionNotice(
   { users }: Pick<AppDeps, 'users'>,
   site: Pick<Site, 'url' | 'pages' | 'contact'>,

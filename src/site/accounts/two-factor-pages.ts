@@ -75,7 +75,7 @@ function setUpForms(app: FastifyInstance, { deps, auth }: Parts, start: Start): 
     access: SIGNED_IN,
     schema: codeForm,
     secrets: ['code'],
-    // Without this check, a right code alone would show the backup codes. Elsewhere they also need the password.
+    // Without this check, a right code alone would show the backup codes. The other forms also need the password.
     check: (request) => (userOf(request).twoFactorEnabled ? path : null),
     show: (_request, typed) => codePage(path, typed),
     run: async ({ request, reply, data }) => {

@@ -13,7 +13,7 @@ type Row = {
   exclusion: VoteExclusion;
   server: Pick<WithId<Server>, '_id' | 'name'> | undefined;
   token: string | undefined;
-  /** While an exclusion is in progress: how many votes are processed. For a block: how many votes were held back. */
+  /** How many votes the exclusion has now. Counted only for a block and while the exclusion is in progress. */
   marked: number | undefined;
 };
 

@@ -22,7 +22,7 @@ const NAMES = Object.keys(SITE_PAGES) as SitePageName[];
 /** The body limit in bytes allows characters of three UTF-8 bytes, each byte sent as `%XX`: 9 bytes a character. */
 const OPTIONS = { ...OPERATOR, bodyLimit: 10 * LONGEST_PAGE };
 
-/** The card with links to the operator's own pages. */
+/** The card with links to the forms of the operator's own pages. */
 export function ownPagesCard(base: string, config: Config): Html {
   const rows = NAMES.map((name) => ({ name, setting: PAGE_SETTINGS[name] }));
   return card({

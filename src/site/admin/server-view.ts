@@ -114,7 +114,7 @@ function serverFacts({ base, server, now }: View, owner: User | null): Html {
   const players = playersHidden(current)
     ? 'players hidden'
     : `${count(current.onlinePlayers)} of ${count(current.maxPlayers)}${reported}`;
-  // Without a full day yet, because the server was listed today: show nothing, because zeros would be wrong.
+  // If no day has players, for example because the server was listed today: show nothing, because zeros could be wrong.
   const inDays = daily.peakPlayers
     ? `; in 7 days ${decimal(daily.averagePlayers)} on average, ${count(daily.peakPlayers)} at the peak`
     : '';

@@ -12,7 +12,7 @@ import type { AdminParts } from './admin-parts.ts';
 
 const PER_PAGE = 50;
 
-/** `/operator/users`: all users, newest first, or those whose address or name begins with the search text. */
+/** `/operator/users`: all users or operators, newest first; or a search by the beginning of an address or name. */
 export function usersPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const path = adminPath(base, '/users');

@@ -21,7 +21,7 @@ import { bannerImage, iconImage } from '../shared/profile-parts.ts';
 import { acceptUploads } from '../shared/uploaded-file.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 
-/** The uploads of banners of one user. Encoding one banner can take a worker several seconds of CPU time. */
+/** How many banners a user may upload. Encoding one banner can take a worker several seconds of CPU time. */
 const UPLOADS = { times: 20, windowMs: HOUR };
 
 const STATUS: Partial<Record<PictureFailure, number>> = { 'too-large': 413, busy: 503, slow: 503 };
@@ -81,7 +81,7 @@ function failureOf({ at, failure }: BannerUpload, now: Date): PictureFailure | u
   return failure ?? (now.getTime() - at.getTime() > UPLOAD_TTL_MS ? 'late' : undefined);
 }
 
-/** The card with the banner, the icon and their forms. `error` says why the upload of this request was refused. */
+/** The card with the banner and its forms, and the icon. `error` says why the upload of this request was refused. */
 export function picturesCard(
   base: string,
   path: string,

@@ -25,7 +25,7 @@ export type Block = {
   id: string;
   title: string;
   way: Way;
-  /** One or two sentences that say where the owner must paste `text`. */
+  /** Sentences that say where the owner must paste `text`, or what it is an example of. */
   about: string;
   text: string;
 };
@@ -33,7 +33,7 @@ export type Block = {
 /** Shown in a configuration instead of the claim key. The key itself is shown only once, when it is created. */
 export const NO_KEY = 'YOUR-CLAIM-KEY';
 
-/** Whether the relay is shown before other plugins: if the game is Minecraft, or if the server fetches its votes. */
+/** Whether the relay is shown with the plugins of the game: if it is Minecraft, or if the server fetches its votes. */
 export function usesRelay({ server: { game }, listener }: Connected): boolean {
   return listener?.protocol === 'fetch' || (game?.startsWith('minecraft') ?? false);
 }

@@ -69,7 +69,7 @@ function answerOf({ outcome, fault, reply, isReplyHidden }: Diagnosis): Content 
   return outcome === 'delivered' || !fault ? null : t('no answer');
 }
 
-/** The result of a test: the cause if it failed, advice, and each step with its result. */
+/** The result of a test: each step with its result, the cause, and advice if the vote did not arrive. */
 export function diagnosisResult(diagnosis: Diagnosis, tested: Tested): Html {
   const { outcome, fault, reply, detail } = diagnosis;
   const { cause, advice } = withServiceName(diagnosis, tested.serviceName);

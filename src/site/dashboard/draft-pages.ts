@@ -66,7 +66,7 @@ export function draftPath(base: string, draftId: ObjectId): string {
   return `${base}/dashboard/drafts/${draftId.toHexString()}`;
 }
 
-/** The page of a draft: its settings, the result of the latest check, and the ways to prove the ownership. */
+/** The page of a draft: the result of the latest check, and the ways to prove the ownership. */
 export function draftPage(base: string, draft: WithId<ServerDraft>, now: Date): Page {
   const path = draftPath(base, draft._id);
   const correct = `${base}/dashboard/servers/new?draft=${draft._id.toHexString()}`;

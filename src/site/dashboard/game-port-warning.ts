@@ -5,7 +5,7 @@ import { settingsProof } from '../../listeners/listener-state.ts';
 import { type Content, html } from '../shared/html.ts';
 import { notice } from '../shared/parts.ts';
 
-/** A warning if the listener's port is the port of the game, and no vote has arrived with these settings. */
+/** A warning if the listener's port is the port of the game, and no vote or test vote shows that the settings work. */
 export function gamePortWarning(
   listener: Pick<
     Listener,

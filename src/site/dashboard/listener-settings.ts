@@ -6,7 +6,7 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { button, confirmed, copyable, facts } from '../shared/parts.ts';
 import { protocolName } from '../shared/protocols.ts';
 
-/** The card with a listener's settings, without secrets, and the actions to change, pause or remove the listener. */
+/** The body of a card: a listener's settings without secrets, and buttons to change them or remove the listener. */
 export function settingsCard(path: string, listener: ListenerView, now: Date): Html {
   const { protocol, host, port, url, serviceName, updatedAt, waiting, revision } = listener;
   const sendings = counted(maxSendingsOf(listener), 'time');

@@ -56,7 +56,7 @@ export function serverList(app: FastifyInstance, { deps }: DashboardParts): void
     const listeners = await listenersOf(servers);
     const table = serverTable({ base, servers, listeners, userId: user._id, now: deps.clock.now() });
     const unconfirmed = t('Your e-mail address is not confirmed, so invitations to servers are not shown.');
-    // Without SMTP, nobody can confirm an address.
+    // Without SMTP, users cannot confirm their addresses.
     const mayConfirm = !user.emailVerified && deps.config.SMTP_URL !== undefined;
     return sendPage(request, reply, {
       title: t('Your servers'),

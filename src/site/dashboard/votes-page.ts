@@ -32,7 +32,7 @@ export function votesPage(app: FastifyInstance, { deps }: DashboardParts): void 
   const { base } = app.site;
   const statusOf = listenerStatusReader(deps);
 
-  /** The fields of the listener that the page shows. If they and the votes are unchanged, the page is unchanged. */
+  /** Fields of the listener that the page shows. If they and the votes are unchanged, a poll gets 204 (live.ts). */
   const listenerStateOf = (serverId: ObjectId) =>
     deps.listeners.findOne({ serverId }, { projection: SHOWN_OF_LISTENER });
 

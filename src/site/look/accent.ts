@@ -102,7 +102,7 @@ function parsed(colour: string): Colour {
   return [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16)) as Colour;
 }
 
-/** CSS rules that replace Tallyport's accent colour with the operator's. They only work after site.css. */
+/** CSS rules that replace Tallyport's accent colour with the operator's. A page must load them after site.css. */
 export function accentRules(colour: string): string {
   const { light, dark } = accentShades(colour);
   const tokens: Record<string, keyof Shades> = {

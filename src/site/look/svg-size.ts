@@ -1,5 +1,8 @@
 import { AppError } from '../../platform/app-error.ts';
-/** The file is not a valid SVG. The message can follow the words “is no usable … picture: ”. */
+/**
+ * The file is not a valid SVG, or an uploaded logo of any format has too many pixels. The messages of `svgSize` can
+ * follow the words “is no usable … picture: ”.
+ */
 export class SvgError extends AppError {
   readonly code = 'svg';
 }
@@ -82,7 +85,7 @@ function sizeOf(root: Map<string, string>): { width: number; height: number } {
   return hasBox ? { width: boxWidth, height: boxHeight } : { width: WITHOUT_SIZE, height: WITHOUT_SIZE };
 }
 
-/** Converts a length to CSS pixels; undefined if the length is missing or a percentage. */
+/** Converts a length to CSS pixels; undefined if it is missing or zero, or if `UNITS` does not have its unit. */
 function lengthOf(value = ''): number | undefined {
   const [, number, unit = ''] = /^\s*(\d*\.?\d+(?:e[+-]?\d+)?)\s*([a-z]*)\s*$/i.exec(value) ?? [];
   const pixels = UNITS[unit.toLowerCase()];

@@ -130,7 +130,7 @@ function row(list: List, favourite: Favourite): Html {
     ${star({ base }, { id, name, slug, isFavourite: true })}</li>`;
 }
 
-/** The number of players, or the status of a server that is not online. */
+/** The number of players, if the server does not hide it; if the server is not online, its status. */
 function players(server: WithId<Server>, now: Date): Content {
   const status = statusAt(server, now);
   if (status !== 'online') return statusBadge(server, now);

@@ -129,7 +129,7 @@ function form(base: string, search: string): Html {
   </form>`;
 }
 
-/** The figures of the server with the entered name; or a list of servers with similar names. */
+/** The figures of the server whose slug or id was entered; otherwise the servers that a search finds. */
 async function check(deps: AppDeps, request: FastifyRequest, search: string): Promise<Content> {
   const { base } = request.server.site;
   const named = await findServer(deps, search);

@@ -11,7 +11,7 @@ import type { Site } from '../shared/site-settings.ts';
 import { searchForm } from './ranking-filters.ts';
 import { gamePath, type RankingQuery, tagPath } from './ranking-query.ts';
 
-/** The home page shows this many games. */
+/** The home page shows at most this many games. */
 const GAME_TILES = 6;
 const TILE_PIXELS = 48;
 

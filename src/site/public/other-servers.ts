@@ -25,7 +25,7 @@ const MOST_SIMILAR = 3;
 /** A favourite whose vote form is on, and the player name to fill in. If `nextVoteAt` is null, there is no cooldown. */
 type Votable = { server: WithId<Server>; username: string | null; nextVoteAt: Date | null };
 
-/** The servers that a player may vote for next. */
+/** The servers that the vote pages suggest to a player. */
 export type OtherServers = {
   /** The user's favourites, ordered by the time from which the user can vote again. Null for visitors. */
   favourites: Votable[] | null;

@@ -52,7 +52,7 @@ function existing(server: WithId<Server>, review: WithId<Review>, now: Date): Ht
     ${reviewText(review, server, now)}`;
 }
 
-/** The buttons for the user's review; if there is none, the form to write one. */
+/** The buttons for the user's review; if there is none, the form to write one, or why the user cannot write one. */
 function reviewActions(path: string, server: WithId<Server>, reader: Reader): Content {
   const { review, whyNot, typed } = reader;
   const form = whyNot ? '' : reviewForm(`${path}/review`, server, reader);

@@ -21,7 +21,7 @@ import type { Site } from '../shared/site-settings.ts';
 /** A preview card without texts. It is sent until a worker has drawn the server's card. */
 const PLACEHOLDER = readFileSync(new URL('./card-placeholder.png', import.meta.url));
 
-/** How many new drawings a network may cause. Its further requests get the stored drawing. */
+/** How many new drawings a network may cause. Its further requests get the stored drawing or the placeholder. */
 const DRAWINGS = { times: 60, windowMs: MINUTE };
 
 /** The version of the card's design. If you change the design, increment it: then all cards are drawn again. */
@@ -42,8 +42,9 @@ export async function previewImage(
 }
 
 /**
- * The path contains the time of the drawing, so that a chat that has cached the placeholder requests the new drawing.
- * An outdated drawing is ordered again now, because a chat requests the image right after the page.
+ * The path of the preview image. It contains the time of the drawing, so that a chat that has cached the placeholder
+ * requests the new drawing. If the drawing is outdated: a new one is ordered here already, because a chat requests the
+ * image right after the page.
  */
 export async function previewPath(
   deps: AppDeps,

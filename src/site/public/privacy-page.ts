@@ -12,8 +12,9 @@ import type { Site } from '../shared/site-settings.ts';
 import { BROWSER_DATA, STORED_DATA, type StoredData } from '../stored-data.ts';
 
 /**
- * The privacy page that is shown if the operator has not written one. It lists what each collection stores with the
- * current settings. It does not name the operator and has no legal terms; the operator must add what the law demands.
+ * The privacy page that is shown if the operator has not written one. It lists the personal data that is stored with
+ * the current settings. It does not name the operator and has no legal terms; the operator must add what the law
+ * demands.
  */
 export function privacyPage(site: Site, config: Config): Html {
   const { name } = site;

@@ -14,7 +14,7 @@ import { serverPages } from './server-page.ts';
 import { sitePages } from './site-page.ts';
 import { votePages } from './vote-page.ts';
 
-/** Registers the public pages: lists, servers, votes, favourites, feeds, images and sitemaps. */
+/** Registers the public pages, such as those of lists, servers and votes, and the feeds, images and sitemaps. */
 export async function publicPages(app: FastifyInstance, parts: PublicParts): Promise<void> {
   await cachePublicPages(app, (request) => limitPages(parts.deps, request));
   rankingRoutes(app, parts);

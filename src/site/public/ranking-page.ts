@@ -28,10 +28,10 @@ import { serverList } from './server-list.ts';
 import { starForm } from './star.ts';
 import { searchDataOf } from './structured-data.ts';
 
-/** How long a process caches the summary and the tags, for the filters. The summary changes every ten minutes. */
+/** How long a process caches the summary and the tags. The summary changes every ten minutes. */
 const SUMMARY_TTL_MS = 5 * SECOND;
 
-/** How long browsers may cache the redirect from an old address of a list. */
+/** How long browsers may cache the redirect from another address of a list to the canonical one. */
 const REDIRECT_SECONDS = 60;
 
 /** How many of the most recently listed servers the page of a game or tag shows. */

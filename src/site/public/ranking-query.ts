@@ -20,9 +20,9 @@ export type RankingQuery = {
 const MAX_NAME_LENGTH = 100;
 
 /**
- * Reads the query of a request. On a game's page, the game is in the path. The form sends a version with its game
- * (`minecraft:1.21`). These are ignored: invalid values, a version of another game, and, if there is a tag, the country
- * and the version.
+ * Reads the query of a request. On the page of a game or tag, the path has the game or tag. The form sends a version
+ * with its game (`minecraft:1.21`). These are ignored: invalid values, a version of another game, and, if there is a
+ * tag, the country and the version.
  */
 export function rankingQuery(request: FastifyRequest): RankingQuery {
   const { q = '', country, online, version, sort, page, ...query } = queryOf(request);

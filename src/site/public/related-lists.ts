@@ -22,7 +22,10 @@ export function newcomers(base: string, rows: ListedRow[]): Content {
   return html`<section class="more"><h2>${t('New this month')}</h2><ul class="minis">${cards}</ul></section>`;
 }
 
-/** Links to the lists of the same game or tag with one more filter, and to other tags. Empty lists are left out. */
+/**
+ * For a game: links to its lists by tag and by country. For a tag: links to its lists by game, and to other tags. For
+ * all servers: links to tags. Empty lists are left out.
+ */
 export function relatedLists(
   base: string,
   query: RankingQuery,

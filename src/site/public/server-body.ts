@@ -69,7 +69,10 @@ export function serverBody(site: Site, view: View): Page {
   };
 }
 
-/** The bar at the foot of the window, on phones. If this browser has voted here, the last link replaces “Vote”. */
+/**
+ * The bar at the foot of the window, on phones. If this browser voted here in the last 24 hours, the last link replaces
+ * “Vote”.
+ */
 function dock(server: Server): Html {
   const name = html`<span class="for-readers"> ${server.name}</span>`;
   return html`<section class="dock" aria-label="${t('Join or vote')}">

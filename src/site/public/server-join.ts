@@ -52,7 +52,7 @@ function votedHere({ base }: Site, server: Server): Html {
   return html`<div class="voted-here" hidden><p>${icon('check')} ${time}</p><p class="small">${other}</p></div>`;
 }
 
-/** The number of players now. If it is not known: why, and when the server was last online. */
+/** The number of players now; if it is unknown, the status. If the server is not online: also when it last was. */
 function playersNow(server: Server, seen: Seen): Html {
   const { status, playersHidden, onlinePlayers, maxPlayers, playersSource, lastCheckedAt } = seen.info;
   if (status === 'offline') {
@@ -77,7 +77,7 @@ function playersNow(server: Server, seen: Seen): Html {
   return html`<p class="now">${text}${reported}</p>${playersBar(onlinePlayers, maxPlayers)}`;
 }
 
-/** Since when a server is offline, and when it was last online. */
+/** Since when a server is offline, and when it was last online. If servers of its game are not checked: also why. */
 function lastSeen({ game, probe, lastReport }: Server, { info: { status }, now }: Seen): Html {
   const [last] = [probe.succeededAt, lastReport?.at]
     .filter((at) => at instanceof Date)

@@ -38,7 +38,7 @@ export type ServerListSettings = {
 /** A list of servers. The stylesheet shows the same HTML as a podium, as rows or as a compact list. */
 export function serverList(rows: ListedRow[], settings: ServerListSettings): Html {
   const { hasPodium = false } = settings;
-  // scripts/page.js shows this text instead of “Vote” if this browser has voted for the server.
+  // scripts/page.js shows this text instead of “Vote” if this browser voted for the server in the last 24 hours.
   const voted = t('Voted today');
   return html`<ol class="${hasPodium ? 'servers podium' : 'servers'}" data-voted-text="${voted}">${rows.map(
     (row, place) =>
@@ -104,7 +104,7 @@ function tagLinks({ tags: keys }: ListedRow, { base, tags }: ServerListSettings)
   return html`<ul class="tags">${shown.map(link)}</ul>`;
 }
 
-/** The number of players online; if the server is not online, its status. */
+/** The number of players online, if the server does not hide it; if the server is not online, its status. */
 function players(row: ListedRow, now: Date): Html {
   const { status, game, lastSeenAt, playersHidden, onlinePlayers, maxPlayers, source } = row;
   if (status === 'offline') {

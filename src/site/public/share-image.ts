@@ -13,7 +13,10 @@ import { fitted, imageText, svgImage, textWidth } from './svg-text.ts';
 const DRAWABLE =
   /^[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Georgian}\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Common}\p{Script=Inherited}]+$/u;
 
-/** The text without pictographs, which are not in the fonts; `fallback` if nothing drawable remains. */
+/**
+ * The text without pictographs, which are not in the fonts. If the rest does not match `DRAWABLE`, or has no letter or
+ * digit: `fallback`.
+ */
 function drawable(text: string, fallback: string): string {
   const plain = imageText(text.replace(/\p{Extended_Pictographic}|\p{Regional_Indicator}|\ufe0f/gu, ''));
   return DRAWABLE.test(plain) && /[\p{L}\p{N}]/u.test(plain) ? plain : fallback;

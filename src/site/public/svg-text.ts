@@ -46,7 +46,7 @@ export function fitted(text: string, size: number, width: number): string {
   return `${shown.trimEnd()}…`;
 }
 
-/** An SVG image that uses the reader's fonts; `label` describes it for screen readers. */
+/** An SVG image, by default in the reader's fonts; `label` describes it for screen readers. */
 export function svgImage(image: { width: number; height: number; label: string; drawing: Html }): Html {
   const { width, height, label, drawing } = image;
   return html`${raw('<?xml version="1.0" encoding="UTF-8"?>')}

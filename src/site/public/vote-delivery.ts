@@ -5,7 +5,7 @@ import type { Vote } from '../../votes/vote.ts';
 import { count, decimal, duration, relative } from '../shared/format.ts';
 import type { IconName } from '../shared/icon.ts';
 
-/** Whether the state of a delivery is expected to change soon. */
+/** Whether the delivery is not finished: the vote waits, is being sent, or is held until an operator decides. */
 export function isOpen(status: DeliveryStatus): boolean {
   if (status.state === 'none') return status.why === 'quarantined';
   return status.state === 'waiting' || status.state === 'sending';

@@ -17,7 +17,7 @@ export function stamp({ base }: Site, server: Server, body: Content): Html {
   return html`<section class="stamp">${cover(base, picturesOf(server))}<div class="stamp-in">${body}</div></section>`;
 }
 
-/** The sign on the edge of the banner: a tick (the vote counts), a clock (vote or player waits), or a cross. */
+/** The sign on the edge of the banner: a tick (the vote counts), a clock (vote or player waits), a cross (excluded). */
 export function sign(kind: 'tick' | 'clock' | 'cross'): Html {
   const paths = { tick: 'M19 33.5l9 9 18-20', clock: 'M32 16v17l11 7', cross: 'M22 22l20 20M42 22l-20 20' };
   return html`<svg class="sign ${kind}" viewBox="0 0 64 64" aria-hidden="true"><circle cx="32" cy="32" r="30"/><path

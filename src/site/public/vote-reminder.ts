@@ -19,8 +19,8 @@ export function reminderPath(server: Pick<Server, 'slug'>, at: Date): string {
 const FURTHEST_MS = 2 * DAY;
 
 /**
- * `/servers/<slug>/vote/reminder.ics?at=<time>`: a calendar file with a reminder to vote at this time. It is made from
- * the address alone, so nobody can find out with it whether and when a player voted.
+ * `/servers/<slug>/vote/reminder.ics?at=<time>`: a calendar file with a reminder to vote at this time. It is made
+ * without reading any vote, so nobody can find out with it whether and when a player voted.
  */
 export function voteReminder(app: FastifyInstance, deps: AppDeps): void {
   app.get('/servers/:slug/vote/reminder.ics', ANYONE, (request, reply) =>

@@ -40,7 +40,10 @@ export const TOO_MANY_ACCOUNTS = defineMessage(
 /** The minimum duration. Adding a mail to the queue takes less, and a user hardly notices the wait. */
 const EVEN_MS = SECOND / 2;
 
-/** Runs `work` and takes `EVEN_MS` at least, so that the response time does not reveal whether an account exists. */
+/**
+ * Runs `work` and takes `EVEN_MS` at least, so that the response time does not reveal whether an account exists. If
+ * `work` throws, the error is not delayed.
+ */
 export async function withMinimumDuration<T>(work: () => Promise<T>): Promise<T> {
   const [result] = await Promise.all([work(), pause(EVEN_MS)]);
   return result;

@@ -8,7 +8,7 @@ const MOST_SPACES = 5;
 
 /**
  * The vertical axis of a chart, from 0 to a round number that is at least the greatest value. `firstOnTop`, for ranks:
- * from 1 at the top to the greatest value at the foot.
+ * from 1 at the top to such a round number at the foot.
  */
 export function chartAxis(values: (number | null)[], firstOnTop = false): ChartAxis {
   const greatest = Math.max(...values.map((value) => value ?? 0), 2);
@@ -41,7 +41,7 @@ export function middleOf(place: 'line' | 'column', index: number, points: number
   return (100 * (index + 0.5)) / points;
 }
 
-/** The labels of the time axis: the first and the last point, and three between them. */
+/** The labels of the time axis: the first and the last point, and up to three between them. */
 export function timeLabels(points: { label: string; at?: Date }[], place: 'line' | 'column'): Html {
   const last = points.length - 1;
   const indexes = [...new Set([0, 0.25, 0.5, 0.75, 1].map((part) => Math.round(part * last)))];

@@ -5,8 +5,8 @@ import { type Content, type Html, html, raw } from './html.ts';
 
 /**
  * A point on a chart's time axis. If `value` is null: a gap is drawn, and `reason` says why the value is unknown. If
- * `at` is set: a script adds the time in the visitor's time zone to the label. If `isEmpty`: there was nothing to
- * measure, so a bar chart draws no gap.
+ * `at` is set: a script shows the time in the visitor's time zone. If `isEmpty`: there was nothing to measure, so a bar
+ * chart draws no gap.
  */
 export type ChartPoint = {
   label: string;

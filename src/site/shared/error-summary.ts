@@ -37,8 +37,8 @@ const LABEL = /<label for="([^"]*)">(.*?)<\/label>/gs;
 const LEGEND = /<fieldset id="([^"]*)"[^>]*>\s*<legend>(.*?)<\/legend>/gs;
 
 /**
- * Finds fields in the HTML of a page, by name: every `fieldset`, and the other fields that are marked as invalid
- * (parts.ts). Fields without an error are left out, because several fields may have one name.
+ * Finds fields in the HTML of a page, by name: every `fieldset` with an id, and the other fields that are marked as
+ * invalid (parts.ts). Other fields without an error are left out, because several fields may have one name.
  */
 function fieldsOf(body: string): Map<string, Field> {
   const labels = new Map(

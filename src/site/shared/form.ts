@@ -70,7 +70,7 @@ export function readForm<S extends z.ZodType>(
   for (const name of missing) {
     const rule = emptyErrors[name];
     errors[name] = rule ?? t('This field is missing.');
-    // If a missing field is optional: refuse the form, because a missing field must not clear the stored value.
+    // If a missing field may be empty: refuse the form, because a missing field must not clear the stored value.
     if (!rule) errors.form = t(INCOMPLETE);
   }
   return { data: null, typed: { values, errors: sentencesOf(errors) } };

@@ -29,7 +29,7 @@ export function colourClasses(server: Named): string {
   return `h${hue} p${pattern}`;
 }
 
-/** The first letters of the first two words of a name, in capitals: `Der Kleine Hof` is `DK`. Empty without letters. */
+/** The first letters of the first two words of a name, in capitals: `Der Kleine Hof` is `DK`. Digits count too. */
 export function initials(name: string): string {
   const words = name.split(/[^\p{L}\p{N}\p{M}]+/u).filter(Boolean);
   return words

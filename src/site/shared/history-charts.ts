@@ -75,7 +75,7 @@ function levelChart({ title, history, now, unit, of, none }: Level): Html {
 
 /**
  * The table below a chart, newest first; `rows` is oldest first. Its two short columns fit on a phone, so rows do not
- * become cards as in `dataTable`: the five tables of a server's page have up to 180 rows together.
+ * become cards as in `dataTable`: the four such tables of a server's page have about 150 rows together.
  */
 function numbersTable(
   caption: string,

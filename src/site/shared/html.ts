@@ -1,7 +1,7 @@
 import { html as escaped, raw } from 'hono/html';
 import type { Html } from '../../language/messages.ts';
 
-/** A part of a page. All values in it were escaped by `html`. */
+/** A part of a page. All values in it were escaped by `html`, or given to `raw` as trusted HTML. */
 export type { Html };
 
 /**

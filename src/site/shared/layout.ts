@@ -31,7 +31,7 @@ export type Page = {
   messages?: Record<string, Text>;
   /** The path and query below `base`, without parameters that do not change the page; by default the request's path. */
   address?: string;
-  /** Metadata for search engines. A page without metadata is private. */
+  /** Metadata for search engines. A page without metadata is not for them: it gets `noindex`. */
   metadata?: SearchMetadata;
 };
 
@@ -158,8 +158,8 @@ function themeSwitch(): Html {
 }
 
 /**
- * The link to sign in. From a public page, the sign-in returns to that page. From the home page and from private pages,
- * it goes to the user's start page.
+ * The link to sign in. From a page with `metadata` and `address`, the sign-in returns to that page. From the home page
+ * and all other pages, it goes to the user's start page.
  */
 function signInLink({ base }: Site, { address = '/', metadata }: Page): Html {
   const next = metadata && address !== '/' ? `?next=${encodeURIComponent(`${base}${address}`)}` : '';

@@ -36,8 +36,9 @@ type Stated = Pick<ListenerView, 'state' | 'acknowledgedAt' | 'lastDeliveredAt' 
   Partial<Pick<ListenerView, 'protocol' | 'fetched' | 'pause' | 'waiting'>>;
 
 /**
- * The badge with a listener's state. “active” means that a vote or test vote arrived with the current settings. Pass
- * `now` only if `listener.waiting` is set: the badge then says whether votes wait and nobody fetches them.
+ * The badge with a listener's state. “active” means that a vote or test vote arrived with the current settings, or
+ * that a program has fetched votes. Pass `now` only if `listener.waiting` is set: the badge then says whether votes
+ * wait and nobody fetches them.
  */
 export function listenerBadge(listener: Stated, now?: Date): Html {
   return badge(...toneAndText(listener, now));
@@ -61,7 +62,7 @@ export function waitingText(waiting: number): string {
   return `${count(waiting)}${waiting >= COUNTED_AT_MOST ? ` ${t('or more')}` : ''}`;
 }
 
-/** A listener's state in one line, for other pages. */
+/** A listener's state in one line, for pages other than that of the listener. */
 export function listenerLine({ listener, queuePaused }: ListenerStatus, now: Date): Html {
   if (!listener)
     return html`<p class="soft">${t('No vote listener. Votes are counted, and you can send them later.')}</p>`;
@@ -229,7 +230,7 @@ function why(listener: ListenerView, now: Date): Content {
   return html`<p>${times}: ${t(explainFor(listener, breaker.code).cause)} ${retries}</p>`;
 }
 
-/** The state of a listener without failed attempts: the result of the last test vote. */
+/** If the last attempt did not fail: whether a vote or test vote showed that the listener's settings work. */
 function untroubled(listener: ListenerView): string {
   const { tested } = listener;
   switch (settingsProof(listener)) {

@@ -11,7 +11,7 @@ const SLOW_MS = 15 * SECOND;
 const MARKED_MS = 1.2 * SECOND;
 
 /**
- * A part of a page that refreshes itself every few seconds while the tab is visible, without moving focus or scroll
+ * A part of a page that refreshes itself every 1 to 15 seconds while the tab is visible, without moving focus or scroll
  * position (see scripts/page.js). If scripts are off, a link reloads the page. The page must have `live: true`.
  *
  * @param part - `href`: the page that contains this part; `announcement`: the state as text without times, which screen

@@ -4,8 +4,9 @@ import type { FastifyInstance } from 'fastify';
 const NOWHERE = 'http://nowhere.invalid';
 
 /**
- * Where to redirect after signing in: to `next` if it is a path under `base` (`''` or `/listing`), otherwise to
- * `otherwise`. Other values of `next`, such as `//elsewhere` or `/\\elsewhere`, would redirect users to another site.
+ * Where to redirect a user, for example after signing in: to `next` if it is a path under `base` (`''` or `/listing`),
+ * otherwise to `otherwise`. Other values of `next`, such as `//elsewhere` or `/\elsewhere`, would redirect users to
+ * another site.
  */
 export function nextPath(next: unknown, base: string, otherwise: string): string {
   const url = typeof next === 'string' && next !== '' ? URL.parse(next, NOWHERE) : null;

@@ -61,7 +61,7 @@ export function profileFacts(profile: ProfileTexts): Content {
   return entries.some(([, value]) => value) ? facts(entries) : '';
 }
 
-/** The text of a link in a profile: the whole host in ASCII, and the beginning of the rest. */
+/** A link of a profile. Its text is the whole host in ASCII, and the beginning of the rest of the address. */
 function ownersLink(address: string | undefined): Content {
   const link = writtenLink(address ?? '');
   if (!link) return '';
@@ -70,12 +70,12 @@ function ownersLink(address: string | undefined): Content {
   return html`<a href="${link.href}" rel="nofollow ugc noopener noreferrer"><bdi>${shown}</bdi></a>`;
 }
 
-/** Whether a profile has content for the card “About” of the public page. */
+/** Whether a profile has content for `aboutBody`. */
 export function hasAbout({ description, languages, ...links }: Profile): boolean {
   return !!description || !!languages?.length || LINKS.some((name) => links[name]);
 }
 
-/** The body of the card “About”: description, languages and links. */
+/** A profile's description, languages and links, for the preview of the profile. */
 export function aboutBody(profile: ProfileTexts): Html {
   return html`${profile.description ? description(profile.description) : ''}${profileFacts(profile)}`;
 }

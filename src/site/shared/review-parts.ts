@@ -24,7 +24,7 @@ export function spreadCard(found: { total: number; averageRating: number; spread
   return found.total === 0 ? '' : html`<section class="card">${spreadOf(found)}</section>`;
 }
 
-/** The content of `spreadCard`, for use inside another card. */
+/** The content of `spreadCard`, for a page that shows it without the card. */
 export function spreadOf({
   total,
   averageRating,

@@ -16,7 +16,7 @@ export type SearchMetadata = {
   next?: string | undefined;
   /** What the page is about, in the words of schema.org. */
   items?: readonly JsonLd[];
-  /** The Atom feed of what the page lists: its title, and its path under the site's base. */
+  /** The Atom feed that belongs to the page: its title, and its path under the site's base. */
   feed?: { title: string; path: string };
 };
 

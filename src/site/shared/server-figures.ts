@@ -5,7 +5,7 @@ import { count, counted, decimal } from './format.ts';
 import { type Html, html } from './html.ts';
 import { figure } from './parts.ts';
 
-/** A server's four key figures. If the game's servers cannot be probed, a text replaces the figures from probes. */
+/** A server's four key figures. If players or uptime are unknown: a text says “not probed” or “not known yet”. */
 export function serverFigures(info: ServerInfo, { game }: { game: string | null | undefined }): Html {
   const unknown = whyNotProbed(game) ? t('not probed') : t('not known yet');
   const { status, onlinePlayers, maxPlayers, votesCount, rankVotes, uptimePercentage } = info;

@@ -1,8 +1,8 @@
 import type { Server } from '../../servers/server.ts';
 
-/** The banner's size in CSS pixels. */
+/** The size of `banner.svg`, which other sites embed, in CSS pixels. */
 export const BANNER = { width: 560, height: 96 } as const;
-/** The badge's height; its width depends on the text. */
+/** The height of `badge.svg` in CSS pixels; its width depends on the text. */
 export const BADGE = { height: 20 } as const;
 
 /** The size in pixels of the image that chats and social networks show for a link. */

@@ -8,7 +8,7 @@ import type { Site } from './site-settings.ts';
 /** Characters with a meaning in Markdown. */
 const MARKDOWN_SIGNS = /[\\`*_{}[\]()#+\-.!<>&|~]/g;
 
-/** A server's banner and badge, and the code that embeds them elsewhere. */
+/** A server's banner and badge, and the code that embeds them or the widget elsewhere. */
 export function shareCard(site: Site, server: Pick<Server, 'name' | 'slug'>): Html {
   const { base, url } = site;
   const page = `${url}${publicPath(server)}`;

@@ -26,7 +26,7 @@ const LIMITS = {
   fieldNameSize: 100,
 };
 
-/** Reads the file of a form. @throws {PictureError} `busy` if too many uploads are read now, `none` or `too-large` */
+/** Reads the file of a form. @throws {PictureError} `busy` if too many uploads are read now; else as `uploadedFile` */
 type ReadFile = (request: FastifyRequest, reply: FastifyReply) => Promise<Buffer>;
 
 /** Lets the routes of `app` accept forms with one file and no other field. Returns the function that reads the file. */

@@ -72,7 +72,7 @@ const REACHED: Record<Step, Text> = {
   acknowledged: defineMessage('Sent the vote and received an answer.'),
 };
 
-/** For a fetched vote, what its taker reported: whether the vote was handed over. */
+/** For a fetched vote: whether its taker handed it over. */
 function handedOver(of: OutcomeClass): Text {
   if (of === 'delivered') return defineMessage('It was handed over.');
   return of === 'ambiguous'

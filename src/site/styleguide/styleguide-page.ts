@@ -12,7 +12,7 @@ import type { Sample } from './sample.ts';
 const SCHEMES = ['light', 'dark'] as const;
 
 /**
- * `/styleguide`: every part of the pages in both schemes (docs/design-system.md). The page exists only while
+ * `/styleguide`: the parts of the pages in both schemes (docs/design-system.md). The page exists only while
  * `PUBLIC_URL` is an address of this machine: in development, in tests and in the demo. Its text is English.
  */
 export function styleguide(app: FastifyInstance, { PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): void {

@@ -35,12 +35,12 @@ const blockDefinition = {
   /** True while the block is in the list. After `endsAt` it stays true until the next block is added. */
   isActive: { type: Boolean },
   lifted: { type: new Schema(liftedDefinition, { _id: false }) },
-  /** How many votes and vote forms the block stopped, and when it stopped the last one. */
+  /** How many votes and vote forms the block stopped (or held, with the API), and when it stopped the last one. */
   hits: { type: Number, required: true },
   lastHitAt: { type: Date },
 } as const;
 
-/** A block that has ended is deleted after this time, because a network may be personal data. */
+/** A block that has ended or was lifted is deleted after this time, because a network may be personal data. */
 export const BLOCK_TTL_SECONDS = (90 * DAY) / SECOND;
 
 /** Players' names and networks whose votes operators block. */
@@ -82,8 +82,8 @@ type Loaded = {
 };
 
 /**
- * The blocked names and networks, cached in the process. One query reads the whole list, at most every 5 seconds and
- * only while votes come in. If a query fails: the last list stays in effect.
+ * The blocked names and networks, cached in the process. One query reads the whole list, only while votes come in: at
+ * most every 5 seconds, and after `forget`. If a query fails: the last list, if there is one, stays in effect.
  */
 export class BlockList {
   readonly #blocks: Collection<Block>;
@@ -131,7 +131,7 @@ export class BlockList {
     return found.find((one) => isEffective(one, now)) ?? null;
   }
 
-  /** Counts a vote or vote form that a block stopped. A crash of the process loses the hits of the last second. */
+  /** Counts a vote or vote form that a block stopped or held. A crash loses the hits of the last second. */
   countHit({ _id }: Entry, now: Date): void {
     const key = _id.toHexString();
     const hits = (this.#hits.get(key)?.hits ?? 0) + 1;
@@ -160,7 +160,7 @@ export class BlockList {
     });
   }
 
-  /** Writes the counted hits within `ms` milliseconds. */
+  /** Writes the counted hits and waits at most `ms` milliseconds. Never fails. */
   async close(ms: number): Promise<void> {
     await within(ms, this.flush()).catch(() => undefined);
   }

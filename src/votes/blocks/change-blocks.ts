@@ -55,7 +55,7 @@ export async function addBlock(deps: ChangeDeps, input: NewBlock, by: string): P
 export const ORIGIN_BLOCKED_MS = 30 * DAY;
 
 /**
- * Blocks the network of held votes for 30 days. Votes store only the keyed hash of their network, so this hash is the
+ * Blocks the network of held votes for 30 days. Only the keyed hash of a voter's network is stored, so this hash is the
  * block's value.
  *
  * @param origin - as `networkKeys` returns it
@@ -138,7 +138,8 @@ function detailsOf({ _id, kind, value, username, reason, endsAt }: Block): Recor
 }
 
 /**
- * Lifts a block. Votes that it refused stay uncast, and votes that it held stay held until their exclusion is undone.
+ * Lifts a block. Votes that it refused are not cast later. Votes that it held stay held until an operator undoes their
+ * exclusion.
  *
  * @returns the block; null when no block with this id is active
  */

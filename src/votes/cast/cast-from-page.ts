@@ -67,7 +67,7 @@ type PageRefusal =
   | { kind: 'no-proof'; why: ProofOfWorkError }
   /** The owner takes only SteamIDs that Steam confirmed, and this SteamID is not confirmed. */
   | { kind: 'not-proven' }
-  /** The limit `by` is reached: `most` players or votes of this account or network on this UTC day. */
+  /** The limit `by` is reached. `most`: the players or votes that one account or network may have on a UTC day. */
   | { kind: 'too-many-players'; by: OriginRefusal; most: number }
   /** The name or the network is blocked; the answer does not say which. */
   | { kind: 'blocked' };
@@ -95,7 +95,8 @@ export function whyOff(
 
 /**
  * Makes the challenge that a visitor without an established account solves before the vote. If the vote would be
- * refused even with a proof: returns the refusal, so that the visitor's device does not compute a proof.
+ * refused even with a proof: returns the refusal, so that the visitor's device does not compute a proof. The cooldown
+ * is not checked.
  */
 export async function challengeFor(
   deps: PageVoteDeps,
@@ -161,6 +162,8 @@ function tooMany(
  * - Each vote counts in the daily limits of its network. An established account is free of the limit for new players,
  *   but can vote for a server as only one player a day.
  * - A vote that looks unusual is quarantined.
+ * - A vote is refused if the form is off, if the name or network is blocked, or if the server takes only SteamIDs that
+ *   Steam confirmed and this one is not.
  *
  * If the process dies before the vote is cast: the player already counts in the limits of the day. A second vote of the
  * same player does not count again.
@@ -222,7 +225,7 @@ async function checkPageVote(
     server,
     voter,
     playerStatus,
-    // If all earlier votes of the player are excluded, such as a bot's votes: the player counts as new.
+    // If the player's newest live and imported votes are excluded, such as a bot's: the player counts as new.
     isNew: [live, imported].every((earlier) => !earlier || earlier.excludedAt),
     newPlayersOfNetwork: use.newPlayers,
     limits,

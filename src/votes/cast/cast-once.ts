@@ -31,9 +31,9 @@ const idempotencyKeyDefinition = {
   username: { type: String, required: true },
   /** The request that completes the vote inserts it with this id. */
   voteId: { type: Schema.Types.UUID, required: true },
-  /** Each read checks this time, because the TTL index deletes an expired key only after a delay. */
+  /** `storeKey` checks this time, because the TTL index deletes an expired key only after a delay. */
   expiresAt: { type: Date, required: true },
-  /** The body of the first 200 response, byte for byte; null while the request is in progress. */
+  /** The body of the first 200 response, byte for byte; null until it is stored. */
   answer: { type: String, default: null },
 } as const;
 
@@ -46,7 +46,7 @@ export type IdempotencyKey = InferRawDocType<typeof idempotencyKeyDefinition>;
 
 export const KEY_LIFETIME_MS = DAY;
 
-/** If another request stored the key: how long this request waits for its answer before it casts the vote itself. */
+/** If another request stored the key: how long to wait for the answer of that request before casting the vote. */
 const TIMEOUT_MS = 2 * SECOND;
 const LOOK_AGAIN_MS = 25;
 
@@ -75,10 +75,10 @@ export type OnceDeps = CastDeps & { idempotencyKeys: Collection<IdempotencyKey>;
  *
  * @param key - 1 to 255 visible ASCII characters; each server has its own keys
  * @param bodyOf - makes the response body that is stored and replayed byte for byte
- * @param deadline - nothing is inserted under this key after it
+ * @param deadline - as in `castVote`
  * @returns the stored answer; or a refusal, which frees the key; or that the key was used for another name
  * @throws as `castVote` does. After {VoteResultUnknownError} the key stays, so that a repeated request casts the same
- *   vote. After any other error the key is freed if this request stored it
+ *   vote. After any other error of `castVote` the key is freed if this request stored it
  */
 export async function castOnce(
   deps: OnceDeps,
@@ -157,7 +157,7 @@ async function storeKey(
     }
     const existing = await batcher.load(storedKeysLoader, idempotencyKeys, { serverId, key });
     if (!existing) {
-      // The key was freed, or is not on a majority yet and may be rolled back. The loop tries to store it again.
+      // The key is not stored, or is not on a majority yet and may be rolled back. The loop tries to store it again.
       await pause(LOOK_AGAIN_MS);
       continue;
     }

@@ -36,7 +36,10 @@ export type CastRequest = {
   tokenId: ObjectId | null;
   /** Whether Steam confirmed the name, which is a SteamID. */
   isProven?: boolean;
-  /** The open quarantine that holds the vote: until it is lifted, the vote is not counted or delivered. */
+  /**
+   * The id of the open quarantine, or of a blocked name's exclusion, that holds the vote. Until an operator lifts or
+   * undoes it, the vote is not counted or delivered.
+   */
   quarantineId?: ObjectId;
   /** The player's cooldown, if the entry point has read it. The vote then gets the time of that read. */
   cooldown?: Cooldown;
@@ -66,13 +69,14 @@ export function newVoteId(now: Date): UUID {
 }
 
 /**
- * Casts a vote by the rule: at most one vote per player and server in any rolling 24 hours. This holds for concurrent
- * requests in several processes too, because a unique index decides (design rule 1).
+ * Casts a vote by the rule: at most one vote per player and server in any rolling 24 hours, unless an operator ends the
+ * cooldown early. This holds for concurrent requests in several processes too, because a unique index decides (design
+ * rule 1).
  *
- * @param deadline - no insert begins after it
+ * @param deadline - if it passes before `allowInsert` was called: no vote is inserted
  * @param voteId - the id of the vote; if a vote with this id exists, it is returned. By default a new id
- * @throws {VoteResultUnknownError} when the result of the insert is unknown; the driver's error when the database
- *   failed before the insert; {DeadlineError} when the deadline passed before the insert
+ * @throws {VoteResultUnknownError} when the vote may have been cast; the driver's error when the database failed before
+ *   the insert; {DeadlineError} when the deadline passed before the insert
  */
 export async function castVote(
   deps: CastDeps,
@@ -90,7 +94,7 @@ export async function castVote(
     voteId ? findSafeVote(deps, { serverId, _id: voteId }) : null,
   ]);
   if (castBefore) return acceptedBefore(deps, castBefore);
-  // If the newest vote has the id of this request: another process has just inserted it under the same idempotency key.
+  // If the newest vote has the id of this request: another request has just inserted it under the same idempotency key.
   // Its cooldown does not refuse this request. The insert below uses the same number, so it finds the stored vote.
   const ownVote = newest.live?._id.equals(id) ? newest.live : null;
   const [earlier] = blocking;
@@ -138,8 +142,8 @@ function newVote(
 }
 
 /**
- * The answer to a vote that another process inserted. It counts the votes of the month, because that process may not
- * have incremented the counter yet.
+ * The answer to a vote that another request inserted. It counts the votes of the month, because the counter may not be
+ * incremented yet.
  */
 async function acceptedBefore({ votes }: CastDeps, vote: Vote): Promise<Accepted> {
   const monthlyVotes = await countVotesOfMonth(votes, vote.serverId, vote.votedAt).catch((error: unknown) => {

@@ -57,7 +57,7 @@ type VoteCheck =
 
 /**
  * Whether the cooldown of a player's vote for a server runs, under any spelling of the name. A reported vote is
- * durable: a failover does not lose it.
+ * durable: neither a failover nor a crash of mongod loses it.
  */
 export async function checkVote(
   deps: ReadDeps & { durability: Durability; clock: Clock },

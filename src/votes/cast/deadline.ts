@@ -4,8 +4,9 @@ import type { Span, Tracing } from '../../platform/tracing/tracing.ts';
 import { VoteResultUnknownError } from './insert-vote.ts';
 
 /**
- * The deadline of one vote. The entry point creates it for the request and passes it down to the insert. After the
- * deadline no insert begins. If an insert was sent before the deadline, its result is unknown.
+ * The deadline of one vote. The entry point creates it for the request and passes it down to the insert. If it passes
+ * before `allowInsert` was called: no insert begins. If it passes later: the vote may still be inserted, so the result
+ * is unknown.
  */
 export class CastDeadline {
   readonly #timeoutMs: number;
@@ -30,7 +31,8 @@ export class CastDeadline {
   /**
    * Must be called right before the vote may be inserted: by this request, or by another one with the same key.
    *
-   * @throws {DeadlineError} after the deadline: the client was told that nothing was cast, which must stay true
+   * @throws {DeadlineError} if the deadline passed before the first call: the client was told that nothing was cast,
+   *   which must stay true
    */
   allowInsert(): void {
     if (this.#isExpired) throw new DeadlineError(this.#timeoutMs);

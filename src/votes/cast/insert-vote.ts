@@ -15,7 +15,7 @@ import {
 } from '../../platform/mongo.ts';
 import { isImported, type Vote } from '../vote.ts';
 
-/** The insert has an unknown result, for example because the connection was lost: the vote may have been counted. */
+/** The vote may have been cast, for example because the connection was lost during the insert. */
 export class VoteResultUnknownError extends AppError {
   constructor(cause: unknown) {
     super('the vote may have been counted', { cause });
@@ -82,9 +82,9 @@ export function findSafeVote({ votes, batcher }: InsertDeps, id: Id): Promise<Vo
 
 /**
  * Inserts `vote` in a batch with those of other requests. After a duplicate key or an unknown result it reads the vote
- * with this number. The insert can be repeated safely, because the id and the number of a vote are unique.
+ * with this number or this id. The insert can be repeated safely, because the id and the number of a vote are unique.
  *
- * @returns the vote with this player's `seq`, and in `isNew` whether this call inserted it
+ * @returns the stored vote, and in `isNew` whether this call inserted it
  * @throws {VoteResultUnknownError} when the result of the insert is unknown; after other errors it was not inserted
  */
 export async function insertVote(deps: InsertDeps, vote: Vote): Promise<{ vote: Vote; isNew: boolean }> {
@@ -103,7 +103,7 @@ export async function insertVote(deps: InsertDeps, vote: Vote): Promise<{ vote: 
         throw new VoteResultUnknownError(readError);
       });
       // If the existing vote has the same id: this call inserted it if one of its tries had an unknown result.
-      // Otherwise a request with the same idempotency key did, in another process.
+      // Otherwise another request with the same idempotency key did.
       if (existing) return { vote: existing, isNew: existing._id.equals(vote._id) && isUnknown };
       if (performance.now() >= deadline) throw new VoteResultUnknownError(error);
       await pause(READ_AGAIN_MS);

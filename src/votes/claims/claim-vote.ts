@@ -76,8 +76,8 @@ export type Claimed =
  * Claims a player's vote of the last 24 hours. A conditional update lets only one of several concurrent calls claim the
  * vote. The claim is durable before it is returned.
  *
- * @param claim - `tokenId`: the token of the call. With `key`: a repeated call with the same key and player gets the
- *   first result again, for 24 hours
+ * @param claim - `tokenId`: the token of the call. With `key`: if a call claimed a vote, a repeated call with the same
+ *   key and player gets that vote again, for 24 hours
  * @throws the driver's error when MongoDB fails: the vote may have been claimed
  */
 export async function claimVote(

@@ -9,7 +9,7 @@ import { castAfter } from './hold-later-votes.ts';
 import { auditDecisions, type ExcludeDeps } from './request-exclusion.ts';
 import { QUARANTINES_OF_ORIGIN, type VoteExclusion } from './vote-exclusion.ts';
 
-/** `lift`: the held votes count and are delivered. `exclude`: they never count. */
+/** `lift`: the held votes count and are delivered. `exclude`: they stay excluded. */
 export const HELD_DECISIONS = ['lift', 'exclude'] as const;
 export type HeldDecision = (typeof HELD_DECISIONS)[number];
 

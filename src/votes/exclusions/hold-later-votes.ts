@@ -9,7 +9,7 @@ type HoldDeps = { votes: Collection<Vote>; voteExclusions: Collection<VoteExclus
 
 const BULK = 1_000;
 
-/** The held votes of an exclusion that were cast after `until`. */
+/** A filter for the held votes of an exclusion that were cast after `until`. */
 export function castAfter({ _id, serverId }: Pick<VoteExclusion, '_id' | 'serverId'>, until: Date) {
   return { serverId, votedAt: { $gt: until }, excludedAt: { $gt: new Date(0) }, excludedBy: _id };
 }

@@ -88,7 +88,7 @@ type PlayerExclusion = PlayerRange & Pick<ExclusionRequest, 'reason' | 'reasonFo
 
 /**
  * Stores one exclusion for each server that a player voted for, all with the same `groupId`. Workers finish them, as
- * those of `requestExclusion`. A repeated call with the same id only completes an interrupted one.
+ * with `requestExclusion`. A repeated call with the same `groupId` only completes an interrupted one.
  *
  * @param groupId - created when the form was shown, so sending the form twice stores one group
  * @returns the stored exclusions; none when the player has no votes in the range

@@ -13,7 +13,7 @@ import { LONGEST_REASON } from '../../platform/text.ts';
  *     undone, in any of these states ───► including ────────┬─► included
  *     undone, its votes were held ──────► releasing ────────┘
  *
- * Held votes (`isQuarantine`) are those of a quarantine or of a blocked name.
+ * Held votes (`isQuarantine`) are those of a quarantine or of a blocked name. To lift a quarantine is to undo it.
  *
  * To be removed in 0.3.0: `excluding-player`, `confirming` and `releasing`, with a migration to `excluding` and
  * `including`. They exist because 0.1.0 may run beside 0.2.0 and ignores states that it does not know. 0.1.0 would
@@ -46,7 +46,7 @@ export const UNFINISHED_STATES = [
 const QUARANTINE_CAUSES = ['network', 'neighbourhood', 'mail-domain', 'new-players'] as const;
 export type QuarantineCause = (typeof QUARANTINE_CAUSES)[number];
 
-/** The value of `by` in an open quarantine, about which no operator has decided yet. */
+/** The value of `by` if no operator excluded the votes: in exclusions of blocked names, and in quarantines. */
 export const AUTOMATIC = 'automatic';
 
 const undoneDefinition = {
@@ -65,7 +65,7 @@ const shownDefinition = {
 const voteExclusionDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   serverId: { type: Schema.Types.ObjectId, required: true },
-  /** The votes were cast from `since` (inclusive) to `until` (exclusive). */
+  /** The votes were cast from `since` (inclusive) to `until` (exclusive). Held votes may be cast after `until`. */
   since: { type: Date, required: true },
   until: { type: Date, required: true },
   /** Only votes cast with this token; null for all votes. */
@@ -94,7 +94,7 @@ const voteExclusionDefinition = {
    * quarantine holds votes of all origins, and after a decision. Open quarantines with the same `origin` are a group.
    */
   origin: { type: String },
-  /** Present until a worker has carried out a decision that covers only what the operator saw. */
+  /** Present after a decision that covers only what the operator saw, until a worker has moved the later votes. */
   shown: { type: new Schema(shownDefinition, { _id: false }) },
   /** UTC days with votes of this exclusion. Stored before the votes are marked, so that each day is recounted. */
   days: { type: [String], required: true },
@@ -106,7 +106,7 @@ const voteExclusionDefinition = {
 
 export const QUARANTINES_OF_ORIGIN = 'quarantines_of_origin';
 
-/** A range of votes that do not count: an operator excluded them, or they are quarantined. */
+/** A range of votes that do not count: an operator excluded them, or they are held. */
 export const voteExclusionSchema = new Schema(voteExclusionDefinition, { collection: 'vote_exclusions' });
 voteExclusionSchema.index({ serverId: 1, at: -1 });
 voteExclusionSchema.index({ at: -1 });

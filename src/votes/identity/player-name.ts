@@ -32,8 +32,8 @@ export function fitsServer(
 
 /**
  * Parses the name that a player typed in a vote form into the spelling that is stored. All spellings of a SteamID give
- * the same one. If the current rule refuses an old Minecraft name, but the server has a vote under it: the name is
- * accepted.
+ * the same one. If the game's rule refuses a name that older votes may have (`mayBeOlder`), and the server has a vote
+ * under it: the name is accepted.
  *
  * @returns the name, or a sentence for the player
  * @throws the driver's error when MongoDB fails
@@ -44,7 +44,7 @@ export async function readPlayerName(
   typed: string,
 ): Promise<{ name: string } | { error: string }> {
   const rule = NAME_RULES[nameKindOf(server.game)];
-  // A text that is much too long is cut first: the rule refuses it anyway, and checks it faster.
+  // A text that is much too long is cut first, so that the rule checks it faster.
   const text = typed.trim().slice(0, 2 * rule.longest + 2);
   if (text === '') return { error: t('Enter the name of your player.') };
   const options = { ...nameOptionsOf(server), offersSteam: offersSteam(deps.config, server) };

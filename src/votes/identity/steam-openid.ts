@@ -2,12 +2,12 @@ import { boundedFetch } from '../../accounts/other-sites/bounded-fetch.ts';
 import { steamIdOf } from '../../games/steam-ids.ts';
 import { MINUTE, SECOND } from '../../platform/clock.ts';
 
-/** OpenID Authentication 2.0 (docs/adr/0126-steam-players.md). Section numbers in this file are its sections. */
+/** OpenID Authentication 2.0. This file names the sections of that specification (docs/adr/0126-steam-players.md). */
 const NAMESPACE = 'http://specs.openid.net/auth/2.0';
 /** Sent instead of an identity: the player chooses the identity at the provider (section 9.1). */
 const SELECT = `${NAMESPACE}/identifier_select`;
 
-/** The fields that the provider must have signed (section 10.1); Steam signs exactly these. */
+/** The fields that the provider must have signed (section 10.1); Steam signs them all. */
 const SIGNED = ['op_endpoint', 'claimed_id', 'identity', 'return_to', 'response_nonce', 'assoc_handle'];
 
 /** An answer may be this old, and the provider's clock may be this far ahead. */
@@ -16,7 +16,10 @@ const CHECK_TIMEOUT_MS = 10 * SECOND;
 /** The most characters of all fields of an answer together. Steam sends about 900. */
 const LONGEST_ANSWER = 4_000;
 
-/** Why an answer is refused: its fields are wrong, or the provider does not confirm that it signed the answer. */
+/**
+ * Why an answer is refused. `forged`: the provider did not confirm that it signed the answer, or it was asked before.
+ * `unavailable`: asking the provider failed. The others: the player cancelled, or the fields are wrong.
+ */
 export type AnswerError =
   | 'cancelled'
   | 'malformed'

@@ -19,7 +19,7 @@ type Settings = SignedCookieConfig & Pick<Config, 'STEAM_OPENID_URL'>;
 /** The codes are in the address of the vote form, which shows a text for each. */
 export type SteamSignInError =
   | AnswerError
-  /** The sign-in began in another browser, or its return address was changed. */
+  /** The browser has no cookie of the sign-in, or the `state` in the return address does not match the cookie. */
   | 'another-browser'
   | 'another-server'
   | 'used';
@@ -41,7 +41,8 @@ export type SteamSignIn = {
   /** Checks the `state` when Steam has sent the player back. This costs two hashes. */
   check(place: SignInPlace, query: URLSearchParams, cookies: string | undefined): Begun | RefusedSignIn;
   /**
-   * Marks a checked sign-in as used, then asks the provider. Refuses a sign-in that any process has already used.
+   * Checks the fields of the answer, marks the sign-in as used, then asks the provider. Refuses a sign-in that any
+   * process has already used.
    *
    * @returns the SteamID
    * @throws the driver's error when MongoDB fails

@@ -9,13 +9,13 @@ type Keys = { config: { SECRET_KEY: string } };
 export type Voter = {
   /** The IP address of the request. */
   address: string;
-  /** Null for a visitor, and for a user whose account is too young: this user votes as a visitor. */
+  /** Null for a visitor, and for a user whose account is not established: this user votes as a visitor. */
   account: EstablishedAccount | null;
 };
 
 export const ORIGIN_KINDS = ['user', 'network', 'site'] as const;
 
-/** `factor`: this origin may use this many times the limit of one network. */
+/** `factor`: this origin may vote as this many times the players of one network. */
 export type Origin = { id: string; kind: (typeof ORIGIN_KINDS)[number]; factor: number };
 
 /**
@@ -64,7 +64,7 @@ export function networkKeys(keys: Keys, address: string): string[] {
   return [networkKey(keys, address), widerNetworkKey(keys, address), neighbourhoodKey(keys, address)];
 }
 
-/** The challenge contains this hash; only the browser has the session itself. */
+/** The challenge contains this hash; only the browser stores the session itself. */
 export function sessionKey(keys: Keys, session: string): string {
   return keyed(keys, `session ${session}`);
 }

@@ -124,7 +124,7 @@ const idIn = (origins: Origin[], kind: Origin['kind']) => origins.find((one) => 
 
 const text = z.string().max(200);
 
-/** A solved challenge, which the vote form sends as base64 of JSON. Its signature protects the other `parameters`. */
+/** A solved challenge, which the vote form sends as base64 of JSON. Its signature protects all its `parameters`. */
 const proofOfWorkSchema = z.object({
   challenge: z.object({
     parameters: z.looseObject({

@@ -33,7 +33,7 @@ type Deps = {
   clock: Clock;
 };
 
-/** Whether a player (`playerHash`) voted from the network of an address on `EARLIER_DAYS` days before today. */
+/** Whether a player (`playerHash`) voted from the network of an address on at least `EARLIER_DAYS` earlier days. */
 export async function isReturning(deps: Deps, address: string, player: string): Promise<boolean> {
   const today = dayOf(deps.clock.now());
   const found = await deps.returningPlayers.findOne({ _id: idOf(deps, address, player) });

@@ -7,11 +7,11 @@ import type { NetworkLimits } from './network-limits.ts';
 import { mailDomainKey, neighbourhoodKey, type Voter, widerNetworkKey } from './origin-keys.ts';
 import type { PlayerStatus } from './vote-origin.ts';
 
-/** If more players than this vote for a server for the first time in an hour: the further votes are held. */
+/** If more players than this vote for a server for the first time in an hour: the votes of further ones are held. */
 const NEW_PLAYERS_AN_HOUR = 20;
 /** A server may have this many new voters in an hour for each player of its peak, if that is more than 20. */
 const NEW_PLAYERS_A_PLAYER = 2;
-/** No server may have more, because a game server may answer a probe with a false number of players. */
+/** The most new voters of any server in an hour, because a game server may answer a probe with a false number. */
 const MOST_NEW_PLAYERS_AN_HOUR = 500;
 /** If a server has ever sent a report: at most this many of its players count, because reports can be false. */
 export const MOST_REPORTED_PLAYERS = 50;

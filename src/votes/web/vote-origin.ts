@@ -24,7 +24,7 @@ const playerDefinition = {
 const voteOriginDefinition = {
   /** The keyed hash of a network or a user, and the UTC day: `3kF…:2026-11-21`. */
   _id: { type: String, required: true },
-  /** The players as which the origin voted on that day, by server. */
+  /** The players as which the origin voted on that day: one entry for each server and player. */
   players: { type: [new Schema(playerDefinition, { _id: false })], required: true },
   kind: { type: String, enum: ORIGIN_KINDS, required: true },
   /** Whether the limits allowed the newest vote. */
@@ -75,8 +75,8 @@ function idOf({ clock }: Origins, { id }: Origin): string {
 }
 
 /**
- * Reads how many votes of new players the voter's network cast today, over all servers, and which limit would refuse
- * one more vote. Stores nothing.
+ * Reads how many votes of new players the voter's network, or the IPv6 /48 around it, cast today over all servers, and
+ * which limit would refuse one more vote. Stores nothing.
  */
 export function originsToday(
   deps: Origins,
@@ -114,7 +114,10 @@ function isNew({ established, returning }: Entry): boolean {
   return !established && !returning;
 }
 
-/** The limit `by` refuses a vote if the origin cast `most` votes: all, or those of visitors or new players only. */
+/**
+ * The limit `by` refuses a vote if the origin cast `most` votes today: for this server, or for all (`of`). `from`:
+ * whether all votes count, or only those of visitors or new players.
+ */
 type OriginLimit = { by: OriginRefusal; of: 'server' | 'day'; from: keyof typeof MOST_VOTES; most: number };
 
 /** The limits for one more vote of an origin. If several refuse it: the first one is the reason. */

@@ -125,7 +125,7 @@ function playersOf(serverIds: ObjectId[], day: string): object[] {
   ];
 }
 
-/** Counts the mails of a day; undefined if MongoDB has deleted some of their records. */
+/** Counts the mails of a day; undefined if MongoDB may have deleted some of their records. */
 async function countMails({ mails, clock }: CountDeps, { from, to }: Range): Promise<SiteFigures['mails']> {
   if (clock.now().getTime() - from.getTime() >= MAIL_TTL_MS) return undefined;
   const written = { createdAt: { $gte: from, $lt: to } };

@@ -11,7 +11,7 @@ const servers = {
   removed: { type: Number, required: true },
 } as const;
 
-/** The average number of players online over the whole day, and how many servers were measured. */
+/** The average number of players online over the whole day, and how many servers were online at some time. */
 const players = {
   average: { type: Number, required: true },
   servers: { type: Number, required: true },
@@ -37,7 +37,7 @@ const siteFiguresDefinition = {
   day: { type: String, required: true },
   countedAt: { type: Date, required: true },
   servers: { type: new Schema(servers, nested), required: true },
-  /** Absent until the day's samples are summed. */
+  /** Absent until the day's samples are summed, and if no server was online. */
   players: { type: new Schema(players, nested) },
   deliveries: { type: new Schema(deliverySums, nested), required: true },
   signUps: { type: Number, required: true },
@@ -69,5 +69,5 @@ type Parts = {
 
 export type SiteFigures = Omit<InferRawDocType<typeof siteFiguresDefinition>, keyof Parts> & Parts;
 
-/** How many days of the site's figures are stored: two years and a week. */
+/** How many days of the site's figures are stored: two years and some days. */
 export const SITE_FIGURE_DAYS = 740;

@@ -93,7 +93,7 @@ async function forgetNamesOf(
     const result = await forgetBatch(deps, votes, open);
     end.forgotten += result.forgotten;
     end.kept ??= result.kept;
-    // The next run begins with the oldest vote that still needs its name.
+    // If a vote still needs its name, the next run begins with the oldest such vote.
     if (!(await advance(end.kept ?? (votes.at(-1) as Named).votedAt))) return end.forgotten;
   }
   await advance(end.kept ?? before);

@@ -47,7 +47,7 @@ function unusualCard({ base }: View, kind: UnusualFigures['unusualVotes']): Html
   });
 }
 
-/** Links to the form that excludes the votes of the 24 hours before `at`: all, or those of the busiest token. */
+/** Links to the form that excludes the votes since 24 hours before `at`: all, or those of the busiest token. */
 function excludeLinks(base: string, row: UnusualFigures['unusualVotes']['rows'][number]): Html {
   const { server, at, tokenId } = row;
   const link = (token: string | undefined, text: string) => {

@@ -147,7 +147,7 @@ function decisionResult(base: string, { decision, exclusions, group, query }: Re
   );
 }
 
-/** The way to undo a decision. For delivered votes of one server: a link that excludes them from the counts. */
+/** The way to undo a decision. For delivered votes of one server: a link to exclude them; of several: none. */
 function undoOf(base: string, decision: HeldDecision, exclusions: VoteExclusion[], group: string): Content {
   if (decision === 'exclude') {
     const to = adminPath(base, '/attention/held/undo');

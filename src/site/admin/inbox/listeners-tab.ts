@@ -16,7 +16,7 @@ import type { Inbox, TabOf } from './inbox.ts';
 import { keysHint } from './inbox-parts.ts';
 import { serverCard, upTo } from './server-card.ts';
 
-/** The tab of listeners that accept no votes. Only owners can repair them; operators see which owners need help. */
+/** The tab of listeners that accept no votes or refused some. Only owners can repair them; operators can help. */
 export function listenersTab({ deps, base, numbers }: Inbox): TabOf {
   return async () => {
     const [found, { work }] = await Promise.all([listenersDown(deps), numbers.read()]);

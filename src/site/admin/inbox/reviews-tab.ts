@@ -40,7 +40,7 @@ const manyDecision = z.object({
   reasonForOwner: z.string().optional(),
 });
 
-/** The tab of pending reviews, newest first. `/operator/reviews` lists the decided reviews. */
+/** The tab of pending reviews, newest first. `/operator/reviews` also lists the decided reviews. */
 export function reviewsTab(inbox: Inbox): TabOf {
   const { deps, base } = inbox;
   decisions(inbox);
