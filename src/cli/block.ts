@@ -7,7 +7,7 @@ import { type Answer, withDeps } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY, objectIdOf } from './find.ts';
 import { iso, utc, when } from './format.ts';
-import { examples } from './invocation.ts';
+import { examples, invocation } from './invocation.ts';
 import { limit, moment } from './option-values.ts';
 import { canAsk, confirms } from './prompt.ts';
 import type { Session } from './session.ts';
@@ -117,13 +117,13 @@ function stateOf(block: Block, now: Date): string {
   return block.endsAt ? `until ${utc(block.endsAt)}` : 'blocked';
 }
 
-async function lift(deps: AppDeps, text: string): Promise<Answer> {
+async function lift(deps: Session, text: string): Promise<Answer> {
   const id = objectIdOf(text);
   const block = id && (await liftBlock(deps, id, BY));
   if (!block) throw new CommandError('block-not-found', `No active block has the id “${text}”.`);
   return {
     json: blockJson(block, deps.clock.now()),
-    text: `${whatOf(block)} is no longer blocked. Votes that the block held back stay excluded; tallyport vote exclusions SERVER shows them.`,
+    text: `${whatOf(block)} is no longer blocked. Votes that the block held back stay excluded. See them: ${invocation('vote exclusions SERVER', deps.terminal.env)}`,
   };
 }
 

@@ -8,7 +8,8 @@ import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY } from './find.ts';
 import { iso, when } from './format.ts';
-import { examples } from './invocation.ts';
+import { examples, invocation } from './invocation.ts';
+import type { Session } from './session.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -67,7 +68,7 @@ async function linkFor(deps: AppDeps, user: User): Promise<string> {
   return makePasswordLink(deps, user);
 }
 
-async function list(deps: AppDeps): Promise<Answer> {
+async function list(deps: Session): Promise<Answer> {
   const operators = await listOperators(deps);
   const now = deps.clock.now();
   const rows = operators.map((user) => [
@@ -91,7 +92,7 @@ async function list(deps: AppDeps): Promise<Answer> {
     text: table(
       ['E-MAIL', 'NAME', 'SECOND FACTOR', '', 'SINCE'],
       rows,
-      'There is no operator. A link that makes one: tallyport setup-link',
+      `There is no operator. A link that makes one: ${invocation('setup-link', deps.terminal.env)}`,
     ),
   };
 }

@@ -8,7 +8,7 @@ import { usernameSchema } from '../votes/username.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { BY, serverOf } from './find.ts';
 import { counted } from './format.ts';
-import { examples } from './invocation.ts';
+import { examples, invocation } from './invocation.ts';
 import { moment } from './option-values.ts';
 import { withProgress } from './progress.ts';
 import type { Session } from './session.ts';
@@ -62,7 +62,7 @@ async function exclude(session: Session, text: string, options: Options): Promis
   return {
     json: { dry_run: false, exclusion_id: groupId, servers: done.length, votes },
     text: groupId
-      ? `${counted(votes, 'vote')} of “${username}” on ${where} ${votes === 1 ? 'is' : 'are'} now excluded from every count (exclusion ${groupId}). Undo: tallyport vote include ${groupId}`
+      ? `${counted(votes, 'vote')} of “${username}” on ${where} ${votes === 1 ? 'is' : 'are'} now excluded from every count (exclusion ${groupId}). Undo: ${invocation(`vote include ${groupId}`, session.terminal.env)}`
       : `“${username}” has no votes there: nothing was changed.`,
   };
 }

@@ -8,8 +8,9 @@ import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY, objectIdOf, serverOf } from './find.ts';
 import { iso, when } from './format.ts';
-import { examples } from './invocation.ts';
+import { examples, invocation } from './invocation.ts';
 import { limit, rating } from './option-values.ts';
+import type { Session } from './session.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -50,7 +51,7 @@ export function addReviewCommands(review: Command, terminal: Terminal): void {
 }
 
 async function add(
-  deps: AppDeps,
+  deps: Session,
   text: string,
   options: { username: string; rating: number; content?: string },
 ): Promise<Answer> {
@@ -58,7 +59,7 @@ async function add(
   const { reviewId } = await writeReview(deps, { serverId, ...options });
   return {
     json: { review_id: reviewId },
-    text: `Stored as ${reviewId}, not public yet. Next: tallyport review approve ${reviewId}`,
+    text: `Stored as ${reviewId}, not public yet. Next: ${invocation(`review approve ${reviewId}`, deps.terminal.env)}`,
   };
 }
 

@@ -17,8 +17,9 @@ import { type Answer, withDeps } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY, objectIdOf, serverOf } from './find.ts';
 import { iso, when } from './format.ts';
-import { examples } from './invocation.ts';
+import { examples, invocation } from './invocation.ts';
 import { duration, durationOrNever, scopes } from './option-values.ts';
+import type { Session } from './session.ts';
 import { oneLine } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { listServerTokens, stateOf } from './token-list.ts';
@@ -95,7 +96,7 @@ const KIND_NAMES: Record<TokenKind, string> = {
 
 type IssueOptions = { name: string; kind: TokenKind; scopes?: TokenScope[]; expiresIn: number | 'never' };
 
-async function issue(deps: AppDeps, text: string, options: IssueOptions): Promise<Answer> {
+async function issue(deps: Session, text: string, options: IssueOptions): Promise<Answer> {
   const { name, kind, scopes: only, expiresIn } = options;
   if (only && kind === 'claim')
     throw wrongUse('A claim key has no scopes: it may only check and claim votes.');
@@ -126,7 +127,7 @@ async function issue(deps: AppDeps, text: string, options: IssueOptions): Promis
 }
 
 async function claimKeyAnswer(
-  { config, listeners }: AppDeps,
+  { config, listeners, terminal }: Session,
   server: WithId<Server>,
   head: string,
   tokenId: string,
@@ -136,9 +137,10 @@ async function claimKeyAnswer(
   const vrc = vrcFile({ name: config.SERVICE_NAME, url }, `${url}/servers/${server.slug}`, key);
   const listener = await listeners.findOne({ serverId: server._id });
   const rewards = rewardsOf(listener);
+  const choice = (values: string) => invocation(`listener rewards ${server.slug} ${values}`, terminal.env);
   const warnings = {
-    both: `${server.slug} also has a vote listener: a listener that rewards and a plugin that claims give each vote twice. Choose one: listener rewards ${server.slug} push|claims|both`,
-    push: `Votes of ${server.slug} cannot be claimed, because its owner has chosen the vote listener. Change it: listener rewards ${server.slug} claims`,
+    both: `${server.slug} also has a vote listener: a listener that rewards and a plugin that claims give each vote twice. Choose one: ${choice('push|claims|both')}`,
+    push: `Votes of ${server.slug} cannot be claimed, because its owner has chosen the vote listener. Change it: ${choice('claims')}`,
     claims: '',
   };
   const warning = listener?.rewards === 'both' ? '' : warnings[rewards];

@@ -59,7 +59,7 @@ export async function sendMessage(
   messageId: string,
   signal: AbortSignal,
 ): Promise<MessageResult> {
-  const message = await claim(deps, messageId);
+  const message = await takeMessage(deps, messageId);
   if (!message) return 'not-due';
   const { _id, to, subject, attempts } = message;
   let text: string;
@@ -100,7 +100,7 @@ export function dueMessages(messages: Collection<Mail>, clock: Clock): Promise<s
     .toArray();
 }
 
-function claim({ messages, clock }: Sender, messageId: string): Promise<Mail | null> {
+function takeMessage({ messages, clock }: Sender, messageId: string): Promise<Mail | null> {
   return messages.findOneAndUpdate(
     {
       _id: messageId,

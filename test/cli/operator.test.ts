@@ -9,7 +9,7 @@ afterAll(() => cli.close());
 
 it('says how to create the first operator', async () => {
   const { stdout } = await cli.run('operator list');
-  expect(stdout).toContain('There is no operator. A link that makes one: tallyport setup-link');
+  expect(stdout).toContain('There is no operator. A link that makes one: node src/cli.ts setup-link');
 });
 
 it('creates an operator and prints a link that sets the password once', async () => {

@@ -129,6 +129,20 @@ describe('a banner', () => {
     for (const id of [first?.wide, first?.narrow]) expect(await stored(id)).toBeNull();
   });
 
+  test('that was deleted is served for at most a minute, also if somebody requests it again and again', async () => {
+    const now = performance.now.bind(performance);
+    let movedMs = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + movedMs);
+    const id = await storePicture(web.deps, Buffer.from('a picture'));
+    const status = async () => (await getPage(web, `/pictures/${id}.webp`)).statusCode;
+    expect(await status()).toBe(200);
+    await web.deps.pictures.deleteOne({ _id: id });
+    movedMs = 40_000;
+    expect(await status()).toBe(200);
+    movedMs = 80_000;
+    expect(await status()).toBe(404);
+  });
+
   test('of an interrupted upload is deleted by the clean-up, and a new or used one stays', async () => {
     const left = await storePicture(web.deps, Buffer.from('left'));
     await upload(fileForm({ bytes: await png('#778899') }));

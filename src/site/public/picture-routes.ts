@@ -23,9 +23,11 @@ export function pictures(app: FastifyInstance, { deps }: Pick<PublicParts, 'deps
   app.get('/pictures/:file', ANYONE, async (request, reply) => {
     const { file } = request.params as { file: string };
     const [, id] = /^([0-9a-f]{64})\.webp$/.exec(file) ?? [];
-    const bytes = id === undefined ? null : (cache.get(id) ?? (await readPicture(deps, id)));
+    const cached = id === undefined ? undefined : cache.get(id);
+    const bytes = id === undefined ? null : (cached ?? (await readPicture(deps, id)));
     if (id === undefined || !bytes) throw new PageError(404, t('There is no such picture.'));
-    cache.set(id, bytes);
+    // A cached picture is not cached again: a deleted one would be served as long as somebody requests it.
+    if (!cached) cache.set(id, bytes);
     return reply
       .headers({
         'cache-control': FOR_EVER,

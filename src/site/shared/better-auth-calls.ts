@@ -45,8 +45,12 @@ const EVEN_MS = SECOND / 2;
  * `work` throws, the error is not delayed.
  */
 export async function withMinimumDuration<T>(work: () => Promise<T>): Promise<T> {
-  const [result] = await Promise.all([work(), pause(EVEN_MS)]);
-  return result;
+  const atLeast = pause(EVEN_MS);
+  try {
+    return await work();
+  } finally {
+    await atLeast;
+  }
 }
 
 /**
