@@ -38,7 +38,7 @@ const dailyStatsDefinition = {
   foldedMoments: { type: Buffer },
 } as const;
 
-/** The sums of a server's day, computed from its samples. If the day is computed again, both sums are replaced. */
+/** A server's day: the sums of its probes and of its reports. If the day is computed again, both are replaced. */
 export const dailyStatsSchema = new Schema(dailyStatsDefinition, { collection: 'daily_stats' });
 dailyStatsSchema.index({ serverId: 1, day: 1 }, { unique: true });
 

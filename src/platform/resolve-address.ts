@@ -76,9 +76,9 @@ export function resolverFor(timeoutMs: number): Resolver {
 const RESOLUTION_DELAY_MS = 300;
 
 /**
- * Finds all addresses of a name by DNS queries, which can be cancelled. The system's resolver runs in a small thread
- * pool, where look-ups without an answer would delay all others. So it is used only for names without a dot and for
- * names that the name servers do not know, because `/etc/hosts` may have these.
+ * Finds the addresses of a name by DNS queries, which can be cancelled. The system's resolver runs in a small thread
+ * pool, where look-ups without an answer would delay all others. So it is used only for names without a dot, for names
+ * that the name servers do not know (`/etc/hosts` may have these), and if no name server runs (ECONNREFUSED).
  */
 async function queryNameServers(name: string, resolver: Resolver): Promise<{ address: string }[]> {
   if (!name.replace(/\.$/, '').includes('.')) return lookUp(name, { all: true });

@@ -50,8 +50,8 @@ export async function removeProfilePart(
   const paths = fields.map((field) => `profile.${field}`);
   const unset = part === 'banner' ? [...paths, 'profile.bannerUpload'] : paths;
   const isFilled = { $or: paths.map((path) => ({ [path]: { $exists: true } })) };
-  // There are two updates, because one MongoDB update cannot both pull from an array and push to it. If the process
-  // dies between them, the part is still there, and the operator can remove it again.
+  // There are two updates, because one cannot contain both `$pull` and `$push` for the same array. If the process dies
+  // between them, the part is still there, and the operator can remove it again.
   await deps.servers.updateOne({ _id: serverId, removedAt: null, ...isFilled }, {
     $pull: { 'profile.removals': { part } },
   } as UpdateFilter<Server>);

@@ -102,7 +102,7 @@ function part(title: string, path: string, file: string, body: Html): Html {
   return card({ title, actions: html`<a href="${path}/${file}" download>${download}</a>`, body });
 }
 
-/** The card that says how many votes count for the rank, and why others do not. */
+/** The card that says how much a server's votes count for the rank, and why some weigh less. */
 function rankPart(base: string, days: RankDay[]): Html {
   const about = t(
     'Every accepted vote is delivered, can be claimed and is in all counts. Only for the rank some may weigh less (<link>the rules</link>).',

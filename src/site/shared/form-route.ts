@@ -15,7 +15,7 @@ export type Refused = {
   errors: Record<string, string>;
   /** The time at which the form will be accepted, for 429 and 503. */
   retryAt?: Date;
-  /** The page that shows the errors instead of the form with its values, for example if the values were stored. */
+  /** Shows the errors on this page, not on the form with its values: after the values were stored, for example. */
   on?: Page;
 };
 

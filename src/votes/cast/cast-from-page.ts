@@ -67,7 +67,10 @@ type PageRefusal =
   | { kind: 'no-proof'; why: ProofOfWorkError }
   /** The owner takes only SteamIDs that Steam confirmed, and this SteamID is not confirmed. */
   | { kind: 'not-proven' }
-  /** The limit `by` is reached. `most`: the players or votes that one account or network may have on a UTC day. */
+  /**
+   * The limit `by` is reached. `most`: the players for this server, or the votes for all servers, that one account or
+   * network may have on a UTC day; for `votes-of-network` that of all players, even if a lower limit was reached.
+   */
   | { kind: 'too-many-players'; by: OriginRefusal; most: number }
   /** The name or the network is blocked; the answer does not say which. */
   | { kind: 'blocked' };

@@ -95,7 +95,7 @@ export async function castOnce(
     // If another request stored the key: it may have inserted the vote, so a timeout means an unknown result.
     if (!isOwn) deadline.allowInsert();
     const existing = isOwn ? storedKey : await awaitAnswer(deps, storedKey);
-    // If the other request was refused or failed: it freed the key, and the loop stores the key again.
+    // If the key was freed, because the other request was refused or failed: the loop stores the key again.
     if (!existing) continue;
     if (existing.answer) {
       await deps.durability.confirm();
