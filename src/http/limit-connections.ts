@@ -12,7 +12,7 @@ export type ConnectionLimits = {
   perAddress: number;
   /** How long a connection may wait for a complete request, after it was opened or after its last answer was sent. */
   idleMs: number;
-  /** How long an answer may take, until the client has read all of it. */
+  /** How long an answer may take, until the operating system has accepted all of it. */
   answerMs: number;
   /** How many bytes of the answers on all connections may wait for their clients to read them. */
   unreadBytes: number;

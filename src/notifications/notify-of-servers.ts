@@ -11,7 +11,7 @@ type ServerNotifyDeps = NotifyDeps & Audiences & { serverNotices: Collection<Ser
 
 /** If a server is offline for this long, its owner is notified. Restarts take less time. */
 const OFFLINE_FOR_MS = 10 * MINUTE;
-/** If no worker ran and a server has been offline for longer than this, its owner is not notified. */
+/** If a server has been offline for longer, for example while no worker ran, its owner is not notified. */
 const NEWLY_MS = DAY;
 /** The shortest time between two notifications that a server is offline, for servers whose status often changes. */
 const AT_MOST_EVERY_MS = DAY;

@@ -63,8 +63,8 @@ const MOST_LETTERS = 30;
 const BUCKETS = 2 ** 17;
 
 /**
- * The `#` terms of a name without spaces: of the whole name, and of the name without each of its letters. The hash is
- * combined from the text before and after the letter, so the cost is linear in the length of the name.
+ * The `#` terms of a name, given without spaces: of the whole name, and of the name with each letter removed in turn.
+ * The hash is combined from the text before and after the letter, so the cost is linear in the length of the name.
  */
 export function withoutALetter(joined: string): string[] {
   const { length } = joined;

@@ -18,7 +18,7 @@ const READ_LIMIT_MS = SECOND;
 
 /**
  * If the stored value of one of these settings is unusable at the start of the process, the process uses 0, which means
- * “for ever”. With the default, the process could delete data that the stored value keeps.
+ * “for ever”. With the default of `KEEP_ADDRESSES_MONTHS`, the process could delete data that the stored value keeps.
  */
 const AT_START: Partial<Record<ChangeableName, unknown>> = {
   KEEP_PLAYER_NAMES_MONTHS: 0,

@@ -11,7 +11,7 @@ import { button, notice } from '../shared/parts.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { type ShowSettings, settingsPath } from './settings-frame.ts';
 
-/** The buttons that test the stored settings of a group. Empty if there is nothing to test. */
+/** The buttons that test a group's current settings. Empty if there is nothing to test. */
 export function testButtons(base: string, group: SettingGroup, config: Config): Content {
   if (group === 'mail' && config.SMTP_URL !== undefined)
     return button({ to: settingsPath(base, '/test/mail'), text: 'Send a test mail to my address' });

@@ -12,8 +12,8 @@ const MAX_SLOTS = 96;
 const MAX_ROWS = 32;
 
 /**
- * Lengths in milliseconds: of a slot (a point of the line), of a table row, and the longest time that one point of
- * `history` represents. Without `stepMs`, a point represents the time up to the next point.
+ * Lengths in milliseconds: `slotMs` of a slot (a point of the line), `rowMs` of a table row. `stepMs`: the longest time
+ * that one point of `history` represents; without it, a point represents the time up to the next point.
  */
 function slotLengths({ resolution, points }: History): { slotMs: number; rowMs: number; stepMs?: number } {
   if (resolution === 'samples') return { slotMs: 30 * MINUTE, rowMs: 2 * HOUR };
