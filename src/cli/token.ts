@@ -139,7 +139,7 @@ async function claimKeyAnswer(
   const rewards = rewardsOf(listener);
   const choice = (values: string) => invocation(`listener rewards ${server.slug} ${values}`, terminal.env);
   const warnings = {
-    both: `${server.slug} also has a vote listener: a listener that rewards and a plugin that claims give each vote twice. Choose one: ${choice('push|claims|both')}`,
+    both: `${server.slug} also has a vote listener: a listener that rewards and a plugin that claims give each vote twice. Choose one (push, claims or both), for example: ${choice('claims')}`,
     push: `Votes of ${server.slug} cannot be claimed, because its owner has chosen the vote listener. Change it: ${choice('claims')}`,
     claims: '',
   };

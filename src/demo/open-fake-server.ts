@@ -1,5 +1,5 @@
 import { gameOf } from '../games/games.ts';
-import { queryPorts } from '../probing/resolve-server.ts';
+import { queryPorts } from '../games/query-ports.ts';
 import type { FakeServer, GameStatus } from './fake-server.ts';
 import { SampleGameServer } from './game-server.ts';
 import type { Sample } from './sample.ts';
@@ -34,7 +34,7 @@ export async function openFakeServer(sample: Sample, number: number): Promise<Sa
   if (sample.game === null || sample.kind !== 'probed') return { address: host, port, queryPort: null };
   const icon = sample.game === 'minecraft' ? { icon: await sampleIcon(sample.name) } : {};
   const fakeServer = fakeServerFor(sample.game, () => ({ ...statusOf(sample), ...icon }));
-  const [queried] = queryPorts({ host, port, queryPort: null, game: sample.game }, gameOf(sample.game));
+  const [queried] = queryPorts({ port, queryPort: null }, gameOf(sample.game));
   try {
     await fakeServer.start({ host, port: queried ?? port });
     return { address: host, port, queryPort: null, fakeServer };

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { defineMessage, filled, type Text } from '../language/t.ts';
 import { findGame, type Game } from './games.ts';
+import { queryPorts } from './query-ports.ts';
 
 /** The server that a player wants to join. `address` and `port` are those for players. */
 export type Joined = {
@@ -80,7 +81,7 @@ export function joinSteps(server: Joined): JoinSteps {
 }
 
 /** Steam queries the server before it opens the game, so it needs the port for queries. */
-function steamPort(game: Game, { port, queryPort }: Joined) {
-  const [offset = 0] = game.queryPortOffsets;
-  return queryPort ?? (port === game.port ? game.fixedQueryPort : null) ?? port + offset;
+function steamPort(game: Game, { port, queryPort = null }: Joined) {
+  const [first = port] = queryPorts({ port, queryPort }, game);
+  return first;
 }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { SECOND } from '../platform/clock.ts';
 import { codeOfStatus } from './error-codes.ts';
 import { errorBody, SENTENCES } from './http-errors.ts';
-import { answersSent } from './pipelining.ts';
+import { lastAnswersSent } from './pipelining.ts';
 
 type RawStatus = 400 | 408 | 413 | 431;
 
@@ -44,10 +44,11 @@ function answerClientError(
   }
   if (closing.has(socket)) return;
   closing.add(socket);
-  // The rest of the request is discarded and not parsed: a vote that was answered with 408 must not be cast. When the
-  // socket gets a listener of `data`, Node's parser stops reading it. `pause` comes after that: if the socket were
-  // paused before, `resume` would have no effect.
+  // The rest of the request is discarded and not parsed: a vote that was answered with 408 must not be cast. The
+  // listener of `data` detaches Node's parser. If the socket were paused before that, `resume` would have no effect.
+  // Node's listener of `end` would take the end of the client's side for the end of our answers.
   socket.removeAllListeners('data');
+  socket.removeAllListeners('end');
   socket.on('data', () => undefined);
   socket.pause();
   void refuseAndClose(error, socket, errorDocs);
@@ -58,7 +59,7 @@ async function refuseAndClose(
   socket: Socket,
   errorDocs: string | undefined,
 ): Promise<void> {
-  await answersSent(socket);
+  await lastAnswersSent(socket);
   if (!socket.writable) {
     socket.destroy();
     return;

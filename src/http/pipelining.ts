@@ -10,8 +10,16 @@ const MOST_AHEAD = 32;
 /** How many requests of all connections of a process may wait for an earlier request of their connection. */
 const MOST_WAITING = 2_000;
 
-/** `underWay`: the unanswered requests. `waiting`: functions that begin the next requests. `ahead`: how many wait. */
-type Connection = { underWay: Map<IncomingMessage, ServerResponse>; waiting: (() => void)[]; ahead: number };
+/**
+ * `underWay`: the unanswered requests. `waiting`: functions that begin the next requests. `ahead`: how many wait.
+ * `isRefused`: a request was malformed or too slow, so only complete requests are still begun.
+ */
+type Connection = {
+  underWay: Map<IncomingMessage, ServerResponse>;
+  waiting: (() => void)[];
+  ahead: number;
+  isRefused: boolean;
+};
 
 const connections = new WeakMap<Socket, Connection>();
 const tooMany = new WeakSet<IncomingMessage>();
@@ -42,7 +50,7 @@ function queueRequests(server: Server, mostWaiting: number): void {
   };
   let ahead = 0;
   const open = (socket: Socket): Connection => {
-    const connection: Connection = { underWay: new Map(), waiting: [], ahead: 0 };
+    const connection: Connection = { underWay: new Map(), waiting: [], ahead: 0, isRefused: false };
     connections.set(socket, connection);
     socket.once('close', () => {
       ahead -= connection.ahead;
@@ -78,6 +86,8 @@ function queueRequests(server: Server, mostWaiting: number): void {
     const begin = () => {
       ahead -= 1;
       connection.ahead -= 1;
+      // If the rest of this request was discarded: the client got a refusal, so the request must have no effect.
+      if (connection.isRefused && !request.complete) return;
       handle(request, response);
     };
     // The end of the previous request calls `begin`, which must not run in that request's context (language, span).
@@ -85,10 +95,15 @@ function queueRequests(server: Server, mostWaiting: number): void {
   });
 }
 
-/** Waits until each complete request of a connection is answered, or until its answer cannot be sent any more. */
-export async function answersSent(socket: Socket): Promise<void> {
-  const { underWay = new Map<IncomingMessage, ServerResponse>() } = connections.get(socket) ?? {};
-  const whole = [...underWay].filter(([request]) => request.complete);
+/**
+ * Waits until each complete request of a refused connection is answered, or until its answer cannot be sent any more.
+ * Incomplete requests that wait for an earlier one are not begun.
+ */
+export async function lastAnswersSent(socket: Socket): Promise<void> {
+  const connection = connections.get(socket);
+  if (!connection) return;
+  connection.isRefused = true;
+  const whole = [...connection.underWay].filter(([request]) => request.complete);
   await Promise.all(
     whole.map(([, response]) => new Promise((resolve) => response.once('close', () => resolve(undefined)))),
   );

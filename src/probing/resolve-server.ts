@@ -1,5 +1,6 @@
 import { isIP, isIPv4 } from 'node:net';
 import type { Game } from '../games/games.ts';
+import { queryPorts } from '../games/query-ports.ts';
 import { AddressError, isRefusedPort } from '../platform/address-guard.ts';
 import { within } from '../platform/deadline.ts';
 import { type ResolveOptions, resolveAddress, resolverFor } from '../platform/resolve-address.ts';
@@ -93,17 +94,4 @@ async function srvRecord(
     signal?.removeEventListener('abort', stop);
     resolver.cancel();
   }
-}
-
-/**
- * The ports at which a server may answer queries, the most likely first. If the owner set a query port, only this one.
- * Otherwise gamedig's rule applies (lib/QueryRunner.js): a fixed port if players use the usual one, the players' port
- * plus the game's offsets, and the players' port itself. Refused ports are left out.
- */
-export function queryPorts({ port, queryPort }: Target, game: Game): number[] {
-  if (queryPort !== null) return isRefusedPort(queryPort) ? [] : [queryPort];
-  const fixed = port === game.port && game.fixedQueryPort !== null ? [game.fixedQueryPort] : [];
-  const offset = game.queryPortOffsets.map((difference) => port + difference);
-  const ports = [...fixed, ...offset, port].filter((candidate) => candidate >= 1 && candidate <= 65_535);
-  return [...new Set(ports)].filter((candidate) => !isRefusedPort(candidate));
 }

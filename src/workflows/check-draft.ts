@@ -1,10 +1,10 @@
 import { isIP } from 'node:net';
 import type { WithId } from 'mongodb';
 import { gameOf, isProbed } from '../games/games.ts';
+import { queryPorts } from '../games/query-ports.ts';
 import { mayConnectFor, type OutgoingLimitDeps } from '../platform/limits/outgoing-limit.ts';
 import type { Ask, Probe, Target } from '../probing/ask.ts';
 import { plainText } from '../probing/minecraft-text.ts';
-import { queryPorts } from '../probing/resolve-server.ts';
 import { type DraftDeps, recordName, recordText } from '../servers/drafts.ts';
 import { findAddressOwner } from '../servers/listed-addresses.ts';
 import type { Server } from '../servers/server.ts';

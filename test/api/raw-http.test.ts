@@ -190,4 +190,10 @@ describe('pipelined requests', () => {
     expect(seen).toMatch(/^HTTP\/1\.1 200.*"success":true.*HTTP\/1\.1 400/s);
     expect(refusal(seen)).toBe(400);
   });
+
+  test('a request before bytes that are none is answered first, also if the client ends its side', async () => {
+    const seen = await exchange(`GET /readyz HTTP/1.1\r\n${HOST}\r\n\u0000`, { end: true });
+    expect(seen).toMatch(/^HTTP\/1\.1 200.*HTTP\/1\.1 400/s);
+    expect(refusal(seen)).toBe(400);
+  });
 });

@@ -1,7 +1,7 @@
 import { games } from 'gamedig';
 import { describe, expect, it } from 'vitest';
 import { GameError, gameOf, isProbed, knownGame, listGames, whyNotProbed } from '../../src/games/games.ts';
-import { queryPorts } from '../../src/probing/resolve-server.ts';
+import { queryPorts } from '../../src/games/query-ports.ts';
 
 function refusalOf(text: string): GameError {
   try {
@@ -104,7 +104,7 @@ describe('The list of games', () => {
 
 describe('The query port', () => {
   const portsOf = (game: string, port: number, queryPort: number | null = null) =>
-    queryPorts({ game, host: 'play.example.org', port, queryPort }, gameOf(game));
+    queryPorts({ port, queryPort }, gameOf(game));
 
   it('is the owner’s setting', () => {
     expect(portsOf('arma3', 2302, 4000)).toEqual([4000]);

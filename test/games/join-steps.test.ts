@@ -34,6 +34,8 @@ test('games in Steam’s list have a link that opens them, with the port for que
   expect(linkOf({ game: 'ase', port: 7_777 })).toBe('steam://connect/play.example.org:27015');
   // Only the usual port has the fixed query port beside it, as gamedig's rule for checks says.
   expect(linkOf({ game: 'ase', port: 7_787 })).toBe('steam://connect/play.example.org:7787');
+  // The port for players plus the game's offset would be above 65535.
+  expect(linkOf({ game: 'dayz', port: 50_000 })).toBe('steam://connect/play.example.org:50000');
   expect(stepsOf({ game: 'ase', port: 7_777 })).toContain(
     'Press “+” and paste the address: play.example.org:27015',
   );

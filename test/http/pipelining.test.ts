@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import Fastify, { type FastifyReply } from 'fastify';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { answerClientErrors } from '../../src/http/connection-errors.ts';
 import { boundPipelining } from '../../src/http/pipelining.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 
@@ -9,7 +10,7 @@ const GET = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 
 /** A server whose requests wait until they are answered; `begun`: the paths in the order in which they began. */
 async function serve(mostWaiting?: number) {
-  const app = Fastify();
+  const app = Fastify({ clientErrorHandler: answerClientErrors() });
   boundPipelining(app, mostWaiting);
   const begun: string[] = [];
   const replies = new Map<string, FastifyReply>();
@@ -58,6 +59,16 @@ test('a pipelined request begins when the one before it is answered, and other c
   await begunAre(server, ['/1', '/other', '/2', '/3']);
   server.answer('/3');
   await vi.waitFor(() => expect(text()).toMatch(/\/1HTTP.*\/2HTTP.*\/3$/s), EVENTUALLY);
+});
+
+test('an incomplete request that waits for the one before it is refused and not begun', async () => {
+  const server = await serve();
+  const { socket, text } = await server.open();
+  socket.write(`${GET('/1')}GET /2 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nno chunk\r\n`);
+  await begunAre(server, ['/1']);
+  server.answer('/1');
+  await vi.waitFor(() => expect(text()).toMatch(/200 OK.*\/1HTTP\/1\.1 400 /s), EVENTUALLY);
+  expect(server.begun).toEqual(['/1']);
 });
 
 test('a pipelined request does not run in the context of the one before it', async () => {

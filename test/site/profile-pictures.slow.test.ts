@@ -133,13 +133,18 @@ describe('a banner', () => {
     const now = performance.now.bind(performance);
     let movedMs = 0;
     vi.spyOn(performance, 'now').mockImplementation(() => now() + movedMs);
+    // The cache reads the time once, and again after a timer of a millisecond.
+    const moveTo = async (ms: number) => {
+      movedMs = ms;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    };
     const id = await storePicture(web.deps, Buffer.from('a picture'));
     const status = async () => (await getPage(web, `/pictures/${id}.webp`)).statusCode;
     expect(await status()).toBe(200);
     await web.deps.pictures.deleteOne({ _id: id });
-    movedMs = 40_000;
+    await moveTo(40_000);
     expect(await status()).toBe(200);
-    movedMs = 80_000;
+    await moveTo(80_000);
     expect(await status()).toBe(404);
   });
 

@@ -77,7 +77,7 @@ async function storeDeletion(
     { returnDocument: 'after', writeConcern: DURABLE },
   );
   if (takenOver) return { deletion: takenOver, isNew: true };
-  const begun = await findDeletion(deps, deletion._id);
+  const begun = await accountDeletions.findOne({ _id: deletion._id, begunAt: { $exists: true } });
   // If the user has cancelled the other deletion meanwhile, `begun` is null, and this deletion is stored.
   return begun ? { deletion: begun, isNew: false } : storeDeletion(deps, deletion);
 }

@@ -7,10 +7,7 @@ import { PageError } from '../error-pages.ts';
 import { ANYONE } from '../route-options.ts';
 import type { PublicParts } from './public-parts.ts';
 
-/**
- * Pictures are cached in memory, to save reads of MongoDB. Each request renews the `ttl`: a deleted picture may be
- * served until nobody has requested it for a minute.
- */
+/** Pictures are cached in memory, to save reads of MongoDB. A deleted picture may be served for up to a minute more. */
 const CACHE = { maxSize: 16 * 1_024 * 1_024, ttl: MINUTE };
 
 /** The bytes behind a picture's address never change, because the address contains their hash. */

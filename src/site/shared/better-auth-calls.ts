@@ -41,8 +41,8 @@ export const TOO_MANY_ACCOUNTS = defineMessage(
 const EVEN_MS = SECOND / 2;
 
 /**
- * Runs `work` and takes `EVEN_MS` at least, so that the response time does not reveal whether an account exists. If
- * `work` throws, the error is not delayed.
+ * Runs `work` and takes `EVEN_MS` at least, also if it throws, so that the response time does not reveal whether an
+ * account exists.
  */
 export async function withMinimumDuration<T>(work: () => Promise<T>): Promise<T> {
   const atLeast = pause(EVEN_MS);
