@@ -107,7 +107,7 @@ export function countCode(limits: Limits, address: string): Promise<Date | null>
 }
 
 /** Marks a code of an authenticator app as used. Returns true when it was used before. */
-export async function isCodeUsed(limits: Limits, userId: ObjectId, code: string): Promise<boolean> {
+export async function markCodeUsed(limits: Limits, userId: ObjectId, code: string): Promise<boolean> {
   return (await useAllowance(limits, codeKey(userId, code), CODE)) !== null;
 }
 

@@ -6,7 +6,7 @@ import type { RateLimit } from '../platform/limits/rate-limit.ts';
 import { type AccountChangeDeps, noteAccountChange } from './account-changes.ts';
 import { otherSites } from './other-sites/other-sites.ts';
 import { codeUsedError } from './second-factor.ts';
-import { isCodeUsed, wasCodeUsed } from './sign-in-limits.ts';
+import { markCodeUsed, wasCodeUsed } from './sign-in-limits.ts';
 import type { Credential, SecondFactor, SignInSession, User, Verification } from './user.ts';
 import { revokeAccess } from './users.ts';
 
@@ -107,7 +107,7 @@ export async function refuseSession(
   if (byOtherSite && user && requiresPassword(user)) {
     throw new APIError('FORBIDDEN', { code: 'PASSWORD_NEEDED', message: 'Sign in with the password.' });
   }
-  if (path === '/two-factor/verify-totp' && (await isCodeUsed(limits, userId, String(body?.code)))) {
+  if (path === '/two-factor/verify-totp' && (await markCodeUsed(limits, userId, String(body?.code)))) {
     throw codeUsedError();
   }
 }

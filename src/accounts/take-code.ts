@@ -3,7 +3,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { RateLimit } from '../platform/limits/rate-limit.ts';
 import type { Auth } from './auth.ts';
 import { APP_CODE, codeUsedError } from './second-factor.ts';
-import { isCodeUsed } from './sign-in-limits.ts';
+import { markCodeUsed } from './sign-in-limits.ts';
 import type { SignInSession } from './user.ts';
 
 type TakeCodeDeps = {
@@ -30,7 +30,7 @@ export async function takeCode(
 ): Promise<void> {
   if (APP_CODE.test(code)) {
     await auth.api.verifyTOTP({ body: { code }, headers });
-    if (await isCodeUsed({ ...limits, clock }, userId, code)) throw codeUsedError();
+    if (await markCodeUsed({ ...limits, clock }, userId, code)) throw codeUsedError();
   } else {
     await auth.api.verifyBackupCode({ body: { code, disableSession: true }, headers });
   }

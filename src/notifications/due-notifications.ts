@@ -27,7 +27,7 @@ export type DueNotification = {
 };
 
 /** What decides which notifications are due for a listener. */
-export type ListenerState = {
+export type NotifiedListener = {
   listener: Pick<
     Listener,
     | '_id'
@@ -73,16 +73,16 @@ export function unfetchedSince(
  * no worker ran, there is no notification about it.
  */
 export function dueNotifications(
-  { listener, sent, oldestAt, expiresAt, isDraining }: ListenerState,
+  { listener, sent, oldestAt, expiresAt, isDraining }: NotifiedListener,
   now: Date,
 ): DueNotification[] {
   const { pause, breaker, limited } = listener;
   const unfetched = unfetchedSince(listener, oldestAt, now);
   if (unfetched) {
-    const isSent = isSame(sent?.unfetchedTold, unfetched) || !isLongAgo(sent?.unfetchedMailAt, now);
+    const isDue = mayNotify(sent?.unfetchedTold, sent?.unfetchedMailAt, unfetched, now);
     return [
-      ...(isSent ? [] : [{ kind: 'unfetched', since: unfetched } as const]),
-      ...areExpiring({ sent, expiresAt }, unfetched, now),
+      ...(isDue ? [{ kind: 'unfetched', since: unfetched } as const] : []),
+      ...expiringNotifications({ sent, expiresAt }, unfetched, now),
     ];
   }
   const since = outageSince(listener);
@@ -92,8 +92,8 @@ export function dueNotifications(
     const waitsWithoutOutage = limited || listener.protocol === 'fetch';
     const waiting = waitsWithoutOutage && expiresAt ? after(expiresAt, -DELIVERY_EXPIRES_MS) : null;
     return [
-      ...hasReturned({ listener, sent, isDraining }, now),
-      ...areExpiring({ sent, expiresAt }, waiting, now),
+      ...returnNotifications({ listener, sent, isDraining }, now),
+      ...expiringNotifications({ sent, expiresAt }, waiting, now),
     ];
   }
   const found: DueNotification[] = [];
@@ -104,27 +104,27 @@ export function dueNotifications(
   if (
     unreachable &&
     now >= after(unreachable, UNREACHABLE_FOR_MS) &&
-    !isSame(sent?.unreachableTold, unreachable) &&
-    isLongAgo(sent?.unreachableMailAt, now)
+    mayNotify(sent?.unreachableTold, sent?.unreachableMailAt, unreachable, now)
   ) {
     found.push({ kind: 'unreachable', since: unreachable });
   }
-  return [...found, ...areExpiring({ sent, expiresAt }, since, now)];
+  return [...found, ...expiringNotifications({ sent, expiresAt }, since, now)];
 }
 
 /** The notification that votes expire soon. `since`: when the outage or their wait began; null if there is neither. */
-function areExpiring(
-  { sent, expiresAt }: Pick<ListenerState, 'sent' | 'expiresAt'>,
+function expiringNotifications(
+  { sent, expiresAt }: Pick<NotifiedListener, 'sent' | 'expiresAt'>,
   since: Date | null,
   now: Date,
 ): DueNotification[] {
   if (!since || !expiresAt || now < after(expiresAt, -EXPIRING_MS)) return [];
-  const isSent = isSame(sent?.expiringTold, since) || !isLongAgo(sent?.expiringMailAt, now);
-  return isSent ? [] : [{ kind: 'expiring', since }];
+  const isDue = mayNotify(sent?.expiringTold, sent?.expiringMailAt, since, now);
+  return isDue ? [{ kind: 'expiring', since }] : [];
 }
 
-function hasReturned(
-  { listener, sent, isDraining }: Omit<ListenerState, 'expiresAt' | 'oldestAt'>,
+/** The notification that the listener takes votes again, or that its votes are fetched again. */
+function returnNotifications(
+  { listener, sent, isDraining }: Omit<NotifiedListener, 'expiresAt' | 'oldestAt'>,
   now: Date,
 ): DueNotification[] {
   if (!sent?.since) return [];
@@ -138,10 +138,16 @@ function hasReturned(
   return isProven && isSettled ? [{ kind: 'returned', since: sent.since }] : [];
 }
 
-function isSame(one: Date | null | undefined, other: Date): boolean {
-  return one?.getTime() === other.getTime();
+/** Whether nothing was sent about the outage since `since` (`told`), and no such notification was sent lately. */
+function mayNotify(
+  told: Date | null | undefined,
+  sentAt: Date | null | undefined,
+  since: Date,
+  now: Date,
+): boolean {
+  return !isSame(told, since) && (!sentAt || now >= after(sentAt, AT_MOST_EVERY_MS));
 }
 
-function isLongAgo(at: Date | null | undefined, now: Date): boolean {
-  return !at || now >= after(at, AT_MOST_EVERY_MS);
+function isSame(one: Date | null | undefined, other: Date): boolean {
+  return one?.getTime() === other.getTime();
 }

@@ -30,6 +30,7 @@ export async function startWeighing(deps: {
   if (started) return started;
   const today = dayOf(deps.clock.now());
   const hasVotes = (await deps.voteCounters.findOne({}, { projection: { _id: 1 } })) !== null;
-  await markDone(deps, WEIGH_VOTES, hasVotes ? addDays(today, 1) : today);
-  return hasVotes ? addDays(today, 1) : today;
+  const first = hasVotes ? addDays(today, 1) : today;
+  await markDone(deps, WEIGH_VOTES, first);
+  return first;
 }
