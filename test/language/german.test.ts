@@ -1,35 +1,15 @@
 import { globSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { IntlMessageFormat } from 'intl-messageformat';
 import { expect, test } from 'vitest';
-import { ACCOUNTS } from '../../src/language/german/accounts.ts';
-import { FAVOURITES } from '../../src/language/german/favourites.ts';
-import { IDENTITY } from '../../src/language/german/identity.ts';
-import { INPUT } from '../../src/language/german/input.ts';
-import { LISTENERS } from '../../src/language/german/listeners.ts';
-import { LISTING } from '../../src/language/german/listing.ts';
-import { NOTIFICATIONS } from '../../src/language/german/notifications.ts';
-import { OUTCOMES } from '../../src/language/german/outcomes.ts';
-import { PRIVACY } from '../../src/language/german/privacy.ts';
-import { SERVERS } from '../../src/language/german/servers.ts';
-import { SITE } from '../../src/language/german/site.ts';
-import { VOTE_PAGES } from '../../src/language/german/vote-pages.ts';
-import { VOTES } from '../../src/language/german/votes.ts';
 
-const PARTS = [
-  SITE,
-  LISTING,
-  ACCOUNTS,
-  SERVERS,
-  LISTENERS,
-  VOTES,
-  VOTE_PAGES,
-  OUTCOMES,
-  IDENTITY,
-  INPUT,
-  PRIVACY,
-  NOTIFICATIONS,
-  FAVOURITES,
-];
+/** All catalogues: each file of the folder exports one. */
+const PARTS: Record<string, string>[] = await Promise.all(
+  globSync('src/language/german/*.ts').map(async (file) => {
+    const [part] = Object.values(await import(resolve(file)));
+    return part as Record<string, string>;
+  }),
+);
 const entries = PARTS.flatMap((part) => Object.entries(part));
 
 type Node = ReturnType<IntlMessageFormat['getAst']>[number];

@@ -117,7 +117,7 @@ const FIELDS: Record<ChangeableName, Field> = {
   },
   SIGN_UPS_PER_MAIL_DOMAIN: {
     label: 'New accounts of one mail domain',
-    hint: 'In 24 hours; domains of public providers have no limit.',
+    hint: 'In 24 hours; domains of public providers have 50 times as many.',
     kind: 'number',
   },
   SERVERS_PER_ACCOUNT: {
