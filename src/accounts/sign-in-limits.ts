@@ -1,8 +1,14 @@
 import type { Collection, ObjectId } from 'mongodb';
 import { type Clock, HOUR, MINUTE } from '../platform/clock.ts';
-import { byNetwork, type Limit, takeAll } from '../platform/limits/by-network.ts';
+import { byNetwork, takeAll } from '../platform/limits/by-network.ts';
 import { networkOf, widerNetworkOf } from '../platform/limits/network-of.ts';
-import { type Allowance, type RateLimit, refund, useAllowance } from '../platform/limits/rate-limit.ts';
+import {
+  type Allowance,
+  type Limit,
+  type RateLimit,
+  refundAll,
+  useAllowance,
+} from '../platform/limits/rate-limit.ts';
 import { hashedAddress } from './mail-limits.ts';
 
 /** Tries for one account from one network or one known device, or while signed in. Leaves room for typing errors. */
@@ -71,8 +77,10 @@ export function countTry(limits: Limits, who: Try): Promise<Date | null> {
 
 /** Must be called after a successful sign-in. The try then counts only for the limits that also count right tries. */
 export async function forgiveTry(limits: Limits, who: Try): Promise<void> {
-  const forgiven = rulesOf(who).filter(({ countsAll }) => !countsAll);
-  await Promise.all(forgiven.map(({ key }) => refund(limits, key)));
+  await refundAll(
+    limits,
+    rulesOf(who).filter(({ countsAll }) => !countsAll),
+  );
 }
 
 /** Counts one sign-up that hashes a password. Returns the same as `countTry`. */

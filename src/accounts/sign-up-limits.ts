@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Collection } from 'mongodb';
 import { type Clock, DAY } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
-import type { Limit } from '../platform/limits/by-network.ts';
 import { networkOf, subnetOf, widerNetworkOf } from '../platform/limits/network-of.ts';
-import { type RateLimit, refund, useAllowance } from '../platform/limits/rate-limit.ts';
+import { type Limit, type RateLimit, refundAll, takeAllOrNone } from '../platform/limits/rate-limit.ts';
 import { isPublicMail, mailboxOf, mailDomainOf } from './mailbox.ts';
 
 type Limits = {
@@ -59,16 +58,8 @@ function hashed(text: string): string {
  * @returns null if the account may be made; otherwise the time from which the next one may be made
  */
 export async function takeSignUp(deps: Limits, account: NewAccount): Promise<Date | null> {
-  const taken: string[] = [];
-  for (const { key, allowance } of limitsOf(deps, account)) {
-    const until = await useAllowance(deps, key, allowance);
-    if (until) {
-      await refundAll(deps, taken);
-      return until;
-    }
-    taken.push(key);
-  }
-  return null;
+  const refused = await takeAllOrNone(deps, limitsOf(deps, account));
+  return refused?.until ?? null;
 }
 
 /**
@@ -85,21 +76,13 @@ export async function makeWithinLimits<T>(
 ): Promise<{ retryAt: Date } | { retryAt: null; result: T }> {
   const retryAt = await takeSignUp(deps, account);
   if (retryAt) return { retryAt };
-  const giveBack = () =>
-    refundAll(
-      deps,
-      limitsOf(deps, account).map(({ key }) => key),
-    );
+  const giveBack = () => refundAll(deps, limitsOf(deps, account));
   const result = await make().catch(async (error: unknown) => {
     await giveBack();
     throw error;
   });
   if (!isMade(result)) await giveBack();
   return { retryAt: null, result };
-}
-
-async function refundAll(deps: Limits, keys: string[]): Promise<void> {
-  await Promise.all(keys.map((key) => refund(deps, key)));
 }
 
 /**

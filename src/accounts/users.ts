@@ -20,7 +20,7 @@ export type UserDeps = LeaseDeps & {
   clock: Clock;
 };
 
-/** Who makes a decision. `by`: the operator's address; at the command line it is `cli`, and `userId` is null. */
+/** The operator of a decision. `by`: the operator's address. At the command line, `by` is `cli` and `userId` is null. */
 export type Decider = { userId: ObjectId | null; by: string };
 
 /**

@@ -124,7 +124,7 @@ async function storeIfUnchanged(
 type Changed = ListenerFields &
   Pick<Listener, 'maxSendings' | 'updatedAt' | 'breaker' | 'voteFaults' | 'limited' | 'rewards'>;
 
-/** Who set the new token or key, and when. Null: votes that became unconfirmed with the earlier one are not resent. */
+/** The time and user of a new token or key. If null, votes that an earlier one left unconfirmed are not resent. */
 type Resends = Pick<ResendOwed, 'at' | 'by'> | null;
 
 const ADDRESS_FIELDS = ['protocol', 'host', 'port', 'url'] as const;

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { defineMessage, t } from '../language/t.ts';
 import { type Clock, MINUTE } from '../platform/clock.ts';
-import { byNetwork, type Limit, takeAll, WIDER_NETWORK_FACTOR } from '../platform/limits/by-network.ts';
+import { byNetwork, takeAll, WIDER_NETWORK_FACTOR } from '../platform/limits/by-network.ts';
 import { createLocalLimit, type LocalLimit } from '../platform/limits/local-limit.ts';
 import { networkOf, widerNetworkOf } from '../platform/limits/network-of.ts';
-import { refund } from '../platform/limits/rate-limit.ts';
+import { type Limit, refundAll } from '../platform/limits/rate-limit.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { PageError } from './error-pages.ts';
 import { inPageSlot } from './page-slots.ts';
@@ -28,7 +28,7 @@ export async function limitPages(deps: AppDeps, request: FastifyRequest): Promis
 
 /** Takes back the count of `limitPages`, for a page that another limit then refused. */
 export async function refundPage(deps: AppDeps, request: FastifyRequest): Promise<void> {
-  for (const { key } of limitsOf(request)) await refund(deps, key);
+  await refundAll(deps, limitsOf(request));
 }
 
 function limitsOf({ ip, signedIn }: FastifyRequest): Limit[] {

@@ -1,5 +1,5 @@
 /**
- * Who may use a route of the site. A user is an operator here only while `mayActAsOperator` is true.
+ * The users who may use a route of the site. A user is an operator here only while `mayActAsOperator` is true.
  *
  * - `user`: signed-in users;
  * - `owner`: owner and members of the server in `:serverId`, and operators. Members with the role `read` may only GET;

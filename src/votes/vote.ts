@@ -76,7 +76,7 @@ const eventDefinition = {
     enum: ['resent', 'expired', 'listener-removed', 'server-removed', 'released', 'restored'] as const,
     required: true,
   },
-  /** Who resent the vote. Only a resend has this field, `byId` and `mayArriveTwice`. */
+  /** The user who resent the vote. Other events have no `by`, `byId` and `mayArriveTwice`. */
   by: { type: String },
   /** The id of the user who resent it. Absent for the command line, and in events of older versions. */
   byId: { type: Schema.Types.ObjectId },

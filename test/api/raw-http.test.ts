@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { buildApp } from '../../src/app.ts';
 import { codesOf } from '../../src/http/error-codes.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { readiness } from '../../src/process/health.ts';
 import { createMetrics } from '../../src/process/metrics.ts';
 import { startApp, type TestDeps, type TestServer } from '../support/start-app.ts';
@@ -107,15 +108,19 @@ test('a client that expects 100-continue gets it', async () => {
   expect(answer).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
 });
 
-test('headers that take over 10 s and bodies that take over 15 s get 408', async () => {
-  const deps = await testDeps();
+/** An application of its own, whose time-outs the test may change. */
+async function openApp(deps: AppDeps) {
   const app = await buildApp(deps, {
     metrics: createMetrics(deps),
     readiness: () => readiness(deps),
     stopping: new AbortController().signal,
   });
   onTestFinished(() => app.close());
-  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  return { app, url: await app.listen({ host: '127.0.0.1', port: 0 }) };
+}
+
+test('headers that take over 10 s and bodies that take over 15 s get 408', async () => {
+  const { app, url } = await openApp(await testDeps());
   expect([app.server.headersTimeout, app.server.requestTimeout]).toEqual([10_000, 15_000]);
   Object.assign(app.server, { headersTimeout: 100, requestTimeout: 150 });
   const answers = await Promise.all([
@@ -129,20 +134,13 @@ test.each([
   ['headers', '{"username":"Late"}'.length + 2],
   ['body', 8],
 ])('if the rest of the %s comes after the 408, it is not read', async (_, left) => {
-  const { deps } = tallyport;
   const request = vote('Content-Length: 19\r\n', '{"username":"Late"}');
-  const app = await buildApp(deps, {
-    metrics: createMetrics(deps),
-    readiness: () => readiness(deps),
-    stopping: new AbortController().signal,
-  });
-  onTestFinished(() => app.close());
-  const url = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
+  const { app, url } = await openApp(tallyport.deps);
   Object.assign(app.server, { headersTimeout: 100, requestTimeout: 150 });
   let whole = 0;
   app.server.on('request', (request) => request.once('end', () => whole++));
   let seen = '';
-  const socket = connect({ port: Number(url.port), host: url.hostname, allowHalfOpen: true });
+  const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true });
   const closed = new Promise((resolve) => socket.once('close', resolve));
   socket.once('connect', () => socket.write(request.slice(0, -left)));
   socket.on('error', () => undefined);

@@ -1,7 +1,5 @@
 import { networkOf, widerNetworkOf } from './network-of.ts';
-import { type Allowance, useAllowance } from './rate-limit.ts';
-
-export type Limit = { key: string; allowance: Allowance };
+import { type Allowance, type Limit, useAllowance } from './rate-limit.ts';
 
 /** An IPv6 /48 has this many times the allowance of a network, because a provider may share it among customers. */
 export const WIDER_NETWORK_FACTOR = 4;

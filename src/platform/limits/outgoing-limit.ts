@@ -2,7 +2,7 @@ import type { Collection } from 'mongodb';
 import { type Clock, MINUTE } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { networkOf } from './network-of.ts';
-import { type RateLimit, refund, useAllowance } from './rate-limit.ts';
+import { type Limit, type RateLimit, takeAllOrNone } from './rate-limit.ts';
 
 export type OutgoingLimitDeps = {
   rateLimits: Collection<RateLimit>;
@@ -52,19 +52,11 @@ export async function takeConnection(
   deps: OutgoingLimitDeps,
   connection: Connection,
 ): Promise<Limited | null> {
-  const taken: string[] = [];
-  for (const { key, times, by } of limitsOf(deps.config, connection)) {
-    const until = await useAllowance(deps, key, { times, windowMs: MINUTE });
-    if (until) {
-      await Promise.all(taken.map((one) => refund(deps, one)));
-      return { until, by };
-    }
-    taken.push(key);
-  }
-  return null;
+  const refused = await takeAllOrNone(deps, limitsOf(deps.config, connection));
+  return refused && { until: refused.until, by: refused.limit.by };
 }
 
-type ConnectionLimit = { key: string; times: number; by: Limited['by'] };
+type ConnectionLimit = Limit & { by: Limited['by'] };
 
 function limitsOf(
   { DESTINATION_LIMIT, ACCOUNT_LIMIT }: OutgoingLimitDeps['config'],
@@ -73,14 +65,18 @@ function limitsOf(
   const factor = hasGreeted ? GREETED_FACTOR : 1;
   const network = networkOf(address);
   const target = hasGreeted ? `${network}:${port}` : network;
-  const key = (of: string, id: string) => `outgoing:${of}:${hasGreeted ? 'greeted' : 'unproven'}:${id}`;
+  const limit = (by: Limited['by'], of: string, id: string, times: number): ConnectionLimit => ({
+    key: `outgoing:${of}:${hasGreeted ? 'greeted' : 'unproven'}:${id}`,
+    allowance: { times, windowMs: MINUTE },
+    by,
+  });
   const times = DESTINATION_LIMIT * factor;
-  const destination: ConnectionLimit = { key: key('destination', target), times, by: 'destination' };
+  const destination = limit('destination', 'destination', target, times);
   if (accountId === null) return [destination];
   return [
     destination,
-    { key: key('account', accountId), times: ACCOUNT_LIMIT * factor, by: 'account' },
-    { key: key('part', `${accountId}:${target}`), times: Math.ceil(times * PART_OF_ACCOUNT), by: 'account' },
+    limit('account', 'account', accountId, ACCOUNT_LIMIT * factor),
+    limit('account', 'part', `${accountId}:${target}`, Math.ceil(times * PART_OF_ACCOUNT)),
   ];
 }
 

@@ -22,16 +22,16 @@ export type RateLimit = InferRawDocType<typeof rateLimitDefinition>;
 /** At most `times` uses in a window of `windowMs` that begins with the first use. */
 export type Allowance = { times: number; windowMs: number };
 
+export type Limit = { key: string; allowance: Allowance };
+
+type LimitDeps = { rateLimits: Collection<RateLimit>; clock: Clock };
+
 /**
  * Counts one use of the allowance of `key`. Refused uses are not counted.
  *
  * @returns null when the use is allowed; otherwise when the next use is allowed
  */
-export async function useAllowance(
-  deps: { rateLimits: Collection<RateLimit>; clock: Clock },
-  key: string,
-  allowance: Allowance,
-): Promise<Date | null> {
+export async function useAllowance(deps: LimitDeps, key: string, allowance: Allowance): Promise<Date | null> {
   const { taken, resetAt } = await useAllowances(deps, key, allowance, 1);
   return taken === 1 ? null : resetAt;
 }
@@ -42,7 +42,7 @@ export async function useAllowance(
  * @returns how many uses were granted, and when the window ends
  */
 export async function useAllowances(
-  { rateLimits, clock }: { rateLimits: Collection<RateLimit>; clock: Clock },
+  { rateLimits, clock }: LimitDeps,
   key: string,
   { times, windowMs }: Allowance,
   wanted: number,
@@ -71,9 +71,32 @@ export async function useAllowances(
 
 /** Gives `times` uses back to an allowance. */
 export async function refund(
-  { rateLimits }: { rateLimits: Collection<RateLimit> },
+  { rateLimits }: Pick<LimitDeps, 'rateLimits'>,
   key: string,
   times = 1,
 ): Promise<void> {
   await rateLimits.updateOne({ _id: key, count: { $gte: times } }, { $inc: { count: -times } });
+}
+
+/**
+ * Counts one use of each limit. If one of them is used up, none is counted.
+ *
+ * @returns null when all limits allow it; otherwise the one that is used up, and when it allows the next use
+ */
+export async function takeAllOrNone<L extends Limit>(
+  deps: LimitDeps,
+  limits: L[],
+): Promise<{ limit: L; until: Date } | null> {
+  for (const [index, limit] of limits.entries()) {
+    const until = await useAllowance(deps, limit.key, limit.allowance);
+    if (!until) continue;
+    await refundAll(deps, limits.slice(0, index));
+    return { limit, until };
+  }
+  return null;
+}
+
+/** Gives one use of each limit back. */
+export async function refundAll(deps: Pick<LimitDeps, 'rateLimits'>, limits: Limit[]): Promise<void> {
+  await Promise.all(limits.map(({ key }) => refund(deps, key)));
 }
