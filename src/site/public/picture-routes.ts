@@ -15,17 +15,16 @@ const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /** `/pictures/<hash>.webp`: icons and banners. All stored pictures are WebP files that Tallyport encoded. */
 export function pictures(app: FastifyInstance, { deps }: Pick<PublicParts, 'deps'>): void {
-  const cache = new LRUCache<string, Buffer>({
-    ...CACHE,
-    sizeCalculation: (bytes) => bytes.length + 1,
-    fetchMethod: async (id) => (await readPicture(deps, id)) ?? undefined,
-  });
+  const cache = new LRUCache<string, Buffer>({ ...CACHE, sizeCalculation: (bytes) => bytes.length + 1 });
 
   app.get('/pictures/:file', ANYONE, async (request, reply) => {
     const { file } = request.params as { file: string };
     const [, id] = /^([0-9a-f]{64})\.webp$/.exec(file) ?? [];
-    const bytes = id === undefined ? undefined : await cache.fetch(id);
-    if (!bytes) throw new PageError(404, t('There is no such picture.'));
+    const cached = id === undefined ? undefined : cache.get(id);
+    const bytes = id === undefined ? null : (cached ?? (await readPicture(deps, id)));
+    if (id === undefined || !bytes) throw new PageError(404, t('There is no such picture.'));
+    // A cached picture is not cached again: a deleted one would be served as long as somebody requests it.
+    if (!cached) cache.set(id, bytes);
     return reply
       .headers({
         'cache-control': FOR_EVER,
