@@ -57,8 +57,12 @@ export async function comesToSay(
   if (scripted) return refreshesTo(tab, page.locator(part).getByText(text));
   const refreshed = async () => {
     const link = page.getByRole('link', { name: 'Refresh' });
-    // An error page has no such link: to wait for it would hide what the page says.
-    if ((await link.count()) === 0) throw new Error(await page.locator('body').innerText());
+    if ((await link.count()) === 0) {
+      // An error page has no such link. If it stays until the end of the poll, the test's error says what is on it.
+      const instead = await page.locator('body').innerText();
+      await page.reload();
+      throw new Error(instead);
+    }
     await link.click();
     return (await page.locator(part).allTextContents()).join();
   };
