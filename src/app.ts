@@ -120,7 +120,8 @@ function openApp({ config, log }: AppDeps): FastifyInstance {
       requireHostHeader: false,
     },
     return503OnClosing: false,
-    // A server id may be as long as all headers: so a very long one gets 401, like every other unknown id.
+    // A path parameter may be as long as all headers together. So a very long server id gets 401, like every other
+    // unknown id.
     routerOptions: { maxParamLength: HEADER_LIMIT, querystringParser: parseQuery },
     frameworkErrors: answerError,
     clientErrorHandler: answerClientErrors(errorDocsOf(config)),

@@ -8,13 +8,13 @@ async function run(args: string[]): Promise<number> {
   try {
     return await runCli(args, ownEnvironment(), process, onStopSignal, variablesOfEnvFile());
   } catch (error) {
-    // If the file `.env` cannot be read: this is reported like an error of a command.
+    // If the file `.env` cannot be read, the error is reported like an error of a command.
     return await reportFailure(error, { streams: process, json: args.includes('--json') });
   }
 }
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // If the reader of the pipe closes it early, as `head` does: this is no error.
+  // If the reader of the pipe closes it early, as `head` does, that is no error.
   if (error.code === 'EPIPE') return;
   process.stderr.write(`${sentence(`The answer cannot be written: ${systemReason(error)}`)}\n`);
   process.exitCode = 1;

@@ -135,7 +135,7 @@ async function start(): Promise<void> {
     DELIVERY_SCHEDULE: '0s,3s,6s,10s,10s,30s,2m',
     BREAKER_SCHEDULE: '5s,10s,30s',
     RELAY_INTERVAL_MS: '1000',
-    // All visitors of the demo come from one network address, that of this machine.
+    // All visitors of the demo have the network address of this machine, so the usual limit per network is too low.
     WEB_VOTE_PLAYERS: '50',
     STEAM_SIGN_IN: 'on',
     ...ownEnvironment(),

@@ -90,7 +90,7 @@ export function forwardVotes(
     },
   });
 
-  /** Drains the listener of a job. If another worker has the listener's lease: tells it that votes may be due. */
+  /** Drains the listener of a job. If another worker has the listener's lease: tells that worker about due votes. */
   async function drain(
     queue: DeliveryQueue,
     payload: Payload<DeliveryQueue>,

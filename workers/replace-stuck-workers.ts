@@ -36,9 +36,9 @@ type Watch = {
 };
 
 /**
- * Replaces a worker that takes no job between two comparisons although jobs are waiting for it. Several errors of
- * BullMQ left a worker in this state after Redis was unavailable (its issues 4378, 4479 and 4585). If the new worker
- * takes no job either, it is not replaced again. Runs until `stopping` is aborted.
+ * Replaces a worker that takes no job between two comparisons although jobs are waiting for it. Several bugs in BullMQ
+ * (issues 4378, 4479 and 4585) left a worker in this state after Redis was unavailable. If the new worker takes no job
+ * either, it is not replaced again. Runs until `stopping` is aborted.
  */
 export async function replaceStuckWorkers(watch: Watch, stopping: AbortSignal): Promise<void> {
   const { queues, producerRedis, log, isPaused, activities, replace, everyMs = COMPARED_EVERY_MS } = watch;

@@ -19,7 +19,10 @@ const TEST_MAIL_MS = 20 * SECOND;
 /** Errors that mean that a file is no usable logo. */
 const REFUSALS = [PictureError, PictureProcessError, SvgError];
 
-/** The tasks of `answer-now` for operators who change settings. The tests reload the stored settings first. */
+/**
+ * The tasks of `answer-now` for operators who change settings. `testMail` and `testOpenId` first reload the stored
+ * settings, which may have changed since this process read them.
+ */
 export function settingTasks(deps: AppDeps, pictureProcess: PictureProcess) {
   const { config, liveSettings } = deps;
   const send = createSend(config, TEST_MAIL_MS);

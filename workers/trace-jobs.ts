@@ -5,8 +5,8 @@ import type { QueueName } from '../src/platform/queues.ts';
 import type { Tracing } from '../src/platform/tracing/tracing.ts';
 
 /**
- * Wraps `process` so that each job has a span. It belongs to the trace that added the job, or to a new trace if there
- * is none. docs/adr/0105-traces.md says why BullMQ's own spans are not used.
+ * Wraps `process` so that each job has a span. It belongs to the trace in which the job was added, or to a new trace if
+ * there is none. docs/adr/0105-traces.md says why BullMQ's own spans are not used.
  */
 export function traceJobs(tracing: Tracing, queue: QueueName, process: Processor): Processor {
   if (!tracing.isOn) return process;

@@ -63,7 +63,7 @@ type GiveLink = (link: OneTimeLink) => Promise<void>;
  * @param giveLink - delivers a one-time link: by mail to the user, or as output of the CLI command
  */
 export function createAuth(sources: AuthDeps, giveLink: GiveLink): Auth {
-  // One password check uses 32 MiB and a third of a second of one core.
+  // One password check takes 32 MiB of memory and one core for a third of a second, so at most two run at once.
   const inSlot = createPasswordSlots({ atOnce: 2, waiting: 8, perNetwork: 4, perAccount: 2 });
   const libraryFor = onceForKey((_settings) => openLibrary(sources, giveLink, inSlot));
   const library = () => libraryFor(usedSettings(sources.config));
@@ -213,7 +213,8 @@ function openLibrary(sources: AuthDeps, giveLink: GiveLink, inSlot: ReturnType<t
       },
     },
     hooks: { before: refuseUsedCode(sources) },
-    // `throw`: if the database fails, the route logs the error and answers. The library would print it and answer 500.
+    // With `throw`, a database error reaches our route, which logs it and answers. Without it, the library would print
+    // the error and answer 500.
     onAPIError: { errorURL: `${config.PUBLIC_URL}/sign-in`, throw: true },
     plugins: [
       twoFactor({

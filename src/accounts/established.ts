@@ -14,8 +14,8 @@ export type EstablishedAccount = {
 };
 
 /**
- * What identifies an account that counts as a separate player. Null while it is younger than 7 days or its address is
- * unconfirmed, and for 7 days after its address changed: otherwise each change would make a new player.
+ * Returns null for an account that does not count as a separate player: it is younger than 7 days, its address is
+ * unconfirmed, or its address changed in the last 7 days (otherwise, each change would make a new player).
  */
 export function establishedAccount(
   { email, emailVerified, createdAt, emailChangedAt }: EstablishingUser,

@@ -11,8 +11,8 @@ export function linkText(site: Site, { kind, address }: Pick<OneTimeLink, 'kind'
 }
 
 /**
- * The mail to an address that has an account already, if somebody signs up with this address or wants to change theirs
- * to it. The page does not show that the account exists.
+ * The mail to an address that already has an account. It is sent if somebody signs up with the address or wants to
+ * change their own address to it. The page that they see does not show that the account exists.
  */
 export function hasAccountText(site: Site): MailText {
   const { SERVICE_NAME: name, PUBLIC_URL: url } = site;

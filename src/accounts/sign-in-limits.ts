@@ -11,7 +11,7 @@ import {
 } from '../platform/limits/rate-limit.ts';
 import { hashedAddress } from './mail-limits.ts';
 
-/** Tries for one account from one network or one known device, or while signed in. Leaves room for typing errors. */
+/** Tries for one account: from one network, from one known device, or to re-authenticate. Allows for typing errors. */
 const OF_ACCOUNT: Allowance = { times: 10, windowMs: 10 * MINUTE };
 /** Tries from one network, which many users may share. */
 const BY_NETWORK: Allowance = { times: 30, windowMs: 10 * MINUTE };

@@ -66,7 +66,7 @@ export async function readSignUp(
 
 /**
  * Makes the account of a user who opened their sign-up link, with the password that they chose. An unconfirmed account
- * of the same address loses its password, its second factor and its sessions.
+ * with this address loses its password, its second factor and its sessions.
  *
  * @returns the user, or why no account was made: the link does not work, or the address already has an account
  */

@@ -13,7 +13,10 @@ const userDefinition = {
   name: { type: String, required: true },
   /** In lower case, as the library stores it. */
   email: { type: String, required: true },
-  /** When the address last changed; absent or null if never. In older audit entries it may be another user's. */
+  /**
+   * When the address last changed; absent or null if never. Older audit entries that name the address may be about
+   * another user.
+   */
   emailChangedAt: { type: Date },
   emailVerified: { type: Boolean, required: true },
   image: { type: String, default: null },
@@ -29,7 +32,7 @@ const userDefinition = {
   twoFactorEnabled: { type: Boolean, default: false },
   /** Whether this user gets mail about their servers. */
   wantsMail: { type: Boolean, default: true },
-  /** The kinds of these mails that the user switched off (notifications/kinds.ts). Absent until the user chooses. */
+  /** The kinds of mail about servers that the user switched off (notifications/kinds.ts). Absent before any choice. */
   mailOff: { type: [String], default: undefined },
 } as const;
 

@@ -20,7 +20,7 @@ export type UserDeps = LeaseDeps & {
   clock: Clock;
 };
 
-/** The operator of a decision. `by`: the operator's address. At the command line, `by` is `cli` and `userId` is null. */
+/** Who decides. `by`: the operator's e-mail address. At the command line, `by` is `cli` and `userId` is null. */
 export type Decider = { userId: ObjectId | null; by: string };
 
 /**

@@ -4,7 +4,7 @@ import { ServiceError } from '../embedded/service-error.ts';
 import { SECOND } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 
-/** How long a port in use is tried again: the processes of a killed start close their ports a moment later. */
+/** How long a port in use is tried again: if `npm start` was killed, its child processes close their ports later. */
 const TIMEOUT_MS = 2 * SECOND;
 
 /**

@@ -117,7 +117,8 @@ function childVariables(config: ConnectedConfig, metricsPort: number): Variables
     MONGODB_URI,
     REDIS_URL,
     SECRET_KEY,
-    // A process refuses a secret that is given as a variable and as a file. Empty values also replace those of `.env`.
+    // A process refuses a secret that is given both as a variable and as a file, so the file variables are empty. An
+    // empty value also overrides one of `.env`.
     MONGODB_URI_FILE: '',
     REDIS_URL_FILE: '',
     SECRET_KEY_FILE: '',
@@ -127,7 +128,7 @@ function childVariables(config: ConnectedConfig, metricsPort: number): Variables
     // Node resolves host names in this thread pool. With the default of four threads, a few name servers that do not
     // answer would delay every listener.
     UV_THREADPOOL_SIZE: '64',
-    // The delay lets a load balancer choose another web process before the shutdown. Here is only one web process.
+    // The delay lets a load balancer choose another web process before the shutdown. Here, there is only one.
     SHUTDOWN_DELAY_MS: '0',
   };
 }

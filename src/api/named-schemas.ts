@@ -14,7 +14,8 @@ const REQUEST_ID = {
 
 /**
  * Moves each body schema that has a `title` to the components of the OpenAPI document, under this title: generated
- * clients use it as type name. Adds the header `X-Request-Id` to every response. Changes `document`; returns a copy.
+ * clients use it as type name. Adds the header `X-Request-Id` to every response. Changes the paths of `document` in
+ * place, and returns a shallow copy with the new components.
  */
 export function nameSchemas<D extends object>(document: D): D {
   const { paths = {}, components } = document as Document;

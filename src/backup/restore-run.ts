@@ -11,11 +11,11 @@ import { BackupError, isBackedUp, type Manifest } from './manifest.ts';
 const PROGRESS_MS = 2 * SECOND;
 const DEAD_MS = 30 * SECOND;
 
-/** A run of a restore. It has locked its database. */
+/** One run of a restore, after it has locked the database. */
 export type RestoreRun = {
   /**
-   * Call this before each write: if the process was suspended, its code continues before any timer runs, and another
-   * run may have taken over.
+   * Call this before each write. While the process was suspended, another run may have taken over, and the timer that
+   * updates the record would notice that only after the write.
    *
    * @throws {BackupError} `restore-lost` when another run has taken over the database
    */
@@ -31,8 +31,9 @@ export type RestoreRun = {
 };
 
 /**
- * Calls `restore` while no other run restores into the database, and records its end in the database. If an unfinished
- * run of the same backup has not updated its record for 30 seconds by mongod's clock, this run takes over.
+ * Calls `restore` while no other run restores into the database, and then records in the database that the restore has
+ * ended. If an unfinished run of the same backup has not updated its record for 30 seconds by mongod's clock, this run
+ * takes over.
  *
  * @throws {BackupError} `database-not-empty`, `restore-running`, `restore-lost`; the error of `restore`
  */

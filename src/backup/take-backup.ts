@@ -35,10 +35,10 @@ type Options = {
 };
 
 /**
- * Writes the documents of all collections of `isBackedUp` into a new folder, which gets its name when the backup is
- * complete. On a replica set or a sharded cluster all documents are read at one moment, unless `noSnapshot` is set. A
- * standalone mongod cannot do that: the collections are read one after another, idempotency keys first and votes last,
- * so that the backup has the vote of every answered key.
+ * Writes the documents of all collections that `isBackedUp` accepts into a new folder, which gets its name when the
+ * backup is complete. On a replica set or a sharded cluster all documents are read at one moment, unless `noSnapshot`
+ * is set. A standalone mongod cannot do that: the collections are read one after another, idempotency keys first and
+ * votes last, so that the backup has the vote of every answered key.
  *
  * @param folder - must not exist; its parent folder must exist
  * @throws {BackupError} `folder-exists`, `snapshot-too-old`; the errors of MongoDB and of the file system

@@ -21,7 +21,7 @@ export function printAnswer(terminal: Terminal, { json, text, exitCode }: Answer
 type Needs<A> = SessionNeeds & {
   /** Checks the arguments before anything is opened, and throws if they do not fit together. */
   check?: (...given: A & unknown[]) => void;
-  /** Set if the command creates work for a worker: it then waits up to a second for Redis. */
+  /** Set if the command creates work for a worker. It then waits up to a second for Redis, which wakes the worker. */
   wakes?: boolean;
 };
 

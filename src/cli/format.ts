@@ -48,7 +48,7 @@ export function relative(at: Date, now: Date): string {
   return 'just now';
 }
 
-/** A moment in both forms: `2026-11-21T08:00:00Z (3 minutes ago)`; `-` for none. */
+/** A moment in UTC and relative to `now`: `2026-11-21T08:00:00Z (3 minutes ago)`; `-` for none. */
 export function when(at: Date | null | undefined, now: Date): string {
   return at ? `${utc(at)} (${relative(at, now)})` : '-';
 }

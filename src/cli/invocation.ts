@@ -7,7 +7,8 @@ import type { Terminal } from './terminal.ts';
 const DEFAULT_DATA_DIR = '.data';
 
 /**
- * A command line for the user to copy. It begins like the running one: with npm, or with the path of the file.
+ * A command line for the user to copy. If the running command was started with npm, it begins with npm; otherwise with
+ * `node` and the path of cli.ts.
  *
  * @param line - what follows `tallyport`, such as `token issue alpha-craft`
  */

@@ -17,7 +17,7 @@ export type SetOptions = {
   resend?: boolean;
 };
 
-/** The options of `NAMES` that each protocol requires. It refuses the others. */
+/** The options of `NAMES` that each protocol requires. All other options of `NAMES` are refused for the protocol. */
 const NEEDS: Record<Protocol, (keyof typeof NAMES)[]> = {
   'votifier-v1': ['host', 'port', 'publicKeyFile'],
   'votifier-v2': ['host', 'port', 'token'],

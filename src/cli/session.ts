@@ -12,7 +12,7 @@ import type { AppDeps } from '../process/app-deps.ts';
 import { CommandError } from './failure.ts';
 import { say, type Terminal } from './terminal.ts';
 
-/** How long a command waits for Redis to wake a worker. If Redis does not answer, the sweep finds the work later. */
+/** How long a command waits for Redis. If Redis does not answer, the sweep finds the command's work later. */
 const REDIS_WAIT_MS = SECOND;
 
 /** How long an interrupted command waits until the services that it started are closed. */
@@ -26,8 +26,8 @@ export const RUN_AGAIN =
 export type Session = AppDeps & { terminal: Terminal };
 
 /**
- * What a command requires of the database. `whole`: no restore is unfinished. `migrated`: also, all unique indexes
- * exist. `any`: nothing.
+ * What a command requires of the database. `whole`: no restore is unfinished. `migrated`: no restore is unfinished, and
+ * all unique indexes exist. `any`: nothing.
  */
 type DatabaseState = 'migrated' | 'whole' | 'any';
 

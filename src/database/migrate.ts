@@ -12,7 +12,7 @@ export type Migrated = { created: string[]; migrations: string[] };
 
 /**
  * Prepares a database for this version: first collections and indexes, then the pending migrations. In an empty
- * database no migration is needed, so all are recorded as applied. Two calls do no harm, also at the same time.
+ * database no migration is needed, so all are recorded as applied. Two calls do no harm, even at the same time.
  *
  * @throws {CodedError} `restore-unfinished`, and what `prepareDatabase` throws
  */

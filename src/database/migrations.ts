@@ -9,7 +9,7 @@ import { listRankedServers } from './migrations/0005-list-ranked-servers.ts';
 import { groupQuarantines } from './migrations/0006-group-quarantines.ts';
 
 /**
- * A change of stored documents. It must do no harm if it runs twice, also at the same time, and while processes of the
+ * A change of stored documents. It must do no harm if it runs twice, even at the same time, or while processes of the
  * previous version still serve (design rule 15). When it runs, the indexes of this version exist.
  */
 export type Migration = {

@@ -10,7 +10,7 @@ const nested = { _id: false } as const;
 
 const restoredDefinition = {
   documents: { type: Number, required: true },
-  /** The number of votes that the restore holds back: those that were open or already held back in the backup. */
+  /** How many votes the restore holds back: in the backup they were waiting, being sent or already held back. */
   heldVotes: { type: Number, required: true },
   /** The number of waiting mails and Discord messages that the restore dropped, so that they are not sent. */
   droppedMessages: { type: Number, required: true },

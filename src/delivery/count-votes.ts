@@ -6,7 +6,7 @@ import type { Server } from '../servers/server.ts';
 import { OPEN_WORK, type Vote } from '../votes/vote.ts';
 import { serversWithOpenWork } from './sweep.ts';
 
-/** Counts stop here and then mean “at least this many”: a count of a million votes at each scrape takes seconds. */
+/** Counts stop here and then mean “at least this many”. Counting a million votes for each scrape would take seconds. */
 export const COUNTED_AT_MOST = 10_000;
 
 /** How many votes of a server wait to be sent. Counting stops at `atMost`; there is no limit by default. */
@@ -30,7 +30,8 @@ type VoteAge = (typeof AGES)[number][0];
 /** Votes that are waiting or being sent, and all listeners. Each count of votes is at most `COUNTED_AT_MOST`. */
 export type QueueCounts = {
   /**
-   * Votes waiting or being sent, by listener state. A listener that should fetch and does not counts as unreachable.
+   * Votes waiting or being sent, by listener state. If a listener that fetches has made no take for 10 minutes, it
+   * counts as unreachable (`isForgotten`).
    */
   open: Record<ListenerState, number>;
   /** Waiting votes by the state of their server's listener and the time since they were cast. */
@@ -126,7 +127,7 @@ async function countByAge(
   const counted = AGES.map(async ([age, below], n) => {
     const youngest = n === 0 ? {} : { $lte: after(now, -(AGES[n - 1]?.[1] ?? 0)) };
     const votedAt = Number.isFinite(below) ? { ...youngest, $gt: after(now, -below) } : youngest;
-    // Usually most states have no listener with open votes. Such a state needs no query.
+    // In most states, usually no listener has votes to send. Such a state needs no query.
     if (serverIds.length === 0) return [age, 0] as const;
     const count = await votes.countDocuments(
       { serverId: { $in: serverIds }, 'delivery.state': 'waiting', votedAt },

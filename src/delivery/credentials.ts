@@ -7,7 +7,7 @@ import { kindOfText } from '../servers/token-text.ts';
 /** The pasted text is not the key or token that a listener needs. The message says what is wrong with the text. */
 export class CredentialError extends CodedError<'key-invalid' | 'token-malformed'> {}
 
-/** The context that a listener's sealed secret is bound to: a secret of another server cannot be opened with it. */
+/** The encryption context of a listener's secret. A secret of another server cannot be decrypted with it. */
 export function secretContext(listener: Pick<Listener, 'serverId'>): string {
   return `listener of ${listener.serverId.toHexString()}`;
 }

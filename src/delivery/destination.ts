@@ -4,7 +4,7 @@ import type { Outcome } from '../listeners/outcomes.ts';
 import { after, DAY } from '../platform/clock.ts';
 import { type Limited, type OutgoingLimitDeps, takeConnection } from '../platform/limits/outgoing-limit.ts';
 
-/** A proof expires after this time, because the address may belong to somebody else by then. */
+/** A proof of a listener's address expires after this time: the address may belong to somebody else by then. */
 const PROOF_VALID_MS = 7 * DAY;
 /** If an address is proven again in the same way and its stored proof is younger than this, no new proof is stored. */
 const PROOF_IS_FRESH_MS = DAY;

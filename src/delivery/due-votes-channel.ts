@@ -8,7 +8,7 @@ import type { Vote } from '../votes/vote.ts';
 import { serversWith } from './drain/lost-attempts.ts';
 
 const SERVERS_A_QUERY = 2_000;
-/** If a connection receives nothing for 20 s, `openRedis` reconnects. So a quiet connection sends pings. */
+/** `openRedis` notices a lost connection only if a command gets no answer within 20 s. So a subscriber sends pings. */
 const PING_EVERY_MS = 5 * SECOND;
 
 export type ChannelDeps = {

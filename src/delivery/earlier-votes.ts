@@ -6,7 +6,7 @@ import { isImported, type Vote } from '../votes/vote.ts';
 import type { ResendDeps } from './resend-vote.ts';
 import { type ResentRange, resendVotes } from './resend-votes.ts';
 
-/** `countEarlierVotes` reads at most this many votes. If it returns this number, there may be more. */
+/** `countEarlierVotes` reads at most this many votes, so there may be more than it counts. */
 export const EARLIER_COUNTED = 100;
 
 /**

@@ -5,7 +5,7 @@ import type { Server } from '../servers/server.ts';
 import type { Vote } from '../votes/vote.ts';
 import { withoutAttempts } from './timeline/older-attempts.ts';
 
-/** How long details of attempts are stored. What stays is in `OlderAttempts`. */
+/** How long details of attempts are stored. After that, only a summary is left (`OlderAttempts`). */
 export const ATTEMPT_DETAILS_TTL_MS = 90 * DAY;
 
 /**

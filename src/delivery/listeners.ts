@@ -78,15 +78,15 @@ function isSealed(secrets: SecretBox, sealed: string, context: string, secret: s
 /** The fields that an owner does not see: secrets, and internal state of the deliveries. */
 const HIDDEN = { sealedSecret: 0, previousSecret: 0, released: 0, resendOwed: 0, lease: 0 } as const;
 
-/** A listener as its owner sees it, with the numbers of its votes. */
+/** A listener as its owner sees it, with counts of its votes. */
 export type ListenerView = Omit<Listener, keyof typeof HIDDEN> & {
   state: ListenerState;
   waiting: number;
   /** Unconfirmed votes that can still be resent. */
   unconfirmed: number;
   /**
-   * Delivered votes that nothing confirmed and that can still be resent: a Votifier v1 listener closed without an
-   * answer, or a taker reported `sent`.
+   * Delivered votes that nothing confirmed and that can still be resent: a Votifier v1 listener closed the connection
+   * without an answer, or a taker reported `sent`.
    */
   sentNotConfirmed: number;
 };

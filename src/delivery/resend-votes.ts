@@ -27,7 +27,10 @@ export type ResendRange = {
   states: VoteSelection[];
   /** Only votes of this player, in any spelling of the name. */
   player?: string;
-  /** Only votes whose last attempt, between these moments, got no answer. Votes held back by a restore are left out. */
+  /**
+   * Only votes whose last attempt began between these moments and got no answer. Votes that a restore held back are
+   * left out.
+   */
   silent?: { since: Date; until: Date };
   /** Only votes that were held back when a backup was restored. */
   restored?: true;
@@ -62,9 +65,8 @@ const BATCH = 500;
 type RunOptions = { most?: number; progress?: Progress; byId?: ObjectId };
 
 /**
- * Resends a server's votes of a time range in the order in which they were cast, each with a new schedule. A repeated
- * run, also after a crash, takes only votes that are in one of the states: a vote that is still in the queue is not
- * queued twice.
+ * Resends a server's votes of a time range in the order in which they were cast, each with a new schedule of retries.
+ * If a run is repeated, for example after a crash, it skips votes that are still in the queue: none is queued twice.
  *
  * @param by - who resends them, for the audit log and the timelines; `byId`: the user's id, if there is a user
  * @param options - `forOwner`: whether `DELIVERED_RESENDS` applies to delivered votes; operators have no such limit

@@ -28,7 +28,11 @@ export function holdRestoredVote(vote: Document, now: Date): boolean {
   return true;
 }
 
-/** The servers with votes that a restore held back, and how many can still be sent; most first. `only`: this server. */
+/**
+ * The servers with votes that a restore held back, and how many of these can still be sent, highest number first.
+ *
+ * @param only - the only server to look at; absent for all servers
+ */
 export async function heldByRestore(
   { votes, clock }: { votes: Collection<Vote>; clock: Clock },
   only?: ObjectId,

@@ -85,7 +85,7 @@ function detailOf(error: NodeJS.ErrnoException & { reason?: string; cert?: PeerC
   return said.replace(/; if .*/s, '');
 }
 
-/** The outcome for each error code of OpenSSL or Node that has one of its own. */
+/** The error codes of OpenSSL and Node that have an outcome of their own. */
 const MEANINGS: Record<string, OutcomeCode> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'certificate-other-name',
   CERT_HAS_EXPIRED: 'certificate-expired',

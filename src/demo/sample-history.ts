@@ -16,7 +16,8 @@ const BATCH = 2_000;
 export async function writeSampleHistory(deps: ImportDeps, listed: ListedSample[]): Promise<void> {
   const now = deps.clock.now();
   const first = startOf(addDays(dayOf(now), -HISTORY_DAYS));
-  // All votes are at least a minute old: for newer ones, counting would have to wait for the vote counter.
+  // Votes of the last minute are left out: `recountVotes` counts new minutes by increments, which made-up votes do not
+  // have.
   const settled = after(now, -MINUTE);
   const touched: { serverId: ListedSample['serverId']; days: string[] }[] = [];
   for (const one of listed) {

@@ -6,7 +6,7 @@
 const version = process.argv[2] ?? '';
 process.on('disconnect', () => process.exit(1));
 try {
-  // Without development dependencies, as in the image, the package is missing: the parent gets this as an error.
+  // Without development dependencies, as in the Docker image, the package is missing: the parent gets this error.
   const { MongoBinary } = await import('mongodb-memory-server');
   process.send?.({ path: await MongoBinary.getPath({ version, checkMD5: true }) });
 } catch (error) {

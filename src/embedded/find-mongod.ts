@@ -50,8 +50,8 @@ function sources(env: Variables, say: Say): Source[] {
 }
 
 /**
- * Gets the mongod of mongodb-memory-server in a child process: the package writes its progress to standard output,
- * which belongs to the command's answer, and it reads the environment of its process.
+ * Gets the mongod of mongodb-memory-server in a child process. In this process, the package would write its progress
+ * into the standard output of the user's command, and it could not be given environment variables of its own.
  */
 async function fromMemoryServer(env: Variables, download: boolean): Promise<Binary | undefined> {
   const child = spawn(process.execPath, [DOWNLOADER, DOWNLOADED_VERSION], {

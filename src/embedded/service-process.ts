@@ -60,7 +60,7 @@ export async function startService(
     } catch (error) {
       await service.stop();
       const message = await lastLogError(join(options.dir, 'log'));
-      // Another process has taken the port after our check: try again with another port.
+      // If another process took the port after our check: try again with another port.
       const portTaken = options.port === undefined && /address already in use/i.test(message);
       if (portTaken && attempt < PORT_ATTEMPTS) continue;
       if (error instanceof ServiceError) throw new ServiceError(`${error.message}. ${message}`.trim());

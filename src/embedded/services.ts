@@ -35,8 +35,8 @@ export type OpenServices = {
  * ones with their data in DATA_DIR. If an earlier start was killed and its services still run, they are stopped first.
  * If SECRET_KEY is not set, the key that is stored in DATA_DIR is used; the first start makes it.
  *
- * @throws {ServiceError} when something is missing or does not start, or when the platform, or for over 5 minutes a
- *   command, already uses this DATA_DIR. Nothing is left running then.
+ * @throws {ServiceError} when something is missing or does not start, when a platform already uses this DATA_DIR, or
+ *   when a command still uses it after 5 minutes. Nothing is left running then.
  */
 export async function openServices(
   config: Config,
@@ -48,7 +48,7 @@ export async function openServices(
 
 /**
  * The services for one command. If a platform runs on this DATA_DIR: its services are used and not stopped, and shared
- * settings that `env` lacks are taken from the platform. Otherwise the same as `openServices`.
+ * settings that `env` lacks are taken from the platform. Otherwise it does what `openServices` does.
  *
  * @throws {ServiceError} as `openServices`; {ConfigError} when the platform's settings and `env` are not valid
  *   together.

@@ -29,7 +29,7 @@ function settingsIn(env: Variables): SharedSettings {
   return settings;
 }
 
-/** The settings that the platform records for commands. PUBLIC_URL is always one, even if HOST and PORT define it. */
+/** The settings that the platform records for commands. They always include PUBLIC_URL, even if it is not set. */
 export function settingsToShare(config: Config, env: Variables): SharedSettings {
   return { ...settingsIn(env), PUBLIC_URL: config.PUBLIC_URL };
 }

@@ -12,7 +12,7 @@ import { type FavouriteList, MOST_FAVOURITES } from './favourite-list.ts';
 
 type Favourites = { favourites: Collection<FavouriteList>; clock: Clock };
 
-/** The limit of changes of one user: enough to mark a page of the ranking, and few enough to cost little. */
+/** The limit of changes of one user: enough to star every server on several pages of the ranking. */
 const CHANGES: Allowance = { times: 120, windowMs: 10 * MINUTE };
 
 /** Counts one change of a user's favourites. Returns null if it is allowed; otherwise when the next one is allowed. */
@@ -102,7 +102,7 @@ export type Favourite = {
   serverId: ObjectId;
   /** Null if the server is removed or hidden. */
   server: WithId<Server> | null;
-  /** The player name of the user's last vote. Null if there is none, `server` is null, or it refuses the name. */
+  /** The player name of the user's last vote. Null without one, if `server` is null, or if the game refuses it. */
   username: string | null;
   /** When this player may vote next; null if they may now. Undefined without a name, or if the server is not listed. */
   nextVoteAt: Date | null | undefined;

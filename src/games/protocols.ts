@@ -38,8 +38,8 @@ const SECRET = defineMessage('they answer only to a password or key of their own
 
 /**
  * gamedig's protocols that Tallyport does not use, because it queries only the server itself, without credentials. A
- * list on the internet does not show whether players can reach the server, has no latency, and would be downloaded
- * whole for each server. `nadeo` would also open connections that the address guard does not check.
+ * service that lists servers does not show whether players can reach a server or with which latency, and its whole list
+ * would be downloaded for each server. `nadeo` would also open connections that the address guard does not check.
  */
 const NOT_ASKED: Record<string, Text> = {
   altvmp: ELSEWHERE,

@@ -77,8 +77,8 @@ export async function aggregateDay(
 type SliceIds = { all: ObjectId[]; reporting: ObjectId[] };
 
 /**
- * Computes a day for one slice of servers. Returns the last report of each reporting server before the day, if it is at
- * most `LONGEST_GAP_MS` older.
+ * Computes a day for one slice of servers. Returns for each reporting server its last report before the day, if that
+ * was made at most `LONGEST_GAP_MS` before the day began.
  */
 async function computeSlice(
   { statusSamples, ...deps }: AggregateDeps,

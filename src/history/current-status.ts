@@ -69,7 +69,7 @@ export function playersHidden({
   return playersHidden === true && onlinePlayers === 0;
 }
 
-/** A server's latency in milliseconds from its current source; null until known and while not online. */
+/** A server's latency in milliseconds from its current source; null if it is unknown or the server is not online. */
 export function latencyAt(server: Sources & Pick<Server, 'current'>, now: Date): number | null {
   if (statusAt(server, now) !== 'online') return null;
   const latency =

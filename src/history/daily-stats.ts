@@ -6,8 +6,9 @@ import type { Nested } from '../platform/document.ts';
 const sums = {
   onlineSeconds: { type: Number, required: true },
   offlineSeconds: { type: Number, required: true },
-  /** The time of failed checks that do not count: not yet the third in a row, or our canary failed too. */
+  /** The time of failed checks that do not count, because each was not yet the third in a row. */
   unconfirmedSeconds: { type: Number, required: true },
+  /** The time of failed checks that do not count, because our canary failed too. */
   canarySeconds: { type: Number, required: true },
   /** The part of `onlineSeconds` in which the server hid its number of players. Absent if it never did. */
   hiddenSeconds: { type: Number },
@@ -32,8 +33,8 @@ const dailyStatsDefinition = {
   probes: { type: new Schema(sums, nested), required: true },
   reports: { type: new Schema(sums, nested), required: true },
   /**
-   * Present only if samples older than the time series' TTL were imported: the times of the samples that the sums of
-   * the probes include, 4 bytes each (see import-export/).
+   * Present only if imported samples that are too old for the time series were added to `probes`: their times in
+   * milliseconds since the start of the day, 4 bytes each (see fold-samples.ts).
    */
   foldedMoments: { type: Buffer },
 } as const;

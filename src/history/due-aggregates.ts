@@ -14,7 +14,7 @@ const AGAIN = 'aggregate-day-again';
 
 /**
  * The UTC days to compute now, oldest first: those that were not computed yet, or only once and are due again. Days
- * before the oldest listed server and days whose samples have expired are left out.
+ * before the oldest listing and days whose samples have expired are left out.
  */
 export async function dueAggregates({ servers, ...marks }: Due): Promise<string[]> {
   const now = marks.clock.now();

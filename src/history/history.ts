@@ -173,8 +173,8 @@ async function hourSums(
 }
 
 /**
- * Hours without a probe get the values of the probe before, up to the end of that probe's seconds: a server that is
- * offline for long has one probe an hour.
+ * If an hour has no probe, it gets the values of the last probe before it, as far as the `seconds` of that probe reach.
+ * A server that has been offline for long has only one probe an hour.
  */
 function fillHours(sumsBySlot: Map<number, BothSums>, probe: StatusSample, now: Date): void {
   const end = Math.min(after(probe.at, probe.seconds * SECOND).getTime(), now.getTime());

@@ -89,7 +89,7 @@ export async function reportStatus(
 
 /**
  * Makes the update unless the last report is less than five minutes old. If the result of an update is unknown, the
- * document is read: if it has our own id, the update was made; otherwise the update is sent again.
+ * document is read: if its `lastReport` has the id of `ours`, the update was made; otherwise the update is sent again.
  */
 async function updateOnce(
   { servers, batcher }: Pick<ReportDeps, 'servers' | 'batcher'>,

@@ -32,7 +32,7 @@ export type ServerInfo = {
   /** The average over 7 days, with at most 2 decimals. */
   averagePlayers: number;
   peakPlayers: number;
-  /** Milliseconds, at most 2 decimals; null until known and while not online. */
+  /** Milliseconds, at most 2 decimals; null if it is unknown or the server is not online. */
   latencyMs: number | null;
   /** Over 30 days, in milliseconds. */
   averageLatency: number | null;

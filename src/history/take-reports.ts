@@ -16,7 +16,7 @@ export type Report = {
   fields: Partial<Record<string, unknown>>;
 };
 
-/** `previousAt`: the time of the previous report. The result is null if the report is too early or has no server. */
+/** `previousAt`: the time of the previous report. Null if the report is too early or its server does not exist. */
 type Taken = { previousAt: Date | null } | null;
 
 export const lastReports = serverLoader({ lastReport: 1 });

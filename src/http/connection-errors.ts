@@ -44,9 +44,9 @@ function answerClientError(
   }
   if (closing.has(socket)) return;
   closing.add(socket);
-  // The rest of the request is discarded and not parsed: a vote that was answered with 408 must not be cast. The
+  // The rest of the request is discarded and not parsed: a vote that was answered with 408 must not be cast. Adding a
   // listener of `data` detaches Node's parser. If the socket were paused before that, `resume` would have no effect.
-  // Node's listener of `end` would take the end of the client's side for the end of our answers.
+  // Node's listener of `end` is removed: if the client closed its side, Node would close ours before the refusal.
   socket.removeAllListeners('data');
   socket.removeAllListeners('end');
   socket.on('data', () => undefined);

@@ -11,8 +11,8 @@ export function databaseTimeLeft(request: FastifyRequest): number {
 }
 
 /**
- * Waits for `work`, which uses the database. A request may wait 5 s for the database in total, without the time in
- * which its body arrives. If this time is over, `work` is not cancelled.
+ * Waits for `work`, which uses the database. A request may wait 5 s for the database in total; the time in which its
+ * body arrives does not count. If the 5 s are over, `work` is not cancelled.
  *
  * @throws {DeadlineError} if the request has waited 5 s in total before `work` ends; otherwise the errors of `work`
  */

@@ -51,10 +51,10 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** The codes for errors of Fastify or a plugin with the status 429 or 503. Several codes have these statuses. */
+/** Errors of Fastify or a plugin have only a status. Of the codes with the status 429 or 503, they get these. */
 const GENERAL = { 429: 'too-many-requests', 503: 'unavailable' } as const;
 
-/** All codes of one status, in the order of the table. */
+/** All codes of one status, in the order of `ERROR_CODES`. */
 export function codesOf(status: number): ErrorCode[] {
   return (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => ERROR_CODES[code].status === status);
 }

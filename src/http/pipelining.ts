@@ -26,7 +26,7 @@ const tooMany = new WeakSet<IncomingMessage>();
 
 /**
  * Handles the requests of a connection one after another: a pipelined request begins when the answer before it is sent.
- * Node alone would handle all of them at once and keep their answers in memory, also if the client reads none. If a
+ * Node alone would handle all of them at once and keep their answers in memory, even if the client reads none. If a
  * request comes while `MOST_AHEAD` are unanswered: it is refused, and then the connection is closed. If a pipelined
  * request comes while `MOST_WAITING` requests of the process wait: its connection is closed at once.
  *

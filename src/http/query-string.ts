@@ -8,7 +8,7 @@ const BARE_PERCENT = /%(?![\da-f]{2})/i;
 
 const ENCODED_BYTES = /(?:%[\da-f]{2})+/gi;
 
-/** Decodes a name or value. The text is checked first: to catch thousands of errors would take long. */
+/** Decodes a name or value. The text is checked first: if thousands are invalid, catching each error is slow. */
 function decode(part: string): string {
   const text = part.replaceAll('+', ' ');
   if (!text.includes('%')) return text;

@@ -45,7 +45,7 @@ function voteSchema(clock: Clock) {
     );
 }
 
-/** How many servers are recounted at once. A day with new votes takes up to 30 s, which is nearly all waiting. */
+/** How many servers are recounted at once. One recount mostly waits for the database. */
 const RECOUNTED_AT_ONCE = 50;
 
 /**
@@ -83,8 +83,8 @@ export function voteImporter(
 }
 
 /**
- * Stores the time of the oldest vote of the batch as `votesNamedSince`, if it is before the stored time. The next
- * removal of old player names begins at `votesNamedSince`.
+ * For each server: stores the time of its oldest vote of the batch as `votesNamedSince`, if it is before the stored
+ * time. The next removal of old player names begins at `votesNamedSince`.
  */
 async function noteOldest({ servers }: Pick<VoteImportDeps, 'servers'>, batch: VoteRecord[]): Promise<void> {
   for (const { serverId, records } of byServer(batch)) {

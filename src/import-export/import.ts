@@ -65,8 +65,8 @@ type Touched = { serverId: ObjectId; days: string[] }[];
 
 /**
  * Computes the finished days that got samples, then the daily figures of their servers. Today is computed when it is
- * over. If midnight passes during an import: the oldest day becomes too old and is skipped, and a second import adds
- * its samples to the sums.
+ * over. If midnight passes during an import: the oldest day becomes too old and is skipped. If the import is then run
+ * again, it adds the samples of that day to the day's sums.
  */
 export async function aggregateTouchedDays(deps: SampleImportDeps, touched: Touched): Promise<void> {
   const today = dayOf(deps.clock.now());

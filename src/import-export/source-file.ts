@@ -12,7 +12,7 @@ export type SourceFile = {
 
 /**
  * Opens a file for an import, which reads it twice: to check it, and to import it. Standard input and pipes can be read
- * only once, so they are copied to a temporary file. The file is unlinked at once, so it disappears with the process.
+ * only once, so they are copied to a temporary file. This copy is unlinked at once, so it disappears with the process.
  *
  * @param path - `-` is standard input
  * @param standardInput - what `-` reads

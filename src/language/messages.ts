@@ -15,7 +15,7 @@ type PlaceholderName<Rest extends string> = Rest extends `${infer Inside}}${stri
     ? Word<Name>
     : Word<Inside>
   : never;
-/** `S` if it is the name of a placeholder. The branches of an ICU plural are none: they contain spaces or `#`. */
+/** `S` if it is the name of a placeholder. A branch of an ICU plural is not one: it contains a space or `#`. */
 type Word<S extends string> = S extends '' | `${string} ${string}` | `${string}#${string}` ? never : S;
 
 /** The names of the elements that need a function: `a` in `Without it, <a>sign in</a>.` `PlainTag` needs none. */

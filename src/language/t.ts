@@ -110,7 +110,7 @@ function formatFor(text: string): IntlMessageFormat {
   return format;
 }
 
-/** Makes texts of the admin area acceptable for pages. The admin area is only in English: they are not translated. */
+/** Gives texts of the admin area the type that pages require. That area is only in English: `t` changes nothing. */
 export function inEnglish<Code extends string>(texts: Record<Code, string>): Record<Code, Text> {
   return texts as unknown as Record<Code, Text>;
 }

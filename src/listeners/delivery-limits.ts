@@ -42,7 +42,7 @@ export function answerStepFor(timeoutMs: number, neededMs: number): number {
   return step === -1 ? LAST_ANSWER_STEP : step;
 }
 
-/** How long an attempt's lease lasts, in milliseconds: `LEASE_MS`, plus what it waits longer than at step 0. */
+/** How long an attempt's lease lasts, in milliseconds: `LEASE_MS`, plus the step's deadline minus that of step 0. */
 export function attemptLeaseMs(
   { LEASE_MS, LISTENER_TIMEOUT_MS }: { LEASE_MS: number; LISTENER_TIMEOUT_MS: number },
   step: number,
@@ -74,5 +74,5 @@ export function delayAt(schedule: readonly number[], step: number, random = Math
   return Math.round(delay * (1 - JITTER + 2 * JITTER * random));
 }
 
-/** Minecraft's limit, in UTF-16 units. If a listener refuses a longer name, this does not count against it. */
+/** Minecraft's limit, in UTF-16 units. If a listener refuses a longer name, the refusal is not counted. */
 export const LONGEST_USUAL_NAME = 16;

@@ -69,7 +69,7 @@ const leaseDefinition = {
   testAt: { type: Date },
 } as const;
 
-/** The secret before a rotation. Until `until`, votes are also signed with it, so that the receiver can change. */
+/** The secret before a rotation. Until `until`, votes are also signed with it, so the receiver can switch later. */
 const previousSecretDefinition = {
   sealed: { type: String, required: true },
   until: { type: Date, required: true },
@@ -90,7 +90,7 @@ const proofDefinition = {
 const resendOwedDefinition = {
   /** When the token or key was changed: only votes whose last attempt is older are sent again. */
   at: { type: Date, required: true },
-  /** The last delivery before that; the start of 1970 if there was none. Only votes tried later are sent again. */
+  /** The last delivery before `at`; the start of 1970 if there was none. Only votes tried later are sent again. */
   silentSince: { type: Date, required: true },
   /** The user who changed the token or key: an e-mail address, or `cli`. */
   by: { type: String, required: true },
@@ -157,7 +157,7 @@ const listenerDefinition = {
   previousSecret: { type: new Schema(previousSecretDefinition, nested), default: null },
   /** If absent, `both` applies. */
   rewards: { type: String, enum: REWARDS },
-  /** The name of the voting site in every vote. The listener finds its token by it, so only the owner changes it. */
+  /** The name of the voting site in every vote. Votifier v2 finds its token by this name, so only the owner sets it. */
   serviceName: { type: String, required: true },
   /**
    * Increases when the settings change and when the listener is resumed. Outcomes of attempts with an earlier revision

@@ -131,7 +131,7 @@ export function isSilent({ code, words }: Pick<Outcome, 'code' | 'words'>): bool
 /** Failures of Tallyport itself, and its stop while it waited for an answer. They say nothing about the listener. */
 const OURS: ReadonlySet<OutcomeCode> = new Set(['lease-ran-out', 'stopped-while-waiting', 'our-fault']);
 
-/** Whether the outcome is one of `OURS`. */
+/** Whether Tallyport itself caused the outcome (`OURS`). */
 export function isOurs({ code }: Pick<Outcome, 'code'>): boolean {
   return OURS.has(code);
 }

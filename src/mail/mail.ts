@@ -21,7 +21,7 @@ const mailDefinition = {
   lastFault: { type: String },
   /** For a notification about a server: the server's id. */
   serverId: { type: Schema.Types.ObjectId },
-  /** Set if the server was over its limit of messages: the message is not sent. Removed once a later one counts it. */
+  /** Set if the server was over its limit of messages, so this one is not sent. Removed when a later one reports it. */
   heldAt: { type: Date },
 } as const;
 

@@ -37,13 +37,13 @@ export type NameAges = { of: number; firstTime: number; under30Days: number; old
 export type HeldOnServer = OpenQuarantine & {
   server: Named;
   ages: NameAges;
-  /** Networks that used the server's vote form since the first held vote. `ofPlayers`: those with a looked-up name. */
+  /** Networks that used the vote form since the first held vote. `ofPlayers`: those that used a looked-up name. */
   networks: NetworkCount;
   /** The most players that our checks saw in 30 days; null if no check saw a number. */
   playersSeen: number | null;
 };
 
-/** The held votes of one origin on all servers, or of one quarantine without an origin. */
+/** The held votes of one origin, such as a network, on all servers; or of one quarantine without an origin. */
 export type HeldVotes = QuarantineGroup<HeldOnServer>;
 
 /** How many quarantines a page shows. Each costs a few small queries. */

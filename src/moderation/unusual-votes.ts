@@ -101,8 +101,9 @@ async function suspects({ servers, voteCounters, dailyStats }: FindDeps, now: Da
 }
 
 /**
- * The highest recent number of players of a server: what probes saw, or what the server reported, up to
- * `MOST_REPORTED_PLAYERS`. Without this limit, a server that reports a million players could have any number of votes.
+ * The highest recent number of players of a server: what probes saw, or what the server reported. A reported
+ * number counts up to `MOST_REPORTED_PLAYERS`: otherwise a server that reports a million players could have any number
+ * of votes.
  */
 async function believedPlayers(
   dailyStats: Collection<DailyStats>,

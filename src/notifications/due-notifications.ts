@@ -88,7 +88,7 @@ export function dueNotifications(
   const since = outageSince(listener);
   if (!since) {
     // Votes may wait without an outage: for the connection limit, or because they are fetched but not accepted. Then
-    // their wait began when the oldest vote was cast.
+    // their wait began when the oldest vote was cast or last queued again.
     const waitsWithoutOutage = limited || listener.protocol === 'fetch';
     const waiting = waitsWithoutOutage && expiresAt ? after(expiresAt, -DELIVERY_EXPIRES_MS) : null;
     return [
@@ -138,7 +138,10 @@ function returnNotifications(
   return isProven && isSettled ? [{ kind: 'returned', since: sent.since }] : [];
 }
 
-/** Whether nothing was sent about the outage since `since` (`told`), and no such notification was sent lately. */
+/**
+ * Whether a notification about the outage that began at `since` may be sent. `told`: the start of the outage that the
+ * last notification of this kind was about. `sentAt`: when that notification was written.
+ */
 function mayNotify(
   told: Date | null | undefined,
   sentAt: Date | null | undefined,

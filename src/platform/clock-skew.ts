@@ -8,7 +8,7 @@ import { type Clock, SECOND } from './clock.ts';
  */
 export type ClockSkew = () => number | Promise<number>;
 
-/** A larger skew counts as wrong, because the process would measure the 24 hours of a cooldown wrongly. */
+/** A larger skew is reported, because the process would measure the 24 hours of a cooldown wrongly. */
 const TOLERANCE_MS = 2 * SECOND;
 /** After `FRESH_MS`, a new measurement is made in the background. After `STALE_MS`, callers wait for it. */
 const FRESH_MS = SECOND;
@@ -58,7 +58,7 @@ export function watchClockSkew(db: Db, clock: Clock): ClockSkew {
   };
 }
 
-/** A skew as text for users; `''` for 0. */
+/** A skew as text for operators; `''` for 0. */
 export function describeSkew(ms: number): string {
   if (ms === 0) return '';
   const seconds = (Math.abs(ms) / SECOND).toFixed(1);

@@ -117,7 +117,7 @@ export const canaryList = z.string().transform((value, context): CanaryAddress[]
 );
 
 /**
- * The most trusted proxies. A higher number is probably a mistake: if it is higher than the number of real proxies,
+ * The largest accepted number of proxies. A larger one is probably a mistake: if it exceeds the number of real proxies,
  * clients can choose their own address.
  */
 const MOST_PROXIES = 8;
@@ -125,7 +125,7 @@ const MOST_PROXIES = 8;
 const HOW_TO_TRUST =
   'set the number of proxies in front (1 for a single one), or their addresses or ranges, separated by commas';
 
-/** The shortest prefixes of trusted ranges, in bits. Shorter ones would trust too much of the internet. */
+/** The shortest accepted prefixes of trusted ranges, in bits. Shorter ones would trust too much of the internet. */
 const LEAST_PREFIX = { ipv4: 8, ipv4InIpv6: 104, ipv6: 16 };
 
 /** The proxies in front of the web process: `false`, their number, or their addresses and ranges. */

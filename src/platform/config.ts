@@ -132,7 +132,7 @@ const environment = z.object({
   SHUTDOWN_DELAY_MS: wholeNumber(0, 60_000).default(5 * SECOND),
   LEASE_MS: wholeNumber(1_000, 600_000).default(30 * SECOND),
   LISTENER_TIMEOUT_MS: wholeNumber(100, 8_000).default(5 * SECOND),
-  /** The first entry is not used, because the first attempt of a vote starts at once. */
+  /** The delays before a vote's attempts. The first one is not used, because the first attempt starts at once. */
   DELIVERY_SCHEDULE: durations.default([
     0,
     5 * SECOND,
@@ -345,8 +345,8 @@ export type SettingName = keyof typeof settings.shape;
 /**
  * Converts the text of a setting to its value, as for an environment variable.
  *
- * @returns the value, or the reason why the text is not usable. The reason may name one item of a list, but does not
- *   contain other texts
+ * @returns the value, or the reason why the text is not usable. The reason may quote one item of a list, but nothing
+ *   else of `text`
  */
 export function settingValue(name: SettingName, text: string): { value: unknown } | { reason: string } {
   const parsed = settings.shape[name].safeParse(text);

@@ -7,7 +7,10 @@ const LONGEST_COOKIE = 200;
 
 type CookieSite = Pick<Config, 'PUBLIC_URL' | 'basePath'>;
 
-/** A cookie that browsers send only with this site's own requests and with links to it. Scripts cannot read it. */
+/**
+ * A cookie that browsers send only with this site's own requests and when a link to the site is followed. Scripts
+ * cannot read it.
+ */
 export type Cookie = {
   /** The `Set-Cookie` header. `value` must have no white space, comma or semicolon. */
   set(value: string): string;

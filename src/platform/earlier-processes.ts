@@ -46,7 +46,7 @@ function hostOf(client = 'an unknown address'): string {
   return client.replace(/:\d+$/, '');
 }
 
-/** The connections of earlier processes. If MongoDB does not show all of them: those of the user in MONGODB_URI. */
+/** The connections of earlier processes. If the user in MONGODB_URI may see only its own connections: these. */
 async function earlierClients({ connection }: Pick<Mongo, 'connection'>): Promise<Connected[]> {
   const list = (allUsers: boolean) =>
     connection

@@ -5,7 +5,10 @@ let rows: [Uint16Array, Uint16Array, Uint16Array] = [
   new Uint16Array(128),
 ];
 
-/** How many letters must be added, removed, replaced or swapped with their neighbour (optimal string alignment). */
+/**
+ * How many letters must be added, removed, replaced or swapped with their neighbour to turn `a` into `b` (optimal
+ * string alignment).
+ */
 export function editDistance(a: string, b: string): number {
   if (b.length >= rows[0].length) {
     const longer = () => new Uint16Array(2 * b.length);

@@ -35,7 +35,10 @@ parser.core.ruler.push('no-user-names', ({ tokens }) => {
   for (const token of tokens) token.children &&= withoutUserNames(token.children);
 });
 
-/** Removes the link of a written address (tokens: open, text, close) if `@`, or `:`, a password and `@`, follow it. */
+/**
+ * Removes the automatic link of an address (tokens: open, text, close) if the address is followed by `@`, or by `:`, a
+ * password and `@`.
+ */
 function withoutUserNames(children: Token[]): Token[] {
   const hasAt = (at: number) => /^(?::[^\s/@]*)?@/.test(children[at]?.content ?? '');
   const isWritten = (token: Token | undefined) => token?.markup === 'linkify';

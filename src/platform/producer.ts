@@ -42,7 +42,7 @@ export type NewJob<N extends QueueName> = {
 };
 
 export type AddOptions = {
-  /** Replaces a delayed job of the same key, so that it runs now. */
+  /** Replaces a delayed job with the same key (see `QUEUES`), so that the job runs now. */
   hasten?: boolean;
   subject?: string;
 };

@@ -24,10 +24,11 @@ const listenerJob = {
  * All queues. A payload has ids and times, never content or a secret.
  *
  * `key` makes the deduplication id. If a job with that key is waiting or delayed, adding another one changes nothing,
- * unless `hasten` replaces a delayed job.
- * If one is running, exactly one more run follows, so no add is lost. Tallyport chooses no job ids, because BullMQ
- * silently ignores an `add` with the id of a finished job that it still stores. Only a question of `answer-now` has its
- * `askId` as id, by which its events are found.
+ * unless `hasten` replaces a delayed job. If a job with that key is running, exactly one more run follows, so no add is
+ * lost.
+ *
+ * Tallyport chooses no job ids, because BullMQ silently ignores an `add` with the id of a finished job that it still
+ * stores. Only a job of `answer-now` has its `askId` as id, by which its events are found.
  */
 export const QUEUES = {
   /** Forwards votes to listeners that answer. */

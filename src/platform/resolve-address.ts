@@ -19,7 +19,7 @@ export type ResolveOptions = {
  *
  * @param host - a host name or an IP address, in any spelling. The system's resolver interprets unusual ones (`127.1`,
  *   `0177.0.0.1`, `2130706433`), and the resulting address is checked
- * @returns one or more addresses: of the name servers' answers, the IPv4 addresses first
+ * @returns one or more addresses; if name servers returned them, IPv4 before IPv6
  * @throws {AddressError} when there is no address, no answer in time or the signal is aborted; also when one of the
  *   addresses is refused: a name with public and private addresses is an attack or a mistake
  */

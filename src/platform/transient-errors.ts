@@ -15,7 +15,7 @@ const REDIS_UNREACHABLE = /^(Too many Cluster redirections|Connection is closed)
 
 /**
  * Whether `error` will pass without an operator's help: MongoDB or Redis is unavailable, changes its primary or answers
- * too late; there are too many requests; or the run has lost its lease.
+ * too late; there are too many requests; or a run of `withLease` has lost its lease.
  */
 export function isTransientError(error: unknown): boolean {
   if (error instanceof MongoBulkWriteError && error.errorResponse instanceof Error)

@@ -16,10 +16,10 @@ import { limitQueries, type QueryLimit } from './query-limit.ts';
 import { readAnswer, type Said, saidBy } from './read-answer.ts';
 import { type Lookups, resolveServer } from './resolve-server.ts';
 
-/** How long a query may take, with the look-up of the name, without the wait for a slot and the import of gamedig. */
+/** How long a query may take. The look-up of the name counts; the wait for a slot and the import of gamedig do not. */
 const QUERY_MS = 5_000;
 
-/** How long a UDP request may take, with its repetition. */
+/** How long a UDP request may take, including its repetition. */
 const DATAGRAM_MS = 2_000;
 
 /** How many UDP queries run at once. If more ran at once, some answers would be lost. */

@@ -69,8 +69,8 @@ const FEW_CHECKS = 2 * LEAST_FAILING;
 const LEAST_IN_A_ROW = 3;
 
 /**
- * The probe interval with jitter, and a quick retry. Older failures are forgotten: within this time, every server is
- * probed again, except those that have been offline for long.
+ * How long a failure counts for `LEAST_IN_A_ROW`: the probe interval with jitter, and a quick retry. Within this time,
+ * every server is probed again, except those that have been offline for long.
  */
 const ROUND_MS = 6 * MINUTE;
 

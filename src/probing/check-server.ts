@@ -50,8 +50,8 @@ const RETRIED: ReadonlySet<ProbeFailure> = new Set(['answer-broken', 'closed']);
 const NOT_ASKED: ReadonlySet<ProbeFailure> = new Set(['game-unknown', 'address-refused']);
 
 /**
- * Checks a server whose probe this process has taken, and records the result. If it runs twice, only one result counts:
- * recording a result removes the take.
+ * Checks a server whose probe this process has taken, and records the result. If two calls check a server for the same
+ * take, only one result counts: recording a result removes the take.
  *
  * @throws the driver's error when MongoDB fails; the next probe is then made at its planned time
  */
@@ -77,7 +77,7 @@ export async function checkTakenServer(
 
 /**
  * Checks a server for an operator, without a limit of connections. The result changes the server's state, but not its
- * averages.
+ * uptime or averages, because its sample covers no time.
  *
  * @throws the driver's error if MongoDB fails
  */
@@ -221,8 +221,8 @@ function probeFields(state: ProbeState): Document {
 
 /**
  * The update of the current figures. A report that arrived after the query was sent is newer than the answer and wins.
- * If the answer has no message or version, the last one stays. If it hides the players, the number of a report that is
- * still valid stays.
+ * If the answer has no message or version, the last one stays. If the answer hides the players, the number of a report
+ * that is still valid stays.
  */
 function currentFields(probe: Probe, startedAt: Date, now: Date): Document {
   const checkedAt = { 'current.checkedAt': { $max: ['$current.checkedAt', now] } };

@@ -48,7 +48,7 @@ export function legacyText(description: unknown): string {
   return writer.written;
 }
 
-/** The text so far, the style at its end, and the calls of `writeComponent`: a part with a text makes three. */
+/** The text so far, the style at its end, and the calls of `writeComponent` (three for an object with a `text`). */
 type Writer = { written: string; style: Style; parts: number };
 
 function writeComponent(writer: Writer, component: unknown, inherited: Style, depth: number): void {

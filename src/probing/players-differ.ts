@@ -11,8 +11,8 @@ const ALLOWED_PART = 0.5;
 /**
  * Compares an answer's number of players with the number that the server reported within the last hour, as a part of
  * the update that records the answer. `playersDiffer` is set if the numbers differ by more than 10 and by more than
- * half of the larger one; the next comparison without such a difference removes it. A report is compared only if the
- * first check after it is answered, because an answer replaces the report's figures.
+ * half of the larger one; the next comparison without such a difference removes it. A report is compared only with the
+ * first check after it, and only if that check is answered.
  *
  * @returns fields of a `$set` stage
  */

@@ -32,7 +32,10 @@ export function limitProtocol(name: string, protocol: Protocol): void {
 /** How often a parser may read past the end of the data. Some parsers loop as often as a number in the answer says. */
 const MOST_READS_PAST_END = 1_000;
 
-/** Protocols whose answers have no header. If a field is missing, such an answer cannot be told from garbage. */
+/**
+ * Protocols whose answers have no header: an answer without some fields cannot be told from garbage. So their parsers
+ * may read past the end of the data only twice.
+ */
 const HEADLESS = ['armagetron', 'rfactor', 'savage2'];
 
 function boundReader(protocol: Protocol, mostPastEnd: number): void {

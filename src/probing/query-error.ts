@@ -50,7 +50,7 @@ export function socketError(error: unknown, where: string): QueryError {
   }
 }
 
-/** The probe result for an error. An error of another class means that gamedig's parser could not read the answer. */
+/** The probe result for an error. An error of any other class means that a parser could not read the answer. */
 export function failedProbe(error: unknown): Probe {
   if (error instanceof QueryError) return { ok: false, failure: error.code, message: error.message };
   if (error instanceof AddressError) return { ok: false, failure: error.code, message: `${error.message}.` };

@@ -103,8 +103,7 @@ export async function startProcess(
 
 /**
  * Runs one process with the configuration of its environment, until a stop signal or, if a parent process started it
- * with an IPC channel, until the parent is gone.
- * A second signal ends it at once.
+ * with an IPC channel, until the parent is gone. A second signal ends it at once.
  */
 export async function runProcess(name: string, start: StartWork, options: OpenOptions = {}): Promise<void> {
   const stopping = new AbortController();

@@ -27,7 +27,7 @@ export type WaitingWork = {
   redisUp: boolean;
 };
 
-/** How long each question to MongoDB or Redis may take. */
+/** The maximum wait for each answer of MongoDB or Redis. */
 const TIMEOUT_MS = 2 * SECOND;
 const FRESH_MS = 10 * SECOND;
 

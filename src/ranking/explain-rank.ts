@@ -69,7 +69,7 @@ function decider(one: RankFigures, other: RankFigures): Decider {
   return one.listedAt.getTime() === other.listedAt.getTime() ? 'id' : 'listed';
 }
 
-/** The servers above and below a rank. They are read from the list, because hidden servers share the last rank. */
+/** The servers one rank above and below; null if there is none. Hidden servers share a rank, so the list is read. */
 async function neighboursOf({ servers, rankedLists }: ExplainDeps, rank: number) {
   const ids = await rankedIds({ rankedLists }, [rank - 1, rank + 1]);
   const known = ids.filter((id) => id !== null);

@@ -156,7 +156,7 @@ function begun(typed: string, word: string): number {
 /** The weight of a term of the whole name (`=`, `#`): names that share such a term are almost equal. */
 const WHOLE = 10;
 
-/** The weight of a term that `total` names have: a rare term weighs more. */
+/** The weight of the term with this list key, which `total` servers have: a rare term weighs more. */
 export function termWeight(key: string, total: number): number {
   const isWhole = /^n:[=#]/.test(key);
   return (isWhole ? WHOLE : 1) / Math.log2(2 + total);

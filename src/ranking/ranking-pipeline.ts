@@ -42,7 +42,8 @@ function byMonth(days: string[]): Map<string, string[]> {
  */
 export function rankingPipeline(lastDay: string, listed: Filter<Server>, first: string | null): Document[] {
   const months = byMonth(rankingDays(lastDay));
-  // A missing day counts as 0. In `days` it has no votes; in `less` and `waiting` all its votes count in full.
+  // A missing day counts as 0. If it is missing in `days`, it has no votes; if in `less` and `waiting`, all its votes
+  // count in full.
   const sumOf = (figure: 'days' | 'less' | 'waiting', from: string | null) => ({
     $sum: [...months].map(([month, days]) => {
       const of = days.filter((day) => from !== null && `${month}-${day}` >= from);

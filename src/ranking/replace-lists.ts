@@ -79,7 +79,7 @@ async function digestsOf(rankedLists: Collection<RankedList>, prefix: string): P
   return digests;
 }
 
-/** Yields the last part first. The first part gives the number of pages, so these must exist before it is written. */
+/** Yields the last part first. Readers take the number of pages from the first part, so it must be written last. */
 function* partsOf(
   key: string,
   { places, total }: ListInProgress,

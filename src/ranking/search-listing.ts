@@ -40,7 +40,7 @@ type Candidate = WithId<Filtered & Searched & { name: string; rankPosition: numb
 /**
  * Finds servers whose name or other texts resemble the search text, even if it is misspelt. Returns at most one page,
  * sorted by similarity, then by rank. If the search text is an address: finds the servers at this address or at its
- * host. If there are none and the address is not certain: it is searched like other texts.
+ * host. If there are none and the text is not certainly an address: it is searched like other texts.
  *
  * The filters apply to the candidates. If hundreds of names have a word: only the best ranked of these servers are
  * candidates.

@@ -24,7 +24,7 @@ export async function similarServers(
   const lists = await deps.rankedLists.find({ _id: { $in: keys } }).toArray();
   const own = server._id.toHexString();
   // The longest list comes first: that of the game, if there is one. Its order is that of the ranking, and decides
-  // between servers with equally many lists.
+  // between servers that are in equally many lists.
   const inOrder = lists.toSorted((one, other) => other.total - one.total);
   const shared = new Map<string, { id: ObjectId; lists: number }>();
   for (const id of inOrder.flatMap(idsOf)) {

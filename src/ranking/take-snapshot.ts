@@ -12,9 +12,9 @@ const AFTER_DAY_MS = HOUR;
 
 /**
  * Stores the ranks at the end of yesterday, once. Any time today gives the same result: votes count by their days, the
- * uptime covers the 30 whole days before today, and the servers are those that were listed then. If daily statistics
- * are missing after downtime: a later ranking today stores the ranks. The uptime that counted on earlier days is not
- * stored, so a day without a ranking on the next day stays a gap.
+ * uptime covers the 30 whole days before today, and the servers are those that were listed at the end of yesterday. If
+ * daily statistics are missing after downtime: a later ranking today stores the ranks. The uptime that counted on
+ * earlier days is not stored, so a day without a ranking on the next day stays a gap.
  */
 export async function takeSnapshot(deps: RankDeps, lease: ActiveLease, first: string): Promise<void> {
   const now = deps.clock.now();

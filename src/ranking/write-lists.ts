@@ -74,7 +74,8 @@ export async function writeLists(deps: WriteListsDeps, lease: ActiveLease): Prom
     (namesCurrent &&
       before?.texts !== undefined &&
       isCurrent(before.texts, before.texts.digest, textsEveryMs(ids.length)));
-  // If the process dies half-way: the lists do not match the stored digests. So these are made invalid first.
+  // If the process dies half-way: the lists do not match the stored digests. So the digest of the names or the time of
+  // the texts is reset before their lists are written.
   const begun = {
     ...(namesCurrent ? {} : { 'names.digest': '' }),
     ...(textsCurrent || !before?.texts ? {} : { 'texts.at': new Date(0) }),

@@ -21,7 +21,7 @@ const schema = z.object({
 /**
  * Sets the owner's answer to an approved review of their server. It is public at once and replaces an earlier answer.
  *
- * @param by - the owner, or the operator who wrote it for them
+ * @param by - the e-mail address of the user who wrote the answer
  * @returns the current review; null when the server has no such approved review
  * @throws {InvalidDocumentError} when the field `answer` is empty or too long
  */

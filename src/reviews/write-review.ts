@@ -23,7 +23,7 @@ export const newReview = z.object({
 export type NewReview = z.input<typeof newReview>;
 
 /**
- * Stores a review as pending. It is public after its approval.
+ * Stores a review that an operator entered. It is public after its approval. Users write with `saveOwnReview`.
  *
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */

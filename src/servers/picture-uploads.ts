@@ -23,7 +23,8 @@ type NewUpload = Pick<PictureUpload, '_id' | 'serverId' | 'kind' | 'bytes'> & {
 };
 
 /**
- * Stores an uploaded picture for a worker. The caller adds the job after the server refers to the upload.
+ * Stores an uploaded picture for a worker. The caller adds the job (for a banner, after the server refers to
+ * the upload).
  *
  * @returns false when the upload with this id already has this source
  */

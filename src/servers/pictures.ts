@@ -15,7 +15,7 @@ export type Pictures = {
 
 /** If a picture was stored within this time, the reference to it may not be stored yet. So it is not deleted. */
 const REFERENCED_WITHIN_MS = MINUTE;
-/** The same time for `sweepPictures`. It is longer, because a later sweep can delete younger pictures. */
+/** `sweepPictures` leaves pictures that were stored within this time to a later sweep. */
 const SWEPT_AFTER_MS = HOUR;
 const AT_ONCE = 500;
 

@@ -26,7 +26,7 @@ type Deps = { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clo
  * Sets the prefix with which names of Minecraft: Bedrock Edition begin on the vote form. With an empty prefix, the form
  * accepts no such name.
  *
- * @throws {InvalidDocumentError} for a prefix that is too long or has other characters
+ * @throws {InvalidDocumentError} for a prefix that is too long, or has a space or a character outside ASCII
  */
 export async function setBedrockPrefix(
   deps: Deps,

@@ -6,7 +6,7 @@ const previewCardDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   /** When the card was last requested, to the day. A card without requests is deleted. */
   askedAt: { type: Date, required: true },
-  /** A hash of what the card must show, except figures: name, game, address, status, pictures and look. */
+  /** A hash of the name, game, address, status, pictures and look that the card must show; not of its figures. */
   key: { type: String, required: true },
   /** The time from which a worker may draw the card; absent if there is nothing to draw. */
   dueAt: { type: Date },

@@ -172,7 +172,7 @@ const serverDefinition = {
   isPremium: { type: Boolean, required: true, default: false },
   /** The server's owner; absent while nobody owns it, as after an operator listed or imported it. */
   ownerId: { type: Schema.Types.ObjectId },
-  /** Absent until there is a first one; `invitations` too. */
+  /** Absent until the server has a first member; `invitations` is absent until the first invitation. */
   members: { type: [new Schema(memberDefinition, nested)], default: undefined },
   invitations: { type: [new Schema(invitationDefinition, nested)], default: undefined },
   /** The ownership proof; absent if there is none. */
@@ -212,7 +212,7 @@ const serverDefinition = {
   probe: { type: new Schema(probeState, nested), required: true },
   /** The time of the oldest report, imported ones too; 1970 if an early version received it. Absent without reports. */
   firstReportAt: { type: Date },
-  /** All votes before this time have lost their player names (`KEEP_PLAYER_NAMES_MONTHS`). Absent: none has. */
+  /** All votes before this time have lost their player names (`KEEP_PLAYER_NAMES_MONTHS`). Absent if no vote has. */
   votesNamedSince: { type: Date },
   lastReport: { type: new Schema(lastReport, nested), default: null },
   playersDiffer: { type: new Schema(playersDiffer, nested) },

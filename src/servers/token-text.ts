@@ -9,7 +9,7 @@ const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
 const SHAPE = new RegExp(`^(tp[cd]?_)([0-9A-Za-z]{${RANDOM_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`);
 
-/** The CRC-32 of the random part, in six base62 digits. By it, scanners for leaked secrets can recognise a token. */
+/** The CRC-32 of the random part, in six base62 digits. With it, scanners for leaked secrets recognise a token. */
 function checksum(random: string): string {
   let rest = crc32(random);
   let digits = '';

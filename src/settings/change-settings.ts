@@ -218,8 +218,8 @@ function shownText(name: string, text: string | undefined): string | null {
 const EXCERPT = { most: 1_000, before: 40 };
 
 /**
- * Returns the two texts. If a text is too long, such as a page: the part of each that begins just before the
- * difference.
+ * Returns the two texts. If one is too long, such as a page: returns only a part of each, which begins just before the
+ * first difference.
  */
 function excerpts(one: string | null, other: string | null): [string | null, string | null] {
   const texts = [one ?? '', other ?? ''] as const;

@@ -165,7 +165,7 @@ export async function loadAssets({ LOGO: file }: Pick<Config, 'LOGO'>): Promise<
             .send(isPacked(type) ? plain : encodedFor(request, reply, await bodies())),
         );
       }
-      // The rules are made from the colour in the path: a process that has not read the new setting can serve them.
+      // The CSS is made from the colour in the path, so a process that has not read the new setting yet can serve it.
       app.get(accentPath(':colour'), ASSET, async (request, reply) => {
         const { colour } = request.params as { colour: string };
         if (!/^[0-9a-f]{6}$/.test(colour)) return reply.callNotFound();

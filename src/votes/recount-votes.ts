@@ -26,7 +26,7 @@ export const DAY_SETTLED_MS = 10 * MINUTE;
  */
 const MINUTE_SETTLED_MS = MINUTE;
 
-/** Each repair compares at least the settled minutes of this last period, to find increments that were written late. */
+/** Each repair compares at least this much time before the end of the settled minutes, to find late increments. */
 const COMPARED_AGAIN_MS = 8 * MINUTE;
 
 /** The minutes whose increments are settled: from `from` (inclusive) to `to` (exclusive), both whole minutes. */

@@ -32,7 +32,7 @@ export function dueRepairs(marks: Parameters<typeof dueDays>[0]): Promise<string
 
 const SLICE = 500;
 
-/** Minutes that no repair compares again are removed from a counter when it has more of them than this. */
+/** If a counter has more than this many minutes that no repair compares again: these minutes are removed. */
 const OLD_MINUTES_KEPT = 16;
 
 const LEASE = 'repair-counters';

@@ -40,8 +40,8 @@ const SHOWN = {
 const LOOKED_AT = 1_000;
 
 /**
- * Searches votes of a server, newest first. An index covers the player or the time alone. Other searches read up to
- * `LOOKED_AT` votes and filter them, so a result may have few votes and still have a `next`.
+ * Searches votes of a server, newest first. An index covers a search by player alone or by time alone. Other searches
+ * read up to `LOOKED_AT` votes and filter them, so a result may have few votes and still have a `next`.
  *
  * @param from - the `next` of the previous result
  */
@@ -170,8 +170,8 @@ async function countOfToken(votes: Collection<Vote>, cast: Filter<Vote>, tokenId
 }
 
 /**
- * How many votes an exclusion holds now, at most `COUNTED`. For an exclusion that is in progress or belongs to a block,
- * because its own `votes` is not stored yet.
+ * How many votes an exclusion covers now, at most `COUNTED`. For an exclusion whose own `votes` is not stored yet,
+ * because it is in progress or belongs to a block.
  */
 export function countMarked(
   { votes }: { votes: Collection<Vote> },

@@ -38,7 +38,7 @@ voteCounterSchema.index({ month: 1 });
 
 /** What a server's votes of a UTC day weigh in the ranking, and why some weigh less (see ranking/evidence/). */
 export type DayWeight = {
-  /** The number of counted votes when the day was weighed. If the counter differs: see `eachDueCounter`. */
+  /** Counted votes when the day was weighed. If the counter differs, the day is due (`eachDueCounter`). */
   of: number;
   /** The weight of all votes together, in tenths of a vote. */
   tenths: number;

@@ -73,7 +73,7 @@ const countersOfMonths = findLoader<VoteCounter, Month>({
 });
 
 /**
- * Counts votes after their requests (design rule 8, ADR 42). Increments are collected for 100 ms, longer while a write
+ * Counts votes in the background (design rule 8, ADR 42). Increments are collected for 100 ms, longer while a write
  * still runs, and written in one bulk write, which is not journaled. A write that fails or has an unknown result is not
  * repeated: the repair finds the lost increments.
  */

@@ -153,7 +153,7 @@ const voteDefinition = {
   seq: { type: Number, required: true },
   votedAt: { type: Date, required: true },
   tokenId: { type: Schema.Types.ObjectId, default: null },
-  /** Absent in imported votes and in votes of older versions, which the API cast. */
+  /** Absent in imported votes, and in votes of older versions, which were all cast with the API. */
   source: { type: String, enum: VOTE_SOURCES },
   /** `proven` when Steam confirmed the SteamID that the vote form got; absent otherwise. */
   identity: { type: String, enum: IDENTITIES },

@@ -44,7 +44,7 @@ export type Erased = {
 /**
  * Removes a player's name, in every spelling, from votes of all servers, reviews, favourites, finished exclusions and
  * the audit log, and deletes blocks of the name that are not in effect. Votes still count. Votes of the last 24 hours,
- * votes with an open delivery and held votes keep the name until the function is run again.
+ * votes with an open delivery and quarantined votes keep the name until the function is run again.
  *
  * @param name - a valid player name
  * @param by - the user who requested it; the audit log has this user and not the name

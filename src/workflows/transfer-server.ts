@@ -32,9 +32,9 @@ export async function nextOwner({ users }: Users, email: string): Promise<User> 
 }
 
 /**
- * Transfers a listed server to another user. A previous owner knows the tokens, claim keys and members, so these are
- * revoked and removed, as is the server's Discord webhook. The listener does not change. If a call is interrupted, a
- * repeated call completes it.
+ * Transfers a listed server to another user. If it had an owner: its tokens and claim keys are revoked, because that
+ * owner knows them. Members, invitations and the Discord webhook are removed. The listener does not change. If a call
+ * is interrupted, a repeated call completes it.
  *
  * @param by - who decided, for the audit log
  * @returns the server as it is now, and how many tokens were revoked; null when no such server is listed

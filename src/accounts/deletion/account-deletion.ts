@@ -17,7 +17,7 @@ const accountDeletionDefinition = {
   serverIds: { type: [Schema.Types.ObjectId], default: undefined },
 } as const;
 
-/** Requested deletions of accounts. The document outlives the user, so an interrupted deletion is completed. */
+/** Requested deletions of accounts. The document is deleted last, so that an interrupted deletion can be completed. */
 export const accountDeletionSchema = new Schema(accountDeletionDefinition, {
   collection: 'account_deletions',
 });

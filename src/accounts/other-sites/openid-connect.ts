@@ -35,7 +35,7 @@ export class OpenIdError extends AppError {}
 /** How long the provider's discovery document is cached. */
 const DISCOVERY_TTL_MS = HOUR;
 const DISCOVERY_TIMEOUT_MS = 5 * SECOND;
-/** After a user's return from the provider: the time for all requests together that finish the sign-in. */
+/** The time limit for all requests together that finish a sign-in, after the user's return from the provider. */
 const EXCHANGE_TIMEOUT_MS = 10 * SECOND;
 /** How far the provider's clock may differ from ours. */
 const CLOCK_TOLERANCE_S = 30;

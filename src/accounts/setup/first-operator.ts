@@ -37,7 +37,7 @@ export async function makeFirstOperator(
   });
 }
 
-/** Makes the account, still without rights. If the address has an account already, takes over that account. */
+/** Makes the account, not yet as an operator. If the address has an account already, takes over that account. */
 async function makeAccount(
   deps: UserDeps,
   auth: Auth,

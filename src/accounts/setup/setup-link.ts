@@ -20,7 +20,7 @@ type Links = { users: Collection<User>; verifications: Collection<Verification>;
 /** A setup link cannot be made: the site has an operator. */
 export class SetupError extends CodedError<'has-operator'> {}
 
-/** Whether the site has an operator, even a suspended one. From then on, no setup link works. */
+/** Whether the site has an operator, even a suspended one. If it has one, no setup link works. */
 export async function hasOperator({ users }: Pick<Links, 'users'>): Promise<boolean> {
   return (await users.findOne({ role: 'operator' }, { projection: { _id: 1 } })) !== null;
 }

@@ -16,7 +16,7 @@ import { answerServers } from './list-forge.ts';
 import { type Parameters, parametersOf } from './parameters.ts';
 import { limitClaimKey } from './too-many-calls.ts';
 
-/** Error texts of the two contracts with plain text, sent with the status 200; `MULTIPART` is sent with 415. */
+/** Error texts of the ListForge and the status/claim contract, sent with status 200. `MULTIPART` is sent with 415. */
 const WRONG_KEY = 'Error: server key not found';
 const NO_PLAYER = 'Error: username or steamid is missing';
 const CLAIMS_OFF = 'Error: claims are off for this server';
@@ -24,7 +24,7 @@ const MULTIPART =
   'a multipart form is not read: send the parameters in the address or as application/x-www-form-urlencoded';
 const UNKNOWN_CALL = 'Error: unknown object, element or action';
 
-/** The answers about a player's vote in the two contracts with plain text. */
+/** The answers about a player's vote in the ListForge and the status/claim contract. */
 const CODES = { none: '0', unclaimed: '1', rewarded: '2' } as const;
 
 /**
@@ -58,7 +58,7 @@ export async function claimContracts(
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer');
   });
-  // Thrown errors are answered in plain text in all three contracts. The log line has no URL, because it has the key.
+  // All three contracts answer thrown errors in plain text. The log line has no URL, because the URL may have the key.
   app.setErrorHandler(async (error, request, reply) => {
     const refusal = refusalOf(error as never, request);
     logRefusal(request, error as Error, refusal);

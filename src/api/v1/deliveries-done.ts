@@ -10,7 +10,7 @@ import type { Metrics } from '../../process/metrics.ts';
 import { callerOf } from './authentication.ts';
 import { answer, BODY_FAILURES, COMMON_FAILURES, failure, params } from './schemas.ts';
 
-/** In bytes. */
+/** The maximum size of the body, in bytes. */
 const DONE_LIMIT = 64 * 1_024;
 
 const voteId = z.uuid({ error: 'must have a vote_id that is a UUID' });

@@ -75,7 +75,7 @@ export const IF_NONE_MATCH = z.looseObject({
   }),
 });
 
-/** Adds a description and headers to the schema of an answer. Its `title` is its name in the OpenAPI document. */
+/** Adds a description and headers to an answer's schema, whose `title` becomes its name in the OpenAPI document. */
 export function answer<S extends z.ZodType>(
   schema: S,
   description: string,
@@ -107,7 +107,10 @@ export function failure(status: number, description: string, headers?: Record<st
 /** Codes that only pages and `/readyz` use. The OpenAPI document of the API does not list them. */
 const OF_PAGES = new Set<ErrorCode>(['unavailable', 'queues-unavailable']);
 
-/** The schema of a 429 answer with the code `code`. Its field `name` is the time from which a request is accepted. */
+/**
+ * The schema of a 429 answer with the error code `code`. `name` is the name of the field with the time from which a
+ * request is accepted.
+ */
 export function tooEarly<N extends string>(
   code: ErrorCode,
   name: N,

@@ -3,8 +3,8 @@ import type { Mongo } from '../../platform/mongo.ts';
 import { bindCollections } from '../collections.ts';
 
 /**
- * The indexes of builds before 0.2.0: one allowed only one open quarantine for each server, and one found the
- * quarantines of an origin, but not in their order.
+ * The indexes of builds before 0.2.0. The first allowed only one open quarantine for each server. The second found the
+ * quarantines of an origin (the field `origin` of vote-exclusion.ts), but not sorted by time.
  */
 const REPLACED = ['open_quarantines', 'origin_1'];
 

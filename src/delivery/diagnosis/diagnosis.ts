@@ -31,7 +31,7 @@ export type Diagnosis = Explanation & {
   reply?: string;
   /** True if an answer is hidden from the owner, because the service may belong to somebody else. */
   isReplyHidden?: true;
-  /** What Tallyport itself found: the target of a redirect, or the error message of its TLS library. */
+  /** What Tallyport found: a redirect's target, its TLS library's error message, or the `User-Agent` of a take. */
   detail?: string;
 };
 

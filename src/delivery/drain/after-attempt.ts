@@ -60,7 +60,8 @@ export function afterAttempt(taken: Taken, outcome: Outcome, now: Date, schedule
       return { ...waitAgain(), inc: { ...inc, ...usedStep() } };
     }
     case 'transient':
-      // A first refusal of a challenge is retried at once. After a second one in a row, the schedule's delay applies.
+      // The listener refused our answer to its challenge. After the first refusal, the vote is retried at once. After a
+      // second one in a row, the schedule's delay applies.
       if (outcome.code === 'challenge-refused' && attempts.at(-2)?.code !== 'challenge-refused')
         return waitAgain(now, 'challenge-retry');
       return { ...waitAgain(), inc: usedStep() };

@@ -58,7 +58,7 @@ export const QUEUE_ORDER = { 'delivery.queuedAt': 1, _id: 1 } as const;
 
 /**
  * The votes that may be sent now. If the attempt is a test, the vote's own next time is ignored. If the owner has
- * lowered the number of sendings, votes that were already sent that often are excluded (see `giveUpSentVotes`).
+ * lowered the number of sendings, votes that were already sent that often are left out (see `giveUpSentVotes`).
  */
 export function dueVotes(
   listener: Pick<Listener, 'serverId' | 'maxSendings'>,
@@ -128,14 +128,14 @@ export function takenVote(vote: Vote, attempt: Attempt): Taken {
   return { vote: { ...vote, delivery: { ...delivery, state: 'sending', attemptCount, attempts } }, attempt };
 }
 
-/** `attemptLeaseMs` as an aggregation expression: the ambiguous outcomes of the stored vote can raise the step. */
+/** `attemptLeaseMs` as an aggregation expression. The step is as in `answerStepOf`, computed from the stored vote. */
 function leaseOfAttempt(config: RecordDeps['config'], answerStep: number): Document {
   const leases = Array.from({ length: LAST_ANSWER_STEP + 1 }, (_, step) => attemptLeaseMs(config, step));
   const step = { $min: [{ $max: ['$delivery.ambiguousEnds', answerStep] }, LAST_ANSWER_STEP] };
   return { $arrayElemAt: [leases, step] };
 }
 
-/** The update that removes an attempt that was not made: its vote waits as before and is due at `now`. */
+/** The update that removes an attempt that was not made. The vote waits again and is due at `now`. */
 export function withoutAttempt(id: Attempt['id'], now: Date): Document[] {
   const attempts = (cond: Document) => ({ $filter: { input: '$delivery.attempts', as: 'attempt', cond } });
   const [own, others] = [{ $eq: ['$$attempt.id', id] }, { $ne: ['$$attempt.id', id] }];
@@ -155,7 +155,7 @@ export function withoutAttempt(id: Attempt['id'], now: Date): Document[] {
   ];
 }
 
-/** How long to wait for the answer, as a step: the vote's ambiguous outcomes or, if higher, the listener's step. */
+/** The step of `answerTimeoutMs`: the number of the vote's ambiguous outcomes or, if higher, the listener's step. */
 export function answerStepOf({ vote, attempt }: Taken): number {
   return Math.max(vote.delivery.ambiguousEnds, attempt.answerStep ?? 0);
 }

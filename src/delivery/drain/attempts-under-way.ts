@@ -106,7 +106,7 @@ export class AttemptsUnderWay {
    */
   async close(): Promise<void> {
     this.#closing = true;
-    // The remaining votes are not sent, so they need no slot.
+    // With no limit, each vote that waits for a slot goes to `#toGiveBack` at once (`#maySend`); none is sent.
     this.#sending.concurrency = Number.POSITIVE_INFINITY;
     while (this.#open.size > 0) {
       await within(RENEW_MS, Promise.all(this.#open)).catch(() => undefined);
@@ -125,7 +125,7 @@ export class AttemptsUnderWay {
    */
   async giveBackUnsendable(): Promise<void> {
     while (this.#toGiveBack.length > 0) {
-      // Votes that are given back are not sent, so they need no slot.
+      // With no limit, each vote that waits for a slot goes to `#toGiveBack` at once (`#maySend`); none is sent.
       this.#sending.concurrency = Number.POSITIVE_INFINITY;
       await this.#sending.onSizeLessThan(1);
       this.#sending.concurrency = MAX_CONCURRENT_ATTEMPTS;
@@ -202,7 +202,7 @@ export class AttemptsUnderWay {
     if (this.#closing || this.#error || this.#options.stop.aborted || this.#leased.isLost) return false;
     // If one vote is given back, all votes after it are given back too, which preserves their order.
     if (this.#toGiveBack.length > 0) return false;
-    // If half of the lease has passed, the attempt might not end before the lease does.
+    // If half of `LEASE_MS` has passed since the take, the attempt might last longer than its lease.
     if (performance.now() - takenAt > this.#deps.config.LEASE_MS / 2) return false;
     const { limited, revision, answerStep } = this.#leased.now;
     // If the listener has become slower since the vote was taken, the wait for its answer needs a longer lease.

@@ -111,8 +111,8 @@ function afterAmbiguousOutcome(
  * - If the listener has never taken a vote with its current settings, its token or key is probably wrong. If no answer
  *   came in time, a listener with a token, or a website, may also be slow: it is paused only after the longest wait or
  *   the last sending.
- * - If a Votifier v1 listener that confirmed votes before closes without an answer twice in a row, it is paused. A
- *   single close may be caused by one vote.
+ * - A Votifier v1 listener that has confirmed votes is paused if it closes the connection without an answer twice in a
+ *   row. One vote alone may cause a single close.
  */
 function whyPaused(before: ListenerHealth, outcome: JudgedOutcome): OutcomeCode | null {
   const { code, protocol, answerStep, isLastSending } = outcome;

@@ -76,7 +76,7 @@ async function leaseListener(
 ): Promise<LeasedListener | DrainResult> {
   const owner = `${given.processId}:${new ObjectId().toHexString()}`;
   const asOf = given.clock.now();
-  // Measured before the lease is taken: if the process is suspended meanwhile, the lease must not seem younger.
+  // Measured before the lease is taken: if the process is suspended meanwhile, the lease seems older, never younger.
   const since = performance.now();
   const releaseLater = () => releaseWithRetries(given, serverId, owner, endOf(options));
   const listens = options.kept !== undefined;
@@ -142,8 +142,8 @@ async function drainLeased(
   deps.onBegin?.(server.name);
   const accountId = server.ownerId?.toHexString() ?? null;
   const result = await sendDueVotes(deps, leased, options, accountId);
-  // If the lease is lost, the worker that owns it now detects the service. Otherwise `renew` has renewed an old lease,
-  // so the lease does not expire soon.
+  // If the lease is lost, the worker that owns it now detects the service. Otherwise `renew` has renewed the lease if a
+  // third of it had passed, so the lease does not expire soon.
   if (await leased.renew()) await detectOnce(deps, leased.now, { accountId, stop: options.stop });
   return result.kind === 'tested-later' ? await untilNextTest(deps, server.name, leased.now) : result;
 }

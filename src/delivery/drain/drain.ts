@@ -24,7 +24,10 @@ export type DrainDeps = LeaseDeps & {
 };
 
 export type DrainResult =
-  /** Another worker has the lease and looks for due votes again: at once if it `listens`, else at the release. */
+  /**
+   * Another worker has the lease and looks for due votes again: at once if it `listens`, otherwise when it releases the
+   * lease.
+   */
   | { kind: 'busy'; listens?: true }
   /** Nothing is due. */
   | { kind: 'idle' }

@@ -10,8 +10,8 @@ const KEPT_FOR_MS = 5 * SECOND;
 /** At this interval, old leases are released, and a query looks for due votes that Redis did not announce. */
 const LOOK_EVERY_MS = SECOND;
 /**
- * A process that read the lease before its release announces its vote to the last owner and adds no job. So for this
- * long after the release, the last owner adds a job instead. Votes announced later are found by the sweep.
+ * If a process casts a vote and has read the lease before the release: it announces the vote to the last owner and adds
+ * no job. So for this long after the release, the last owner adds the job. The sweep finds votes announced later.
  */
 const REMEMBERED_FOR_MS = 2 * SECOND;
 /**
@@ -86,8 +86,8 @@ export class KeptLeases {
   }
 
   /**
-   * Begins a drain. If this process drains the listener already: returns `'busy'`, and another drain follows that one.
-   * `isAnnounced`: whether announced votes began it. If a job began it, the listener may have changed.
+   * Begins a drain. If this process drains the listener already: returns `'busy'`, and the running drain is followed by
+   * another one. `isAnnounced`: whether announced votes started this drain. If a job did, the listener may be changed.
    */
   begin({ serverId, listenerId }: Job, isAnnounced: boolean): KeptTurn | 'busy' {
     const job = { serverId, listenerId };
@@ -185,8 +185,8 @@ export class KeptLeases {
       ({ since, leased }) => this.#isPaused || now - since > KEPT_FOR_MS || leased?.isOld === true,
     );
     const leased = [...this.#byServer.values()].flatMap((kept) => kept.leased ?? []);
-    // A drain that begins within the next second then needs no read of its listener. If a read fails here, it is made
-    // again by that drain, which handles the error.
+    // A drain that begins soon after this does not read its listener again. If a read fails here, the next drain
+    // repeats the read and handles the error.
     await Promise.all(leased.map((one) => one.renew(RENEW_MS / 2).catch(() => false)));
   }
 

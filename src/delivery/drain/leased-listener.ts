@@ -40,8 +40,8 @@ export type LeaseDeps = RecordDeps & {
 };
 
 /**
- * A listener whose lease this worker owns. Other processes change the breaker in two cases: if the listener is set or
- * resumed, its breaker closes and its revision increases, and the next `renew` reads the changes; if the game server
+ * A listener whose lease this worker owns. Other processes change the breaker in two cases. If the listener is set or
+ * resumed, its breaker closes and its revision increases, and the next `renew` reads the changes. If the game server
  * comes back, the next test is due earlier.
  */
 export class LeasedListener {
@@ -190,7 +190,7 @@ export class LeasedListener {
     if (health !== before || delivered) await this.#write({ ...change, ...delivered });
   }
 
-  /** Stores the first vote with a name beyond ASCII that was sent in Votifier v1: many listeners mangle such names. */
+  /** Stores the first vote with a non-ASCII name that was sent with Votifier v1: many listeners mangle such names. */
   async #noteName({ _id: voteId, username }: Vote, { reached }: Outcome): Promise<void> {
     const isSent = reached === 'written' || reached === 'acknowledged';
     const isAscii = /^[\u0020-\u007e]*$/.test(username);

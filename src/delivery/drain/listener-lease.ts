@@ -100,7 +100,10 @@ export const readLeased: BatchLoader<
   },
 };
 
-/** The breaker of a listener whose game server came back, as an expression: the next test is due at `at` or before. */
+/**
+ * An aggregation expression for the breaker of a listener whose game server came back. The next test is due at `at`, or
+ * at its planned time if that is earlier.
+ */
 export function withEarlierTest(at: Date | '$lease.testAt'): Document {
   const isLater = { $gt: ['$breaker.nextTestAt', at] };
   const now = { nextTestAt: at, hastenedBy: 'server-returned' };
@@ -115,7 +118,7 @@ type LeaseEnd = {
 
 type LeaseRelease = LeaseEnd & { serverId: ObjectId; owner: string };
 
-/** Releases leases of listeners that nothing else has changed. If one of them does not match, all get `false`. */
+/** Releases leases of listeners that no other process has changed. If one does not match, all answers are `false`. */
 const releaseLeases: BatchLoader<Collection<Listener>, LeaseRelease, boolean> = {
   most: 100,
   async load(listeners, asked) {
@@ -156,7 +159,7 @@ export async function releaseLease(
   };
 }
 
-/** A lease end that stores no delivery. No listener has this revision. */
+/** A lease end that stores no delivery. No listener has revision -1, so `changed` in the result means nothing. */
 export const NOTHING_LEARNT: LeaseEnd = { revision: -1, learnt: {} };
 
 /**

@@ -16,7 +16,7 @@ const LAST_LOOK_MS = SECOND;
 
 /** A listener has a backlog if more votes than this are waiting or being sent. */
 const BACKLOG_VOTES = 100;
-/** The shortest time between two checks of a drain whether its listener has a backlog. */
+/** A drain checks at most once in this time whether its listener has a backlog. */
 const COUNTED_EVERY_MS = SECOND / 4;
 
 /**
@@ -74,8 +74,8 @@ async function takeAndSend(
       continue;
     }
     if (stopReason) return stopReason;
-    // The backlog is counted when a tested listener begins to answer, or after four votes were taken. It is counted
-    // again at most four times a second, because votes may be cast faster than they are sent.
+    // The backlog is counted when a tested listener begins to answer, or after four votes were taken. After that, it is
+    // counted up to four times a second, because it grows if votes are cast faster than they are sent.
     const answers = queueOf(leased.now) === 'forward-votes' && queue !== 'drain-backlogs';
     const isCounted = performance.now() - backlogSeenAt < COUNTED_EVERY_MS;
     if (answers && !isCounted && (queue === 'test-listeners' || takenCount >= MAX_CONCURRENT_ATTEMPTS)) {

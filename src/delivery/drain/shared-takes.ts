@@ -70,7 +70,7 @@ export type SharedTake = {
 /** A statement that takes votes, and how many votes it takes unless another worker or taker has some of them. */
 type Take = { statement: UpdateStatement; size: number };
 
-/** Sends takes in one durable command. If a single vote of them was not taken, all takes get `false`. */
+/** Sends takes in one durable command. If any vote was not taken, the answer to each take is `false` or its error. */
 async function sendTakes(votes: Collection<Vote>, takes: Take[]): Promise<(boolean | Error)[]> {
   const statements = takes.map(({ statement }) => statement);
   const { n, errors } = await sendRepeatable(votes, statements, DURABLE);
@@ -103,7 +103,7 @@ export const sharedTakes: BatchLoader<Collection<Vote>, SharedTake, boolean> = {
   },
 };
 
-/** `sharedTakes` for backlogs, whose takes are large: a longer command would delay inserts of votes. */
+/** `sharedTakes` for large takes of backlogs, fewer in one command: a longer command would delay inserts of votes. */
 export const sharedLargeTakes: typeof sharedTakes = { ...sharedTakes, most: 4 };
 
 /**

@@ -74,8 +74,8 @@ export async function takenOf(
 
 /**
  * Gives back taken votes that were not sent. If the listener's lease has not expired, the votes wait as if they had
- * never been taken. If it has, another worker may have sent later votes: the attempts are recorded as stopped before
- * anything was sent. An attempt that was recorded as lost is unchanged.
+ * never been taken. If it has expired, another worker may have sent later votes: the attempts are recorded as stopped
+ * before anything was sent. An attempt that was recorded as lost is unchanged.
  */
 export async function giveBackVotes(
   recording: RecordDeps,

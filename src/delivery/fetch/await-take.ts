@@ -17,8 +17,8 @@ type AwaitDeps = {
 };
 
 /**
- * Waits for the next take of a listener's votes; null when none comes. A take that waits already counts too: it is
- * woken, and reading the listener again stores it once more (`noteTake`).
+ * Waits for the next take of a listener's votes; null when none comes. A take that already waits counts too: it is
+ * woken, reads the listener again, and its time is stored again (`noteTake`).
  */
 export async function awaitTake(
   { listeners, producer, clock }: AwaitDeps,

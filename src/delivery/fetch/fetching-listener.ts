@@ -43,7 +43,7 @@ export async function fetchingListener(
 
 /** If the stored take is of the same program (`User-Agent`), a new take is stored only after this time. */
 const NOTED_EVERY_MS = MINUTE;
-/** If the stored take is of another program, a new take is stored after this time already. */
+/** If the stored take is of another program, a new take is stored after this shorter time. */
 const OTHER_NOTED_EVERY_MS = 5 * SECOND;
 
 type Note = { serverId: ObjectId; at: Date; agent: string };

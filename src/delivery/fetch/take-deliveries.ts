@@ -131,7 +131,7 @@ async function takeAgain(
 const GIVEN_BACK_FOR_MS = 10 * SECOND;
 
 /**
- * Gives back votes whose taker left before its answer began, or whose take failed: they wait as if they had never been
+ * Gives back votes whose taker left before it was answered, or whose take failed: they wait as if they had never been
  * taken. If a repeated call got a vote as well, the vote stays taken. Never throws: if MongoDB fails, the attempts are
  * lost when their leases have ended.
  */

@@ -1,6 +1,6 @@
 /**
- * How many votes took how long to arrive, by bucket: bucket n has the times above `RATIO`^(n - 1) ms up to `RATIO`^n
- * ms. Buckets of several days or servers can be added; percentiles cannot.
+ * The number of votes by the time that they took to arrive: bucket n counts times above `RATIO`^(n - 1) ms and up to
+ * `RATIO`^n ms. Buckets of several days or servers can be added; percentiles cannot.
  */
 export type ArrivalTimes = Record<string, number>;
 

@@ -31,7 +31,7 @@ export function totalOf(days: DeliverySums[]): DeliverySums {
   return total;
 }
 
-/** How many votes were forwarded or were to be: all but `notForwarded`. */
+/** How many votes were forwarded or are still to be forwarded: all but `notForwarded`. */
 export function forwardedOf({ waiting, delivered, unconfirmed, failed }: DeliverySums): number {
   return waiting + delivered + unconfirmed + failed;
 }

@@ -71,7 +71,7 @@ function formOf({ bytes, encoding = '', isLate }: ReceivedBody, { challenge }: C
   return quoted?.[2]?.trim() === challenge ? 'challenge-quoted' : 'challenge-surrounded';
 }
 
-/** The outcomes of a challenge that differ from those of a vote: no vote was sent, so none can have arrived. */
+/** Outcomes of a vote, and what replaces each for a challenge: no vote was sent, so none can have arrived. */
 const NOTHING_SENT: Partial<Record<OutcomeCode, OutcomeCode>> = {
   'no-answer': 'too-slow',
   'closed-without-answer': 'closed-before-written',

@@ -70,7 +70,7 @@ export async function postJson(url: URL, body: string, options: SendOptions): Pr
   return postOver(plain, url, { headers: {}, body }, options);
 }
 
-/** The outcomes of a request without TLS to a TLS port: it closes the connection or sends an alert, not HTTP. */
+/** Outcomes of a request without TLS to a TLS port, which closes the connection or sends a TLS alert, not HTTP. */
 const LIKE_TLS: ReadonlySet<OutcomeCode> = new Set([
   'closed-without-answer',
   'closed-before-written',

@@ -7,7 +7,7 @@ import type { Answer } from './http-challenge.ts';
 
 /**
  * At most this many bytes of an answer's body are read. The headers may have 16 KiB, which is Node's limit: with a
- * smaller one, an answer with long security policies could not be read, and its vote would be ambiguous.
+ * smaller limit, an answer with long security policies could not be read, and its vote would be ambiguous.
  */
 const LONGEST_ANSWER = 4_096;
 
@@ -28,8 +28,8 @@ export async function exchange(
   let informed = 0;
   const stop = (code: OutcomeCode) => (response ? response.destroy() : endWith(code));
   const onStop = () => stop('stopped-while-waiting');
-  // The wait ends one turn of the event loop after the timer: in a busy process, an answer that arrived in time may be
-  // unread.
+  // The wait ends one turn of the event loop after the timer fires: in a busy process, an answer that arrived in time
+  // may still be unread.
   let isLate = false;
   const giveUp = () => {
     isLate = true;

@@ -18,7 +18,7 @@ export function voteBody({ id, username, votedAt }: ForwardedVote, serverId: str
 
 /**
  * The headers with which the receiver verifies a message (Standard Webhooks 1.0): one signature for each of `secrets`.
- * The receiver accepts any of them. The id of a vote is the same in every attempt; the timestamp is that of the attempt.
+ * The receiver accepts any of them. A vote's id is the same in every attempt; the timestamp is that of the attempt.
  */
 export function signedHeaders(
   id: string,

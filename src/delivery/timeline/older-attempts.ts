@@ -57,7 +57,7 @@ export type OlderAttempts = {
   codes: Partial<Record<OutcomeCode, number>> | null;
 };
 
-/** Whether an attempt counts. It does not if Tallyport itself failed, stopped or reached a limit. */
+/** Whether an attempt counts. If Tallyport itself failed, stopped or reached a limit, it does not count. */
 export function counts(attempt: Attempt): boolean {
   return attempt.class !== 'none';
 }

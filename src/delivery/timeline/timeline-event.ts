@@ -14,7 +14,10 @@ export type DeliveryStatus =
   | {
       state: 'waiting';
       waitingFor: WaitingFor;
-      /** Why the listener is paused or unreachable; null if it is neither or there is none, and from `briefStatus`. */
+      /**
+       * Why the listener is paused or unreachable. Null if it is neither, if there is no listener, and always from
+       * `briefStatus`.
+       */
       reason: ListenerReason | null;
       /** How many votes are before this one in its listener's queue, up to `MOST_AHEAD`; null from `briefStatus`. */
       ahead: number | null;
@@ -25,8 +28,9 @@ export type DeliveryStatus =
   /** If `fetched`, the game server has fetched the vote and not reported its result yet. */
   | { state: 'sending'; since: Date | null; fetched: boolean }
   /**
-   * `confirmed`: whether the listener acknowledged the vote; null when that is not on record. If a Votifier v1 listener
-   * closed without an answer, or a taker reported `sent`, it is false. `fetched`: the game server fetched the vote.
+   * `confirmed`: whether the listener acknowledged the vote; null when that is not on record. False if a Votifier v1
+   * listener closed the connection without an answer, or a taker reported `sent`. `fetched`: the game server fetched
+   * the vote.
    */
   | { state: 'delivered'; at: Date | null; confirmed: boolean | null; fetched: boolean }
   /**

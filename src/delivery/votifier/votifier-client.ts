@@ -166,9 +166,9 @@ async function readAnswerFrom(
   const waiting = deadlineIn(options.answerMs ?? options.timeoutMs, options.waitSignal);
   const { read: reply, received, end } = await readUntil(connection, readReply, waiting);
   if (reply) return outcomeOfReply(reply, vote);
-  // Most v1 listeners close after a vote that they accept and also after one with the wrong key, so the vote counts as
-  // delivered, not confirmed. If the listener confirmed votes before, its key has changed or its plugin failed: the
-  // vote is not delivered.
+  // Most v1 listeners close the connection after a vote that they accept, and also after one with the wrong key, so the
+  // vote counts as delivered, not confirmed. If the listener confirmed votes before, its key has changed or its plugin
+  // failed: the vote is not delivered.
   const isSent = target.protocol === 'votifier-v1' && !options.confirmsVotes;
   const bareClose = isSent ? 'sent-not-confirmed' : 'closed-without-answer';
   const said = readable(received);

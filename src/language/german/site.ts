@@ -1,4 +1,4 @@
-/** Texts that several pages share: navigation, parts, charts, reviews, errors and counted nouns. */
+/** Texts that several pages share: navigation, charts, reviews, errors and counted nouns. */
 export const SITE = {
   vote: 'Stimme',
   votes: 'Stimmen',

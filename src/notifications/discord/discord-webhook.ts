@@ -7,7 +7,7 @@ import { defineMessage, type Text } from '../../language/t.ts';
  * - `deleted`: Discord knows no such webhook (404).
  * - `unauthorized`: Discord refuses its token (401).
  * - `needs-thread`: the webhook belongs to a forum channel, and its address names no post (220001).
- * - `no-forum`: its address names a new post, and its channel is no forum (220003).
+ * - `no-forum`: Discord accepts new posts only in forum channels, and the webhook's channel is not one (220003).
  * - `thread-gone`: the thread that its address names was deleted, or is locked (10003, 50083).
  */
 export const OFF_REASONS = ['deleted', 'unauthorized', 'needs-thread', 'no-forum', 'thread-gone'] as const;

@@ -29,7 +29,8 @@ type Written = { n: number; errors: Map<number, MongoServerError> };
  * Sends many independent writes in one command. The driver's own bulk writes are not used: they cost more, and if the
  * connection is lost, their error does not say so.
  *
- * @throws the driver's error when the whole command failed or its result is unknown, as when the write concern failed
+ * @throws the driver's error when the whole command failed, or when its result is unknown, for example because the
+ *   write concern failed
  */
 export async function sendWrites<D extends Document>(
   { db, collectionName }: Collection<D>,
@@ -51,7 +52,7 @@ export async function sendWrites<D extends Document>(
   return { n, errors };
 }
 
-/** If the result of a write becomes unknown later than this after it began, the write is not sent again. */
+/** A write with an unknown result is sent again only if it failed within this time. */
 const RETRY_WITHIN_MS = SECOND;
 
 /**
@@ -59,7 +60,7 @@ const RETRY_WITHIN_MS = SECOND;
  * once more. The driver retries a single update on a replica set, but not a command.
  *
  * @param updates - updates that change nothing, or fail with a duplicate key, when they are applied a second time
- * @returns the result of the last command; updates that an earlier command applied may not match in it
+ * @returns the result of the last command; it may not count updates that the first command already applied
  */
 export async function sendRepeatable<D extends Document>(
   collection: Collection<D>,
@@ -96,8 +97,8 @@ export function insertLoader<D extends Document>(
 }
 
 /**
- * Makes a loader that updates documents and inserts those that match none. A duplicate key fails only its own request.
- * If its result is unknown, an update may be sent twice, so applying it again must change nothing or fail with a
+ * Makes a loader that updates documents, and inserts one if an update matches none. A duplicate key fails only its own
+ * request. An update with an unknown result may be sent twice, so applying it again must change nothing or fail with a
  * duplicate key.
  *
  * @param collectMs - see `BatchLoader`
@@ -106,7 +107,7 @@ export function upsertLoader<D extends Document>(safety: WriteSafety, collectMs 
   return { ...updating<D>(safety, true), collectMs };
 }
 
-/** Like `upsertLoader`, but inserts nothing, and without a time for collecting. */
+/** Like `upsertLoader`, but inserts nothing, and always with a `collectMs` of 0. */
 export function updateLoader<D extends Document>(safety: WriteSafety): Updating<D> {
   return updating(safety, false);
 }

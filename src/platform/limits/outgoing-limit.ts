@@ -21,7 +21,7 @@ export type MayConnect = (address: string) => Promise<boolean>;
 
 /**
  * A Votifier v1 listener sends a greeting but often confirms no vote. So for connections to a destination that has
- * greeted, the three allowances are this many times as large.
+ * greeted, the three allowances (see `takeConnection`) are this many times as large.
  */
 const GREETED_FACTOR = 6;
 /** The part of a destination's allowance that one account may use, so that one account alone cannot use it up. */
@@ -34,7 +34,10 @@ export type Connection = {
   port: number;
   /** The account that owns the server; null when the server has no owner. */
   accountId: string | null;
-  /** Whether the destination took a vote without confirming it or, for HTTP, took votes before challenges existed. */
+  /**
+   * Whether the destination took a vote without confirming it; for HTTP: whether it took votes before Tallyport had
+   * listener challenges.
+   */
   hasGreeted: boolean;
 };
 
@@ -42,8 +45,8 @@ export type Connection = {
  * Counts one connection in three allowances, which all processes share: the destination's, the account's, and the
  * account's part of the destination's (without an account: only in the destination's). If one of them is used up,
  * nothing is counted. A destination is an address. Once it has greeted, it is an address with a port, so that listeners
- * on different ports do not share an allowance. Callers do not count connections to a destination that has acknowledged
- * a vote or a challenge, and probes of a server that is online.
+ * on different ports do not share an allowance. Callers count neither connections to a destination that has
+ * acknowledged a vote or a challenge, nor probes of a server that is online.
  *
  * @returns null when the connection may be opened; otherwise when it may be opened, and which allowance is used up
  * @throws the driver's error when MongoDB fails
@@ -80,7 +83,7 @@ function limitsOf(
   ];
 }
 
-/** Returns a check that counts an account's connection to an address and `port` as one without a greeting so far. */
+/** Returns a check for one account and port. It counts each connection as one to a destination that has not greeted. */
 export function mayConnectFor(deps: OutgoingLimitDeps, accountId: string | null, port: number): MayConnect {
   return async (address) =>
     (await takeConnection(deps, { address, port, accountId, hasGreeted: false })) === null;

@@ -23,7 +23,7 @@ export function addDays(day: string, days: number): string {
   return dayOf(after(startOf(day), days * DAY));
 }
 
-/** The first moment of the UTC day `months` months before `day`. If that month has no such day: of its last. */
+/** The first moment of the UTC day `months` months before `day`. If that month is too short: of its last day. */
 export function monthsBefore(day: string, months: number): Date {
   const before = startOf(day);
   before.setUTCMonth(before.getUTCMonth() - months);

@@ -20,7 +20,7 @@ export type Encoded = { bytes: Buffer; width: number; height: number };
 
 /** The largest width of a banner in each of its two sizes, in pixels. */
 const BANNER = { wide: 1_200, narrow: 600 } as const;
-/** The limits of width divided by height. A wider banner is cut left and right, a higher one at the top and bottom. */
+/** The limits of width divided by height. A wider banner is cut left and right, a taller one at the top and bottom. */
 const BANNER_RATIO = { least: 3, most: 8 } as const;
 
 const TIMEOUT_SECONDS = 5;

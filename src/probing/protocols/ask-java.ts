@@ -122,7 +122,7 @@ async function attemptInOrder(
   return false;
 }
 
-/** Reads the answer to a status request. An old server's is a kick, which may contain an answer to a list ping. */
+/** Reads the answer to a status request. An old server sends a kick, which may contain an answer to a list ping. */
 function readModern(received: Buffer): LegacyAnswer | undefined {
   if (isKick(received)) return readKick(received);
   const said = readStatus(received);

@@ -15,7 +15,7 @@ const STATUS_STATE = 1;
 /** The longest status in bytes; real servers send less. */
 const LONGEST_STATUS = 256 * 1_024;
 
-/** The handshake and the status request. `host` is the name that players' clients send: proxies choose by it. */
+/** The handshake and the status request. `host` is the name that players' clients send: proxies route by this name. */
 export function statusRequest(host: string, port: number): Buffer {
   const name = Buffer.from(host);
   const handshake = Buffer.concat([

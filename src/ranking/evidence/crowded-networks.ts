@@ -5,7 +5,7 @@ import { startOf } from '../../platform/periods/period-marks.ts';
 import { ORIGIN_STORED_MS, type VoteOrigin } from '../../votes/web/vote-origin.ts';
 import { FULL_OF_NETWORK } from './weigh-day.ts';
 
-/** A network from which more players voted for a server on a day than count in full. */
+/** A network from which more than `FULL_OF_NETWORK` players (times `factor`) voted for a server on a UTC day. */
 export type CrowdedNetwork = {
   serverId: ObjectId;
   /** The limits of a single network are multiplied by this factor: above 1 for an IPv6 /48, otherwise 1. */

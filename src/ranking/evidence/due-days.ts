@@ -75,8 +75,8 @@ function dueDay(day: string, { isFinal, grows }: { isFinal: boolean; grows: bool
   // If all votes of a finished day count in full: its weight is stored as their number.
   const isClean = { $eq: [votes, weighed] };
   const isSame = { $eq: [votes, `${weighed}.of`] };
-  // Votes cast since the last weighing count in full until the next one. So a day may wait for it only if all its votes
-  // count in full.
+  // Votes cast since the last weighing count in full until the next weighing. So the next weighing may be delayed only
+  // for a day whose votes all count in full.
   const hardlyGrew = {
     $and: [
       { $gt: [votes, OFTEN] },

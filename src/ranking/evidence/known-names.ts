@@ -7,8 +7,8 @@ type Named = Pick<Vote, 'usernameKey' | 'seq'>;
 export type KnownNames = { areRegulars(votes: Named[]): Promise<boolean[]> };
 
 /**
- * Finds regulars: players with more than `NEW_VOTES` earlier votes for the server. A vote's number says how many votes
- * its player cast before. Excluded votes do not count for this; imported votes do.
+ * Finds regulars: players with more than `NEW_VOTES` earlier votes for the server. A vote with the number 5 follows
+ * four votes of its player. Excluded votes are subtracted; imported votes, whose numbers are negative, are added.
  *
  * @param before - the end of the day that is weighed
  */
@@ -40,7 +40,7 @@ export async function knownNames(
   };
 }
 
-/** Imported votes have negative numbers, so the index alone is enough. */
+/** Counts imported votes by player name. Their numbers are negative, so the query needs only the index. */
 async function importedVotes(
   votes: Collection<Vote>,
   serverId: ObjectId,

@@ -5,7 +5,7 @@ import type { DayWeight } from '../../votes/vote-counter.ts';
  * UTC day weigh. A further vote never makes the sum smaller, so nobody can lower a server's rank by voting for it.
  */
 
-/** Votes of one network that count in full. An IPv6 /48 has four times this limit and the next two. */
+/** Votes of one network that count in full. For an IPv6 /48, this limit and the next two are four times as high. */
 export const FULL_OF_NETWORK = 4;
 /** Further votes in full, if they are of regulars or of confirmed accounts that are older than 7 days. */
 export const MORE_PROVEN = 4;

@@ -62,7 +62,7 @@ export async function weighVotes(
   return { first, weighed };
 }
 
-/** Removed servers are left out. */
+/** Weighs one day of several servers, except removed ones. Returns the number of weighed servers. */
 async function weighSlice(deps: WeighDeps, lease: ActiveLease, day: string, slice: Due[]): Promise<number> {
   const due = new Map(slice.map((one) => [one.serverId.toHexString(), one]));
   const projection = { ...CURRENT_PLAYERS, voteAllowance: 1 };

@@ -172,7 +172,7 @@ export function confirmedPage(
   return { title, width: 'narrow', body: html`<h1>${title}</h1>${body}` };
 }
 
-/** The page behind an invalid link. Mostly, the change was completed, cancelled or replaced, or has expired. */
+/** The page behind an invalid link. Usually, the change was completed, cancelled or replaced, or has expired. */
 export function invalidLinkPage(base: string): Page {
   const why = t(
     'The change is complete, was cancelled or replaced by a newer one, or is more than three days old; or the link is incomplete.',

@@ -3,8 +3,9 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import { hasServers } from '../../servers/members.ts';
 
 /**
- * The start page, which users get after a sign-in unless they wanted another page. The first that fits: the dashboard
- * for owners and members, the admin area for operators, the dashboard for users with a draft, the favourites.
+ * The path of a user's start page, which follows a sign-in unless the user wanted another page. Owners and members
+ * get the dashboard. Of the others, operators get the admin area, users with a draft get the dashboard, and everybody
+ * else gets the favourites.
  */
 export async function homeOf(
   deps: Pick<AppDeps, 'users' | 'servers' | 'serverDrafts'>,

@@ -113,7 +113,8 @@ function callbackRoute(id: OtherSite['id'], app: FastifyInstance, { deps, auth }
 
   const options = {
     ...ANYONE,
-    // The route waits for the other site, so it uses no slot for pages: if the site hung, two sign-ins would take all.
+    // The route waits for the other site. If it used one of the few slots for pages and that site hung: a few sign-ins
+    // would block all pages.
     config: { ...ANYONE.config, skipsSlotHook: true },
     // There is no HEAD route, because a HEAD request would use up the sign-in that this browser has begun.
     exposeHeadRoute: false,

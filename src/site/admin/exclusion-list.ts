@@ -13,7 +13,7 @@ type Row = {
   exclusion: VoteExclusion;
   server: Pick<WithId<Server>, '_id' | 'name'> | undefined;
   token: string | undefined;
-  /** How many votes the exclusion has now. Counted only for a block and while the exclusion is in progress. */
+  /** How many votes the exclusion has now. Counted only if the exclusion belongs to a block or is in progress. */
   marked: number | undefined;
 };
 

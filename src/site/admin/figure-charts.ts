@@ -8,7 +8,10 @@ import { type Html, html } from '../shared/html.ts';
 import { card } from '../shared/parts.ts';
 import { bytes } from './figure-rows.ts';
 
-/** The charts of the site's figures, each with a table of its numbers. Levels are lines, and sums are bars. */
+/**
+ * The charts of the site's figures, each with a table of its numbers. Servers, players and storage are lines; the
+ * others are bars.
+ */
 export function figureCharts(days: SiteDay[]): Html {
   const deliveries = days.map(({ day, figures }) => ({ ...(figures?.deliveries ?? noDeliveries()), day }));
   return html`${card({ title: 'Votes by source', body: sourcesChart(deliveries) })}

@@ -134,7 +134,7 @@ export async function settingsPages(app: FastifyInstance, parts: AdminParts): Pr
   ownPagesForms(app, parts);
   await app.register(logoForms, { parts });
 
-  /** The schema of a group's form. A field with an input must not be missing, because that would mean the default. */
+  /** The schema of a group's form. A field with an input must be sent: a missing one would be stored as the default. */
   function fieldsOf(group: SettingGroup) {
     const names: readonly ChangeableName[] = CHANGEABLE[group];
     const fields = names.map((name) => [name, deps.config.given.has(name) ? fieldText : z.string()]);

@@ -25,7 +25,7 @@ export function systemPage(app: FastifyInstance, { deps }: AdminParts): void {
   });
 }
 
-/** At least one process of each of these kinds must run. If none runs, the page shows the text. */
+/** At least one process of each of these kinds must run. If no process of a kind runs, the page shows its text. */
 const NEEDED = {
   worker: 'No worker runs: votes are accepted, but not forwarded.',
   scheduler: 'No scheduler runs: servers are not checked, and figures and ranks are not computed.',

@@ -76,7 +76,7 @@ export function isPreparing({ profile }: Server, now: Date): boolean {
   return bannerUpload !== undefined && failureOf(bannerUpload, now) === undefined;
 }
 
-/** Why an uploaded banner was refused; undefined while it waits for a worker. `late`: no worker encoded it in a day. */
+/** Why an uploaded banner was refused; undefined while it waits. `late`: no worker encoded it within a day. */
 function failureOf({ at, failure }: BannerUpload, now: Date): PictureFailure | undefined {
   return failure ?? (now.getTime() - at.getTime() > UPLOAD_TTL_MS ? 'late' : undefined);
 }

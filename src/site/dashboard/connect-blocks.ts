@@ -33,7 +33,7 @@ export type Block = {
 /** Shown in a configuration instead of the claim key. The key itself is shown only once, when it is created. */
 export const NO_KEY = 'YOUR-CLAIM-KEY';
 
-/** Whether the relay is shown with the plugins of the game: if it is Minecraft, or if the server fetches its votes. */
+/** Whether the relay is shown outside “Other plugins”: for Minecraft, and for servers that fetch their votes. */
 export function usesRelay({ server: { game }, listener }: Connected): boolean {
   return listener?.protocol === 'fetch' || (game?.startsWith('minecraft') ?? false);
 }

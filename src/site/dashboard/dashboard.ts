@@ -20,7 +20,7 @@ import { votesPage } from './votes-page.ts';
 
 /** Registers the owners' pages. `app` is a Fastify context with their path prefix. */
 export async function dashboard(app: FastifyInstance, parts: DashboardParts): Promise<void> {
-  // At shutdown, requests stop waiting for workers, because a test of a listener may take longer than a shutdown may.
+  // At shutdown, requests stop waiting for workers: a listener test can last longer than the time for a shutdown.
   app.addHook('preClose', async () => parts.deps.answers.giveUp());
   serverList(app, parts);
   addServerPages(app, parts);

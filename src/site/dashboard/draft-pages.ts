@@ -35,7 +35,7 @@ export function draftPages(app: FastifyInstance, { deps }: DashboardParts): void
   app.get('/drafts/:draftId', SIGNED_IN, async (request, reply) => {
     const found = await page(request);
     if (found) return sendPage(request, reply, found);
-    // If the draft became a listed server (with the same id): redirect. The user went back, or has a second tab.
+    // If the draft is a listed server now (with the same id), as after the Back button or in a second tab: redirect.
     if (await isListed(request))
       return reply.redirect(`${base}/dashboard/servers/${draftIdOf(request)}`, 303);
     throw new PageError(404, t('You have no draft with this id.'));

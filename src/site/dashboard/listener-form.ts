@@ -70,7 +70,7 @@ function newRewardsField({ hasClaimKeys, typed: { values, errors } }: Form): Htm
   return rewardsField(values.rewards ?? (hasClaimKeys ? undefined : 'push'), errors.rewards);
 }
 
-/** The check box that decides whether unconfirmed votes are sent again. Empty if the server has none. */
+/** The check box that decides whether unconfirmed votes are sent again. Empty if there are no unconfirmed votes. */
 function keepField({ listener, unconfirmed, typed: { values } }: Form): Content {
   if (unconfirmed === 0) return '';
   const votes = counted(unconfirmed, 'vote');

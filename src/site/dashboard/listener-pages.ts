@@ -80,7 +80,7 @@ const settingsForm = z.object({
 });
 const rotateForm = z.object({ revision: z.string().transform(Number) });
 
-/** Chosen in the form of a new listener, and used if a form sends no protocol. */
+/** The protocol that the form of a new listener preselects. It is also used if a form sends no protocol. */
 const DEFAULT_PROTOCOL = 'votifier-v2';
 
 type Showing = { protocol?: Protocol | undefined; typed?: Typed; message?: Html };

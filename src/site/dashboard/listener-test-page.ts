@@ -25,8 +25,8 @@ import { serverFrame } from './server-frame.ts';
 /**
  * Answers a form with a page that shows the steps of a test vote as they happen.
  *
- * @param saved - a message above the test, if settings were just saved. Saving used one of the user's checks, so the
- * test uses none.
+ * @param saved - a message above the test, if settings were just saved. Saving was already counted as one of the user's
+ * `CHECKS_A_MINUTE`, so the test is not counted.
  */
 export type RunTest = (request: FastifyRequest, saved?: Html) => Promise<FormAnswer>;
 
@@ -114,7 +114,7 @@ type RunningTest = {
   begun: Promise<'begun'>;
   /** Yields each step when it begins, and ends when the test ends. */
   steps: AsyncIterable<[DiagnosisStep]>;
-  /** The outcome of the test. Never rejects. */
+  /** How the test ended. Never rejects. */
   result: Promise<Ending>;
 };
 

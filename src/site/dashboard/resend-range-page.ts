@@ -89,7 +89,7 @@ export function resendRangePage(app: FastifyInstance, { deps }: DashboardParts):
     );
   };
 
-  /** The page that asks for confirmation. `sent`: the votes that the previous request sent, if there are more. */
+  /** The page that asks for confirmation. `sent`: how many votes the previous request sent, such as `5,000 votes`. */
   const question = async (
     request: FastifyRequest,
     filter: VoteFilter,

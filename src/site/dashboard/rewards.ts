@@ -63,7 +63,7 @@ export async function mustChooseRewards(deps: AppDeps, serverId: ObjectId): Prom
   return existing === null && (await hasClaimKeys(deps, serverId));
 }
 
-/** The refusal of a form in which no way of rewards was chosen. */
+/** The refusal of a form that does not say how players are rewarded. */
 export function notChosen(): Refused {
   return { errors: { rewards: t('Choose how players are rewarded.') } };
 }

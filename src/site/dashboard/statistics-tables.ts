@@ -10,7 +10,10 @@ import { csv } from '../shared/csv.ts';
 /** The maximum number of players in `voters.csv`. */
 const MAX_VOTERS = 1_000;
 
-/** The points of the last `days` + 1 times 24 hours: of daily points, those of the last `days` full UTC days. */
+/**
+ * The points whose time is at most `days` + 1 days ago. The time of a daily point is the beginning of its day, so of
+ * daily points these are the last `days` full UTC days.
+ */
 export function since(points: HistoryPoint[], now: Date, days: number): HistoryPoint[] {
   return points.filter(({ at }) => now.getTime() - at.getTime() <= (days + 1) * DAY);
 }

@@ -1,7 +1,7 @@
 import { AppError } from '../../platform/app-error.ts';
 /**
- * The file is not a valid SVG, or an uploaded logo of any format has too many pixels. The messages of `svgSize` can
- * follow the words “is no usable … picture: ”.
+ * The file is not a valid SVG, or an uploaded logo of any format has too many pixels. The messages of `svgSize` are
+ * written to follow a colon: “is no usable SVG, PNG or WebP picture: it ends before its last element”.
  */
 export class SvgError extends AppError {
   readonly code = 'svg';

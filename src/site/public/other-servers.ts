@@ -17,7 +17,7 @@ import { bannerLink, picturesOf, serverIcon } from '../shared/server-pictures.ts
 import type { Site } from '../shared/site-settings.ts';
 import { similarCards } from './similar-cards.ts';
 
-/** The most favourites that are read (the newest ones); the most favourites and similar servers that are shown. */
+/** The maximum number of favourites to read (the newest), of favourites to show, and of similar servers to show. */
 const READ_FAVOURITES = 50;
 const MOST_FAVOURITES_SHOWN = 8;
 const MOST_SIMILAR = 3;

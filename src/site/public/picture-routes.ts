@@ -23,7 +23,7 @@ export function pictures(app: FastifyInstance, { deps }: Pick<PublicParts, 'deps
     const cached = id === undefined ? undefined : cache.get(id);
     const bytes = id === undefined ? null : (cached ?? (await readPicture(deps, id)));
     if (id === undefined || !bytes) throw new PageError(404, t('There is no such picture.'));
-    // A cached picture is not cached again: a deleted one would be served as long as somebody requests it.
+    // A cached picture is not stored again: that would restart its TTL, so a deleted picture could be served for ever.
     if (!cached) cache.set(id, bytes);
     return reply
       .headers({

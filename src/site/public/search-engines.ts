@@ -109,7 +109,7 @@ export function forSearchEngines(app: FastifyInstance, { deps }: PublicParts): v
 type Entry = { path: string; changedAt?: Date | null | undefined };
 
 const PAGES = 'pages.xml';
-/** The names of sitemaps begin with the id of a game, or with this for servers without a game. No id has a hyphen. */
+/** Stands for the game's id in the name of a sitemap of servers without a game. No id of a game has a hyphen. */
 const WITHOUT_GAME = 'without-game';
 
 /** Which servers a file has: servers of `game` (null: of no game). `file` numbers the files of one game from 1. */

@@ -47,7 +47,7 @@ export function keyFigures(seen: Seen): Html {
   )}</dl>`;
 }
 
-/** By how many positions the rank has changed since yesterday. Empty if yesterday's rank was not recorded. */
+/** By how many positions the rank has changed since yesterday. Empty if it has not, or if yesterday's is unknown. */
 function rankChange({ ranks, info: { rankPosition } }: Seen): Content {
   const before = ranks.at(-1)?.rank ?? rankPosition;
   const places = before - rankPosition;

@@ -67,7 +67,7 @@ export function itemList(
   };
 }
 
-/** The structured data of a page of the ranking, and the feed of new servers, of the page's game or of all games. */
+/** The structured data of a page of the ranking, and the feed of new servers: of the page's game, or of all games. */
 export function searchDataOf(
   site: Place,
   query: RankingQuery,

@@ -5,7 +5,7 @@ const NOT_IN_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** Without this limit, one grapheme with many combining marks could cover the whole image. Real text needs fewer. */
+/** The most code points of a grapheme. With many combining marks, one could cover the image. Real text has fewer. */
 const MAX_CODE_POINTS = 12;
 
 /** Makes user input safe for an image: one line of valid XML characters. */

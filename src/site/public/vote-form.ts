@@ -188,14 +188,16 @@ function forgetName({ account, provenId, typed, ownName }: VoteFormView): Conten
   return html`<p class="small"><button type="submit" form="${FORGET}" class="link">${text}</button></p>`;
 }
 
-/** The hidden fields that the script fills in. `again` is `1` if the script is to solve a second challenge. */
+/**
+ * The hidden fields for the proof of work. The script fills in `proof` and `session`. If the form asks for a second
+ * proof: `again` is `1`, so that the server does not ask for a third.
+ */
 function proofFields(solvesAgain = false): Html {
   return html`<input type="hidden" name="proof" value="" />
     <input type="hidden" name="session" value="" />
     <input type="hidden" name="again" value="${solvesAgain ? '1' : ''}" />`;
 }
 
-/** The texts that the script shows. */
 function scriptTexts() {
   return {
     proving: t('Proving that you are not a script …'),

@@ -95,7 +95,7 @@ function formPage(app: FastifyInstance, parts: FormParts): void {
       const ownName = username === undefined ? await ownNameOf(deps, request, server) : undefined;
       const given = username ?? ownName;
       const linked = typeof given === 'string' ? given.slice(0, LONGEST_LINKED) : '';
-      // If the browser has a confirmed SteamID, a later refused sign-in (such as a reloaded return) is not shown.
+      // If the browser has a confirmed SteamID: a refusal in the address is not shown. It may come from a reload.
       const refused = provenId ? undefined : steamRefusal(steam);
       const typed = { values: { username: provenId ?? linked }, errors: refused ? { form: refused } : {} };
       return sendPage(request, reply, votePage(app.site, await viewOf(parts, request, server, typed)));

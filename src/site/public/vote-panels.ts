@@ -74,5 +74,5 @@ export function nextVotePanel(site: Site, server: WithId<Server>, view: NextVote
   </section>`;
 }
 
-/** The end of a player's cooldown; null if there is none. */
+/** `nextVoteAt` is the end of the player's cooldown; null if the player can vote now. */
 type NextVote = { nextVoteAt: Date | null; username: string; now: Date };

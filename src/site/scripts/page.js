@@ -61,7 +61,8 @@ document.addEventListener('click', ({ target }) => {
 });
 systemIsDark.addEventListener('change', showTheme);
 showTheme();
-// The switch between cards and the compact list. The stylesheet uses `data-list`; if it is not set, the switch itself.
+// The switch between cards and the compact list. The stylesheet follows `data-list`, which is the stored choice. If
+// `data-list` is not set, the stylesheet follows the checked radio button.
 for (const choice of document.querySelectorAll('[name="list-view"]')) {
   const { dataset } = document.documentElement;
   const kind = choice.id.replace('list-', '');

@@ -125,7 +125,7 @@ function sayAtName(text) {
   username.before(error);
 }
 
-/** The server refused the challenge. If the reason is the value of a field, `field` is the name of this field. */
+/** The server sent no challenge, but a refusal. If the reason is the value of a field, `field` names this field. */
 class Refused extends Error {
   constructor({ error, field }) {
     super(error);
@@ -202,7 +202,7 @@ addEventListener('pageshow', ({ persisted }) => {
   form.elements.proof.value = '';
   form.querySelector('button.vote').disabled = false;
   say('');
-  // If the server asked for another proof, because the browser's network changed after the challenge: vote again
-  // automatically, once.
+  // If the server asked for another proof, because the browser's network has changed or the proof has expired: vote
+  // again automatically, once.
   if (form.dataset.again !== undefined && !persisted) void vote();
 });

@@ -37,7 +37,7 @@ export const TOO_MANY_ACCOUNTS = defineMessage(
   'Too many new accounts came from your network, your mail provider or this mailbox in the last 24 hours. Try again tomorrow, or with another network or mailbox.',
 );
 
-/** The minimum duration. Adding a mail to the queue takes less, and a user hardly notices the wait. */
+/** `withMinimumDuration` takes at least this long. Adding a mail to the queue takes less; users hardly notice it. */
 const EVEN_MS = SECOND / 2;
 
 /**

@@ -111,7 +111,7 @@ function gaps(points: ChartPoint[]): Content[] {
   return drawn;
 }
 
-/** Bad or unknown shares from 0.05 % are drawn at least this high, in percent: a minute offline is visible. */
+/** The minimum height, in percent, of a bad or unknown share of 0.05 % or more: a minute offline is visible. */
 const LEAST_SHARE = 8;
 
 /** A chart with one slim bar per day: the bad share at the bottom, then the good one, the unknown one at the top. */

@@ -4,7 +4,7 @@ const REGIONS = Object.fromEntries(
   LANGUAGES.map((language) => [language, regions(LOCALES[language])]),
 ) as Record<Language, [string, string][]>;
 
-/** The countries of ISO 3166-1: code and name. Unicode's list also has groups such as the EU, and other codes. */
+/** The countries of ISO 3166-1: code and name. Unicode's list also has other regions, such as the EU: `noCountry`. */
 function regions(locale: string): [string, string][] {
   const names = new Intl.DisplayNames(locale, { type: 'region', fallback: 'none' });
   const noCountry = new Set([

@@ -15,7 +15,7 @@ export type Refused = {
   errors: Record<string, string>;
   /** The time at which the form will be accepted, for 429 and 503. */
   retryAt?: Date;
-  /** Shows the errors on this page, not on the form with its values: after the values were stored, for example. */
+  /** The page that shows the errors, if it is not that of the form: for example, if the values are already stored. */
   on?: Page;
 };
 

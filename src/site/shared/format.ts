@@ -134,7 +134,7 @@ export function pageTimes(now: Date): StatusTimes {
   return { on: timeText, next: (at) => relative(at, now) };
 }
 
-/** A duration below a minute in ms or with one decimal: `340 ms`, `1.4 s`. Else in its largest unit: `3 minutes`. */
+/** A measured duration: `340 ms`; from a second `1.4 s`; from a minute in its largest unit, such as `3 minutes`. */
 export function measured(ms: number): string {
   return ms < SECOND || ms >= MINUTE ? duration(ms) : `${formats().decimal.format(round1(ms / SECOND))} s`;
 }

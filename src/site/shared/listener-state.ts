@@ -37,8 +37,8 @@ type Stated = Pick<ListenerView, 'state' | 'acknowledgedAt' | 'lastDeliveredAt' 
 
 /**
  * The badge with a listener's state. “active” means that a vote or test vote arrived with the current settings, or
- * that a program has fetched votes. Pass `now` only if `listener.waiting` is set: the badge then says whether votes
- * wait and nobody fetches them.
+ * that a program has fetched votes. If `now` and `listener.waiting` are given: the badge also says whether votes wait
+ * and nobody fetches them.
  */
 export function listenerBadge(listener: Stated, now?: Date): Html {
   return badge(...toneAndText(listener, now));

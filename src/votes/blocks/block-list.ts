@@ -35,7 +35,7 @@ const blockDefinition = {
   /** True while the block is in the list. After `endsAt` it stays true until the next block is added. */
   isActive: { type: Boolean },
   lifted: { type: new Schema(liftedDefinition, { _id: false }) },
-  /** How many votes and vote forms the block stopped (or held, with the API), and when it stopped the last one. */
+  /** How many vote forms the block refused and votes of the API it held. `lastHitAt` is the time of the last one. */
   hits: { type: Number, required: true },
   lastHitAt: { type: Date },
 } as const;
@@ -70,7 +70,7 @@ const LONGEST_WAIT_MS = SECOND;
 /** Hits are written at most this long after the first of them. */
 const HITS_WRITTEN_WITHIN_MS = SECOND;
 
-/** The most blocks of the list. */
+/** The maximum number of blocks in the list. */
 export const MOST_BLOCKS = 2_000;
 
 type Entry = Pick<Block, '_id' | 'isActive' | 'endsAt'>;
@@ -131,7 +131,7 @@ export class BlockList {
     return found.find((one) => isEffective(one, now)) ?? null;
   }
 
-  /** Counts a vote or vote form that a block stopped or held. A crash loses the hits of the last second. */
+  /** Counts a vote form that a block refused, or a vote that it held. A crash loses the hits of the last second. */
   countHit({ _id }: Entry, now: Date): void {
     const key = _id.toHexString();
     const hits = (this.#hits.get(key)?.hits ?? 0) + 1;

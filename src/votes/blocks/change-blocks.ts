@@ -49,8 +49,8 @@ export async function addBlock(deps: ChangeDeps, input: NewBlock, by: string): P
 }
 
 /**
- * How long a network is blocked by its hash. Short, because nobody can see whose network it is, and networks change
- * hands.
+ * How long a network is blocked by its keyed hash. The time is short, because the hash does not show whose network it
+ * is, and networks change hands.
  */
 export const ORIGIN_BLOCKED_MS = 30 * DAY;
 
@@ -58,7 +58,7 @@ export const ORIGIN_BLOCKED_MS = 30 * DAY;
  * Blocks the network of held votes for 30 days. Only the keyed hash of a voter's network is stored, so this hash is the
  * block's value.
  *
- * @param origin - as `networkKeys` returns it
+ * @param origin - one of the hashes that `networkKeys` returns
  * @param by - who decided, for the audit log
  * @throws {InvalidDocumentError} when the network is blocked already, or the list is full
  */
@@ -120,8 +120,8 @@ function networkOf(typed: string, isWideMeant: boolean): string {
 }
 
 /**
- * Removes ended blocks from the list. Otherwise they would count for `MOST_BLOCKS`, and the unique index would refuse a
- * new block of the same value.
+ * Makes ended blocks inactive. Otherwise they would count for `MOST_BLOCKS`, and the unique index would refuse a new
+ * block of the same value.
  */
 async function endExpired({ blocks }: Blocks, now: Date): Promise<void> {
   await blocks.updateMany({ isActive: true, endsAt: { $lte: now } }, { $unset: { isActive: '' } });

@@ -6,7 +6,10 @@ export type NetworkRange = { address: ipaddr.IPv4 | ipaddr.IPv6; bits: number };
 /** In an IPv4-mapped IPv6 address (`::ffff:203.0.113.7`), this many bits come before the IPv4 address. */
 const MAPPED_BITS = 96;
 
-/** Ranges with fewer bits need a confirmation: an IPv4 /16 has 65,536 addresses, an IPv6 /32 is a whole provider's. */
+/**
+ * Ranges with fewer bits need a confirmation. An IPv4 /16 has 65,536 addresses; an IPv6 /32 usually belongs to one
+ * provider.
+ */
 const NARROW = { ipv4: 16, ipv6: 32 } as const;
 
 /**

@@ -68,8 +68,8 @@ type PageRefusal =
   /** The owner takes only SteamIDs that Steam confirmed, and this SteamID is not confirmed. */
   | { kind: 'not-proven' }
   /**
-   * The limit `by` is reached. `most`: the players for this server, or the votes for all servers, that one account or
-   * network may have on a UTC day; for `votes-of-network` that of all players, even if a lower limit was reached.
+   * The limit `by` is reached. `most`: how many players for this server, or votes for all servers, one account or
+   * network may have on a UTC day. For `votes-of-network` it is `MOST_VOTES.all`, even if a lower limit was reached.
    */
   | { kind: 'too-many-players'; by: OriginRefusal; most: number }
   /** The name or the network is blocked; the answer does not say which. */
@@ -162,11 +162,11 @@ function tooMany(
  * Casts a vote with the vote form. The cooldown is that of the API (`castVote`); in addition:
  *
  * - A voter without an established account sends a proof of work.
- * - Each vote counts in the daily limits of its network. An established account is free of the limit for new players,
- *   but can vote for a server as only one player a day.
+ * - Each vote counts in the daily limits of its network. The limit for new players does not apply to an established
+ *   account, but the account can vote for a server as only one player a day.
  * - A vote that looks unusual is quarantined.
  * - A vote is refused if the form is off, if the name or network is blocked, or if the server takes only SteamIDs that
- *   Steam confirmed and this one is not.
+ *   Steam confirmed and this SteamID is not confirmed.
  *
  * If the process dies before the vote is cast: the player already counts in the limits of the day. A second vote of the
  * same player does not count again.

@@ -95,7 +95,8 @@ const newestVotesLoader: BatchLoader<Collection<Vote>, Player, NewestVotes> = {
     const found = players.map(() => NONE);
     for (const { n, vote } of await readHighest(votes, players))
       found[n] = isImported(vote) ? { live: null, imported: vote } : { live: vote, imported: null };
-    // Imported votes have a lower `seq` than live ones. If a player has a live vote: a second query finds them.
+    // Imported votes have a lower `seq` than live ones. If a player has a live vote: a second query finds the newest
+    // imported one.
     const withLive = [...found.keys()].filter((n) => found[n]?.live);
     const hidden = await readHighest(
       votes,

@@ -4,9 +4,9 @@ import type { Span, Tracing } from '../../platform/tracing/tracing.ts';
 import { VoteResultUnknownError } from './insert-vote.ts';
 
 /**
- * The deadline of one vote. The entry point creates it for the request and passes it down to the insert. If it passes
- * before `allowInsert` was called: no insert begins. If it passes later: the vote may still be inserted, so the result
- * is unknown.
+ * The deadline of one vote. The adapter creates it for its request and gives it to the entry point, which hands it down
+ * to the insert. If it passes before `allowInsert` was called: no insert begins. If it passes later: the vote may still
+ * be inserted, so the result is unknown.
  */
 export class CastDeadline {
   readonly #timeoutMs: number;

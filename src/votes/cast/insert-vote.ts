@@ -26,8 +26,9 @@ export class VoteResultUnknownError extends AppError {
 export const CLOCKS_DIFFER_MS = 4 * SECOND;
 
 /**
- * A vote enters the open quarantine that its request found. This search takes up to 5 s, and an operator may decide
- * meanwhile. So a vote of a decided quarantine has a `votedAt` at most this much after the decision, on any two clocks.
+ * A vote enters the open quarantine that its request found. The search takes up to 5 s, and an operator may decide
+ * meanwhile. So a vote's `votedAt` is at most this much after the decision about its quarantine, although the clocks of
+ * two processes may differ.
  */
 export const QUARANTINE_READ_MS = CLOCKS_DIFFER_MS + OPERATION_TIMEOUT_MS;
 

@@ -53,7 +53,7 @@ export async function checkClaim(deps: ClaimDeps, player: ClaimedPlayer): Promis
   return { kind: 'none', vote: null };
 }
 
-/** Whether the listener gets the vote, or may have got it. If the listener is removed, waiting votes become `none`. */
+/** Whether the listener gets the vote, or may have got it. Removing a listener changes its waiting votes to `none`. */
 function wasForwarded({ delivery }: Vote): boolean {
   return delivery.state !== 'none' || delivery.ambiguousEnds > 0;
 }
@@ -108,7 +108,7 @@ export async function claimVote(
   return vote?.claim && !vote.excludedAt ? rewardedEarlier(vote, key) : { kind: 'none', vote: null };
 }
 
-/** If a plugin sends the same call twice at once: both get `claimed`. */
+/** If a plugin sends the same call twice at once: both calls get `claimed`. */
 function rewardedEarlier(vote: Vote, key: string | undefined): Claimed {
   const isSameCall = key !== undefined && vote.claim?.key === key;
   return isSameCall ? { kind: 'claimed', vote, replayed: true } : { kind: 'claimed-before', vote };

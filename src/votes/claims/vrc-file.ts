@@ -1,6 +1,6 @@
 /**
  * The `.vrc` file of VoteReward (PocketMine): the URLs at which this plugin checks and claims votes. The plugin
- * replaces `{USERNAME}` by the player's name, URL-encoded.
+ * replaces `{USERNAME}` with the player's name, URL-encoded.
  */
 export type VrcFile = { name: string; website: string; check: string; claim: string };
 

@@ -204,7 +204,7 @@ function released(now: Date): Document {
 
 /**
  * The update that ends an exclusion of votes. If no other exclusion covers a held vote: the vote leaves its quarantine.
- * If the server's listener gets votes: the delivery of that vote becomes the one of `released`.
+ * If the server's listener gets votes: this vote is then queued, or becomes `unconfirmed` (see `released`).
  */
 function including(exclusionId: ObjectId, now: Date, hasListener: boolean): Document[] {
   const isCounted = { $eq: ['$excludedBy', []] };

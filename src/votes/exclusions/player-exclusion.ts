@@ -26,7 +26,7 @@ export type PlayerVotes = { serverId: ObjectId; votes: number; excluded: number 
 /** The number of servers whose votes one query counts. */
 const SLICE = 500;
 
-/** The most servers of one exclusion by player. */
+/** One decision about a player's votes covers at most this many servers. */
 const MOST_SERVERS = 1_000;
 
 const THE_BEGINNING = new Date(0);

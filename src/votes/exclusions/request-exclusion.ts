@@ -209,7 +209,7 @@ export function listExclusions(
   return voteExclusions.find({ serverId }).sort({ at: -1 }).toArray();
 }
 
-/** Of all servers, undone ones included. */
+/** The newest exclusions of all servers, undone ones included. */
 export function newestExclusions(
   { voteExclusions }: Pick<ExcludeDeps, 'voteExclusions'>,
   { limit }: { limit: number },

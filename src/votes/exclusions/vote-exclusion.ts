@@ -16,8 +16,8 @@ import { LONGEST_REASON } from '../../platform/text.ts';
  * Held votes (`isQuarantine`) are those of a quarantine or of a blocked name. To lift a quarantine is to undo it.
  *
  * To be removed in 0.3.0: `excluding-player`, `confirming` and `releasing`, with a migration to `excluding` and
- * `including`. They exist because 0.1.0 may run beside 0.2.0 and ignores states that it does not know. 0.1.0 would
- * finish an exclusion in a known state too, but would exclude the votes of all players.
+ * `including`. They exist because 0.1.0 may run beside 0.2.0 and ignores states that it does not know. If these
+ * exclusions had a state that 0.1.0 knows: 0.1.0 would finish them too, but would exclude the votes of all players.
  */
 const EXCLUSION_STATES = [
   'quarantined',
@@ -135,7 +135,7 @@ voteExclusionSchema.index(
 
 export type VoteExclusion = InferRawDocType<typeof voteExclusionDefinition>;
 
-/** What an unfinished exclusion does: its votes leave the counts, or return to them. Null if it is finished. */
+/** What an unfinished exclusion does: its votes leave the counts, or return to them. Null in all other states. */
 export function inProgress({ state }: Pick<VoteExclusion, 'state'>): 'excluding' | 'including' | null {
   switch (state) {
     case 'excluding':

@@ -17,7 +17,7 @@ const CHECK_TIMEOUT_MS = 10 * SECOND;
 const LONGEST_ANSWER = 4_000;
 
 /**
- * Why an answer is refused. `forged`: the provider did not confirm that it signed the answer, or it was asked before.
+ * Why an answer is refused. `forged`: the provider did not sign the answer, or has confirmed it before.
  * `unavailable`: asking the provider failed. The others: the player cancelled, or the fields are wrong.
  */
 export type AnswerError =

@@ -4,7 +4,7 @@ import type { Server } from '../../servers/server.ts';
 
 type Settings = Pick<Config, 'STEAM_SIGN_IN'>;
 
-/** Whether a server's vote form offers to sign in through Steam: it is switched on, and the game asks for a SteamID. */
+/** Whether a server's vote form offers to sign in through Steam: the setting is on, and the game asks for a SteamID. */
 export function offersSteam({ STEAM_SIGN_IN }: Settings, { game }: Pick<Server, 'game'>): boolean {
   return STEAM_SIGN_IN === 'on' && nameKindOf(game) === 'steam';
 }

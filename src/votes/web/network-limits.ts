@@ -27,17 +27,17 @@ export function networkLimits({
 }
 
 /**
- * How many votes (a player at a server) one network may cast on a UTC day, over all servers. Further votes are refused,
- * which keeps the stored document small. There is a lower limit for new players and one for visitors (new and returning
- * players): however many servers they vote for, there is room for returning players and accounts.
+ * How many votes one network may cast on a UTC day, over all servers. Further votes are refused, which keeps the stored
+ * document small. New players alone, and visitors (new and returning players) together, have lower limits, so that they
+ * cannot use up the votes of returning players and accounts.
  */
 export const MOST_VOTES = { new: 300, visitors: 700, all: 1_000 };
 
 /**
- * An IPv6 /48 has this many times `MOST_VOTES`. That is more than one of its networks can use, and less than its other
- * limits allow, because its document grows with each vote.
+ * An IPv6 /48 has this many times `MOST_VOTES`, so that one of its networks cannot use up all of them. The factor is
+ * lower than for its other limits, because its document grows with each vote.
  */
 export const MOST_VOTES_FACTOR = 2;
 
-/** For how many servers an established account may vote on a UTC day. One account cannot use up its network's votes. */
+/** For how many servers an established account may vote on a UTC day, so that it cannot use up its network's votes. */
 export const MOST_SERVERS_OF_ACCOUNT = 100;

@@ -15,7 +15,7 @@ export type Voter = {
 
 export const ORIGIN_KINDS = ['user', 'network', 'site'] as const;
 
-/** `factor`: this origin may vote as this many times the players of one network. */
+/** `factor`: the limits of players of this origin are this many times those of one network. */
 export type Origin = { id: string; kind: (typeof ORIGIN_KINDS)[number]; factor: number };
 
 /**

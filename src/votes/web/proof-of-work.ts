@@ -149,7 +149,7 @@ const LONGEST = 4_000;
 /**
  * Checks the proof of a vote and marks it as used. The signature is checked first, so that a forged proof costs two
  * hashes and no query. If a browser with IPv4 and IPv6 gets its challenge on one network and sends the form on another:
- * the proof is accepted if the session is the same, because only this page knows the session.
+ * the proof is accepted if the session is the same, because only the page that got the challenge knows the session.
  *
  * @returns the accepted proof, or the code of the error
  * @throws the driver's error when MongoDB fails

@@ -86,7 +86,7 @@ export function heldForms({ app, deps, base, numbers }: Inbox): void {
 
 type Query = Record<string, string>;
 
-/** After the redirect from a form of `heldForms`: a notice with the result. `query` has the codes of the redirect. */
+/** After the redirect from a form of `heldForms`: a notice with the result. `query` is the query of the redirect. */
 export async function heldResult(inbox: Inbox, query: Query): Promise<Content> {
   const { deps, base } = inbox;
   const { done = '', group = '', block = '' } = query;
@@ -147,7 +147,10 @@ function decisionResult(base: string, { decision, exclusions, group, query }: Re
   );
 }
 
-/** The way to undo a decision. For delivered votes of one server: a link to exclude them; of several: none. */
+/**
+ * How to undo a decision. For an exclusion: a button. If votes of one server were lifted: a link to the form that
+ * excludes votes. If votes of several servers were lifted: empty.
+ */
 function undoOf(base: string, decision: HeldDecision, exclusions: VoteExclusion[], group: string): Content {
   if (decision === 'exclude') {
     const to = adminPath(base, '/attention/held/undo');

@@ -114,7 +114,7 @@ function serversText({ servers }: HeldVotes): string {
   return servers >= COUNTED_OPEN ? `${serverCount(servers)} servers` : counted(servers, 'server');
 }
 
-/** When the newest quarantine of a group began; and when its newest vote was held, if that was over a minute later. */
+/** When the group's newest quarantine began; and when its newest vote was held, if that was over a minute later. */
 function heldAt(first: Date, newest: Date | undefined, now: Date): Content {
   if (!newest || newest.getTime() - first.getTime() < MINUTE) return timeAgo(first, now);
   return html`since ${timeAgo(first, now)}, newest ${timeAgo(newest, now)}`;

@@ -5,7 +5,7 @@ import { notice, type Tone } from '../../shared/parts.ts';
 /** The id of the form for the selected items. The check boxes outside of the form refer to it. */
 const MANY = 'decide-many';
 
-/** The keys of the keyboard for decisions: `a` accepts an item, `x` refuses it. */
+/** The keyboard keys for decisions: `a` accepts an item, `x` refuses it. */
 export type Key = 'a' | 'x';
 
 /** Marks a button, so that scripts/inbox.js clicks it when the operator presses `key`. */
