@@ -41,9 +41,11 @@ export const userSchema = new Schema(userDefinition, { collection: 'people' });
 userSchema.index({ email: 1 }, { unique: true });
 userSchema.index({ createdAt: -1, _id: -1 });
 userSchema.index({ role: 1, createdAt: -1, _id: -1 });
+userSchema.index({ role: 1, email: 1 });
 /** Collation for searching users by name: ignores case and accents. */
 export const NAME_COLLATION = { locale: 'en', strength: 1 } as const;
 userSchema.index({ name: 1 }, { name: 'name_for_search', collation: NAME_COLLATION });
+userSchema.index({ role: 1, name: 1 }, { name: 'role_and_name_for_search', collation: NAME_COLLATION });
 
 const sessionDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },

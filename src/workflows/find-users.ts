@@ -40,21 +40,26 @@ export async function listUsers(
 const HIGHEST = '\u{ffff}';
 
 /**
- * Finds users whose e-mail address or name begins with `text`. Names are compared without case and accents.
+ * Finds users whose e-mail address or name begins with `text`; with `role`, only users of that role. Names are compared
+ * without case and accents.
  *
  * @returns matches by address, then matches by name, at most `limit` together
  */
-export async function searchUsers({ users }: Users, text: string, limit: number): Promise<WithId<User>[]> {
+export async function searchUsers(
+  { users }: Users,
+  { text, role, limit }: { text: string; role?: Role | undefined; limit: number },
+): Promise<WithId<User>[]> {
   const wanted = text.trim();
   const address = wanted.toLowerCase();
+  const ofRole: Filter<User> = role ? { role } : {};
   const [byEmail, byName] = await Promise.all([
     users
-      .find({ email: { $gte: address, $lt: `${address}${HIGHEST}` } })
+      .find({ ...ofRole, email: { $gte: address, $lt: `${address}${HIGHEST}` } })
       .sort({ email: 1 })
       .limit(limit)
       .toArray(),
     users
-      .find({ name: { $gte: wanted, $lt: `${wanted}${HIGHEST}` } }, { collation: NAME_COLLATION })
+      .find({ ...ofRole, name: { $gte: wanted, $lt: `${wanted}${HIGHEST}` } }, { collation: NAME_COLLATION })
       .sort({ name: 1 })
       .limit(limit)
       .toArray(),

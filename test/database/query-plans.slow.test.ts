@@ -593,8 +593,16 @@ test.each([
   ],
   ['the operators', () => listUsers(tallyport.deps, { role: 'operator', limit: 50 })],
   ['the blocks', () => readBlocks()],
-  ['a search for users', () => searchUsers(tallyport.deps, 'USER-7', 50)],
-  ['a search for users by name', () => searchUsers(tallyport.deps, 'user 71', 50)],
+  ['a search for users', () => searchUsers(tallyport.deps, { text: 'USER-7', limit: 50 })],
+  ['a search for users by name', () => searchUsers(tallyport.deps, { text: 'user 71', limit: 50 })],
+  [
+    'a search for operators',
+    () => searchUsers(tallyport.deps, { text: 'USER-7', role: 'operator', limit: 50 }),
+  ],
+  [
+    'a search for operators by name',
+    () => searchUsers(tallyport.deps, { text: 'user 7', role: 'operator', limit: 50 }),
+  ],
   [
     'one user',
     async () => {

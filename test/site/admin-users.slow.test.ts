@@ -206,6 +206,13 @@ test('users are found by the beginning of their address or name, and listed page
   expect((await find('search=emile')).found).toEqual(['p007@example.org']);
   expect((await find('search=%5Ep0')).found).toEqual([]);
   expect((await find('role=operator')).found).toEqual([operator.email]);
+  expect((await find('search=p01&role=operator')).found).toEqual([]);
+  await users.updateMany(
+    { email: { $in: ['p007@example.org', 'p017@example.org'] } },
+    { $set: { role: 'operator' } },
+  );
+  expect((await find('search=p01&role=operator')).found).toEqual(['p017@example.org']);
+  expect((await find('search=emile&role=operator')).found).toEqual(['p007@example.org']);
 
   const seen: (string | undefined)[] = [];
   let query: string | undefined = '';

@@ -12,7 +12,7 @@ import type { AdminParts } from './admin-parts.ts';
 
 const PER_PAGE = 50;
 
-/** `/operator/users`: all users or operators, newest first; or a search by the beginning of an address or name. */
+/** `/operator/users`: all users or operators, newest first, or those whose address or name begins with a text. */
 export function usersPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const path = adminPath(base, '/users');
@@ -21,7 +21,7 @@ export function usersPages(app: FastifyInstance, { deps }: AdminParts): void {
     const { search = '', role, after } = readQuery(request.query as Record<string, unknown>);
     const page = { base, path, search, role, now: deps.clock.now() };
     if (search !== '') {
-      const users = await searchUsers(deps, search, PER_PAGE);
+      const users = await searchUsers(deps, { text: search, role, limit: PER_PAGE });
       return sendPage(request, reply, usersPage({ ...page, users, older: undefined }));
     }
     const { users, next } = await listUsers(deps, { role, after, limit: PER_PAGE });
