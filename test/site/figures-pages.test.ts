@@ -4,6 +4,7 @@ import type { DeliverySums } from '../../src/delivery/figures/delivery-day.ts';
 import { noDeliveries } from '../../src/delivery/figures/delivery-sums.ts';
 import { after, DAY, HOUR } from '../../src/platform/clock.ts';
 import { addDays, dayOf } from '../../src/platform/periods/period-marks.ts';
+import { changeOf, FIGURES, type Figure } from '../../src/site/admin/figure-rows.ts';
 import type { SiteFigures } from '../../src/workflows/figures/site-figures.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
@@ -179,6 +180,18 @@ it('an operator sees days and weeks against those before, charts, waits, and a C
   expect(lines[0]).toMatch(/^\ufeffday,servers,servers_added,servers_removed,players_average,votes_page,/);
   const yesterday = addDays(dayOf(web.deps.clock.now()), -1);
   expect(lines.at(-3)).toMatch(new RegExp(`^${yesterday},19,1,0,123.4,0,200,0,0,0.5,,,50,`));
+});
+
+it('a change that rounds to nothing is not shown, and others have the sign of their direction', () => {
+  const figureOf = (column: string) => FIGURES.find((figure) => figure.column === column) as Figure;
+  const shares = figureOf('success_rate');
+  expect(changeOf(shares, 0.9703, 0.97)).toBe('');
+  expect(changeOf(shares, 0.97, 0.9703)).toBe('');
+  expect(changeOf(shares, 0.9706, 0.97)).toBe('+0.1 points');
+  const servers = figureOf('servers');
+  expect(changeOf(servers, 10_004, 10_000)).toBe('');
+  expect(changeOf(servers, 9_996, 10_000)).toBe('');
+  expect(changeOf(servers, 9_994, 10_000)).toBe('−0.1 %');
 });
 
 it('an operator is told when the figures are late', async () => {

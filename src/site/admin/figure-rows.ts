@@ -98,7 +98,10 @@ export const FIGURES: Figure[] = [
   last('Storage: indexes', 'index_bytes', ({ storage }) => storage?.indexBytes, bytes),
 ];
 
-/** How a figure changed: `+12 %`, or `+1.2 points` for a share. Empty if nothing changed, or if a value is unknown. */
+/**
+ * How a figure changed: `+12 %`, or `+1.2 points` for a share. Empty if a value is unknown, if nothing changed, or if the
+ * change rounds to nothing.
+ */
 export function changeOf({ column }: Figure, now: number | null, before: number | null): string {
   if (now === null || before === null || now === before) return '';
   if (column === 'success_rate') return signed(100 * (now - before), ' points');
@@ -107,5 +110,6 @@ export function changeOf({ column }: Figure, now: number | null, before: number 
 
 function signed(value: number, unit: string): string {
   const rounded = Math.round(10 * value) / 10;
+  if (rounded === 0) return '';
   return `${rounded > 0 ? '+' : '−'}${decimal(Math.abs(rounded))}${unit}`;
 }
