@@ -1,6 +1,7 @@
 import type { Collection, Filter, ObjectId, UpdateFilter, WithId } from 'mongodb';
 import { z } from 'zod';
 import { CodedError } from '../platform/app-error.ts';
+import type { AuditAction } from '../platform/audit/audit-actions.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
@@ -247,7 +248,7 @@ export async function decide(
   userId: ObjectId,
   { userId: decider, by }: Decider,
   { mayNotBeLast = false }: { mayNotBeLast?: boolean },
-  work: (user: WithId<User>) => Promise<{ action: string; details: Record<string, unknown> }>,
+  work: (user: WithId<User>) => Promise<{ action: AuditAction; details: Record<string, unknown> }>,
 ): Promise<void> {
   if (decider?.equals(userId)) throw new UserError('yourself');
   await decidingAlone(deps, async () => {

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { type Listener, REACHABLE } from '../listeners/listener.ts';
 import { listenerSettingsSchema } from '../listeners/listener-settings.ts';
 import { type ListenerState, listenerState } from '../listeners/listener-state.ts';
+import type { AuditAction } from '../platform/audit/audit-actions.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import { parseInput } from '../platform/input.ts';
 import { type SecretBox, UnsealError } from '../platform/secrets.ts';
@@ -177,7 +178,7 @@ export async function changeListener(
   { listeners, auditLog, clock }: Pick<ListenerSetup, 'listeners' | 'auditLog' | 'clock'>,
   which: { serverId: ObjectId; revision?: number },
   by: string,
-  action: string,
+  action: AuditAction,
   set: Document,
 ): Promise<Listener | null> {
   const listener = await listeners.findOneAndUpdate(

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type Collection, ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
-import type { AuditEntry } from '../platform/audit/audit-log.ts';
+import { type AuditEntry, recordAuditOnce } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
-import { isDuplicateKey } from '../platform/mongo.ts';
 import { lastRank, newListing } from '../servers/listed-servers.ts';
 import type { Server } from '../servers/server.ts';
 import { newServer, type ServerSettings } from '../servers/server-settings.ts';
@@ -216,13 +215,10 @@ async function completeAudit(deps: ServerImportDeps, existing: WithId<Server>, b
 
 /** The id of the entry is the server's id, so concurrent imports write only one entry. */
 async function auditImport(
-  { auditLog, clock }: ServerImportDeps,
+  deps: ServerImportDeps,
   serverId: ObjectId,
   details: AuditEntry['details'],
   by: string,
 ): Promise<void> {
-  const entry = { _id: serverId, at: clock.now(), by, action: 'server.import', serverId, details };
-  await auditLog.insertOne(entry).catch((error: unknown) => {
-    if (!isDuplicateKey(error)) throw error;
-  });
+  await recordAuditOnce(deps, serverId, { by, action: 'server.import', serverId, details });
 }

@@ -1,6 +1,7 @@
 import { type Collection, type Filter, ObjectId, type UpdateFilter, type WithId } from 'mongodb';
 import { z } from 'zod';
 import { t } from '../language/t.ts';
+import type { AuditAction } from '../platform/audit/audit-actions.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import { type Clock, DAY } from '../platform/clock.ts';
 import { InvalidDocumentError } from '../platform/document.ts';
@@ -111,7 +112,7 @@ export async function reopenComplaints(deps: CloseDeps, ids: ObjectId[], by: str
   return decide(deps, ids, { from, update: opening, action: 'complaint.reopen', by });
 }
 
-type Change = { from: Filter<Complaint>; update: UpdateFilter<Complaint>; action: string; by: string };
+type Change = { from: Filter<Complaint>; update: UpdateFilter<Complaint>; action: AuditAction; by: string };
 
 /** Changes the complaints that match `from`, one after another, each with its audit entry. */
 async function decide(

@@ -1,6 +1,7 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import { z } from 'zod';
 import { t } from '../language/t.ts';
+import type { AuditAction } from '../platform/audit/audit-actions.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
@@ -51,6 +52,6 @@ export async function removeAnswer(
   return before !== null;
 }
 
-function record(deps: AnswerDeps, action: string, { _id, serverId }: WithId<Review>, by: string) {
+function record(deps: AnswerDeps, action: AuditAction, { _id, serverId }: WithId<Review>, by: string) {
   return recordAudit(deps, { by, action, serverId, details: { reviewId: _id.toHexString() } });
 }

@@ -55,8 +55,12 @@ export async function moderateReview(
   const { serverId } = decided;
   const review = await followReview(deps, decided);
   const details = { reviewId: reviewId.toHexString(), ...given(reasons) };
-  const entry = { by, action: `review.${state}`, serverId, details };
-  await recordAuditOnce(deps, entryId(decided, details), entry);
+  await recordAuditOnce(deps, entryId(decided, details), {
+    by,
+    action: `review.${state}`,
+    serverId,
+    details,
+  });
   return review;
 }
 

@@ -146,14 +146,14 @@ export async function revokeToken(
   by?: string,
 ): Promise<boolean> {
   const { apiTokens, authentications, clock } = deps;
-  const found = await apiTokens.updateOne({ _id: tokenId, serverId }, [
+  const found = await apiTokens.findOneAndUpdate({ _id: tokenId, serverId }, [
     { $set: { revokedAt: { $ifNull: ['$revokedAt', clock.now()] } } },
   ]);
   authentications.forget(({ token }) => token._id.equals(tokenId));
-  const isFound = found.matchedCount === 1;
-  const details = { tokenId: tokenId.toHexString() };
-  if (by && isFound) await recordAudit(deps, { by, action: 'token.revoke', serverId, details });
-  return isFound;
+  if (!found) return false;
+  const details = { tokenId: tokenId.toHexString(), name: found.name };
+  if (by) await recordAudit(deps, { by, action: 'token.revoke', serverId, details });
+  return true;
 }
 
 /**
@@ -197,7 +197,7 @@ export async function rotateToken(
   try {
     const issued = await insertToken(deps, { ...request, ...lifetime });
     await expireOld();
-    const details = { tokenId: tokenId.toHexString(), newId: issued.tokenId, overlapMs };
+    const details = { tokenId: tokenId.toHexString(), newId: issued.tokenId, name: old.name, overlapMs };
     if (by) await recordAudit(deps, { by, action: 'token.rotate', serverId, details });
     return issued;
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { Collection, Filter, ObjectId, UpdateFilter, WithId } from 'mongodb';
+import type { AuditAction } from '../platform/audit/audit-actions.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import { readPage, type Slice } from '../platform/slices.ts';
@@ -31,7 +32,7 @@ export function unacceptServers(deps: ChangeDeps, ids: ObjectId[], by: string): 
   return changeServers(deps, ids, { ...change, action: 'server.unaccept', by });
 }
 
-type Change = { from: Filter<Server>; update: UpdateFilter<Server>; action: string; by: string };
+type Change = { from: Filter<Server>; update: UpdateFilter<Server>; action: AuditAction; by: string };
 
 /** Changes the servers that match `from`, one after another, each with its audit entry. */
 async function changeServers(

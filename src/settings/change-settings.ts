@@ -1,6 +1,7 @@
 import type { Collection } from 'mongodb';
 import { hostWarning } from '../platform/address-guard.ts';
 import { AppError } from '../platform/app-error.ts';
+import type { AuditAction } from '../platform/audit/audit-actions.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Config, settingValue } from '../platform/config.ts';
@@ -101,7 +102,7 @@ export function undoSettings(deps: ChangeDeps, revision: number, by: string): Pr
 
 async function store(
   deps: ChangeDeps,
-  action: string,
+  action: AuditAction,
   by: string,
   textsAfter: (stored: StoredSettings | null) => StoredTexts,
 ): Promise<Changed> {

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { type Collection, ObjectId } from 'mongodb';
 import type { User } from '../accounts/user.ts';
-import type { AuditEntry } from '../platform/audit/audit-log.ts';
+import { type AuditEntry, recordAuditOnce } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
-import { isDuplicateKey } from '../platform/mongo.ts';
 import { rejectOwnersReview } from '../reviews/own-review.ts';
 import type { Review, ReviewList } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
@@ -29,21 +28,16 @@ export async function adoptServers(
   { _id: userId, email, emailVerified }: Pick<User, '_id' | 'email' | 'emailVerified'>,
 ): Promise<number> {
   if (!emailVerified) return 0;
-  const { servers, auditLog, clock } = deps;
+  const { servers } = deps;
   const unclaimed = { ownerEmail: email, ownerId: { $exists: false }, removedAt: null };
   const waiting = await servers.find(unclaimed, { projection: { _id: 1 } }).toArray();
   let claimed = 0;
   for (const { _id } of waiting) {
-    const entry = {
-      _id: entryId(_id, userId),
-      at: clock.now(),
+    await recordAuditOnce(deps, entryId(_id, userId), {
       by: email,
       action: 'server.claim',
       serverId: _id,
       details: { personId: userId.toHexString() },
-    };
-    await auditLog.insertOne(entry).catch((error: unknown) => {
-      if (!isDuplicateKey(error)) throw error;
     });
     await rejectOwnersReview(deps, { serverId: _id, userId });
     const { modifiedCount } = await servers.updateOne({ _id, ...unclaimed }, { $set: { ownerId: userId } });

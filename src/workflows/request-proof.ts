@@ -1,8 +1,7 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
-import type { AuditEntry } from '../platform/audit/audit-log.ts';
+import { type AuditEntry, recordAuditOnce } from '../platform/audit/audit-log.ts';
 import type { Config } from '../platform/config.ts';
 import { type CheckAllowance, useCheckAllowance } from '../platform/limits/check-allowance.ts';
-import { isDuplicateKey } from '../platform/mongo.ts';
 import type { Producer } from '../platform/producer.ts';
 import { rejectOwnersReview } from '../reviews/own-review.ts';
 import type { Review, ReviewList } from '../reviews/review.ts';
@@ -116,21 +115,16 @@ export async function finishListing(
   server: WithId<Server>,
   by: string,
 ): Promise<void> {
-  const { auditLog, serverDrafts, clock, producer } = deps;
+  const { serverDrafts, producer } = deps;
   const { _id: serverId, name, address, port, queryPort, game, countryCode, slug, proof, ownerId } = server;
   if (ownerId) await rejectOwnersReview(deps, { serverId, userId: ownerId });
   const settings = { name, address, port, queryPort, game, countryCode, slug };
   const isNew = serverId.equals(draftId);
-  const entry = {
-    _id: draftId,
-    at: clock.now(),
+  await recordAuditOnce(deps, draftId, {
     by,
     action: isNew ? 'server.add' : 'server.claim',
     serverId,
     details: { ...(isNew ? settings : { slug }), proof: proof?.method ?? null },
-  };
-  await auditLog.insertOne(entry).catch((error: unknown) => {
-    if (!isDuplicateKey(error)) throw error;
   });
   await serverDrafts.deleteOne({ _id: draftId });
   await requestRanks(producer);

@@ -891,7 +891,8 @@ async function giveOperatorsWork(): Promise<void> {
   for (let i = 0; i < 300; i++) {
     const serverId = i % 3 ? other.serverId : busy.serverId;
     const by = i % 2 ? 'one@example.org' : 'cli';
-    await recordAudit(deps, { by, action: `made.up-${i % 5}`, serverId, details: {} });
+    const action = i % 5 === 1 ? 'server.hide' : 'server.unhide';
+    await recordAudit(deps, { by, action, serverId, details: {} });
   }
 }
 
@@ -927,7 +928,7 @@ test('the pages of the admin area', async () => {
     '/tags',
     '/audit',
     '/audit?by=cli',
-    '/audit?action=made.up-1',
+    '/audit?action=server.hide',
     `/audit?${of}`,
   ]) {
     const operations = await profiled(() => page(path));

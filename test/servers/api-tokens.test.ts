@@ -7,6 +7,7 @@ import { issueToken, listTokens, revokeToken, rotateToken } from '../../src/serv
 import { authenticate, noteTokenUse } from '../../src/servers/authenticate-token.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import { makeToken } from '../../src/servers/token-text.ts';
+import { auditSentence } from '../../src/site/admin/audit-texts.ts';
 import { removeServer } from '../../src/workflows/remove-server.ts';
 import { migrateFresh } from '../support/databases.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
@@ -71,6 +72,22 @@ describe('a token', () => {
         expect(text).not.toContain(secret.slice(at, at + 12));
       }
     }
+  });
+
+  test('is named in the audit log when it is created, rotated and revoked', async () => {
+    const { serverId } = await server();
+    const { tokenId } = await issueToken(one, { serverId, name: 'My plugin' }, 'nora');
+    const rotated = await rotateToken(one, serverId, new ObjectId(tokenId), { overlapMs: HOUR }, 'nora');
+    await revokeToken(one, serverId, new ObjectId(rotated?.tokenId), 'nora');
+    const entries = await one.auditLog
+      .find({ serverId, action: /^token\./ })
+      .sort({ action: 1 })
+      .toArray();
+    expect(entries.map(auditSentence)).toEqual([
+      'Created an API token: My plugin',
+      'Revoked an API token: My plugin',
+      'Rotated an API token: My plugin',
+    ]);
   });
 
   test.for([

@@ -1,6 +1,5 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, expect, test } from 'vitest';
-import { recordAudit } from '../../src/platform/audit/audit-log.ts';
 import { auditSentence } from '../../src/site/admin/audit-texts.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
@@ -15,7 +14,9 @@ beforeAll(async () => {
   operator = await signIn(web, { role: 'operator' });
   serverId = await addOwnedServer(web.deps, operator.userId);
   for (let i = 0; i < 120; i++) {
-    await recordAudit(web.deps, {
+    await web.deps.auditLog.insertOne({
+      _id: new ObjectId(),
+      at: web.deps.clock.now(),
       by: i % 2 ? 'one@example.org' : 'other@example.org',
       action: i % 3 ? 'server.hide' : 'made.up',
       serverId: i % 4 ? serverId : new ObjectId(),
@@ -75,6 +76,8 @@ test('entries are sentences; an unknown action is shown as its code', async () =
   );
   expect(sentence('server.transfer', { from: null, to: 'a@b.org' })).toBe('Transferred a server: to a@b.org');
   expect(sentence('review.rejected')).toBe('Rejected a review');
+  expect(sentence('review.answer-removed')).toBe('Removed the answer to a review');
+  expect(body).toContain('<option value="review.answer-removed" >');
   const email = 'a@b.org';
   expect(sentence('person.make-operator', { email })).toBe('Made a user an operator: a@b.org');
   expect(sentence('person.unmake-operator', { email })).toBe('Removed the operator role: a@b.org');

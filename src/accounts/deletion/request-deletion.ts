@@ -1,5 +1,6 @@
 import { type Collection, ObjectId } from 'mongodb';
 import { type Outbox, putMail } from '../../mail/outbox.ts';
+import type { AuditAction } from '../../platform/audit/audit-actions.ts';
 import { type AuditEntry, recordAudit } from '../../platform/audit/audit-log.ts';
 import { after, DAY } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
@@ -146,7 +147,7 @@ export async function cancelDeletion(deps: DeleteDeps, userId: ObjectId): Promis
 
 type Whose = Pick<User, '_id' | 'email' | 'emailVerified'>;
 
-function record(deps: DeleteDeps, { _id, email }: Whose, action: string): Promise<void> {
+function record(deps: DeleteDeps, { _id, email }: Whose, action: AuditAction): Promise<void> {
   const details = { personId: _id.toHexString() };
   return recordAudit(deps, { by: email, action, serverId: null, details });
 }

@@ -2,13 +2,14 @@ import { type Collection, ObjectId } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 import type { Clock } from '../clock.ts';
 import { isDuplicateKey } from '../mongo.ts';
+import type { AuditAction } from './audit-actions.ts';
 
 const auditEntryDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   at: { type: Date, required: true },
   /** Who made the change: a user's e-mail address, or a fixed name such as `cli` or `automatic`. */
   by: { type: String, required: true },
-  /** What was done: `vote.forget`, `listener.set`. */
+  /** What was done: `vote.forget`, `listener.set`. An `AuditAction`; older entries may have another one. */
   action: { type: String, required: true },
   serverId: { type: Schema.Types.ObjectId, default: null },
   /** Ids and plain values; never a secret. */
@@ -26,7 +27,12 @@ export type AuditEntry = Omit<InferRawDocType<typeof auditEntryDefinition>, 'det
   details: Record<string, unknown>;
 };
 
-type NewEntry = { by: string; action: string; serverId: ObjectId | null; details: Record<string, unknown> };
+type NewEntry = {
+  by: string;
+  action: AuditAction;
+  serverId: ObjectId | null;
+  details: Record<string, unknown>;
+};
 
 export async function recordAudit(
   { auditLog, clock }: { auditLog: Collection<AuditEntry>; clock: Clock },

@@ -1,9 +1,10 @@
+import type { AuditAction } from '../../platform/audit/audit-actions.ts';
 import type { AuditEntry } from '../../platform/audit/audit-log.ts';
 
 type Details = AuditEntry['details'];
 
 /** The title of each action, and a function that makes the text after the title from the entry's details. */
-const WORDS: Record<string, { title: string; more?: (details: Details) => string | undefined }> = {
+const WORDS: Record<AuditAction, { title: string; more?: (details: Details) => string | undefined }> = {
   'settings.change': { title: 'Changed settings', more: settingsText },
   'settings.undo': { title: 'Undid a change of settings', more: settingsText },
   'server.add': { title: 'Listed a server', more: ({ slug }) => text(slug) },
@@ -91,6 +92,7 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
   'review.rejected': { title: 'Rejected a review', more: ({ reason }) => text(reason) },
   'review.pending': { title: 'Undid a review decision' },
   'review.answer': { title: 'Answered a review' },
+  'review.answer-removed': { title: 'Removed the answer to a review' },
   'complaint.close': { title: 'Closed a report about a server', more: ({ kind }) => text(kind) },
   'setup.close-step': { title: 'Closed a step of the set-up', more: ({ step }) => text(step) },
   'setup.open-step': { title: 'Took up a step of the set-up again', more: ({ step }) => text(step) },
@@ -133,6 +135,8 @@ const WORDS: Record<string, { title: string; more?: (details: Details) => string
     title: 'Used a queue button',
     more: ({ button, queueName }) => [text(queueName), text(button)].filter(Boolean).join(': '),
   },
+  'sample.history': { title: 'Wrote the history of a sample server', more: ({ name }) => text(name) },
+  'sample.places': { title: 'Wrote the past ranks of the sample servers' },
 };
 
 /** The known actions with their titles, sorted by title. */
@@ -142,7 +146,7 @@ export const ACTIONS: [action: string, title: string][] = Object.entries(WORDS)
 
 /** An audit log entry as a sentence: `Hid a server: bought votes`. An unknown action is shown as its code. */
 export function auditSentence({ action, details }: Pick<AuditEntry, 'action' | 'details'>): string {
-  const words = Object.hasOwn(WORDS, action) ? WORDS[action] : undefined;
+  const words = Object.hasOwn(WORDS, action) ? WORDS[action as AuditAction] : undefined;
   if (!words) return action;
   const more = words.more?.(details);
   return more ? `${words.title}: ${more}` : words.title;

@@ -3,6 +3,7 @@ import { type Collection, ObjectId } from 'mongodb';
 import { z } from 'zod';
 import type { Listener } from '../../listeners/listener.ts';
 import { CodedError } from '../../platform/app-error.ts';
+import type { AuditAction } from '../../platform/audit/audit-actions.ts';
 import { type AuditEntry, recordAuditOnce } from '../../platform/audit/audit-log.ts';
 import { after } from '../../platform/clock.ts';
 import { parseInput } from '../../platform/input.ts';
@@ -176,7 +177,7 @@ export async function auditDecisions(
 async function audit(
   deps: Pick<ExcludeDeps, 'auditLog' | 'clock'>,
   { _id, serverId, since, until, tokenId, username, reason, reasonForOwner }: VoteExclusion,
-  action: string,
+  action: AuditAction,
   by: string,
 ): Promise<void> {
   const exclusionId = _id.toHexString();
