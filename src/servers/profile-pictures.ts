@@ -94,7 +94,10 @@ function iconBytes(icon: string): Buffer | null {
   }
 }
 
-/** Sets or removes a server's icon, and deletes the picture of the previous icon. */
+/**
+ * Sets or removes a server's icon, and deletes the picture of the previous icon. A refused icon has no picture; then an
+ * operator's reason for the removal of an earlier icon stays.
+ */
 export async function setIcon(
   deps: Pictures,
   serverId: ObjectId,
@@ -103,9 +106,12 @@ export async function setIcon(
   const changedAt = deps.clock.now();
   const before = await deps.servers.findOneAndUpdate(
     { _id: serverId, removedAt: null },
-    icon
-      ? { $set: { 'profile.icon': icon, changedAt }, $pull: { 'profile.removals': { part: 'icon' } } }
-      : { $set: { changedAt }, $unset: { 'profile.icon': '' } },
+    {
+      ...(icon
+        ? { $set: { 'profile.icon': icon, changedAt } }
+        : { $set: { changedAt }, $unset: { 'profile.icon': '' } }),
+      ...(icon?.picture ? { $pull: { 'profile.removals': { part: 'icon' } } } : {}),
+    },
   );
   if (before) await deleteUnusedPictures(deps, picturesOf(before));
 }

@@ -506,6 +506,7 @@ describe('an icon', () => {
     expect(await check(icon)).not.toHaveProperty('picture');
     expect(await check(undefined)).not.toHaveProperty('picture');
     expect(await check(icon)).not.toHaveProperty('picture');
+    expect(await check('https://tracker.example/icon.png')).not.toHaveProperty('picture');
     expect((await profileNow())?.removals).toMatchObject([{ part: 'icon', reason: 'It shows a flag.' }]);
     expect(await check(await favicon('#00ffff'))).toHaveProperty('picture');
     expect((await profileNow())?.removals).toEqual([]);
