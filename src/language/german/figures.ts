@@ -64,8 +64,7 @@ export const FIGURES = {
     '{votes} Stimmen oder mehr wurden abgegeben, bevor dieser Listener eingerichtet war, und nie gesendet.',
   'Votes can be sent for 30 days after they were cast.':
     'Stimmen können bis 30 Tage nach ihrer Abgabe gesendet werden.',
-  'Send it': 'Senden',
-  'Send them': 'Alle senden',
+  '{votes, plural, one {Send it} other {Send them}}': '{votes, plural, one {Senden} other {Alle senden}}',
   'The earlier votes are being sent, the oldest first.':
     'Die früheren Stimmen werden gesendet, die ältesten zuerst.',
   'No earlier votes were left to send.': 'Es waren keine früheren Stimmen mehr zu senden.',

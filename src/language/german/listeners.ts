@@ -54,8 +54,8 @@ export const LISTENERS = {
   'The listener’s answer: “<bdi>{words}</bdi>”': 'Antwort des Listeners: „<bdi>{words}</bdi>“',
   'The next votes are sent {time}.': 'Die nächsten Stimmen werden {time} gesendet.',
   'Votes are sent as soon as they are cast.': 'Stimmen werden gesendet, sobald sie abgegeben sind.',
-  'The last attempt failed': 'Der letzte Versuch ist fehlgeschlagen',
-  'The last {failures} attempts failed': 'Die letzten {failures} Versuche sind fehlgeschlagen',
+  '{failures, plural, one {The last attempt} other {The last # attempts}} failed':
+    '{failures, plural, one {Der letzte Versuch ist} other {Die letzten # Versuche sind}} fehlgeschlagen',
   'We retry automatically. After three failures in a row, the listener is marked unreachable.':
     'Wir versuchen es von selbst weiter. Nach drei Fehlschlägen in Folge gilt der Listener als nicht erreichbar.',
   Pause: 'Anhalten',

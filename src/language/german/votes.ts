@@ -30,8 +30,8 @@ export const VOTES = {
   '{sent} queued again. There are more.': '{sent} wieder eingereiht. Es gibt noch mehr.',
   'Send votes again': 'Stimmen noch einmal senden',
   'These votes are already queued.': 'Diese Stimmen sind schon eingereiht.',
-  'Send 1 vote again': '1 Stimme noch einmal senden',
-  'Send {votes} votes again': '{votes} Stimmen noch einmal senden',
+  'Send {votes, plural, one {# vote} other {# votes}} again':
+    '{votes, plural, one {# Stimme} other {# Stimmen}} noch einmal senden',
   'No matching votes to send.': 'Keine passenden Stimmen zum Senden.',
   '<strong>{votes}</strong> or more will be queued again.':
     '<strong>{votes}</strong> oder mehr werden wieder eingereiht.',

@@ -21,7 +21,11 @@ export function earlierVotesNotice(path: string, votes: number): Html {
       : t('{votes} votes or more were cast before this listener was set, and never sent.', { votes });
   return html`<div class="notice attention" role="status">
     <p>${sentence} ${t('Votes can be sent for 30 days after they were cast.')}</p>
-    ${button({ to: `${path}/send-earlier`, text: votes === 1 ? t('Send it') : t('Send them'), kind: 'primary' })}
+    ${button({
+      to: `${path}/send-earlier`,
+      text: t('{votes, plural, one {Send it} other {Send them}}', { votes }),
+      kind: 'primary',
+    })}
   </div>`;
 }
 

@@ -138,7 +138,7 @@ function questionBody(
   );
   const sendButton = button({
     to: `${path}/resend`,
-    text: votes === 1 ? t('Send 1 vote again') : t('Send {votes} votes again', { votes: count(votes) }),
+    text: t('Send {votes, plural, one {# vote} other {# votes}} again', { votes }),
     kind: 'primary',
     hidden,
   });

@@ -1,3 +1,4 @@
+import { plural } from '../../language/plural.ts';
 import { t } from '../../language/t.ts';
 import type { Choice, ListingSummary } from '../../ranking/ranked-list.ts';
 import type { Tag } from '../../servers/tag-list.ts';
@@ -35,7 +36,7 @@ function totals({ servers, playing, votes }: ListingSummary): Html {
   const playingNow = () => t('<b>{players}</b> playing now', { players: count(playing ?? 0), b });
   const cast = () =>
     t('<b>{votes}</b> votes in {days} days', { votes: count(votes ?? 0), days: RANKING_DAYS, b });
-  return html`<p class="totals"><span><b>${count(servers)}</b> ${servers === 1 ? t('server') : t('servers')}</span>
+  return html`<p class="totals"><span><b>${count(servers)}</b> ${plural(servers, t('server'), t('servers'))}</span>
     ${playing === undefined ? '' : html`<span>${playingNow()}</span>`}
     ${votes === undefined ? '' : html`<span class="wide-only">${cast()}</span>`}</p>`;
 }
@@ -66,7 +67,7 @@ export function tagTiles({ base }: Site, tags: (Tag & { servers: number })[]): H
 
 function tiles(shown: { path: string; picture: Html; name: string; servers: number }[]): Html {
   return html`<ul>${shown.map(({ path, picture, name, servers }) => {
-    const unit = html`<span class="unit"> ${servers === 1 ? t('server') : t('servers')}</span>`;
+    const unit = html`<span class="unit"> ${plural(servers, t('server'), t('servers'))}</span>`;
     return html`<li><a href="${path}">${picture}<b>${name}</b><span>${count(servers)}${unit}</span></a></li>`;
   })}</ul>`;
 }

@@ -1,4 +1,5 @@
 import { whyNotProbed } from '../../games/games.ts';
+import { plural } from '../../language/plural.ts';
 import { t } from '../../language/t.ts';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
 import type { Sort } from '../../ranking/sorts.ts';
@@ -142,7 +143,7 @@ function figure(
     default: {
       const forRank = t('{votes} for the rank', { votes: decimal(rankVotes) });
       const weighed = rankVotes === votesCount ? '' : html` <small>${forRank}</small>`;
-      return html`<b>${count(votesCount)}</b> ${votesCount === 1 ? t('vote') : t('votes')}${weighed}`;
+      return html`<b>${count(votesCount)}</b> ${plural(votesCount, t('vote'), t('votes'))}${weighed}`;
     }
   }
 }

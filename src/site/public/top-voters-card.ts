@@ -1,4 +1,5 @@
 import type { ObjectId } from 'mongodb';
+import { plural } from '../../language/plural.ts';
 import { t } from '../../language/t.ts';
 import { addDays } from '../../platform/periods/period-marks.ts';
 import { type TopVoter, topVotersOfMonth } from '../../votes/top-voters.ts';
@@ -38,7 +39,7 @@ export function topVotersCard({ current, previous }: TopVoters): Content {
 function list(title: string, voters: TopVoter[]): Html {
   const rows = voters.map(
     ({ username, votes }, index) => html`<li>${rankMark(index + 1)}${face(username, 36)}<bdi>${username}</bdi>
-      <span>${count(votes)}<span class="for-readers"> ${t(votes === 1 ? 'vote' : 'votes')}</span></span></li>`,
+      <span>${count(votes)}<span class="for-readers"> ${plural(votes, t('vote'), t('votes'))}</span></span></li>`,
   );
   return html`<div><h3>${title}</h3>
     ${rows.length > 0 ? html`<ol class="voters">${rows}</ol>` : html`<p class="soft">${t('No votes.')}</p>`}

@@ -1,4 +1,5 @@
 import type { WithId } from 'mongodb';
+import { plural } from '../../language/plural.ts';
 import { t } from '../../language/t.ts';
 import { HOUR, MINUTE, SECOND } from '../../platform/clock.ts';
 import type { Server } from '../../servers/server.ts';
@@ -42,7 +43,7 @@ export function streakPanel({ streak, isOpenEnded, monthlyVotes }: VoteStreak): 
       : '';
   const figure = `${count(streak)}${isOpenEnded ? '+' : ''}`;
   return html`<section class="panel"><h2>${t('Streak')}</h2>
-    <p class="fig">${figure} <small>${streak === 1 ? t('vote in a row') : t('votes in a row')}</small></p>
+    <p class="fig">${figure} <small>${plural(streak, t('vote in a row'), t('votes in a row'))}</small></p>
     <ol class="dots" aria-hidden="true">${dots.map((vote) => html`<li class="${classOf(vote)}"></li>`)}</ol>
     <p class="soft small">${next} ${t('{votes} this month.', { votes: counted(monthlyVotes, 'vote') })}
       ${t('A streak ends 48 hours after its last vote.')}</p>

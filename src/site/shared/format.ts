@@ -1,5 +1,6 @@
 import type { StatusTimes } from '../../delivery/timeline/status-text.ts';
 import { LANGUAGES, type Language, LOCALES, languageNow } from '../../language/language.ts';
+import { plural } from '../../language/plural.ts';
 import { type PlainMessage, t } from '../../language/t.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../platform/clock.ts';
 import { type Html, html } from './html.ts';
@@ -72,7 +73,7 @@ type Noun = { [K in PlainMessage]: `${K}s` extends PlainMessage ? K : never }[Pl
 
 /** A number with its noun: `1 vote`, `2 votes`. */
 export function counted(value: number, one: Noun): string {
-  return `${count(value)} ${t(value === 1 ? one : (`${one}s` as PlainMessage))}`;
+  return `${count(value)} ${t(plural<PlainMessage>(value, one, `${one}s` as PlainMessage))}`;
 }
 
 /** A time as text: `21 Nov 2026, 14:02 UTC`. */

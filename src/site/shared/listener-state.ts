@@ -220,10 +220,9 @@ function why(listener: ListenerView, now: Date): Content {
     return html`<p>${t('The next votes are sent {time}.', { time: relative(limited.until, now) })} ${t(LIMITED)}</p>`;
   }
   if (breaker.failures === 0 || !breaker.code) return html`<p>${untroubled(listener)}</p>`;
-  const times =
-    breaker.failures === 1
-      ? t('The last attempt failed')
-      : t('The last {failures} attempts failed', { failures: breaker.failures });
+  const times = t('{failures, plural, one {The last attempt} other {The last # attempts}} failed', {
+    failures: breaker.failures,
+  });
   const retries = t(
     'We retry automatically. After three failures in a row, the listener is marked unreachable.',
   );
