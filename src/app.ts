@@ -29,7 +29,7 @@ import { handleErrors } from './site/error-pages.ts';
 import { addLocalLimits } from './site/limited-pages.ts';
 import { chooseLanguage } from './site/page-language.ts';
 import { addPageSlots } from './site/page-slots.ts';
-import { nameSite } from './site/shared/site-settings.ts';
+import { decorateSite } from './site/shared/site-settings.ts';
 import { site } from './site/site.ts';
 import { createClaimCalls } from './votes/claims/claim-calls.ts';
 
@@ -60,7 +60,7 @@ export async function buildApp(deps: AppDeps, parts: WebParts): Promise<FastifyI
   if (deps.tracing.isOn) traceRequests(app, deps.tracing);
 
   const assets = await loadAssets(config);
-  nameSite(app, deps, assets);
+  decorateSite(app, deps, assets);
   addPageSlots(app);
   addLocalLimits(app, deps.clock);
   handleErrors(app);

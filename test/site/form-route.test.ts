@@ -14,7 +14,7 @@ import { addPageSlots } from '../../src/site/page-slots.ts';
 import { ANYONE } from '../../src/site/route-options.ts';
 import { type Form, formRoute, type Refused, refused } from '../../src/site/shared/form-route.ts';
 import { textArea, textField } from '../../src/site/shared/parts.ts';
-import { nameSite } from '../../src/site/shared/site-settings.ts';
+import { decorateSite } from '../../src/site/shared/site-settings.ts';
 import { atTheEnd } from '../support/at-the-end.ts';
 import { testDeps } from '../support/test-deps.ts';
 import { textOf } from '../support/web-app.ts';
@@ -33,7 +33,7 @@ let app: FastifyInstance;
 beforeAll(async () => {
   const deps = await testDeps();
   app = Fastify();
-  nameSite(app, deps, await loadAssets(deps.config));
+  decorateSite(app, deps, await loadAssets(deps.config));
   handleErrors(app);
   addPageSlots(app);
   addLocalLimits(app, deps.clock);

@@ -47,7 +47,7 @@ declare module 'fastify' {
 }
 
 /** Adds `app.site`, the settings of the site. @throws {ConfigError} when the operator's pages cannot be read */
-export function nameSite(app: FastifyInstance, deps: AppDeps, assets: Assets): void {
+export function decorateSite(app: FastifyInstance, deps: AppDeps, assets: Assets): void {
   const { config } = deps;
   const base = config.basePath;
   const pages = livePages(config);
