@@ -3,7 +3,7 @@ import { type Collection, ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import { type AuditEntry, recordAuditOnce } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
-import { lastRank, newListing } from '../servers/listed-servers.ts';
+import { nextRank, newListing } from '../servers/listed-servers.ts';
 import type { Server } from '../servers/server.ts';
 import { newServer, type ServerSettings } from '../servers/server-settings.ts';
 import { insertListing, insertUnderFreeSlug, slugsOf } from '../servers/server-slugs.ts';
@@ -105,8 +105,8 @@ export function serverImporter(deps: ServerImportDeps, by: string): Importer<Ser
     },
     async write(batch) {
       const results: LineResult[] = [];
-      // `lastRank` counts all servers, so it is called only once per batch.
-      let rank = await lastRank(deps.servers);
+      // `nextRank` counts all servers, so it is called only once per batch.
+      let rank = await nextRank(deps.servers);
       for (const record of batch) {
         const result = await writeServer(deps, record, rank, by);
         if (result === 'imported') rank += 1;

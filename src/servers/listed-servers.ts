@@ -71,7 +71,7 @@ export async function addServer(
   const settings = parseInput(newServer, input);
   const _id = new ObjectId();
   const now = clock.now();
-  const server = newListing({ _id, settings, now, listedAt: now, rankPosition: await lastRank(servers) });
+  const server = newListing({ _id, settings, now, listedAt: now, rankPosition: await nextRank(servers) });
   const slug = await insertUnderFreeSlug(servers, server);
   if (slug === null) throw new Error(`the id ${_id.toHexString()} is taken`);
   const serverId = _id.toHexString();
@@ -84,7 +84,7 @@ export async function addServer(
 }
 
 /** The rank for a server that is listed now: one after the last. */
-export async function lastRank(servers: Collection<Server>): Promise<number> {
+export async function nextRank(servers: Collection<Server>): Promise<number> {
   return (await servers.countDocuments({ removedAt: null, hiddenAt: null })) + 1;
 }
 

@@ -5,7 +5,7 @@ import type { Clock } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
 import type { Producer } from '../platform/producer.ts';
 import { optionalReason, reasonText } from '../platform/text.ts';
-import { lastRank } from './listed-servers.ts';
+import { nextRank } from './listed-servers.ts';
 import { requestRanks } from './request-ranks.ts';
 import type { Server } from './server.ts';
 
@@ -48,7 +48,7 @@ export async function hideServer(
   ]);
   if (!hidden) return null;
   // The rank of hidden servers (see recompute-ranks.ts). This server gets it at once, not only at the next ranking.
-  const rankPosition = await lastRank(servers);
+  const rankPosition = await nextRank(servers);
   const server = await servers.findOneAndUpdate(
     { _id: serverId, hiddenAt: { $ne: null } },
     { $set: { rankPosition } },

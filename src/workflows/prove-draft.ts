@@ -3,7 +3,7 @@ import { SECOND } from '../platform/clock.ts';
 import type { LeaseDeps } from '../platform/periods/work-lease.ts';
 import { findMove } from '../servers/drafts.ts';
 import { findAddressOwner, withAddressLock } from '../servers/listed-addresses.ts';
-import { editServer, lastRank, newListing } from '../servers/listed-servers.ts';
+import { editServer, nextRank, newListing } from '../servers/listed-servers.ts';
 import type { OwnershipProofMethod, Server } from '../servers/server.ts';
 import type { DraftCheck, ServerDraft } from '../servers/server-draft.ts';
 import { insertUnderFreeSlug } from '../servers/server-slugs.ts';
@@ -96,7 +96,7 @@ async function insertServer(
 ): Promise<WithId<Server> | null> {
   const now = clock.now();
   const settings = { name, address, port, queryPort, game, countryCode, isPremium: false };
-  const listing = newListing({ _id, settings, now, listedAt: now, rankPosition: await lastRank(servers) });
+  const listing = newListing({ _id, settings, now, listedAt: now, rankPosition: await nextRank(servers) });
   const seen = seenFigures(check);
   const current = { ...listing.current, ...seen?.current };
   const server = {
