@@ -13,7 +13,7 @@ export function monthOf(at: Date): string {
 }
 
 /** The UTC day of the month of a moment: `21`. */
-export function dayOf(at: Date): string {
+export function dayOfMonth(at: Date): string {
   return at.toISOString().slice(8, 10);
 }
 
@@ -120,7 +120,7 @@ export class VoteCounts {
       batch.increments.set(key, increment);
     }
     const counted = excludedAt ? 0 : 1;
-    const [day, minute] = [`days.${dayOf(votedAt)}`, `minutes.${minuteOf(votedAt)}`];
+    const [day, minute] = [`days.${dayOfMonth(votedAt)}`, `minutes.${minuteOf(votedAt)}`];
     increment.votes += counted;
     increment.fields[day] = (increment.fields[day] ?? 0) + counted;
     increment.fields[minute] = (increment.fields[minute] ?? 0) + 1;

@@ -6,7 +6,7 @@ import { migrateDatabase } from '../../src/database/migrate.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { repairOpenCounters } from '../../src/votes/repair-counters.ts';
-import { dayOf } from '../../src/votes/vote-counts.ts';
+import { dayOfMonth } from '../../src/votes/vote-counts.ts';
 import { listServer } from '../ranking/ranked-servers.ts';
 import { castVote } from '../support/casting.ts';
 import { excludeVotes } from '../support/exclusions.ts';
@@ -130,7 +130,7 @@ test('counts votes of the previous version, and forgets what that noted on a cou
     await deps.mongo.db.collection('vote_counters').updateOne(
       { serverId, month: votedAt.toISOString().slice(0, 7), 'raises.id': { $ne: new ObjectId() } },
       {
-        $inc: { [`days.${dayOf(votedAt)}`]: 1 },
+        $inc: { [`days.${dayOfMonth(votedAt)}`]: 1 },
         $push: { raises: { $each: [{ id: new ObjectId(), votes: 1 }], $slice: -32 } } as never,
       },
       { upsert: true },
