@@ -64,7 +64,7 @@ async function drawPhoto(name: string): Promise<Buffer> {
 
 /** Hills under a sun, with stars, as PNG. */
 async function drawHills(name: string): Promise<Buffer> {
-  const [sky, far, near, light] = paletteOf(name);
+  const [sky, far, horizon, light] = paletteOf(name);
   const at = (what: string, most: number) => Math.round(chanceOf(`${name} ${what}`) * most);
   const stars = Array.from(
     { length: 40 },
@@ -72,7 +72,7 @@ async function drawHills(name: string): Promise<Buffer> {
       `<circle cx="${at(`x${i}`, WIDTH)}" cy="${at(`y${i}`, 160)}" r="${1 + at(`r${i}`, 2)}" fill="${light}" opacity="0.6"/>`,
   );
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}">
-    <defs><linearGradient id="sky" x2="0" y2="1"><stop stop-color="${sky}"/><stop offset="1" stop-color="${near}"/></linearGradient></defs>
+    <defs><linearGradient id="sky" x2="0" y2="1"><stop stop-color="${sky}"/><stop offset="1" stop-color="${horizon}"/></linearGradient></defs>
     <rect width="100%" height="100%" fill="url(#sky)"/>${stars.join('')}
     <circle cx="${150 + at('sun', 900)}" cy="${110 + at('height', 60)}" r="52" fill="${light}"/>
     <path d="${hills(name, 230, 90)}" fill="${far}"/><path d="${hills(name, 280, 70)}" fill="${sky}"/>
@@ -88,11 +88,11 @@ export async function sampleIcon(name: string): Promise<string> {
 }
 
 function drawSquares(name: string): Buffer {
-  const [sky, , near, light] = paletteOf(name);
+  const [sky, , horizon, light] = paletteOf(name);
   const squares = Array.from({ length: 32 }, (_, i) => {
     const [x, y] = [i % 4, Math.floor(i / 4)];
     const chance = chanceOf(`${name} square ${i}`);
-    const fill = chance > 0.72 ? light : near;
+    const fill = chance > 0.72 ? light : horizon;
     if (chance < 0.45) return '';
     return [x, 7 - x].map(
       (column) => `<rect x="${column * 8}" y="${y * 8}" width="8" height="8" fill="${fill}"/>`,
