@@ -12,11 +12,11 @@ import { keyed, resultNotice } from './inbox/inbox-parts.ts';
 import { reasonFields } from './reason-fields.ts';
 import { selection } from './review-selection.ts';
 
-/** The page that shows the review: the inbox, or (undefined) the page of reviews. A decision redirects back to it. */
-export type ReviewList = 'inbox' | undefined;
+/** The list in which an operator decides: the inbox, or (undefined) the page of reviews. It is shown again afterwards. */
+export type DecisionList = 'inbox' | undefined;
 
 /** The data that all cards of reviews share. `servers` has the reviewed servers by id. */
-export type ReviewView = { base: string; now: Date; servers: Map<string, Server>; list: ReviewList };
+export type ReviewView = { base: string; now: Date; servers: Map<string, Server>; list: DecisionList };
 
 /** Reads the servers to which the reviews belong, by id. */
 export async function serversOf(
@@ -45,7 +45,7 @@ const MEANWHILE: Record<ReviewState, string> = {
 export function decisionNotice(
   base: string,
   review: WithId<Review>,
-  { meanwhile, list }: { meanwhile: boolean; list: ReviewList },
+  { meanwhile, list }: { meanwhile: boolean; list: DecisionList },
 ): Html {
   const { username, state, moderatedBy } = review;
   const by = moderatedBy ? html` by <bdi>${moderatedBy}</bdi>` : '';
@@ -60,7 +60,7 @@ export function decisionNotice(
 function decision(
   base: string,
   { _id, state: seenAs, username, revision = 0 }: WithId<Review>,
-  wanted: { state: ReviewState; text: string; kind?: 'primary' | 'quiet'; list: ReviewList },
+  wanted: { state: ReviewState; text: string; kind?: 'primary' | 'quiet'; list: DecisionList },
 ): Html {
   const { state, text, kind = 'quiet', list } = wanted;
   return button({
@@ -166,7 +166,7 @@ function decidedBy(review: Review, now: Date): Content {
 function rejection(
   base: string,
   { _id, state, username, revision = 0 }: WithId<Review>,
-  list: ReviewList,
+  list: DecisionList,
 ): Html {
   const id = _id.toHexString();
   return html`<details class="confirm">

@@ -115,9 +115,9 @@ function serversText({ servers }: HeldVotes): string {
 }
 
 /** When the group's newest quarantine began; and when its newest vote was held, if that was over a minute later. */
-function heldAt(first: Date, newest: Date | undefined, now: Date): Content {
-  if (!newest || newest.getTime() - first.getTime() < MINUTE) return timeAgo(first, now);
-  return html`since ${timeAgo(first, now)}, newest ${timeAgo(newest, now)}`;
+function heldAt(begun: Date, newestVote: Date | undefined, now: Date): Content {
+  if (!newestVote || newestVote.getTime() - begun.getTime() < MINUTE) return timeAgo(begun, now);
+  return html`since ${timeAgo(begun, now)}, newest ${timeAgo(newestVote, now)}`;
 }
 
 function votesText({ quarantines, servers }: HeldVotes): string {
