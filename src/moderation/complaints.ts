@@ -8,7 +8,7 @@ import { InvalidDocumentError } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
 import { byNetwork, takeAll } from '../platform/limits/by-network.ts';
 import type { RateLimit } from '../platform/limits/rate-limit.ts';
-import { readPage, type Slice } from '../platform/slices.ts';
+import { readSlice, type Slice } from '../platform/slices.ts';
 import type { Server } from '../servers/server.ts';
 import { COMPLAINT_KINDS, type Complaint } from './complaint.ts';
 
@@ -77,7 +77,7 @@ export async function openComplaints(
   { complaints, servers }: { complaints: Collection<Complaint>; servers: Collection<Server> },
   { from, limit }: { from?: string | undefined; limit: number },
 ): Promise<Slice<ServerComplaints>> {
-  const { rows, next } = await readPage(complaints, {
+  const { rows, next } = await readSlice(complaints, {
     filter: { isOpen: true },
     by: { field: 'at', direction: -1 },
     from,

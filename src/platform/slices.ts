@@ -19,7 +19,7 @@ type Reading<T extends Document> = {
 const MOST_EXAMINED = 1_000;
 
 /** Reads a slice of a collection whose ids are ObjectIds. A later slice costs no more than the first one. */
-export async function readPage<T extends Document & { _id: ObjectId }>(
+export async function readSlice<T extends Document & { _id: ObjectId }>(
   collection: Collection<T>,
   { filter, by: { field, direction }, from, limit, wanted }: Reading<T>,
 ): Promise<Slice<WithId<T>>> {

@@ -4,7 +4,7 @@ import { type Clock, HOUR } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
 import { type Allowance, type RateLimit, useAllowance } from '../platform/limits/rate-limit.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
-import { readPage, type Slice } from '../platform/slices.ts';
+import { readSlice, type Slice } from '../platform/slices.ts';
 import { roleOf } from '../servers/ownership.ts';
 import type { Server } from '../servers/server.ts';
 import { type Review, type ReviewList, revisionOf, UNDECIDED } from './review.ts';
@@ -176,7 +176,7 @@ export function listOwnReviews(
   userId: ObjectId,
   { from, limit }: { from: string | undefined; limit: number },
 ): Promise<Slice<WithId<Review>>> {
-  return readPage(reviews, {
+  return readSlice(reviews, {
     filter: { personId: userId },
     by: { field: 'createdAt', direction: -1 },
     from,

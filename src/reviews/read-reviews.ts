@@ -1,7 +1,7 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import type { Batcher, BatchLoader } from '../platform/batching/batcher.ts';
 import { anyOf } from '../platform/batching/find-loader.ts';
-import { readPage, type Slice } from '../platform/slices.ts';
+import { readSlice, type Slice } from '../platform/slices.ts';
 import type { Review, ReviewList, ReviewState } from './review.ts';
 
 /** One page of a server's approved reviews, newest first, and the figures of all its approved reviews. */
@@ -131,5 +131,5 @@ export function listReviewsInState(
     state === 'pending'
       ? ({ field: 'createdAt', direction: newestFirst ? -1 : 1 } as const)
       : ({ field: 'moderatedAt', direction: -1 } as const);
-  return readPage(reviews, { filter: { state }, by, from, limit });
+  return readSlice(reviews, { filter: { state }, by, from, limit });
 }

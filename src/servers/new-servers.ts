@@ -2,7 +2,7 @@ import type { Collection, Filter, ObjectId, UpdateFilter, WithId } from 'mongodb
 import type { AuditAction } from '../platform/audit/audit-actions.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
-import { readPage, type Slice } from '../platform/slices.ts';
+import { readSlice, type Slice } from '../platform/slices.ts';
 import type { Server } from './server.ts';
 
 type Servers = { servers: Collection<Server> };
@@ -14,7 +14,7 @@ export function listNewServers(
   { from, limit }: { from?: string | undefined; limit: number },
 ): Promise<Slice<WithId<Server>>> {
   const by = { field: 'listedAt', direction: -1 } as const;
-  return readPage(servers, { filter: { isUnseen: true }, by, from, limit });
+  return readSlice(servers, { filter: { isUnseen: true }, by, from, limit });
 }
 
 /** Stores that an operator has looked at new servers. Returns how many of them no operator had looked at before. */

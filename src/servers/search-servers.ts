@@ -1,6 +1,6 @@
 import { type Collection, type Filter, ObjectId, type WithId } from 'mongodb';
 import type { User } from '../accounts/user.ts';
-import { readPage, type Slice } from '../platform/slices.ts';
+import { readSlice, type Slice } from '../platform/slices.ts';
 import { SERVER_NAMES, type Server } from './server.ts';
 import { isId } from './slug.ts';
 
@@ -75,5 +75,5 @@ export function listServersByTime(
 ): Promise<Slice<WithId<Server>>> {
   const field = SERVER_LISTS[list];
   const filter: Filter<Server> = list === 'all' ? {} : { [field]: { $type: 'date' } };
-  return readPage(servers, { filter, by: { field, direction: -1 }, from, limit });
+  return readSlice(servers, { filter, by: { field, direction: -1 }, from, limit });
 }

@@ -1,5 +1,5 @@
 import type { Collection, Filter, ObjectId } from 'mongodb';
-import { readPage, type Slice } from '../slices.ts';
+import { readSlice, type Slice } from '../slices.ts';
 import type { AuditEntry } from './audit-log.ts';
 
 /** The entries to find; absent fields match everything. */
@@ -17,7 +17,7 @@ export function readAudit(
   const byIndex: Filter<AuditEntry> = serverId ? { serverId } : by ? { by } : action ? { action } : {};
   const others = Boolean((serverId && by) || ((serverId || by) && action));
   const wanted = (entry: AuditEntry) => (!by || entry.by === by) && (!action || entry.action === action);
-  return readPage(auditLog, {
+  return readSlice(auditLog, {
     filter: byIndex,
     by: { field: 'at', direction: -1 },
     from,

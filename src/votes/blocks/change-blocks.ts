@@ -5,7 +5,7 @@ import { after, type Clock, DAY } from '../../platform/clock.ts';
 import { checked, InvalidDocumentError } from '../../platform/document.ts';
 import { parseInput } from '../../platform/input.ts';
 import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
-import { readPage, type Slice } from '../../platform/slices.ts';
+import { readSlice, type Slice } from '../../platform/slices.ts';
 import { reasonText } from '../../platform/text.ts';
 import { usernameKey, usernameSchema } from '../username.ts';
 import { ACTIVE, type Block, type BlockList, MOST_BLOCKS, TYPED_KINDS } from './block-list.ts';
@@ -161,5 +161,5 @@ export function listBlocks(
   { blocks }: Blocks,
   { from, limit }: { from: string | undefined; limit: number },
 ): Promise<Slice<Block>> {
-  return readPage(blocks, { filter: {}, by: { field: 'at', direction: -1 }, from, limit });
+  return readSlice(blocks, { filter: {}, by: { field: 'at', direction: -1 }, from, limit });
 }

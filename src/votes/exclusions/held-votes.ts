@@ -1,5 +1,5 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
-import { cursorOf, readPage, type Slice } from '../../platform/slices.ts';
+import { cursorOf, readSlice, type Slice } from '../../platform/slices.ts';
 import { EXCLUDED_VOTES, type Vote } from '../vote.ts';
 import { COUNTED_OPEN, MOST_DECIDED } from './decide-held.ts';
 import { QUARANTINES_OF_ORIGIN, type VoteExclusion } from './vote-exclusion.ts';
@@ -58,7 +58,7 @@ async function readGroups(deps: ReadDeps, from: string | undefined, limit: numbe
   let cursor = from ?? null;
   let free = limit;
   for (let scanned = 0; scanned < MOST_SCANNED; scanned += limit) {
-    const { rows, next } = await readPage(deps.voteExclusions, {
+    const { rows, next } = await readSlice(deps.voteExclusions, {
       filter: { state: 'quarantined' },
       by: { field: 'at', direction: -1 },
       from: cursor ?? undefined,
