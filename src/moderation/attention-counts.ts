@@ -11,11 +11,11 @@ type CountDeps = AttentionDeps & {
 };
 
 export type AttentionCounts = {
-  /** Groups of held votes (see held-votes.ts). */
+  /** Groups of held votes (votes/exclusions/held-votes.ts). */
   held: number;
   reviews: number;
   /** Servers with open complaints. */
-  reports: number;
+  complaints: number;
   listeners: number;
   /** New servers. */
   servers: number;
@@ -29,15 +29,15 @@ export const COUNTED_UP_TO = 100;
 /** Counts what needs attention. Each query uses a small index. */
 export async function countAttention(deps: CountDeps): Promise<AttentionCounts> {
   const limit = COUNTED_UP_TO;
-  const [held, reviews, reports, listeners, servers, figures] = await Promise.all([
+  const [held, reviews, complaints, listeners, servers, figures] = await Promise.all([
     countHeld(deps),
     deps.reviews.countDocuments({ state: 'pending' }, { limit }),
-    countReported(deps),
+    countServersWithComplaints(deps),
     rowsOf(listenersDown(deps)),
     deps.servers.countDocuments({ isUnseen: true }, { limit, hint: 'new_servers' }),
     rowsOf(unusualFigures(deps)),
   ]);
-  return { held, reviews, reports, listeners, servers, figures };
+  return { held, reviews, complaints, listeners, servers, figures };
 }
 
 async function countHeld({ voteExclusions }: CountDeps): Promise<number> {
@@ -47,7 +47,7 @@ async function countHeld({ voteExclusions }: CountDeps): Promise<number> {
   return new Set(open.map(({ _id, origin }) => origin ?? _id.toHexString())).size;
 }
 
-async function countReported({ complaints }: CountDeps): Promise<number> {
+async function countServersWithComplaints({ complaints }: CountDeps): Promise<number> {
   const open = await complaints
     .find({ isOpen: true }, { projection: { serverId: 1 }, limit: COUNTED_UP_TO })
     .sort({ at: -1, _id: -1 })

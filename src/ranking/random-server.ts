@@ -1,7 +1,7 @@
 import { type Filters, listKey } from './filters.ts';
 import type { Rows } from './listed-rows.ts';
 import { RANKED } from './ranking-pipeline.ts';
-import { idsOf, type Lists } from './read-lists.ts';
+import { idsOf, type RankedListDeps } from './read-lists.ts';
 import { partId } from './replace-lists.ts';
 import { PART } from './write-lists.ts';
 
@@ -13,7 +13,7 @@ const MOST_DRAWS = 5;
  * unless the filters ask for online ones. Null when there is none either. Usually makes two or three queries by id.
  */
 export async function randomSlug(
-  deps: Pick<Rows, 'servers'> & Lists,
+  deps: Pick<Rows, 'servers'> & RankedListDeps,
   filters: Filters,
 ): Promise<string | null> {
   return (
@@ -21,7 +21,7 @@ export async function randomSlug(
   );
 }
 
-async function drawSlug({ servers, rankedLists }: Pick<Rows, 'servers'> & Lists, filters: Filters) {
+async function drawSlug({ servers, rankedLists }: Pick<Rows, 'servers'> & RankedListDeps, filters: Filters) {
   const key = listKey(filters);
   const first = await rankedLists.findOne({ _id: partId(key, 0) });
   if (!first || first.total === 0) return null;

@@ -10,7 +10,7 @@ import { PART } from './write-lists.ts';
 /** The number of servers on a page. */
 export const ROWS = 20;
 
-export type Lists = { rankedLists: Collection<RankedList> };
+export type RankedListDeps = { rankedLists: Collection<RankedList> };
 
 export type ListPage = {
   rows: ListedRow[];
@@ -27,7 +27,7 @@ export type ListPage = {
  * @returns null when there is no such page; page 1 always exists
  */
 export async function readListPage(
-  deps: Rows & Lists,
+  deps: Rows & RankedListDeps,
   filters: Filters,
   page: number,
   sort: Sort = 'rank',
@@ -44,7 +44,7 @@ export async function readListPage(
 
 /** The newest servers that pass the filters, at most `most`. Servers that are no newcomers any more are left out. */
 export async function readNewcomers(
-  deps: Rows & Lists,
+  deps: Rows & RankedListDeps,
   filters: Filters,
   most: number,
 ): Promise<ListedRow[]> {
@@ -61,7 +61,10 @@ export function idsOf({ ids }: RankedList): ObjectId[] {
 }
 
 /** The ids of the servers at these ranks (from 1) in the last ranking; null where there is none. */
-export async function rankedIds({ rankedLists }: Lists, ranks: number[]): Promise<(ObjectId | null)[]> {
+export async function rankedIds(
+  { rankedLists }: RankedListDeps,
+  ranks: number[],
+): Promise<(ObjectId | null)[]> {
   const partOf = (rank: number) => partId(listKey({}), Math.floor((rank - 1) / PART));
   const parts = await rankedLists.find({ _id: { $in: [...new Set(ranks.map(partOf))] } }).toArray();
   return ranks.map((rank) => {
@@ -95,7 +98,7 @@ export type Addressed = { slug: string; changedAt?: Date | null };
  * @param game - null for the servers without a game
  */
 export async function addressesOf(
-  { servers, rankedLists }: Pick<Rows, 'servers'> & Lists,
+  { servers, rankedLists }: Pick<Rows, 'servers'> & RankedListDeps,
   game: string | null,
   { skip, limit }: { skip: number; limit: number },
 ): Promise<Addressed[]> {

@@ -11,7 +11,7 @@ const BULK = 1_000;
 export type ListInProgress = { places: number[]; total: number };
 
 /** Lists of one kind: all their keys, and no others, begin with `prefix`. */
-export type Lists = {
+export type ListsOfKind = {
   prefix: string;
   lists: Iterable<[key: string, list: ListInProgress]>;
   /** The number of servers in one part. */
@@ -42,7 +42,7 @@ export function addTo(
 export async function replaceLists(
   rankedLists: Collection<RankedList>,
   lease: ActiveLease,
-  { prefix, lists, length, order }: Lists,
+  { prefix, lists, length, order }: ListsOfKind,
   ids: ObjectId[],
 ): Promise<void> {
   const existing = await digestsOf(rankedLists, prefix);
@@ -83,7 +83,7 @@ async function digestsOf(rankedLists: Collection<RankedList>, prefix: string): P
 function* partsOf(
   key: string,
   { places, total }: ListInProgress,
-  { length, order }: Pick<Lists, 'length' | 'order'>,
+  { length, order }: Pick<ListsOfKind, 'length' | 'order'>,
   ids: ObjectId[],
 ): Generator<RankedList> {
   for (let part = Math.max(Math.ceil(places.length / length), 1) - 1; part >= 0; part -= 1) {

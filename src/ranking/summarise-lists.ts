@@ -11,11 +11,11 @@ const MOST_GAME_VERSIONS = 30;
 /** The most related values, such as the countries of one game. */
 const MOST_RELATED = 8;
 
-type Lists = ReadonlyMap<string, Pick<ListInProgress, 'total'>>;
+type ListTotals = ReadonlyMap<string, Pick<ListInProgress, 'total'>>;
 
 /** The figures of the listing and the values to filter by, taken from the keys of the lists. */
 export function listSummary(
-  lists: Lists,
+  lists: ListTotals,
   figures: Pick<ListingSummary, 'servers' | 'playing' | 'votes'>,
 ): ListingSummary {
   return {
@@ -34,7 +34,7 @@ export function listSummary(
 }
 
 /** The values of the lists that have only this filter, the most frequent first. */
-function choicesOf(lists: Lists, filter: Exclude<keyof Filters, 'online'>, most: number): Choice[] {
+function choicesOf(lists: ListTotals, filter: Exclude<keyof Filters, 'online'>, most: number): Choice[] {
   const start = listKey({ [filter]: ' ' }).slice(0, -1);
   const choices = [...lists]
     .filter(([key]) => key.startsWith(start) && !key.includes('&'))
@@ -47,7 +47,7 @@ function choicesOf(lists: Lists, filter: Exclude<keyof Filters, 'online'>, most:
  *
  * @param shape - matches the keys of lists with two filters; its groups are `of` (a game) and `value` (a country)
  */
-function related(lists: Lists, shape: RegExp, most: number): Record<string, Choice[]> {
+function related(lists: ListTotals, shape: RegExp, most: number): Record<string, Choice[]> {
   const found = new Map<string, Choice[]>();
   for (const [key, { total }] of lists) {
     const { of, value } = shape.exec(key)?.groups ?? {};

@@ -2,7 +2,7 @@ import type { Collection, Document, WithId } from 'mongodb';
 import { isDuplicateKey } from '../platform/mongo.ts';
 import { RATINGS, type Review, type ReviewList, revisionOf } from './review.ts';
 
-type Lists = { reviews: Collection<Review>; reviewLists: Collection<ReviewList> };
+type ReviewListDeps = { reviews: Collection<Review>; reviewLists: Collection<ReviewList> };
 
 /**
  * Updates the server's public list to a review's state, which is the source of truth and is written first. After each
@@ -13,7 +13,7 @@ type Lists = { reviews: Collection<Review>; reviewLists: Collection<ReviewList> 
  * @returns the current review; null when it was deleted
  */
 export async function followReview(
-  { reviews, reviewLists }: Lists,
+  { reviews, reviewLists }: ReviewListDeps,
   written: WithId<Review>,
 ): Promise<WithId<Review> | null> {
   let review = written;

@@ -65,10 +65,10 @@ export function topVoters(
 }
 
 /** `running` maps a list's key to its running read, and a server's id to the server's last read. */
-type Lists = { cache: TtlCache<TopVoter[]>; running: Map<string, Promise<unknown>> };
+type TopVoterLists = { cache: TtlCache<TopVoter[]>; running: Map<string, Promise<unknown>> };
 
 /** One entry for each collection, because a process may have several databases, such as in a test. */
-const listsOf = new WeakMap<Collection<Vote>, Lists>();
+const listsOf = new WeakMap<Collection<Vote>, TopVoterLists>();
 
 /**
  * The same list as `topVoters`, cached for a minute; `limit` is 1 to 500. Empty for a month that has not begun. A
@@ -93,7 +93,7 @@ export async function topVotersOfMonth(
   return (cached ?? []).slice(0, limit);
 }
 
-function listsFor(votes: Collection<Vote>): Lists {
+function listsFor(votes: Collection<Vote>): TopVoterLists {
   let lists = listsOf.get(votes);
   if (!lists) {
     lists = { cache: new TtlCache({ most: MOST_CACHED_MONTHS, ms: CACHE_TTL_MS }), running: new Map() };
@@ -102,7 +102,7 @@ function listsFor(votes: Collection<Vote>): Lists {
   return lists;
 }
 
-function shared<T>({ running }: Lists, key: string, read: () => Promise<T>): Promise<T> {
+function shared<T>({ running }: TopVoterLists, key: string, read: () => Promise<T>): Promise<T> {
   const present = running.get(key) as Promise<T> | undefined;
   if (present) return present;
   const started = read().finally(() => running.delete(key));
@@ -111,7 +111,7 @@ function shared<T>({ running }: Lists, key: string, read: () => Promise<T>): Pro
 }
 
 /** Calls `read` after the earlier reads of this server, even if they failed. */
-function afterOthers<T>({ running }: Lists, server: string, read: () => Promise<T>): Promise<T> {
+function afterOthers<T>({ running }: TopVoterLists, server: string, read: () => Promise<T>): Promise<T> {
   const before = running.get(server) ?? Promise.resolve();
   const started = before.then(read, read);
   running.set(server, started);

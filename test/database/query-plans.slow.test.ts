@@ -27,7 +27,7 @@ import { readServerInfo } from '../../src/history/server-info.ts';
 import { outcome } from '../../src/listeners/outcomes.ts';
 import { countAttention } from '../../src/moderation/attention-counts.ts';
 import { openComplaints } from '../../src/moderation/complaints.ts';
-import { heldVotes } from '../../src/moderation/held-votes.ts';
+import { heldVotes } from '../../src/moderation/held-evidence.ts';
 import { recordAudit } from '../../src/platform/audit/audit-log.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { dayOf } from '../../src/platform/periods/period-marks.ts';

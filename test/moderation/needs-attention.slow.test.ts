@@ -4,7 +4,7 @@ import { setListener } from '../../src/delivery/listeners.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { emptySums } from '../../src/history/daily-sums.ts';
 import { countAttention } from '../../src/moderation/attention-counts.ts';
-import { heldVotes } from '../../src/moderation/held-votes.ts';
+import { heldVotes } from '../../src/moderation/held-evidence.ts';
 import { listenersDown, unusualFigures } from '../../src/moderation/needs-attention.ts';
 import { findUnusualVotes, isUnusual } from '../../src/moderation/unusual-votes.ts';
 import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
@@ -52,7 +52,7 @@ test('an empty listing needs nothing', async () => {
   });
   expect(await unusualFigures(deps)).toEqual({ unusualVotes: none, waitingVotes: none, playersDiffer: none });
   expect(await heldVotes(deps)).toEqual({ rows: [], next: null });
-  const counts = { held: 0, reviews: 0, reports: 0, listeners: 0, servers: 0, figures: 0 };
+  const counts = { held: 0, reviews: 0, complaints: 0, listeners: 0, servers: 0, figures: 0 };
   expect(await countAttention(deps)).toEqual(counts);
 });
 

@@ -1,5 +1,5 @@
 import type { WithId } from 'mongodb';
-import { type HeldOnServer, type HeldVotes, heldVotes } from '../../../moderation/held-votes.ts';
+import { type HeldOnServer, type HeldVotes, heldVotes } from '../../../moderation/held-evidence.ts';
 import { MINUTE } from '../../../platform/clock.ts';
 import { type Block, isEffective } from '../../../votes/blocks/block-list.ts';
 import { COUNTED_OPEN, type HeldDecision, MOST_DECIDED } from '../../../votes/exclusions/decide-held.ts';

@@ -20,7 +20,7 @@ export type InboxTab = keyof typeof INBOX_TABS;
 export const TAB_NAMES = Object.keys(INBOX_TABS) as InboxTab[];
 
 /** The number of items in each tab. `jobs` is undefined if Redis does not answer. */
-export type InboxCounts = AttentionCounts & { jobs: number | undefined };
+export type InboxCounts = Omit<AttentionCounts, 'complaints'> & { reports: number; jobs: number | undefined };
 
 /** The path of a tab. `values` are further query parameters. */
 export function inboxPath(

@@ -24,8 +24,8 @@ export function inboxNumbers(deps: AppDeps): InboxNumbers {
   let counts = cached();
   return {
     async read() {
-      const [counted, work] = await Promise.all([counts(), waitingWork()]);
-      return { counts: { ...counted, jobs: failedOf(work) }, work };
+      const [{ complaints, ...others }, work] = await Promise.all([counts(), waitingWork()]);
+      return { counts: { ...others, reports: complaints, jobs: failedOf(work) }, work };
     },
     forget() {
       counts = cached();
