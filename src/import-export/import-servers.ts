@@ -3,7 +3,7 @@ import { type Collection, ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import { type AuditEntry, recordAuditOnce } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
-import { nextRank, newListing } from '../servers/listed-servers.ts';
+import { newListing, nextRank } from '../servers/listed-servers.ts';
 import type { Server } from '../servers/server.ts';
 import { newServer, type ServerSettings } from '../servers/server-settings.ts';
 import { insertListing, insertUnderFreeSlug, slugsOf } from '../servers/server-slugs.ts';

@@ -3,7 +3,7 @@ import { SECOND } from '../platform/clock.ts';
 import type { LeaseDeps } from '../platform/periods/work-lease.ts';
 import { findMove } from '../servers/drafts.ts';
 import { findAddressOwner, withAddressLock } from '../servers/listed-addresses.ts';
-import { editServer, nextRank, newListing } from '../servers/listed-servers.ts';
+import { editServer, newListing, nextRank } from '../servers/listed-servers.ts';
 import type { OwnershipProofMethod, Server } from '../servers/server.ts';
 import type { DraftCheck, ServerDraft } from '../servers/server-draft.ts';
 import { insertUnderFreeSlug } from '../servers/server-slugs.ts';
