@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ask, type OpenApi } from '../support/api-description.ts';
 import { startApp, type TestDeps } from '../support/start-app.ts';
@@ -74,6 +75,16 @@ test('every body schema has a name; equal schemas share it', () => {
   const used = Object.values(bodies).flatMap((body) => Object.values(body));
   expect(Object.keys(document.components.schemas).toSorted()).toEqual(
     [...new Set(used.filter((name) => name !== undefined))].toSorted(),
+  );
+});
+
+test('the README has a row for each endpoint', () => {
+  const rows = [...readFileSync('README.md', 'utf8').matchAll(/^\| `([A-Z]+) …(\/[\w/-]+)/gm)];
+  const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  expect(rows.map(([, method, path]) => `${method} /api/v1/servers/{server_id}${path}`).toSorted()).toEqual(
+    described.toSorted(),
   );
 });
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { DelayedError, type Job, Worker } from 'bullmq';
 import Fastify from 'fastify';
 import { ObjectId, UUID } from 'mongodb';
@@ -259,6 +260,16 @@ test('votes, attempts and arrivals are counted by result', async () => {
   expect(delays('drain-backlogs', '+Inf')).toBe(0);
   expect(text).toContain('code="our-fault",protocol="http"} 0\n');
   expect(text).toContain('process_cpu_user_seconds_total');
+});
+
+test('the operators’ documentation has a row for each metric', async () => {
+  const documented = readFileSync('docs/operating/every-day.md', 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('| `tallyport_'))
+    .flatMap((line) => line.split(' | ')[0]?.match(/tallyport_\w+/g) ?? []);
+  const text = await createMetrics(await testDeps()).text();
+  const exposed = [...text.matchAll(/^# TYPE (tallyport_\w+)/gm)].map(([, name]) => name);
+  expect(documented.toSorted()).toEqual(exposed.toSorted());
 });
 
 test('requests are measured by the pattern of their route, all unknown paths as one', async () => {

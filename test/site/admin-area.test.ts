@@ -1,12 +1,16 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { writeReview } from '../../src/reviews/write-review.ts';
+import { PARTS } from '../../src/site/admin/admin-frame.ts';
 import { addBlock } from '../../src/votes/blocks/change-blocks.ts';
 import { requestPlayerExclusion } from '../../src/votes/exclusions/player-exclusion.ts';
 import { castVote } from '../support/casting.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp, type WebApp } from '../support/web-app.ts';
+
+/** The pages of all tabs, except Bull Board, which has pages of its own. */
+const TABS = PARTS.map(([path]) => path).filter((path) => path !== '/queues');
 
 let web: WebApp;
 let operator: SignedInUser;
@@ -26,11 +30,11 @@ describe('the admin area', () => {
   });
 
   test('has a tab for each part and marks the current one', async () => {
-    for (const path of ['', '/reviews', '/servers', '/votes', '/blocks', '/audit']) {
+    for (const path of TABS) {
       const { body } = await getPage(web, `/operator${path}`, operator.headers);
-      const tabs = [...body.matchAll(/<a href="(\/operator[^"]*)" aria-current="page">/g)];
-      expect(tabs[0]?.[1], path).toBe(`/operator${path}`);
-      expect(body).toContain('href="/operator/users"');
+      const current = [...body.matchAll(/<a href="(\/operator[^"]*)" aria-current="page">/g)];
+      expect(current[0]?.[1], path).toBe(`/operator${path}`);
+      for (const [other] of PARTS) expect(body, path).toContain(`href="/operator${other}"`);
     }
   });
 
@@ -42,16 +46,12 @@ describe('the admin area', () => {
     const { vote } = await castVote(underPath.deps, ballot);
     await addBlock(underPath.deps, { kind: 'name', value: 'Alex', reason: 'x' }, 'cli');
     for (const path of [
-      '',
-      '/reviews',
-      '/servers',
+      ...TABS,
       `/servers/${serverId}`,
       `/votes?server=${serverId}`,
       `/votes/${vote._id}`,
       '/votes?player=Steve',
       '/votes/exclude-player?player=Steve',
-      '/blocks',
-      '/audit',
     ]) {
       const { statusCode, body } = await getPage(underPath, `/operator${path}`, headers);
       expect(statusCode, path).toBe(200);
@@ -80,7 +80,7 @@ describe('the admin area', () => {
       name,
     );
     for (const path of [
-      '/servers',
+      ...TABS,
       `/servers?q=${q}`,
       `/servers/${serverId}`,
       `/votes?server=${serverId}&player=${q}`,
@@ -91,7 +91,6 @@ describe('the admin area', () => {
       `/votes/${vote._id}`,
       '/votes/exclusions',
       `/blocks?kind=${q}&value=${q}&from=${q}`,
-      '/reviews',
       `/reviews?done=many&approved=${q}&of=${q}`,
       `/votes/exclude?server=${serverId}&since=2026-01-01T00:00`,
       `/audit?by=${q}&action=${q}`,

@@ -2,8 +2,8 @@ import type { UUID } from 'mongodb';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { tabs } from '../shared/parts.ts';
 
-/** The parts of the admin area, in the order of their tabs. */
-const PARTS = [
+/** The parts of the admin area, in the order of their tabs: path and text. */
+export const PARTS = [
   ['', 'Attention'],
   ['/figures', 'Figures'],
   ['/reviews', 'Reviews'],
