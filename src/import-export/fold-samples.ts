@@ -54,9 +54,9 @@ async function foldOnce(
   const fresh = samples.filter((sample) => isNew(days.get(keyOf(sample)), sample));
   const sums = await sumProbes({ dailyStats }, fresh);
   const isWritten = await Promise.all(
-    sums.map(({ _id: { serverId, day }, ...added }) => {
+    sums.map(({ _id: { serverId, day }, ...probes }) => {
       const changed = days.get(dayKey(serverId, day));
-      return !changed || writeDay(dailyStats, changed, added);
+      return !changed || writeDay(dailyStats, changed, probes);
     }),
   );
   const unwritten = new Set(
