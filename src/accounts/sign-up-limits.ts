@@ -3,7 +3,14 @@ import type { Collection } from 'mongodb';
 import { type Clock, DAY } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import { networkOf, subnetOf, widerNetworkOf } from '../platform/limits/network-of.ts';
-import { type Limit, type RateLimit, refundAll, takeAllOrNone } from '../platform/limits/rate-limit.ts';
+import {
+  findUsedUp,
+  type Limit,
+  lastToAllow,
+  type RateLimit,
+  refundAll,
+  takeAllOrNone,
+} from '../platform/limits/rate-limit.ts';
 import { isPublicMail, mailboxOf, mailDomainOf } from './mailbox.ts';
 
 type Limits = {
@@ -94,13 +101,6 @@ export async function makeWithinLimits<T>(
  * @returns null if one more account may be made; otherwise the time from which it may be made
  */
 export async function networkSignUpsUsed(deps: Limits, address: string): Promise<Date | null> {
-  const limits = limitsOf(deps, { email: '', address }).slice(1, 3);
-  const found = await deps.rateLimits
-    .find({ _id: { $in: limits.map(({ key }) => key) }, resetAt: { $gt: deps.clock.now() } })
-    .toArray();
-  const used = limits.flatMap(({ key, allowance }) => {
-    const limit = found.find(({ _id }) => _id === key);
-    return limit && limit.count >= allowance.times ? [limit.resetAt] : [];
-  });
-  return used[0] ?? null;
+  const ofNetwork = limitsOf(deps, { email: '', address }).slice(1, 3);
+  return lastToAllow(await findUsedUp(deps, ofNetwork))?.until ?? null;
 }

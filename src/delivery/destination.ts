@@ -64,8 +64,8 @@ export class Destination {
     if (this.#provenBy(address) === 'acknowledgement') return true;
     const { accountId } = this.#about;
     const { port } = this.#listener;
-    const hasGreeted = this.#provenBy(address) === 'greeting' || this.#isFromBefore();
-    const limited = await takeConnection(this.#deps, { address, port, accountId, hasGreeted });
+    const isProvenByGreeting = this.#provenBy(address) === 'greeting' || this.#isFromBefore();
+    const limited = await takeConnection(this.#deps, { address, port, accountId, isProvenByGreeting });
     this.#limited ??= limited;
     return limited === null;
   };
@@ -120,7 +120,10 @@ export class Destination {
 }
 
 /** Adds a proof to a listener's proofs; newest first. An older proof of the same address is replaced. */
-export function withChallenge(proven: ListenerProof[] | undefined, proof: ListenerProof): ListenerProof[] {
+export function withListenerProof(
+  proven: ListenerProof[] | undefined,
+  proof: ListenerProof,
+): ListenerProof[] {
   const others = (proven ?? []).filter(({ address }) => address !== proof.address);
   return [proof, ...others].slice(0, MOST_PROOFS);
 }

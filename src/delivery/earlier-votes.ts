@@ -6,26 +6,36 @@ import { isImported, type Vote } from '../votes/vote.ts';
 import type { ResendDeps } from './resend-vote.ts';
 import { type ResentRange, resendVotes } from './resend-votes.ts';
 
-/** `countEarlierVotes` reads at most this many votes, so there may be more than it counts. */
-export const EARLIER_COUNTED = 100;
+/** Earlier votes are counted up to this number. */
+const MOST_COUNTED = 100;
+/** How many votes are read if those among the newest ones are not all unsent. */
+const MOST_READ = 5_000;
+
+/** How many earlier votes were counted, and whether there may be more. */
+export type EarlierVotes = { votes: number; more: boolean };
 
 /**
- * How many votes from before the listener was first set can still be sent and were never sent or claimed; 0 if votes
- * can only be claimed. Only the newest 100 are read; imported and held votes among them are not counted.
+ * How many votes from before the listener was first set can still be sent and were never sent or claimed; none if votes
+ * can only be claimed. Imported and held votes are not counted. Counts up to 100, among the newest 5,000 votes.
  */
 export async function countEarlierVotes(
   { votes, clock }: { votes: Collection<Vote>; clock: Clock },
   { serverId, createdAt, ...listener }: Pick<Listener, 'serverId' | 'createdAt' | 'rewards'>,
-): Promise<number> {
+): Promise<EarlierVotes> {
   const oldest = after(clock.now(), -RESENDABLE_MS);
-  if (createdAt <= oldest || rewardsOf(listener) === 'claims') return 0;
-  const newest = await votes
-    .find({ serverId, 'delivery.state': 'none', votedAt: { $gt: oldest, $lt: createdAt } })
-    .sort({ votedAt: -1 })
-    .limit(EARLIER_COUNTED)
-    .project<Unsent>({ seq: 1, quarantinedAt: 1, claim: 1, 'delivery.attemptCount': 1 })
-    .toArray();
-  return newest.filter(isUnsent).length;
+  if (createdAt <= oldest || rewardsOf(listener) === 'claims') return { votes: 0, more: false };
+  const newest = (most: number) =>
+    votes
+      .find({ serverId, 'delivery.state': 'none', votedAt: { $gt: oldest, $lt: createdAt } })
+      .sort({ votedAt: -1 })
+      .limit(most)
+      .project<Unsent>({ seq: 1, quarantinedAt: 1, claim: 1, 'delivery.attemptCount': 1 })
+      .toArray();
+  let read = await newest(MOST_COUNTED);
+  if (read.length === MOST_COUNTED && !read.every(isUnsent)) read = await newest(MOST_READ);
+  const unsent = read.filter(isUnsent).length;
+  const more = unsent >= MOST_COUNTED || read.length === MOST_READ;
+  return { votes: Math.min(unsent, MOST_COUNTED), more };
 }
 
 type Unsent = Pick<Vote, 'seq' | 'quarantinedAt' | 'claim' | 'delivery'>;

@@ -7,7 +7,7 @@ import type { OutgoingLimitDeps } from '../platform/limits/outgoing-limit.ts';
 import type { Producer } from '../platform/producer.ts';
 import type { SecretBox } from '../platform/secrets.ts';
 import { newVoteId } from '../votes/cast/cast-vote.ts';
-import { Destination, withChallenge } from './destination.ts';
+import { Destination, withListenerProof } from './destination.ts';
 import type { OnStep } from './diagnosis/diagnosis.ts';
 import { asRefusalOfAll } from './http/http-answer.ts';
 import { openListener, type Send } from './send-vote.ts';
@@ -63,7 +63,7 @@ export async function sendTestVote(
   const durationMs = Math.round(performance.now() - began);
   const outcome = sent.code === 'vote-refused' && !hasAcknowledged(listener) ? asRefusalOfAll(sent) : sent;
   const { proof } = destination;
-  const proved = proof && { proven: withChallenge(listener.proven, proof), limited: null };
+  const proved = proof && { proven: withListenerProof(listener.proven, proof), limited: null };
   await deps.listeners.updateOne(
     { serverId, _id, revision },
     { $set: { tested: { at: now, code: outcome.code }, ...proved } },

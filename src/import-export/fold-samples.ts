@@ -1,8 +1,9 @@
-import { type AnyBulkWriteOperation, Binary, type Collection, MongoBulkWriteError, ObjectId } from 'mongodb';
+import { Binary, type Collection, ObjectId } from 'mongodb';
 import type { DailyStats, DailySums } from '../history/daily-stats.ts';
 import { addSums, emptySums } from '../history/daily-sums.ts';
 import type { StatusSample } from '../history/status-sample.ts';
 import { sumProbes } from '../history/sum-samples.ts';
+import { isDuplicateKey } from '../platform/mongo.ts';
 import { dayOf, startOf } from '../platform/periods/period-marks.ts';
 
 /**
@@ -19,7 +20,7 @@ type Day = {
 
 const MOMENT_BYTES = 4;
 
-/** If another import changes a day meanwhile: all days are read and written again, in at most this many tries. */
+/** If another import changes a day meanwhile: that day is read and written again, in at most this many tries. */
 const MOST_TRIES = 5;
 
 /**
@@ -33,21 +34,40 @@ export async function foldSamples(
   { dailyStats }: { dailyStats: Collection<DailyStats> },
   samples: StatusSample[],
 ): Promise<boolean[]> {
-  if (samples.length === 0) return [];
-  for (let tries = 1; ; tries++) {
-    const days = await readDays(dailyStats, samples);
-    const added = samples.map((sample) => isNew(days.get(dayKey(sample.serverId, dayOf(sample.at))), sample));
-    const sums = await sumProbes(
-      { dailyStats },
-      samples.filter((_, index) => added[index]),
-    );
-    const changes = sums.flatMap(({ _id: { serverId, day }, ...sums }) => {
-      const changed = days.get(dayKey(serverId, day));
-      return changed ? [changeOf(changed, sums)] : [];
-    });
-    if (await writeAll(dailyStats, changes)) return added;
-    if (tries === MOST_TRIES) throw new Error('other imports change the same days all the time');
+  const added = new Set<StatusSample>();
+  let open = samples;
+  for (let tries = 1; open.length > 0; tries++) {
+    if (tries > MOST_TRIES) throw new Error('other imports change the same days all the time');
+    const unwritten = await foldOnce(dailyStats, open, added);
+    open = open.filter((sample) => unwritten.has(keyOf(sample)));
   }
+  return samples.map((sample) => added.has(sample));
+}
+
+/** Adds samples to their days, and those to `added`. Returns the keys of days that another import changed meanwhile. */
+async function foldOnce(
+  dailyStats: Collection<DailyStats>,
+  samples: StatusSample[],
+  added: Set<StatusSample>,
+): Promise<Set<string>> {
+  const days = await readDays(dailyStats, samples);
+  const fresh = samples.filter((sample) => isNew(days.get(keyOf(sample)), sample));
+  const sums = await sumProbes({ dailyStats }, fresh);
+  const isWritten = await Promise.all(
+    sums.map(({ _id: { serverId, day }, ...probes }) => {
+      const changed = days.get(dayKey(serverId, day));
+      return !changed || writeDay(dailyStats, changed, probes);
+    }),
+  );
+  const unwritten = new Set(
+    sums.flatMap(({ _id }, index) => (isWritten[index] ? [] : [dayKey(_id.serverId, _id.day)])),
+  );
+  for (const sample of fresh) if (!unwritten.has(keyOf(sample))) added.add(sample);
+  return unwritten;
+}
+
+function keyOf({ serverId, at }: StatusSample): string {
+  return dayKey(serverId, dayOf(at));
 }
 
 function dayKey(serverId: ObjectId, day: string): string {
@@ -95,44 +115,27 @@ function isComplete(existing: DailyStats | null): boolean {
   return Object.values(existing.probes).some((sum) => Number(sum) > 0);
 }
 
-/** The update of a day. Its filter matches only if no other import has changed the day since it was read. */
-function changeOf(
+/** Writes a day with these sums added. Returns false if another import changed the day since it was read. */
+async function writeDay(
+  dailyStats: Collection<DailyStats>,
   { serverId, day, existing, moments }: Day,
   added: DailySums,
-): AnyBulkWriteOperation<DailyStats> {
-  const foldedMoments = binaryOf(moments);
-  if (!existing) {
-    const document = {
-      _id: new ObjectId(),
-      serverId,
-      day,
-      probes: added,
-      reports: emptySums(),
-      foldedMoments,
-    };
-    return { insertOne: { document } };
-  }
-  const unchanged = existing.foldedMoments ?? { $exists: false };
-  return {
-    updateOne: {
-      filter: { serverId, day, _id: existing._id, foldedMoments: unchanged },
-      update: { $set: { probes: addSums(existing.probes, added), foldedMoments } },
-    },
-  };
-}
-
-/** Writes all days. Returns false if another import changed a day since it was read. */
-async function writeAll(
-  dailyStats: Collection<DailyStats>,
-  changes: AnyBulkWriteOperation<DailyStats>[],
 ): Promise<boolean> {
-  if (changes.length === 0) return true;
+  const foldedMoments = binaryOf(moments);
+  if (existing) {
+    const unchanged = existing.foldedMoments ?? { $exists: false };
+    const { matchedCount } = await dailyStats.updateOne(
+      { serverId, day, _id: existing._id, foldedMoments: unchanged },
+      { $set: { probes: addSums(existing.probes, added), foldedMoments } },
+    );
+    return matchedCount === 1;
+  }
   try {
-    const { insertedCount, matchedCount } = await dailyStats.bulkWrite(changes, { ordered: false });
-    return insertedCount + matchedCount === changes.length;
+    const sums = { probes: added, reports: emptySums() };
+    await dailyStats.insertOne({ _id: new ObjectId(), serverId, day, ...sums, foldedMoments });
+    return true;
   } catch (error) {
-    if (!(error instanceof MongoBulkWriteError)) throw error;
-    if ([error.writeErrors].flat().some(({ code }) => code !== 11_000)) throw error;
+    if (!isDuplicateKey(error)) throw error;
     return false;
   }
 }

@@ -220,17 +220,22 @@ async function expireAt(
 /**
  * Revokes the tokens of a server, of all kinds.
  *
- * @param issuedBy - if given, only the tokens that this user created are revoked
+ * @param only - if given: only the tokens that this user created, or those that were created at this time or before
  * @returns the number of tokens that this call revoked
  */
 export async function revokeTokens(
   { apiTokens, authentications, clock }: InvalidateDeps,
   serverId: ObjectId,
-  issuedBy?: ObjectId,
+  { issuedBy, createdUntil }: { issuedBy?: ObjectId; createdUntil?: Date } = {},
 ): Promise<number> {
   const now = clock.now();
   const { modifiedCount } = await apiTokens.updateMany(
-    { serverId, revokedAt: null, ...(issuedBy ? { issuedBy } : {}) },
+    {
+      serverId,
+      revokedAt: null,
+      ...(issuedBy ? { issuedBy } : {}),
+      ...(createdUntil ? { createdAt: { $lte: createdUntil } } : {}),
+    },
     { $set: { revokedAt: now } },
   );
   authentications.forget((one) => one.serverId.equals(serverId));

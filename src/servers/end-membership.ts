@@ -34,7 +34,7 @@ export async function changeRole(
     { $set: { 'members.$.role': role } },
   );
   if (matchedCount === 0) return false;
-  const revokedTokens = role === 'read' ? await revokeTokens(deps, serverId, userId) : 0;
+  const revokedTokens = role === 'read' ? await revokeTokens(deps, serverId, { issuedBy: userId }) : 0;
   const details = { userId: userId.toHexString(), role, ...(revokedTokens > 0 ? { revokedTokens } : {}) };
   await recordAudit(deps, { by, action: 'member.role', serverId, details });
   return true;
@@ -56,13 +56,13 @@ export async function removeMember(
   if (!(await deps.servers.findOne({ _id: serverId, 'members.userId': userId }))) return null;
   // The tokens are revoked first: if the process dies after that, another call can still remove the member.
   if (keepFor) await handOverTokens(deps, serverId, { from: userId, to: keepFor });
-  const before = await revokeTokens(deps, serverId, userId);
+  const before = await revokeTokens(deps, serverId, { issuedBy: userId });
   const { modifiedCount } = await deps.servers.updateOne(
     { _id: serverId, 'members.userId': userId },
     { $pull: { members: { userId } } },
   );
   // The member may have created another token in the meantime.
-  const revokedTokens = before + (await revokeTokens(deps, serverId, userId));
+  const revokedTokens = before + (await revokeTokens(deps, serverId, { issuedBy: userId }));
   if (modifiedCount === 0) return null;
   const tokens = {
     ...(revokedTokens > 0 ? { revokedTokens } : {}),

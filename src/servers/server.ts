@@ -114,6 +114,15 @@ const proofDefinition = {
   at: { type: Date, required: true },
 } as const;
 
+/** A transfer that has changed the owner, and whose other steps are not all done (see workflows/transfer-server.ts). */
+const transferUnderWay = {
+  /** The id of the transfer's entry in the audit log. */
+  auditId: { type: Schema.Types.ObjectId, required: true },
+  at: { type: Date, required: true },
+  /** The previous owner; null if there was none. */
+  from: { type: Schema.Types.ObjectId, default: null },
+} as const;
+
 /** Set if a probe found far more or fewer players than the report before it (see probing/players-differ.ts). */
 const playersDiffer = {
   at: { type: Date, required: true },
@@ -177,6 +186,8 @@ const serverDefinition = {
   invitations: { type: [new Schema(invitationDefinition, nested)], default: undefined },
   /** The ownership proof; absent if there is none. */
   proof: { type: new Schema(proofDefinition, nested) },
+  /** Absent unless a transfer is not completed. */
+  transfer: { type: new Schema(transferUnderWay, nested) },
   /** The owner's text for players about voting: plain text with line breaks. Absent until written. */
   howToVote: { type: String, maxlength: 8_000 },
   /** The texts and pictures of the server. Absent until something is set. */
@@ -291,4 +302,5 @@ for (const picture of ['profile.icon.picture', 'profile.banner.wide', 'profile.b
 }
 
 export type Server = Omit<InferRawDocType<typeof serverDefinition>, 'profile'> & { profile?: Profile };
+export type TransferUnderWay = Nested<typeof transferUnderWay>;
 export type ProbeState = Nested<typeof probeState>;

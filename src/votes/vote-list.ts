@@ -20,6 +20,28 @@ export function listVotes(
     .toArray();
 }
 
+/** If one of the newest votes is excluded: how many votes are read to find others that count. */
+const MOST_READ = 5_000;
+
+/** A server's votes that are not excluded, newest first. Looks for them among the newest 5,000 votes only. */
+export async function listCountedVotes(
+  { votes }: { votes: Collection<Vote> },
+  serverId: ObjectId,
+  limit: number,
+): Promise<Vote[]> {
+  const newest = await listVotes({ votes }, serverId, { limit });
+  if (newest.every(({ excludedAt }) => !excludedAt)) return newest;
+  return votes
+    .aggregate<Vote>([
+      { $match: { serverId } },
+      { $sort: { votedAt: -1 } },
+      { $limit: MOST_READ },
+      { $match: { excludedAt: null } },
+      { $limit: limit },
+    ])
+    .toArray();
+}
+
 /** Finds a vote by its id alone. On a sharded cluster this queries every shard, so no API request uses it. */
 export function findVote({ votes }: { votes: Collection<Vote> }, voteId: UUID): Promise<Vote | null> {
   return votes.findOne({ _id: voteId });

@@ -1,16 +1,16 @@
-import type { Collection, ObjectId, WithId } from 'mongodb';
+import { type Collection, ObjectId, type WithId } from 'mongodb';
 import type { User } from '../accounts/user.ts';
 import type { DiscordWebhook } from '../notifications/discord/discord-webhook.ts';
 import { removeWebhook } from '../notifications/discord/webhooks.ts';
 import { CodedError } from '../platform/app-error.ts';
-import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
+import { type AuditEntry, recordAuditOnce } from '../platform/audit/audit-log.ts';
 import type { TtlCache } from '../platform/batching/ttl-cache.ts';
 import { rejectOwnersReview } from '../reviews/own-review.ts';
 import type { Review, ReviewList } from '../reviews/review.ts';
 import type { ApiToken, AuthenticatedToken } from '../servers/api-token.ts';
 import { revokeTokens } from '../servers/api-tokens.ts';
 import type { DraftDeps } from '../servers/drafts.ts';
-import type { Server } from '../servers/server.ts';
+import type { Server, TransferUnderWay } from '../servers/server.ts';
 
 type Users = { users: Collection<User> };
 
@@ -31,48 +31,84 @@ export async function nextOwner({ users }: Users, email: string): Promise<User> 
   return user;
 }
 
+type TransferDeps = DraftDeps &
+  Users & {
+    auditLog: Collection<AuditEntry>;
+    reviews: Collection<Review>;
+    reviewLists: Collection<ReviewList>;
+    apiTokens: Collection<ApiToken>;
+    authentications: TtlCache<AuthenticatedToken>;
+    discordWebhooks: Collection<DiscordWebhook>;
+  };
+
+type NewOwner = Pick<User, '_id' | 'email'>;
+
 /**
- * Transfers a listed server to another user. If it had an owner: its tokens and claim keys are revoked, because that
- * owner knows them. Members, invitations and the Discord webhook are removed. The listener does not change. If a call
- * is interrupted, a repeated call completes it.
+ * Transfers a listed server to another user. Members, invitations, the Discord webhook and, if it had an owner, its
+ * tokens and claim keys end; the listener does not change. A repeated call completes an interrupted one, and changes
+ * nothing after a completed one.
  *
  * @param by - who decided, for the audit log
  * @returns the server as it is now, and how many tokens were revoked; null when no such server is listed
  */
 export async function transferServer(
-  deps: DraftDeps &
-    Users & {
-      auditLog: Collection<AuditEntry>;
-      reviews: Collection<Review>;
-      reviewLists: Collection<ReviewList>;
-      apiTokens: Collection<ApiToken>;
-      authentications: TtlCache<AuthenticatedToken>;
-      discordWebhooks: Collection<DiscordWebhook>;
-    },
+  deps: TransferDeps,
   serverId: ObjectId,
-  to: Pick<User, '_id' | 'email'>,
+  to: NewOwner,
   by: string,
 ): Promise<{ server: WithId<Server>; revokedTokens: number } | null> {
-  const given = { ownerId: to._id, proof: { method: 'operator', at: deps.clock.now() } } as const;
-  const before = await deps.servers.findOneAndUpdate(
-    { _id: serverId, removedAt: null },
-    { $set: given, $unset: { ownerEmail: '', members: '', invitations: '' } },
+  const found = await changeOwner(deps, serverId, to._id);
+  if (!found) return null;
+  const { transfer, ...server } = found;
+  if (!transfer) return { server, revokedTokens: 0 };
+  const revokedTokens = await completeTransfer(deps, server, transfer, to, by);
+  const { ownerEmail: _, ...completed } = server;
+  return { server: completed, revokedTokens };
+}
+
+/** Makes a user the owner. If they are already, only reads the server, which may have an interrupted transfer. */
+async function changeOwner(
+  { servers, clock }: TransferDeps,
+  serverId: ObjectId,
+  ownerId: ObjectId,
+): Promise<WithId<Server> | null> {
+  const at = clock.now();
+  const transfer = { auditId: new ObjectId(), at, from: { $ifNull: ['$ownerId', null] } };
+  const changed = await servers.findOneAndUpdate(
+    { _id: serverId, removedAt: null, ownerId: { $ne: ownerId } },
+    [
+      { $set: { ownerId, proof: { method: 'operator', at }, transfer } },
+      { $unset: ['members', 'invitations'] },
+    ],
+    { returnDocument: 'after' },
   );
-  if (!before) return null;
-  // Without a previous owner, the tokens stay valid: an operator listed the server and gave them to its future owner.
-  const revokedTokens = before.ownerId ? await revokeTokens(deps, serverId) : 0;
+  return changed ?? servers.findOne({ _id: serverId, removedAt: null, ownerId });
+}
+
+/** Ends what is older than the transfer. What the new owner has added since stays, so each step may run again. */
+async function completeTransfer(
+  deps: TransferDeps,
+  { _id: serverId, ownerEmail }: WithId<Server>,
+  { auditId, at, from }: TransferUnderWay,
+  to: NewOwner,
+  by: string,
+): Promise<number> {
+  // The previous owner knows the tokens. Without one, they stay valid: an operator gave them to the future owner.
+  const revokedTokens = from ? await revokeTokens(deps, serverId, { createdUntil: at }) : 0;
   // Cancels a pending move of the previous owner.
-  await deps.serverDrafts.deleteOne({ serverId });
-  await removeWebhook(deps, serverId, by);
+  await deps.serverDrafts.deleteOne({ serverId, createdAt: { $lte: at } });
+  await removeWebhook(deps, serverId, by, at);
   await rejectOwnersReview(deps, { serverId, userId: to._id });
-  const previous = before.ownerId ? await deps.users.findOne({ _id: before.ownerId }) : null;
-  const from = previous?.email ?? before.ownerEmail ?? null;
-  await recordAudit(deps, {
+  const previous = from ? await deps.users.findOne({ _id: from }) : null;
+  await recordAuditOnce(deps, auditId, {
     by,
     action: 'server.transfer',
     serverId,
-    details: { from, to: to.email, revokedTokens },
+    details: { from: previous?.email ?? ownerEmail ?? null, to: to.email, revokedTokens },
   });
-  const { ownerEmail: _, members: __, invitations: ___, ...server } = before;
-  return { server: { ...server, ...given }, revokedTokens };
+  await deps.servers.updateOne(
+    { _id: serverId, 'transfer.auditId': auditId },
+    { $unset: { transfer: '', ownerEmail: '' } },
+  );
+  return revokedTokens;
 }

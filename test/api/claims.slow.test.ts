@@ -98,6 +98,15 @@ describe('the ListForge contract', () => {
     expect(await said(all, 'object=servers&element=votes&format=html')).toBe('Error: unknown format');
     const votes = JSON.parse(await said(all, 'object=servers&element=votes&format=json')).votes;
     expect(votes[0]).toMatchObject({ timestamp: Date.parse('2026-11-04T10:00:00Z') / 1_000, claimed: '0' });
+    // An excluded vote takes no place in the list.
+    const { modifiedCount } = await deps.votes.updateMany(
+      { serverId, votedAt: clock.now() },
+      { $set: { excludedAt: clock.now() } },
+    );
+    expect(modifiedCount).toBe(2);
+    const newest = JSON.parse(await said(all, 'object=servers&element=votes&format=json&limit=1')).votes;
+    expect(newest).toMatchObject([{ timestamp: Date.parse('2026-11-02T10:00:00Z') / 1_000 }]);
+    await deps.votes.updateMany({ serverId }, { $unset: { excludedAt: '' } });
     await deps.voteCounts.flush();
     const detail = JSON.parse(await said(all, 'object=servers&element=detail'));
     expect(detail).toMatchObject({

@@ -65,6 +65,7 @@ import { openQuarantine } from '../../src/votes/exclusions/quarantine.ts';
 import { topVoters } from '../../src/votes/top-voters.ts';
 import { monthOf } from '../../src/votes/vote-counts.ts';
 import { votesByDay } from '../../src/votes/vote-figures.ts';
+import { listCountedVotes } from '../../src/votes/vote-list.ts';
 import { pageOfVotes, type VotesWanted } from '../../src/votes/vote-pages.ts';
 import { figuresByDay } from '../../src/workflows/figures/read-figures.ts';
 import { listUsers, searchUsers, showUser } from '../../src/workflows/find-users.ts';
@@ -531,6 +532,7 @@ const PAGES: [name: string, queries: () => Promise<unknown>][] = [
   ['a change of an address by its link', () => changeOfLink(tallyport.deps, 'x')],
   ['a deletion of an account', () => findDeletion(tallyport.deps, nobody())],
   ['a deletion of an account by its link', () => deletionOfLink(tallyport.deps, 'x')],
+  ['the newest votes that count', () => listCountedVotes(tallyport.deps, busy.serverId, 100)],
   ['votes by day', () => votesByDay(tallyport.deps, busy.serverId, 90)],
   ['deliveries by day', () => deliveriesByDay(tallyport.deps, busy.serverId, 90)],
   ['the figures of the site by day', () => figuresByDay(tallyport.deps, 30)],

@@ -195,6 +195,14 @@ describe('imported samples of older days', () => {
     expect([onlineSeconds, offlineSeconds]).toEqual([300 * 264, 300 * 24]);
   });
 
+  it('are each reported by the import that added them, also if another import changes one of its days', async () => {
+    // Each import has a day of its own, and all have samples of the same other day.
+    const files = [1, 2, 3, 4].map((n) => [sample(addDays(OLD_DAY, -n), 0), sample(OLD_DAY, 5 * n)]);
+    const ends = await Promise.all(files.map((file) => importSamples(lines(...file))));
+    expect(ends.map(({ imported }) => imported)).toEqual([2, 2, 2, 2]);
+    expect(await probesOf(OLD_DAY)).toMatchObject({ onlineSeconds: 4 * 300 });
+  });
+
   it('change nothing on a day that was computed from samples while they were there', async () => {
     const probes = { ...emptySums(), onlineSeconds: 86_400, playerSeconds: 86_400 };
     const computed = { serverId, day: OLD_DAY, probes, reports: emptySums() };

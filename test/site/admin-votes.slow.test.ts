@@ -1,5 +1,6 @@
 import { ObjectId, UUID } from 'mongodb';
-import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { setListener } from '../../src/delivery/listeners.ts';
 import { after, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { minuteOf } from '../../src/site/admin/utc-fields.ts';
@@ -9,7 +10,7 @@ import { excludeVotes } from '../support/exclusions.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
 import { ageVotes } from '../support/votes.ts';
-import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
+import { getPage, openWebApp, sendForm, textOf, type WebApp } from '../support/web-app.ts';
 import { accept } from '../votes/voting.ts';
 
 let web: WebApp;
@@ -237,6 +238,23 @@ test('a row opens the vote with its timeline, which shows an operator the intern
   for (const id of ['nothing', new UUID().toString()])
     expect((await getPage(web, `/operator/votes/${id}`, operator.headers)).statusCode).toBe(404);
 }, 60_000);
+
+test('the page of a waiting vote says that a delivery queue is paused', async () => {
+  const { deps } = web;
+  const settings = { host: '127.0.0.1', port: 8_192, secret: 'a'.repeat(26), serviceName: 'Tallyport' };
+  await setListener(deps, serverId, { protocol: 'votifier-v2', ...settings }, 'test');
+  const { vote } = await cast('Steve');
+  const shown = async () =>
+    textOf((await getPage(web, `/operator/votes/${vote._id}`, operator.headers)).body);
+  expect(await shown()).not.toContain('paused');
+  await deps.queues['forward-votes'].pause();
+  onTestFinished(() => deps.queues['forward-votes'].resume());
+  const paused = await shown();
+  expect(paused).toContain('the operator of this listing has paused vote delivery for all servers');
+  expect(paused).toContain(
+    'A delivery queue is paused: votes may wait until it is resumed on the queue board',
+  );
+});
 
 test('one player is excluded on all servers after a preview, and the exclusion is undone', async () => {
   const { deps } = web;

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { makeWithinLimits, takeSignUp } from '../../src/accounts/sign-up-limits.ts';
-import { DAY } from '../../src/platform/clock.ts';
+import { makeWithinLimits, networkSignUpsUsed, takeSignUp } from '../../src/accounts/sign-up-limits.ts';
+import { after, DAY } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { PASSWORD } from '../support/sign-in.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
@@ -40,6 +40,21 @@ describe('new accounts of a day', () => {
     const tagged = (n: number) => ({ email: `an.n+${n}@gmail.com`, address: '203.0.113.7' });
     expect(await made(10, tagged)).toBe(2);
     expect(await made(10, (n) => ({ email: `other${n}@gmail.com`, address: '203.0.113.7' }))).toBe(3);
+  });
+
+  test('are possible again when the network and the one around it both allow one', async () => {
+    const from = (address: string) => (n: number) => ({ email: `a@${address}.d${n}.example`, address });
+    const address = '203.0.113.7';
+    expect(await made(1, from('203.0.113.1'))).toBe(1);
+    deps.clock.move(DAY / 2);
+    expect(await made(6, from(address))).toBe(5);
+    // The window of the wider network ends, and its neighbours fill the next one.
+    deps.clock.move(DAY / 2);
+    expect(await made(6, from('203.0.113.1'))).toBe(5);
+    expect(await made(6, from('203.0.113.2'))).toBe(5);
+    const until = after(deps.clock.now(), DAY);
+    expect(await networkSignUpsUsed(deps, address)).toEqual(until);
+    expect(await takeSignUp(deps, from(address)(9))).toEqual(until);
   });
 
   test('that were not made in the end do not count', async () => {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { DAY } from '../../src/platform/clock.ts';
+import { after, DAY, SECOND } from '../../src/platform/clock.ts';
 import { checkVote } from '../../src/votes/cast/cooldown.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
-import { endCooldown, findVote, listVotes } from '../../src/votes/vote-list.ts';
+import { endCooldown, findVote, listCountedVotes, listVotes } from '../../src/votes/vote-list.ts';
 import { castVote } from '../support/casting.ts';
+import { storedVote } from '../support/votes.ts';
 import { accept, ballot, counted, flushCounts, refuse, votesOf, votingForAll } from './voting.ts';
 
 const voting = await votingForAll();
@@ -219,5 +220,20 @@ describe('a server’s votes in a list', () => {
 
     const [newest] = await listVotes(deps, serverId, { limit: 1 });
     expect(newest && (await findVote(deps, newest._id))).toEqual(newest);
+  });
+
+  test('that count are listed in full although the newest ones are excluded, of the newest 5,000', async () => {
+    const { deps, clock } = voting.at('2026-05-04T10:00:00.000Z');
+    const { serverId } = ballot('');
+    const at = (seconds: number) => after(clock.now(), seconds * SECOND);
+    const excluded = (n: number) => storedVote(serverId, `bot ${n}`, at(n), { excludedAt: clock.now() });
+    await deps.votes.insertMany(['Steve', 'Alex'].map((name, n) => storedVote(serverId, name, at(-n))));
+    await deps.votes.insertMany(Array.from({ length: 4_999 }, (_, n) => excluded(n + 1)));
+    const names = async (limit: number) =>
+      (await listCountedVotes(deps, serverId, limit)).map(({ username }) => username);
+    expect(await names(1)).toEqual(['Steve']);
+    expect(await names(2)).toEqual(['Steve']);
+    await deps.votes.deleteMany({ serverId, username: /^bot [1-9]$/ });
+    expect(await names(2)).toEqual(['Steve', 'Alex']);
   });
 });

@@ -4,7 +4,7 @@ import { addDays } from '../../platform/periods/period-marks.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
 import { topVotersOfMonth } from '../../votes/top-voters.ts';
-import { listVotes } from '../../votes/vote-list.ts';
+import { listCountedVotes } from '../../votes/vote-list.ts';
 import type { Parameters } from './parameters.ts';
 
 /** The default and the maximum number of voters or votes in a list. */
@@ -56,18 +56,16 @@ async function votersOf(deps: AppDeps, server: WithId<Server>, isPrevious: boole
 }
 
 async function votesOf(deps: AppDeps, server: WithId<Server>, most: number) {
-  const votes = await listVotes(deps, server._id, { limit: most });
+  const votes = await listCountedVotes(deps, server._id, most);
   return {
     ...headOf(server),
-    votes: votes
-      .filter(({ excludedAt }) => !excludedAt)
-      .map(({ username, votedAt, claim }) => ({
-        date: longDate(votedAt),
-        timestamp: Math.floor(votedAt.getTime() / 1_000),
-        nickname: username,
-        steamid: '',
-        claimed: claim ? '1' : '0',
-      })),
+    votes: votes.map(({ username, votedAt, claim }) => ({
+      date: longDate(votedAt),
+      timestamp: Math.floor(votedAt.getTime() / 1_000),
+      nickname: username,
+      steamid: '',
+      claimed: claim ? '1' : '0',
+    })),
   };
 }
 

@@ -14,10 +14,10 @@ export type DetectedProtocol = { fault: OtherService; reply: Buffer };
 export type Detection = DetectedProtocol | 'unrecognised' | 'incomplete';
 
 /** The answer to a request in one protocol: `unknown` if it is in another protocol, null if there is none. */
-type Probed = DetectedProtocol | { unknown: Buffer } | null;
+type DetectionAnswer = DetectedProtocol | { unknown: Buffer } | null;
 
 /** Sends a request in one protocol and reads the answer of the service. */
-type Probe = (connection: PeerConnection, until: Deadline) => Promise<Probed>;
+type DetectionRequest = (connection: PeerConnection, until: Deadline) => Promise<DetectionAnswer>;
 
 const HTTP_REQUEST = Buffer.from('GET / HTTP/1.0\r\nHost: tallyport\r\nConnection: close\r\n\r\n');
 
@@ -31,12 +31,12 @@ const MINECRAFT_STATUS = Buffer.concat([
 /** The first line of the PROXY protocol, version 1, from a proxy that does not name its client. */
 const PROXY_HEADER = Buffer.from('PROXY UNKNOWN\r\n');
 
-const PROBES: Probe[] = [
-  (connection, until) => probeWith(connection, HTTP_REQUEST, until, looksLikeHttp, 'http-server'),
+const DETECTION_REQUESTS: DetectionRequest[] = [
+  (connection, until) => sendRequest(connection, HTTP_REQUEST, until, looksLikeHttp, 'http-server'),
   (connection, until) =>
-    probeWith(connection, MINECRAFT_STATUS, until, looksLikeMinecraft, 'minecraft-server'),
-  (connection, until) => probeWith(connection, PROXY_HEADER, until, looksLikeVotifier, 'proxy-protocol'),
-  probeTls,
+    sendRequest(connection, MINECRAFT_STATUS, until, looksLikeMinecraft, 'minecraft-server'),
+  (connection, until) => sendRequest(connection, PROXY_HEADER, until, looksLikeVotifier, 'proxy-protocol'),
+  sendTlsHello,
 ];
 
 /** `timeoutMs`: how long a connection may take to open, and then to answer. Aborting `stop` ends the detection. */
@@ -63,21 +63,21 @@ export async function detectProtocol(
   port: number,
   { timeoutMs, inTurn = false, mayConnect, stop }: Detecting,
 ): Promise<Detection> {
-  const shareMs = inTurn ? timeoutMs / PROBES.length : timeoutMs;
+  const shareMs = inTurn ? timeoutMs / DETECTION_REQUESTS.length : timeoutMs;
   const failures: DialFailure[] = [];
-  const ask = async (probe: Probe): Promise<Probed> => {
+  const ask = async (request: DetectionRequest): Promise<DetectionAnswer> => {
     const connection = await dial(addresses, port, deadlineIn(shareMs, stop), mayConnect);
     if (typeof connection === 'string') {
       failures.push(connection);
       return null;
     }
     try {
-      return await probe(connection, deadlineIn(shareMs, stop));
+      return await request(connection, deadlineIn(shareMs, stop));
     } finally {
       connection.destroy();
     }
   };
-  const answers = inTurn ? await askInTurn(ask, stop) : await Promise.all(PROBES.map(ask));
+  const answers = inTurn ? await askInTurn(ask, stop) : await Promise.all(DETECTION_REQUESTS.map(ask));
   if (stop?.aborted) return 'incomplete';
   const said = answers.flatMap((answer) => (answer && 'unknown' in answer ? [answer.unknown] : []));
   if (said.some(looksLikeVotifier)) return 'unrecognised';
@@ -88,7 +88,7 @@ export async function detectProtocol(
   if (reply) return { fault: 'other-protocol', reply };
   // A connection that opens too slowly for its share of the time says nothing about the service.
   const isIncomplete =
-    failures.length === PROBES.length ||
+    failures.length === DETECTION_REQUESTS.length ||
     failures.includes('outgoing-limited') ||
     (inTurn && failures.includes('connect-timeout'));
   return isIncomplete ? 'incomplete' : 'unrecognised';
@@ -96,13 +96,13 @@ export async function detectProtocol(
 
 /** Sends one request after another, until the service is recognised or `stop` is aborted. */
 async function askInTurn(
-  ask: (probe: Probe) => Promise<Probed>,
+  ask: (request: DetectionRequest) => Promise<DetectionAnswer>,
   stop: AbortSignal | undefined,
-): Promise<Probed[]> {
-  const answers: Probed[] = [];
-  for (const probe of PROBES) {
+): Promise<DetectionAnswer[]> {
+  const answers: DetectionAnswer[] = [];
+  for (const request of DETECTION_REQUESTS) {
     if (stop?.aborted) break;
-    const answer = await ask(probe);
+    const answer = await ask(request);
     answers.push(answer);
     if (answer && 'fault' in answer) break;
   }
@@ -112,13 +112,13 @@ async function askInTurn(
 /** Enough bytes to recognise a protocol. */
 const MOST_READ_BYTES = 1_024;
 
-async function probeWith(
+async function sendRequest(
   connection: PeerConnection,
   request: Buffer,
   until: Deadline,
   isIt: (received: Buffer) => boolean,
   fault: OtherService,
-): Promise<Probed> {
+): Promise<DetectionAnswer> {
   connection.write(request);
   let received = Buffer.alloc(0);
   while (received.length < MOST_READ_BYTES) {
@@ -152,7 +152,7 @@ function looksLikeVotifier(received: Buffer): boolean {
   return greeting !== 'incomplete' && 'version' in greeting;
 }
 
-async function probeTls(connection: PeerConnection, until: Deadline): Promise<Probed> {
+async function sendTlsHello(connection: PeerConnection, until: Deadline): Promise<DetectionAnswer> {
   return (await speaksTls(connection, until)) ? { fault: 'tls-server', reply: Buffer.alloc(0) } : null;
 }
 

@@ -36,7 +36,7 @@ export type OwnerRequest = {
   /** Whether this owner has proven the ownership of this server. */
   proven: boolean;
   /** Whether the caller has already counted this check (`useCheckAllowance`). */
-  isCounted?: boolean;
+  alreadyCounted?: boolean;
 };
 
 /**
@@ -48,12 +48,12 @@ export type OwnerRequest = {
  */
 export async function requestDiagnosis(
   deps: RequestDeps,
-  { ownerId, serverId, proven, isCounted = false }: OwnerRequest,
+  { ownerId, serverId, proven, alreadyCounted = false }: OwnerRequest,
 ): Promise<DiagnosisRefusal | null> {
   if (!proven) return { code: 'ownership-not-proven' };
   const tested = await testedListener(deps, serverId);
   if ('code' in tested) return tested;
-  const nextAllowedAt = isCounted ? null : await useCheckAllowance(deps, ownerId);
+  const nextAllowedAt = alreadyCounted ? null : await useCheckAllowance(deps, ownerId);
   return nextAllowedAt && { code: 'too-many', nextAllowedAt };
 }
 

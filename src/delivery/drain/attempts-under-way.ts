@@ -9,7 +9,7 @@ import { retry } from '../../platform/retry.ts';
 import { UnsealError } from '../../platform/secrets.ts';
 import { traceField } from '../../platform/tracing/tracing.ts';
 import { throwUnlessTransient } from '../../platform/transient-errors.ts';
-import { Destination, shownToOwner, withChallenge } from '../destination.ts';
+import { Destination, shownToOwner, withListenerProof } from '../destination.ts';
 import { asAllowedNow, givenUpAfter } from './after-attempt.ts';
 import { answerStepOf, type Taken } from './attempt-record.ts';
 import { saidIn } from './breaker.ts';
@@ -67,7 +67,7 @@ export class AttemptsUnderWay {
   }
 
   /** Throws the first error of an attempt, such as a failed write, if there was one. */
-  throwFault(): void {
+  throwFirstError(): void {
     if (this.#error) throw this.#error;
   }
 
@@ -102,7 +102,7 @@ export class AttemptsUnderWay {
 
   /**
    * Begins no more attempts, waits for the running ones while it renews the lease, and gives back the other votes. Then
-   * it throws as `throwFault` does.
+   * it throws as `throwFirstError` does.
    */
   async close(): Promise<void> {
     this.#closing = true;
@@ -116,7 +116,7 @@ export class AttemptsUnderWay {
       await this.#giveBack().catch(() => undefined);
     }
     await this.#giveBackWithRetries();
-    this.throwFault();
+    this.throwFirstError();
   }
 
   /**
@@ -194,7 +194,7 @@ export class AttemptsUnderWay {
     const { waitNoLonger } = this.#options;
     const counts = await recordWithRetries(this.#deps, ended, waitNoLonger);
     if (counts) await onOutcome(this.#deps, this.#leased, ended);
-    if (isProven) await this.#leased.storeChallenges();
+    if (isProven) await this.#leased.storeProofs();
   }
 
   /** Whether a taken vote may still be sent: the drain continues and the listener is unchanged. */
@@ -241,7 +241,7 @@ async function attemptDelivery(
     });
     const { proof } = destination;
     const { protocol, proven } = listener;
-    return shownToOwner({ protocol, proven: proof ? withChallenge(proven, proof) : proven }, outcome);
+    return shownToOwner({ protocol, proven: proof ? withListenerProof(proven, proof) : proven }, outcome);
   };
   const outcome = await attempt().catch((error: unknown) => {
     log.error({ event: 'delivery.our_fault', voteId: taken.vote._id.toString(), error: String(error) });

@@ -10,7 +10,7 @@ import type { Logger } from '../../platform/log.ts';
 import { REPLICATED } from '../../platform/mongo.ts';
 import type { Server } from '../../servers/server.ts';
 import type { Vote } from '../../votes/vote.ts';
-import { withChallenge } from '../destination.ts';
+import { withListenerProof } from '../destination.ts';
 import { asRefusalOfAll } from '../http/http-answer.ts';
 import type { OpenedListener } from '../send-vote.ts';
 import { givenUpAfter } from './after-attempt.ts';
@@ -221,12 +221,12 @@ export class LeasedListener {
   /** Adds a proof in memory and removes the limit. Returns false if the settings changed since the attempt began. */
   prove({ attempt }: Ended['taken'], proof: ListenerProof): boolean {
     if (attempt.revision !== this.#now.revision) return false;
-    this.#now = { ...this.#now, proven: withChallenge(this.#now.proven, proof), limited: null };
+    this.#now = { ...this.#now, proven: withListenerProof(this.#now.proven, proof), limited: null };
     return true;
   }
 
   /** Stores the proofs of attempts. If this write is lost, the next acknowledgement proves the address again. */
-  async storeChallenges(): Promise<void> {
+  async storeProofs(): Promise<void> {
     const { proven, limited = null } = this.#now;
     if (proven) await this.#write({ proven, limited });
   }

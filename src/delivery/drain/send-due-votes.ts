@@ -58,11 +58,11 @@ async function takeAndSend(
 ): Promise<Stop> {
   const { queue, stop, relayedAt, endsAt } = limits;
   const sizes = new TakeSizes();
-  let [takenCount, backlogSeenAt, lookMs] = [0, Number.NEGATIVE_INFINITY, FIRST_LOOK_MS];
+  let [takenCount, backlogCountedAt, lookMs] = [0, Number.NEGATIVE_INFINITY, FIRST_LOOK_MS];
   /** Whether all votes of the last take were cast a moment ago: then they are no backlog, however many there are. */
   let isFresh = false;
   for (;;) {
-    attempts.throwFault();
+    attempts.throwFirstError();
     if (stop.aborted) return { kind: 'stopped' };
     if (performance.now() > endsAt) return { kind: 'more' };
     if (!(await leased.renew())) return { kind: 'busy' };
@@ -77,10 +77,10 @@ async function takeAndSend(
     // The backlog is counted when a tested listener begins to answer, or after four votes were taken. After that, it is
     // counted up to four times a second, because it grows if votes are cast faster than they are sent.
     const answers = queueOf(leased.now) === 'forward-votes' && queue !== 'drain-backlogs';
-    const isCounted = performance.now() - backlogSeenAt < COUNTED_EVERY_MS;
+    const isCounted = performance.now() - backlogCountedAt < COUNTED_EVERY_MS;
     if (answers && !isCounted && (queue === 'test-listeners' || takenCount >= MAX_CONCURRENT_ATTEMPTS)) {
       if (await hasBacklog(deps.votes, leased.now.serverId)) return { kind: 'moved', to: 'drain-backlogs' };
-      backlogSeenAt = performance.now();
+      backlogCountedAt = performance.now();
     }
     if (answers && queue === 'test-listeners') return { kind: 'moved', to: 'forward-votes' };
 

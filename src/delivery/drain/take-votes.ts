@@ -34,10 +34,10 @@ export async function takeVotes(
   const asked = { listener, test: reason.test, most, clock };
   const { found, now } = await batcher.load(dueVotesLoader, votes, asked);
   const isSentOnce = maxSendingsOf(listener) === 1;
-  const firstNotDue = found.findIndex(({ delivery }, index) => {
+  const firstNotTaken = found.findIndex(({ delivery }, index) => {
     return index >= atOnce && (isSentOnce || delivery.ambiguousEnds > 0);
   });
-  const next = firstNotDue === -1 ? found : found.slice(0, firstNotDue);
+  const next = firstNotTaken === -1 ? found : found.slice(0, firstNotTaken);
   if (next.length === 0) return [];
 
   const attempt = newAttempt(processId, listener, reason, now);

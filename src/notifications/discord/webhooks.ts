@@ -59,13 +59,21 @@ export async function chooseKinds(
   return true;
 }
 
-/** Removes the webhook of a server. Messages that wait for it are not sent. Returns whether there was one. */
+/**
+ * Removes the webhook of a server. Messages that wait for it are not sent. Returns whether there was one.
+ *
+ * @param setUntil - if given, a webhook that was set after this time stays
+ */
 export async function removeWebhook(
   deps: Pick<Webhooks, 'discordWebhooks' | 'auditLog' | 'clock'>,
   serverId: ObjectId,
   by: string,
+  setUntil?: Date,
 ): Promise<boolean> {
-  const { deletedCount } = await deps.discordWebhooks.deleteOne({ _id: serverId });
+  const { deletedCount } = await deps.discordWebhooks.deleteOne({
+    _id: serverId,
+    ...(setUntil ? { setAt: { $lte: setUntil } } : {}),
+  });
   if (deletedCount === 0) return false;
   await recordAudit(deps, { by, action: 'discord.remove', serverId, details: {} });
   return true;

@@ -38,7 +38,7 @@ export type Connection = {
    * Whether the destination took a vote without confirming it; for HTTP: whether it took votes before Tallyport had
    * listener challenges.
    */
-  hasGreeted: boolean;
+  isProvenByGreeting: boolean;
 };
 
 /**
@@ -63,13 +63,13 @@ type ConnectionLimit = Limit & { by: Limited['by'] };
 
 function limitsOf(
   { DESTINATION_LIMIT, ACCOUNT_LIMIT }: OutgoingLimitDeps['config'],
-  { address, port, accountId, hasGreeted }: Connection,
+  { address, port, accountId, isProvenByGreeting }: Connection,
 ): ConnectionLimit[] {
-  const factor = hasGreeted ? GREETED_FACTOR : 1;
+  const factor = isProvenByGreeting ? GREETED_FACTOR : 1;
   const network = networkOf(address);
-  const target = hasGreeted ? `${network}:${port}` : network;
+  const target = isProvenByGreeting ? `${network}:${port}` : network;
   const limit = (by: Limited['by'], of: string, id: string, times: number): ConnectionLimit => ({
-    key: `outgoing:${of}:${hasGreeted ? 'greeted' : 'unproven'}:${id}`,
+    key: `outgoing:${of}:${isProvenByGreeting ? 'greeted' : 'unproven'}:${id}`,
     allowance: { times, windowMs: MINUTE },
     by,
   });
@@ -86,5 +86,5 @@ function limitsOf(
 /** Returns a check for one account and port. It counts each connection as one to a destination that has not greeted. */
 export function mayConnectFor(deps: OutgoingLimitDeps, accountId: string | null, port: number): MayConnect {
   return async (address) =>
-    (await takeConnection(deps, { address, port, accountId, hasGreeted: false })) === null;
+    (await takeConnection(deps, { address, port, accountId, isProvenByGreeting: false })) === null;
 }

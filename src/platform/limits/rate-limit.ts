@@ -78,22 +78,44 @@ export async function refund(
   await rateLimits.updateOne({ _id: key, count: { $gte: times } }, { $inc: { count: -times } });
 }
 
+/** A limit that is used up, and when it allows the next use. */
+export type UsedUp<L extends Limit> = { limit: L; until: Date };
+
 /**
  * Counts one use of each limit. If one of them is used up, none is counted.
  *
- * @returns null when all limits allow it; otherwise the one that is used up, and when it allows the next use
+ * @returns null when all limits allow it; otherwise the used up limit that allows the next use last
  */
 export async function takeAllOrNone<L extends Limit>(
   deps: LimitDeps,
   limits: L[],
-): Promise<{ limit: L; until: Date } | null> {
+): Promise<UsedUp<L> | null> {
   for (const [index, limit] of limits.entries()) {
     const until = await useAllowance(deps, limit.key, limit.allowance);
     if (!until) continue;
     await refundAll(deps, limits.slice(0, index));
-    return { limit, until };
+    return lastToAllow([{ limit, until }, ...(await findUsedUp(deps, limits.slice(index + 1)))]);
   }
   return null;
+}
+
+/** Those of the limits that are used up. Counts nothing. */
+export async function findUsedUp<L extends Limit>(
+  { rateLimits, clock }: LimitDeps,
+  limits: L[],
+): Promise<UsedUp<L>[]> {
+  if (limits.length === 0) return [];
+  const keys = limits.map(({ key }) => key);
+  const found = await rateLimits.find({ _id: { $in: keys }, resetAt: { $gt: clock.now() } }).toArray();
+  return limits.flatMap((limit) => {
+    const present = found.find(({ _id }) => _id === limit.key);
+    return present && present.count >= limit.allowance.times ? [{ limit, until: present.resetAt }] : [];
+  });
+}
+
+/** The limit that allows the next use last; null if there is none. */
+export function lastToAllow<L extends Limit>(usedUp: UsedUp<L>[]): UsedUp<L> | null {
+  return usedUp.toSorted((a, b) => b.until.getTime() - a.until.getTime())[0] ?? null;
 }
 
 /** Gives one use of each limit back. */

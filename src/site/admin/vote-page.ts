@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { UUID, type WithId } from 'mongodb';
 import { statusText } from '../../delivery/timeline/status-text.ts';
-import type { VoteTimeline } from '../../delivery/timeline/timeline-event.ts';
+import type { DeliveryStatus, VoteTimeline } from '../../delivery/timeline/timeline-event.ts';
 import { voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
+import { queuePaused } from '../../process/queue-pause.ts';
 import type { ApiToken } from '../../servers/api-token.ts';
 import type { Server } from '../../servers/server.ts';
 import { isImported, type Vote } from '../../votes/vote.ts';
@@ -29,10 +30,11 @@ export function votePage(app: FastifyInstance, { deps }: AdminParts): void {
     const vote = UUID.isValid(voteId) ? await findVote(deps, new UUID(voteId)) : null;
     if (!vote) throw new PageError(404, 'This vote does not exist.');
     const { serverId, tokenId } = vote;
-    const [server, listener, token] = await Promise.all([
+    const [server, listener, token, paused] = await Promise.all([
       deps.servers.findOne({ _id: serverId }),
       deps.listeners.findOne({ serverId }),
       tokenId ? deps.apiTokens.findOne({ _id: tokenId, serverId }) : null,
+      queuePaused(deps),
     ]);
     const now = deps.clock.now();
     const timeline = await voteTimeline(deps, vote, listener, now);
@@ -51,7 +53,7 @@ export function votePage(app: FastifyInstance, { deps }: AdminParts): void {
         body: html`${card({
           title: 'Details',
           actions: actions(base, vote),
-          body: about({ base, vote, server, token, timeline, now }),
+          body: about({ base, vote, server, token, timeline, queuePaused: paused, now }),
         })}
           ${card({ title: 'Timeline', body: timelineList(timeline.events) })}`,
       }),
@@ -76,10 +78,12 @@ type Shown = {
   server: WithId<Server> | null;
   token: ApiToken | null;
   timeline: VoteTimeline;
+  /** Whether a delivery queue is paused; null if Redis does not answer. */
+  queuePaused: boolean | null;
   now: Date;
 };
 
-function about({ base, vote, server, token, timeline, now }: Shown): Html {
+function about({ base, vote, server, token, timeline, queuePaused, now }: Shown): Html {
   const { _id, votedAt, delivery, claim, cooldownEndedAt } = vote;
   return facts([
     [
@@ -91,12 +95,20 @@ function about({ base, vote, server, token, timeline, now }: Shown): Html {
     ['Cast', time(votedAt)],
     ['Cast with', castWith(vote, token)],
     ['Counts', countsText(vote)],
-    ['Delivery', statusText(timeline.status, pageTimes(now), null, timeline)],
+    ['Delivery', statusText(timeline.status, pageTimes(now), queuePaused, timeline)],
+    ['Queue', queuePaused ? pausedText(base, timeline.status) : null],
     ['Attempts', String(delivery.attemptCount)],
     ['Claimed', claim ? html`by a plugin, ${time(claim.at)}` : null],
     ['Cooldown ended early', cooldownEndedAt ? time(cooldownEndedAt) : null],
     ['Vote id', html`<code>${_id.toString()}</code>`],
   ]);
+}
+
+/** A vote that the server fetches does not depend on the delivery queues. */
+function pausedText(base: string, status: DeliveryStatus): Content {
+  if (status.state !== 'waiting' || status.fetched) return null;
+  return html`A delivery queue is paused: votes may wait until it is resumed on the
+    <a href="${adminPath(base, '/queues')}">queue board</a>.`;
 }
 
 function castWith(vote: Vote, token: ApiToken | null): Content {

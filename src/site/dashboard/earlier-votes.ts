@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { EARLIER_COUNTED, sendEarlierVotes } from '../../delivery/earlier-votes.ts';
+import { type EarlierVotes, sendEarlierVotes } from '../../delivery/earlier-votes.ts';
 import { t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { serverOf, userOf } from '../guard-routes.ts';
@@ -11,19 +11,18 @@ import { button } from '../shared/parts.ts';
 import { noListener } from './listener-refusals.ts';
 
 /** The notice that some votes are older than the listener and were never sent, with a button that sends them. */
-export function earlierVotesNotice(path: string, votes: number): Html {
-  const sentence =
-    votes < EARLIER_COUNTED
-      ? t(
-          '{votes, plural, one {# vote was cast before this listener was set, and never sent.} other {# votes were cast before this listener was set, and never sent.}}',
-          { votes },
-        )
-      : t('{votes} votes or more were cast before this listener was set, and never sent.', { votes });
+export function earlierVotesNotice(path: string, { votes, more }: EarlierVotes): Html {
+  const sentence = more
+    ? t('{votes} votes or more were cast before this listener was set, and never sent.', { votes })
+    : t(
+        '{votes, plural, one {# vote was cast before this listener was set, and never sent.} other {# votes were cast before this listener was set, and never sent.}}',
+        { votes },
+      );
   return html`<div class="notice attention" role="status">
     <p>${sentence} ${t('Votes can be sent for 30 days after they were cast.')}</p>
     ${button({
       to: `${path}/send-earlier`,
-      text: t('{votes, plural, one {Send it} other {Send them}}', { votes }),
+      text: t('{votes, plural, one {Send it} other {Send them}}', { votes: more ? votes + 1 : votes }),
       kind: 'primary',
     })}
   </div>`;

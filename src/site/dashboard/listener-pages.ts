@@ -108,7 +108,7 @@ function listenerPage(site: Site, deps: AppDeps): ListenerPage {
       statusOf(server._id),
       hasClaimKeys(deps, server._id),
     ]);
-    const earlier = listener ? await countEarlierVotes(deps, listener) : 0;
+    const earlier = listener && (await countEarlierVotes(deps, listener));
     const now = deps.clock.now();
     const settings =
       listener && !protocol
@@ -134,7 +134,7 @@ function listenerPage(site: Site, deps: AppDeps): ListenerPage {
     const warning = listener?.host && hostWarning(listener.host, deps.config);
     const body: Content = [
       message,
-      earlier > 0 ? earlierVotesNotice(path, earlier) : '',
+      earlier && earlier.votes > 0 ? earlierVotesNotice(path, earlier) : '',
       warning && notice('attention', warning),
       listener ? gamePortWarning(listener, server) : '',
       present ??

@@ -53,7 +53,7 @@ export function listenerTestPage(app: FastifyInstance, { deps }: DashboardParts)
       ownerId: user._id.toHexString(),
       serverId,
       proven: roleOf(serverOf(request), user._id) !== null || isByOperator(deps, request),
-      isCounted: saved !== undefined,
+      alreadyCounted: saved !== undefined,
     });
     if (refusal) return refuse(refusedFor(refusal));
     const ids = { serverId: serverId.toHexString() };

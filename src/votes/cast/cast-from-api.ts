@@ -42,7 +42,7 @@ export async function castVoteFromApi(
   deadline: CastDeadline,
 ): Promise<AcceptedFromApi | Refused | KeyReused> {
   const named = { ...vote, usernameKey: usernameKey(vote.username) };
-  const quarantineId = await deadline.wait(quarantineOfBlock(deps, named));
+  const quarantineId = await deadline.wait(exclusionIfBlocked(deps, named));
   const request = quarantineId ? { ...named, quarantineId } : named;
   return castWithinDeadline(deps, vote.serverId, deadline, () =>
     key === undefined
@@ -52,7 +52,7 @@ export async function castVoteFromApi(
 }
 
 /** If the name is blocked: counts a hit and returns the id of the exclusion that holds the name's votes. */
-async function quarantineOfBlock(
+async function exclusionIfBlocked(
   deps: OnceDeps & HoldDeps,
   { serverId, username, usernameKey }: CastRequest,
 ): Promise<ObjectId | null> {

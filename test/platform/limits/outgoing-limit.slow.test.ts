@@ -11,7 +11,7 @@ async function limits(env = { DESTINATION_LIMIT: '3', ACCOUNT_LIMIT: '2' }) {
   const take = (connection: Partial<Connection> = {}) =>
     takeConnection(
       { ...deps, clock },
-      { address: '198.51.100.7', port: 8192, accountId: null, hasGreeted: false, ...connection },
+      { address: '198.51.100.7', port: 8192, accountId: null, isProvenByGreeting: false, ...connection },
     );
   const takeMany = async (count: number, connection: Partial<Connection>) => {
     const taken = [];
@@ -51,7 +51,7 @@ test('the addresses of an IPv6 /64 are one destination, an IPv4-mapped address i
 
 test('a destination that has greeted has six times the limit, in a separate allowance', async () => {
   const { takeMany } = await limits();
-  expect(await takeMany(30, { hasGreeted: true })).toBe(18);
+  expect(await takeMany(30, { isProvenByGreeting: true })).toBe(18);
   expect(await takeMany(30, {})).toBe(3);
 });
 
@@ -75,8 +75,8 @@ test('several uses are taken at once, as many as are left', async () => {
 
 test('greeting destinations on different ports of an address have separate allowances', async () => {
   const { takeMany } = await limits();
-  expect(await takeMany(30, { hasGreeted: true, port: 8192 })).toBe(18);
-  expect(await takeMany(30, { hasGreeted: true, port: 8193 })).toBe(18);
+  expect(await takeMany(30, { isProvenByGreeting: true, port: 8192 })).toBe(18);
+  expect(await takeMany(30, { isProvenByGreeting: true, port: 8193 })).toBe(18);
   // All ports of an address without a greeting share one allowance.
   expect(await takeMany(30, { port: 8192 })).toBe(3);
   expect(await takeMany(30, { port: 8193 })).toBe(0);
@@ -85,14 +85,14 @@ test('greeting destinations on different ports of an address have separate allow
 test.each([
   true,
   false,
-])('an account has a quarter of a destination at most (greeted: %s)', async (hasGreeted) => {
+])('an account has a quarter of a destination at most (greeted: %s)', async (isProvenByGreeting) => {
   const { takeMany, take } = await limits({ DESTINATION_LIMIT: '40', ACCOUNT_LIMIT: '40' });
-  const quarter = hasGreeted ? 60 : 10;
+  const quarter = isProvenByGreeting ? 60 : 10;
   for (const accountId of ['a', 'b', 'c']) {
-    expect(await takeMany(quarter + 5, { accountId, hasGreeted })).toBe(quarter);
+    expect(await takeMany(quarter + 5, { accountId, isProvenByGreeting })).toBe(quarter);
   }
-  expect(await take({ accountId: 'a', hasGreeted })).toMatchObject({ by: 'account' });
+  expect(await take({ accountId: 'a', isProvenByGreeting })).toMatchObject({ by: 'account' });
   // At another destination it may continue.
-  expect(await take({ accountId: 'a', hasGreeted, address: '198.51.100.9' })).toBeNull();
-  expect(await take({ accountId: 'owner', hasGreeted })).toBeNull();
+  expect(await take({ accountId: 'a', isProvenByGreeting, address: '198.51.100.9' })).toBeNull();
+  expect(await take({ accountId: 'owner', isProvenByGreeting })).toBeNull();
 });
