@@ -26,6 +26,12 @@ const BUDGET_MS = 20 * SECOND;
 export type StopSignals = { stop: AbortSignal; waitNoLonger: AbortSignal };
 
 /**
+ * While votes are frequent, the database operations for fresh votes are this far apart. No user waits for them, so they
+ * may be rarer than those of a request (bench/delivery/README.md).
+ */
+const FRESH_EVERY_MS = 40;
+
+/**
  * Makes the processors of the delivery queues. A job drains its listener. If the listener's state has changed so that
  * another queue handles it, the job adds a job to that queue before it ends. If the listener is unreachable, the job is
  * delayed until the next test is due, and its progress in Bull Board says so.
@@ -45,7 +51,7 @@ export function forwardVotes(
   // Each queue has a batcher of its own, so fresh votes do not wait for database operations of unreachable listeners
   // or backlogs.
   const batchers: Record<DeliveryQueue, Batcher> = {
-    'forward-votes': deps.batcher,
+    'forward-votes': createBatcher(FRESH_EVERY_MS),
     'test-listeners': createBatcher(),
     'drain-backlogs': createBatcher(),
   };

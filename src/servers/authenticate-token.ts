@@ -95,14 +95,23 @@ export async function authenticateCached(
   tokenText: string,
   { fresh = false } = {},
 ): Promise<AuthenticatedToken | null> {
-  const load = async () => {
-    const caller = await authenticate(deps, serverId, tokenText);
-    return caller && { serverId: caller.server._id, token: caller.token };
-  };
-  const found = fresh
-    ? await load()
-    : await deps.authentications.read(`${serverId} ${hashToken(tokenText)}`, load);
+  const load = () => authenticateCaller(deps, serverId, tokenText);
+  const found = fresh ? await load() : await deps.authentications.read(keyOf(serverId, tokenText), load);
   return found && isValid(found.token, deps.clock.now()) ? found : null;
+}
+
+/** The key of a call in the cache. */
+function keyOf(serverId: string, tokenText: string): string {
+  return `${serverId} ${hashToken(tokenText)}`;
+}
+
+async function authenticateCaller(
+  deps: AuthenticateDeps,
+  serverId: string,
+  tokenText: string,
+): Promise<AuthenticatedToken | null> {
+  const caller = await authenticate(deps, serverId, tokenText);
+  return caller && { serverId: caller.server._id, token: caller.token };
 }
 
 /**
@@ -128,14 +137,20 @@ export async function authenticateClaimKey(
   return found && isValid(found.token, deps.clock.now()) ? found : null;
 }
 
-/** The cached authentication of a call; undefined when there is none. Makes no query. */
+/**
+ * The cached authentication of a call; undefined when there is none. If the authentication is old, it is loaded again in
+ * the background, so that a token in regular use is always cached.
+ */
 export function cachedAuthentication(
-  { authentications, clock }: { authentications: TtlCache<AuthenticatedToken>; clock: Clock },
+  deps: AuthenticateDeps & { authentications: TtlCache<AuthenticatedToken> },
   serverId: string,
   tokenText: string,
 ): AuthenticatedToken | undefined {
-  const cached = authentications.peek(`${serverId} ${hashToken(tokenText)}`);
-  return cached && isValid(cached.token, clock.now()) ? cached : undefined;
+  const key = keyOf(serverId, tokenText);
+  const cached = deps.authentications.peek(key);
+  if (!cached || !isValid(cached.token, deps.clock.now())) return undefined;
+  deps.authentications.refreshSoon(key, () => authenticateCaller(deps, serverId, tokenText));
+  return cached;
 }
 
 /** The precision of `lastUsedAt`: a busy token causes one write per minute, not one per request. */

@@ -32,9 +32,9 @@ const LATE_MS = 50;
 const MOST_UNDER_WAY = 16;
 
 /**
- * If a batch has several requests, the next one begins at least `BUSY_EVERY_MS` after the beginning of that batch, so
- * that frequent requests share operations. If `ENOUGH` requests wait when that batch has ended, the next one begins at
- * once. After a batch with one request, the next one begins without a delay.
+ * If a batch has several requests, the next one begins at least this long after the beginning of that batch, so that
+ * frequent requests share operations. If `ENOUGH` requests wait when that batch has ended, the next one begins at once.
+ * After a batch with one request, the next one begins without a delay.
  */
 const BUSY_EVERY_MS = 20;
 const ENOUGH = 8;
@@ -58,6 +58,7 @@ class BatchQueue {
   readonly #send: (batch: unknown[]) => Promise<unknown[]>;
   readonly #most: number;
   readonly #collectMs: number;
+  readonly #busyEveryMs: number;
   /** The time at which the next batch may begin (`performance.now()`). */
   #nextAt = 0;
   #waiting: Waiting[] = [];
@@ -67,10 +68,12 @@ class BatchQueue {
 
   constructor(
     { most, collectMs = 0 }: Pick<BatchLoader<object, unknown, unknown>, 'most' | 'collectMs'>,
+    busyEveryMs: number,
     send: (batch: unknown[]) => Promise<unknown[]>,
   ) {
     this.#most = most;
     this.#collectMs = collectMs;
+    this.#busyEveryMs = busyEveryMs;
     this.#send = send;
   }
 
@@ -100,7 +103,7 @@ class BatchQueue {
       if (early > 0 && this.#waiting.length < Math.min(ENOUGH, this.#most)) await pause(early);
       const batch = this.#waiting.splice(0, this.#most).filter(isBeforeDeadline);
       this.#busy = batch.length > 1;
-      this.#nextAt = this.#busy ? performance.now() + BUSY_EVERY_MS : 0;
+      this.#nextAt = this.#busy ? performance.now() + this.#busyEveryMs : 0;
       if (batch.length > 0) await this.#sendUntilLate(batch);
     }
     // No `await` comes between the check that no request waits and this line, so the next request starts a new run.
@@ -166,8 +169,13 @@ export type Batcher = {
   settle(ms: number): Promise<void>;
 };
 
-/** Creates a batcher, with one queue for each loader and target. */
-export function createBatcher(): Batcher {
+/**
+ * Creates a batcher, with one queue for each loader and target.
+ *
+ * @param busyEveryMs - the least time between the beginnings of two batches while requests are frequent. A longer one
+ *   makes fewer and larger batches; frequent requests then wait longer
+ */
+export function createBatcher(busyEveryMs = BUSY_EVERY_MS): Batcher {
   const queues = new Map<object, Map<object, BatchQueue>>();
 
   function queueFor<On extends object, Request, Answer>(
@@ -175,7 +183,8 @@ export function createBatcher(): Batcher {
     on: On,
   ): BatchQueue {
     const ofLoader = queues.get(loader) ?? new Map<object, BatchQueue>();
-    const queue = ofLoader.get(on) ?? new BatchQueue(loader, (batch) => loader.load(on, batch as Request[]));
+    const queue =
+      ofLoader.get(on) ?? new BatchQueue(loader, busyEveryMs, (batch) => loader.load(on, batch as Request[]));
     queues.set(loader, ofLoader.set(on, queue));
     return queue;
   }
