@@ -161,7 +161,10 @@ async function recordAlone(recording: RecordDeps, ended: Ended): Promise<boolean
   return outcome.class === 'delivered' && recordLate(recording, ended, now);
 }
 
-/** Records the acknowledgement of an attempt that was recorded as lost. If a newer attempt is running, it goes on. */
+/**
+ * If an attempt delivered its vote after it was recorded as lost (`lease-ran-out`): records the delivery. A newer
+ * attempt that is running goes on.
+ */
 async function recordLate(
   recording: RecordDeps,
   { taken, outcome, durationMs }: Ended,

@@ -91,7 +91,7 @@ type PlayerExclusion = PlayerRange & Pick<ExclusionRequest, 'reason' | 'reasonFo
  * with `requestExclusion`. A repeated call with the same `groupId` only completes an interrupted one.
  *
  * @param groupId - created when the form was shown, so sending the form twice stores one group
- * @returns the stored exclusions; none when the player has no votes in the range
+ * @returns the stored exclusions; empty when the player has no votes in the range
  * @throws {ExclusionError} if the range is refused, {InvalidDocumentError} if a reason is invalid
  */
 export async function requestPlayerExclusion(
