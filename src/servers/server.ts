@@ -219,7 +219,7 @@ const serverDefinition = {
   /** Only operators see this reason. */
   hiddenInternalReason: { type: String, maxlength: LONGEST_REASON },
   rankPosition: { type: Number, required: true, min: 1 },
-  /** The figures of the newest ranking; null until the server's first ranking, and while it is hidden. */
+  /** The figures of the newest ranking; null until the server's first ranking, and while the server is hidden. */
   ranked: { type: new Schema(rankFigures, nested), default: null },
   current: { type: new Schema(currentFigures, nested), required: true },
   daily: { type: new Schema(dailyFigures, nested), required: true },

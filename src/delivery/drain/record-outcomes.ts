@@ -44,7 +44,8 @@ const outcomes: BatchLoader<Collection<Vote>, PendingOutcome, boolean> = {
  * the outcome is written into the attempt alone and the vote's state stays. If the attempt was already recorded as
  * lost, only a delivery is still recorded, however late it comes (docs/adr/0054-late-acknowledgements.md).
  *
- * @returns for each outcome whether it is recorded; false if an earlier outcome of the attempt stays
+ * @returns for each outcome whether it is recorded; false if an earlier outcome stays, or the attempt is no longer
+ *   stored
  * @throws the driver's error when MongoDB fails
  */
 export function recordOutcomes(recording: RecordDeps, ended: Ended[]): Promise<boolean[]> {
