@@ -10,7 +10,7 @@ import { DELIVERY_ENDED } from './drain/after-attempt.ts';
 import type { ResendDeps } from './resend-vote.ts';
 import { resendVotes } from './resend-votes.ts';
 
-/** After a change of settings, one run resends at most this many votes, in some seconds. The sweep resends the others. */
+/** A change of settings resends at most this many votes; the run takes some seconds. The sweep resends the others. */
 const RESEND_BATCH_SIZE = 5_000;
 
 /** If an attempt is running when the settings change: it has ended after this time. */
