@@ -15,8 +15,9 @@ const MOST_READ = 5_000;
 export type EarlierVotes = { votes: number; more: boolean };
 
 /**
- * How many votes from before the listener was first set can still be sent and were never sent or claimed; none if votes
- * can only be claimed. Imported and held votes are not counted. Counts up to 100, among the newest 5,000 votes.
+ * Counts the votes that were cast before the listener was created, were never sent or claimed, and can still be sent.
+ * If the listener's rewards are `claims`, the count is 0. Imported and held votes are not counted. Counts up to 100
+ * votes, among the newest 5,000.
  */
 export async function countEarlierVotes(
   { votes, clock }: { votes: Collection<Vote>; clock: Clock },
@@ -47,8 +48,7 @@ function isUnsent(vote: Unsent): boolean {
 const MOST_SENT = 5_000;
 
 /**
- * Queues the votes from before the listener was first set that were never sent or claimed, at most 5,000 in one run.
- * Safe to run again.
+ * Queues the votes that `countEarlierVotes` counts, the oldest first, at most 5,000 in one run. Safe to run again.
  *
  * @returns null when the server has no listener
  */

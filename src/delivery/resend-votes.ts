@@ -66,10 +66,12 @@ type RunOptions = { most?: number; progress?: Progress; byId?: ObjectId };
 
 /**
  * Resends a server's votes of a time range in the order in which they were cast, each with a new schedule of retries.
- * If a run is repeated, for example after a crash, it skips votes that are still in the queue: none is queued twice.
+ * If a run is repeated, for example after a crash: it skips votes that are still in the queue. If a vote was delivered
+ * again meanwhile, it is resent again if the range includes delivered votes.
  *
  * @param by - who resends them, for the audit log and the timelines; `byId`: the user's id, if there is a user
- * @param options - `forOwner`: whether `DELIVERED_RESENDS` applies to delivered votes; operators have no such limit
+ * @param options - `forOwner`: if the range includes delivered votes, `DELIVERED_RESENDS` limits all votes of the run;
+ *   operators have no such limit
  * @returns null when the server has no listener
  */
 export async function resendVotes(

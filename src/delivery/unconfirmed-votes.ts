@@ -10,10 +10,10 @@ import { DELIVERY_ENDED } from './drain/after-attempt.ts';
 import type { ResendDeps } from './resend-vote.ts';
 import { resendVotes } from './resend-votes.ts';
 
-/** A change of settings resends at most this many votes, which takes some seconds. The sweep resends the others. */
+/** A change of settings resends at most this many votes; the run takes some seconds. The sweep resends the others. */
 const RESEND_BATCH_SIZE = 5_000;
 
-/** Attempts that run when the settings change have ended after this time. */
+/** If an attempt is running when the settings change: it has ended after this time. */
 const SETTLED_MS = 2 * MINUTE;
 
 /** How many unconfirmed votes of a server can still be sent again. Counting stops at `atMost`; no limit by default. */

@@ -32,7 +32,7 @@ type OwnServices = {
  * Starts a mongod and a Redis in `dataDir`, writes them to the folder's record (services-record.ts) and keeps them
  * running. A service whose address is configured is not started. The caller must own the lock of the folder.
  *
- * @throws {ServiceError} when a program is missing or does not start; nothing is left running then.
+ * @throws {ServiceError} when a program is missing or does not start; services that this call started are stopped then.
  */
 export async function startOwnServices(
   config: Config,

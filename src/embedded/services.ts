@@ -36,7 +36,7 @@ export type OpenServices = {
  * If SECRET_KEY is not set, the key that is stored in DATA_DIR is used; the first start makes it.
  *
  * @throws {ServiceError} when something is missing or does not start, when a platform already uses this DATA_DIR, or
- *   when a command still uses it after 5 minutes. Nothing is left running then.
+ *   when a command still uses it after 5 minutes. Services that this call started are stopped then.
  */
 export async function openServices(
   config: Config,

@@ -5,7 +5,7 @@ type Slots = {
   slotMs: number;
   /** The longest time that a point represents: an hour or a day. By default a point lasts up to the next one. */
   stepMs?: number;
-  /** The end of the last point. */
+  /** The current time: the last point lasts until then, or for `stepMs` if that is shorter. */
   now: Date;
 };
 

@@ -8,8 +8,8 @@ const statusSampleDefinition = {
   serverId: { type: Schema.Types.ObjectId, required: true },
   source: { type: String, enum: ['report', 'probe'] as const, required: true },
   /**
-   * The time that the sample represents. 0 for a probe between two scheduled ones, and for a report: it is valid up to
-   * the next report, at most 15 minutes.
+   * How many seconds the sample of a probe covers; 0 for a probe between two scheduled ones (`planOfTake`). Also 0 for
+   * a report, which is valid up to the next report, at most 15 minutes.
    */
   seconds: { type: Number, required: true },
   /** `unknown`: a failed check that does not count; `reason` says why. */

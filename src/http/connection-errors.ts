@@ -86,7 +86,7 @@ async function refuseAndClose(
 
 /**
  * Lets the server answer clients that close their side of the connection after they have sent the request. By default,
- * Node then closes the other side at once: the vote would be cast, and its answer would be lost.
+ * Node then closes its own side at once: the vote would be cast, and its answer would be lost.
  */
 export function answerHalfClosed(server: Server): void {
   Object.assign(server, { httpAllowHalfOpen: true });

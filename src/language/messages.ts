@@ -28,7 +28,7 @@ type AnyTag<S extends string> = S extends `${string}<${string}>${string}` ? true
 /** A value for a placeholder. A number is formatted by the rules of the language. */
 export type Value = string | number | Html;
 
-/** The values of a text: one for each placeholder, and a function for each element. */
+/** The values of a text: one for each placeholder, and a function for each element that is not a `PlainTag`. */
 export type Values<S extends string> = { [Name in Placeholder<S>]: Value } & {
   [Name in Tag<S>]: (text: Html) => Html;
 };

@@ -48,7 +48,10 @@ const breakerDefinition = {
   detail: { type: String },
 } as const;
 
-/** The last event after a pause or an outage that let the listener's waiting votes go out again. */
+/**
+ * What ended the listener's last pause or outage, so that its waiting votes go out again: `resume`, `settings-changed`
+ * or `listener-back`.
+ */
 const releaseDefinition = {
   at: { type: Date, required: true },
   by: { type: String, enum: CAUSES, required: true },

@@ -22,7 +22,7 @@ export async function countDeliveries(
   serverId: ObjectId,
   since: Date,
 ): Promise<DeliveryCounts> {
-  // A vote that was waiting at the start of the outage was cast at most this long before it.
+  // A vote that was waiting when the outage began was cast at most `DELIVERY_EXPIRES_MS` before `since`.
   const votedAt = { $gte: after(since, -DELIVERY_EXPIRES_MS) };
   const waited = { $gt: [{ $subtract: ['$delivery.deliveredAt', '$votedAt'] }, WAITED_MS] };
   const [waiting, arrived, lost] = await Promise.all([

@@ -10,7 +10,7 @@ export function ownEnvironment(): Variables {
   return { ...variablesOfEnvFile(), ...process.env };
 }
 
-/** The variables of `.env` in the working directory; none in tests. */
+/** The variables of `.env` in the working directory; empty in tests, or if there is no such file. */
 export function variablesOfEnvFile(): Variables {
   if (process.env.NODE_ENV === 'test') return {};
   try {

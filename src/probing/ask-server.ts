@@ -41,7 +41,7 @@ type Query = Omit<Asked, 'server'> & Bounds;
  * UDP queries. All protocols, Tallyport's own and gamedig's, use connections that reach only checked addresses, are
  * limited in time and size, and are closed at the end of the query.
  *
- * @param lookups - how names are resolved; by the system's rules by default
+ * @param lookups - how host names are resolved; by the system's rules by default
  */
 export function createAsk(ranges: AddressRanges, lookups: Lookups = {}): Ask {
   const deps = { ranges, lookups, limit: limitQueries(UDP_AT_ONCE), oldServers: new OldServers() };

@@ -7,8 +7,8 @@ const LONGEST_WAIT_MS = 30_000;
 /**
  * Limits how many queries run at once. Further queries wait for a slot, in the order in which they came.
  *
- * @returns a function that runs `query` in a slot. It throws `QueryError` `stopped` if `signal` aborts the wait or the
- *   wait takes 30 seconds. A query that has begun is not stopped
+ * @returns a function that runs `query` in a slot. It throws `QueryError` `stopped` if `signal` aborts while the query
+ *   waits for a slot, or if it has waited for 30 seconds. A query that has begun is not stopped
  */
 export function limitQueries(
   atOnce: number,

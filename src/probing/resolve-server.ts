@@ -9,7 +9,7 @@ import type { Target } from './ask.ts';
 /** An SRV record as node:dns returns it. */
 export type SrvRecord = { name: string; port: number; priority: number; weight: number };
 
-/** How names are resolved; if absent, by the system's rules. */
+/** How host names are resolved; if absent, by the system's rules. */
 export type Lookups = {
   lookup?: ResolveOptions['lookup'];
   srv?: (name: string) => Promise<SrvRecord[]>;

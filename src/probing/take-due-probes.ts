@@ -36,7 +36,7 @@ type Due = WithId<Pick<Server, 'slug' | 'probe'>>;
  * Takes the due servers and adds the jobs of their probes; urgent servers go before all waiting jobs. The take also
  * plans the next probe: if the process crashes before the job is added, the server misses one probe. If several
  * schedulers run, only one takes a server. If Redis is unavailable, no server is taken; if Redis accepts only some of
- * the jobs, the other servers are given back.
+ * the jobs, the servers of the others are given back.
  *
  * @returns how many jobs were added
  * @throws the driver's error when MongoDB fails

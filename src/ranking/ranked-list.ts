@@ -58,7 +58,7 @@ const listingSummaryDefinition = {
     ),
     required: true,
   },
-  /** The same for the other texts (`textsOf`). Absent in a summary of an older version. */
+  /** The same for the term lists of all other texts (`textsOf`). Absent in a summary of an older version. */
   texts: {
     type: new Schema(
       { digest: { type: String, required: true }, at: { type: Date, required: true } },

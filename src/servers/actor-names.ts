@@ -3,7 +3,10 @@ import type { User } from '../accounts/user.ts';
 import { t } from '../language/t.ts';
 import type { Server } from './server.ts';
 
-/** Owners see this text in place of an operator's e-mail address. Invitations store it, so it must not change. */
+/**
+ * Shown in place of an operator's e-mail address. The text is the key of its translation, and invitations store it, so
+ * it must not change.
+ */
 export const AN_OPERATOR = 'an operator';
 
 /**

@@ -58,7 +58,7 @@ type ListDeps = { servers: Collection<Server>; auditLog: Collection<AuditEntry>;
 export type ListChange = ListDeps & { producer: Pick<Producer, 'add'> };
 
 /**
- * Lists a server. Until the next ranking, its rank is one after the last.
+ * Lists a server. Until the next ranking, its rank is one after the last rank.
  *
  * @param by - the user or command that listed it, for the audit log
  * @throws {InvalidDocumentError} with one sentence for each wrong field
@@ -83,7 +83,7 @@ export async function addServer(
   return { serverId, slug };
 }
 
-/** The rank for a server that is listed now: one after the last. */
+/** The rank for a server that is listed now: one after the last rank. */
 export async function nextRank(servers: Collection<Server>): Promise<number> {
   return (await servers.countDocuments({ removedAt: null, hiddenAt: null })) + 1;
 }

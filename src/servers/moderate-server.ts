@@ -20,7 +20,7 @@ const hiding = z.object({ reason: reasonText, internalReason: optionalReason });
 
 /**
  * Hides a server from the ranking and all public pages. Its API still works and accepts votes; its rank is one after
- * the last. The owner sees the reason; the internal reason is only for operators. A second call changes only the
+ * the last rank. The owner sees the reason; the internal reason is only for operators. A second call changes only the
  * reasons.
  *
  * @param by - the operator, for the audit log

@@ -23,8 +23,9 @@ type NewUpload = Pick<PictureUpload, '_id' | 'serverId' | 'kind' | 'bytes'> & {
 };
 
 /**
- * Stores an uploaded picture for a worker. The caller adds the job (for a banner, after the server refers to
- * the upload).
+ * Stores a picture for a worker to encode: an uploaded banner, or the icon in a probe's answer. The caller adds the
+ * job. For a banner, the caller first stores the upload's id in `profile.bannerUpload`, because a worker encodes no
+ * banner that the server's document does not name.
  *
  * @returns false when the upload with this id already has this source
  */

@@ -40,7 +40,7 @@ const bannerDefinition = {
 const bannerUploadDefinition = {
   id: { type: String, required: true },
   at: { type: Date, required: true },
-  /** Why the upload was refused; absent while it waits for a worker. */
+  /** Why the upload was refused; absent while the upload waits for a worker. */
   failure: { type: String, enum: PICTURE_FAILURES },
 } as const;
 

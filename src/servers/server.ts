@@ -51,11 +51,14 @@ const probeState = {
   nextAt: { type: Date, required: true },
   /** Whether the next probe is a quick retry or the first of a new or edited server. Urgent probes run first. */
   urgent: { type: Boolean, required: true },
-  /** When the next scheduled probe is due. The samples of other probes have no duration (see `planOfTake`). */
+  /** When the next scheduled probe is due. The sample of any other probe covers no time (see `planOfTake`). */
   scheduledAt: { type: Date, required: true },
   /** A new id for each take of a probe. Only the newest take may write a result. The name is that of version 0.1.0. */
   claim: { type: Schema.Types.UUID, default: null },
-  /** The duration of the taken probe's sample in seconds; 0 for a probe between two scheduled ones. */
+  /**
+   * How many seconds the sample of the taken probe covers: from the take until the next scheduled probe. 0 for a probe
+   * between two scheduled ones, which covers no time.
+   */
   claimSeconds: { type: Number, required: true },
   /** Incremented by every take, recorded check and reset, so that writers do not overwrite each other's changes. */
   revision: { type: Number, required: true },
@@ -216,7 +219,7 @@ const serverDefinition = {
   /** Only operators see this reason. */
   hiddenInternalReason: { type: String, maxlength: LONGEST_REASON },
   rankPosition: { type: Number, required: true, min: 1 },
-  /** The figures of the newest ranking; null until the server's first ranking, and while it is hidden. */
+  /** The figures of the newest ranking; null until the server's first ranking, and while the server is hidden. */
   ranked: { type: new Schema(rankFigures, nested), default: null },
   current: { type: new Schema(currentFigures, nested), required: true },
   daily: { type: new Schema(dailyFigures, nested), required: true },

@@ -54,8 +54,8 @@ const OTHER_KIND = {
 } as const satisfies Refusal;
 
 /**
- * Throws if a valid token may not call a route. A claim key gets the same answer as an invalid token, except at routes
- * that need a delivery token.
+ * Throws if a valid token may not call a route. If a claim key is refused: the answer is that to an invalid token,
+ * except at routes that need a delivery token, where it is 403.
  */
 function refuseToken(token: ApiToken, config: FastifyContextConfig): void {
   const tokenKind = kindOf(token);

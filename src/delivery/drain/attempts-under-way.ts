@@ -189,7 +189,7 @@ export class AttemptsUnderWay {
     return undefined;
   }
 
-  /** Records an outcome and, unless an earlier outcome of the attempt stays, applies it to the listener's state. */
+  /** Records an outcome. Unless an earlier outcome of the attempt stays, the new one changes the listener's state. */
   async #record(ended: Ended, isProven: boolean): Promise<void> {
     const { waitNoLonger } = this.#options;
     const counts = await recordWithRetries(this.#deps, ended, waitNoLonger);

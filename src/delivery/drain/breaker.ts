@@ -109,8 +109,8 @@ function afterAmbiguousOutcome(
  * (docs/adr/0123-votes-at-risk.md); null if it is not paused.
  *
  * - If the listener has never taken a vote with its current settings, its token or key is probably wrong. If no answer
- *   came in time, a listener with a token, or a website, may also be slow: it is paused only after the longest wait or
- *   the last sending.
+ *   came in time, a listener with a token, or a website, may also be slow: it is paused only after the longest wait for
+ *   an answer (`LAST_ANSWER_STEP`), or after the last sending that the owner allows.
  * - A Votifier v1 listener that has confirmed votes is paused if it closes the connection without an answer twice in a
  *   row. One vote alone may cause a single close.
  */

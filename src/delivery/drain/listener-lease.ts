@@ -135,7 +135,8 @@ const releaseLeases: BatchLoader<Collection<Listener>, LeaseRelease, boolean> = 
  * Releases a lease and stores the listener's last delivery. If the game server came back meanwhile (`testAt`) and the
  * listener is unreachable, the next test is due at that time. If another worker owns the lease, nothing changes.
  *
- * @returns `called`: a wake-up job ran meanwhile; `changed`: the settings are no longer those of `revision`
+ * @returns `called`: a wake-up job ran meanwhile; `changed`: the settings are no longer those of `revision`. Both are
+ *   false if another worker owns the lease
  */
 export async function releaseLease(
   { listeners, batcher }: Pick<LeaseDeps, 'listeners' | 'batcher'>,

@@ -44,7 +44,8 @@ const outcomes: BatchLoader<Collection<Vote>, PendingOutcome, boolean> = {
  * the outcome is written into the attempt alone and the vote's state stays. If the attempt was already recorded as
  * lost, only a delivery is still recorded, however late it comes (docs/adr/0054-late-acknowledgements.md).
  *
- * @returns for each outcome whether it is recorded; false if an earlier outcome of the attempt stays
+ * @returns for each outcome whether it is recorded; false if an earlier outcome stays, or the attempt is no longer
+ *   stored
  * @throws the driver's error when MongoDB fails
  */
 export function recordOutcomes(recording: RecordDeps, ended: Ended[]): Promise<boolean[]> {
@@ -161,7 +162,10 @@ async function recordAlone(recording: RecordDeps, ended: Ended): Promise<boolean
   return outcome.class === 'delivered' && recordLate(recording, ended, now);
 }
 
-/** Records the acknowledgement of an attempt that was recorded as lost. If a newer attempt is running, it goes on. */
+/**
+ * If an attempt delivered its vote after it was recorded as lost (`lease-ran-out`): records the delivery. A newer
+ * attempt that is running goes on.
+ */
 async function recordLate(
   recording: RecordDeps,
   { taken, outcome, durationMs }: Ended,

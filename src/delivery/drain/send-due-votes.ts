@@ -69,7 +69,7 @@ async function takeAndSend(
     await attempts.giveBackUnsendable();
     const stopReason = whyStop(deps, leased, limits);
     if (stopReason?.kind === 'limited' && attempts.open > 0) {
-      // If a running attempt proves the address, the limit no longer applies: the drain waits for it.
+      // If a running attempt proves the address, the limit no longer applies. So the drain waits for that attempt.
       await attempts.changed(RENEW_MS);
       continue;
     }

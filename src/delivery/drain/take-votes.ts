@@ -17,10 +17,10 @@ type TakeSize = { most: number; atOnce: number };
 /**
  * Takes the next votes of a listener in queue order: one durable write records an attempt on each before anything is
  * sent (design rule 4). The write compares the listener's lease with mongod's clock: if a worker was suspended for
- * longer than its lease, it takes nothing.
+ * longer than its lease, it takes no vote.
  *
  * @param toGiveBack - called before this throws, with votes that may have been taken and could not be given back
- * @returns the votes in queue order; none when no vote is due, or none may be taken
+ * @returns the votes in queue order; empty when no vote is due or may be taken
  * @throws the driver's error when MongoDB fails; votes that may have been taken are given back if possible
  */
 export async function takeVotes(

@@ -38,7 +38,7 @@ const OF_FETCH = { test: false } as const;
  * lease on each (design rule 4). It takes only votes that still wait: if several takers call at once, each vote goes to
  * one of them.
  *
- * @returns none when no vote is due; the same unsettled votes when `requestId` is repeated while their leases run
+ * @returns no votes when none is due; the same unsettled votes when `requestId` is repeated while their leases run
  * @throws the driver's error when MongoDB fails; votes that may have been taken are given back if possible
  */
 export async function takeDeliveries(

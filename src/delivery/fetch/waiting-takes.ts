@@ -7,20 +7,20 @@ const MOST_WAITING = 4;
 /** At this interval, one query for all waiting takes finds retries and due votes that Redis did not announce. */
 const LOOK_EVERY_MS = 3 * SECOND;
 
-/** `due`: votes may be due. `over`: the time of the wait is over, its client has left or the process stops. */
+/** `due`: votes may be due. `over`: the take has ended: its time is over, its client has left or the process stops. */
 type Woken = 'due' | 'over';
 
 /** A take that waits for votes. It has a timer, but no database connection and no query of its own. */
 export class WaitingTake {
   readonly endsAt: number;
-  /** Whether its listener is paused: then no votes are handed out, and none are looked for. */
+  /** Whether its listener is paused: then no votes are handed out, and no query looks for due ones. */
   isPaused = false;
   #state: Woken | 'quiet' = 'quiet';
   #resume: ((woken: Woken) => void) | null = null;
   readonly #timer: NodeJS.Timeout;
   readonly #leave: () => void;
 
-  /** @param leave - called once, when the wait ends */
+  /** @param leave - called once, when the take ends */
   constructor(ms: number, leave: (take: WaitingTake) => void) {
     this.endsAt = performance.now() + ms;
     this.#timer = setTimeout(() => this.end(), ms);
@@ -32,7 +32,8 @@ export class WaitingTake {
   }
 
   /**
-   * Waits until votes may be due or the wait is over. If `wake` was called since the last wait, it resolves at once.
+   * Resolves with `due` when votes may be due, and with `over` when the take has ended. If `wake` was called since the
+   * previous `next` resolved, or the take has ended already: `next` resolves at once.
    */
   next(): Promise<Woken> {
     if (this.#state !== 'quiet') {
@@ -53,7 +54,7 @@ export class WaitingTake {
     else this.#state = 'due';
   }
 
-  /** Ends the wait for good. Safe to call again. */
+  /** Ends the take: from now on, `next` resolves with `over`. Safe to call again. */
   end(): void {
     if (this.#state === 'over') return;
     this.#state = 'over';
@@ -89,7 +90,7 @@ export class WaitingTakes {
     return Math.max(1, Math.min(...[...takes].map(({ endsAt }) => endsAt)) - performance.now());
   }
 
-  /** Begins a wait of at most `ms` milliseconds. Call it before looking for votes, so that no vote is missed. */
+  /** Begins a take of at most `ms` milliseconds. Call this before looking for votes, so that no vote is missed. */
   begin(serverId: ObjectId, ms: number): WaitingTake {
     const id = serverId.toHexString();
     const take = new WaitingTake(ms, (ended) => this.#remove(id, ended));
@@ -117,7 +118,7 @@ export class WaitingTakes {
     for (const take of this.#byServer.get(id) ?? []) take.wake();
   }
 
-  /** Ends all waits, now and later: the process stops (design rule 12). */
+  /** Ends all takes, also those that begin later: the process stops (design rule 12). */
   end(): void {
     this.#isClosed = true;
     // Each take removes itself from the set during the iteration, which JavaScript's sets allow.

@@ -34,7 +34,8 @@ export type DeliveryStatus =
    */
   | { state: 'delivered'; at: Date | null; confirmed: boolean | null; fetched: boolean }
   /**
-   * `restored`: the vote was waiting, being sent or held in a backup that was restored, and has not been sent since.
+   * `restored`: in a backup that was restored, the vote was waiting, being sent, held or held back, and it has not been
+   * sent since.
    * `fetched`: in its last attempt the game server fetched it.
    */
   | { state: 'unconfirmed'; why: 'no-answer' | 'restored'; resendableUntil: Date | null; fetched: boolean }

@@ -42,7 +42,7 @@ export type SendOptions = {
   onStep?: OnStep | undefined;
   /** Limits connections and requires challenges. Without it there are neither limits nor challenges. */
   destination?: Destination | undefined;
-  /** How names are resolved; the system's resolver by default. */
+  /** How host names are resolved; the system's resolver by default. */
   lookup?: ResolveOptions['lookup'];
 };
 

@@ -15,7 +15,7 @@ const COLOURS: Record<Tone, number> = {
   quiet: 0x6b_75_85,
 };
 
-/** Discord removes a backslash before any ASCII punctuation, and shows the character itself. */
+/** ASCII punctuation: if a backslash precedes such a character, Discord shows the character without the backslash. */
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
 /** Control characters except the line feed, and characters that change the direction of text. */
 const UNSAFE = /[^\P{Cc}\n]|[\u{202a}-\u{202e}\u{2066}-\u{2069}]/u;

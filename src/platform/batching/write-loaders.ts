@@ -107,7 +107,7 @@ export function upsertLoader<D extends Document>(safety: WriteSafety, collectMs 
   return { ...updating<D>(safety, true), collectMs };
 }
 
-/** Like `upsertLoader`, but inserts nothing, and always with a `collectMs` of 0. */
+/** Like `upsertLoader`, but inserts no document, and always with a `collectMs` of 0. */
 export function updateLoader<D extends Document>(safety: WriteSafety): Updating<D> {
   return updating(safety, false);
 }

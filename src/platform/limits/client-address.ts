@@ -23,7 +23,7 @@ const MOST_HOPS = 16;
  * The value of `X-Forwarded-For` with each address in one spelling. If an entry is not an address, it and all entries
  * before it are left out. The client then counts as the proxy that wrote the entry, so all such clients count as one.
  *
- * @returns null if nothing remains
+ * @returns null if no entry remains
  */
 export function plainForwardedFor(value: string): string | null {
   const entries = value

@@ -11,7 +11,7 @@ import { isKick, KickedError, type LegacyAnswer, legacyPings, readKick } from '.
  */
 const SILENCE_MS = 500;
 
-/** On a slow connection, the wait is this many round trips instead. */
+/** If this many round trips take longer than `SILENCE_MS`, the next form is sent after them instead. */
 const ROUND_TRIPS = 3;
 
 /** A form of the question, and the function that reads its answer. */

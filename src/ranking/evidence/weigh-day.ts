@@ -9,7 +9,7 @@ import type { DayWeight } from '../../votes/vote-counter.ts';
 export const FULL_OF_NETWORK = 4;
 /** Further votes in full, if they are of regulars or of confirmed accounts that are older than 7 days. */
 export const MORE_PROVEN = 4;
-/** Further votes that count a tenth each; the rest count nothing. */
+/** Further votes that count a tenth each; votes beyond these do not count. */
 export const TENTHS_OF_NETWORK = 40;
 
 /** A name with more earlier votes for the server than this is a regular; others are new. */

@@ -12,7 +12,7 @@ import { type Html, html } from '../shared/html.ts';
 import { PORT_LENGTH, select, textField } from '../shared/parts.ts';
 import type { Site } from '../shared/site-settings.ts';
 
-/** A port as a number; NaN if the field is empty. The schema of servers validates it later. */
+/** A port as a number; NaN if the text is empty or not a number. The schema of servers validates it later. */
 const portText = z.string().transform((value) => Number(value.trim() === '' ? Number.NaN : value));
 const textOrNull = z.string().transform((value) => (value.trim() === '' ? null : value));
 

@@ -66,7 +66,10 @@ export function tagPath(tag: string): string {
   return `/tags/${tag}`;
 }
 
-/** The canonical path and query of a list. A tag, else a game, is in the path. In a search, both are in the query. */
+/**
+ * The canonical path and query of a list. In a search, the query has the tag and the game. Otherwise the path has the
+ * tag or, without a tag, the game.
+ */
 export function rankingPath({ q, filters, sort, page }: RankingQuery): string {
   const { game, country, online, version, tag } = filters;
   const isTag = tag !== undefined && !q;

@@ -37,7 +37,10 @@ export const TOO_MANY_ACCOUNTS = defineMessage(
   'Too many new accounts came from your network, your mail provider or this mailbox in the last 24 hours. Try again tomorrow, or with another network or mailbox.',
 );
 
-/** `withMinimumDuration` takes at least this long. Adding a mail to the queue takes less; users hardly notice it. */
+/**
+ * The minimum duration of `withMinimumDuration`. It is longer than adding a mail to the queue, so it hides whether a
+ * mail was added. Users hardly notice it.
+ */
 const EVEN_MS = SECOND / 2;
 
 /**

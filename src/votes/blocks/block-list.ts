@@ -35,7 +35,7 @@ const blockDefinition = {
   /** True while the block is in the list. After `endsAt` it stays true until the next block is added. */
   isActive: { type: Boolean },
   lifted: { type: new Schema(liftedDefinition, { _id: false }) },
-  /** How many vote forms the block refused and votes of the API it held. `lastHitAt` is the time of the last one. */
+  /** How many vote forms the block refused and votes of the API it held; `lastHitAt`: when it last did so. */
   hits: { type: Number, required: true },
   lastHitAt: { type: Date },
 } as const;

@@ -70,7 +70,7 @@ export function newVoteId(now: Date): UUID {
 
 /**
  * Casts a vote by the rule: at most one vote per player and server in any rolling 24 hours, unless an operator ends the
- * cooldown early. This holds for concurrent requests in several processes too, because a unique index decides (design
+ * cooldown early. This is true for concurrent requests in several processes too, because a unique index decides (design
  * rule 1).
  *
  * @param deadline - if it passes before `allowInsert` was called: no vote is inserted

@@ -35,7 +35,7 @@ const THE_BEGINNING = new Date(0);
  * Counts a player's votes in a range, for each server that has any, removed servers included. It costs one index seek
  * for each server of the listing, so it is only for an operator's decision.
  *
- * @returns the server with the most votes first
+ * @returns one entry for each server, the most votes first
  * @throws {ExclusionError} `too-many-servers` when the player voted for more than 1,000 servers in the range
  */
 export async function countPlayerVotes(
@@ -91,7 +91,7 @@ type PlayerExclusion = PlayerRange & Pick<ExclusionRequest, 'reason' | 'reasonFo
  * with `requestExclusion`. A repeated call with the same `groupId` only completes an interrupted one.
  *
  * @param groupId - created when the form was shown, so sending the form twice stores one group
- * @returns the stored exclusions; none when the player has no votes in the range
+ * @returns the stored exclusions; empty when the player has no votes in the range
  * @throws {ExclusionError} if the range is refused, {InvalidDocumentError} if a reason is invalid
  */
 export async function requestPlayerExclusion(

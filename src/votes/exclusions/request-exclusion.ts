@@ -105,7 +105,7 @@ export async function requestExclusion(
 
 /**
  * If an equal exclusion is in effect: returns its id, so that a repeated command finishes that exclusion. Otherwise
- * returns a new id, which is the same for two equal commands at the same time.
+ * returns a new id. It is a hash of the command, so two equal commands at the same time get the same id.
  */
 export async function exclusionIdOf(
   { voteExclusions }: Pick<ExcludeDeps, 'voteExclusions'>,

@@ -106,7 +106,7 @@ function timeOf(nonce: string): number {
  * Asks the provider whether it signed an answer (section 11.4.2). The provider confirms each answer only once.
  * Redirects are not followed, and at most 256 KB are read.
  *
- * @returns null if the provider signed the answer
+ * @returns null if the provider signed the answer; otherwise why the answer is refused, also if the provider fails
  */
 export async function whyNotSigned(
   provider: string,
