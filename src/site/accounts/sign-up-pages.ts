@@ -10,7 +10,9 @@ import { countSignUp } from '../../accounts/sign-in-limits.ts';
 import { offerAccount } from '../../accounts/sign-up.ts';
 import { makeWithinLimits, networkSignUpsUsed } from '../../accounts/sign-up-limits.ts';
 import { t } from '../../language/t.ts';
+import { AppError } from '../../platform/app-error.ts';
 import { shownText } from '../../platform/text.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { signInHeaders } from '../guard-routes.ts';
 import { ANYONE } from '../route-options.ts';
 import {
@@ -139,7 +141,7 @@ function accountCreator(base: string, { deps, auth, devices }: AccountParts) {
     } catch (error) {
       return refused(
         409,
-        TAKEN.has(refusalCode(error))
+        (await isTaken(deps, error, email))
           ? t('An account with this e-mail address already exists. Sign in, or reset your password.')
           : t('Could not create the account. Check your entries.'),
       );
@@ -147,12 +149,21 @@ function accountCreator(base: string, { deps, auth, devices }: AccountParts) {
   };
 }
 
-/** Error codes of a taken address. The last one comes from the unique index, if two sign-ups run at the same time. */
-const TAKEN = new Set([
-  'USER_ALREADY_EXISTS',
-  'USER_ALREADY_EXISTS_USE_ANOTHER_EMAIL',
-  'FAILED_TO_CREATE_USER',
-]);
+const TAKEN = new Set(['USER_ALREADY_EXISTS', 'USER_ALREADY_EXISTS_USE_ANOTHER_EMAIL']);
+
+/**
+ * Whether a sign-up failed because the address has an account. `FAILED_TO_CREATE_USER` hides every error of the insert:
+ * the duplicate key if two sign-ups run at the same time, and errors of MongoDB.
+ *
+ * @throws {AppError} if the insert failed for another reason
+ */
+async function isTaken({ users }: Pick<AppDeps, 'users'>, error: unknown, email: string): Promise<boolean> {
+  const code = refusalCode(error);
+  if (code !== 'FAILED_TO_CREATE_USER') return TAKEN.has(code);
+  const user = await users.findOne({ email: email.toLowerCase() }, { projection: { _id: 1 } });
+  if (!user) throw new AppError('the account could not be stored', { cause: error });
+  return true;
+}
 
 type SignUp = { base: string; next: string; purpose: Content; sendsMail: boolean; buttons: Content };
 
