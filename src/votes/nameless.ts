@@ -1,5 +1,6 @@
 import type { Collection, Document, Filter, ObjectId, UUID } from 'mongodb';
-import { after, DAY } from '../platform/clock.ts';
+import { after } from '../platform/clock.ts';
+import { COOLDOWN_MS } from './cast/cooldown.ts';
 import type { VoteExclusion } from './exclusions/vote-exclusion.ts';
 import type { Vote } from './vote.ts';
 
@@ -57,11 +58,11 @@ export async function openVotes(
 }
 
 /**
- * Votes that cannot block another vote or be claimed any more: they were cast at least 24 hours ago. If their
- * quarantine was lifted: the lift was at least 24 hours ago too.
+ * Votes that cannot block another vote or be claimed any more: the cooldown after them has ended. If their
+ * quarantine was lifted: as long has passed since the lift.
  */
 export function pastCooldown(now: Date): Filter<Vote> {
-  const since = after(now, -DAY);
+  const since = after(now, -COOLDOWN_MS);
   return {
     votedAt: { $lte: since },
     'delivery.events': { $not: { $elemMatch: { kind: 'released', at: { $gt: since } } } },

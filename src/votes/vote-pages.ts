@@ -73,8 +73,10 @@ async function pageByTime(
   votes: Collection<Vote>,
   serverId: ObjectId,
   { state, since, until, limit = VOTES_A_PAGE }: VotesWanted,
-  from: { at: Date; seen: number } | undefined,
+  cursor: { at: Date; seen: number } | undefined,
 ): Promise<VotesPage> {
+  // If `until` is before the cursor, as with a cursor of another filter: the list begins at `until`.
+  const from = cursor && until && cursor.at >= until ? undefined : cursor;
   const votedAt = {
     ...(since ? { $gte: since } : {}),
     ...(from ? { $lte: from.at } : until ? { $lt: until } : {}),
