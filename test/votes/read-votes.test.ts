@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { beforeAll, expect, test } from 'vitest';
 import { after, HOUR } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
-import { pageOfVotes, type VotesCursor, type VotesWanted } from '../../src/votes/vote-pages.ts';
+import { pageOfVotes, type VotesCursor, type VotesWanted } from '../../src/votes/read-votes.ts';
 import { castVote } from '../support/casting.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
 import { testDeps } from '../support/test-deps.ts';
