@@ -17,8 +17,8 @@ import { isTransientError } from '../src/platform/transient-errors.ts';
 import { createAsk } from '../src/probing/ask-server.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 import type { AnswerOf, ProofAnswer, Task } from '../src/workflows/answer-now.ts';
+import type { ProofResult, Prover } from '../src/workflows/finish-listing.ts';
 import { proveDraft, proveMove } from '../src/workflows/prove-draft.ts';
-import type { Proved, Prover } from '../src/workflows/request-proof.ts';
 import { settingTasks } from './setting-tasks.ts';
 
 /**
@@ -105,7 +105,10 @@ function createTasks(deps: AppDeps) {
   const diagnosisDeps = { ...deps, send: createSend(deps.config) };
 
   /** Calls `prove` with the user. If the account was deleted: `not-found`, because its drafts were deleted too. */
-  async function asUser(userId: string, prove: (prover: Prover) => Promise<Proved>): Promise<ProofAnswer> {
+  async function asUser(
+    userId: string,
+    prove: (prover: Prover) => Promise<ProofResult>,
+  ): Promise<ProofAnswer> {
     const user = await deps.users.findOne({ _id: new ObjectId(userId) }, { projection: { email: 1 } });
     if (!user) return { kind: 'not-found' };
     try {
@@ -141,6 +144,6 @@ function createTasks(deps: AppDeps) {
 }
 
 /** The result of a proof as JSON. */
-function proofAnswer(proved: Proved): ProofAnswer {
+function proofAnswer(proved: ProofResult): ProofAnswer {
   return proved.kind === 'listed' ? { kind: 'listed', serverId: proved.serverId.toHexString() } : proved;
 }

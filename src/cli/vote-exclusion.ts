@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { ObjectId } from 'mongodb';
 import type { AppDeps } from '../process/app-deps.ts';
 import { finishExclusion } from '../votes/exclusions/finish-exclusion.ts';
-import { requestPlayerInclusion } from '../votes/exclusions/player-exclusion.ts';
+import { requestGroupInclusion } from '../votes/exclusions/player-exclusion.ts';
 import { requestQuarantineExclusion } from '../votes/exclusions/quarantine.ts';
 import {
   exclusionIdOf,
@@ -119,7 +119,7 @@ async function tokenOf(deps: AppDeps, serverId: ObjectId, text: string): Promise
 
 async function include(session: Session, text: string): Promise<Answer> {
   const id = objectIdOf(text);
-  const ofPlayer = id ? await requestPlayerInclusion(session, id, BY, { wakesWorker: false }) : [];
+  const ofPlayer = id ? await requestGroupInclusion(session, id, BY, { wakesWorker: false }) : [];
   if (ofPlayer.length > 0) return includePlayer(session, text, ofPlayer);
   const requested = id && (await requestInclusion(session, id, BY, { wakesWorker: false }));
   const exclusion =

@@ -146,7 +146,8 @@ export async function setProfile(
   const changed = FIELDS.filter((field) => String(before[field] ?? '') !== String(texts[field] ?? ''));
   if (changed.length === 0) return;
   const changes = changesOf(texts, changed, deps.clock.now());
-  await deps.servers.updateOne({ _id: server._id, removedAt: null }, changes);
+  const { matchedCount } = await deps.servers.updateOne({ _id: server._id, removedAt: null }, changes);
+  if (matchedCount === 0) return;
   await recordAudit(deps, {
     by,
     action: 'server.profile',

@@ -32,10 +32,11 @@ export async function setHowToVote(
   by: string,
 ): Promise<void> {
   const howToVote = readHowToVote(text);
-  await deps.servers.updateOne(
+  const { modifiedCount } = await deps.servers.updateOne(
     { _id: serverId, removedAt: null },
     howToVote === '' ? { $unset: { howToVote: '' } } : { $set: { howToVote } },
   );
+  if (modifiedCount === 0) return;
   const details = { characters: [...howToVote].length };
   await recordAudit(deps, { by, action: 'server.how-to-vote', serverId, details });
 }

@@ -8,19 +8,29 @@ const NAMES = Object.fromEntries(
   ]),
 ) as Record<Language, Intl.DisplayNames>;
 
-/** The assigned ISO 639-1 codes. */
-const CODES = twoLetters().filter((code) => new Intl.Locale(code).language === code && NAMES.en.of(code));
+/**
+ * The names of the assigned codes for which `Intl` has the data of another code (`fil`, `ak`); the first name is shown.
+ * The names are the same in each language of the pages.
+ */
+const REPLACED_BY_INTL: Record<string, [string, ...string[]]> = { tl: ['Filipino', 'Tagalog'], tw: ['Twi'] };
+
+/** The assigned ISO 639-1 codes. For codes that are no longer assigned (`iw`), `Intl` has another one too. */
+const CODES = twoLetters().filter(
+  (code) => code in REPLACED_BY_INTL || (new Intl.Locale(code).language === code && NAMES.en.of(code)),
+);
 
 /** Maps a lower-case code or name of a language to its ISO 639-1 code (see `languageOf`). */
 const BY_NAME = new Map(
-  CODES.flatMap((code) =>
-    [
-      new Intl.DisplayNames(code, { type: 'language' }).of(code),
-      code,
-      ...LANGUAGES.map((language) => NAMES[language].of(code)),
-    ].flatMap((name) => (name ? [[name.toLowerCase(), code] as const] : [])),
-  ),
+  CODES.flatMap((code) => [code, ...namesOf(code)].map((name) => [name.toLowerCase(), code] as const)),
 );
+
+/** The language's own name, and its name in each language of the pages. */
+function namesOf(code: string): string[] {
+  const names = REPLACED_BY_INTL[code];
+  if (names) return names;
+  const own = new Intl.DisplayNames(code, { type: 'language' }).of(code);
+  return [own, ...LANGUAGES.map((language) => NAMES[language].of(code))].filter((name) => name !== undefined);
+}
 
 function twoLetters(): string[] {
   const letters = [...'abcdefghijklmnopqrstuvwxyz'];
@@ -29,7 +39,7 @@ function twoLetters(): string[] {
 
 /** The name of a language in the language of the page (`German` for `de`); the code if the language is unknown. */
 export function languageName(code: string): string {
-  return NAMES[languageNow()].of(code) ?? code;
+  return REPLACED_BY_INTL[code]?.[0] ?? NAMES[languageNow()].of(code) ?? code;
 }
 
 /** The ISO 639-1 code for a code, a name in a language of the pages, or the language's own name (`deutsch`). */

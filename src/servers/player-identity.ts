@@ -35,10 +35,11 @@ export async function setBedrockPrefix(
   by: string,
 ): Promise<void> {
   const { bedrockPrefix } = parseInput(prefixSchema, { bedrockPrefix: text });
-  await deps.servers.updateOne(
+  const { modifiedCount } = await deps.servers.updateOne(
     { _id: serverId, removedAt: null },
     bedrockPrefix === BEDROCK_PREFIX ? { $unset: { bedrockPrefix: '' } } : { $set: { bedrockPrefix } },
   );
+  if (modifiedCount === 0) return;
   await recordAudit(deps, { by, action: 'server.bedrock-prefix', serverId, details: { bedrockPrefix } });
 }
 
@@ -49,9 +50,10 @@ export async function requireProvenId(
   isRequired: boolean,
   by: string,
 ): Promise<void> {
-  await deps.servers.updateOne(
+  const { modifiedCount } = await deps.servers.updateOne(
     { _id: serverId, removedAt: null },
     isRequired ? { $set: { provenIdOnly: true } } : { $unset: { provenIdOnly: '' } },
   );
+  if (modifiedCount === 0) return;
   await recordAudit(deps, { by, action: 'server.proven-id-only', serverId, details: { isRequired } });
 }

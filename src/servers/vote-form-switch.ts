@@ -10,9 +10,10 @@ export async function switchVoteForm(
   isOn: boolean,
   by: string,
 ): Promise<void> {
-  await deps.servers.updateOne(
+  const { modifiedCount } = await deps.servers.updateOne(
     { _id: serverId, removedAt: null },
     isOn ? { $unset: { webVotes: '' } } : { $set: { webVotes: false } },
   );
+  if (modifiedCount === 0) return;
   await recordAudit(deps, { by, action: 'server.web-votes', serverId, details: { isOn } });
 }

@@ -1,5 +1,6 @@
 import type { Collection, Document, Filter, ObjectId, UUID } from 'mongodb';
-import { after, DAY } from '../platform/clock.ts';
+import { after } from '../platform/clock.ts';
+import { COOLDOWN_MS } from './cast/cooldown.ts';
 import type { VoteExclusion } from './exclusions/vote-exclusion.ts';
 import type { Vote } from './vote.ts';
 
@@ -10,7 +11,7 @@ export const ERASED_PLAYER = '(erased)';
 const PREFIX = ' erased ';
 
 /** A filter on `usernameKey` for votes whose player has a name: only keys of removed names sort before `!`. */
-export const NAMED = { $gte: '!' } as const;
+export const KEY_OF_NAMED_PLAYER = { $gte: '!' } as const;
 
 /** The `usernameKey` of votes whose player's name was removed. The same `id` means the same player. */
 export function namelessKey(id: string): string {
@@ -32,17 +33,17 @@ export const ACTIONS_WITH_NAMES = [
   'block.lift',
 ];
 
-/** A finished exclusion does not need the player's name any more: its votes are marked with its id. */
-export const FINISHED: Filter<VoteExclusion> = { state: { $in: ['excluded', 'included'] } };
+/** A filter for finished exclusions. They do not need the player's name any more: their votes are marked with the id. */
+export const FINISHED_EXCLUSION: Filter<VoteExclusion> = { state: { $in: ['excluded', 'included'] } };
 
 /** Quarantines that are not finished. Their votes may still be delivered, under the players' names. */
 const UNDECIDED = { isQuarantine: true, state: { $in: ['quarantined', 'confirming', 'releasing'] } } as const;
 
 /**
- * A server's votes that still need the player's name: they have yet to be delivered, or an operator has yet to decide
- * about them. Held votes of a blocked player, and those that an operator excluded, do not need it.
+ * A filter for a server's votes that still need the player's name: they have yet to be delivered, or an operator has
+ * yet to decide about them. Held votes of a blocked player, and those that an operator excluded, do not need it.
  */
-export async function openVotes(
+export async function openVotesFilter(
   { voteExclusions }: { voteExclusions: Collection<VoteExclusion> },
   serverId: ObjectId,
 ): Promise<Filter<Vote>> {
@@ -57,11 +58,11 @@ export async function openVotes(
 }
 
 /**
- * Votes that cannot block another vote or be claimed any more: they were cast at least 24 hours ago. If their
- * quarantine was lifted: the lift was at least 24 hours ago too.
+ * Votes that cannot block another vote or be claimed any more: the cooldown after them has ended. If their
+ * quarantine was lifted: as long has passed since the lift.
  */
 export function pastCooldown(now: Date): Filter<Vote> {
-  const since = after(now, -DAY);
+  const since = after(now, -COOLDOWN_MS);
   return {
     votedAt: { $lte: since },
     'delivery.events': { $not: { $elemMatch: { kind: 'released', at: { $gt: since } } } },
@@ -69,7 +70,7 @@ export function pastCooldown(now: Date): Filter<Vote> {
 }
 
 /**
- * Removes the player's name from one vote, unless the vote still needs it (`open` is from `openVotes`) or is not yet
+ * Removes the player's name from one vote, unless the vote still needs it (`open` is from `openVotesFilter`) or is not yet
  * `pastCooldown`. The update changes the shard key, which a sharded cluster allows only for one document at a time.
  *
  * @returns whether the vote lost its name

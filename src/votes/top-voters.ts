@@ -1,7 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
 import { TtlCache } from '../platform/batching/ttl-cache.ts';
 import { type Clock, MINUTE, SECOND } from '../platform/clock.ts';
-import { NAMED } from './nameless.ts';
+import { KEY_OF_NAMED_PLAYER } from './nameless.ts';
 import type { Vote } from './vote.ts';
 import { monthOf } from './vote-counts.ts';
 
@@ -43,7 +43,7 @@ export function topVoters(
             serverId,
             votedAt: { $gte: start, $lt: end, $lte: clock.now() },
             excludedAt: null,
-            usernameKey: NAMED,
+            usernameKey: KEY_OF_NAMED_PLAYER,
           },
         },
         { $sort: { votedAt: 1 } },

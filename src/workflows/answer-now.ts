@@ -6,13 +6,8 @@ import type { SendResult } from '../mail/smtp.ts';
 import type { WebhookTest } from '../notifications/discord/test-webhook.ts';
 import type { Answers, Ended, NotAnswered, Question } from '../platform/answers.ts';
 import type { Clock } from '../platform/clock.ts';
-import {
-  type CheckRefused,
-  type Proved,
-  type Prover,
-  requestDraftProof,
-  requestMoveProof,
-} from './request-proof.ts';
+import type { ProofResult, Prover } from './finish-listing.ts';
+import { type CheckRefused, requestDraftProof, requestMoveProof } from './request-proof.ts';
 
 /** The JSON result of an ownership check. `busy`: another process took too long to decide about the same address. */
 export type ProofAnswer =
@@ -58,7 +53,7 @@ export async function answerNow<T extends Task>(
   return ended as Ended<AnswerOf[T]>;
 }
 
-export type ProofEnded = Proved | CheckRefused | { kind: 'busy' } | NotAnswered;
+export type ProofEnded = ProofResult | CheckRefused | { kind: 'busy' } | NotAnswered;
 
 type ProofDeps = AnswerNowDeps & Parameters<typeof requestDraftProof>[0];
 

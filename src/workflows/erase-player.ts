@@ -11,9 +11,9 @@ import type { VoteExclusion } from '../votes/exclusions/vote-exclusion.ts';
 import {
   ACTIONS_WITH_NAMES,
   ERASED_PLAYER,
-  FINISHED,
+  FINISHED_EXCLUSION,
   namelessKey,
-  openVotes,
+  openVotesFilter,
   pastCooldown,
   removeName,
 } from '../votes/nameless.ts';
@@ -98,7 +98,7 @@ async function eraseVotes(
   progress(0, ids.length);
   for (const [done, { _id: serverId }] of ids.entries()) {
     const ofPlayer = { serverId, usernameKey: key };
-    const open = await openVotes({ voteExclusions }, serverId);
+    const open = await openVotesFilter({ voteExclusions }, serverId);
     const erasable = { ...ofPlayer, ...pastCooldown(now), $nor: [open] };
     // Counted before the change, because these queries find only votes that still have the name.
     erased.remaining.open += await votes.countDocuments({ ...ofPlayer, ...open });
@@ -156,7 +156,7 @@ async function eraseExclusions(
   key: string,
   dryRun: boolean,
 ): Promise<number> {
-  const finished: Filter<VoteExclusion> = { ...FINISHED, usernameKey: key };
+  const finished: Filter<VoteExclusion> = { ...FINISHED_EXCLUSION, usernameKey: key };
   if (dryRun) return voteExclusions.countDocuments(finished);
   const { modifiedCount } = await voteExclusions.updateMany(finished, {
     $set: { username: ERASED_PLAYER },

@@ -67,8 +67,8 @@ async function comparedIds({ servers }: FindDeps, typed: string): Promise<string
   return [...new Set(found.map(({ _id }) => _id.toHexString()))];
 }
 
-/** The server that a text names, or the servers that it may mean. */
-export type NamedServer =
+/** The server that a text means, or the servers that it may mean. */
+export type MeantServer =
   | { kind: 'one'; server: WithId<Server> }
   | { kind: 'several'; servers: WithId<Server>[] }
   | { kind: 'none' };
@@ -77,11 +77,11 @@ export type NamedServer =
  * Finds the server with an id, a slug or a name. If nothing is equal to the text, but `findServers` finds only one
  * server, that server is returned. If several servers match, the result lists them.
  */
-export async function serverNamed(
+export async function serverMeantBy(
   deps: FindDeps,
   text: string,
   { limit }: { limit: number },
-): Promise<NamedServer> {
+): Promise<MeantServer> {
   const exact = await findServer(deps, text, { removed: true });
   const servers = await findServers(deps, text, { limit });
   const folded = foldName(text);

@@ -11,11 +11,11 @@ import { checkDraft, type DraftCheckDeps } from './check-draft.ts';
 import {
   finishListing,
   hasTooManyServers,
-  knownOfDraft,
   type ListingDeps,
-  type Proved,
+  type ProofResult,
   type Prover,
-} from './request-proof.ts';
+} from './finish-listing.ts';
+import { resumeDraftProof } from './request-proof.ts';
 import { seenFigures } from './seen-figures.ts';
 
 export type ProveDeps = DraftCheckDeps & LeaseDeps & ListingDeps;
@@ -30,8 +30,8 @@ const DECIDE_MS = 10 * SECOND;
  *
  * @throws `TimeoutError` when another process takes too long to decide about the same address
  */
-export async function proveDraft(deps: ProveDeps, prover: Prover, draftId: ObjectId): Promise<Proved> {
-  const known = await knownOfDraft(deps, prover, draftId);
+export async function proveDraft(deps: ProveDeps, prover: Prover, draftId: ObjectId): Promise<ProofResult> {
+  const known = await resumeDraftProof(deps, prover, draftId);
   if (known.kind !== 'unchecked') return known;
   const { draft } = known;
   const check = await checkDraft(deps, draft);
@@ -50,7 +50,7 @@ type UnderLock =
   | { kind: 'listed'; server: WithId<Server> }
   | { kind: 'taken' | 'too-many-servers' | 'not-found' };
 
-async function listDraft(deps: ProveDeps, { draft, check, method, by }: ProvenDraft): Promise<Proved> {
+async function listDraft(deps: ProveDeps, { draft, check, method, by }: ProvenDraft): Promise<ProofResult> {
   const ownershipProof = { method, at: deps.clock.now() };
   const result = await withAddressLock(
     deps,
@@ -117,7 +117,7 @@ async function insertServer(
  *
  * @throws `TimeoutError`, like `proveDraft`
  */
-export async function proveMove(deps: ProveDeps, prover: Prover, serverId: ObjectId): Promise<Proved> {
+export async function proveMove(deps: ProveDeps, prover: Prover, serverId: ObjectId): Promise<ProofResult> {
   const move = await findMove(deps, serverId);
   if (!move) return { kind: 'not-found' };
   const check = await checkDraft(deps, move);

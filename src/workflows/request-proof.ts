@@ -1,41 +1,17 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
-import { type AuditEntry, recordAuditOnce } from '../platform/audit/audit-log.ts';
-import type { Config } from '../platform/config.ts';
 import { type CheckAllowance, useCheckAllowance } from '../platform/limits/check-allowance.ts';
-import type { Producer } from '../platform/producer.ts';
-import { rejectOwnersReview } from '../reviews/own-review.ts';
-import type { Review, ReviewList } from '../reviews/review.ts';
-import { type DraftDeps, findDraft, findMove } from '../servers/drafts.ts';
+import { findDraft, findMove } from '../servers/drafts.ts';
 import { findAddressOwner } from '../servers/listed-addresses.ts';
-import { requestRanks } from '../servers/request-ranks.ts';
-import type { Server } from '../servers/server.ts';
 import type { ServerDraft } from '../servers/server-draft.ts';
-
-export type ListingDeps = DraftDeps & {
-  auditLog: Collection<AuditEntry>;
-  reviews: Collection<Review>;
-  reviewLists: Collection<ReviewList>;
-  producer: Pick<Producer, 'add'>;
-  config: Pick<Config, 'SERVERS_PER_ACCOUNT'>;
-};
+import {
+  finishListing,
+  hasTooManyServers,
+  type ListingDeps,
+  type ProofResult,
+  type Prover,
+} from './finish-listing.ts';
 
 type RequestDeps = ListingDeps & { diagnosisAllowances: Collection<CheckAllowance> };
-
-/** The user who proves the ownership of a server; the e-mail address is for the audit log. */
-export type Prover = { _id: ObjectId; email: string };
-
-/**
- * The result of an attempt to prove the ownership.
- *
- * - `listed`: the server is listed for the user, or has moved.
- * - `not-proven`: the check is stored in the draft.
- * - `taken`: another user has a server at this address. For a move: any other server is listed at the new address.
- * - `too-many-servers`: the account has reached its limit of servers.
- * - `not-found`: there is no such draft or move, or the server was removed.
- */
-export type Proved =
-  | { kind: 'listed'; serverId: ObjectId }
-  | { kind: 'not-proven' | 'taken' | 'too-many-servers' | 'not-found' };
 
 /** The user's allowance of checks is used up. */
 export type CheckRefused = { kind: 'refused'; nextAllowedAt: Date };
@@ -50,8 +26,8 @@ export async function requestDraftProof(
   deps: RequestDeps,
   prover: Prover,
   draftId: ObjectId,
-): Promise<Proved | CheckRefused | null> {
-  const known = await knownOfDraft(deps, prover, draftId);
+): Promise<ProofResult | CheckRefused | null> {
+  const known = await resumeDraftProof(deps, prover, draftId);
   return known.kind === 'unchecked' ? takeCheck(deps, prover) : known;
 }
 
@@ -60,7 +36,7 @@ export async function requestMoveProof(
   deps: RequestDeps,
   prover: Prover,
   serverId: ObjectId,
-): Promise<Proved | CheckRefused | null> {
+): Promise<ProofResult | CheckRefused | null> {
   const move = await findMove(deps, serverId);
   return move ? takeCheck(deps, prover) : { kind: 'not-found' };
 }
@@ -71,14 +47,15 @@ async function takeCheck(deps: RequestDeps, { _id }: Prover): Promise<CheckRefus
 }
 
 /**
- * The result, if stored data alone decides it. `unchecked`: a worker must check the draft's server. If an earlier call
- * listed the server and was interrupted, this call does the last steps.
+ * Does the last steps of a listing that was interrupted.
+ *
+ * @returns the result, if stored data alone decides it. `unchecked`: a worker must check the draft's server
  */
-export async function knownOfDraft(
+export async function resumeDraftProof(
   deps: ListingDeps,
   prover: Prover,
   draftId: ObjectId,
-): Promise<Proved | { kind: 'unchecked'; draft: WithId<ServerDraft> }> {
+): Promise<ProofResult | { kind: 'unchecked'; draft: WithId<ServerDraft> }> {
   const draft = await findDraft(deps, prover._id, draftId);
   const listed = await deps.servers.findOne({ _id: draftId, ownerId: prover._id });
   if (listed) {
@@ -95,37 +72,4 @@ export async function knownOfDraft(
   }
   if (await hasTooManyServers(deps, prover._id)) return { kind: 'too-many-servers' };
   return { kind: 'unchecked', draft };
-}
-
-export async function hasTooManyServers(
-  { servers, config }: ListingDeps,
-  ownerId: ObjectId,
-): Promise<boolean> {
-  const most = config.SERVERS_PER_ACCOUNT;
-  return (await servers.countDocuments({ ownerId, removedAt: null }, { limit: most })) >= most;
-}
-
-/**
- * Rejects the owner's review, writes the audit log entry, deletes the draft and requests new ranks. The entry has the
- * draft's id, so a repeated call does not write it twice.
- */
-export async function finishListing(
-  deps: ListingDeps,
-  draftId: ObjectId,
-  server: WithId<Server>,
-  by: string,
-): Promise<void> {
-  const { serverDrafts, producer } = deps;
-  const { _id: serverId, name, address, port, queryPort, game, countryCode, slug, proof, ownerId } = server;
-  if (ownerId) await rejectOwnersReview(deps, { serverId, userId: ownerId });
-  const settings = { name, address, port, queryPort, game, countryCode, slug };
-  const isNew = serverId.equals(draftId);
-  await recordAuditOnce(deps, draftId, {
-    by,
-    action: isNew ? 'server.add' : 'server.claim',
-    serverId,
-    details: { ...(isNew ? settings : { slug }), proof: proof?.method ?? null },
-  });
-  await serverDrafts.deleteOne({ _id: draftId });
-  await requestRanks(producer);
 }

@@ -1,5 +1,5 @@
 import { ObjectId } from 'mongodb';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { KIND_NAMES, wantsMailOf } from '../../src/notifications/kinds.ts';
 import { agentName } from '../../src/site/accounts/agent-name.ts';
 import { PASSWORD, signIn } from '../support/sign-in.ts';
@@ -86,6 +86,25 @@ test('extra form fields cannot change role, suspension or a confirmed address', 
     role: 'owner',
     emailVerified: false,
     twoFactorEnabled: false,
+  });
+});
+
+describe('a sign-up without mail', () => {
+  const form = { name: 'Nora', email: 'Twice@example.org', password: PASSWORD };
+  const signUp = () => sendForm(web, '/sign-up', form);
+
+  test('is answered with an error of the site if the database refuses the account', async () => {
+    const { db } = web.deps.mongo;
+    await db.command({ collMod: 'people', validator: { email: { $ne: 'twice@example.org' } } });
+    const failed = await signUp().finally(() => db.command({ collMod: 'people', validator: {} }));
+    expect(failed.statusCode).toBe(500);
+    expect(failed.body).not.toContain('already exists');
+  });
+
+  test('of a taken address is refused, also if both sign-ups run at the same time', async () => {
+    const answers = await Promise.all([signUp(), signUp()]);
+    expect(answers.map(({ statusCode }) => statusCode).toSorted()).toEqual([303, 409]);
+    expect((await signUp()).body).toContain('An account with this e-mail address already exists.');
   });
 });
 

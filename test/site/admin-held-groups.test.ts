@@ -73,7 +73,7 @@ describe('the held votes of one network on more servers than a page shows', () =
     expect((decided[0] ?? 0) + (decided[1] ?? 0)).toBe(45);
     for (const [i, result] of results.entries()) {
       const missed = decided[1 - i] ?? 0;
-      const text = `Another operator decided first about the votes of ${missed} server`;
+      const text = `Another operator decided first about ${missed} quarantine`;
       expect(textOf(result).includes(text)).toBe(missed > 0);
     }
     expect(await web().deps.auditLog.countDocuments({ action: /^vote\./ })).toBe(45);
@@ -97,8 +97,8 @@ test('if a network has more held votes than one press decides: page and result s
     'One press decides about the newest 100 of 107; then the others are listed.',
   );
   const result = await press(body, 'Exclude 100 of 107');
-  expect(textOf(result)).toContain('The held votes of 100 of 107 servers stay out of the counts');
-  expect(textOf(result)).toContain('The others are still in this list: decide again.');
+  expect(textOf(result)).toContain('The held votes of 100 servers stay out of the counts');
+  expect(textOf(result)).toContain('Still in this list: 7 quarantines. Decide again.');
   expect(textOf(result)).toContain('One network: 7 votes for 7 servers');
   expect(textOf(await press(result, 'Exclude all'))).toContain('The held votes of 7 servers stay out');
   expect(await inState('confirming')).toBe(MOST_DECIDED + 7);

@@ -139,8 +139,25 @@ describe('held votes', () => {
     expect(await press('held', fields)).toContain(`The held votes of 2 servers ${result}`);
     expect(await statesOf()).toEqual([state, state]);
     const again = await press('held', fields);
-    expect(again).toContain('Another operator decided first about the votes of 2 servers.');
+    expect(again).toContain('Another operator decided first about 2 quarantines.');
     expect(await web.deps.auditLog.countDocuments({ action: /^vote\./ })).toBe(2);
+  });
+
+  test('of one server in two quarantines: the texts count each, and a lift leads to the form that excludes votes', async () => {
+    await hold(alpha, 'Bot1');
+    await openQuarantine(web.deps, alpha, 'Many.', { cause: 'new-players' });
+    const ids = (await web.deps.voteExclusions.find().toArray()).map(({ _id }) => _id.toHexString());
+    const decision = { decision: 'lift', seen: new Date().toISOString(), item: ids.join('-') };
+    const sent = await sendForm(web, '/operator/attention/held', decision, operator.headers);
+    const { body } = await getPage(web, String(sent.headers.location), operator.headers);
+    expect(textOf(body)).toContain('The held votes of 1 server will be counted and delivered');
+    expect(body).toContain(`/operator/votes/exclude?server=${alpha.toHexString()}&amp;since=`);
+    expect(await press('held', decision)).toContain('Another operator decided first about 2 quarantines.');
+  });
+
+  test('have no result of a decision that does not exist', async () => {
+    const body = await page('held', `&done=lift&group=${new ObjectId().toHexString()}`);
+    expect(body).not.toContain('data-result');
   });
 
   test('that came after the page was opened stay held, and the result says so', async () => {

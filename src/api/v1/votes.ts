@@ -3,15 +3,15 @@ import { z } from 'zod';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import { RefusedError } from '../../http/http-errors.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
-import { DELIVERY_STATES, IDENTITIES, VOTE_SOURCES } from '../../votes/vote.ts';
 import {
   formatVotesCursor,
   pageOfVotes,
   parseVotesCursor,
   VOTES_A_PAGE,
   type VotesCursor,
-} from '../../votes/vote-pages.ts';
+} from '../../votes/read-votes.ts';
+import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
+import { DELIVERY_STATES, IDENTITIES, VOTE_SOURCES } from '../../votes/vote.ts';
 import { callerOf } from './authentication.ts';
 import { wholeNumber } from './query-numbers.ts';
 import { answer, COMMON_FAILURES, params, timestamp } from './schemas.ts';

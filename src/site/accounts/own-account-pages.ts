@@ -28,8 +28,8 @@ import { idParam } from '../shared/id-param.ts';
 import { chosenKinds, kindsForm } from '../shared/kind-boxes.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import type { AccountParts } from './account-parts.ts';
+import { newPassword, refuseOwn } from './new-password.ts';
 import { accountPage } from './own-account-views.ts';
-import { newPassword, refuseOwn } from './sign-up-pages.ts';
 
 /** At most this many sessions are shown. “Sign out everywhere” also ends the others. */
 const MAX_SESSIONS = 50;

@@ -23,7 +23,7 @@ import { type Page, sendPage } from '../shared/layout.ts';
 import type { Site } from '../shared/site-settings.ts';
 import { emailAddress, emailField, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
-import { newPassword, refuseOwn } from './sign-up-pages.ts';
+import { newPassword, refuseOwn } from './new-password.ts';
 
 const forgotForm = z.object({
   email: emailAddress,

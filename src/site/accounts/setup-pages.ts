@@ -16,7 +16,7 @@ import { type Page, sendPage } from '../shared/layout.ts';
 import { copyable, linkTo, notice, textField } from '../shared/parts.ts';
 import { emailAddress, emailField, nameField, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
-import { newPassword, refuseOwn } from './sign-up-pages.ts';
+import { newPassword, refuseOwn } from './new-password.ts';
 import { beginTwoFactor } from './two-factor-begin.ts';
 import { setUpPage } from './two-factor-views.ts';
 

@@ -1,8 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
-import { PASSWORD_LENGTH } from '../../accounts/auth.ts';
-import { isCommonPassword, isOwnPassword } from '../../accounts/common-passwords.ts';
 import { countMail } from '../../accounts/mail-limits.ts';
 import { otherSites } from '../../accounts/other-sites/other-sites.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
@@ -10,7 +8,9 @@ import { countSignUp } from '../../accounts/sign-in-limits.ts';
 import { offerAccount } from '../../accounts/sign-up.ts';
 import { makeWithinLimits, networkSignUpsUsed } from '../../accounts/sign-up-limits.ts';
 import { t } from '../../language/t.ts';
+import { AppError } from '../../platform/app-error.ts';
 import { shownText } from '../../platform/text.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { signInHeaders } from '../guard-routes.ts';
 import { ANYONE } from '../route-options.ts';
 import {
@@ -22,7 +22,7 @@ import {
   withMinimumDuration,
 } from '../shared/better-auth-calls.ts';
 import { queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
-import { type FormAnswer, formRoute, type Refused, refused, type SentForm } from '../shared/form-route.ts';
+import { type FormAnswer, formRoute, refused, type SentForm } from '../shared/form-route.ts';
 import { type Content, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPage } from '../shared/next-path.ts';
@@ -30,25 +30,9 @@ import { linkTo } from '../shared/parts.ts';
 import { emailAddress, emailField, nameField, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import { homeOf } from './home.ts';
+import { newPassword, refuseOwn } from './new-password.ts';
 import { otherSiteButtons } from './other-site-pages.ts';
 import { purposeOf } from './purpose.ts';
-
-/** The rules for a new password. */
-export const newPassword = z
-  .string()
-  .min(PASSWORD_LENGTH.min, { error: () => t('Use at least {min} characters.', PASSWORD_LENGTH) })
-  .max(PASSWORD_LENGTH.max, { error: () => t('Use at most {max} characters.', PASSWORD_LENGTH) })
-  .refine((password) => !isCommonPassword(password), {
-    error: () => t('This password is too common. Choose another one.'),
-  });
-
-/** Returns the refusal if the password is the user's own address or name; otherwise null. */
-export function refuseOwn(password: string, user: { email: string; name: string }): Refused | null {
-  if (!isOwnPassword(password, user)) return null;
-  return {
-    errors: { password: t('The password must not be your e-mail address or name. Choose another one.') },
-  };
-}
 
 const addressForm = z.object({
   email: emailAddress,
@@ -57,8 +41,8 @@ const addressForm = z.object({
 
 const signUpForm = addressForm.extend({ name: shownText(60), password: newPassword });
 
-/** The fields of both forms. If an operator turns mail on or off, the form changes while the process runs. */
-const anyForm = signUpForm.partial({ name: true, password: true });
+/** If an operator turns mail on or off, the form changes while the process runs. */
+type EitherForm = typeof addressForm | typeof signUpForm;
 
 /**
  * `/sign-up`. If the listing sends mail: the form has only the address, and a mailed link leads to the form for name
@@ -85,23 +69,23 @@ export function signUpPages(app: FastifyInstance, parts: AccountParts): void {
   const show = (_request: FastifyRequest, typed: Typed) => page(inside(typed.values.next), typed);
   const sendLink = linkSender(parts);
   const createAccount = accountCreator(base, parts);
-  formRoute(app, {
+  formRoute<EitherForm>(app, {
     path: '/sign-up',
     access: ANYONE,
-    schema: () => (sendsMail() ? addressForm : signUpForm) as typeof anyForm,
+    schema: () => (sendsMail() ? addressForm : signUpForm),
     secrets: ['password'],
     show,
     run: (sent) => {
-      const { name, email, password } = sent.data;
-      const next = inside(sent.data.next);
-      return name === undefined || password === undefined
-        ? sendLink(sent.request, email, next)
-        : createAccount(sent, { name, email, password }, next);
+      const { next: wanted, ...account } = sent.data;
+      const next = inside(wanted);
+      return 'password' in account
+        ? createAccount(sent, account, next)
+        : sendLink(sent.request, account.email, next);
     },
   });
 }
 
-type Sent = Pick<SentForm<typeof anyForm>, 'request' | 'reply'>;
+type Sent = Pick<SentForm<EitherForm>, 'request' | 'reply'>;
 
 /** For a listing that sends mail: returns the function that mails a link. Its answer is the same for every address. */
 function linkSender({ deps }: AccountParts) {
@@ -139,7 +123,7 @@ function accountCreator(base: string, { deps, auth, devices }: AccountParts) {
     } catch (error) {
       return refused(
         409,
-        TAKEN.has(refusalCode(error))
+        (await isTaken(deps, error, email))
           ? t('An account with this e-mail address already exists. Sign in, or reset your password.')
           : t('Could not create the account. Check your entries.'),
       );
@@ -147,12 +131,21 @@ function accountCreator(base: string, { deps, auth, devices }: AccountParts) {
   };
 }
 
-/** Error codes of a taken address. The last one comes from the unique index, if two sign-ups run at the same time. */
-const TAKEN = new Set([
-  'USER_ALREADY_EXISTS',
-  'USER_ALREADY_EXISTS_USE_ANOTHER_EMAIL',
-  'FAILED_TO_CREATE_USER',
-]);
+const TAKEN = new Set(['USER_ALREADY_EXISTS', 'USER_ALREADY_EXISTS_USE_ANOTHER_EMAIL']);
+
+/**
+ * Whether a sign-up failed because the address has an account. `FAILED_TO_CREATE_USER` hides every error of the insert:
+ * the duplicate key if two sign-ups run at the same time, and errors of MongoDB.
+ *
+ * @throws {AppError} if the insert failed for another reason
+ */
+async function isTaken({ users }: Pick<AppDeps, 'users'>, error: unknown, email: string): Promise<boolean> {
+  const code = refusalCode(error);
+  if (code !== 'FAILED_TO_CREATE_USER') return TAKEN.has(code);
+  const user = await users.findOne({ email: email.toLowerCase() }, { projection: { _id: 1 } });
+  if (!user) throw new AppError('the account could not be stored', { cause: error });
+  return true;
+}
 
 type SignUp = { base: string; next: string; purpose: Content; sendsMail: boolean; buttons: Content };
 

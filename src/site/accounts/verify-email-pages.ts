@@ -16,8 +16,8 @@ import { nextPage } from '../shared/next-path.ts';
 import { facts, linkTo } from '../shared/parts.ts';
 import { nameField, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
+import { newPassword, refuseOwn } from './new-password.ts';
 import { purposeOf } from './purpose.ts';
-import { newPassword, refuseOwn } from './sign-up-pages.ts';
 
 const finishForm = z.object({
   token: z.string().max(MAX_TOKEN_LENGTH),

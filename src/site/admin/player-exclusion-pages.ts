@@ -3,8 +3,8 @@ import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import {
   type PlayerRange,
+  requestGroupInclusion,
   requestPlayerExclusion,
-  requestPlayerInclusion,
 } from '../../votes/exclusions/player-exclusion.ts';
 import { usernameSchema } from '../../votes/username.ts';
 import { PageError } from '../error-pages.ts';
@@ -80,7 +80,7 @@ export function playerExclusionPages(app: FastifyInstance, { deps }: AdminParts)
     path: '/votes/exclusions/players/:groupId/undo',
     access: OPERATOR,
     run: async ({ request }) => {
-      const undone = await requestPlayerInclusion(deps, idParam(request, 'groupId'), userOf(request).email);
+      const undone = await requestGroupInclusion(deps, idParam(request, 'groupId'), userOf(request).email);
       if (undone.length === 0) return refused(404, 'This exclusion does not exist.');
       return `${adminPath(base, '/votes?done=including')}#exclusions`;
     },

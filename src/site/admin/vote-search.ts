@@ -3,7 +3,7 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import { listTokens } from '../../servers/api-tokens.ts';
 import type { Server } from '../../servers/server.ts';
 import { usernameSchema } from '../../votes/username.ts';
-import { type NamedServer, serverNamed } from '../../workflows/find-servers.ts';
+import { type MeantServer, serverMeantBy } from '../../workflows/find-servers.ts';
 import type { Typed } from '../shared/form.ts';
 import { utcMoment } from './utc-fields.ts';
 
@@ -26,8 +26,8 @@ export type VoteQuery = {
 /** Reads the search of the votes page from its query. */
 export async function readSearch(deps: AppDeps, query: Record<string, string>): Promise<VoteQuery> {
   const errors: Record<string, string> = {};
-  const named: NamedServer = query.server
-    ? await serverNamed(deps, query.server, { limit: CHOICES })
+  const named: MeantServer = query.server
+    ? await serverMeantBy(deps, query.server, { limit: CHOICES })
     : { kind: 'none' };
   const server = named.kind === 'one' ? named.server : null;
   if (query.server && named.kind === 'none') errors.server = 'No server has this id, slug or name.';

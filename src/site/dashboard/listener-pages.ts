@@ -38,7 +38,7 @@ import { earlierVotesNotice, earlierVotesRoute } from './earlier-votes.ts';
 import { gamePortWarning } from './game-port-warning.ts';
 import { listenerForm } from './listener-form.ts';
 import { noListener, settingsRefusal } from './listener-refusals.ts';
-import { secretShownOnce, settingsCard } from './listener-settings.ts';
+import { secretShownOnce, settingsCard } from './listener-settings-card.ts';
 import { testCard } from './listener-test-card.ts';
 import type { RunTest } from './listener-test-page.ts';
 import { mustChooseRewards, notChosen, rewardsCard, rewardsRoute } from './rewards.ts';

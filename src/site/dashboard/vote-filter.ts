@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { t } from '../../language/t.ts';
 import { after, DAY } from '../../platform/clock.ts';
+import type { VotesWanted } from '../../votes/read-votes.ts';
 import { VOTE_SELECTIONS } from '../../votes/sent-not-confirmed.ts';
 import { STATE_NAMES } from '../../votes/state-names.ts';
 import { usernameSchema } from '../../votes/username.ts';
-import type { VotesWanted } from '../../votes/vote-pages.ts';
 import { type Html, html } from '../shared/html.ts';
 import { select, textField } from '../shared/parts.ts';
 import { votesCursor } from '../shared/votes-cursor.ts';

@@ -28,7 +28,7 @@ export function addFavouritePage(
   const { base } = app.site;
 
   app.get('/favourites/:serverId', SIGNED_IN, async (request, reply) => {
-    const server = await listedServer(deps, idParam(request, 'serverId'));
+    const server = await listedServerById(deps, idParam(request, 'serverId'));
     if (!wanted.find(request)?.equals(server._id)) return sendPage(request, reply, askPage(app.site, server));
     await addOrThrow(deps, request, server._id);
     return reply
@@ -39,7 +39,7 @@ export function addFavouritePage(
 }
 
 /** @throws {PageError} 404 if no listed server has the id */
-export async function listedServer({ servers }: Deps, _id: ObjectId): Promise<WithId<Server>> {
+export async function listedServerById({ servers }: Deps, _id: ObjectId): Promise<WithId<Server>> {
   const server = await servers.findOne({ _id, removedAt: null, hiddenAt: null });
   if (!server) throw new PageError(404, t('No server is listed at this address.'));
   return server;

@@ -14,7 +14,7 @@ import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { select, textArea } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
-import { followingRenames, listedServer, serverOfForm, slugOfRequest } from './server-address.ts';
+import { followingRenames, serverByCurrentSlug, serverOfForm, slugOfRequest } from './server-of-path.ts';
 
 const complaintForm = z.object({ kind: fieldText, text: fieldText });
 
@@ -61,7 +61,7 @@ export function complaintPage(app: FastifyInstance, { deps }: { deps: AppDeps })
 
   app.get('/servers/:slug/report', ANYONE, (request, reply) =>
     followingRenames(request, reply, async () => {
-      const server = await listedServer(deps, slugOfRequest(request));
+      const server = await serverByCurrentSlug(deps, slugOfRequest(request));
       const isSent = queryOf(request).done === 'sent';
       return sendPage(request, reply, isSent ? thanks(base, server) : pageOf(server, UNTOUCHED));
     }),

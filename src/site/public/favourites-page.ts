@@ -25,7 +25,7 @@ import { playersBar } from '../shared/server-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { picturesOf, serverIcon } from '../shared/server-pictures.ts';
 import { statusBadge } from '../shared/server-status.ts';
-import { addFavouritePage, addOrThrow, countOrThrow, listedServer } from './add-favourite-page.ts';
+import { addFavouritePage, addOrThrow, countOrThrow, listedServerById } from './add-favourite-page.ts';
 import type { PublicParts } from './public-parts.ts';
 import { star, starAnchor, starForm } from './star.ts';
 import { createWantedFavourite } from './wanted-favourite.ts';
@@ -89,7 +89,7 @@ export function favouritePages(app: FastifyInstance, { deps }: Pick<PublicParts,
         await removeFavourite(deps, userId, serverId);
         return nextPage(app, data.next, path);
       }
-      const server = await listedServer(deps, serverId);
+      const server = await listedServerById(deps, serverId);
       await addOrThrow(deps, request, serverId);
       const next = nextPage(app, data.next, `${base}${publicPath(server)}`);
       return `${next}#${starAnchor(server)}`;

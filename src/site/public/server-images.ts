@@ -13,7 +13,7 @@ import { BADGE, BANNER } from '../shared/server-paths.ts';
 import { addressOf } from '../shared/server-status.ts';
 import { CARD_COLOURS } from './card-colours.ts';
 import { previewImage } from './preview-image.ts';
-import { followingRenames, listedServer, slugOfRequest } from './server-address.ts';
+import { followingRenames, serverByCurrentSlug, slugOfRequest } from './server-of-path.ts';
 import { fitted, imageText, svgImage, textWidth } from './svg-text.ts';
 import { WIDGET_HEADERS, widgetPage } from './widget.ts';
 
@@ -41,7 +41,7 @@ export function serverImages(app: FastifyInstance, { deps }: { deps: AppDeps }):
         type,
         headers,
         limit: () => limitImages(request),
-        make: async () => draw(await listedServer(deps, slug)),
+        make: async () => draw(await serverByCurrentSlug(deps, slug)),
       }),
     );
   };

@@ -18,8 +18,8 @@ import { publicPath } from '../shared/server-paths.ts';
 import { type Reader, WHY_NOT } from './own-review-card.ts';
 import { previewPath } from './preview-image.ts';
 import { sendRandomServer } from './random-server-route.ts';
-import { followingRenames, listedServer, serverNamed, slugOfRequest } from './server-address.ts';
 import { serverBody } from './server-body.ts';
+import { followingRenames, serverByCurrentSlug, serverBySlugOrId, slugOfRequest } from './server-of-path.ts';
 import { pathOf, readServer, type Wanted, wantedOf } from './server-view.ts';
 import { accountOf, ownNameOf } from './voter.ts';
 
@@ -55,7 +55,7 @@ export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
     const wanted = wantedOf(request.query);
     return followingRenames(request, reply, () =>
       sendPublicPage(request, reply, pathOf({ slug }, wanted), async () =>
-        page(request, await listedServer(deps, slug, maySeeHidden(request)), wanted),
+        page(request, await serverByCurrentSlug(deps, slug, maySeeHidden(request)), wanted),
       ),
     );
   };
@@ -68,7 +68,7 @@ export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
   );
 
   const reviewedServer = (request: FastifyRequest) =>
-    serverNamed(deps, slugOfRequest(request), maySeeHidden(request));
+    serverBySlugOrId(deps, slugOfRequest(request), maySeeHidden(request));
   const back = (server: Server, done: string) => `${site.base}${publicPath(server)}?done=${done}#your-review`;
 
   const pathOfRequest = (request: FastifyRequest) => publicPath({ slug: slugOfRequest(request) });

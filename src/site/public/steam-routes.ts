@@ -15,7 +15,7 @@ import {
 import { PageError } from '../error-pages.ts';
 import { ANYONE } from '../route-options.ts';
 import { publicPath } from '../shared/server-paths.ts';
-import { serverOfForm, slugOfRequest } from './server-address.ts';
+import { serverOfForm, slugOfRequest } from './server-of-path.ts';
 
 /** How many sign-ins through Steam a network may begin, and finish. A whole school may share a network. */
 const SIGN_INS = { times: 30, windowMs: 10 * MINUTE };

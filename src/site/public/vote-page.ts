@@ -35,7 +35,7 @@ import { publicPath } from '../shared/server-paths.ts';
 import { wantsPage } from '../wants-page.ts';
 import { readOtherServers } from './other-servers.ts';
 import type { PublicParts } from './public-parts.ts';
-import { followingRenames, listedServer, serverOfForm, slugOfRequest } from './server-address.ts';
+import { followingRenames, serverByCurrentSlug, serverOfForm, slugOfRequest } from './server-of-path.ts';
 import { steamRoutes } from './steam-routes.ts';
 import { type VotePageView, votePage } from './vote-form.ts';
 import { steamRefusal } from './vote-identity.ts';
@@ -89,7 +89,7 @@ function formPage(app: FastifyInstance, parts: FormParts): void {
   app.get('/servers/:slug/vote', ANYONE, (request, reply) =>
     followingRenames(request, reply, async () => {
       await app.limitPages(request);
-      const server = await listedServer(deps, slugOfRequest(request));
+      const server = await serverByCurrentSlug(deps, slugOfRequest(request));
       const { username, steam } = request.query as Record<string, unknown>;
       const provenId = provenIdOf(parts, request, server);
       const ownName = username === undefined ? await ownNameOf(deps, request, server) : undefined;
@@ -237,7 +237,7 @@ function castingRoute(app: FastifyInstance, parts: PublicParts & FormParts): voi
 function voteResultPage(app: FastifyInstance, deps: AppDeps): void {
   app.get('/servers/:slug/vote/:voteId', ANYONE, (request, reply) =>
     followingRenames(request, reply, async () => {
-      const server = await listedServer(deps, slugOfRequest(request));
+      const server = await serverByCurrentSlug(deps, slugOfRequest(request));
       const vote = await voteOf(deps, request, server);
       const shown = await readState(deps, server, vote);
       const seen = seenMark(request);

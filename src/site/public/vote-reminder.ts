@@ -8,7 +8,7 @@ import { PageError } from '../error-pages.ts';
 import { ANYONE } from '../route-options.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import type { Site } from '../shared/site-settings.ts';
-import { followingRenames, listedServer, slugOfRequest } from './server-address.ts';
+import { followingRenames, serverByCurrentSlug, slugOfRequest } from './server-of-path.ts';
 
 /** The path of the calendar file with a reminder to vote at the given time. */
 export function reminderPath(server: Pick<Server, 'slug'>, at: Date): string {
@@ -30,7 +30,7 @@ export function voteReminder(app: FastifyInstance, deps: AppDeps): void {
       const time = timeOf(at);
       if (!time || Math.abs(time.getTime() - now.getTime()) > FURTHEST_MS)
         throw new PageError(404, t('There is no reminder for this time.'));
-      const server = await listedServer(deps, slugOfRequest(request));
+      const server = await serverByCurrentSlug(deps, slugOfRequest(request));
       return reply
         .header('cache-control', 'no-store')
         .header('content-disposition', `attachment; filename="vote-${server.slug}.ics"`)

@@ -38,6 +38,9 @@ export type SentForm<S extends z.ZodObject> = {
   values: Record<string, string>;
 };
 
+/** A field of any of the schemas, if a form has several. */
+type FieldOf<Output> = Output extends unknown ? keyof Output : never;
+
 export type Form<S extends z.ZodObject> = {
   path: string;
   /** The options of the route, which say who may send the form (route-options.ts). */
@@ -45,7 +48,7 @@ export type Form<S extends z.ZodObject> = {
   /** Absent if the form is only a button. */
   schema?: S | ((request: FastifyRequest) => S);
   /** Fields that are empty when the form is shown again, such as passwords. */
-  secrets?: (keyof z.output<S>)[];
+  secrets?: FieldOf<z.output<S>>[];
   /** For fields that an `InvalidDocumentError` names differently: the name in the form, by the name in the error. */
   fields?: Record<string, string>;
   /** Runs before `run`. If it returns an answer, this answer is sent, even if fields are invalid. */

@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Auth } from '../../accounts/auth.ts';
+import { checkCodeOnce, type SessionOfRequest } from '../../accounts/check-second-factor.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { asGivenOut } from '../../accounts/second-factor.ts';
 import { countReAuthentication } from '../../accounts/sign-in-limits.ts';
-import { takeCode } from '../../accounts/take-code.ts';
 import type { User } from '../../accounts/user.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
@@ -69,7 +69,7 @@ export async function withReAuthentication<T>(
   try {
     const done = await hashingFor(hashingClientOf(request, email), async () => {
       await auth.api.verifyPassword({ body: { password }, headers: signInHeaders(request) });
-      if (code !== undefined) await takeCode(deps, auth, inSession(request), code);
+      if (code !== undefined) await checkCodeOnce(deps, auth, sessionOf(request), code);
       return work();
     });
     return { done };
@@ -91,8 +91,8 @@ export function noPasswordYet(base: string): Html {
   return html`<p class="soft small">${sentence}</p>`;
 }
 
-/** The session of the request, for `takeCode`. */
-function inSession(request: FastifyRequest) {
+/** @throws {Error} if nobody is signed in */
+function sessionOf(request: FastifyRequest): SessionOfRequest {
   if (!request.signedIn) throw new Error('this route requires a signed-in user');
   const { user, session } = request.signedIn;
   return { userId: user._id, sessionId: session.id, headers: signInHeaders(request) };

@@ -161,7 +161,7 @@ export function exclusionsOfGroup(
  *
  * @returns these exclusions, as they were before the call
  */
-export async function requestPlayerInclusion(
+export async function requestGroupInclusion(
   deps: ExcludeDeps,
   groupId: ObjectId,
   by: string,

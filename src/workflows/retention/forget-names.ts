@@ -8,10 +8,10 @@ import type { VoteExclusion } from '../../votes/exclusions/vote-exclusion.ts';
 import {
   ACTIONS_WITH_NAMES,
   ERASED_PLAYER,
-  FINISHED,
+  FINISHED_EXCLUSION,
   namelessId,
   namelessKey,
-  openVotes,
+  openVotesFilter,
   removeName,
 } from '../../votes/nameless.ts';
 import type { Vote } from '../../votes/vote.ts';
@@ -58,7 +58,7 @@ export async function forgetNames(
     { $unset: { 'details.username': 1 } },
   );
   await deps.voteExclusions.updateMany(
-    { ...FINISHED, at: { $lt: before }, usernameKey: { $exists: true } },
+    { ...FINISHED_EXCLUSION, at: { $lt: before }, usernameKey: { $exists: true } },
     { $set: { username: ERASED_PLAYER }, $unset: { usernameKey: '' } },
   );
   return forgotten;
@@ -79,7 +79,7 @@ async function forgetNamesOf(
     )
     .sort({ votedAt: 1 })
     .batchSize(BATCH);
-  const open = await openVotes(deps, serverId);
+  const open = await openVotesFilter(deps, serverId);
   const end = { done: since, kept: null as Date | null, forgotten: 0 };
   /** Stores the progress for the server. Returns false if an import or another run changed it meanwhile. */
   const advance = async (to: Date) => {

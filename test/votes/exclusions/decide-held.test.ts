@@ -6,7 +6,7 @@ import { decideHeld, MOST_DECIDED, type SeenHeld } from '../../../src/votes/excl
 import { finishExclusion } from '../../../src/votes/exclusions/finish-exclusion.ts';
 import { openGroups } from '../../../src/votes/exclusions/held-votes.ts';
 import { namesKnownSince } from '../../../src/votes/exclusions/name-ages.ts';
-import { requestPlayerInclusion } from '../../../src/votes/exclusions/player-exclusion.ts';
+import { requestGroupInclusion } from '../../../src/votes/exclusions/player-exclusion.ts';
 import { openQuarantine } from '../../../src/votes/exclusions/quarantine.ts';
 import { voteFigures } from '../../../src/votes/vote-figures.ts';
 import { castVote } from '../../support/casting.ts';
@@ -102,7 +102,7 @@ describe('a decision about a group that grew while an operator looked at it', ()
 
   it('covers the same when it is undone before a worker carries it out, and when a worker repeats it', async () => {
     const { groupId, exclusions } = await decideHeld(deps, 'exclude', await grown(), BY);
-    await requestPlayerInclusion(deps, groupId, 'op@example.org');
+    await requestGroupInclusion(deps, groupId, 'op@example.org');
     await finishAll();
     await finishExclusion(deps, exclusions[0]?._id as ObjectId, SETTLED);
     expect(await voteFigures(deps, alpha)).toMatchObject({ allTimeVotes: 2 });

@@ -4,8 +4,8 @@ import { DAY, HOUR, MINUTE } from '../../../src/platform/clock.ts';
 import { finishExclusion } from '../../../src/votes/exclusions/finish-exclusion.ts';
 import {
   countPlayerVotes,
+  requestGroupInclusion,
   requestPlayerExclusion,
-  requestPlayerInclusion,
 } from '../../../src/votes/exclusions/player-exclusion.ts';
 import { unfinishedExclusions } from '../../../src/votes/exclusions/request-exclusion.ts';
 import { voteFigures } from '../../../src/votes/vote-figures.ts';
@@ -58,7 +58,7 @@ describe('excluding one player', () => {
       { serverId: one, votes: 2, excluded: 2 },
     ]);
     const [first] = done;
-    expect(await requestPlayerInclusion(deps, first?.groupId ?? new ObjectId(), 'another')).toHaveLength(2);
+    expect(await requestGroupInclusion(deps, first?.groupId ?? new ObjectId(), 'another')).toHaveLength(2);
     for (const id of await unfinishedExclusions(deps)) await finishExclusion(deps, id, SETTLED);
     expect(await total()).toEqual([3, 3]);
     expect(await deps.votes.countDocuments({ excludedAt: { $exists: true } })).toBe(0);

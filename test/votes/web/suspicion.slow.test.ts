@@ -6,7 +6,7 @@ import { blockOrigin, liftBlock } from '../../../src/votes/blocks/change-blocks.
 import { decideHeld, type SeenHeld } from '../../../src/votes/exclusions/decide-held.ts';
 import { finishExclusion } from '../../../src/votes/exclusions/finish-exclusion.ts';
 import { openGroups } from '../../../src/votes/exclusions/held-votes.ts';
-import { requestPlayerInclusion } from '../../../src/votes/exclusions/player-exclusion.ts';
+import { requestGroupInclusion } from '../../../src/votes/exclusions/player-exclusion.ts';
 import { blockGroup, openQuarantine } from '../../../src/votes/exclusions/quarantine.ts';
 import { networkKey } from '../../../src/votes/web/origin-keys.ts';
 import { listServersAt } from '../../support/servers.ts';
@@ -110,7 +110,7 @@ describe('held votes', () => {
 
     const group = decided[0]?.groupId as ObjectId;
     expect(group.toHexString()).toBe(groupId);
-    expect(await requestPlayerInclusion(deps, group, 'op@example.org')).toHaveLength(3);
+    expect(await requestGroupInclusion(deps, group, 'op@example.org')).toHaveLength(3);
     for (const { _id } of decided) await finishExclusion(deps, _id, SETTLED);
     expect(await deps.votes.countDocuments({ excludedAt: null })).toBe(9);
   });

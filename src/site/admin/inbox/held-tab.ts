@@ -12,7 +12,8 @@ import { type Content, type Html, html } from '../../shared/html.ts';
 import { button, confirmed, dataTable } from '../../shared/parts.ts';
 import { adminPath } from '../admin-frame.ts';
 import { minuteOf } from '../utc-fields.ts';
-import { heldForms, heldResult, serverCount } from './held-decisions.ts';
+import { heldForms } from './held-forms.ts';
+import { heldResult, openCount } from './held-result.ts';
 import { type Inbox, joinedIds, type TabOf } from './inbox.ts';
 import { asOf, inboxItem, keyed, keysHint, manyButton, manyForm } from './inbox-parts.ts';
 import { inboxPath } from './inbox-tabs.ts';
@@ -97,7 +98,7 @@ function groupItem(view: View, group: HeldVotes): Html {
 
 /** If a group has more servers than the table shows or one decision covers: a line that says so. */
 function partLine({ quarantines, servers }: HeldVotes): Content {
-  const all = serverCount(servers);
+  const all = openCount(servers);
   const shown =
     quarantines.length < servers
       ? `The table and the names are those of the newest ${count(quarantines.length)} of ${all} servers.`
@@ -111,7 +112,7 @@ function partLine({ quarantines, servers }: HeldVotes): Content {
 }
 
 function serversText({ servers }: HeldVotes): string {
-  return servers >= COUNTED_OPEN ? `${serverCount(servers)} servers` : counted(servers, 'server');
+  return servers >= COUNTED_OPEN ? `${openCount(servers)} servers` : counted(servers, 'server');
 }
 
 /** When the group's newest quarantine began; and when its newest vote was held, if that was over a minute later. */
@@ -177,7 +178,7 @@ function namesLine(quarantines: HeldOnServer[]): Html {
 
 function actionsOf({ base, now, blocks }: View, group: HeldVotes, of: string) {
   const { origin, quarantines, ids, servers } = group;
-  const part = ` ${count(MOST_DECIDED)} of ${serverCount(servers)}`;
+  const part = ` ${count(MOST_DECIDED)} of ${openCount(servers)}`;
   const all = servers > MOST_DECIDED ? part : servers > 1 ? ' all' : '';
   const decide = (decision: HeldDecision, text: string, kind: 'primary' | 'quiet') =>
     button({

@@ -30,7 +30,7 @@ export function settingsCard(path: string, listener: ListenerView, now: Date): H
       form: button({ to: `${path}/remove`, text: t('Remove listener'), kind: 'danger' }),
     })}
   </div>
-  ${protocol === 'http' ? verifying() : ''}`;
+  ${protocol === 'http' ? webhookGuide() : ''}`;
 }
 
 const SECRET_NAMES = {
@@ -83,7 +83,7 @@ export function secretShownOnce(secret: string, previousValidUntil: Content): Ht
   </section>`;
 }
 
-const MESSAGE = JSON.stringify({
+const WEBHOOK_GUIDE_MESSAGE = JSON.stringify({
   type: 'vote.cast',
   data: {
     vote_id: '01998a3e-7e4b-7000-8000-0123456789ab',
@@ -93,7 +93,7 @@ const MESSAGE = JSON.stringify({
   },
 });
 
-const VERIFYING = `import { Webhook } from 'standardwebhooks';
+const WEBHOOK_GUIDE_CODE = `import { Webhook } from 'standardwebhooks';
 
 const webhook = new Webhook(process.env.VOTE_SECRET);
 // In your route: the raw body as text, and the request's headers.
@@ -101,7 +101,7 @@ const { type, data } = webhook.verify(body, headers); // throws if the signature
 if (type === 'listener.challenge') return { challenge: data.challenge };
 if (await isNew(data.vote_id)) await reward(data.username);`;
 
-function verifying(): Html {
+function webhookGuide(): Html {
   const signed = t(
     'It is signed according to <a>Standard Webhooks</a>, which has libraries for a dozen languages. In JavaScript:',
     { a: (text) => html`<a href="https://www.standardwebhooks.com" rel="noreferrer">${text}</a>` },
@@ -116,9 +116,9 @@ function verifying(): Html {
     <summary>${t('How to receive and verify votes')}</summary>
     <div class="spaced">
       <p>${t('Each vote is a <code>POST</code> with this JSON:')}</p>
-      ${copyable(MESSAGE, t('an example message'))}
+      ${copyable(WEBHOOK_GUIDE_MESSAGE, t('an example message'))}
       <p>${signed}</p>
-      ${copyable(VERIFYING, t('the verification in JavaScript'))}
+      ${copyable(WEBHOOK_GUIDE_CODE, t('the verification in JavaScript'))}
       <p>${challenge}</p>
       <p>${answer}</p>
     </div>

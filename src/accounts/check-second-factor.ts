@@ -6,33 +6,33 @@ import { APP_CODE, codeUsedError } from './second-factor.ts';
 import { markCodeUsed } from './sign-in-limits.ts';
 import type { SignInSession } from './user.ts';
 
-type TakeCodeDeps = {
+type CheckDeps = {
   sessions: Collection<SignInSession>;
   rateLimits: Collection<RateLimit>;
   clock: Clock;
 };
 
-/** The session in which the user enters a code. */
-type InSession = { userId: ObjectId; sessionId: ObjectId; headers: Headers };
+/** The session in which a user enters a code, and the headers of the request as the sign-in library reads them. */
+export type SessionOfRequest = { userId: ObjectId; sessionId: ObjectId; headers: Headers };
 
 /**
  * Checks a code of the second factor that a signed-in user entered, marks it as used, and stores the time in the
  * session.
  *
- * @param headers - of the request, as the sign-in library reads them
  * @throws {APIError} of the sign-in library when the code is wrong or was used before
  */
-export async function takeCode(
-  { sessions, clock, ...limits }: TakeCodeDeps,
+export async function checkCodeOnce(
+  deps: CheckDeps,
   auth: Auth,
-  { userId, sessionId, headers }: InSession,
+  { userId, sessionId, headers }: SessionOfRequest,
   code: string,
 ): Promise<void> {
   if (APP_CODE.test(code)) {
     await auth.api.verifyTOTP({ body: { code }, headers });
-    if (await markCodeUsed({ ...limits, clock }, userId, code)) throw codeUsedError();
+    if (await markCodeUsed(deps, userId, code)) throw codeUsedError();
   } else {
     await auth.api.verifyBackupCode({ body: { code, disableSession: true }, headers });
   }
-  await sessions.updateOne({ _id: sessionId }, { $set: { secondFactorAt: clock.now() } });
+  const secondFactorAt = deps.clock.now();
+  await deps.sessions.updateOne({ _id: sessionId }, { $set: { secondFactorAt } });
 }

@@ -25,13 +25,13 @@ export type VotesWanted = {
  */
 export type VotesCursor = { at: Date; seen: number } | { seq: number };
 
-/** One page of votes. Each vote has only the fields in `IN_SHORT`, and only its newest attempt. */
+/** One page of votes. Each vote has only the fields in `LISTED_FIELDS`, and only its newest attempt. */
 export type VotesPage = {
   votes: Vote[];
   next: VotesCursor | null;
 };
 
-const IN_SHORT = {
+const LISTED_FIELDS = {
   serverId: 1,
   source: 1,
   username: 1,
@@ -51,18 +51,18 @@ const IN_SHORT = {
 
 /**
  * Reads one page of a server's votes. Every query uses an index. A list of one player's votes has another kind of
- * cursor; if `from` is of the wrong kind: returns the first page.
+ * cursor; if `cursor` is of the wrong kind: returns the first page.
  */
 export function pageOfVotes(
   { votes }: { votes: Collection<Vote> },
   serverId: ObjectId,
   wanted: VotesWanted,
-  from?: VotesCursor,
+  cursor?: VotesCursor,
 ): Promise<VotesPage> {
   const { player } = wanted;
   return player === undefined
-    ? pageByTime(votes, serverId, wanted, from && 'at' in from ? from : undefined)
-    : pageOfPlayer(votes, serverId, { ...wanted, player }, from && 'seq' in from ? from : undefined);
+    ? pageByTime(votes, serverId, wanted, cursor && 'at' in cursor ? cursor : undefined)
+    : pageOfPlayer(votes, serverId, { ...wanted, player }, cursor && 'seq' in cursor ? cursor : undefined);
 }
 
 /**
@@ -73,22 +73,24 @@ async function pageByTime(
   votes: Collection<Vote>,
   serverId: ObjectId,
   { state, since, until, limit = VOTES_A_PAGE }: VotesWanted,
-  from: { at: Date; seen: number } | undefined,
+  cursor: { at: Date; seen: number } | undefined,
 ): Promise<VotesPage> {
+  // If `until` is before the cursor, as with a cursor of another filter: the list begins at `until`.
+  const start = cursor && until && cursor.at >= until ? undefined : cursor;
   const votedAt = {
     ...(since ? { $gte: since } : {}),
-    ...(from ? { $lte: from.at } : until ? { $lt: until } : {}),
+    ...(start ? { $lte: start.at } : until ? { $lt: until } : {}),
   };
   const ofState = { serverId, ...(state ? selected([state]) : {}) };
   const found = await votes
     .find({ ...ofState, ...(Object.keys(votedAt).length > 0 ? { votedAt } : {}) })
     .sort({ votedAt: -1 })
-    .skip(from ? await skipped(votes, ofState, from) : 0)
+    .skip(start ? await skipped(votes, ofState, start) : 0)
     .limit(limit + 1)
-    .project<Vote>(IN_SHORT)
+    .project<Vote>(LISTED_FIELDS)
     .toArray();
   const shown = found.slice(0, limit);
-  return { votes: shown, next: found.length > limit ? nextCursor(shown, from) : null };
+  return { votes: shown, next: found.length > limit ? nextCursor(shown, start) : null };
 }
 
 /**
@@ -103,11 +105,11 @@ async function skipped(
   return await votes.countDocuments({ ...ofState, votedAt: at }, { limit: seen });
 }
 
-function nextCursor(shown: Vote[], from: { at: Date; seen: number } | undefined): VotesCursor | null {
+function nextCursor(shown: Vote[], cursor: { at: Date; seen: number } | undefined): VotesCursor | null {
   const at = shown.at(-1)?.votedAt;
   if (!at) return null;
   const here = shown.filter(({ votedAt }) => votedAt.getTime() === at.getTime()).length;
-  const before = from?.at.getTime() === at.getTime() ? from.seen : 0;
+  const before = cursor?.at.getTime() === at.getTime() ? cursor.seen : 0;
   return { at, seen: before + here };
 }
 
@@ -120,13 +122,13 @@ async function pageOfPlayer(
   votes: Collection<Vote>,
   serverId: ObjectId,
   { player, state, since, until, limit = VOTES_A_PAGE }: VotesWanted & { player: string },
-  from: { seq: number } | undefined,
+  cursor: { seq: number } | undefined,
 ): Promise<VotesPage> {
   const found = await votes
-    .find({ serverId, usernameKey: usernameKey(player), ...(from ? { seq: { $lt: from.seq } } : {}) })
+    .find({ serverId, usernameKey: usernameKey(player), ...(cursor ? { seq: { $lt: cursor.seq } } : {}) })
     .sort({ seq: -1 })
     .limit(limit + 1)
-    .project<Vote>(IN_SHORT)
+    .project<Vote>(LISTED_FIELDS)
     .toArray();
   const read = found.slice(0, limit);
   const last = read.at(-1);
@@ -142,8 +144,8 @@ async function pageOfPlayer(
 }
 
 /** The start of a page as text: `1764230400000.3` or `seq12`. */
-export function formatVotesCursor(from: VotesCursor): string {
-  return 'seq' in from ? `seq${from.seq}` : `${from.at.getTime()}.${from.seen}`;
+export function formatVotesCursor(cursor: VotesCursor): string {
+  return 'seq' in cursor ? `seq${cursor.seq}` : `${cursor.at.getTime()}.${cursor.seen}`;
 }
 
 /** The reverse of `formatVotesCursor`; undefined for any other text. */

@@ -11,8 +11,8 @@ import { publicPath } from '../shared/server-paths.ts';
 /** How long browsers may cache the redirect. It is short, because a renamed server may get its old slug again. */
 const REDIRECT_SECONDS = 60;
 
-/** The request used another address of the server: an earlier slug, its id, or capital letters. */
-class HasAnotherAddress extends AppError {
+/** The path of the request has another name of the server than its slug: an earlier slug, its id, or capital letters. */
+class HasAnotherSlug extends AppError {
   readonly slug: string;
 
   constructor(slug: string) {
@@ -45,7 +45,7 @@ export function slugOfRequest(request: FastifyRequest): string {
  *
  * @throws {PageError} 404 when there is none
  */
-export async function serverNamed(
+export async function serverBySlugOrId(
   deps: Pick<AppDeps, 'servers'>,
   slug: string,
   maySee: (hidden: WithId<Server>) => boolean,
@@ -56,18 +56,18 @@ export async function serverNamed(
 }
 
 /**
- * The listed server with this current slug. Call it inside `followingRenames`, which redirects from other addresses.
+ * The listed server with this current slug. Call it inside `followingRenames`, which redirects from earlier slugs and ids.
  *
  * @throws {PageError} 404 when there is none
- * @throws {HasAnotherAddress} for another address of the server
+ * @throws {HasAnotherSlug} for an earlier slug, an id or capital letters
  */
-export async function listedServer(
+export async function serverByCurrentSlug(
   deps: Pick<AppDeps, 'servers'>,
   slug: string,
   maySee: (hidden: WithId<Server>) => boolean = () => false,
 ): Promise<WithId<Server>> {
-  const server = await serverNamed(deps, slug, maySee);
-  if (server.slug !== slug) throw new HasAnotherAddress(server.slug);
+  const server = await serverBySlugOrId(deps, slug, maySee);
+  if (server.slug !== slug) throw new HasAnotherSlug(server.slug);
   return server;
 }
 
@@ -80,10 +80,10 @@ export function serverOfForm(
   deps: Pick<AppDeps, 'servers'>,
   request: FastifyRequest,
 ): Promise<WithId<Server>> {
-  return serverNamed(deps, slugOfRequest(request), () => false);
+  return serverBySlugOrId(deps, slugOfRequest(request), () => false);
 }
 
-/** Runs `send`. If the request used another address of the server: redirects to the same path with the current slug. */
+/** Runs `send`. If it throws `HasAnotherSlug`: redirects to the same path with the current slug. */
 export async function followingRenames(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -92,7 +92,7 @@ export async function followingRenames(
   try {
     return await send();
   } catch (error) {
-    if (!(error instanceof HasAnotherAddress)) throw error;
+    if (!(error instanceof HasAnotherSlug)) throw error;
     const { base } = request.server.site;
     const rest = request.url.slice(`${base}/servers/`.length).replace(/^[^/?]*/, '');
     // The redirect must not be cached if it contains a session cookie or reveals a hidden server.

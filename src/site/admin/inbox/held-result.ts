@@ -1,0 +1,104 @@
+import { ObjectId } from 'mongodb';
+import { isId } from '../../../servers/slug.ts';
+import {
+  COUNTED_LATER,
+  COUNTED_OPEN,
+  HELD_DECISIONS,
+  type HeldDecision,
+} from '../../../votes/exclusions/decide-held.ts';
+import { exclusionsOfGroup } from '../../../votes/exclusions/player-exclusion.ts';
+import type { VoteExclusion } from '../../../votes/exclusions/vote-exclusion.ts';
+import { queryText } from '../../shared/form.ts';
+import { count, counted } from '../../shared/format.ts';
+import { type Content, html } from '../../shared/html.ts';
+import { button } from '../../shared/parts.ts';
+import { adminPath } from '../admin-frame.ts';
+import { minuteOf } from '../utc-fields.ts';
+import { type Inbox, wholeNumber } from './inbox.ts';
+import { resultNotice } from './inbox-parts.ts';
+
+type Query = Record<string, string>;
+
+/** After the redirect from a form of held-forms.ts: a notice with the result. `query` is the query of the redirect. */
+export async function heldResult(inbox: Inbox, query: Query): Promise<Content> {
+  const { deps, base } = inbox;
+  const { done = '', group = '', block = '' } = query;
+  if (done === 'none') return resultNotice('attention', 'Select the held votes first.');
+  if (done === 'undone')
+    return resultNotice('good', 'Undone. The votes will be counted and delivered, within a minute.');
+  if (done === 'blocked' && isId(block)) {
+    const to = adminPath(base, `/blocks/${block}/lift`);
+    return resultNotice(
+      'good',
+      'The network is blocked for 30 days, everywhere within five seconds. Its held votes stay held.',
+      button({ to, text: 'Undo', of: 'the block' }),
+    );
+  }
+  const decision = HELD_DECISIONS.find((one) => one === done);
+  if (!decision || !isId(group)) return '';
+  const exclusions = await exclusionsOfGroup(deps, new ObjectId(group));
+  return decisionResult(base, { decision, exclusions, group, query });
+}
+
+/** A number of open quarantines as text: `12`. At `COUNTED_OPEN`, where counting stops: `… or more`. */
+export function openCount(open: number): string {
+  return open >= COUNTED_OPEN ? `${count(COUNTED_OPEN)} or more` : count(open);
+}
+
+function quarantines(number: number): string {
+  return `${openCount(number)} ${number === 1 ? 'quarantine' : 'quarantines'}`;
+}
+
+type Result = { decision: HeldDecision; exclusions: VoteExclusion[]; group: string; query: Query };
+
+function decisionResult(base: string, { decision, exclusions, group, query }: Result): Content {
+  const missed = wholeNumber(query.missed);
+  const later = wholeNumber(query.later);
+  const left = wholeNumber(query.left);
+  if (exclusions.length === 0 && missed === 0) return '';
+  const servers = counted(serverIdsOf(exclusions).size, 'server');
+  const done =
+    decision === 'lift'
+      ? `The held votes of ${servers} will be counted and delivered, within a minute.`
+      : `The held votes of ${servers} stay out of the counts and are not delivered.`;
+  const laterText = `${later >= COUNTED_LATER ? `${count(COUNTED_LATER)} or more votes` : counted(later, 'vote')}`;
+  const text = [
+    exclusions.length > 0 ? done : '',
+    left > 0 ? `Still in this list: ${quarantines(left)}. Decide again.` : '',
+    missed > 0 ? `Another operator decided first about ${quarantines(missed)}.` : '',
+    later > 0
+      ? `${laterText} came after you opened the page. Later votes stay held, and are back in this list within a minute.`
+      : '',
+  ];
+  const actions =
+    exclusions.length === 0
+      ? ''
+      : html`${undoOf(base, decision, exclusions, group)}
+      <a href="${adminPath(base, '/votes')}#exclusions">Progress</a>`;
+  return resultNotice(
+    missed > 0 || later > 0 || left > 0 ? 'attention' : 'good',
+    text.filter(Boolean).join(' '),
+    actions,
+  );
+}
+
+/**
+ * How to undo a decision. For an exclusion: a button. If votes of one server were lifted: a link to the form that
+ * excludes votes. If votes of several servers were lifted: empty.
+ */
+function undoOf(base: string, decision: HeldDecision, exclusions: VoteExclusion[], group: string): Content {
+  if (decision === 'exclude') {
+    const to = adminPath(base, '/attention/held/undo');
+    return button({ to, text: 'Undo: count and deliver', hidden: { group }, of: 'the excluded votes' });
+  }
+  const [server, ...others] = serverIdsOf(exclusions);
+  if (!server || others.length > 0) return '';
+  const since = new Date(Math.min(...exclusions.map((one) => one.since.getTime())));
+  const range = { server, since: minuteOf(since) };
+  return html`<a
+    href="${adminPath(base, `/votes/exclude${queryText(range)}`)}">Take votes out of the counts again…</a>`;
+}
+
+function serverIdsOf(exclusions: VoteExclusion[]): Set<string> {
+  return new Set(exclusions.map(({ serverId }) => serverId.toHexString()));
+}
