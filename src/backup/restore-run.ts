@@ -86,7 +86,10 @@ async function sayRegularly(say: () => Promise<void>, stopped: AbortSignal): Pro
   }
 }
 
-/** Locks an empty database, or one with an unfinished restore of this backup, for a new run. */
+/**
+ * Locks an empty database, or one with an unfinished restore of this backup, for a new run. If the database was emptied
+ * after an earlier restore: the record of that one is replaced.
+ */
 async function lockDatabase(
   { mongo: { db }, restores }: Pick<AppDeps, 'mongo' | 'restores'>,
   { id: backupId, startedAt }: Manifest,
@@ -99,15 +102,17 @@ async function lockDatabase(
     { writeConcern: DURABLE },
   );
   if (takenOver) return { runId, restored: takenOver.restored ?? undefined };
-  const found = await restores.findOne(UNFINISHED);
-  if (found) throw found.backupId === backupId ? running() : ofAnother(found.takenAt);
+  const found = await restores.findOne({ _id: RESTORE_RECORD_ID });
+  if (found && !found.finishedAt) throw found.backupId === backupId ? running() : ofAnother(found.takenAt);
   await refuseDocuments(db);
-  const record = { backupId, takenAt: new Date(startedAt), startedAt: '$$NOW', progressAt: '$$NOW' };
-  const inserting = restores.updateOne({ _id: RESTORE_RECORD_ID, runId }, [{ $set: record }], {
-    upsert: true,
-    writeConcern: DURABLE,
-  });
-  await inserting.catch((error: unknown) => {
+  const times = { takenAt: new Date(startedAt), startedAt: '$$NOW', progressAt: '$$NOW' };
+  // If another run has locked the database since `findOne`: its record has another `runId`, so the upsert fails.
+  const locking = restores.updateOne(
+    { _id: RESTORE_RECORD_ID, runId: found?.runId ?? runId },
+    [{ $replaceWith: { _id: RESTORE_RECORD_ID, backupId, runId, ...times } }],
+    { upsert: true, writeConcern: DURABLE },
+  );
+  await locking.catch((error: unknown) => {
     throw isDuplicateKey(error) ? running() : error;
   });
   return { runId, restored: undefined };
