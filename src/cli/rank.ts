@@ -47,7 +47,9 @@ async function allow(
 ): Promise<Answer> {
   const { _id, slug } = await serverOf(deps, text);
   const server = await allowVotes(deps, _id, { votes, reason }, 'cli');
-  const allowed = server?.voteAllowance?.votes ?? 0;
+  // `server` is null if it was removed in the meantime.
+  if (!server) throw new CommandError('server-not-found', `The server “${text}” is no longer listed.`);
+  const allowed = server.voteAllowance?.votes ?? 0;
   return {
     json: { server_id: _id.toHexString(), votes_a_day: allowed },
     text: `${counted(allowed, 'vote')} of ${slug} a day need no evidence. The next ranking counts them.`,
