@@ -33,7 +33,7 @@ export function serverText(
     ...(server.hiddenAt
       ? ([['Hidden', `${when(server.hiddenAt, now)}: ${server.hiddenReason}`]] satisfies [string, string][])
       : []),
-    ['Rank', server.hiddenAt ? 'none while hidden' : server.rankPosition],
+    ['Rank', rankText(server)],
     ['Status', statusText(server, now)],
     [
       'Players',
@@ -46,7 +46,7 @@ export function serverText(
     ['Uptime', daily.uptimePercentage == null ? '-' : `${decimals(daily.uptimePercentage)} % in 30 days`],
     ['Version', current.version || '-'],
     ['Last checked', when(current.checkedAt, now)],
-    ...(isProbed(server.game)
+    ...(isProbed(server.game) && !server.removedAt
       ? ([['Next check', when(server.probe.nextAt, now)]] satisfies [string, string][])
       : []),
     [
@@ -67,9 +67,15 @@ function ownerText({ ownerId, ownerEmail, proof }: Server, owner: string | null,
 
 const OWNERSHIP_PROOF_TEXTS = { message: 'its message', dns: 'DNS', operator: 'an operator’s word' } as const;
 
+function rankText({ removedAt, hiddenAt, rankPosition }: Server): string | number {
+  if (removedAt) return '-';
+  return hiddenAt ? 'none while hidden' : rankPosition;
+}
+
 /** The status and its reason. */
 function statusText(server: WithId<Server>, now: Date): string {
-  const { probe, game } = server;
+  const { probe, game, removedAt } = server;
+  if (removedAt) return 'removed';
   const status = statusAt(server, now);
   if (sourceAt(server, now) === 'reports') return `${status}, by its own reports`;
   if (!isProbed(game))
@@ -111,8 +117,9 @@ export function serverJson(server: WithId<Server>, now: Date, owner: string | nu
     listed_at: iso(server.listedAt),
     removed_at: iso(server.removedAt),
     hidden_at: iso(server.hiddenAt ?? null),
-    rank_position: server.rankPosition,
-    status: statusAt(server, now),
+    hidden_reason: server.hiddenReason ?? null,
+    rank_position: server.removedAt ? null : server.rankPosition,
+    status: server.removedAt ? null : statusAt(server, now),
     online_players: current.onlinePlayers,
     players_hidden: playersHidden(current),
     max_players: current.maxPlayers,
