@@ -33,7 +33,7 @@ export function listenerText(shown: ShownListener, server: Server, session: Sess
   return pairs([
     ['Server', server.slug],
     ['State', reason ? `${shown.state} since ${when(reason.since, now)}` : shown.state],
-    ...(shown.queuePaused ? ([['Queue', QUEUE_PAUSED]] satisfies [string, string][]) : []),
+    ...(isHeldByPause(shown) ? ([['Queue', QUEUE_PAUSED]] satisfies [string, string][]) : []),
     ...(reason
       ? ([
           ['Cause', reason.code ? `${t(reason.cause)} (${reason.code})` : t(reason.cause)],
@@ -71,6 +71,11 @@ export function listenerText(shown: ShownListener, server: Server, session: Sess
     ],
     ['Changed', when(shown.updatedAt, now)],
   ]);
+}
+
+/** Whether a paused delivery queue may hold the votes back. Votes that the server fetches pass through no queue. */
+export function isHeldByPause({ protocol, queuePaused }: ShownListener): boolean {
+  return queuePaused === true && protocol !== 'fetch';
 }
 
 /** When votes were last fetched, and by which program. */
@@ -111,7 +116,7 @@ export function unconfirmedText(
   return `${votes} given up without an answer; they may have arrived. To send them again: ${again}`;
 }
 
-/** The number of votes that a Votifier v1 listener did not confirm, and what to do; empty if there are none. */
+/** The number of delivered votes that nothing confirmed, and what to do about them; empty if there are none. */
 export function sentText(
   { sentNotConfirmed }: ShownListener,
   { slug }: Server,
@@ -119,7 +124,7 @@ export function sentText(
 ): [string, string][] {
   if (sentNotConfirmed === 0) return [];
   const again = invocation(`vote resend ${slug} --since TIME --state sent-not-confirmed`, terminal.env);
-  const words = `${counted(sentNotConfirmed, 'vote')} without an answer in Votifier v1, counted as delivered`;
+  const words = `${counted(sentNotConfirmed, 'vote')} that nothing confirmed, counted as delivered`;
   return [['Sent, not confirmed', `${words}. If they did not arrive, send them again: ${again}`]];
 }
 

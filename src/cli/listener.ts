@@ -24,6 +24,7 @@ import { requireOptions, type SetOptions, secretOf } from './listener-options.ts
 import { testListener } from './listener-test.ts';
 import {
   addressOf,
+  isHeldByPause,
   listenerJson,
   listenerText,
   noListener,
@@ -246,7 +247,7 @@ async function change(
     text: [
       `The listener of ${server.slug} is ${shown.state}; ${counted(shown.waiting, 'vote')} waiting.`,
       ...(shown.unconfirmed > 0 ? [`Unconfirmed: ${unconfirmedText(shown, server, session)}`] : []),
-      ...(shown.queuePaused ? [`${QUEUE_PAUSED}.`] : []),
+      ...(isHeldByPause(shown) ? [`${QUEUE_PAUSED}.`] : []),
     ].join('\n'),
   };
 }

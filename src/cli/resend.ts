@@ -34,7 +34,7 @@ export function addResendCommand(vote: Command, terminal: Terminal): void {
     .addOption(
       new Option(
         '--state <state...>',
-        'only votes in these states; by default none and failed, which surely did not arrive; unconfirmed: given up without an answer; sent-not-confirmed: delivered votes that Votifier v1 did not confirm',
+        'only votes in these states; by default none and failed, which surely did not arrive; unconfirmed: given up without an answer; sent-not-confirmed: delivered votes that nothing confirmed, as with Votifier v1',
       ).choices(VOTE_SELECTIONS.filter(isResendable)),
     )
     .addHelpText(
@@ -114,7 +114,7 @@ function rangeText(
     ...notSelectedText(unconfirmed, 'unconfirmed and may have arrived: send', 'unconfirmed'),
     ...notSelectedText(
       sentNotConfirmed,
-      'sent, not confirmed (Votifier v1), and probably arrived: if not, send',
+      'sent, not confirmed (as with Votifier v1), and probably arrived: if not, send',
       'sent-not-confirmed',
     ),
   ];

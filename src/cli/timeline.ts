@@ -127,7 +127,7 @@ export function timelineText(shown: Shown): string {
   const { vote, timeline, server, queuePaused, now } = shown;
   const { status } = timeline;
   const at = (moment: Date) => when(moment, now);
-  const isHeld = queuePaused && status.state === 'waiting';
+  const isHeld = queuePaused && status.state === 'waiting' && !status.fetched;
   const head = pairs([
     ['Vote', vote._id.toString()],
     ['Player', vote.username],
