@@ -4,6 +4,7 @@ import { t } from '../language/t.ts';
 import { maxSendingsOf } from '../listeners/delivery-limits.ts';
 import type { Listener } from '../listeners/listener.ts';
 import { firstBeyondAscii, lastDelivery } from '../listeners/listener-state.ts';
+import { hostAndPort } from '../platform/host-and-port.ts';
 import type { Server } from '../servers/server.ts';
 import { CommandError } from './failure.ts';
 import { counted, iso, when } from './format.ts';
@@ -20,8 +21,7 @@ export type ShownListener = ListenerView & { queuePaused: boolean | null; unread
 
 /** The address of a listener: its URL, or host and port. */
 export function addressOf({ host, port, url }: Pick<Listener, 'host' | 'port' | 'url'>): string {
-  if (url) return url;
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+  return url ?? hostAndPort(host, port);
 }
 
 export function listenerText(shown: ShownListener, server: Server, session: Session): string {

@@ -1,6 +1,7 @@
 import type { WithId } from 'mongodb';
 import { isProbed } from '../games/games.ts';
 import { latencyAt, playersHidden, playersSource, sourceAt, statusAt } from '../history/current-status.ts';
+import { hostAndPort } from '../platform/host-and-port.ts';
 import type { Server } from '../servers/server.ts';
 import type { VoteFigures } from '../votes/vote-figures.ts';
 import { counted, iso, when } from './format.ts';
@@ -97,7 +98,7 @@ function decimals(value: number): string {
 
 /** `play.example.org:25565`; an IPv6 address in brackets. */
 export function addressOf({ address, port }: Server): string {
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+  return hostAndPort(address, port);
 }
 
 export function serverJson(server: WithId<Server>, now: Date, owner: string | null): Record<string, unknown> {

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { type ListenerOverview, listenerOverview } from '../../delivery/listener-overview.ts';
 import { t } from '../../language/t.ts';
+import { hostAndPort } from '../../platform/host-and-port.ts';
 import { VOTE_SELECTIONS, type VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import { stateName } from '../../votes/state-names.ts';
 import type { VotesCursor } from '../../votes/vote-pages.ts';
@@ -101,7 +102,7 @@ function status(
     facts([
       ['Since', reason ? time(reason.since) : null],
       ['Protocol', protocol],
-      ['Address', host && (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`)],
+      ['Address', host && hostAndPort(host, port)],
       ['Votes waiting', countedVotes(waiting)],
       [
         'Unconfirmed',
