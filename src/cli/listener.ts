@@ -17,7 +17,7 @@ import { countUnreadableListeners } from '../process/unreadable-listeners.ts';
 import type { Server } from '../servers/server.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
-import { BY, serverOf } from './find.ts';
+import { BY, noListener, serverOf } from './find.ts';
 import { counted, when } from './format.ts';
 import { examples, invocation } from './invocation.ts';
 import { requireOptions, type SetOptions, secretOf } from './listener-options.ts';
@@ -27,7 +27,6 @@ import {
   isHeldByPause,
   listenerJson,
   listenerText,
-  noListener,
   type ShownListener,
   sentText,
   unconfirmedText,
@@ -134,6 +133,7 @@ async function set(session: Session, text: string, options: SetOptions): Promise
   const isFetching = shown.protocol === 'fetch';
   const warning = isFetching ? null : hostWarning(shown.host, session.config);
   if (warning) say(session.terminal, `Warning: ${warning}`);
+  const sent = sentText(shown, server, session);
   return {
     json: {
       ...listenerJson(shown),
@@ -147,9 +147,7 @@ async function set(session: Session, text: string, options: SetOptions): Promise
       ...(resent > 0
         ? [`${counted(resent, 'unconfirmed vote')} that the earlier settings used up: resent.`]
         : []),
-      ...(isCredentialsChange
-        ? sentText(shown, server, session).map(([name, words]) => `${name}: ${words}`)
-        : []),
+      ...(isCredentialsChange && sent !== null ? [`Sent, not confirmed: ${sent}`] : []),
       `Check that they arrive: ${invocation(`listener test ${server.slug}`, session.terminal.env)}`,
     ].join('\n'),
   };

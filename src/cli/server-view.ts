@@ -7,14 +7,19 @@ import type { VoteFigures } from '../votes/vote-figures.ts';
 import { counted, iso, when } from './format.ts';
 import { pairs } from './table.ts';
 
-export function serverText(
-  server: WithId<Server>,
-  figures: VoteFigures,
-  now: Date,
-  listener: string | null,
-  tokens: number,
-  owner: string | null,
-): string {
+/** A server with what `server show` shows beside it. */
+export type ShownServer = {
+  server: WithId<Server>;
+  figures: VoteFigures;
+  /** The state of its listener; null if it has none. */
+  listener: string | null;
+  /** The number of its tokens that are not revoked. */
+  tokens: number;
+  /** The address of its owner; null if it has none. */
+  owner: string | null;
+};
+
+export function serverText({ server, figures, listener, tokens, owner }: ShownServer, now: Date): string {
   const { current, daily } = server;
   return pairs([
     ['Name', server.name],
@@ -30,26 +35,17 @@ export function serverText(
     ['Languages', server.profile?.languages?.join(', ') || '-'],
     ['Owner', ownerText(server, owner, now)],
     ['Listed', when(server.listedAt, now)],
-    ...(server.removedAt ? ([['Removed', when(server.removedAt, now)]] satisfies [string, string][]) : []),
-    ...(server.hiddenAt
-      ? ([['Hidden', `${when(server.hiddenAt, now)}: ${server.hiddenReason}`]] satisfies [string, string][])
-      : []),
+    ['Removed', server.removedAt ? when(server.removedAt, now) : null],
+    ['Hidden', server.hiddenAt ? `${when(server.hiddenAt, now)}: ${server.hiddenReason}` : null],
     ['Rank', rankText(server)],
     ['Status', statusText(server, now)],
-    [
-      'Players',
-      playersHidden(current)
-        ? 'players hidden'
-        : `${current.onlinePlayers} of ${current.maxPlayers}${playersSource(server) === 'reports' ? ' reported' : ''}`,
-    ],
+    ['Players', playersText(server)],
     ['In 7 days', `${decimals(daily.averagePlayers)} players on average, ${daily.peakPlayers} at the peak`],
     ['Latency', milliseconds(latencyAt(server, now), daily.averageLatency)],
     ['Uptime', daily.uptimePercentage == null ? '-' : `${decimals(daily.uptimePercentage)} % in 30 days`],
     ['Version', current.version || '-'],
     ['Last checked', when(current.checkedAt, now)],
-    ...(isProbed(server.game) && !server.removedAt
-      ? ([['Next check', when(server.probe.nextAt, now)]] satisfies [string, string][])
-      : []),
+    ['Next check', isProbed(server.game) && !server.removedAt ? when(server.probe.nextAt, now) : null],
     [
       'Votes',
       `${figures.votesCount} in 30 days, ${figures.monthlyVotes} this month, ${figures.allTimeVotes} in all`,
@@ -67,6 +63,13 @@ function ownerText({ ownerId, ownerEmail, proof }: Server, owner: string | null,
 }
 
 const OWNERSHIP_PROOF_TEXTS = { message: 'its message', dns: 'DNS', operator: 'an operator’s word' } as const;
+
+function playersText(server: WithId<Server>): string {
+  const { current } = server;
+  if (playersHidden(current)) return 'players hidden';
+  const source = playersSource(server) === 'reports' ? ' reported' : '';
+  return `${current.onlinePlayers} of ${current.maxPlayers}${source}`;
+}
 
 function rankText({ removedAt, hiddenAt, rankPosition }: Server): string | number {
   if (removedAt) return '-';

@@ -139,7 +139,7 @@ export function timelineText(shown: Shown): string {
     ]),
     ['State', stateNameOf(vote.delivery)],
     ['Delivery', statusText(status, { on: at, next: at }, queuePaused, timeline)],
-    ...(isHeld ? ([['Queue', QUEUE_PAUSED]] satisfies [string, string][]) : []),
+    ['Queue', isHeld ? QUEUE_PAUSED : null],
   ]);
   const rows = timeline.events.map(rowOf);
   const events = table(['TIME', 'WHAT', 'STARTED BY', 'REACHED', 'TOOK', 'DETAILS'], rows, '');
