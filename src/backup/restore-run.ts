@@ -43,8 +43,8 @@ export async function asOnlyRestore<T>(
   restore: (run: RestoreRun) => Promise<T>,
 ): Promise<T> {
   const { runId, restored } = await lockDatabase(deps, manifest);
-  let saidAt = performance.now();
-  const say = async (changes: Document = {}) => {
+  let updatedAt = performance.now();
+  const updateRecord = async (changes: Document = {}) => {
     const at = performance.now();
     const { matchedCount } = await deps.restores.updateOne(
       { _id: RESTORE_RECORD_ID, runId },
@@ -52,37 +52,37 @@ export async function asOnlyRestore<T>(
       { writeConcern: DURABLE },
     );
     if (matchedCount === 0) throw lost();
-    saidAt = at;
+    updatedAt = at;
   };
   const stopped = new AbortController();
-  const saying = sayRegularly(say, stopped.signal);
+  const updates = updateRegularly(updateRecord, stopped.signal);
   try {
     const result = await restore({
       async throwIfLost() {
-        if (performance.now() - saidAt >= PROGRESS_MS) await say();
+        if (performance.now() - updatedAt >= PROGRESS_MS) await updateRecord();
       },
       restored,
-      noteRestored: (all) => say({ restored: all }),
+      noteRestored: (all) => updateRecord({ restored: all }),
     });
     // Without the retries, the command would fail if MongoDB's answer is lost, although everything is restored.
     const retriedUntil = performance.now() + DEAD_MS;
-    await retry(() => say({ finishedAt: '$$NOW' }), {
+    await retry(() => updateRecord({ finishedAt: '$$NOW' }), {
       deadline: () => retriedUntil,
       signal: stopped.signal,
     });
     return result;
   } finally {
     stopped.abort();
-    await saying;
+    await updates;
   }
 }
 
 /** Updates the record by a timer: one operation may take minutes, and without updates another run would take over. */
-async function sayRegularly(say: () => Promise<void>, stopped: AbortSignal): Promise<void> {
+async function updateRegularly(updateRecord: () => Promise<void>, stopped: AbortSignal): Promise<void> {
   while (!stopped.aborted) {
     await pause(PROGRESS_MS, undefined, { signal: stopped }).catch(() => undefined);
     // If the update fails because another run has taken over, `throwIfLost` notices it before the next write.
-    if (!stopped.aborted) await say().catch(() => undefined);
+    if (!stopped.aborted) await updateRecord().catch(() => undefined);
   }
 }
 
