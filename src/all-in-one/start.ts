@@ -1,4 +1,3 @@
-import { isIPv6 } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../embedded/free-port.ts';
@@ -9,6 +8,7 @@ import { MINUTE, SECOND } from '../platform/clock.ts';
 import type { Config, ConnectedConfig } from '../platform/config.ts';
 import type { Variables } from '../platform/environment.ts';
 import { ownEnvironment } from '../platform/environment.ts';
+import { hostAndPort } from '../platform/host-and-port.ts';
 import { startChild } from './child.ts';
 import { migrateWhenRestored } from './migrate-restored.ts';
 import { requirePortsFree } from './ports.ts';
@@ -142,7 +142,7 @@ async function endedEarly(name: string, { ended }: Running): Promise<never> {
 
 async function untilReady({ HOST, PORT }: Config): Promise<void> {
   const host = { '0.0.0.0': '127.0.0.1', '::': '::1' }[HOST] ?? HOST;
-  const address = `http://${isIPv6(host) ? `[${host}]` : host}:${PORT}/readyz`;
+  const address = `http://${hostAndPort(host, PORT)}/readyz`;
   const deadline = Date.now() + READY_TIMEOUT_MS;
   let last = 'it does not answer';
   while (Date.now() < deadline) {

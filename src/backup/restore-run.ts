@@ -43,8 +43,8 @@ export async function asOnlyRestore<T>(
   restore: (run: RestoreRun) => Promise<T>,
 ): Promise<T> {
   const { runId, restored } = await lockDatabase(deps, manifest);
-  let saidAt = performance.now();
-  const say = async (changes: Document = {}) => {
+  let updatedAt = performance.now();
+  const updateRecord = async (changes: Document = {}) => {
     const at = performance.now();
     const { matchedCount } = await deps.restores.updateOne(
       { _id: RESTORE_RECORD_ID, runId },
@@ -52,41 +52,44 @@ export async function asOnlyRestore<T>(
       { writeConcern: DURABLE },
     );
     if (matchedCount === 0) throw lost();
-    saidAt = at;
+    updatedAt = at;
   };
   const stopped = new AbortController();
-  const saying = sayRegularly(say, stopped.signal);
+  const updates = updateRegularly(updateRecord, stopped.signal);
   try {
     const result = await restore({
       async throwIfLost() {
-        if (performance.now() - saidAt >= PROGRESS_MS) await say();
+        if (performance.now() - updatedAt >= PROGRESS_MS) await updateRecord();
       },
       restored,
-      noteRestored: (all) => say({ restored: all }),
+      noteRestored: (all) => updateRecord({ restored: all }),
     });
     // Without the retries, the command would fail if MongoDB's answer is lost, although everything is restored.
     const retriedUntil = performance.now() + DEAD_MS;
-    await retry(() => say({ finishedAt: '$$NOW' }), {
+    await retry(() => updateRecord({ finishedAt: '$$NOW' }), {
       deadline: () => retriedUntil,
       signal: stopped.signal,
     });
     return result;
   } finally {
     stopped.abort();
-    await saying;
+    await updates;
   }
 }
 
 /** Updates the record by a timer: one operation may take minutes, and without updates another run would take over. */
-async function sayRegularly(say: () => Promise<void>, stopped: AbortSignal): Promise<void> {
+async function updateRegularly(updateRecord: () => Promise<void>, stopped: AbortSignal): Promise<void> {
   while (!stopped.aborted) {
     await pause(PROGRESS_MS, undefined, { signal: stopped }).catch(() => undefined);
     // If the update fails because another run has taken over, `throwIfLost` notices it before the next write.
-    if (!stopped.aborted) await say().catch(() => undefined);
+    if (!stopped.aborted) await updateRecord().catch(() => undefined);
   }
 }
 
-/** Locks an empty database, or one with an unfinished restore of this backup, for a new run. */
+/**
+ * Locks an empty database, or one with an unfinished restore of this backup, for a new run. If the database was emptied
+ * after an earlier restore: the record of that one is replaced.
+ */
 async function lockDatabase(
   { mongo: { db }, restores }: Pick<AppDeps, 'mongo' | 'restores'>,
   { id: backupId, startedAt }: Manifest,
@@ -99,15 +102,17 @@ async function lockDatabase(
     { writeConcern: DURABLE },
   );
   if (takenOver) return { runId, restored: takenOver.restored ?? undefined };
-  const found = await restores.findOne(UNFINISHED);
-  if (found) throw found.backupId === backupId ? running() : ofAnother(found.takenAt);
+  const found = await restores.findOne({ _id: RESTORE_RECORD_ID });
+  if (found && !found.finishedAt) throw found.backupId === backupId ? running() : ofAnother(found.takenAt);
   await refuseDocuments(db);
-  const record = { backupId, takenAt: new Date(startedAt), startedAt: '$$NOW', progressAt: '$$NOW' };
-  const inserting = restores.updateOne({ _id: RESTORE_RECORD_ID, runId }, [{ $set: record }], {
-    upsert: true,
-    writeConcern: DURABLE,
-  });
-  await inserting.catch((error: unknown) => {
+  const times = { takenAt: new Date(startedAt), startedAt: '$$NOW', progressAt: '$$NOW' };
+  // If another run has locked the database since `findOne`: its record has another `runId`, so the upsert fails.
+  const locking = restores.updateOne(
+    { _id: RESTORE_RECORD_ID, runId: found?.runId ?? runId },
+    [{ $replaceWith: { _id: RESTORE_RECORD_ID, backupId, runId, ...times } }],
+    { upsert: true, writeConcern: DURABLE },
+  );
+  await locking.catch((error: unknown) => {
     throw isDuplicateKey(error) ? running() : error;
   });
   return { runId, restored: undefined };

@@ -3,6 +3,8 @@ import type { AppDeps } from '../process/app-deps.ts';
 import { findServer } from '../servers/listed-servers.ts';
 import type { Server } from '../servers/server.ts';
 import { CommandError } from './failure.ts';
+import { invocation } from './invocation.ts';
+import type { Session } from './session.ts';
 
 /** The actor of the command line's changes in the audit log. */
 export const BY = 'cli';
@@ -22,6 +24,14 @@ export async function serverOf(
     throw new CommandError('server-not-found', `${where} with the id or slug “${text}”.`);
   }
   return server;
+}
+
+/** The error of a command that needs a listener if the server has none. */
+export function noListener({ terminal }: Session, { slug }: Server): CommandError {
+  return new CommandError(
+    'no-listener',
+    `${slug} has no vote listener. Set one: ${invocation('listener set --help', terminal.env)}`,
+  );
 }
 
 /** `text` as an ObjectId; null if it is none. */

@@ -3,8 +3,7 @@ import type { Diagnosis, DiagnosisStep } from '../delivery/diagnosis/diagnosis.t
 import { createSend } from '../delivery/send-vote.ts';
 import { t } from '../language/t.ts';
 import type { Answer } from './answer.ts';
-import { serverOf } from './find.ts';
-import { noListener } from './listener-view.ts';
+import { noListener, serverOf } from './find.ts';
 import { showsProgress } from './progress.ts';
 import type { Session } from './session.ts';
 import { pairs } from './table.ts';
@@ -29,7 +28,7 @@ export async function testListener(session: Session, text: string): Promise<Answ
       ['Outcome', fault ? `${ended} (${fault})` : ended],
       [exitCode === 1 ? 'Stopped at' : 'Reached', step.replaceAll('-', ' ')],
       ['Answer', reply ? `“${reply}”` : '-'],
-      ...(detail ? ([['Found', detail]] satisfies [string, string][]) : []),
+      ['Found', detail || null],
       ['Cause', t(cause)],
       ['What to do', t(advice)],
     ]),

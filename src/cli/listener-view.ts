@@ -1,16 +1,16 @@
-import { listenerReason } from '../delivery/diagnosis/listener-reason.ts';
+import { type ListenerReason, listenerReason } from '../delivery/diagnosis/listener-reason.ts';
 import type { ListenerView } from '../delivery/listeners.ts';
 import { t } from '../language/t.ts';
 import { maxSendingsOf } from '../listeners/delivery-limits.ts';
 import type { Listener } from '../listeners/listener.ts';
 import { firstBeyondAscii, lastDelivery } from '../listeners/listener-state.ts';
+import { hostAndPort } from '../platform/host-and-port.ts';
 import type { Server } from '../servers/server.ts';
-import { CommandError } from './failure.ts';
 import { counted, iso, when } from './format.ts';
 import { invocation } from './invocation.ts';
 import { QUEUE_PAUSED } from './queue-pause.ts';
 import type { Session } from './session.ts';
-import { pairs } from './table.ts';
+import { type Pair, pairs } from './table.ts';
 
 /**
  * `queuePaused`: whether an operator paused a delivery queue; null if Redis does not answer. `unreadable`: the
@@ -20,57 +20,67 @@ export type ShownListener = ListenerView & { queuePaused: boolean | null; unread
 
 /** The address of a listener: its URL, or host and port. */
 export function addressOf({ host, port, url }: Pick<Listener, 'host' | 'port' | 'url'>): string {
-  if (url) return url;
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+  return url ?? hostAndPort(host, port);
 }
 
 export function listenerText(shown: ShownListener, server: Server, session: Session): string {
   const now = session.clock.now();
   const reason = listenerReason(shown);
-  const { breaker } = shown;
-  const last = lastDelivery(shown);
-  const failing = !reason && breaker.failures > 0 && breaker.code;
   return pairs([
     ['Server', server.slug],
     ['State', reason ? `${shown.state} since ${when(reason.since, now)}` : shown.state],
-    ...(shown.queuePaused ? ([['Queue', QUEUE_PAUSED]] satisfies [string, string][]) : []),
-    ...(reason
-      ? ([
-          ['Cause', reason.code ? `${t(reason.cause)} (${reason.code})` : t(reason.cause)],
-          ['What to do', t(reason.advice)],
-        ] satisfies [string, string][])
-      : []),
-    ...(reason?.words ? ([['Answer', `“${reason.words}”`]] satisfies [string, string][]) : []),
-    ...(reason?.detail ? ([['Found', reason.detail]] satisfies [string, string][]) : []),
-    ...(failing
-      ? ([['Failed', `${counted(breaker.failures, 'time')} in a row: ${breaker.code}`]] satisfies [
-          string,
-          string,
-        ][])
-      : []),
-    ...(shown.unreadable ? ([['Secret', UNREADABLE]] satisfies [string, string][]) : []),
-    ['Protocol', shown.protocol],
-    ...(shown.protocol === 'fetch'
-      ? ([['Fetched', fetchedText(shown, now)]] satisfies [string, string][])
-      : ([['Address', addressOf(shown)]] satisfies [string, string][])),
-    ...(firstBeyondAscii(shown) ? ([['Names', MAY_MANGLE]] satisfies [string, string][]) : []),
-    ...(shown.url ? [] : ([['Service name', shown.serviceName]] satisfies [string, string][])),
-    ...(shown.state === 'unverified' ? ([['Challenge', UNVERIFIED]] satisfies [string, string][]) : []),
-    ...limitText(shown, now),
+    ['Queue', isHeldByPause(shown) ? QUEUE_PAUSED : null],
+    ...(reason ? reasonRows(reason) : []),
+    ['Failed', reason ? null : failuresText(shown)],
+    ['Secret', shown.unreadable ? UNREADABLE : null],
+    ...settingsRows(shown, now),
+    ['Challenge', shown.state === 'unverified' ? UNVERIFIED : null],
+    ['Limited', limitText(shown, now)],
     ['Rewards', shown.rewards ?? 'both (not chosen)'],
     ['Sent at most', `${counted(maxSendingsOf(shown), 'time')} when no answer comes`],
     ['Waiting', counted(shown.waiting, 'vote')],
     ['Unconfirmed', unconfirmedText(shown, server, session)],
-    ...(sentText(shown, server, session) satisfies [string, string][]),
+    ['Sent, not confirmed', sentText(shown, server, session)],
     ['Next test', when(nextTest(shown), now)],
-    [
-      'Last delivered',
-      last
-        ? `${when(last.at, now)}${last.confirmed === false ? ', not confirmed' : ''}`
-        : 'none with these settings',
-    ],
+    ['Last delivered', lastDeliveredText(shown, now)],
     ['Changed', when(shown.updatedAt, now)],
   ]);
+}
+
+/** Why a listener is paused or unreachable. */
+function reasonRows({ cause, code, advice, words, detail }: ListenerReason): Pair[] {
+  return [
+    ['Cause', code ? `${t(cause)} (${code})` : t(cause)],
+    ['What to do', t(advice)],
+    ['Answer', words ? `“${words}”` : null],
+    ['Found', detail || null],
+  ];
+}
+
+function failuresText({ breaker: { failures, code } }: ShownListener): string | null {
+  return failures > 0 && code ? `${counted(failures, 'time')} in a row: ${code}` : null;
+}
+
+function settingsRows(shown: ShownListener, now: Date): Pair[] {
+  const isFetching = shown.protocol === 'fetch';
+  return [
+    ['Protocol', shown.protocol],
+    ['Fetched', isFetching ? fetchedText(shown, now) : null],
+    ['Address', isFetching ? null : addressOf(shown)],
+    ['Names', firstBeyondAscii(shown) ? MAY_MANGLE : null],
+    ['Service name', shown.url ? null : shown.serviceName],
+  ];
+}
+
+function lastDeliveredText(shown: ShownListener, now: Date): string {
+  const last = lastDelivery(shown);
+  if (!last) return 'none with these settings';
+  return `${when(last.at, now)}${last.confirmed === false ? ', not confirmed' : ''}`;
+}
+
+/** Whether a paused delivery queue may hold the votes back. Votes that the server fetches pass through no queue. */
+export function isHeldByPause({ protocol, queuePaused }: ShownListener): boolean {
+  return queuePaused === true && protocol !== 'fetch';
 }
 
 /** When votes were last fetched, and by which program. */
@@ -87,16 +97,11 @@ const UNREADABLE =
 
 const UNVERIFIED = 'not repeated yet; a test or the first vote sends one';
 
-/** The time until which a connection limit delays the listener's votes. */
-function limitText({ limited }: ShownListener, now: Date): [string, string][] {
-  if (!limited) return [];
+/** The time until which a connection limit delays the listener's votes; null without a limit. */
+function limitText({ limited }: ShownListener, now: Date): string | null {
+  if (!limited) return null;
   const whose = limited.by === 'account' ? 'for its owner’s servers' : 'to its address';
-  return [
-    [
-      'Limited',
-      `until ${when(limited.until, now)}: too many connections ${whose} without an acknowledgement`,
-    ],
-  ];
+  return `until ${when(limited.until, now)}: too many connections ${whose} without an acknowledgement`;
 }
 
 /** The number of votes whose delivery ended without an answer, and what to do about them. */
@@ -111,16 +116,16 @@ export function unconfirmedText(
   return `${votes} given up without an answer; they may have arrived. To send them again: ${again}`;
 }
 
-/** The number of votes that a Votifier v1 listener did not confirm, and what to do; empty if there are none. */
+/** The number of delivered votes that nothing confirmed, and what to do about them; null if there are none. */
 export function sentText(
   { sentNotConfirmed }: ShownListener,
   { slug }: Server,
   { terminal }: Session,
-): [string, string][] {
-  if (sentNotConfirmed === 0) return [];
+): string | null {
+  if (sentNotConfirmed === 0) return null;
   const again = invocation(`vote resend ${slug} --since TIME --state sent-not-confirmed`, terminal.env);
-  const words = `${counted(sentNotConfirmed, 'vote')} without an answer in Votifier v1, counted as delivered`;
-  return [['Sent, not confirmed', `${words}. If they did not arrive, send them again: ${again}`]];
+  const votes = `${counted(sentNotConfirmed, 'vote')} that nothing confirmed, counted as delivered`;
+  return `${votes}. If they did not arrive, send them again: ${again}`;
 }
 
 /** The time of the next test; null if none is planned. A paused listener is not tested. */
@@ -168,12 +173,4 @@ export function listenerJson(shown: ShownListener): Record<string, unknown> {
     created_at: iso(shown.createdAt),
     updated_at: iso(shown.updatedAt),
   };
-}
-
-/** The error of a command that needs a listener if the server has none. */
-export function noListener({ terminal }: Session, { slug }: Server): CommandError {
-  return new CommandError(
-    'no-listener',
-    `${slug} has no vote listener. Set one: ${invocation('listener set --help', terminal.env)}`,
-  );
 }

@@ -17,16 +17,16 @@ import { countUnreadableListeners } from '../process/unreadable-listeners.ts';
 import type { Server } from '../servers/server.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
-import { BY, serverOf } from './find.ts';
+import { BY, noListener, serverOf } from './find.ts';
 import { counted, when } from './format.ts';
 import { examples, invocation } from './invocation.ts';
 import { requireOptions, type SetOptions, secretOf } from './listener-options.ts';
 import { testListener } from './listener-test.ts';
 import {
   addressOf,
+  isHeldByPause,
   listenerJson,
   listenerText,
-  noListener,
   type ShownListener,
   sentText,
   unconfirmedText,
@@ -133,6 +133,7 @@ async function set(session: Session, text: string, options: SetOptions): Promise
   const isFetching = shown.protocol === 'fetch';
   const warning = isFetching ? null : hostWarning(shown.host, session.config);
   if (warning) say(session.terminal, `Warning: ${warning}`);
+  const sent = sentText(shown, server, session);
   return {
     json: {
       ...listenerJson(shown),
@@ -146,9 +147,7 @@ async function set(session: Session, text: string, options: SetOptions): Promise
       ...(resent > 0
         ? [`${counted(resent, 'unconfirmed vote')} that the earlier settings used up: resent.`]
         : []),
-      ...(isCredentialsChange
-        ? sentText(shown, server, session).map(([name, words]) => `${name}: ${words}`)
-        : []),
+      ...(isCredentialsChange && sent !== null ? [`Sent, not confirmed: ${sent}`] : []),
       `Check that they arrive: ${invocation(`listener test ${server.slug}`, session.terminal.env)}`,
     ].join('\n'),
   };
@@ -246,7 +245,7 @@ async function change(
     text: [
       `The listener of ${server.slug} is ${shown.state}; ${counted(shown.waiting, 'vote')} waiting.`,
       ...(shown.unconfirmed > 0 ? [`Unconfirmed: ${unconfirmedText(shown, server, session)}`] : []),
-      ...(shown.queuePaused ? [`${QUEUE_PAUSED}.`] : []),
+      ...(isHeldByPause(shown) ? [`${QUEUE_PAUSED}.`] : []),
     ].join('\n'),
   };
 }

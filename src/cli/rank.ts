@@ -1,9 +1,14 @@
 import type { Command } from 'commander';
 import type { AppDeps } from '../process/app-deps.ts';
 import { allowVotes } from '../ranking/evidence/allow-votes.ts';
-import { type RankDay, REASONS, type Reason, sumOfDays } from '../ranking/evidence/rank-votes.ts';
 import {
-  type Decider,
+  LESS_WEIGHT_REASONS,
+  type LessWeightReason,
+  type RankDay,
+  sumOfDays,
+} from '../ranking/evidence/rank-votes.ts';
+import {
+  type DecidingFigure,
   explainRank,
   type RankExplanation,
   type RankFigures,
@@ -47,7 +52,9 @@ async function allow(
 ): Promise<Answer> {
   const { _id, slug } = await serverOf(deps, text);
   const server = await allowVotes(deps, _id, { votes, reason }, 'cli');
-  const allowed = server?.voteAllowance?.votes ?? 0;
+  // `server` is null if it was removed in the meantime.
+  if (!server) throw new CommandError('server-not-found', `The server “${text}” is no longer listed.`);
+  const allowed = server.voteAllowance?.votes ?? 0;
   return {
     json: { server_id: _id.toHexString(), votes_a_day: allowed },
     text: `${counted(allowed, 'vote')} of ${slug} a day need no evidence. The next ranking counts them.`,
@@ -82,21 +89,23 @@ function figuresJson({ serverId, slug, rank, votesCount, rankVotes, probedUptime
   };
 }
 
-function explanationJson({ server, rankedAt, listed, days, above, below }: RankExplanation) {
+function explanationJson({ server, rankedAt, serverCount, days, above, below }: RankExplanation) {
   const neighbour = (next: RankExplanation['above']) => next && { ...figuresJson(next), decided_by: next.by };
   return {
     ...figuresJson(server),
     ranked_at: iso(rankedAt),
-    listed,
+    listed: serverCount,
     votes_by_day: Object.fromEntries(days.map(({ day, votes }) => [day, votes])),
     rank_votes_by_day: Object.fromEntries(days.map(({ day, rankVotes }) => [day, rankVotes])),
-    votes_weighing_less: Object.fromEntries(REASONS.map((reason) => [reason, sumOfDays(days)[reason]])),
+    votes_weighing_less: Object.fromEntries(
+      LESS_WEIGHT_REASONS.map((reason) => [reason, sumOfDays(days)[reason]]),
+    ),
     above: neighbour(above),
     below: neighbour(below),
   };
 }
 
-const WHY: Record<Decider, string> = {
+const DECIDING_FIGURES: Record<DecidingFigure, string> = {
   votes: 'by what its votes weigh',
   uptime: 'same votes; by probed uptime',
   listed: 'same votes and uptime; the older listing is first',
@@ -107,7 +116,7 @@ function uptime(percentage: number | null): string {
   return percentage === null ? 'none' : `${percentage.toFixed(2)} %`;
 }
 
-const REASON: Record<Reason, string> = {
+const LESS_WEIGHT_TEXTS: Record<LessWeightReason, string> = {
   network: 'of one network',
   newcomers: 'of new names',
   api: 'through the API',
@@ -116,20 +125,30 @@ const REASON: Record<Reason, string> = {
 };
 
 function reasonsText(day: RankDay): string {
-  return REASONS.filter((reason) => day[reason] > 0)
-    .map((reason) => `${day[reason]} ${REASON[reason]}`)
+  return LESS_WEIGHT_REASONS.filter((reason) => day[reason] > 0)
+    .map((reason) => `${day[reason]} ${LESS_WEIGHT_TEXTS[reason]}`)
     .join(', ');
 }
 
 function explanationText(explanation: RankExplanation, now: Date): string {
-  const { server, rankedAt, listed, days, above, below } = explanation;
-  const head = pairs([
-    ['Rank', `${server.rank} of ${listed}`],
-    [
-      'Ranked',
-      server.votesCount === null ? 'not yet: it is last until the next ranking' : when(rankedAt, now),
-    ],
-  ]);
+  const { server, rankedAt, serverCount, days } = explanation;
+  const ranked =
+    server.votesCount === null ? 'not yet: it is last until the next ranking' : when(rankedAt, now);
+  return [
+    pairs([
+      ['Rank', `${server.rank} of ${serverCount}`],
+      ['Ranked', ranked],
+    ]),
+    '',
+    neighboursText(explanation, now),
+    '',
+    votesText(explanation),
+    daysText(days),
+  ].join('\n');
+}
+
+/** The server between its neighbours, with the figures of the last ranking. */
+function neighboursText({ server, above, below }: RankExplanation, now: Date): string {
   const row = (figures: RankFigures, why: string) => [
     figures.rank,
     figures.slug,
@@ -140,25 +159,27 @@ function explanationText(explanation: RankExplanation, now: Date): string {
     why,
   ];
   const rows = [
-    ...(above ? [row(above, WHY[above.by])] : []),
+    ...(above ? [row(above, DECIDING_FIGURES[above.by])] : []),
     row(server, ''),
-    ...(below ? [row(below, WHY[below.by])] : []),
+    ...(below ? [row(below, DECIDING_FIGURES[below.by])] : []),
   ];
-  const counting = days.reduce((sum, { votes }) => sum + votes, 0);
-  const since =
-    counting === (server.votesCount ?? 0) ? '' : `; ${counting} now, which the next ranking counts`;
-  return [
-    head,
+  return table(
+    ['RANK', 'SLUG', 'VOTES', 'FOR THE RANK', 'PROBED UPTIME', 'LISTED', 'WHY IT IS NEXT'],
+    rows,
     '',
-    table(['RANK', 'SLUG', 'VOTES', 'FOR THE RANK', 'PROBED UPTIME', 'LISTED', 'WHY IT IS NEXT'], rows, ''),
-    '',
-    `Votes of ${days[0]?.day} to ${days.at(-1)?.day}: ${server.votesCount ?? '-'}${since}.`,
-    table(
-      ['DAY', 'VOTES', 'FOR THE RANK', 'VOTES THAT WEIGH LESS'],
-      days
-        .filter(({ votes }) => votes > 0)
-        .map((day) => [day.day, day.votes, day.rankVotes, reasonsText(day)]),
-      'No day has votes.',
-    ),
-  ].join('\n');
+  );
+}
+
+/** The number of votes in the last ranking, and that of now if it differs. */
+function votesText({ server: { votesCount }, days }: RankExplanation): string {
+  const { votes } = sumOfDays(days);
+  const since = votes === (votesCount ?? 0) ? '' : `; ${votes} now, which the next ranking counts`;
+  return `Votes of ${days[0]?.day} to ${days.at(-1)?.day}: ${votesCount ?? '-'}${since}.`;
+}
+
+function daysText(days: RankDay[]): string {
+  const rows = days
+    .filter(({ votes }) => votes > 0)
+    .map((day) => [day.day, day.votes, day.rankVotes, reasonsText(day)]);
+  return table(['DAY', 'VOTES', 'FOR THE RANK', 'VOTES THAT WEIGH LESS'], rows, 'No day has votes.');
 }

@@ -14,7 +14,7 @@ import { VOTE_SELECTIONS, type VoteSelection } from '../votes/sent-not-confirmed
 import { findVote } from '../votes/vote-list.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
-import { BY, serverOf, uuidOf } from './find.ts';
+import { BY, noListener, serverOf, uuidOf } from './find.ts';
 import { counted, utc } from './format.ts';
 import { examples } from './invocation.ts';
 import { moment } from './option-values.ts';
@@ -34,7 +34,7 @@ export function addResendCommand(vote: Command, terminal: Terminal): void {
     .addOption(
       new Option(
         '--state <state...>',
-        'only votes in these states; by default none and failed, which surely did not arrive; unconfirmed: given up without an answer; sent-not-confirmed: delivered votes that Votifier v1 did not confirm',
+        'only votes in these states; by default none and failed, which surely did not arrive; unconfirmed: given up without an answer; sent-not-confirmed: delivered votes that nothing confirmed, as with Votifier v1',
       ).choices(VOTE_SELECTIONS.filter(isResendable)),
     )
     .addHelpText(
@@ -71,7 +71,7 @@ async function resendRange(
   const resent = await withProgress(session.terminal, 'Resending', 'votes', (progress) =>
     resendVotes(session, server._id, range, BY, { progress }),
   );
-  if (!resent) throw noListener();
+  if (!resent) throw noListener(session, server);
   const notSelected = await countNotSelected(session, server._id, range);
   return {
     json: {
@@ -114,7 +114,7 @@ function rangeText(
     ...notSelectedText(unconfirmed, 'unconfirmed and may have arrived: send', 'unconfirmed'),
     ...notSelectedText(
       sentNotConfirmed,
-      'sent, not confirmed (Votifier v1), and probably arrived: if not, send',
+      'sent, not confirmed (as with Votifier v1), and probably arrived: if not, send',
       'sent-not-confirmed',
     ),
   ];
@@ -135,15 +135,11 @@ function notSelectedText(votes: number, words: string, state: VoteSelection): st
   return [`${counted(votes, 'vote')} of this time range ${are} ${words} ${them} too with --state ${state}.`];
 }
 
-function noListener(): CommandError {
-  return new CommandError('no-listener', 'The server has no vote listener: set one first.');
-}
-
-async function resendOne(deps: AppDeps, text: string): Promise<Answer> {
+async function resendOne(session: Session, text: string): Promise<Answer> {
   const voteId = uuidOf(text);
-  const vote = voteId && (await findVote(deps, voteId));
+  const vote = voteId && (await findVote(session, voteId));
   if (!vote) throw noSuchVote(text);
-  const resent = await resendVote(deps, vote._id, BY);
+  const resent = await resendVote(session, vote._id, BY);
   switch (resent.kind) {
     case 'resent':
       return {
@@ -160,7 +156,7 @@ async function resendOne(deps: AppDeps, text: string): Promise<Answer> {
     case 'under-way':
       throw new CommandError('under-way', `The vote is already ${resent.state}: it is not queued twice.`);
     case 'no-listener':
-      throw noListener();
+      throw noListener(session, await serverOf(session, vote.serverId.toHexString(), { removed: true }));
     case 'imported':
       throw new CommandError('imported', 'The vote was imported, and imported votes are never forwarded.');
     case 'quarantined':

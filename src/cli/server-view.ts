@@ -1,19 +1,25 @@
 import type { WithId } from 'mongodb';
 import { isProbed } from '../games/games.ts';
 import { latencyAt, playersHidden, playersSource, sourceAt, statusAt } from '../history/current-status.ts';
+import { hostAndPort } from '../platform/host-and-port.ts';
 import type { Server } from '../servers/server.ts';
 import type { VoteFigures } from '../votes/vote-figures.ts';
 import { counted, iso, when } from './format.ts';
 import { pairs } from './table.ts';
 
-export function serverText(
-  server: WithId<Server>,
-  figures: VoteFigures,
-  now: Date,
-  listener: string | null,
-  tokens: number,
-  owner: string | null,
-): string {
+/** A server with what `server show` shows beside it. */
+export type ShownServer = {
+  server: WithId<Server>;
+  figures: VoteFigures;
+  /** The state of its listener; null if it has none. */
+  listener: string | null;
+  /** The number of its tokens that are not revoked. */
+  tokens: number;
+  /** The address of its owner; null if it has none. */
+  owner: string | null;
+};
+
+export function serverText({ server, figures, listener, tokens, owner }: ShownServer, now: Date): string {
   const { current, daily } = server;
   return pairs([
     ['Name', server.name],
@@ -29,26 +35,17 @@ export function serverText(
     ['Languages', server.profile?.languages?.join(', ') || '-'],
     ['Owner', ownerText(server, owner, now)],
     ['Listed', when(server.listedAt, now)],
-    ...(server.removedAt ? ([['Removed', when(server.removedAt, now)]] satisfies [string, string][]) : []),
-    ...(server.hiddenAt
-      ? ([['Hidden', `${when(server.hiddenAt, now)}: ${server.hiddenReason}`]] satisfies [string, string][])
-      : []),
-    ['Rank', server.hiddenAt ? 'none while hidden' : server.rankPosition],
+    ['Removed', server.removedAt ? when(server.removedAt, now) : null],
+    ['Hidden', server.hiddenAt ? `${when(server.hiddenAt, now)}: ${server.hiddenReason}` : null],
+    ['Rank', rankText(server)],
     ['Status', statusText(server, now)],
-    [
-      'Players',
-      playersHidden(current)
-        ? 'players hidden'
-        : `${current.onlinePlayers} of ${current.maxPlayers}${playersSource(server) === 'reports' ? ' reported' : ''}`,
-    ],
+    ['Players', playersText(server)],
     ['In 7 days', `${decimals(daily.averagePlayers)} players on average, ${daily.peakPlayers} at the peak`],
     ['Latency', milliseconds(latencyAt(server, now), daily.averageLatency)],
     ['Uptime', daily.uptimePercentage == null ? '-' : `${decimals(daily.uptimePercentage)} % in 30 days`],
     ['Version', current.version || '-'],
     ['Last checked', when(current.checkedAt, now)],
-    ...(isProbed(server.game)
-      ? ([['Next check', when(server.probe.nextAt, now)]] satisfies [string, string][])
-      : []),
+    ['Next check', isProbed(server.game) && !server.removedAt ? when(server.probe.nextAt, now) : null],
     [
       'Votes',
       `${figures.votesCount} in 30 days, ${figures.monthlyVotes} this month, ${figures.allTimeVotes} in all`,
@@ -67,9 +64,22 @@ function ownerText({ ownerId, ownerEmail, proof }: Server, owner: string | null,
 
 const OWNERSHIP_PROOF_TEXTS = { message: 'its message', dns: 'DNS', operator: 'an operator’s word' } as const;
 
+function playersText(server: WithId<Server>): string {
+  const { current } = server;
+  if (playersHidden(current)) return 'players hidden';
+  const source = playersSource(server) === 'reports' ? ' reported' : '';
+  return `${current.onlinePlayers} of ${current.maxPlayers}${source}`;
+}
+
+function rankText({ removedAt, hiddenAt, rankPosition }: Server): string | number {
+  if (removedAt) return '-';
+  return hiddenAt ? 'none while hidden' : rankPosition;
+}
+
 /** The status and its reason. */
 function statusText(server: WithId<Server>, now: Date): string {
-  const { probe, game } = server;
+  const { probe, game, removedAt } = server;
+  if (removedAt) return 'removed';
   const status = statusAt(server, now);
   if (sourceAt(server, now) === 'reports') return `${status}, by its own reports`;
   if (!isProbed(game))
@@ -91,7 +101,7 @@ function decimals(value: number): string {
 
 /** `play.example.org:25565`; an IPv6 address in brackets. */
 export function addressOf({ address, port }: Server): string {
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+  return hostAndPort(address, port);
 }
 
 export function serverJson(server: WithId<Server>, now: Date, owner: string | null): Record<string, unknown> {
@@ -111,8 +121,9 @@ export function serverJson(server: WithId<Server>, now: Date, owner: string | nu
     listed_at: iso(server.listedAt),
     removed_at: iso(server.removedAt),
     hidden_at: iso(server.hiddenAt ?? null),
-    rank_position: server.rankPosition,
-    status: statusAt(server, now),
+    hidden_reason: server.hiddenReason ?? null,
+    rank_position: server.removedAt ? null : server.rankPosition,
+    status: server.removedAt ? null : statusAt(server, now),
     online_players: current.onlinePlayers,
     players_hidden: playersHidden(current),
     max_players: current.maxPlayers,

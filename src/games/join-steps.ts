@@ -1,5 +1,5 @@
-import { isIP } from 'node:net';
 import { defineMessage, filled, type Text } from '../language/t.ts';
+import { hostAndPort } from '../platform/host-and-port.ts';
 import { findGame, type Game } from './games.ts';
 import { queryPorts } from './query-ports.ts';
 
@@ -66,7 +66,7 @@ const STEAM = ['valve', 'dayz', 'sdtd'];
 /** How players join a server. A game without known steps gets those of Steam's list, or steps that name the address. */
 export function joinSteps(server: Joined): JoinSteps {
   const { address: host, port } = server;
-  const whole = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+  const whole = hostAndPort(host, port);
   const game = findGame(server.game ?? '');
   const steam = game && STEAM.includes(game.protocol) ? `${host}:${steamPort(game, server)}` : null;
   const link = steam && HOST.test(host) ? `steam://connect/${steam}` : null;

@@ -3,7 +3,7 @@ import { after, type Clock, DAY, SECOND } from '../platform/clock.ts';
 import { addDays, DayError, dayOf, startOf } from '../platform/periods/period-marks.ts';
 import type { Server } from '../servers/server.ts';
 import type { DailyStats } from './daily-stats.ts';
-import { type EdgeReport, reportEdges, reportsAt, without } from './report-edges.ts';
+import { type EdgeReport, edgeReports, reportEdges, serversWithoutReport } from './report-edges.ts';
 import { inSlices, type SliceOptions } from './server-slices.ts';
 import type { StatusSample } from './status-sample.ts';
 import { ifAny, LONGEST_GAP_MS, NO_SUMS, PROBE_SUMS, REPORT_SUMS, reportSpans } from './sum-samples.ts';
@@ -88,11 +88,11 @@ async function computeSlice(
 ): Promise<EdgeReport[]> {
   const start = startOf(day);
   const end = after(start, DAY);
-  const { before, behind } = await reportEdges({ statusSamples }, reporting, { start, end, now });
+  const { before, after: following } = await reportEdges({ statusSamples }, reporting, { start, end, now });
   const at = { $gte: start, $lt: end };
   const reports: Document[] = [
     { $match: { serverId: { $in: reporting }, at, source: 'report' } },
-    { $unionWith: { pipeline: [{ $documents: [...before, ...behind] }] } },
+    { $unionWith: { pipeline: [{ $documents: [...before, ...following] }] } },
     ...reportSpans(start, end),
     { $group: { _id: '$serverId', ...REPORT_SUMS, known: { $max: KNOWN } } },
     { $match: { known: true } },
@@ -160,12 +160,18 @@ async function silentDays(
   const dayBefore = after(start, -DAY);
   const first = computableDays(now).first;
   const steady = before.filter(({ at }) => at >= dayBefore);
-  const begun = await reportsAt(deps, 'first', without(serverIds, steady), start, after(start, DAY));
-  const longAway = without(
+  const begun = await edgeReports(
+    deps,
+    'first',
+    serversWithoutReport(serverIds, steady),
+    start,
+    after(start, DAY),
+  );
+  const longAway = serversWithoutReport(
     begun.map(({ serverId }) => serverId),
     before,
   );
-  const older = await reportsAt(deps, 'last', longAway, startOf(first), after(start, -LONGEST_GAP_MS));
+  const older = await edgeReports(deps, 'last', longAway, startOf(first), after(start, -LONGEST_GAP_MS));
   const days = new Map<string, ObjectId[]>();
   const returned = new Set(begun.map(({ serverId }) => serverId.toHexString()));
   for (const { serverId, at } of [...before, ...older]) {

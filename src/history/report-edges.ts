@@ -19,22 +19,25 @@ export async function reportEdges(
   deps: Samples,
   serverIds: ObjectId[],
   { start, end, now }: { start: Date; end: Date; now: Date },
-): Promise<{ before: EdgeReport[]; behind: EdgeReport[] }> {
-  const near = after(start, -NEAR_MS);
-  const before = await reportsAt(deps, 'last', serverIds, near, start);
+): Promise<{ before: EdgeReport[]; after: EdgeReport[] }> {
+  const nearStart = after(start, -NEAR_MS);
+  const before = await edgeReports(deps, 'last', serverIds, nearStart, start);
+  const farStart = after(start, -LONGEST_GAP_MS);
   before.push(
-    ...(await reportsAt(deps, 'last', without(serverIds, before), after(start, -LONGEST_GAP_MS), near)),
+    ...(await edgeReports(deps, 'last', serversWithoutReport(serverIds, before), farStart, nearStart)),
   );
   const nearEnd = after(end, NEAR_MS);
-  const behind = await reportsAt(deps, 'first', serverIds, end, nearEnd);
-  const late = after(now, 1);
-  if (nearEnd < late)
-    behind.push(...(await reportsAt(deps, 'first', without(serverIds, behind), nearEnd, late)));
-  return { before, behind };
+  const following = await edgeReports(deps, 'first', serverIds, end, nearEnd);
+  const untilNow = after(now, 1);
+  if (nearEnd < untilNow) {
+    const others = serversWithoutReport(serverIds, following);
+    following.push(...(await edgeReports(deps, 'first', others, nearEnd, untilNow)));
+  }
+  return { before, after: following };
 }
 
 /** The first or last report of each server from `from` (inclusive) to `to` (exclusive). */
-export async function reportsAt(
+export async function edgeReports(
   { statusSamples }: Samples,
   which: 'first' | 'last',
   serverIds: ObjectId[],
@@ -58,7 +61,10 @@ export async function reportsAt(
 }
 
 /** The servers without a report in `found`. */
-export function without(serverIds: ObjectId[], found: Pick<EdgeReport, 'serverId'>[]): ObjectId[] {
+export function serversWithoutReport(
+  serverIds: ObjectId[],
+  found: Pick<EdgeReport, 'serverId'>[],
+): ObjectId[] {
   const known = new Set(found.map(({ serverId }) => serverId.toHexString()));
   return serverIds.filter((serverId) => !known.has(serverId.toHexString()));
 }

@@ -3,6 +3,7 @@ import { type Collection, ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import { type AuditEntry, recordAuditOnce } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
+import { hostAndPort } from '../platform/host-and-port.ts';
 import { newListing, nextRank } from '../servers/listed-servers.ts';
 import type { Server } from '../servers/server.ts';
 import { newServer, type ServerSettings } from '../servers/server-settings.ts';
@@ -151,7 +152,7 @@ function refusalOf(
 ): string | null {
   const id = serverId.toHexString();
   const { name, address, port } = settings;
-  const server = `${name} at ${address}:${port}`;
+  const server = `${name} at ${hostAndPort(address, port)}`;
   const other = earlier.serverById.get(id);
   if (other !== undefined && other !== server) return `an earlier line has the same id or slug: ${other}`;
   earlier.serverById.set(id, server);

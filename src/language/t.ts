@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { IntlMessageFormat } from 'intl-messageformat';
 import { GERMAN } from './german.ts';
 import { type Language, LOCALES, languageNow } from './language.ts';
-import type { Html, Made, NeedsNothing, PlainTag, Value, Values } from './messages.ts';
+import type { Html, Made, NeedsNothing, PlainTag, Value, Values } from './text-types.ts';
 
 /** An English text that is translated into every language (see german.ts). */
 type Message = keyof typeof GERMAN;

@@ -14,20 +14,22 @@ export function listenerNotificationText(
   notification: ListenerNotification,
   due: DueNotification,
 ): NotificationText {
-  const { subject, lines } = TEXTS[due.kind](notification, due);
+  const { subject, paragraphs } = TEXTS[due.kind](notification, due);
   const about = `${notification.listener._id.toHexString()}:${due.since.getTime()}`;
-  return { ...eventOf(due.kind, about), subject, paragraphs: lines, part: '/listener' };
+  return { ...eventOf(due.kind, about), subject, paragraphs, part: '/listener' };
 }
 
-type SubjectAndLines = { subject: string; lines: string[] };
-type MakeText = (notification: ListenerNotification, due: DueNotification) => SubjectAndLines;
+type MakeText = (
+  notification: ListenerNotification,
+  due: DueNotification,
+) => Pick<NotificationText, 'subject' | 'paragraphs'>;
 
 const NOT_FETCHED = explain('not-fetched', 'fetch');
 
 const TEXTS: Record<DueNotification['kind'], MakeText> = {
   paused: (notification, { since }) => ({
     subject: 'its vote listener is paused',
-    lines: [
+    paragraphs: [
       `The vote listener of ${notification.server.name} does not accept votes. Delivery is paused since ${time(since)}.`,
       ...reason(notification),
       `${waiting(notification)} Votes are kept for 72 hours after they were cast. They are sent as soon as you have corrected the listener and resumed it here:`,
@@ -35,7 +37,7 @@ const TEXTS: Record<DueNotification['kind'], MakeText> = {
   }),
   unreachable: (notification, { since }) => ({
     subject: 'its vote listener cannot be reached',
-    lines: [
+    paragraphs: [
       `We have not been able to reach the vote listener of ${notification.server.name} since ${time(since)}.`,
       ...reason(notification),
       `${waiting(notification)} We keep trying and send the votes as soon as the listener answers, up to 72 hours after they were cast. The listener’s page:`,
@@ -43,24 +45,24 @@ const TEXTS: Record<DueNotification['kind'], MakeText> = {
   }),
   unfetched: (notification, { since }) => ({
     subject: 'nobody fetches its votes',
-    lines: [
+    paragraphs: [
       notification.listener.fetched
         ? `Nobody has fetched the votes of ${notification.server.name} since ${time(since)}.`
         : `Nobody has fetched the votes of ${notification.server.name} yet.`,
-      `${t(NOT_FETCHED.advice)}`,
+      t(NOT_FETCHED.advice),
       `${waiting(notification)} Votes are kept for 72 hours after they were cast, and go out as soon as your server fetches them. The listener’s page:`,
     ],
   }),
   'fetched-again': (notification, { since }) => ({
     subject: 'its votes are fetched again',
-    lines: [
+    paragraphs: [
       `The votes of ${notification.server.name} are fetched again, after nobody fetched them from ${time(since)} on.`,
       'The listener’s page:',
     ],
   }),
   expiring: (notification) => ({
     subject: 'votes are about to be given up',
-    lines: [
+    paragraphs: [
       `${votesDo(notification.deliveries.waiting, 'waits', 'wait')} for the vote listener of ${notification.server.name}. A vote that could not be delivered within 72 hours is given up${notification.expiresAt ? `, the oldest of these on ${time(notification.expiresAt)}` : ''}.`,
       ...reason(notification),
       'You can send these votes again by hand for 30 days. The listener’s page:',
@@ -68,9 +70,9 @@ const TEXTS: Record<DueNotification['kind'], MakeText> = {
   }),
   returned: (notification, { since }) => ({
     subject: 'its vote listener is back',
-    lines: [
+    paragraphs: [
       `The vote listener of ${notification.server.name} takes votes again, after an outage that began on ${time(since)}.`,
-      outcome(notification),
+      delayedVotesText(notification),
       'The listener’s page:',
     ],
   }),
@@ -98,10 +100,11 @@ function explained({
 function waiting({ deliveries }: ListenerNotification): string {
   return deliveries.waiting === 0
     ? 'No vote is waiting yet.'
-    : `${votesDo(deliveries.waiting, 'is waiting.', 'are waiting.')}`;
+    : votesDo(deliveries.waiting, 'is waiting.', 'are waiting.');
 }
 
-function outcome({ deliveries: { arrived, waiting, lost } }: ListenerNotification): string {
+/** What became of the votes that waited during an outage. */
+function delayedVotesText({ deliveries: { arrived, waiting, lost } }: ListenerNotification): string {
   const total = arrived + waiting + lost;
   if (total === 0) return 'No vote had to wait.';
   if (arrived === total)

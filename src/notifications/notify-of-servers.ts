@@ -1,6 +1,7 @@
 import type { Collection, WithId } from 'mongodb';
 import { statusAt } from '../history/current-status.ts';
 import { after, DAY, HOUR, MINUTE } from '../platform/clock.ts';
+import { hostAndPort } from '../platform/host-and-port.ts';
 import type { Server } from '../servers/server.ts';
 import { type Audiences, audienceOf } from './audience.ts';
 import { eventOf, type NotificationText, time } from './notification-text.ts';
@@ -74,7 +75,7 @@ function offlineText({ _id, name, address, port }: WithId<Server>, since: Date):
     ...eventOf('offline', `${_id.toHexString()}:${since.getTime()}`),
     subject: 'the server is offline',
     paragraphs: [
-      `${name} does not answer our queries at ${address}:${port} since ${time(since)}. Players see it as offline.`,
+      `${name} does not answer our queries at ${hostAndPort(address, port)} since ${time(since)}. Players see it as offline.`,
       'If it runs, check that its port is open and that the address is still right. The server’s page:',
     ],
     part: '',

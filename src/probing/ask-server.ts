@@ -1,8 +1,8 @@
-import { isIPv6 } from 'node:net';
 import type { Protocol } from 'gamedig';
 import { type Game, gameOf } from '../games/games.ts';
 import { transportOf } from '../games/protocols.ts';
 import type { AddressRanges } from '../platform/address-guard.ts';
+import { hostAndPort } from '../platform/host-and-port.ts';
 import type { MayConnect } from '../platform/limits/outgoing-limit.ts';
 import type { Ask, Probe, ServerAnswer, Target } from './ask.ts';
 import { keepFirstAnswer } from './keep-first-answer.ts';
@@ -69,7 +69,7 @@ async function query(
   const left = QUERY_MS - (performance.now() - began);
 
   const servers = addresses.flatMap((address) =>
-    ports.map((port) => ({ host, address, port, where: `${isIPv6(host) ? `[${host}]` : host}:${port}` })),
+    ports.map((port) => ({ host, address, port, where: hostAndPort(host, port) })),
   );
   const query = () => queryInOrder(servers, { game, target, oldServers, ...bounds }, left);
   return transportOf(game.protocol) === 'udp' ? limit(query, signal) : query();

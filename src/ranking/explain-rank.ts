@@ -37,17 +37,18 @@ export type RankFigures = {
 };
 
 /** The figure that decides which of two neighbours is above the other. */
-export type Decider = 'votes' | 'uptime' | 'listed' | 'id';
+export type DecidingFigure = 'votes' | 'uptime' | 'listed' | 'id';
 
 export type RankExplanation = {
   server: RankFigures;
   /** Null before the first ranking. */
   rankedAt: Date | null;
-  listed: number;
+  /** How many servers have a rank. */
+  serverCount: number;
   /** The current votes of each day that counts, oldest first, and what they weigh. */
   days: RankDay[];
-  above: (RankFigures & { by: Decider }) | null;
-  below: (RankFigures & { by: Decider }) | null;
+  above: (RankFigures & { by: DecidingFigure }) | null;
+  below: (RankFigures & { by: DecidingFigure }) | null;
 };
 
 function figuresOf({ _id, name, slug, rankPosition, ranked, listedAt }: WithId<Server>): RankFigures {
@@ -63,7 +64,7 @@ function figuresOf({ _id, name, slug, rankPosition, ranked, listedAt }: WithId<S
   };
 }
 
-function decider(one: RankFigures, other: RankFigures): Decider {
+function decidingFigure(one: RankFigures, other: RankFigures): DecidingFigure {
   if (one.rankVotes !== other.rankVotes) return 'votes';
   if (one.probedUptime !== other.probedUptime) return 'uptime';
   return one.listedAt.getTime() === other.listedAt.getTime() ? 'id' : 'listed';
@@ -83,7 +84,7 @@ async function neighboursOf({ servers, rankedLists }: ExplainDeps, rank: number)
  */
 export async function explainRank(deps: ExplainDeps, found: WithId<Server>): Promise<RankExplanation> {
   const at = await rankedAt(deps);
-  const [[above, below], { servers: listed }, days] = await Promise.all([
+  const [[above, below], { servers: ranked }, days] = await Promise.all([
     neighboursOf(deps, found.rankPosition),
     readListingSummary(deps),
     rankVotesByDay(deps, found._id, dayOf(at ?? deps.clock.now())),
@@ -92,13 +93,13 @@ export async function explainRank(deps: ExplainDeps, found: WithId<Server>): Pro
   const neighbour = (other: WithId<Server> | null | undefined) => {
     if (!other) return null;
     const figures = figuresOf(other);
-    return { ...figures, by: decider(server, figures) };
+    return { ...figures, by: decidingFigure(server, figures) };
   };
   return {
     server,
     rankedAt: at,
     // If the server was listed after the last ranking: its rank is greater than the number of servers in that ranking.
-    listed: Math.max(listed, found.rankPosition),
+    serverCount: Math.max(ranked, found.rankPosition),
     days,
     above: neighbour(above),
     below: neighbour(below),

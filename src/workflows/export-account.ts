@@ -8,6 +8,7 @@ import type { Complaint } from '../moderation/complaint.ts';
 import type { DiscordWebhook } from '../notifications/discord/discord-webhook.ts';
 import type { AuditEntry } from '../platform/audit/audit-log.ts';
 import { type Clock, HOUR } from '../platform/clock.ts';
+import { hostAndPort } from '../platform/host-and-port.ts';
 import { type Allowance, type RateLimit, useAllowance } from '../platform/limits/rate-limit.ts';
 import type { Review } from '../reviews/review.ts';
 import { type ApiToken, kindOf, scopesOf } from '../servers/api-token.ts';
@@ -203,7 +204,7 @@ async function connectionsOf(deps: ExportDeps, serverId: ObjectId, truncated: st
 /** A listener's address. A URL loses its path and query, which may contain a secret. null: the votes are fetched. */
 function addressOf({ url, host, port }: Pick<Listener, 'url' | 'host' | 'port'>): string | null {
   if (url) return new URL(url).origin;
-  return host ? `${host}:${port}` : null;
+  return host ? hostAndPort(host, port) : null;
 }
 
 function membershipRecord(server: WithId<Server>, userId: ObjectId): object {

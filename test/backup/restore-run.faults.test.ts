@@ -1,5 +1,6 @@
 import { ObjectId, UUID } from 'mongodb';
 import { expect, test, vi } from 'vitest';
+import { collectionNames } from '../../src/backup/restore-run.ts';
 import { takeBackup } from '../../src/backup/take-backup.ts';
 import { missingUniqueIndexes } from '../../src/database/indexes.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
@@ -109,4 +110,22 @@ test('a restore that is interrupted while it migrates only migrates when it is r
   expect(record).toHaveProperty('finishedAt');
   expect(await missingUniqueIndexes(other.mongo.db)).toEqual([]);
   await expect(restoreInto(other, folder)).rejects.toMatchObject({ code: 'database-not-empty' });
+});
+
+test('a database that was emptied after a restore takes another one', async () => {
+  const { folder, other } = await backedUp();
+  await restoreInto(other, folder);
+  const first = await other.restores.findOne();
+  const { db } = other.mongo;
+  const names = (await collectionNames(db)).filter((name) => name !== 'restores');
+  await Promise.all(names.map((name) => db.dropCollection(name)));
+  const second = await stoppedRestore(other, folder);
+  const [record, ...more] = await other.restores.find().toArray();
+  expect(more).toEqual([]);
+  expect(record).not.toMatchObject({ runId: first?.runId });
+  for (const field of ['finishedAt', 'restored']) expect(record).not.toHaveProperty(field);
+  second.goOn();
+  await second.ended;
+  expect(await other.votes.countDocuments()).toBe(1);
+  expect(await other.restores.findOne()).toHaveProperty('finishedAt');
 });

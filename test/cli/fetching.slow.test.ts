@@ -1,4 +1,4 @@
-import { MongoClient, ObjectId } from 'mongodb';
+import { MongoClient, ObjectId, UUID } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { awaitTake } from '../../src/delivery/fetch/await-take.ts';
 import { fetchingListener, noteTake } from '../../src/delivery/fetch/fetching-listener.ts';
@@ -52,6 +52,27 @@ describe('a server that fetches its votes', () => {
       secret_readable: true,
     });
     expect(shown.last_fetched_at).toEqual(expect.any(String));
+  });
+
+  it('shows votes that a taker sent without a confirmation, and no paused queue', async () => {
+    const { slug, server_id } = await cli.addServer('Taken');
+    await cli.run(`listener set ${slug} --protocol fetch`);
+    const waiting = await cli.cast(server_id, 'Alex');
+    const sent = new UUID(await cli.cast(server_id, 'Steve'));
+    const delivered = {
+      'delivery.state': 'delivered',
+      'delivery.codes': { 'sent-not-confirmed': 1 },
+    } as const;
+    await cli.deps.votes.updateOne({ _id: sent }, { $set: delivered });
+    const queue = cli.deps.queues['forward-votes'];
+    await queue.pause();
+    onTestFinished(() => queue.resume());
+    const { stdout } = await cli.run(`listener show ${slug}`);
+    expect(stdout).toMatch(/^Sent, not confirmed: +1 vote that nothing confirmed, counted as delivered\. /m);
+    for (const shown of [stdout, (await cli.run(`vote show ${waiting}`)).stdout]) {
+      expect(shown).not.toMatch(/v1|paused/);
+    }
+    expect((await cli.run(`listener resume ${slug}`)).stdout).not.toContain('paused');
   });
 
   it('takes no options of other protocols', async () => {

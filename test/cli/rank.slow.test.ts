@@ -1,5 +1,5 @@
-import { ObjectId } from 'mongodb';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Collection, ObjectId } from 'mongodb';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { markDone } from '../../src/platform/periods/period-marks.ts';
 import { type Cli, openCli } from './tallyport.ts';
 
@@ -69,6 +69,13 @@ it('explains what votes weigh, and lets votes count without evidence', async () 
   expect(await cli.deps.voteCounters.findOne(key)).not.toHaveProperty('weighed');
   expect((await cli.run(`rank allow ${slug} -1 --reason x --json`)).code).not.toBe(0);
   expect((await cli.run(`rank allow ${slug} some --json`, '--reason', 'x')).json.code).toBeDefined();
+});
+
+it('lets no votes count of a server that is removed meanwhile', async () => {
+  const { slug } = await cli.addServer('Removed meanwhile');
+  vi.spyOn(Collection.prototype, 'findOneAndUpdate').mockResolvedValueOnce(null);
+  const result = await cli.run(`rank allow ${slug} 600 --reason streamer --json`);
+  expect(result).toMatchObject({ code: 1, json: { code: 'server-not-found' } });
 });
 
 it('excludes votes with a reason, shows the exclusion, and undoes it', async () => {

@@ -193,6 +193,26 @@ describe('server edit', () => {
   });
 });
 
+it('show gives the reason for which a server is hidden, and no rank and status of a removed one', async () => {
+  const { server_id, slug } = await cli.addServer('Gone');
+  const hidden = { hiddenAt: new Date(), hiddenReason: 'Spam' };
+  await cli.deps.servers.updateOne({ _id: new ObjectId(server_id) }, { $set: hidden });
+  expect((await cli.run(`server show ${slug} --json`)).json).toMatchObject({
+    hidden_at: hidden.hiddenAt.toISOString(),
+    hidden_reason: 'Spam',
+    rank_position: expect.any(Number),
+    status: 'unknown',
+  });
+  await cli.run(`server remove ${slug} --yes`);
+  const stale = { rank_position: null, status: null };
+  expect((await cli.run(`server show ${slug} --json`)).json).toMatchObject(stale);
+  const { servers } = (await cli.run('server list --removed --json')).json;
+  expect(servers).toContainEqual(expect.objectContaining({ server_id, ...stale }));
+  const { stdout } = await cli.run(`server show ${slug}`);
+  expect(stdout).toMatch(/^Rank: +-\nStatus: +removed$/m);
+  expect(stdout).not.toContain('Next check');
+});
+
 describe('server remove', () => {
   it('does not ask for --yes if there is no such server', async () => {
     expect((await cli.run('server remove nope --json')).json.code).toBe('server-not-found');

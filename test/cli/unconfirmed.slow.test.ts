@@ -72,8 +72,7 @@ it('votes that a wrong v1 key has used up are counted, found, and resent when th
   await drainHere(deps, server_id);
   const rightKey = path.join(await mkdtemp(path.join(tmpdir(), 'tallyport-key-')), 'public.key');
   await writeFile(rightKey, keyLine(RIGHT));
-  const offer =
-    /^Sent, not confirmed: +2 votes without an answer in Votifier v1, .* --state sent-not-confirmed$/m;
+  const offer = /^Sent, not confirmed: +2 votes that nothing confirmed, .* --state sent-not-confirmed$/m;
   expect((await cli.run(`listener show ${slug}`)).stdout).toMatch(offer);
 
   const set = `listener set ${slug} --protocol votifier-v1 --host 127.0.0.1 --port ${port} --public-key-file ${rightKey}`;

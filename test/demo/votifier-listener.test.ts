@@ -100,6 +100,12 @@ describe('VotifierListener with the client minecraft-server-util', () => {
     await voteV2();
   });
 
+  it('keeps its port if it is to start elsewhere while it runs', async () => {
+    const { port } = listener;
+    await expect(listener.startElsewhere()).rejects.toThrow('already running');
+    expect(listener.port).toBe(port);
+  });
+
   it('stops and restarts on the same port', async () => {
     const { port } = listener;
     await listener.stop();

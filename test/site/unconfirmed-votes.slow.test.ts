@@ -132,7 +132,7 @@ test('a corrected v1 key offers to send again votes that the earlier key may hav
   expect(page).toContain('Last delivered none with these settings');
   expect(await fixture.read('/votes')).not.toContain('Last vote');
   expect(page).toContain(
-    'Sent, not confirmed 1: the listener closed the connection without an answer. They count as delivered.',
+    'Sent, not confirmed 1: nothing confirmed them, as with most Votifier v1 listeners. They count as delivered.',
   );
   expect((await fixture.get('/listener')).body).toContain('/votes/resend?state=sent-not-confirmed"');
 

@@ -5,6 +5,8 @@ import { MOST_AHEAD } from './vote-timeline.ts';
 /** How a page or a terminal writes a time: `on` writes the date, `next` writes how long it is until then. */
 export type StatusTimes = { on: (at: Date) => string; next: (at: Date) => string };
 
+type Waiting = Extract<DeliveryStatus, { state: 'waiting' }>;
+
 /**
  * What a vote waits for, or how its delivery ended and what can still be done, in sentences for pages and the terminal.
  *
@@ -36,6 +38,7 @@ function sentences(status: DeliveryStatus, times: StatusTimes, queuePaused: bool
       const { reason, givenUpAt } = status;
       return [
         waitingText(status, times, queuePaused),
+        ...(queuePaused && isHeldByPause(status) ? [t(QUEUE_PAUSED)] : []),
         ...(reason ? [t(reason.cause)] : []),
         ...(givenUpAt ? [t('It expires {time}.', { time: times.next(givenUpAt) })] : []),
       ];
@@ -62,6 +65,13 @@ function sentences(status: DeliveryStatus, times: StatusTimes, queuePaused: bool
     }
   }
 }
+
+/** Whether a paused delivery queue delays a vote further. `turn` is left out, because its text names the pause. */
+function isHeldByPause({ waitingFor: { kind }, fetched }: Waiting): boolean {
+  return !fetched && (kind === 'listener-test' || kind === 'own-retry' || kind === 'outgoing-limit');
+}
+
+const QUEUE_PAUSED = defineMessage('The operator of this listing has paused vote delivery for all servers.');
 
 function resendableText(until: Date | null, times: StatusTimes): string[] {
   return until ? [t('It can be sent again until {time}.', { time: times.on(until) })] : [];
@@ -132,7 +142,7 @@ const FAILED: Record<Extract<DeliveryStatus, { state: 'failed' }>['why'], Text> 
 };
 
 function waitingText(
-  { waitingFor, ahead, fetched }: Extract<DeliveryStatus, { state: 'waiting' }>,
+  { waitingFor, ahead, fetched }: Waiting,
   { next }: StatusTimes,
   queuePaused: boolean | null,
 ): string {

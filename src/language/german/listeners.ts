@@ -45,8 +45,8 @@ export const LISTENERS = {
   'no answer after the last attempt. They may have arrived.':
     'keine Antwort nach dem letzten Versuch. Sie sind vielleicht angekommen.',
   'Send again…': 'Noch einmal senden…',
-  'the listener closed the connection without an answer. They count as delivered. If they did not reach your game:':
-    'der Listener hat die Verbindung ohne Antwort geschlossen. Sie gelten als zugestellt. Falls sie dein Spiel nicht erreicht haben:',
+  'nothing confirmed them, as with most Votifier v1 listeners. They count as delivered. If they did not reach your game:':
+    'nichts hat sie bestätigt, wie bei den meisten Votifier-v1-Listenern. Sie gelten als zugestellt. Falls sie dein Spiel nicht erreicht haben:',
   Unreachable: 'Nicht erreichbar',
   'Paused because of an error': 'Wegen eines Fehlers pausiert',
   'Paused by its owner': 'Vom Besitzer pausiert',

@@ -46,8 +46,8 @@ export const VOTES = {
     'Du kannst Stimmen 30 Tage nach ihrer Abgabe senden. Importierte Stimmen werden nie gesendet.',
   'These votes were delivered. Each will arrive twice.':
     'Diese Stimmen wurden zugestellt. Jede kommt dann zweimal an.',
-  'The listener closed the connection without an answer, as most Votifier v1 listeners do when they accept a vote. Votes that have arrived will arrive twice. Send only votes that did not reach your game.':
-    'Der Listener hat die Verbindung ohne Antwort geschlossen, wie es die meisten Votifier-v1-Listener tun, wenn sie eine Stimme annehmen. Angekommene Stimmen kommen dann zweimal an. Sende nur Stimmen, die dein Spiel nicht erreicht haben.',
+  'Nothing confirmed these votes, as with most Votifier v1 listeners. Votes that have arrived will arrive twice. Send only votes that did not reach your game.':
+    'Nichts hat diese Stimmen bestätigt, wie bei den meisten Votifier-v1-Listenern. Angekommene Stimmen kommen dann zweimal an. Sende nur Stimmen, die dein Spiel nicht erreicht haben.',
   'These votes may have arrived. Some may arrive twice.':
     'Diese Stimmen sind vielleicht angekommen. Manche kommen dann zweimal an.',
   'A vote with an unanswered earlier attempt may arrive twice. Its timeline shows such attempts.':

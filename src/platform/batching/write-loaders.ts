@@ -103,18 +103,22 @@ export function insertLoader<D extends Document>(
  *
  * @param collectMs - see `BatchLoader`
  */
-export function upsertLoader<D extends Document>(safety: WriteSafety, collectMs = 0): Updating<D> {
-  return { ...updating<D>(safety, true), collectMs };
+export function upsertLoader<D extends Document>(safety: WriteSafety, collectMs = 0): UpdateLoader<D> {
+  return { ...loaderOfUpdates<D>(safety, true), collectMs };
 }
 
 /** Like `upsertLoader`, but inserts no document, and always with a `collectMs` of 0. */
-export function updateLoader<D extends Document>(safety: WriteSafety): Updating<D> {
-  return updating(safety, false);
+export function updateLoader<D extends Document>(safety: WriteSafety): UpdateLoader<D> {
+  return loaderOfUpdates(safety, false);
 }
 
-type Updating<D extends Document> = BatchLoader<Collection<D>, { q: Filter<D>; u: UpdateFilter<D> }, true>;
+type UpdateLoader<D extends Document> = BatchLoader<
+  Collection<D>,
+  { q: Filter<D>; u: UpdateFilter<D> },
+  true
+>;
 
-function updating<D extends Document>(safety: WriteSafety, upsert: boolean): Updating<D> {
+function loaderOfUpdates<D extends Document>(safety: WriteSafety, upsert: boolean): UpdateLoader<D> {
   return {
     most: 200,
     async load(collection, statements) {

@@ -6,8 +6,8 @@ import { ALWAYS_FULL } from './due-days.ts';
 import { firstWeighedDay } from './rule-start.ts';
 
 /** Why a vote weighs less than others. `later`: it was cast after its day was last weighed. */
-export const REASONS = ['network', 'newcomers', 'api', 'waiting', 'later'] as const;
-export type Reason = (typeof REASONS)[number];
+export const LESS_WEIGHT_REASONS = ['network', 'newcomers', 'api', 'waiting', 'later'] as const;
+export type LessWeightReason = (typeof LESS_WEIGHT_REASONS)[number];
 
 /** A UTC day of a server. For each reason: how many votes weigh less. */
 export type RankDay = {
@@ -20,7 +20,7 @@ export type RankDay = {
    * weight, or all votes of the finished day count in full.
    */
   players?: number | null | undefined;
-} & Record<Reason, number>;
+} & Record<LessWeightReason, number>;
 
 /**
  * What the votes of each day of the ranking weigh, oldest first.
@@ -78,11 +78,13 @@ function rankDay(
   };
 }
 
-export function sumOfDays(days: RankDay[]): { votes: number; rankVotes: number } & Record<Reason, number> {
+export function sumOfDays(
+  days: RankDay[],
+): { votes: number; rankVotes: number } & Record<LessWeightReason, number> {
   const sum = { votes: 0, rankVotes: 0, network: 0, newcomers: 0, api: 0, waiting: 0, later: 0 };
   for (const day of days) {
     sum.votes += day.votes;
-    for (const reason of REASONS) sum[reason] += day[reason];
+    for (const reason of LESS_WEIGHT_REASONS) sum[reason] += day[reason];
   }
   // Summed in tenths, as whole numbers, so that the sum has no rounding error.
   sum.rankVotes = days.reduce((tenths, { rankVotes }) => tenths + Math.round(10 * rankVotes), 0) / 10;

@@ -1,5 +1,6 @@
 import type { AuditAction } from '../../platform/audit/audit-actions.ts';
 import type { AuditEntry } from '../../platform/audit/audit-log.ts';
+import { hostAndPort } from '../../platform/host-and-port.ts';
 
 type Details = AuditEntry['details'];
 
@@ -58,7 +59,7 @@ const WORDS: Record<AuditAction, { title: string; more?: (details: Details) => s
   'listener.set': {
     title: 'Set a vote listener',
     more: ({ protocol, url, host, port }) =>
-      text(protocol === 'fetch' ? 'it fetches its votes' : (url ?? `${host}:${port}`)),
+      text(protocol === 'fetch' ? 'it fetches its votes' : (url ?? hostAndPort(String(host), Number(port)))),
   },
   'listener.rewards': { title: 'Chose how votes are rewarded', more: ({ rewards }) => text(rewards) },
   'listener.rotate': { title: 'Rotated a listener’s secret' },

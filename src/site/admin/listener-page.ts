@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { type ListenerOverview, listenerOverview } from '../../delivery/listener-overview.ts';
 import { t } from '../../language/t.ts';
-import type { VotesCursor } from '../../votes/read-votes.ts';
-import { formatVotesCursor } from '../../votes/read-votes.ts';
+import { hostAndPort } from '../../platform/host-and-port.ts';
+import { formatVotesCursor, type VotesCursor } from '../../votes/read-votes.ts';
 import { VOTE_SELECTIONS, type VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import { stateName } from '../../votes/state-names.ts';
 import { PageError } from '../error-pages.ts';
@@ -101,7 +101,7 @@ function status(
     facts([
       ['Since', reason ? time(reason.since) : null],
       ['Protocol', protocol],
-      ['Address', host && (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`)],
+      ['Address', host && hostAndPort(host, port)],
       ['Votes waiting', countedVotes(waiting)],
       [
         'Unconfirmed',

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WithId } from 'mongodb';
 import { z } from 'zod';
+import { hostAndPort } from '../../platform/host-and-port.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { allowVotes } from '../../ranking/evidence/allow-votes.ts';
 import { editServer } from '../../servers/listed-servers.ts';
@@ -200,7 +201,7 @@ function serverTable(base: string, rows: WithId<Server>[], now: Date, empty: str
       {
         title: 'Address',
         kind: 'address',
-        cell: ({ address, port }) => html`<span class="mono">${address}:${port}</span>`,
+        cell: ({ address, port }) => html`<span class="mono">${hostAndPort(address, port)}</span>`,
       },
       { title: 'State', cell: (server) => html`<span class="actions">${stateBadges(server, now)}</span>` },
       {

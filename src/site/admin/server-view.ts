@@ -7,6 +7,7 @@ import { inEnglish, t } from '../../language/t.ts';
 import type { Listener } from '../../listeners/listener.ts';
 import { lastDelivery, listenerState } from '../../listeners/listener-state.ts';
 import { COUNTED } from '../../moderation/needs-attention.ts';
+import { hostAndPort } from '../../platform/host-and-port.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { rankVotesByDay } from '../../ranking/evidence/rank-votes.ts';
@@ -121,7 +122,7 @@ function serverFacts({ base, server, now }: View, owner: User | null): Html {
   const earlier = slugsOf(server).filter((slug) => slug !== server.slug);
   return facts([
     ['Owner', ownerText(base, server, owner)],
-    ['Address', html`<span class="mono">${server.address}:${server.port}</span>`],
+    ['Address', html`<span class="mono">${hostAndPort(server.address, server.port)}</span>`],
     ['Game', `${gameName(server.game) || 'none'}${isProbed(server.game) ? '' : ' (not probed)'}`],
     ['Slug', html`<span class="mono">${server.slug}</span>`],
     ['Earlier slugs', earlier.length > 0 && html`<span class="mono">${earlier.join(', ')}</span>`],
@@ -164,7 +165,7 @@ function listenerFacts(listener: Listener | null, waiting: number, now: Date): H
     ['Detail', reason?.detail],
     ['How to fix it', reason && t(reason.advice)],
     ['Protocol', protocolName(protocol)],
-    ['Address', html`<span class="mono">${url ?? `${host}:${port}`}</span>`],
+    ['Address', html`<span class="mono">${url ?? hostAndPort(host, port)}</span>`],
     ['Votes waiting', waiting >= COUNTED ? `${count(COUNTED)} or more` : count(waiting)],
     ['Last delivery', last ? html`${timeAgo(last.at, now)}${unconfirmedText}` : 'none with these settings'],
   ]);

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { UUID, type WithId } from 'mongodb';
 import { inEnglish } from '../../language/t.ts';
+import { hostAndPort } from '../../platform/host-and-port.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
 import { listExclusions, newestExclusions } from '../../votes/exclusions/request-exclusion.ts';
@@ -221,7 +222,7 @@ function choiceCard({ clock }: AppDeps, base: string, { choices, typed }: VoteQu
         {
           title: 'Address',
           kind: 'address',
-          cell: ({ address, port }) => html`<span class="mono">${address}:${port}</span>`,
+          cell: ({ address, port }) => html`<span class="mono">${hostAndPort(address, port)}</span>`,
         },
         { title: 'Slug', cell: ({ slug }) => html`<span class="mono">${slug}</span>` },
         {

@@ -1,6 +1,7 @@
 import type { ListenerView } from '../../delivery/listeners.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { maxSendingsOf } from '../../listeners/delivery-limits.ts';
+import { hostAndPort } from '../../platform/host-and-port.ts';
 import { counted, timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { button, confirmed, copyable, facts } from '../shared/parts.ts';
@@ -11,7 +12,7 @@ export function settingsCard(path: string, listener: ListenerView, now: Date): H
   const { protocol, host, port, url, serviceName, updatedAt, waiting, revision } = listener;
   const sendings = counted(maxSendingsOf(listener), 'time');
   const isDialled = protocol !== 'fetch';
-  const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+  const address = hostAndPort(host, port);
   return html`${facts([
     [t('Protocol'), protocolName(protocol)],
     [url ? 'URL' : t('Address'), isDialled ? html`<span class="mono">${url ?? address}</span>` : null],

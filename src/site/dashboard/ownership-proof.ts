@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { isProbed } from '../../games/games.ts';
 import { t } from '../../language/t.ts';
 import { after } from '../../platform/clock.ts';
+import { hostAndPort } from '../../platform/host-and-port.ts';
 import { plainText } from '../../probing/minecraft-text.ts';
 import { recordName, recordText } from '../../servers/drafts.ts';
 import { DRAFT_TTL_MS, type DraftCheck, type ServerDraft } from '../../servers/server-draft.ts';
@@ -92,7 +93,7 @@ function reached({ game, address, port }: ServerDraft, check: DraftCheck, correc
   );
   return notice(
     'bad',
-    html`<p>${t('We could not reach {address}.', { address: `${address}:${port}` })} ${check.words}</p>
+    html`<p>${t('We could not reach {address}.', { address: hostAndPort(address, port) })} ${check.words}</p>
       <p>${advice}</p>`,
   );
 }

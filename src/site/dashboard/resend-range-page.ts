@@ -186,7 +186,7 @@ function duplicateWarning(states: VoteSelection[]): Content {
     return notice(
       'attention',
       t(
-        'The listener closed the connection without an answer, as most Votifier v1 listeners do when they accept a vote. Votes that have arrived will arrive twice. Send only votes that did not reach your game.',
+        'Nothing confirmed these votes, as with most Votifier v1 listeners. Votes that have arrived will arrive twice. Send only votes that did not reach your game.',
       ),
     );
   }

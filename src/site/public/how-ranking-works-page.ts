@@ -4,7 +4,7 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import { sumOfDays } from '../../ranking/evidence/rank-votes.ts';
 import { firstWeighedDay } from '../../ranking/evidence/rule-start.ts';
 import {
-  type Decider,
+  type DecidingFigure,
   explainRank,
   type RankExplanation,
   type RankFigures,
@@ -145,7 +145,7 @@ async function check(deps: AppDeps, request: FastifyRequest, search: string): Pr
     })}</ul>`;
 }
 
-const WHY: Record<Decider, Text> = {
+const DECIDING_FIGURES: Record<DecidingFigure, Text> = {
   votes: defineMessage('votes'),
   uptime: defineMessage('uptime (equal votes)'),
   listed: defineMessage('age of the listing (equal votes and uptime)'),
@@ -153,7 +153,7 @@ const WHY: Record<Decider, Text> = {
 };
 
 function explained(base: string, explanation: RankExplanation): Html {
-  const { server, rankedAt, listed, days, above, below } = explanation;
+  const { server, rankedAt, serverCount, days, above, below } = explanation;
   const { votes: now } = sumOfDays(days);
   const counts = server.votesCount ?? 0;
   const since =
@@ -170,7 +170,7 @@ function explained(base: string, explanation: RankExplanation): Html {
   const rank = t('<strong><bdi>{server}</bdi></strong> has rank <strong>{rank}</strong> of {listed}. {why}', {
     server: server.name,
     rank: count(server.rank),
-    listed: count(listed),
+    listed: count(serverCount),
     why,
   });
   return html`<p role="status">${rank}</p>
@@ -187,7 +187,7 @@ function weighing(base: string, { votesCount, rankVotes }: RankFigures): Content
   })}`;
 }
 
-type Neighbour = RankFigures & { by: Decider | null };
+type Neighbour = RankFigures & { by: DecidingFigure | null };
 
 function neighbours(base: string, server: RankFigures, rows: Neighbour[]): Html {
   return dataTable<Neighbour>({
@@ -223,8 +223,8 @@ function neighbours(base: string, server: RankFigures, rows: Neighbour[]): Html 
           by === null
             ? html`<span class="soft">${t('this server')}</span>`
             : rank < server.rank
-              ? t('above by {by}', { by: t(WHY[by]) })
-              : t('below by {by}', { by: t(WHY[by]) }),
+              ? t('above by {by}', { by: t(DECIDING_FIGURES[by]) })
+              : t('below by {by}', { by: t(DECIDING_FIGURES[by]) }),
       },
     ],
   });

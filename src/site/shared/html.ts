@@ -1,5 +1,5 @@
 import { html as escaped, raw } from 'hono/html';
-import type { Html } from '../../language/messages.ts';
+import type { Html } from '../../language/text-types.ts';
 
 /** A part of a page. All values in it were escaped by `html`, or given to `raw` as trusted HTML. */
 export type { Html };

@@ -173,10 +173,10 @@ function unconfirmedText(unconfirmed: number, path: string): Html {
   return html`${waitingText(unconfirmed)}: ${words} ${resendLink(path, 'unconfirmed')}`;
 }
 
-/** The number of votes that Votifier v1 did not confirm, with a link to send them again. */
+/** The number of delivered votes that nothing confirmed, with a link to send them again. */
 function sentText(votes: number, path: string): Html {
   const words = t(
-    'the listener closed the connection without an answer. They count as delivered. If they did not reach your game:',
+    'nothing confirmed them, as with most Votifier v1 listeners. They count as delivered. If they did not reach your game:',
   );
   return html`${waitingText(votes)}: ${words} ${resendLink(path, 'sent-not-confirmed')}`;
 }

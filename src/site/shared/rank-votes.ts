@@ -1,5 +1,10 @@
 import { defineMessage, type Text, t } from '../../language/t.ts';
-import { type RankDay, REASONS, type Reason, sumOfDays } from '../../ranking/evidence/rank-votes.ts';
+import {
+  LESS_WEIGHT_REASONS,
+  type LessWeightReason,
+  type RankDay,
+  sumOfDays,
+} from '../../ranking/evidence/rank-votes.ts';
 import {
   API_VOTES_A_PLAYER,
   ASSUMED_PLAYERS,
@@ -14,7 +19,7 @@ import { count, counted, day, decimal } from './format.ts';
 import { type Html, html } from './html.ts';
 import { dataTable } from './parts.ts';
 
-const SHORT: Record<Reason, Text> = {
+const SHORT: Record<LessWeightReason, Text> = {
   network: defineMessage('of one network'),
   newcomers: defineMessage('of new names'),
   api: defineMessage('through the API'),
@@ -23,7 +28,7 @@ const SHORT: Record<Reason, Text> = {
 };
 
 /** A sentence for a reason why votes weigh less, with their weight. */
-function sentenceOf(reason: Reason): string {
+function sentenceOf(reason: LessWeightReason): string {
   switch (reason) {
     case 'network':
       return t(
@@ -56,7 +61,7 @@ function sentenceOf(reason: Reason): string {
  */
 export function rankVotesTables(days: RankDay[]): Html {
   const sum = sumOfDays(days);
-  const reasons = REASONS.filter((reason) => sum[reason] > 0);
+  const reasons = LESS_WEIGHT_REASONS.filter((reason) => sum[reason] > 0);
   if (reasons.length === 0)
     return html`<p>${t('All votes of the last {days} days count in full for the rank.', { days: days.length })}</p>`;
   const weight = t(
@@ -77,7 +82,7 @@ export function rankVotesTables(days: RankDay[]): Html {
         { title: t('Votes'), kind: 'number', cell: (reason) => count(sum[reason]) },
       ],
     })}
-    ${daysTable(days.filter((one) => REASONS.some((reason) => one[reason] > 0)).toReversed())}`;
+    ${daysTable(days.filter((one) => LESS_WEIGHT_REASONS.some((reason) => one[reason] > 0)).toReversed())}`;
 }
 
 /** The columns of a table of days: the day, its votes, and their weighted sum. */
@@ -104,7 +109,7 @@ function daysTable(days: RankDay[]): Html {
       {
         title: t('Reason'),
         cell: (one) =>
-          REASONS.filter((reason) => one[reason] > 0)
+          LESS_WEIGHT_REASONS.filter((reason) => one[reason] > 0)
             .map((reason) => `${count(one[reason])} ${t(SHORT[reason])}`)
             .join(', '),
       },

@@ -1,13 +1,14 @@
 import { whyNotProbed } from '../../games/games.ts';
 import { statusAt } from '../../history/current-status.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
+import { hostAndPort } from '../../platform/host-and-port.ts';
 import type { Server, ServerStatus } from '../../servers/server.ts';
 import type { Html } from './html.ts';
 import { badge } from './parts.ts';
 
 /** The address where players connect: `play.example.org:25565`; an IPv6 address is in brackets. */
 export function addressOf({ address, port }: Pick<Server, 'address' | 'port'>): string {
-  return `${address.includes(':') ? `[${address}]` : address}:${port}`;
+  return hostAndPort(address, port);
 }
 
 const STATUSES: Record<ServerStatus, Text> = {
