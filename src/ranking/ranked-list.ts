@@ -67,7 +67,7 @@ const listingSummaryDefinition = {
   },
 } as const;
 
-/** The figures of the listing and the values to filter by: one document, written with the lists. */
+/** The totals of the listing and the values to filter by: one document, written with the lists. */
 export const listingSummarySchema = new Schema(listingSummaryDefinition, { collection: 'listing_summary' });
 
 export type Choice = { value: string; servers: number };

@@ -21,7 +21,7 @@ export function ownerEvents(events: TimelineEvent[], nameOf: (actor: Actor) => s
   });
 }
 
-/** The stored actors of a vote's events: the arguments for `actorNames`. */
+/** The users who had the vote resent, for `actorNames`. The other events show an owner no name. */
 export function actorsOf(events: TimelineEvent[]): Actor[] {
   return events.flatMap((event) =>
     event.kind === 'resent' && event.by ? [{ by: event.by, byId: event.byId }] : [],

@@ -202,7 +202,10 @@ function codeWithoutReply(end: ReadResult | undefined, said: string, bareClose: 
   }
 }
 
-/** Reads until `read` returns a result for all bytes so far, or until the deadline, however slowly bytes arrive. */
+/**
+ * Reads until `read` returns a result; `read` gets all bytes received so far. If the connection ends, the wait is
+ * stopped, or the deadline passes before: returns that end. Bytes that arrive do not extend the deadline.
+ */
 async function readUntil<T extends object>(
   connection: PeerConnection,
   read: (received: Buffer) => T | 'incomplete',

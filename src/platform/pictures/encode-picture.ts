@@ -28,7 +28,7 @@ const TIMEOUT_SECONDS = 5;
 /**
  * Encodes an uploaded banner in two sizes, at most 1,200 and 600 pixels wide.
  *
- * @throws {PictureError} as `checkBanner`, and when the library cannot read the picture
+ * @throws {PictureError} in the same cases as `checkBanner`, and when the library cannot read the picture
  */
 export async function encodeBanner(bytes: Buffer): Promise<{ wide: Encoded; narrow: Encoded }> {
   checkBanner(bytes);

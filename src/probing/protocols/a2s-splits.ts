@@ -9,7 +9,10 @@ import { QueryError } from '../query-error.ts';
 const SPLIT = Buffer.from([0xfe, 0xff, 0xff, 0xff]);
 const REPLY = Buffer.alloc(4, 0xff);
 
-/** The first bytes of bzip2 data. In a compressed reply, the sizes of part and reply and a checksum come before. */
+/**
+ * The first bytes of bzip2 data. In a compressed reply they follow the size of the part (in one of the two layouts), the
+ * size of the unpacked reply and a checksum.
+ */
 const BZIP2 = Buffer.from('BZh');
 
 /** How many datagrams of split replies are stored for one question. Real replies have two or three. */

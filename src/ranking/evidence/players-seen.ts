@@ -17,7 +17,10 @@ export const CURRENT_PLAYERS = {
 
 type Seen = WithId<Pick<Server, 'current' | 'probe' | 'lastReport'>>;
 
-/** `peak`: the most players. The others are seconds: online with a visible or a hidden number, and offline. */
+/**
+ * `peak`: the most players. `visible` and `hidden`: seconds online in which the number of players was visible or hidden.
+ * `offline`: seconds offline.
+ */
 type Peak = { _id: ObjectId; peak: number; visible: number; hidden: number; offline: number };
 
 /**

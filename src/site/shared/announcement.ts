@@ -65,7 +65,7 @@ export function createAnnouncementCache(deps: ReadDeps): AnnouncementCache {
   };
 }
 
-/** Refreshes the announcement before each request in this scope. */
+/** Before each request in this scope, refreshes the announcement if it is too old. */
 export function refreshAnnouncement(app: FastifyInstance): void {
   const { announcement } = app.site;
   app.addHook('onRequest', async () => {

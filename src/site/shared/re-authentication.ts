@@ -98,7 +98,7 @@ function sessionOf(request: FastifyRequest): SessionOfRequest {
   return { userId: user._id, sessionId: session.id, headers: signInHeaders(request) };
 }
 
-/** The message for each error code of the sign-in library, and the field that shows it. */
+/** The message for an error code, and the field that shows it. Every other code means that the password is wrong. */
 const REFUSALS: Record<string, { field: 'form' | 'code'; text: Text }> = {
   TOTP_ALREADY_ENABLED: { field: 'form', text: defineMessage('Two-factor authentication is already on.') },
   INVALID_CODE: {
