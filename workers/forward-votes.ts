@@ -27,7 +27,7 @@ export type StopSignals = { stop: AbortSignal; waitNoLonger: AbortSignal };
 
 /**
  * While votes are frequent, the database operations for fresh votes are this far apart. No user waits for them, so they
- * may be rarer than those of a request (bench/delivery/README.md).
+ * may begin later than those of a request (bench/delivery/README.md).
  */
 const FRESH_EVERY_MS = 40;
 

@@ -6,7 +6,7 @@ import { networkOf, subnetOf, widerNetworkOf } from '../platform/limits/network-
 import {
   findUsedUp,
   type Limit,
-  lastToAllow,
+  lastToReset,
   type RateLimit,
   refundAll,
   takeAllOrNone,
@@ -102,5 +102,5 @@ export async function makeWithinLimits<T>(
  */
 export async function networkSignUpsUsed(deps: Limits, address: string): Promise<Date | null> {
   const ofNetwork = limitsOf(deps, { email: '', address }).slice(1, 3);
-  return lastToAllow(await findUsedUp(deps, ofNetwork))?.until ?? null;
+  return lastToReset(await findUsedUp(deps, ofNetwork))?.until ?? null;
 }

@@ -1,4 +1,5 @@
 import { Binary, type Collection, ObjectId } from 'mongodb';
+import PQueue from 'p-queue';
 import type { DailyStats, DailySums } from '../history/daily-stats.ts';
 import { addSums, emptySums } from '../history/daily-sums.ts';
 import type { StatusSample } from '../history/status-sample.ts';
@@ -19,6 +20,9 @@ type Day = {
 };
 
 const MOMENT_BYTES = 4;
+
+/** How many days are written at once. More would delay the requests of a running listing. */
+const WRITES_AT_ONCE = 16;
 
 /** If another import changes a day meanwhile: that day is read and written again, in at most this many tries. */
 const MOST_TRIES = 5;
@@ -53,8 +57,9 @@ async function foldOnce(
   const days = await readDays(dailyStats, samples);
   const fresh = samples.filter((sample) => isNew(days.get(keyOf(sample)), sample));
   const sums = await sumProbes({ dailyStats }, fresh);
-  const isWritten = await Promise.all(
-    sums.map(({ _id: { serverId, day }, ...probes }) => {
+  const writes = new PQueue({ concurrency: WRITES_AT_ONCE });
+  const isWritten = await writes.addAll(
+    sums.map(({ _id: { serverId, day }, ...probes }) => async () => {
       const changed = days.get(dayKey(serverId, day));
       return !changed || writeDay(dailyStats, changed, probes);
     }),

@@ -2,7 +2,7 @@ import { LOCALES, languageNow } from './language.ts';
 
 const rules = new Map<string, Intl.PluralRules>();
 
-/** Of two texts, the one that the language of the page uses for this number: `one` for 1, in French also for 0. */
+/** The text that the plural rule of the page's language chooses for this number: in English and German, `one` for 1. */
 export function plural<Text>(value: number, one: Text, other: Text): Text {
   return rulesOf(LOCALES[languageNow()]).select(value) === 'one' ? one : other;
 }

@@ -14,7 +14,7 @@ const NAMES = Object.fromEntries(
  */
 const REPLACED_BY_INTL: Record<string, [string, ...string[]]> = { tl: ['Filipino', 'Tagalog'], tw: ['Twi'] };
 
-/** The assigned ISO 639-1 codes. For codes that are no longer assigned (`iw`), `Intl` has another one too. */
+/** The assigned ISO 639-1 codes. Codes that are no longer assigned (`iw`) are left out, because `Intl` replaces them. */
 const CODES = twoLetters().filter(
   (code) => code in REPLACED_BY_INTL || (new Intl.Locale(code).language === code && NAMES.en.of(code)),
 );

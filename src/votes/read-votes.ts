@@ -75,7 +75,7 @@ async function pageByTime(
   { state, since, until, limit = VOTES_A_PAGE }: VotesWanted,
   cursor: { at: Date; seen: number } | undefined,
 ): Promise<VotesPage> {
-  // If `until` is before the cursor, as with a cursor of another filter: the list begins at `until`.
+  // If `until` is before the cursor, as with a cursor from a list with a later `until`: the list begins at `until`.
   const start = cursor && until && cursor.at >= until ? undefined : cursor;
   const votedAt = {
     ...(since ? { $gte: since } : {}),

@@ -43,6 +43,9 @@ type TransferDeps = DraftDeps &
 
 type NewOwner = Pick<User, '_id' | 'email'>;
 
+/** The owner whom an interrupted transfer has made. The address is null if the account was deleted since. */
+type MadeOwner = { _id: ObjectId; email: string | null };
+
 /**
  * Transfers a listed server to another user. Members, invitations, the Discord webhook and, if it had an owner, its
  * tokens and claim keys end; the listener does not change. A repeated call completes an interrupted one, and changes
@@ -57,6 +60,7 @@ export async function transferServer(
   to: NewOwner,
   by: string,
 ): Promise<{ server: WithId<Server>; revokedTokens: number } | null> {
+  await completeOther(deps, serverId, to._id, by);
   const found = await changeOwner(deps, serverId, to._id);
   if (!found) return null;
   const { transfer, ...server } = found;
@@ -64,6 +68,21 @@ export async function transferServer(
   const revokedTokens = await completeTransfer(deps, server, transfer, to, by);
   const { ownerEmail: _, ...completed } = server;
   return { server: completed, revokedTokens };
+}
+
+/** If a transfer to another user was interrupted: completes it, since the next one replaces what is stored of it. */
+async function completeOther(
+  deps: TransferDeps,
+  serverId: ObjectId,
+  nextOwnerId: ObjectId,
+  by: string,
+): Promise<void> {
+  const isOther = { ownerId: { $ne: nextOwnerId }, transfer: { $exists: true } };
+  const server = await deps.servers.findOne({ _id: serverId, removedAt: null, ...isOther });
+  if (!server?.transfer || !server.ownerId) return;
+  const owner = await deps.users.findOne({ _id: server.ownerId });
+  const made = { _id: server.ownerId, email: owner?.email ?? null };
+  await completeTransfer(deps, server, server.transfer, made, by);
 }
 
 /** Makes a user the owner. If they are already, only reads the server, which may have an interrupted transfer. */
@@ -85,16 +104,22 @@ async function changeOwner(
   return changed ?? servers.findOne({ _id: serverId, removedAt: null, ownerId });
 }
 
-/** Ends what is older than the transfer. What the new owner has added since stays, so each step may run again. */
+/**
+ * Ends tokens, a move and the webhook that are older than the transfer, and records it. What the new owner has added
+ * since stays, so each step may run again.
+ */
 async function completeTransfer(
   deps: TransferDeps,
   { _id: serverId, ownerEmail }: WithId<Server>,
   { auditId, at, from }: TransferUnderWay,
-  to: NewOwner,
+  to: MadeOwner,
   by: string,
 ): Promise<number> {
   // The previous owner knows the tokens. Without one, they stay valid: an operator gave them to the future owner.
-  const revokedTokens = from ? await revokeTokens(deps, serverId, { createdUntil: at }) : 0;
+  if (from) await revokeTokens(deps, serverId, { createdUntil: at });
+  // An interrupted call may have revoked some already.
+  const revoked = { serverId, createdAt: { $lte: at }, revokedAt: { $gte: at } };
+  const revokedTokens = from ? await deps.apiTokens.countDocuments(revoked) : 0;
   // Cancels a pending move of the previous owner.
   await deps.serverDrafts.deleteOne({ serverId, createdAt: { $lte: at } });
   await removeWebhook(deps, serverId, by, at);

@@ -145,7 +145,7 @@ describe.skipIf(!chromium)('the inbox of operators, in a browser', () => {
     await page.keyboard.press('a');
     await expect
       .poll(() => said(tab))
-      .toContain('Another operator decided first about the votes of 1 server.');
+      .toContain('Another operator decided first about 1 quarantine.');
 
     await site.deps.voteExclusions.deleteMany({});
     await holdAll();

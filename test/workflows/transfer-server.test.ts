@@ -38,8 +38,8 @@ async function transferring({ isOwned = true } = {}) {
     await inviteMember(deps, await server(), { email: `${name}@example.org`, role: 'full' }, by);
     return move;
   };
-  const transfer = (using: AppDeps = deps) =>
-    transferServer(using, serverId, { _id: next.userId, email: next.email }, 'test');
+  const transfer = (using: AppDeps = deps, to = next) =>
+    transferServer(using, serverId, { _id: to.userId, email: to.email }, 'test');
   const entries = () => deps.auditLog.find({ serverId, action: 'server.transfer' }).toArray();
   /** Which tokens work, and what else is there. */
   const present = async () => ({
@@ -78,9 +78,24 @@ test.each(
   for (const _ of [1, 2]) {
     expect((await transfer())?.server.ownerId).toEqual(next.userId);
     expect(await present()).toMatchObject(added);
-    expect(await entries()).toMatchObject([{ by: 'test', details: { from: first.email, to: next.email } }]);
+    const details = { from: first.email, to: next.email, revokedTokens: 1 };
+    expect(await entries()).toMatchObject([{ by: 'test', details }]);
   }
   expect(await server()).not.toHaveProperty('transfer');
+});
+
+test('a transfer to a third user completes the interrupted one before', async () => {
+  const { deps, first, next, addAll, transfer, entries, present } = await transferring();
+  await addAll(first, 'old');
+  await expect(transfer(dying(deps, 'auditLog', 'insertOne'))).rejects.toThrow('died');
+  await addAll(next, 'new');
+  const third = await signIn({ deps });
+  expect((await transfer(deps, third))?.server.ownerId).toEqual(third.userId);
+  expect(await present()).toEqual({ tokens: [], webhook: false, move: null, invited: [] });
+  expect(await entries()).toMatchObject([
+    { details: { from: first.email, to: next.email, revokedTokens: 1 } },
+    { details: { from: next.email, to: third.email } },
+  ]);
 });
 
 test('a repeated transfer of a server that had no owner takes nothing from the new owner', async () => {

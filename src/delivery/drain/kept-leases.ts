@@ -72,6 +72,7 @@ export class KeptLeases {
   readonly #channel: DueVotesChannel;
   readonly #drains: PQueue;
   #timer: NodeJS.Timeout | undefined;
+  #tending: Promise<unknown> = Promise.resolve();
   #isPaused = false;
   #isClosed = false;
 
@@ -99,7 +100,9 @@ export class KeptLeases {
     }
     if (!this.#isClosed) {
       this.#channel.open();
-      this.#timer ??= setInterval(() => void this.#tend(), LOOK_EVERY_MS).unref();
+      this.#timer ??= setInterval(() => {
+        this.#tending = Promise.all([this.#tending, this.#tend()]);
+      }, LOOK_EVERY_MS).unref();
     }
     const kept: Kept = { job, leased: null, since: 0, isCalled: false, isChanged: false };
     let leased = before?.leased ?? null;
@@ -144,6 +147,8 @@ export class KeptLeases {
     this.#isClosed = true;
     clearInterval(this.#timer);
     await this.#drains.onIdle();
+    // It may be releasing leases that the next line no longer sees.
+    await this.#tending;
     await this.#release(() => true);
     this.#channel.close();
   }

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
 /** `refreshSoon` loads an answer again if at most this share of its TTL remains. */
-const OLD_SHARE = 1 / 4;
+const REMAINING_SHARE = 1 / 4;
 /** Answers to refresh are collected for this long, so that their loads share database operations. */
 const COLLECTED_FOR_MS = 250;
 
@@ -16,6 +16,7 @@ export class TtlCache<Answer extends object> {
   readonly #ms: number;
   #forgotten = 0;
   readonly #toRefresh = new Map<string, Load<Answer>>();
+  readonly #refreshing = new Set<string>();
 
   /** @param options - `most` is the number of answers, `ms` their TTL in milliseconds */
   constructor({ most, ms }: { most: number; ms: number }) {
@@ -40,7 +41,7 @@ export class TtlCache<Answer extends object> {
    * does nothing. If the load fails, the cached answer stays until its TTL ends.
    */
   refreshSoon(key: string, load: Load<Answer>): void {
-    if (this.#answers.getRemainingTTL(key) > this.#ms * OLD_SHARE) return;
+    if (this.#refreshing.has(key) || this.#answers.getRemainingTTL(key) > this.#ms * REMAINING_SHARE) return;
     if (this.#toRefresh.size === 0) setTimeout(() => this.#refresh(), COLLECTED_FOR_MS).unref();
     this.#toRefresh.set(key, load);
   }
@@ -48,7 +49,12 @@ export class TtlCache<Answer extends object> {
   #refresh(): void {
     const loads = [...this.#toRefresh];
     this.#toRefresh.clear();
-    for (const [key, load] of loads) void this.#load(key, load).catch(() => undefined);
+    for (const [key, load] of loads) {
+      this.#refreshing.add(key);
+      void this.#load(key, load)
+        .catch(() => undefined)
+        .finally(() => this.#refreshing.delete(key));
+    }
   }
 
   async #load(key: string, load: Load<Answer>): Promise<Answer | null> {

@@ -1,5 +1,5 @@
 import { networkOf, widerNetworkOf } from './network-of.ts';
-import { type Allowance, findUsedUp, type Limit, lastToAllow, useAllowance } from './rate-limit.ts';
+import { type Allowance, findUsedUp, type Limit, lastToReset, useAllowance } from './rate-limit.ts';
 
 /** An IPv6 /48 has this many times the allowance of a network, because a provider may share it among customers. */
 export const WIDER_NETWORK_FACTOR = 4;
@@ -21,17 +21,21 @@ export function byNetwork(key: string, address: string, allowance: Allowance): L
 /**
  * Counts one use of each limit in turn, and stops at the first one that is used up.
  *
- * @returns null when all limits allow it; otherwise when the next use is allowed by all that are used up
+ * @returns null when all limits allow it; otherwise the latest time at which one of the used up limits starts again
  */
 export async function takeAll(
   deps: Parameters<typeof useAllowance>[0],
   limits: Limit[],
 ): Promise<Date | null> {
-  for (const [index, limit] of limits.entries()) {
+  for (const limit of limits) {
     const until = await useAllowance(deps, limit.key, limit.allowance);
     if (!until) continue;
-    const others = await findUsedUp(deps, limits.slice(index + 1));
-    return lastToAllow([{ limit, until }, ...others])?.until ?? null;
+    // This call may have used up the limits before.
+    const others = await findUsedUp(
+      deps,
+      limits.filter((one) => one !== limit),
+    );
+    return lastToReset([{ limit, until }, ...others])?.until ?? null;
   }
   return null;
 }

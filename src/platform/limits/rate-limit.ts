@@ -94,7 +94,7 @@ export async function takeAllOrNone<L extends Limit>(
     const until = await useAllowance(deps, limit.key, limit.allowance);
     if (!until) continue;
     await refundAll(deps, limits.slice(0, index));
-    return lastToAllow([{ limit, until }, ...(await findUsedUp(deps, limits.slice(index + 1)))]);
+    return lastToReset([{ limit, until }, ...(await findUsedUp(deps, limits.slice(index + 1)))]);
   }
   return null;
 }
@@ -113,8 +113,8 @@ export async function findUsedUp<L extends Limit>(
   });
 }
 
-/** The limit that allows the next use last; null if there is none. */
-export function lastToAllow<L extends Limit>(usedUp: UsedUp<L>[]): UsedUp<L> | null {
+/** The limit whose window ends last; null if there is none. */
+export function lastToReset<L extends Limit>(usedUp: UsedUp<L>[]): UsedUp<L> | null {
   return usedUp.toSorted((a, b) => b.until.getTime() - a.until.getTime())[0] ?? null;
 }
 

@@ -92,6 +92,22 @@ describe('an answer whose TTL ends soon', () => {
     expect(calls.times).toBe(0);
   });
 
+  test('is not loaded by several calls at once, and is as old as the start of its load', async () => {
+    const answers = await cached({ ageMs: 3_100 });
+    const { promise, resolve } = Promise.withResolvers<{ n: number }>();
+    const { calls, load } = source({ n: 3 });
+    answers.refreshSoon('key', () => promise);
+    await vi.advanceTimersByTimeAsync(250);
+    answers.refreshSoon('key', load);
+    await vi.advanceTimersByTimeAsync(3_900);
+    expect(calls.times).toBe(0);
+    resolve({ n: 2 });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(answers.peek('key')).toEqual({ n: 2 });
+    await vi.advanceTimersByTimeAsync(150);
+    expect(answers.peek('key')).toBeUndefined();
+  });
+
   test('is removed if there is none any more', async () => {
     const answers = await cached({ ageMs: 3_100 });
     answers.refreshSoon('key', async () => null);
