@@ -143,9 +143,7 @@ describe.skipIf(!chromium)('the inbox of operators, in a browser', () => {
     await site.deps.voteExclusions.updateMany({}, { $set: { state: 'releasing' }, $unset: { origin: '' } });
     await page.keyboard.press('j');
     await page.keyboard.press('a');
-    await expect
-      .poll(() => said(tab))
-      .toContain('Another operator decided first about 1 quarantine.');
+    await expect.poll(() => said(tab)).toContain('Another operator decided first about 1 quarantine.');
 
     await site.deps.voteExclusions.deleteMany({});
     await holdAll();

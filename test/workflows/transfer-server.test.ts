@@ -40,7 +40,8 @@ async function transferring({ isOwned = true } = {}) {
   };
   const transfer = (using: AppDeps = deps, to = next) =>
     transferServer(using, serverId, { _id: to.userId, email: to.email }, 'test');
-  const entries = () => deps.auditLog.find({ serverId, action: 'server.transfer' }).toArray();
+  const entries = () =>
+    deps.auditLog.find({ serverId, action: 'server.transfer' }).sort({ _id: 1 }).toArray();
   /** Which tokens work, and what else is there. */
   const present = async () => ({
     tokens: (await listTokens(deps, serverId)).flatMap(({ name, revokedAt }) => (revokedAt ? [] : [name])),
