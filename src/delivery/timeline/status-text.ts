@@ -38,7 +38,7 @@ function sentences(status: DeliveryStatus, times: StatusTimes, queuePaused: bool
       const { reason, givenUpAt } = status;
       return [
         waitingText(status, times, queuePaused),
-        ...(queuePaused && isHeldByPause(status) ? [t(QUEUE_PAUSED)] : []),
+        ...(queuePaused && isDelayedByPause(status) ? [t(QUEUE_PAUSED)] : []),
         ...(reason ? [t(reason.cause)] : []),
         ...(givenUpAt ? [t('It expires {time}.', { time: times.next(givenUpAt) })] : []),
       ];
@@ -67,7 +67,7 @@ function sentences(status: DeliveryStatus, times: StatusTimes, queuePaused: bool
 }
 
 /** Whether a paused delivery queue delays a vote further. `turn` is left out, because its text names the pause. */
-function isHeldByPause({ waitingFor: { kind }, fetched }: Waiting): boolean {
+function isDelayedByPause({ waitingFor: { kind }, fetched }: Waiting): boolean {
   return !fetched && (kind === 'listener-test' || kind === 'own-retry' || kind === 'outgoing-limit');
 }
 
