@@ -1,0 +1,16 @@
+import { afterAll } from 'vitest';
+import { processorSeconds } from './processor-time.ts';
+
+declare module 'vitest' {
+  interface TaskMeta {
+    /** The processor seconds of a file, with its imports and the processes that it starts. */
+    processorSeconds?: number;
+  }
+}
+
+// `npm run test:costs` runs this file before each test file and before `setup.ts`, so its hook is the last one.
+const before = processorSeconds().all;
+
+afterAll(({}, file) => {
+  file.meta.processorSeconds = processorSeconds().all - before;
+});
