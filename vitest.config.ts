@@ -1,17 +1,25 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { type Kind, kindOf } from './test/support/kinds.ts';
 
 // Tests that spawn processes share their compiled code, which halves what each start costs.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(
   new URL('node_modules/.cache/tallyport-test', import.meta.url),
 );
 
-/** Kinds of files that cost much or mostly wait; `npm run test:fast` leaves them out. */
-const SLOW_KINDS = ['process', 'browser', 'slow', 'faults'];
+/** `npm run test:costs` counts the processor seconds of each file. */
+const COUNT_COSTS = process.env.TEST_COSTS === '1';
 
-/** The part of the run in which slow files begin; the last one then ends before the last fast one. */
-const SLOW_UNTIL = 0.85;
+/** The part of the run in which the files of a kind begin: a long file that begins late would end alone. */
+const BEGIN_UNTIL: Record<Kind, number> = {
+  doors: 0.3,
+  process: 0.85,
+  browser: 0.85,
+  slow: 0.85,
+  faults: 0.85,
+  plain: 1,
+};
 
 /**
  * Spreads the slow files evenly among the fast ones: the fast ones use the processor time that the slow ones leave
@@ -22,25 +30,23 @@ class MixedSequencer extends BaseSequencer {
     // Not an array's `sort`, which the linter takes it for.
     // oxlint-disable-next-line unicorn/no-array-sort
     const sorted = await super.sort(files);
-    const placed = ['', ...SLOW_KINDS].flatMap((kind) => {
-      const group = sorted.filter((file) => kindOf(file) === kind);
-      const until = kind === '' ? 1 : SLOW_UNTIL;
-      return group.map((file, index) => ({ file, at: (until * index) / group.length }));
-    });
+    const placed = [...Map.groupBy(sorted, ({ moduleId }) => kindOf(moduleId))].flatMap(([kind, group]) =>
+      group.map((file, index) => ({ file, at: (BEGIN_UNTIL[kind] * index) / group.length })),
+    );
     return placed.toSorted((a, b) => a.at - b.at).map(({ file }) => file);
   }
-}
-
-function kindOf({ moduleId }: TestSpecification): string {
-  return SLOW_KINDS.find((kind) => moduleId.endsWith(`.${kind}.test.ts`)) ?? '';
 }
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    reporters: ['default', './test/support/closing-line.ts'],
+    reporters: [
+      'default',
+      './test/support/closing-line.ts',
+      ...(COUNT_COSTS ? ['./test/support/test-costs.ts'] : []),
+    ],
     globalSetup: ['test/support/global-setup.ts'],
-    setupFiles: ['test/support/setup.ts'],
+    setupFiles: [...(COUNT_COSTS ? ['test/support/count-costs.ts'] : []), 'test/support/setup.ts'],
     // The files of a worker share their modules: to import them anew would take a second of processor time a file.
     isolate: false,
     // Two cores: more files use what the others leave while they wait for processes, services and time-outs.
