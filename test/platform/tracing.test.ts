@@ -36,7 +36,10 @@ test.each([
   expect(await tracing.run({ name: 'work' }, async ({ traceparent }) => traceparent)).toBeUndefined();
 });
 
-test.each(['src/web.ts', 'workers/main.ts'])('%s loads OpenTelemetry’s SDK only if traces are on', (entry) => {
+test.each([
+  'src/web.ts',
+  'workers/main.ts',
+])('%s loads OpenTelemetry’s SDK only if traces are on', (entry) => {
   const sdk = ['@opentelemetry/sdk-trace', '@opentelemetry/exporter-trace-otlp-proto'];
   const [atOnce, later] = [graphOf(entry, { atOnce: true }), graphOf(entry)];
   expect(atOnce.has('src/platform/tracing/open-tracing.ts')).toBe(true);

@@ -4,7 +4,17 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { isDeepStrictEqual } from 'node:util';
-import { constantFrom, dictionary, integer, json, nat, oneof, sample, stringMatching, tuple } from 'fast-check';
+import {
+  constantFrom,
+  dictionary,
+  integer,
+  json,
+  nat,
+  oneof,
+  sample,
+  stringMatching,
+  tuple,
+} from 'fast-check';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { stringify } from 'yaml';
 import { buildJar, JAR, javacVersion, readJar } from '../../relay/build.ts';
@@ -214,10 +224,13 @@ describe.skipIf(!HAS_JAVAC)('the relay as a plugin', () => {
   });
 });
 
-test.skipIf(!HAS_JAVAC)('the relay goes on after an error of the JVM that has no stack trace, and says it', async () => {
-  const bench = await relayBench();
-  const vote = bench.api.cast('Alice');
-  const relay = bench.start([], ['java', '-cp', classPath, 'tallyport.relay.ErrorHarness']);
-  await relay.says('! an error in the relay: java.lang.StackOverflowError');
-  await expect.poll(() => vote.timeline).toEqual(['taken 1', 'delivered']);
-});
+test.skipIf(!HAS_JAVAC)(
+  'the relay goes on after an error of the JVM that has no stack trace, and says it',
+  async () => {
+    const bench = await relayBench();
+    const vote = bench.api.cast('Alice');
+    const relay = bench.start([], ['java', '-cp', classPath, 'tallyport.relay.ErrorHarness']);
+    await relay.says('! an error in the relay: java.lang.StackOverflowError');
+    await expect.poll(() => vote.timeline).toEqual(['taken 1', 'delivered']);
+  },
+);
