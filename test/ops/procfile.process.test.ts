@@ -65,8 +65,8 @@ beforeAll(async () => {
   first = await fourFreePorts();
   url = `http://127.0.0.1:${first + 3}`;
   const { NODE_COMPILE_CACHE = '' } = process.env;
-  const ports = { PORT: String(first + 3), METRICS_PORT: String(first) };
-  const env = { ...environmentOf(deps.config), ...ports, NODE_COMPILE_CACHE, LOG_LEVEL: 'info' };
+  const own = { PORT: String(first + 3), METRICS_PORT: String(first), SHUTDOWN_DELAY_MS: '0' };
+  const env = { ...environmentOf(deps.config), ...own, NODE_COMPILE_CACHE, LOG_LEVEL: 'info' };
   const release = start('release', env);
   released = [await release.ended, await release.errors];
   for (const name of PROCESSES) running.set(name, start(name, env));
