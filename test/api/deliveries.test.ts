@@ -15,30 +15,6 @@ beforeAll(async () => {
 });
 
 describe('taking', () => {
-  test('votes are taken once, the oldest first, with what a plugin needs and nothing else', async () => {
-    server = await addFetchingServer(web);
-    const [first, second] = [await server.cast('Alex'), await server.cast('Steve')];
-    const taken = await server.take({ lease_seconds: 30 });
-    expect(taken).toEqual([
-      {
-        vote_id: first._id.toString(),
-        username: 'Alex',
-        voted_at: first.votedAt.toISOString(),
-        service_name: 'Tallyport',
-        sending: 1,
-        lease: expect.any(String),
-        lease_seconds_left: expect.toBeOneOf([29, 28, 30]),
-      },
-      expect.objectContaining({ vote_id: second._id.toString(), username: 'Steve' }),
-    ]);
-    expect(await server.take()).toEqual([]);
-    const { state, attempts } = (await server.vote(first._id)).delivery;
-    expect([state, attempts]).toMatchObject([
-      'sending',
-      [{ protocol: 'fetch', wokenBy: 'cast', leaseMs: 30_000 }],
-    ]);
-  });
-
   test('parallel takers never get the same vote, and together they get all', async () => {
     server = await addFetchingServer(web);
     for (let n = 0; n < 30; n += 1) await server.cast(`player${n}`);

@@ -23,10 +23,9 @@ it('the process reads standard input, prints its answer and returns the exit cod
   const { env } = cli;
   const { server_id } = await cli.addServer('Piped');
   const vote = { server_id, username: 'Steve', voted_at: '2026-01-01T00:00:00Z' };
-  const [imported, refused, wrong] = await Promise.all([
+  const [imported, wrong] = await Promise.all([
     spawnTallyport(['import', 'votes', '-'], { env, input: `${JSON.stringify(vote)}\n` }),
-    spawnTallyport(['server', 'show', 'nobody', '--json'], { env }),
-    spawnTallyport(['server', 'lst'], { env }),
+    spawnTallyport(['vot', 'list'], { env }),
   ]);
 
   expect(imported).toMatchObject({
@@ -34,8 +33,7 @@ it('the process reads standard input, prints its answer and returns the exit cod
     stdout: '1 line read: 1 imported, 0 already there, 0 refused.\n',
     stderr: '',
   });
-  expect(refused).toMatchObject({ code: 1, json: { code: 'server-not-found' }, stderr: '' });
-  expect(wrong).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Did you mean list?') });
+  expect(wrong).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Did you mean vote?') });
 });
 
 it('a file .env that cannot be read is a configuration error', async () => {
@@ -85,7 +83,7 @@ describe('export', () => {
     const { server_id } = await cli.addServer('Cut off');
     const serverId = new ObjectId(server_id);
     await cli.deps.votes.insertMany(
-      Array.from({ length: 5_000 }, (_, seq) => ({
+      Array.from({ length: 1_500 }, (_, seq) => ({
         serverId,
         usernameKey: 'x',
         username: 'x'.repeat(50),

@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
-import type { Cli, CliResult } from './tallyport.ts';
+import type { Cli } from './tallyport.ts';
+import type { CliResult } from './tallyport-process.ts';
 
 /** Starts a Votifier listener that runs until the test ends. */
 export async function runningListener(): Promise<VotifierListener> {

@@ -8,25 +8,7 @@ import { migrateFresh } from '../support/databases.ts';
 import { QUICK } from '../support/delivering.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
 import { onPooledMongo, testConfig } from '../support/test-deps.ts';
-
-/** The result of a command. */
-export type CliResult = {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-  /** Standard output parsed as JSON. Throws if it is not JSON. */
-  readonly json: Record<string, unknown>;
-};
-
-/** Adds `json` to `ended`. The output is parsed at first use. */
-export function readable(ended: Omit<CliResult, 'json'>): CliResult {
-  return {
-    ...ended,
-    get json() {
-      return JSON.parse(ended.stdout) as Record<string, unknown>;
-    },
-  };
-}
+import { type CliResult, readable } from './tallyport-process.ts';
 
 /** A stream that collects its output. */
 function memory(): { stream: Writable; text(): string } {

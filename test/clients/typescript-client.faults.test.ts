@@ -1,12 +1,16 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { TallyportOptions } from '../../clients/typescript/src/index.ts';
+import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
+import { freePort } from '../../src/embedded/free-port.ts';
 import { HOUR } from '../../src/platform/clock.ts';
+import { deliveryBench } from '../support/delivering.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { addFetchingServer } from '../support/fetching.ts';
 import { startApp, type TestDeps, type TestServer } from '../support/start-app.ts';
@@ -306,4 +310,23 @@ test('the example of a bot votes, says when the next vote is allowed, and lists 
     /^Thank you, Steve! That is vote 1 .*\nTop voters of .*:\n1 × Steve\n$/,
   );
   expect((await bot()).stdout).toMatch(/^Steve can vote again at 2\d{3}-.*Z\.\n/);
+});
+
+test('the example of a website takes a challenge and votes from a worker, and rewards each once', async () => {
+  const { deps, serverId, cast, drain, vote } = await deliveryBench();
+  const port = await freePort();
+  const settings = { url: `http://127.0.0.1:${port}/votes`, serviceName: 'x' };
+  const listener = await setHttpListener(deps, serverId, settings, 'test');
+  const site = spawn(process.execPath, [join(client.folder, 'website.ts')], {
+    env: { ...process.env, PORT: String(port), VOTE_SECRET: listener.secret ?? '' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void site.kill());
+  const lines: string[] = [];
+  createInterface({ input: site.stdout }).on('line', (line) => lines.push(line));
+  await expect.poll(() => lines).toEqual([expect.stringContaining('listening')]);
+  const votes = [await cast('Alex'), await cast('Steve')];
+  await drain();
+  for (const one of votes) expect((await vote(one)).delivery.state).toBe('delivered');
+  await expect.poll(() => lines.slice(1)).toEqual(['Alex voted', 'Steve voted']);
 });

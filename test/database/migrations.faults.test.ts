@@ -7,9 +7,7 @@ import { listMigrations, MIGRATIONS, type Migration } from '../../src/database/m
 import { openMongo } from '../../src/platform/mongo.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { unmigratedNames } from '../support/databases.ts';
-import { stoppedClock } from '../support/stopped-clock.ts';
 import { testDeps } from '../support/test-deps.ts';
-import { openWebAppOn } from '../support/web-app.ts';
 import { databaseOf, documentsOf } from './earlier-release.ts';
 
 const NAMES = MIGRATIONS.map(({ name }) => name);
@@ -71,27 +69,6 @@ describe('a database that 0.1.0 made', () => {
 
     expect(await migrateDatabase(deps.mongo)).toEqual({ created: [], migrations: [] });
     expect(await documentsOf(deps)).toEqual({ migrations, ...after });
-  });
-
-  it('serves votes as before', async () => {
-    const { deps, serverId, token } = await databaseOf('0.1.0');
-    await migrateDatabase(deps.mongo);
-    const clock = stoppedClock(new Date('2026-11-22T10:00:00Z'));
-    const { app } = await openWebAppOn({ ...deps, clock });
-    const url = await app.listen({ host: '127.0.0.1', port: 0 });
-    const path = `${url}${deps.config.basePath}/api/v1/servers/${serverId.toHexString()}`;
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const vote = (username: string) =>
-      fetch(`${path}/vote`, { method: 'POST', headers, body: JSON.stringify({ username }) });
-    const check = async (username: string) =>
-      (await fetch(`${path}/check-vote?username=${username}`, { headers })).json();
-
-    // Notch voted with 0.1.0, half an hour before.
-    expect((await vote('Notch')).status).toBe(429);
-    expect(await check('Notch')).toMatchObject({ has_voted: true });
-    expect(await check('Steve')).toMatchObject({ has_voted: false });
-    expect(await (await vote('Steve')).json()).toMatchObject({ success: true, monthly_votes: 2 });
-    expect(await check('Steve')).toMatchObject({ has_voted: true });
   });
 
   it('a run that fails half-way is completed by the next', async () => {

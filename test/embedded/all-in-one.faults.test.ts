@@ -42,9 +42,27 @@ describe('npm start', () => {
     expect(await isAlive(mongod)).toBe(false);
   });
 
-  test('a second signal kills everything at once', async () => {
+  test('a worker that died is started again, a second start is refused, and a second signal kills everything at once', async () => {
     const started = start(env);
-    await address(started);
+    const url = await address(started);
+    const worker = (await childrenOf(started.pid)).get('main') ?? 0;
+    process.kill(worker, 'SIGKILL');
+    await vi.waitFor(async () => {
+      const next = (await childrenOf(started.pid)).get('main');
+      expect(next).toBeGreaterThan(0);
+      expect(next).not.toBe(worker);
+    }, EVENTUALLY);
+    expect(started.stdout()).toContain(
+      'worker ended unexpectedly (killed by SIGKILL): starting it again in 1 s',
+    );
+
+    const second = start(env);
+    expect(await exitCode(second)).toBe(1);
+    expect(second.stderr()).toBe(
+      `Tallyport is already running on ${data.dir}: process ${started.pid}, at ${url}. End that one first, or set DATA_DIR and PORT to run a second one.\n`,
+    );
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+
     const children = await childrenOf(started.pid);
     // A suspended worker delays the orderly shutdown.
     process.kill(children.get('main') ?? 0, 'SIGSTOP');

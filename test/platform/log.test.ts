@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { createLogger, type Logger } from '../../src/platform/log.ts';
 
@@ -64,5 +65,16 @@ describe('a log line', () => {
     const { err } = logged((log) => log.info({ err: error }));
     expect(err).toMatchObject({ type: 'TypeError', message: 'broken', code: 7, token: '[redacted]' });
     expect(err).toHaveProperty('stack', expect.stringContaining('TypeError: broken'));
+  });
+
+  test('is written when the process exits at the same moment', () => {
+    const { stdout } = spawnSync(process.execPath, [
+      '--input-type=module-typescript',
+      '--eval',
+      `import { createLogger } from '${new URL('../../src/platform/log.ts', import.meta.url).href}';
+       createLogger({ LOG_LEVEL: 'info' }, 'test').info({ event: 'last' });
+       process.exit(0);`,
+    ]);
+    expect(JSON.parse(String(stdout))).toMatchObject({ event: 'last' });
   });
 });

@@ -3,6 +3,7 @@ import { type ConnectedConfig, loadConfig } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { openTracing } from '../../src/platform/tracing/open-tracing.ts';
 import { NO_TRACING, type Tracing } from '../../src/platform/tracing/tracing.ts';
+import { graphOf } from '../import-graph.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { type FakeCollector, startFakeCollector } from '../support/fake-collector.ts';
 import { collectLines } from '../support/log-lines.ts';
@@ -33,6 +34,17 @@ test.each([
   const { tracing } = await open(env);
   expect(tracing).toBe(NO_TRACING);
   expect(await tracing.run({ name: 'work' }, async ({ traceparent }) => traceparent)).toBeUndefined();
+});
+
+test.each([
+  'src/web.ts',
+  'workers/main.ts',
+])('%s loads OpenTelemetry’s SDK only if traces are on', (entry) => {
+  const sdk = ['@opentelemetry/sdk-trace', '@opentelemetry/exporter-trace-otlp-proto'];
+  const [atOnce, later] = [graphOf(entry, { atOnce: true }), graphOf(entry)];
+  expect(atOnce.has('src/platform/tracing/open-tracing.ts')).toBe(true);
+  expect(sdk.filter((name) => atOnce.has(name))).toEqual([]);
+  expect(sdk.filter((name) => later.has(name))).toEqual(sdk);
 });
 
 test('a span has its resource, and the endpoint of traces is used as it is', async () => {

@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process';
+import { globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { JAR } from '../../relay/build.ts';
+import { JAR, QUICK_JAVAC } from '../../relay/build.ts';
 import { newFolder } from './relay-process.ts';
 
-/** Compiles files of `test/relay/java` against the jar. Returns the class path of both. */
-export function compileBesideJar(files: string[]): string {
-  const sources = files.map((file) => fileURLToPath(new URL(`java/${file}`, import.meta.url)));
+/** Compiles the programs in `test/relay/java` against the jar. Returns the class path of both. */
+export function compileBesideJar(): string {
+  const sources = globSync(fileURLToPath(new URL('java/**/*.java', import.meta.url)));
   const folder = newFolder();
-  execFileSync('javac', ['--release', '8', '-Xlint:-options', '-cp', JAR, '-d', folder, ...sources]);
+  const options = [...QUICK_JAVAC, '--release', '8', '-Xlint:-options', '-cp', JAR, '-d', folder];
+  execFileSync('javac', [...options, ...sources]);
   return `${folder}:${JAR}`;
 }

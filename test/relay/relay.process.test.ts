@@ -1,13 +1,22 @@
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { configYml, HAS_JAVA, relayBench } from './relay-process.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { issueToken } from '../../src/servers/api-tokens.ts';
+import { atTheEnd } from '../support/at-the-end.ts';
+import { addFetchingServer } from '../support/fetching.ts';
+import { startApp, type TestDeps } from '../support/start-app.ts';
+import { configYml, HAS_JAVA, type RunningRelay, relayBench } from './relay-process.ts';
 
-describe.skipIf(!HAS_JAVA)('the relay', () => {
-  test('hands votes to a Votifier v2, tells the listing, and logs one line a vote', async () => {
-    const bench = await relayBench();
+describe.skipIf(!HAS_JAVA)('a relay beside a Votifier v2', () => {
+  let bench: Awaited<ReturnType<typeof relayBench>>;
+  let relay: RunningRelay;
+  beforeAll(async () => {
+    bench = await relayBench();
+    relay = bench.start();
+  });
+
+  test('hands votes over, tells the listing, and logs one line a vote', async () => {
     const vote = bench.api.cast('Alice');
-    const relay = bench.start();
     await expect.poll(() => vote.state).toBe('delivered');
     const many = Array.from({ length: 60 }, (_, index) => bench.api.cast(`Player${index}`));
     await expect.poll(() => many.filter(({ state }) => state === 'delivered').length).toBe(60);
@@ -26,53 +35,19 @@ describe.skipIf(!HAS_JAVA)('the relay', () => {
     expect(relay.lines.filter((line) => line.includes(vote.id))).toEqual([
       expect.stringMatching(/Z vote .+ of Alice: delivered$/),
     ]);
-    expect(await relay.stop()).toBe(0);
-    expect(relay.lines.at(-1)).toMatch(/stopped$/);
-    expect(bench.api.refusedBodies).toBe(0);
   });
 
-  test('hands votes to a Votifier v1 with its public key: sent, or delivered where the plugin confirms', async () => {
-    const bench = await relayBench({ plugin: 'VotifierPlus' });
-    bench.writeVotifierConfig(`host: '::'\nport: ${bench.listener.port}\n`);
-    bench.writePublicKey();
-    bench.listener.behaviour = { v1Only: true };
-    bench.start();
-    const silent = bench.api.cast('Ärmel');
-    await expect.poll(() => silent.state).toBe('sent');
-    bench.listener.behaviour = { v1Only: true, answer: '{"status":"ok"}' };
-    const confirmed = bench.api.cast('Bob');
-    await expect.poll(() => confirmed.state).toBe('delivered');
-    expect(bench.listener.votes[1]).toMatchObject({
-      protocol: 'v1',
-      username: 'Bob',
-      timestamp: String(Date.parse(confirmed.votedAt)),
-    });
-    // It confirmed before: a bare close is a failure of the plugin or a changed key.
-    bench.listener.behaviour = { v1Only: true };
-    const unconfirmed = bench.api.cast('Carol');
-    await expect.poll(() => unconfirmed.timeline).toContain('unknown');
-  });
-
-  test('takes the token of the voting site if the plugin has one, and v1 where there is no token', async () => {
-    const bench = await relayBench();
-    bench.listener.tokens = { 'our: site': 'token of the site', default: 'another' };
-    bench.writeVotifierConfig(
-      `port: ${bench.listener.port} # the port\ntokens:\n    'our: site': "token of the site"\n    default: wrong\n`,
-    );
-    const relay = bench.start();
-    const vote = bench.api.cast('Alice', { serviceName: 'our: site' });
+  test('hands a vote over again if its owner sends it again', async () => {
+    const vote = bench.api.cast('Resent');
     await expect.poll(() => vote.state).toBe('delivered');
-    bench.writeVotifierConfig(`port: ${bench.listener.port}\ntokens: {}\n`);
-    const without = bench.api.cast('Bob');
-    await relay.says(/Votifier has no token for Tallyport in its config.yml, and .*public.key is not there/);
-    bench.writePublicKey();
-    await expect.poll(() => without.state).toBe('sent');
-    expect(bench.listener.votes.map(({ protocol }) => protocol)).toEqual(['v2', 'v1']);
+    bench.api.resend(vote);
+    await expect
+      .poll(() => vote.timeline)
+      .toEqual(['taken 1', 'delivered', 'resend', 'taken 2', 'delivered']);
+    expect(bench.received().slice(-2)).toEqual(['Resent', 'Resent']);
   });
 
   test('tells the outcome that it saw: failed, unknown or retry, with the words of the plugin', async () => {
-    const bench = await relayBench();
-    bench.start();
     const { api, listener } = bench;
     const good = async () => {
       listener.behaviour = {};
@@ -113,7 +88,53 @@ describe.skipIf(!HAS_JAVA)('the relay', () => {
     expect(thrown.reason).toBe('Votifier answered: java.lang.RuntimeException');
     listener.behaviour = {};
     await expect.poll(() => thrown.timeline.slice(-2)).toEqual(['taken 1', 'delivered']);
-    expect(api.refusedBodies).toBe(0);
+  });
+
+  test('has sent the listing only what it understands, and stops in order', async () => {
+    expect(bench.api.refusedBodies).toBe(0);
+    expect(await relay.stop()).toBe(0);
+    expect(relay.lines.at(-1)).toMatch(/stopped$/);
+  });
+});
+
+describe.skipIf(!HAS_JAVA)('the relay', () => {
+  test('hands votes to a Votifier v1 with its public key: sent, or delivered where the plugin confirms', async () => {
+    const bench = await relayBench({ plugin: 'VotifierPlus' });
+    bench.writeVotifierConfig(`host: '::'\nport: ${bench.listener.port}\n`);
+    bench.writePublicKey();
+    bench.listener.behaviour = { v1Only: true };
+    bench.start();
+    const silent = bench.api.cast('Ärmel');
+    await expect.poll(() => silent.state).toBe('sent');
+    bench.listener.behaviour = { v1Only: true, answer: '{"status":"ok"}' };
+    const confirmed = bench.api.cast('Bob');
+    await expect.poll(() => confirmed.state).toBe('delivered');
+    expect(bench.listener.votes[1]).toMatchObject({
+      protocol: 'v1',
+      username: 'Bob',
+      timestamp: String(Date.parse(confirmed.votedAt)),
+    });
+    // It confirmed before: a bare close is a failure of the plugin or a changed key.
+    bench.listener.behaviour = { v1Only: true };
+    const unconfirmed = bench.api.cast('Carol');
+    await expect.poll(() => unconfirmed.timeline).toContain('unknown');
+  });
+
+  test('takes the token of the voting site if the plugin has one, and v1 where there is no token', async () => {
+    const bench = await relayBench();
+    bench.listener.tokens = { 'our: site': 'token of the site', default: 'another' };
+    bench.writeVotifierConfig(
+      `port: ${bench.listener.port} # the port\ntokens:\n    'our: site': "token of the site"\n    default: wrong\n`,
+    );
+    const relay = bench.start();
+    const vote = bench.api.cast('Alice', { serviceName: 'our: site' });
+    await expect.poll(() => vote.state).toBe('delivered');
+    bench.writeVotifierConfig(`port: ${bench.listener.port}\ntokens: {}\n`);
+    const without = bench.api.cast('Bob');
+    await relay.says(/Votifier has no token for Tallyport in its config.yml, and .*public.key is not there/);
+    bench.writePublicKey();
+    await expect.poll(() => without.state).toBe('sent');
+    expect(bench.listener.votes.map(({ protocol }) => protocol)).toEqual(['v2', 'v1']);
   });
 
   test('holds all votes back while the token is refused, says so, and goes on when the setting is right', async () => {
@@ -150,18 +171,6 @@ describe.skipIf(!HAS_JAVA)('the relay', () => {
     bench.listener.behaviour = {};
     bench.writeVotifierConfig(`${config}\n`);
     await expect.poll(() => vote.timeline).toEqual(['taken 1', 'delivered']);
-  });
-
-  test('hands a vote over again if its owner sends it again', async () => {
-    const bench = await relayBench();
-    const vote = bench.api.cast('Alice');
-    bench.start();
-    await expect.poll(() => vote.state).toBe('delivered');
-    bench.api.resend(vote);
-    await expect
-      .poll(() => vote.timeline)
-      .toEqual(['taken 1', 'delivered', 'resend', 'taken 2', 'delivered']);
-    expect(bench.received()).toEqual(['Alice', 'Alice']);
   });
 
   test('finishes the vote under way when it is stopped, and gives the others back', async () => {
@@ -206,5 +215,52 @@ describe.skipIf(!HAS_JAVA)('the relay', () => {
     const vote = bench.api.cast('Alice');
     bench.start();
     await expect.poll(() => vote.state).toBe('delivered');
+  });
+});
+
+describe.skipIf(!HAS_JAVA)('the relay and the listing', () => {
+  let web: TestDeps;
+  beforeAll(async () => {
+    web = await startApp();
+    atTheEnd(() => web.close());
+  });
+
+  test('bring a vote from the listing to the game, and its outcome into the database', async () => {
+    const server = await addFetchingServer(web);
+    const bench = await relayBench();
+    bench.writeConfig([
+      `server=${web.url}/api/v1/servers/${server.serverId.toHexString()}`,
+      `key=${server.token}`,
+    ]);
+    const check = bench.start(['--check']);
+    await expect.poll(() => check.child.exitCode, { message: check.lines.join('\n') }).toBe(0);
+    const [alice, long] = [await server.cast('Alice'), await server.cast('NameOfSeventeenCh')];
+    const relay = bench.start();
+    const stateOf = async ({ _id }: typeof alice) => (await server.vote(_id)).delivery.state;
+    await expect.poll(() => stateOf(alice)).toBe('delivered');
+    await expect.poll(() => stateOf(long)).toBe('failed');
+    expect(bench.listener.votes).toMatchObject([
+      { username: 'Alice', uuid: alice._id.toString(), serviceName: 'Tallyport', timestamp: +alice.votedAt },
+    ]);
+    const { attempts } = (await server.vote(long._id)).delivery;
+    expect(attempts.at(-1)).toMatchObject({
+      code: 'fetch-failed',
+      words: 'CorruptedFrameException: Username too long',
+    });
+    await expect.poll(bench.readJournal).toMatch(new RegExp(` settled ${long._id.toString()} 1 `));
+    expect(await relay.stop()).toBe(0);
+    expect(relay.lines.filter((line) => line.includes('!'))).toEqual([
+      expect.stringContaining('failed (CorruptedFrameException: Username too long)'),
+    ]);
+  });
+
+  test('say that the key is of another kind', async () => {
+    const server = await addFetchingServer(web);
+    const bench = await relayBench();
+    const { token } = await issueToken(web.deps, { serverId: server.serverId, name: 'other' });
+    bench.writeConfig([`server=${web.url}/api/v1/servers/${server.serverId.toHexString()}`, `key=${token}`]);
+    const relay = bench.start();
+    await relay.says('the key may not fetch votes: issue one for fetching');
+    expect(readFileSync(bench.journal, 'utf8')).not.toContain('begin');
   });
 });

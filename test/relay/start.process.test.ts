@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { compileBesideJar } from './compile.ts';
-import { HAS_JAVA, HAS_JAVAC, journalLine, relayBench } from './relay-process.ts';
+import { HAS_JAVA, journalLine, relayBench } from './relay-process.ts';
 
 describe.skipIf(!HAS_JAVA)('the program', () => {
   test('writes a configuration with comments at its first start, and says what to fill in', async () => {
@@ -102,18 +101,6 @@ describe.skipIf(!HAS_JAVA)('the program', () => {
       expect(second.lines).toHaveLength(1);
       await first.stop();
       await second.says('fetches the votes of');
-    },
-  );
-
-  test.skipIf(!HAS_JAVAC)(
-    'goes on after an error of the JVM that has no stack trace, and says it',
-    async () => {
-      const bench = await relayBench();
-      const classPath = compileBesideJar(['tallyport/relay/ErrorHarness.java']);
-      const vote = bench.api.cast('Alice');
-      const relay = bench.start([], ['java', '-cp', classPath, 'tallyport.relay.ErrorHarness']);
-      await relay.says('! an error in the relay: java.lang.StackOverflowError');
-      await expect.poll(() => vote.timeline).toEqual(['taken 1', 'delivered']);
     },
   );
 

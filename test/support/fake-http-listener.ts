@@ -4,6 +4,7 @@ import https from 'node:https';
 import type { Server, Socket } from 'node:net';
 import tls from 'node:tls';
 import { onTestFinished } from 'vitest';
+import { atTheEnd } from './at-the-end.ts';
 
 /** A request that an HTTP listener received. */
 export type Received = { method: string; path: string; headers: IncomingHttpHeaders; body: string };
@@ -62,7 +63,7 @@ function challengeIn(body: string): string | null {
   return data.challenge;
 }
 
-/** Lets `server` listen on loopback until the test ends, even if connections are still open. Returns its port. */
+/** Lets `server` listen on loopback until the test or file ends, even if connections are open. Returns its port. */
 export async function listen(server: Server, port = 0): Promise<number> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
@@ -70,7 +71,7 @@ export async function listen(server: Server, port = 0): Promise<number> {
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
   });
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  onTestFinished(() => {
+  atTheEnd(() => {
     server.close();
     for (const socket of sockets) socket.destroy();
   });

@@ -1,21 +1,9 @@
-import { spawn } from 'node:child_process';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { receiveWebhook, verifyWebhook, WebhookError } from '../../clients/typescript/src/index.ts';
 import { newChallenge } from '../../src/delivery/http/http-challenge.ts';
-import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import { newSigningSecret, signedHeaders, voteBody } from '../../src/delivery/http/http-message.ts';
 import { TEST_USERNAME } from '../../src/delivery/vote-message.ts';
-import { freePort } from '../../src/embedded/free-port.ts';
 import { after, MINUTE } from '../../src/platform/clock.ts';
-import { deliveryBench } from '../support/delivering.ts';
-import { installClient, type PublishedClient } from './published-client.ts';
-
-let client: PublishedClient;
-beforeAll(async () => {
-  client = await installClient();
-});
-afterAll(() => client.remove());
 
 const ID = '0198a000-0000-7000-8000-000000000001';
 const VOTED_AT = new Date('2026-11-21T08:00:00.000Z');
@@ -35,14 +23,12 @@ describe('a message of the listing', () => {
     ['as text', body],
     ['as bytes', new TextEncoder().encode(body)],
   ])('is verified, %s', async (_, received) => {
-    const { verifyWebhook } = client.module;
     const headers = signedHeaders(ID, body, [secret], now());
     expect(await verifyWebhook(secret, headers, received)).toEqual({ type: 'vote.cast', vote });
     expect(await verifyWebhook(secret, new Headers(headers), received)).toMatchObject({ type: 'vote.cast' });
   });
 
   test('with two signatures is verified with either secret, and by a receiver that knows both', async () => {
-    const { verifyWebhook } = client.module;
     const older = newSigningSecret();
     const headers = signedHeaders(ID, body, [secret, older], now());
     for (const known of [secret, older, [newSigningSecret(), older]]) {
@@ -72,7 +58,6 @@ describe('a message of the listing', () => {
       body,
     ],
   ])('is refused: %s', async (_, headers, received) => {
-    const { verifyWebhook, WebhookError, receiveWebhook } = client.module;
     await expect(verifyWebhook(secret, headers(), received)).rejects.toBeInstanceOf(WebhookError);
     const answer = await receiveWebhook(secret, { headers: headers(), body: received }, () => {
       throw new Error('a vote was passed on');
@@ -81,7 +66,6 @@ describe('a message of the listing', () => {
   });
 
   test('of a later version is unknown, and is acknowledged', async () => {
-    const { receiveWebhook, verifyWebhook } = client.module;
     const later = JSON.stringify({ type: 'vote.removed', data: { vote_id: ID } });
     const headers = signedHeaders('x', later, [secret], now());
     expect(await verifyWebhook(secret, headers, later)).toMatchObject({ type: 'unknown' });
@@ -94,12 +78,11 @@ describe('a message of the listing', () => {
 test('a challenge is answered', async () => {
   const { challenge, id, body } = newChallenge('6921f0a4c2b7d81e5f3a9c04');
   const headers = signedHeaders(id, body, [secret], now());
-  const answer = await client.module.receiveWebhook(secret, { headers, body }, () => undefined);
+  const answer = await receiveWebhook(secret, { headers, body }, () => undefined);
   expect(answer).toEqual({ status: 200, body: JSON.stringify({ challenge }) });
 });
 
 test('a test vote of the dashboard is acknowledged and not rewarded', async () => {
-  const { receiveWebhook, verifyWebhook } = client.module;
   const tested = voteBody({ id: ID, username: TEST_USERNAME, votedAt: VOTED_AT }, '6921f0a4c2b7d81e5f3a9c04');
   const headers = signedHeaders(ID, tested, [secret], now());
   const rewarded: unknown[] = [];
@@ -114,32 +97,13 @@ test('a test vote of the dashboard is acknowledged and not rewarded', async () =
 test('an empty or short secret is said, whatever the message', async () => {
   const headers = { 'webhook-id': 'x' };
   for (const wrong of ['', 'whsec_', 'whsec_AAAA'])
-    await expect(client.module.verifyWebhook(wrong, headers, body)).rejects.toThrow(TypeError);
+    await expect(verifyWebhook(wrong, headers, body)).rejects.toThrow(TypeError);
 });
 
 test('an error of the receiver is passed on, so that the vote comes again', async () => {
   const headers = signedHeaders(ID, body, [secret], now());
-  const received = client.module.receiveWebhook(secret, { headers, body }, async () => {
+  const received = receiveWebhook(secret, { headers, body }, async () => {
     throw new Error('no database');
   });
   await expect(received).rejects.toThrow('no database');
-});
-
-test('the example of a website takes a challenge and votes from a worker, and rewards each once', async () => {
-  const { deps, serverId, cast, drain, vote } = await deliveryBench();
-  const port = await freePort();
-  const settings = { url: `http://127.0.0.1:${port}/votes`, serviceName: 'x' };
-  const listener = await setHttpListener(deps, serverId, settings, 'test');
-  const site = spawn(process.execPath, [join(client.folder, 'website.ts')], {
-    env: { ...process.env, PORT: String(port), VOTE_SECRET: listener.secret ?? '' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  onTestFinished(() => void site.kill());
-  const lines: string[] = [];
-  createInterface({ input: site.stdout }).on('line', (line) => lines.push(line));
-  await expect.poll(() => lines).toEqual([expect.stringContaining('listening')]);
-  const votes = [await cast('Alex'), await cast('Steve')];
-  await drain();
-  for (const one of votes) expect((await vote(one)).delivery.state).toBe('delivered');
-  await expect.poll(() => lines.slice(1)).toEqual(['Alex voted', 'Steve voted']);
 });
