@@ -29,21 +29,36 @@ const commit = args.find((arg) => !arg.startsWith('-')) ?? 'main';
 
 const changed = changedSince(commit);
 const named = filesThatName(changed);
-console.log(`${changed.size} files have changed since ${commit}; ${named.length} others name them by their path.`);
+console.log(
+  `${changed.size} files have changed since ${commit}; ${named.length} others name them by their path.`,
+);
 const { status } = spawnSync(
   'vitest',
-  ['related', '--run', '--passWithNoTests', ...(args.includes('--full') ? FULL : ONLY_FAST), ...options, ...changed, ...named],
+  [
+    'related',
+    '--run',
+    '--passWithNoTests',
+    ...(args.includes('--full') ? FULL : ONLY_FAST),
+    ...options,
+    ...changed,
+    ...named,
+  ],
   { stdio: 'inherit' },
 );
 process.exitCode = status ?? 1;
 
 function changedSince(base: string): Set<string> {
   const since = execFileSync('git', ['merge-base', base, 'HEAD'], { encoding: 'utf8' }).trim();
-  return new Set([...git('diff', '--name-only', since), ...git('ls-files', '--others', '--exclude-standard')]);
+  return new Set([
+    ...git('diff', '--name-only', since),
+    ...git('ls-files', '--others', '--exclude-standard'),
+  ]);
 }
 
 function git(...command: string[]): string[] {
-  return execFileSync('git', [...command, '-z'], { encoding: 'utf8' }).split('\0').filter(Boolean);
+  return execFileSync('git', [...command, '-z'], { encoding: 'utf8' })
+    .split('\0')
+    .filter(Boolean);
 }
 
 /** The TypeScript files that name a changed file in a string, or a program that loads one: vitest sees only imports. */

@@ -11,6 +11,9 @@ declare module 'vitest' {
 // `npm run test:costs` runs this file before each test file and before `setup.ts`, so its hook is the last one.
 const before = processorSeconds().all;
 
+// vitest takes only a pattern as the first argument.
+// oxlint-disable-next-line eslint/no-empty-pattern
+// biome-ignore lint/correctness/noEmptyPattern: the fixtures are not needed.
 afterAll(({}, file) => {
   file.meta.processorSeconds = processorSeconds().all - before;
 });

@@ -10,7 +10,10 @@ type Counted = { pid: number; parent: number; name: string; ticks: number };
  * The processor seconds of a process, of its living descendants, and of those that have ended and were waited for. Each
  * child of `pid` has an entry by name, its own descendants included. Linux only.
  */
-export function processorSeconds(pid: number = process.pid): { all: number; ofChildren: Map<string, number> } {
+export function processorSeconds(pid: number = process.pid): {
+  all: number;
+  ofChildren: Map<string, number>;
+} {
   const running = readdirSync('/proc').flatMap((entry) => (/^\d+$/.test(entry) ? (read(entry) ?? []) : []));
   const byParent = Map.groupBy(running, ({ parent }) => parent);
   const sum = (one: Counted): number =>
@@ -25,7 +28,8 @@ export function processorSeconds(pid: number = process.pid): { all: number; ofCh
 
 function read(pid: string): Counted | undefined {
   try {
-    const [, name = '', rest = ''] = /^\d+ \((.*)\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
+    const [, name = '', rest = ''] =
+      /^\d+ \((.*)\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
     const fields = rest.split(' ').map(Number);
     const ticks = fields.slice(11, 15).reduce((all, one) => all + one, 0);
     return { pid: Number(pid), parent: fields[1] ?? 0, name, ticks };

@@ -28,7 +28,9 @@ export default class TestCosts implements Reporter {
       `Processor seconds of the ${Math.min(DEAREST, costs.length)} dearest of ${costs.length} files:`,
       ...costs.slice(0, DEAREST).map(({ seconds, file, tests }) => row(seconds, `${file} (${tests} tests)`)),
       'Of all files of a kind:',
-      ...kinds.map(([kind, files]) => row(sum(files.map(({ seconds }) => seconds)), `${kind} (${files.length} files)`)),
+      ...kinds.map(([kind, files]) =>
+        row(sum(files.map(({ seconds }) => seconds)), `${kind} (${files.length} files)`),
+      ),
       'Of what the files share:',
       ...shared.map(([name, seconds]) => row(seconds, name)),
       row(all, 'in all'),
