@@ -12,8 +12,8 @@ declare module 'vitest' {
 const before = processorSeconds().all;
 
 // vitest takes only a pattern as the first argument.
-// oxlint-disable-next-line eslint/no-empty-pattern
-// biome-ignore lint/correctness/noEmptyPattern: the fixtures are not needed.
+// biome-ignore lint/correctness/noEmptyPattern: no fixture is needed.
+// oxlint-disable-next-line no-empty-pattern
 afterAll(({}, file) => {
   file.meta.processorSeconds = processorSeconds().all - before;
 });
