@@ -1,3 +1,5 @@
+// vitest takes only a pattern as the first argument of a hook, also an empty one.
+// oxlint-disable no-empty-pattern
 import { afterAll } from 'vitest';
 import { processorSeconds } from './processor-time.ts';
 
@@ -11,9 +13,7 @@ declare module 'vitest' {
 // `npm run test:costs` runs this file before each test file and before `setup.ts`, so its hook is the last one.
 const before = processorSeconds().all;
 
-// vitest takes only a pattern as the first argument.
 // biome-ignore lint/correctness/noEmptyPattern: no fixture is needed.
-// oxlint-disable-next-line no-empty-pattern
 afterAll(({}, file) => {
   file.meta.processorSeconds = processorSeconds().all - before;
 });
