@@ -25,9 +25,9 @@ const RULES_OF_VARIANTS = [
 
 /**
  * Which axe rules are checked. `variant`: only `RULES_OF_VARIANTS`, for a page that has passed all rules in another
- * window, theme or language.
+ * window, theme or language. `none`: neither axe nor the width, for a path that another test takes with all rules.
  */
-export type AccessibilityRules = 'all' | 'variant';
+export type AccessibilityRules = 'all' | 'variant' | 'none';
 
 /**
  * Options of a tab: those of its context, and the rules of its checks. `variant` is for a test in another window or theme,
@@ -103,7 +103,7 @@ export async function openTab(
       expect(errors, path()).toEqual([]);
       // The style guide shows every part twice, and only in development.
       if (!path().includes('/styleguide')) expect(weight(), path()).toBeLessThan(PAGE_LIMIT_BYTES);
-      if (options.javaScriptEnabled === false) return;
+      if (options.javaScriptEnabled === false || rules === 'none') return;
       expect(await faults(page, rules), path()).toEqual(NO_FAULTS);
       // A tab is mostly checked on several pages.
       await checkEachPage();

@@ -23,7 +23,7 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
   // On a computer: test/doors/vote-page.test.ts.
   test('comes by a link, votes, sees the vote arrive, and is told when the next one is possible, on a phone', async () => {
     const server = await listWithListener(site, 'Alpha Craft');
-    const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, rules: 'variant' } as const;
+    const phone = { viewport: { width: 390, height: 844 }, hasTouch: true };
     const tab = await openTab(browser, site.url, { ...IN_TOKYO, ...phone });
     await voteAndReturn(site, tab, server, true);
   });
