@@ -1,89 +1,115 @@
 import type { Browser } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { setAnnouncement } from '../../src/moderation/announcements.ts';
-import { atTheEnd } from '../support/at-the-end.ts';
-import { type RunningSite, startSite } from './running-site.ts';
-import { fillListing } from './sample-listing.ts';
-import { PAGES, type PageOf, type Reader, STATES } from './sample-pages.ts';
-import { signIn } from './steps.ts';
-import { chromium, launchBrowser, openTab, type Tab } from './tab.ts';
+import { bodyOf, formsOf, type Mistake, mistakesOf, type PageForm } from '../site/page-forms.ts';
+import { untranslated } from '../site/untranslated.ts';
+import { PAGES, type Reader, type SamplePage, STATES } from './sample-pages.ts';
+import { type SampleSite, startSampleSite } from './sample-site.ts';
+import { halfOf } from './second-window.ts';
+import { chromium, launchBrowser, openTab, type Tab, type TabOptions } from './tab.ts';
 
-/**
- * The windows in which each page is checked: theme, size and language. German is checked on the phone, because its
- * words are longer.
- */
-const WINDOWS = [
-  { colorScheme: 'light', viewport: { width: 1200, height: 800 }, language: 'en' },
-  { colorScheme: 'dark', viewport: { width: 390, height: 844 }, language: 'de' },
-] as const;
+const ALL = [...PAGES, ...STATES];
+const { half: HALF, which } = halfOf(ALL);
+
+/** Pages that are not translated: those for operators, developers and other sites, and the operator's own texts. */
+const NOT_OURS =
+  /^\/(operator|styleguide$)|\/widget$|^\/(contact|imprint|privacy|terms)$|^decided reviews$|admin area/;
+
+/** The pages that exist in every language. */
+const TRANSLATED = ALL.filter(({ route, name }) => !NOT_OURS.test(route) && !NOT_OURS.test(name ?? ''));
+
+const named = (pages: SamplePage[]) => pages.map((one) => [one.name ?? one.route, one] as const);
+
+let site: SampleSite;
+
+// One site for all: with its sample data it costs more than all pages of a language by HTTP.
+beforeAll(async () => {
+  site = await startSampleSite();
+  const text = '# We move\n\nOn **Sunday**: [the news](https://example.org/news)\n\n- `votes` go on';
+  await setAnnouncement(site.deps, { text, level: 'warning', until: null }, 'cli');
+});
+
+describe('every public page and every page of an owner is German for who reads German', () => {
+  test.each(named(TRANSLATED))('%s', async (_name, one) => {
+    const open = async (language: string) => {
+      const headers = { accept: 'text/html', 'accept-language': language, cookie: site.cookies[one.reader] };
+      return (await fetch(`${site.url}${one.path(site.of)}`, { headers })).text();
+    };
+    const [german, english] = await Promise.all([open('de'), open('en')]);
+    expect([german, english].map((page) => page.match(/<html lang="(..)">/)?.[1])).toEqual(['de', 'en']);
+    expect(untranslated(german, english, site.names)).toEqual([]);
+  });
+});
 
 describe.skipIf(!chromium)('the pages, with much in them and with nothing', () => {
-  let site: RunningSite;
-  let of: PageOf;
-  let tabs: Record<Reader, Tab>;
+  let wide: Record<Reader, Tab>;
+  let phone: Record<Reader, Tab>;
 
   beforeAll(async () => {
-    site = await startSite({ OPERATOR_TWO_FACTOR: 'optional' });
-    const filled = await fillListing(site.deps);
-    atTheEnd(filled.close);
-    of = filled.listing;
-    const text = '# We move\n\nOn **Sunday**: [the news](https://example.org/news)\n\n- `votes` go on';
-    await setAnnouncement(site.deps, { text, level: 'warning', until: null }, 'cli');
+    console.log(`In the dark and in German on a phone: ${which}.`);
     const browser = await launchBrowser();
-    tabs = {
-      stranger: await openTab(browser, site.url),
-      owner: await signedIn(browser, of.users.owner),
-      operator: await signedIn(browser, of.users.operator),
-    };
-    for (const tab of Object.values(tabs)) await tab.checkEachPage();
+    wide = await tabs(browser, { viewport: { width: 1200, height: 800 } });
+    // German is checked on the phone, because its words are longer.
+    phone = await tabs(browser, {
+      colorScheme: 'dark',
+      viewport: { width: 390, height: 844 },
+      locale: 'de-DE',
+      rules: 'variant',
+    });
   });
 
-  async function signedIn(browser: Browser, { email, password }: { email: string; password: string }) {
-    const tab = await openTab(browser, site.url);
-    await signIn(tab, email, password);
-    return tab;
+  async function tabs(browser: Browser, options: TabOptions): Promise<Record<Reader, Tab>> {
+    const tabOf = async (reader: Reader) => {
+      const tab = await openTab(browser, site.url, options);
+      if (reader !== 'stranger') await tab.signInHere({ headers: { cookie: site.cookies[reader] } });
+      await tab.checkEachPage();
+      return tab;
+    };
+    return {
+      stranger: await tabOf('stranger'),
+      owner: await tabOf('owner'),
+      operator: await tabOf('operator'),
+    };
+  }
+
+  async function visit({ page, check }: Tab, one: SamplePage): Promise<void> {
+    const path = one.path(site.of);
+    const answer = await page.goto(`${site.url}${path}`);
+    expect(answer?.status(), path).toBe(one.status ?? 200);
+    expect(new URL(page.url()).pathname, path).toBe(path.replace(/\?.*/, ''));
+    await check();
   }
 
   test.each(
-    [...PAGES, ...STATES].map((one) => [one.name ?? one.route, one] as const),
-  )('%s in the light on a wide page, and in German and the dark on a phone: anybody can use it, and it is small, as wide as its window and all ours', async (_name, one) => {
-    const { page, check } = tabs[one.reader];
-    const path = one.path(of);
-    for (const { colorScheme, viewport, language } of WINDOWS) {
-      await page.emulateMedia({ colorScheme });
-      await page.setViewportSize(viewport);
-      // The admin area is only in English.
-      if (language === 'en' || !path.startsWith('/operator')) {
-        const answer = await page.goto(`${site.url}${path}${path.includes('?') ? '&' : '?'}lang=${language}`);
-        expect(answer?.status(), path).toBe(one.status ?? 200);
-        expect(new URL(page.url()).pathname, path).toBe(path.replace(/\?.*/, ''));
-        await page.getByRole('heading', { level: 1 }).first().waitFor();
-      }
-      await check(language === 'en' ? 'all' : 'variant');
-    }
-  });
+    named(ALL),
+  )('%s in the light on a wide page: anybody can use it, and it is small, as wide as its window and all ours', (_name, one) =>
+    visit(wide[one.reader], one));
+
+  test.each(
+    named(HALF),
+  )('%s in German and the dark on a phone: anybody can use it, and it is small, as wide as its window and all ours', (_name, one) =>
+    visit(phone[one.reader], one));
 
   test('on a phone, tables of charts and the second factor’s secret are whole, and each navigation takes one line', async () => {
-    const { page, check } = tabs.owner;
+    const { page, check } = wide.owner;
     await page.setViewportSize({ width: 390, height: 844 });
     const cut = () =>
       page.evaluate(
         `[...document.querySelectorAll('.chart-numbers, .copyable pre')].filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent)`,
       );
-    const statistics = PAGES.find(({ route }) => route === '/servers/:slug')?.path(of);
-    await page.goto(`${site.url}${statistics}`);
+    await page.goto(`${site.url}/servers/${site.of.slugs.harbour}`);
     await page.evaluate(`document.querySelectorAll('details').forEach((one) => { one.open = true; })`);
     expect(await page.locator('.chart-numbers table').count()).toBeGreaterThan(2);
     expect(await cut()).toEqual([]);
     await check();
 
     await page.goto(`${site.url}/account/two-factor`);
-    await page.getByLabel('Your password').fill(of.users.owner.password);
+    await page.getByLabel('Your password').fill(site.of.users.owner.password);
     await page.getByRole('button', { name: 'Set up' }).click();
     await page.getByLabel('Secret').first().waitFor();
     expect(await cut()).toEqual([]);
 
-    const admin = tabs.operator.page;
+    const admin = wide.operator.page;
     await admin.setViewportSize({ width: 390, height: 844 });
     await admin.goto(`${site.url}/operator/audit`);
     const heights = await admin.evaluate<number[]>(
@@ -96,3 +122,119 @@ describe.skipIf(!chromium)('the pages, with much in them and with nothing', () =
     expect((tab?.x ?? 999) + (tab?.width ?? 0)).toBeLessThan(390);
   });
 });
+
+/** The routes to which forms were sent, each with the mistakes that were made. */
+const posted = new Set<string>();
+
+describe('the errors of every form are German for who reads German', () => {
+  /** The paths of the forms of public, account and owner pages: `/servers/:slug/vote`. */
+  let formRoutes: string[];
+
+  beforeAll(() => {
+    formRoutes = site.routes
+      .filter(({ method, access }) => method === 'POST' && access !== 'operator')
+      .map(({ url }) => url);
+  });
+
+  type Reading = { language: string; cookie: string; page: string };
+
+  /**
+   * The page after a form was sent; if the answer is a redirect, the page behind it; if it is JSON, the sentence of the
+   * error.
+   */
+  async function answerTo(form: PageForm, mistake: Mistake, reading: Reading, origin = site.url) {
+    const headers = { accept: 'text/html', 'accept-language': reading.language, cookie: reading.cookie };
+    const address = new URL(form.action, reading.page);
+    const answer = await fetch(address, {
+      method: 'POST',
+      body: bodyOf(form, mistake),
+      headers: { ...headers, origin },
+      redirect: 'manual',
+    });
+    const next = answer.headers.get('location');
+    if (next !== null) return (await fetch(new URL(next, address), { headers })).text();
+    if (answer.headers.get('content-type')?.startsWith('text/html')) return answer.text();
+    const { error = '' } = (await answer.json()) as { error?: string };
+    return error;
+  }
+
+  test.each(named(TRANSLATED))('%s', async (_name, one) => {
+    const page = `${site.url}${one.path(site.of)}`;
+    const cookie = site.cookies[one.reader];
+    const opened = await fetch(page, { headers: { accept: 'text/html', cookie } });
+    const found: Record<string, string[]> = {};
+    for (const form of formsOf(await opened.text())) {
+      for (const mistake of mistakesOf(form)) {
+        const path = new URL(form.action, page).pathname;
+        const route = formRoutes.find((known) => matches(path, known)) ?? path;
+        if (posted.has(`${route} ${mistake}`)) continue;
+        posted.add(`${route} ${mistake}`);
+        const german = await answerTo(form, mistake, { language: 'de', cookie, page });
+        const english = await answerTo(form, mistake, { language: 'en', cookie, page });
+        const left = untranslated(german, english, site.names);
+        if (left.length > 0) found[`${path}, ${mistake}`] = left;
+      }
+    }
+    expect(found).toEqual({});
+  });
+
+  test('a form of another site', async () => {
+    const { url } = site;
+    const form = { action: '/sign-in', isUpload: false, fields: [] };
+    const [german, english] = await Promise.all(
+      ['de', 'en'].map((language) =>
+        answerTo(form, 'nothing', { language, cookie: '', page: url }, 'https://elsewhere.example'),
+      ),
+    );
+    expect(english).toContain('This form was not sent from this site.');
+    expect(untranslated(german ?? '', english ?? '', site.names)).toEqual([]);
+  });
+
+  test('too many attempts to sign in', async () => {
+    const fields = ['email', 'password'].map((name) => ({ name, type: name, value: '' }));
+    const form = { action: '/sign-in', isUpload: false, fields };
+    const attempt = (language: string) => answerTo(form, 'wrong', { language, cookie: '', page: site.url });
+    let [german, english] = ['', ''];
+    while (!english.includes('Too many')) [german, english] = [await attempt('de'), await attempt('en')];
+    expect(untranslated(german, english, site.names)).toEqual([]);
+  });
+
+  test('forms that no page of the sample data shows', async () => {
+    const { harbour, ownerId, draftId, voteId, slugs } = site.of;
+    const ids: Record<string, string> = {
+      slug: slugs.harbour,
+      serverId: harbour.toHexString(),
+      draftId: draftId.toHexString(),
+      userId: ownerId.toHexString(),
+      voteId: voteId.toString(),
+    };
+    const sent = [...posted].map((one) => one.split(' ')[0] ?? '');
+    const others = formRoutes
+      .filter((route) => !sent.includes(route))
+      .toSorted((one, other) => Number(ENDS_SESSIONS.test(one)) - Number(ENDS_SESSIONS.test(other)));
+    const found: Record<string, string[]> = {};
+    for (const route of others) {
+      const action = route.replaceAll(/:(\w+)/g, (_, name: string) => ids[name] ?? NO_ID);
+      const form = { action, isUpload: false, fields: [] };
+      const reading = { cookie: site.cookies.owner, page: site.url };
+      const german = await answerTo(form, 'nothing', { ...reading, language: 'de' });
+      const english = await answerTo(form, 'nothing', { ...reading, language: 'en' });
+      const left = untranslated(german, english, site.names);
+      if (left.length > 0) found[route] = left;
+    }
+    expect(found).toEqual({});
+  });
+});
+
+const NO_ID = '0'.repeat(24);
+
+/** These forms end the owner's session, which the other forms need. */
+const ENDS_SESSIONS = /^\/sign-out$|\/end-all$/;
+
+/** Whether a path belongs to a route such as `/servers/:slug/vote`. */
+function matches(path: string, route: string): boolean {
+  const [own, pattern] = [path.split('/'), route.split('/')];
+  return (
+    own.length === pattern.length && pattern.every((part, at) => part.startsWith(':') || part === own[at])
+  );
+}

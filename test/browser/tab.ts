@@ -20,13 +20,14 @@ const RULES_OF_VARIANTS = [
   'html-has-lang',
   'html-lang-valid',
   'valid-lang',
+  'page-has-heading-one',
 ];
 
 /**
  * Which axe rules are checked. `variant`: only `RULES_OF_VARIANTS`, for a page that has passed all rules in another
- * window, theme or language.
+ * window, theme or language. `none`: neither axe nor the width, for a path that another test takes with all rules.
  */
-export type AccessibilityRules = 'all' | 'variant';
+export type AccessibilityRules = 'all' | 'variant' | 'none';
 
 /**
  * Options of a tab: those of its context, and the rules of its checks. `variant` is for a test in another window or theme,
@@ -40,7 +41,7 @@ export type Tab = {
   /** Opens a path of the site. */
   open(path: string): Promise<void>;
   /** Signs a user in for all further pages. */
-  signInHere(user: SignedInUser): Promise<void>;
+  signInHere(user: Pick<SignedInUser, 'headers'>): Promise<void>;
   /**
    * Fails if a page has an accessibility error or an id twice, is too large or too wide, or made a request to another
    * host.
@@ -102,17 +103,15 @@ export async function openTab(
       expect(errors, path()).toEqual([]);
       // The style guide shows every part twice, and only in development.
       if (!path().includes('/styleguide')) expect(weight(), path()).toBeLessThan(PAGE_LIMIT_BYTES);
-      if (options.javaScriptEnabled === false) return;
-      expect(await overflow(page), path()).toEqual([]);
-      expect(await repeatedIds(page), path()).toEqual([]);
-      expect(await accessibilityErrors(page, rules), path()).toEqual([]);
+      if (options.javaScriptEnabled === false || rules === 'none') return;
+      expect(await faults(page, rules), path()).toEqual(NO_FAULTS);
       // A tab is mostly checked on several pages.
       await checkEachPage();
     },
   };
 }
 
-function cookiesOf({ headers }: SignedInUser, url: string) {
+function cookiesOf({ headers }: Pick<SignedInUser, 'headers'>, url: string) {
   return headers.cookie.split('; ').map((cookie) => {
     const [name = '', value = ''] = cookie.split(/=(.*)/);
     return { name, value, url };
@@ -121,62 +120,68 @@ function cookiesOf({ headers }: SignedInUser, url: string) {
 
 /**
  * Counts the transferred bytes of the current page, compressed and with headers: without its pictures, and without what
- * its scripts fetch later. A page of deliveries refreshes itself, on a busy machine more often before it is checked.
+ * its scripts fetch later. A page of deliveries refreshes itself, on a busy machine more often before it is checked. A file
+ * from the browser's cache counts as when it was transferred.
  */
 async function weighing(page: Page): Promise<() => number> {
   const session = await page.context().newCDPSession(page);
   await session.send('Network.enable');
-  await session.send('Network.setCacheDisabled', { cacheDisabled: true });
+  const sizes = new Map<string, number>();
+  const weighed = new Map<string, string>();
   let bytes = 0;
-  const uncounted = new Set<string>();
-  session.on('Network.requestWillBeSent', ({ requestId, type }) => {
+  session.on('Network.requestWillBeSent', ({ requestId, type, request }) => {
     if (type === 'Document') bytes = 0;
-    if (type === 'Image' || type === 'Fetch') uncounted.add(requestId);
+    if (type !== 'Image' && type !== 'Fetch') weighed.set(requestId, request.url);
   });
   session.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
-    if (!uncounted.has(requestId)) bytes += encodedDataLength;
+    const url = weighed.get(requestId);
+    if (url === undefined) return;
+    const size = encodedDataLength || (sizes.get(url) ?? 0);
+    sizes.set(url, size);
+    bytes += size;
   });
   return () => bytes;
 }
 
-/** Elements that overflow the page to the right. */
-function overflow(page: Page): Promise<string[]> {
-  return page.evaluate(`(() => {
-    const { scrollWidth, clientWidth } = document.documentElement;
-    if (scrollWidth <= clientWidth) return [];
-    const wide = [...document.querySelectorAll('main *')].filter(
-      (one) => one.getBoundingClientRect().right > clientWidth + 1,
-    );
-    return [scrollWidth + ' of ' + clientWidth, ...wide.slice(0, 5).map((one) => one.outerHTML.slice(0, 160))];
-  })()`);
-}
+/** What `check` looks for in a page itself. */
+const NO_FAULTS = { overflow: [], repeatedIds: [], accessibility: [] };
 
-/** The ids that several elements have: labels and links would meet only the first of them. */
-function repeatedIds(page: Page): Promise<string[]> {
-  return page.evaluate(`(() => {
-    const ids = [...document.querySelectorAll('[id]')].map(({ id }) => id);
-    return ids.filter((id, index) => ids.indexOf(id) !== index);
-  })()`);
-}
-
-/** The violations that axe found: each with its rule and elements. */
-async function accessibilityErrors(page: Page, rules: AccessibilityRules): Promise<string[]> {
-  // axe is already loaded if the page was checked before, for example in another size.
-  if (!(await page.evaluate(`'axe' in globalThis`))) await page.evaluate(await axeSource());
+/** Looks for faults in one script, because each call to the browser costs as much as a small page. */
+async function faults(page: Page, rules: AccessibilityRules): Promise<typeof NO_FAULTS> {
   const options = {
     resultTypes: ['violations'],
     preload: false,
     ...(rules === 'variant' ? { runOnly: RULES_OF_VARIANTS } : {}),
   };
-  const violations = await page.evaluate<Violation[]>(
-    `axe.run(${JSON.stringify(options)}).then(({ violations }) => violations)`,
-  );
-  return violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`,
-  );
+  const script = `(async () => 'axe' in globalThis ? {
+    overflow: ${OVERFLOW},
+    repeatedIds: ${REPEATED_IDS},
+    accessibility: (await axe.run(${JSON.stringify(options)})).violations.map(
+      ({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 160)).join(' | '),
+    ),
+  } : null)()`;
+  const look = () => page.evaluate<typeof NO_FAULTS | null>(script);
+  const found = await look();
+  if (found) return found;
+  await page.evaluate(await axeSource());
+  return (await look()) ?? NO_FAULTS;
 }
 
-type Violation = { id: string; nodes: { html: string }[] };
+/** Elements that overflow the page to the right. */
+const OVERFLOW = `(() => {
+  const { scrollWidth, clientWidth } = document.documentElement;
+  if (scrollWidth <= clientWidth) return [];
+  const wide = [...document.querySelectorAll('main *')].filter(
+    (one) => one.getBoundingClientRect().right > clientWidth + 1,
+  );
+  return [scrollWidth + ' of ' + clientWidth, ...wide.slice(0, 5).map((one) => one.outerHTML.slice(0, 160))];
+})()`;
+
+/** The ids that several elements have: labels and links would meet only the first of them. */
+const REPEATED_IDS = `(() => {
+  const ids = [...document.querySelectorAll('[id]')].map(({ id }) => id);
+  return ids.filter((id, index) => ids.indexOf(id) !== index);
+})()`;
 
 let axe: Promise<string> | undefined;
 

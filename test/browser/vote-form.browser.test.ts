@@ -1,115 +1,35 @@
-import type { ObjectId } from 'mongodb';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { setListener } from '../../src/delivery/listeners.ts';
-import { VotifierListener } from '../../src/demo/votifier-listener.ts';
-import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
+import type { Browser, Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
+import { startSteamProvider } from '../support/steam-provider.ts';
 import { type RunningSite, startSite } from './running-site.ts';
 import { comesToSay } from './steps.ts';
-import { chromium, launchBrowser, openTab, type TabOptions } from './tab.ts';
+import { chromium, launchBrowser, openTab } from './tab.ts';
+import { IN_TOKYO, isFocused, listWithListener, voteAndReturn } from './vote-steps.ts';
 
-/** Sums the layout shifts of each page: see https://web.dev/articles/cls. */
-const WATCH_SHIFTS = `globalThis.shift = 0;
-  new PerformanceObserver((list) => { for (const { value } of list.getEntries()) globalThis.shift += value; })
-    .observe({ type: 'layout-shift', buffered: true });`;
-const shiftOf = (page: Page) => page.evaluate<number>('globalThis.shift');
-
-const isFocused = (element: Locator) => element.evaluate((one) => one === one.ownerDocument.activeElement);
+const GABE = '76561197960287930';
 
 describe.skipIf(!chromium)('a player, in a browser', () => {
   let site: RunningSite;
   let browser: Browser;
 
   beforeAll(async () => {
-    site = await startSite();
+    const steam = await startSteamProvider();
+    site = await startSite({ TRUST_PROXY: '1', ...steam.env });
     browser = await launchBrowser();
   });
 
-  /** Lists a server with a running listener. */
-  async function listed(
-    name: string,
-  ): Promise<{ slug: string; serverId: ObjectId; listener: VotifierListener }> {
-    const { deps } = site;
-    const listener = new VotifierListener();
-    await listener.start();
-    onTestFinished(() => listener.stop());
-    const owner = await signIn(site);
-    const serverId = await addOwnedServer(deps, owner.userId, { name });
-    const settings = { host: '127.0.0.1', port: listener.port, secret: listener.token };
-    await setListener(
-      deps,
-      serverId,
-      { protocol: 'votifier-v2', ...settings, serviceName: 'Tallyport' },
-      'test',
-    );
-    const server = await deps.servers.findOne({ _id: serverId });
-    return { slug: server?.slug ?? '', serverId, listener };
-  }
-
-  test.each<[string, TabOptions]>([
-    ['on a computer', {}],
-    ['on a phone', { viewport: { width: 390, height: 844 }, hasTouch: true, rules: 'variant' }],
-  ])('comes by a link, votes, sees the vote arrive, and is told when the next one is possible, %s', async (how, options) => {
-    const { slug, listener } = await listed(`Alpha ${how}`);
-    await recomputeRanks(site.deps);
-    const isPhone = options.hasTouch === true;
-    const tab = await openTab(browser, site.url, { timezoneId: 'Asia/Tokyo', locale: 'en-GB', ...options });
-    const { page, open, check } = tab;
-    await open(`/servers/${slug}/vote?username=Steve`);
-    expect(await page.getByLabel('Your player name').inputValue()).toBe('Steve');
-    await check();
-    await page.getByLabel('Your player name').press('Enter');
-
-    const heading = page.getByRole('heading', { name: 'Your vote counts, Steve.' });
-    await heading.waitFor();
-    await expect.poll(() => isFocused(heading)).toBe(true);
-    await check();
-    // The page itself refreshes the state.
-    await page
-      .getByText(/Arrived in \d/)
-      .filter({ visible: true })
-      .first()
-      .waitFor();
-    expect(listener.votes.map(({ username }) => username)).toEqual(['Steve']);
-    const vote = await site.deps.votes.findOne({ username: 'Steve' }, { sort: { votedAt: -1 } });
-    const next = new Date((vote?.votedAt.getTime() ?? 0) + 24 * 3_600_000);
-    const inTokyo = { timeZone: 'Asia/Tokyo', dateStyle: 'medium', timeStyle: 'short' } as const;
-    await page.getByText(new Intl.DateTimeFormat('en-GB', inTokyo).format(next)).waitFor();
-    await check();
-
-    // The server's page and the lists know it too, without a shift of what is drawn.
-    await page.addInitScript(WATCH_SHIFTS);
-    await open(`/servers/${slug}`);
-    await page.getByText(/You voted here; next vote in 2[34]:\d\d hours\./).waitFor();
-    expect(await page.locator('form[data-vote]').isVisible()).toBe(false);
-    const inBar = page.locator('.dock').getByRole('link', { name: 'Voted today' });
-    expect(await inBar.isVisible()).toBe(isPhone);
-    expect(
-      await page
-        .locator('.dock')
-        .getByRole('link', { name: /^Vote / })
-        .isVisible(),
-    ).toBe(false);
-    await check();
-    expect(await shiftOf(page)).toBeLessThan(0.05);
-    await open('/');
-    const link = page.locator('.servers a.vote').filter({ hasText: `Alpha ${how}` });
-    expect(await link.textContent()).toBe(`Voted today Alpha ${how}`);
-    await check();
-    expect(await shiftOf(page)).toBeLessThan(0.05);
-    await open(`/servers/${slug}`);
-    await page.getByRole('link', { name: 'Vote as another player' }).click();
-    await page.getByLabel('Your player name').fill('STEVE');
-    await page.getByRole('button', { name: 'Vote' }).click();
-    await page.getByRole('heading', { name: `STEVE has voted for Alpha ${how}.` }).waitFor();
-    await page.getByText(new Intl.DateTimeFormat('en-GB', inTokyo).format(next)).waitFor();
-    await check();
+  // On a computer: test/doors/vote-page.test.ts.
+  test('comes by a link, votes, sees the vote arrive, and is told when the next one is possible, on a phone', async () => {
+    const server = await listWithListener(site, 'Alpha Craft');
+    const phone = { viewport: { width: 390, height: 844 }, hasTouch: true };
+    const tab = await openTab(browser, site.url, { ...IN_TOKYO, ...phone });
+    await voteAndReturn(site, tab, server, true);
   });
 
   test('is told at the field that a name is not one of the game, with the focus on it; also at once for a link', async () => {
-    const { slug, serverId } = await listed('Epsilon Craft');
+    const { slug, serverId } = await listWithListener(site, 'Epsilon Craft');
     await site.deps.servers.updateOne({ _id: serverId }, { $set: { game: 'minecraft' } });
     const sentence = 'This is not a Minecraft name';
     const seenAt = async (page: Page) => {
@@ -139,7 +59,6 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     }
     await open(`/servers/${slug}/vote?username=ab`);
     await seenAt(page);
-    await check();
 
     const plain = await openTab(browser, site.url, { javaScriptEnabled: false });
     await plain.open(`/servers/${slug}/vote`);
@@ -150,8 +69,8 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
   });
 
   test('is remembered by the browser after a vote: name, cooldown and other servers, until told to forget', async () => {
-    const alpha = await listed('Delta One');
-    const beta = await listed('Delta Two');
+    const alpha = await listWithListener(site, 'Delta One');
+    const beta = await listWithListener(site, 'Delta Two');
     const tab = await openTab(browser, site.url);
     const { page, open, check } = tab;
     const name = page.getByLabel('Your player name');
@@ -205,11 +124,8 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
   });
 
   test('votes with IPv4 and IPv6 at once: on the other network with the secret of the page, else with a second proof', async () => {
-    const proxied = await startSite({ TRUST_PROXY: '1' });
-    const owner = await signIn(proxied);
-    const serverId = await addOwnedServer(proxied.deps, owner.userId, { name: 'Two Paths' });
-    const { slug = '' } = (await proxied.deps.servers.findOne({ _id: serverId })) ?? {};
-    const { page, open } = await openTab(browser, proxied.url);
+    const { slug } = await listWithListener(site, 'Two Paths');
+    const { page, open } = await openTab(browser, site.url);
     const sent: string[] = [];
     let losesSecret = false;
     // The last proxy reports an IPv6 address for challenges and an IPv4 address for forms.
@@ -237,7 +153,7 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
   });
 
   test('votes without JavaScript when signed in; without an account the page says to sign in', async () => {
-    const { slug, listener } = await listed('Beta Craft');
+    const { slug, listener } = await listWithListener(site, 'Beta Craft');
     const tab = await openTab(browser, site.url, { javaScriptEnabled: false });
     const { page, open, check, signInHere } = tab;
     await open(`/servers/${slug}/vote?username=Alex`);
@@ -258,8 +174,8 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
   });
 
   test('signed in, sees on the server’s page when the next vote is possible, until the name is forgotten', async () => {
-    const { slug } = await listed('Zeta Craft');
-    const { page, open, check, signInHere } = await openTab(browser, site.url);
+    const { slug } = await listWithListener(site, 'Zeta Craft');
+    const { page, open, signInHere } = await openTab(browser, site.url);
     await signInHere(await signIn(site, { days: 8 }));
     await open(`/servers/${slug}`);
     await page.getByLabel('Your player name').first().fill('Mara');
@@ -270,17 +186,16 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     // The browser's Back button may show the page as it was before the vote.
     await page.goBack();
     await page.getByText(/You voted here; next vote in 2[34]:\d\d hours\./).waitFor();
-    await check();
     expect(await page.evaluate(() => Object.keys(localStorage))).toEqual(['voted-servers']);
-    const other = await listed('Eta Craft');
+    const other = await listWithListener(site, 'Eta Craft');
     await open(`/servers/${other.slug}/vote`);
     await page.getByRole('button', { name: 'Not Mara?' }).click();
     await page.waitForURL(/username=$/);
     expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([]);
   });
 
-  test('is told that a vote is quarantined, and sees it arrive after the release', async () => {
-    const { slug, serverId, listener } = await listed('Gamma Craft');
+  test('is told that a vote is quarantined, which an operator finds in the inbox and releases', async () => {
+    const { slug, serverId, listener } = await listWithListener(site, 'Gamma Craft');
     const { deps } = site;
     const key = `new-web-voters:${serverId.toHexString()}:firsts`;
     const resetAt = new Date(Date.now() + 3_600_000);
@@ -299,9 +214,41 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     await operator.page
       .getByRole('heading', { name: 'New players of one server: 1 vote for 1 server' })
       .waitFor();
-    await operator.check();
     await operator.page.getByRole('button', { name: 'Count and deliver New players of one server' }).click();
     await operator.page.locator('[data-result]').getByText('will be counted and delivered').waitFor();
-    await operator.check();
+  });
+
+  test('of a Steam game signs in through Steam from the server’s page, votes as that SteamID, and drops it', async () => {
+    const owner = await signIn(site);
+    const serverId = await addOwnedServer(site.deps, owner.userId, { name: 'Rusty', game: 'rust' });
+    const form = `${site.url}/servers/rusty/vote`;
+
+    const visitor = await openTab(browser, site.url);
+    await visitor.open('/servers/rusty/vote');
+    await visitor.check();
+
+    // A tab of its own, because the provider is another site.
+    const { page, open } = await openTab(browser, site.url);
+    await open('/servers/rusty');
+    await page.getByRole('link', { name: 'Sign in through Steam' }).click();
+    await page.getByText(`Voting as ${GABE}`).waitFor();
+    expect(page.url()).toBe(form);
+    await visitor.page.context().addCookies(await page.context().cookies(form));
+    await visitor.open('/servers/rusty/vote');
+    await visitor.check();
+
+    await page.getByRole('button', { name: 'Vote', exact: true }).click();
+    await page.getByRole('heading', { name: `Your vote counts, ${GABE}.` }).waitFor();
+    expect(await site.deps.votes.findOne({ serverId })).toMatchObject({ username: GABE, identity: 'proven' });
+
+    await open('/servers/rusty/vote');
+    await page.getByRole('button', { name: 'Not you?' }).click();
+    await page.getByLabel('Your SteamID').waitFor();
+
+    await site.deps.servers.updateOne({ _id: serverId }, { $set: { provenIdOnly: true } });
+    await visitor.page.context().clearCookies();
+    await visitor.open('/servers/rusty/vote');
+    await visitor.page.getByText('takes votes only from players who signed in through Steam').waitFor();
+    await visitor.check();
   });
 });

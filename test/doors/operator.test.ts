@@ -9,11 +9,11 @@ import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import { requestRanks } from '../../src/servers/request-ranks.ts';
 import { minuteOf } from '../../src/site/admin/utc-fields.ts';
+import { startSite } from '../browser/running-site.ts';
+import { call } from '../browser/steps.ts';
+import { chromium, launchBrowser, openTab, type Tab } from '../browser/tab.ts';
 import { PASSWORD } from '../support/sign-in.ts';
 import { ageVotes } from '../support/votes.ts';
-import { startSite } from './running-site.ts';
-import { call } from './steps.ts';
-import { chromium, launchBrowser, openTab, type Tab } from './tab.ts';
 
 /** A listed server with its token. */
 async function listed(deps: AppDeps, name: string) {
@@ -24,11 +24,10 @@ async function listed(deps: AppDeps, name: string) {
 }
 
 /** Signs in with the link that a new operator receives. */
-async function signInByLink({ page, check }: Tab, deps: AppDeps, email: string) {
+async function signInByLink({ page }: Tab, deps: AppDeps, email: string) {
   await createOperator(deps, { email }, { userId: null, by: 'test' });
   await page.goto(await makePasswordLink(deps, { email }));
   await page.getByLabel('New password').fill(PASSWORD);
-  await check();
   await page.getByRole('button', { name: 'Set password' }).click();
   await page.getByLabel('E-mail address').fill(email);
   await page.getByLabel('Password').fill(PASSWORD);
@@ -67,7 +66,6 @@ describe.skipIf(!chromium)('the way of an operator, in a browser', () => {
     const tab = await openTab(await launchBrowser(), url);
     const { page, open, check } = tab;
     await signInByLink(tab, deps, 'admin@example.org');
-    await check();
     expect((await call(url, alpha, 'reviews')).answer).toMatchObject({ review_count: 0, reviews: [] });
     await open('/operator/reviews');
     await page.getByText(content).waitFor();
@@ -85,7 +83,6 @@ describe.skipIf(!chromium)('the way of an operator, in a browser', () => {
     await page.getByRole('button', { name: 'Search' }).click();
     await page.getByRole('link', { name: 'Exclude these votes…' }).click();
     await page.getByLabel('Internal reason').fill('One address cast them all.');
-    await check();
     await page.getByRole('button', { name: 'Exclude 3 votes' }).click();
     await page.locator('#exclusion-list').getByText('excluded', { exact: true }).waitFor();
     await check();
@@ -98,6 +95,5 @@ describe.skipIf(!chromium)('the way of an operator, in a browser', () => {
 
     await open('/operator/audit');
     await page.getByText('One address cast them all.').first().waitFor();
-    await check();
   });
 });
