@@ -63,6 +63,8 @@ test.each([
   [{ SERVICE_NAME: 'x'.repeat(65) }, 'SERVICE_NAME', 'Must have at most 64 characters.'],
   [{ ACCENT_COLOUR: 'red' }, 'ACCENT_COLOUR', 'Must be a colour such as #0f6168.'],
   [{ WEB_VOTE_PLAYERS: '0' }, 'WEB_VOTE_PLAYERS', 'Must be a whole number, 1 to 300.'],
+  [{ WEB_VOTE_PLAYERS: '301' }, 'WEB_VOTE_PLAYERS', 'Must be a whole number, 1 to 300.'],
+  [{ SMTP_URL: 'ftp://x' }, 'SMTP_URL', 'Must be smtp://user'],
   [{ KEEP_PLAYER_NAMES_MONTHS: '2' }, 'KEEP_PLAYER_NAMES_MONTHS', 'Must be 0 or at least 3'],
   [{ FOOTER_LINKS: 'Forum' }, 'FOOTER_LINKS', '“Forum” is not a text'],
 ])('%o is refused with its reason', async (changes, name, reason) => {

@@ -52,3 +52,18 @@ export async function ownerFixture(web: OwnerApp): Promise<OwnerFixture> {
     read: async (part) => textOf((await get(part)).body),
   };
 }
+
+/** The fields of a form with a Votifier v2 listener; the test adds the token. */
+export const V2 = { protocol: 'votifier-v2', host: '127.0.0.1', port: '8192', serviceName: 'Tallyport' };
+
+/** The stored listener of the server. */
+export const shown = ({ deps, serverId }: OwnerFixture) => deps.listeners.findOne({ serverId });
+
+/** The actions of the audit log about the server's listener and votes, each with the user. */
+export async function audit({ deps, serverId }: OwnerFixture): Promise<[string, string][]> {
+  const entries = await deps.auditLog
+    .find({ serverId, action: /^(listener|vote)\./ })
+    .sort({ _id: 1 })
+    .toArray();
+  return entries.map(({ action, by }) => [action, by]);
+}

@@ -218,7 +218,9 @@ describe('a banner', () => {
 
   test('can be uploaded twenty times an hour', async () => {
     const form = fileForm({ bytes: 'no picture' });
-    for (let i = 0; i < 20; i++) expect((await upload(form)).statusCode).toBe(400);
+    expect((await upload(form)).statusCode).toBe(400);
+    await web.deps.rateLimits.updateMany({ _id: /^banner:/ }, { $set: { count: 19 } });
+    expect((await upload(form)).statusCode).toBe(400);
     const refused = await upload(form);
     expect(refused.statusCode).toBe(429);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterEach, beforeAll } from 'vitest';
 import { hashPassword, type PasswordHasher, verifyPassword } from '../../src/accounts/password.ts';
 import { buildApp } from '../../src/app.ts';
+import { SECOND } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { watchReadiness } from '../../src/process/health.ts';
 import { createMetrics } from '../../src/process/metrics.ts';
@@ -18,22 +19,39 @@ export const CHEAP_PASSWORDS: PasswordHasher = {
   verify: verifyPassword,
 };
 
-/** Opens the web application on a database of its own. It is closed when the test or the file ends (see `atTheEnd`). */
-export async function openWebApp(env: Record<string, string> = {}): Promise<WebApp> {
-  return openWebAppOn({ ...(await testDeps(env)), passwords: CHEAP_PASSWORDS });
+/** Longer than what an application keeps in its caches for pages. */
+const PAGES_KEPT_MS = 10 * SECOND;
+
+// These caches measure with `performance.now()`.
+const running = performance.now.bind(performance);
+let aheadMs = 0;
+performance.now = () => running() + aheadMs;
+
+/**
+ * Opens the web application on a database of its own. It is closed when the test or the file ends (see `atTheEnd`).
+ *
+ * @param changed - dependencies that the test replaces, such as the clock
+ */
+export async function openWebApp(
+  env: Record<string, string> = {},
+  changed: Partial<AppDeps> = {},
+): Promise<WebApp> {
+  return openWebAppOn({ ...(await testDeps(env)), passwords: CHEAP_PASSWORDS, ...changed });
 }
 
 /**
  * One web application for all tests of the file that call the returned function: building one takes longer than most
- * tests. Its database is emptied after each test; what it keeps in memory stays, so a test with a clock or settings of
- * its own opens another one.
+ * tests. After each test its database is emptied and its cached pages expire; what else it keeps in memory stays.
  */
-export function webAppOfFile(env: Record<string, string> = {}): () => WebApp {
+export function webAppOfFile(env: Record<string, string> = {}, changed: Partial<AppDeps> = {}): () => WebApp {
   let web: WebApp;
   beforeAll(async () => {
-    web = await openWebApp(env);
+    web = await openWebApp(env, changed);
   });
-  afterEach(() => emptyDatabase(web.deps.mongo));
+  afterEach(async () => {
+    await emptyDatabase(web.deps.mongo);
+    aheadMs += PAGES_KEPT_MS;
+  });
   return () => web;
 }
 

@@ -1,44 +1,20 @@
 import { gunzipSync } from 'node:zlib';
-import type { ObjectId } from 'mongodb';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { listServers } from '../support/servers.ts';
 import { signIn } from '../support/sign-in.ts';
-import { getPage, openWebApp, textOf, type WebApp } from '../support/web-app.ts';
+import { getPage, type WebApp, webAppOfFile } from '../support/web-app.ts';
+import { namesIn, servers } from './listing.ts';
 
-const servers = (count: number) =>
-  Array.from({ length: count }, (_, i) => ({
-    name: `Alpha ${i}`,
-    game: i % 2 ? 'rust' : 'minecraft',
-    countryCode: 'DE',
-    online: i,
-    votes: 1_000 - i,
-  }));
+const shared = webAppOfFile();
 
-async function listing(count: number, env: Record<string, string> = {}): Promise<WebApp> {
-  const web = await openWebApp(env);
-  await listServers(web.deps, servers(count));
-  return web;
+async function listing(count: number): Promise<WebApp> {
+  await listServers(shared().deps, servers(count));
+  return shared();
 }
 
-/** Listings of many tests that change nothing in them. */
-let ofTwo: WebApp;
-let withTheBest: WebApp;
-
-beforeAll(async () => {
-  ofTwo = await listing(2);
-  withTheBest = await openWebApp();
-  const best = { online: 9, uptime: 99.5, reviews: { count: 3, ratingSum: 14 } };
-  const others = Array.from({ length: 21 }, (_, i) => ({ name: `Alpha ${i}`, game: 'rust', votes: 30 - i }));
-  await listServers(withTheBest.deps, [...others, { name: 'Best', game: 'rust', ...best }]);
-});
-
-/** The names of the servers on a page, in order. */
-const namesIn = (body: string) =>
-  [...body.matchAll(/href="[^"]*\/servers\/[^"]+"><bdi>([^<]*)<\/bdi>/g)].map(([, name]) => name);
-
 test('the ranking is the home page and shows the figures of each rank', async () => {
-  const web = await openWebApp();
+  const web = shared();
   await listServers(web.deps, [
     { name: 'Second', votes: 3, isPremium: true },
     {
@@ -66,7 +42,7 @@ test('the ranking is the home page and shows the figures of each rank', async ()
 });
 
 test('a country has a flag of this site beside its name, and a code without a flag has none', async () => {
-  const web = await openWebApp();
+  const web = shared();
   await listServers(web.deps, [
     { name: 'One', countryCode: 'DE' },
     { name: 'Two', countryCode: 'QQ' },
@@ -119,22 +95,28 @@ test('filters have a fixed order in the address, and each can be removed', async
   expect(nothing.body).toContain('No server matches all of these filters.');
 });
 
-test.each([
-  ['players', 'Players', '<b>9</b>'],
-  ['newest', 'Newest', '<p class="votes">Listed <b><time'],
-  ['rating', 'Rating', '<b>4.67</b> of 5 (3 reviews)'],
-  ['uptime', 'Uptime', '<b>99.5 %</b> online'],
-])('the list by %s shows the figure that it is sorted by and keeps the order', async (sort, name, figure) => {
-  const { body, headers } = await getPage(withTheBest, `/games/rust?sort=${sort}`);
-  expect(namesIn(body)[0]).toBe('Best');
-  expect(body).toContain(figure);
-  // Only the first page by rank begins with a podium.
-  expect(body).not.toContain('podium');
-  expect(body).toMatch(new RegExp(`aria-current="true">${name}<`));
-  expect(body).toContain(`name="sort" value="${sort}"`);
-  expect(body).toContain(`sort=${sort}&amp;page=2" rel="next"`);
-  expect(headers.link).toContain(`sort=${sort}>; rel="canonical"`);
-  expect(body).toContain('<meta name="robots" content="noindex" />');
+test('a list by another order shows the figure that it is sorted by and keeps the order', async () => {
+  const web = shared();
+  const best = { online: 9, uptime: 99.5, reviews: { count: 3, ratingSum: 14 } };
+  const others = Array.from({ length: 21 }, (_, i) => ({ name: `Alpha ${i}`, game: 'rust', votes: 30 - i }));
+  await listServers(web.deps, [...others, { name: 'Best', game: 'rust', ...best }]);
+  for (const [sort, name, figure] of [
+    ['players', 'Players', '<b>9</b>'],
+    ['newest', 'Newest', '<p class="votes">Listed <b><time'],
+    ['rating', 'Rating', '<b>4.67</b> of 5 (3 reviews)'],
+    ['uptime', 'Uptime', '<b>99.5 %</b> online'],
+  ]) {
+    const { body, headers } = await getPage(web, `/games/rust?sort=${sort}`);
+    expect(namesIn(body)[0], sort).toBe('Best');
+    expect(body).toContain(figure);
+    // Only the first page by rank begins with a podium.
+    expect(body).not.toContain('podium');
+    expect(body).toMatch(new RegExp(`aria-current="true">${name}<`));
+    expect(body).toContain(`name="sort" value="${sort}"`);
+    expect(body).toContain(`sort=${sort}&amp;page=2" rel="next"`);
+    expect(headers.link).toContain(`sort=${sort}>; rel="canonical"`);
+    expect(body).toContain('<meta name="robots" content="noindex" />');
+  }
 });
 
 test('the ranking shows the votes that it ranks by, and an unknown order is the ranking', async () => {
@@ -211,7 +193,7 @@ test('each tag has a page with its own title and address; with a game it lists t
 });
 
 test('versions are those of the chosen game, and another game drops the chosen version', async () => {
-  const web = await openWebApp();
+  const web = shared();
   await listServers(web.deps, [
     { name: 'One', game: 'minecraft', version: '1.21.4' },
     { name: 'Two', game: 'rust', version: '2.5' },
@@ -236,117 +218,26 @@ test('versions are those of the chosen game, and another game drops the chosen v
   expect(namesIn((await getPage(web, '/?version=1.21')).body)).toEqual(['One']);
 });
 
-test('the random server is one of the list, online if any is, and no answer of it is cached', async () => {
-  const web = await openWebApp();
-  await listServers(web.deps, [
-    { name: 'On', game: 'rust', online: 0 },
-    { name: 'Off', game: 'rust' },
-    { name: 'Only', game: 'minecraft' },
-    { name: 'Hidden', game: 'valheim', hiddenAt: new Date() },
-  ]);
-  const draw = async (query = '') => {
-    const { statusCode, headers } = await getPage(web, `/servers/random${query}`);
-    expect([statusCode, headers['cache-control']]).toEqual([303, 'no-store']);
-    return headers.location;
-  };
-  expect((await getPage(web, '/games/rust')).body).toContain('href="/servers/random?game=rust"');
-  for (let i = 0; i < 5; i += 1) expect(await draw()).toBe('/servers/on');
-  expect(await draw('?game=minecraft')).toBe('/servers/only');
-  expect(await draw('?game=valheim')).toBe('/games/valheim');
-  await web.deps.servers.updateOne({ name: 'On' }, { $set: { hiddenAt: new Date() } });
-  // This server was hidden after the ranking.
-  expect(await draw('?game=rust')).toBe('/servers/off');
-  for (let i = 0; i < 60; i += 1) await getPage(web, '/servers/random');
-  expect((await getPage(web, '/servers/random')).statusCode).toBe(429);
-});
-
-test('a server that was listed as “random” before the random server keeps its address', async () => {
-  const web = await openWebApp();
-  await listServers(web.deps, [{ name: 'Random' }]);
-  expect((await getPage(web, '/servers/random')).headers.location).toBe('/servers/server-random');
-  await web.deps.servers.updateOne({}, { $set: { slug: 'random', slugs: ['random'] } });
-  const { statusCode, body } = await getPage(web, '/servers/random');
-  expect(statusCode).toBe(200);
-  expect(body).toContain('<h1><bdi>Random</bdi></h1>');
-});
-
-test('a form with empty fields redirects to the short address', async () => {
-  const web = await listing(1, { PUBLIC_URL: 'http://localhost:3000/listing' });
-  const { statusCode, headers } = await getPage(web, '/?q=&game=rust&country=&version=');
-  expect([statusCode, headers.location]).toEqual([303, '/listing/games/rust']);
-  expect((await getPage(web, '/games/rust')).statusCode).toBe(200);
-});
-
-test.each([
-  '/?page=0',
-  '/?page=-1',
-  '/?page=1e9',
-  '/?page=99999999999999999999',
-  '/?game=$gt',
-  '/?game[$gt]=a',
-  '/?country=DEU',
-  '/?version=%00',
-  '/?online=no',
-  '/?game=a&game=../../x',
-  '/?version=%ED%A0%80',
-])('what cannot be meant is not asked for: %s', async (path) => {
-  expect(namesIn((await getPage(ofTwo, path)).body)).toHaveLength(2);
-});
-
-test('a search allows a typo, explains its results, and is not indexed by search engines', async () => {
-  const web = await openWebApp();
-  await listServers(web.deps, [{ name: 'Mystic Realms', game: 'rust' }, { name: 'Other' }]);
-  const { body } = await getPage(web, '/?q=Mistic+Relms');
-  expect(namesIn(body)).toEqual(['Mystic Realms']);
-  expect(body).toContain('<meta name="robots" content="noindex" />');
-  const none = await getPage(web, `/?q=${encodeURIComponent('<script>x')}&game=rust`);
-  expect(none.body).toContain('“<bdi>&lt;script&gt;x</bdi>” and matches the filters.');
-  expect(none.body).toContain('Search all servers');
-  expect((await getPage(web, `/?q=${'x'.repeat(10_000)}`)).statusCode).toBe(200);
-});
-
-test('a search for an address nobody has says so; the heading names the search', async () => {
-  const web = await openWebApp();
-  await listServers(web.deps, [
-    { name: 'One', address: '127.0.0.1' },
-    { name: 'Two', address: '127.0.0.2' },
-    { name: 'Lagoon' },
-    { name: 'Lagoons' },
-  ]);
-  const search = async (q: string) =>
-    textOf((await getPage(web, `/?q=${encodeURIComponent(q)}`)).body)
-      .replaceAll('“ ', '“')
-      .replaceAll(' ”', '”');
-  const nobody = await search('127.0.1.1:25565');
-  expect(nobody).toContain('Search: “127.0.1.1:25565”');
-  expect(nobody).toContain('No server has the address “127.0.1.1:25565”.');
-  expect(nobody).toContain('Check the address, or search for the server’s name.');
-  expect(await search('127.0.0.1')).toContain('1 server with the address “127.0.0.1”.');
-  expect(await search('127.0.0.1:25565')).toContain('1 server with the address “127.0.0.1:25565”.');
-  expect(await search('127.0.0.1:1')).toContain(
-    'No server has the address “127.0.0.1:1”. With another port at this host: 1 server.',
-  );
-  expect(await search('lagoons')).toContain('2 servers with a name, text or address like “lagoons”, best');
-  await web.deps.servers.updateOne({ name: 'Lagoons' }, { $set: { hiddenAt: new Date() } });
-  expect(await search('lagoon')).toContain('1 server with a name, text or address like “lagoon”.');
-});
-
-test('a network address can search sixty times a minute, and sees when it can search again', async () => {
+test('what cannot be meant is not asked for', async () => {
   const web = await listing(2);
-  const search = (i: number) => getPage(web, `/?q=alpha+${i}`);
-  for (let i = 0; i < 60; i += 1) expect((await search(i)).statusCode).toBe(200);
-  const one = await getPage(web, '/?q=alpha+1000');
-  expect(one.statusCode).toBe(429);
-  expect(Number(one.headers['retry-after'])).toBeGreaterThan(0);
-  expect(one.body).toContain('Too many searches from your network address.');
-  expect((await getPage(web, '/how-ranking-works?server=alfa')).statusCode).toBe(429);
-  for (const path of ['/', '/games/rust', '/how-ranking-works?server=alpha-1']) {
-    expect((await getPage(web, path)).statusCode, path).toBe(200);
-  }
+  for (const path of [
+    '/?page=0',
+    '/?page=-1',
+    '/?page=1e9',
+    '/?page=99999999999999999999',
+    '/?game=$gt',
+    '/?game[$gt]=a',
+    '/?country=DEU',
+    '/?version=%00',
+    '/?online=no',
+    '/?game=a&game=../../x',
+    '/?version=%ED%A0%80',
+  ])
+    expect(namesIn((await getPage(web, path)).body), path).toHaveLength(2);
 });
 
 test('the home page has the figures of the whole listing; other lists have a slim head', async () => {
-  const web = await openWebApp();
+  const web = shared();
   await listServers(web.deps, [
     { name: 'One', game: 'rust', online: 40, votes: 1_200 },
     { name: 'Two', game: 'rust', online: 2, votes: 34 },
@@ -360,7 +251,7 @@ test('the home page has the figures of the whole listing; other lists have a sli
 });
 
 test('a server without an answer says so, and one that is online does not', async () => {
-  const web = await openWebApp();
+  const web = shared();
   await listServers(web.deps, [{ name: 'On', online: 1 }, { name: 'Off' }]);
   const { body } = await getPage(web, '/');
   expect(body.match(/class="state \w+"/g)).toEqual(['class="state off"']);
@@ -368,7 +259,7 @@ test('a server without an answer says so, and one that is online does not', asyn
 });
 
 test('the pages of all games and tags list those with servers, and lead to related lists', async () => {
-  const web = await openWebApp();
+  const web = shared();
   await listServers(web.deps, [
     { name: 'Old', game: 'rust', countryCode: 'DE' },
     { name: 'Fresh', game: 'rust', countryCode: 'NO' },
@@ -398,7 +289,7 @@ test('each server shows three tags, and its address to copy', async () => {
 });
 
 test('an empty listing offers to add a server', async () => {
-  const web = await openWebApp();
+  const web = shared();
   const { statusCode, body } = await getPage(web, '/');
   expect(statusCode).toBe(200);
   expect(body).toContain('No servers are listed yet.');
@@ -427,71 +318,4 @@ test('a page of twenty servers is compressed to a few kilobytes', async () => {
   expect(answer.headers['content-encoding']).toBe('gzip');
   expect(namesIn(String(gunzipSync(answer.rawPayload)))).toHaveLength(20);
   expect(answer.rawPayload.length).toBeLessThan(6_500);
-});
-
-test('the page shows the formula, and the figures of any server with its neighbours', async () => {
-  const web = await openWebApp();
-  const ids = (await listServers(web.deps, [
-    { name: 'Alpha', votes: 9 },
-    { name: 'Beta', votes: 5 },
-    { name: 'Gamma', votes: 5 },
-    { name: 'Hidden', hiddenAt: new Date() },
-  ])) as [ObjectId, ObjectId, ObjectId, ObjectId];
-  const page = await getPage(web, '/how-ranking-works');
-  expect(page.body).toContain('Votes of today and the 29 days before count');
-  expect(page.body).toContain('Premium');
-  const { body } = await getPage(web, '/how-ranking-works?server=beta');
-  expect(body).toContain('<strong><bdi>Beta</bdi></strong> has rank <strong>2</strong> of 3.');
-  expect(namesIn(body)).toEqual(['Alpha', 'Beta', 'Gamma']);
-  expect(body).toContain('above by votes');
-  expect(body).toContain('below by age of the listing (equal votes and uptime)');
-  const today = web.deps.clock.now().toISOString().slice(8, 10);
-  await web.deps.voteCounters.updateOne({ serverId: ids[1] }, { $inc: { [`days.${today}`]: 2 } });
-  const later = await getPage(web, `/how-ranking-works?server=${ids[1]}`);
-  expect(later.body).toMatch(/It had 5 votes at .* It has 7 now; the next ranking counts them\./s);
-  // A misspelt name shows servers with similar names.
-  expect((await getPage(web, '/how-ranking-works?server=Gama')).body).toContain('?server=gamma#check');
-  for (const unknown of ['hidden', 'zzzz', '%00', '%ED%A0%80x']) {
-    const answer = await getPage(web, `/how-ranking-works?server=${unknown}`);
-    expect(answer.statusCode, unknown).toBe(200);
-    expect(answer.body, unknown).not.toContain('has rank');
-  }
-});
-
-test('the site map has every listed server by its game, and no private page', async () => {
-  const web = await openWebApp({ PUBLIC_URL: 'https://example.org/listing' });
-  const others = [
-    { name: 'No game', game: null },
-    { name: 'Hidden', hiddenAt: new Date() },
-  ];
-  await listServers(web.deps, [...servers(230), ...others]);
-  const robots = await getPage(web, '/robots.txt');
-  expect(robots.headers['content-type']).toBe('text/plain; charset=utf-8');
-  expect(robots.body).toContain('Disallow: /listing/dashboard\n');
-  expect(robots.body).toContain('Sitemap: https://example.org/listing/sitemap.xml\n');
-  const index = await getPage(web, '/sitemap.xml');
-  expect(index.headers['content-type']).toBe('application/xml; charset=utf-8');
-  const addresses = (body: string) => Array.from(body.matchAll(/<loc>(.*?)<\/loc>/g), ([, url]) => url ?? '');
-  const files = addresses(index.body).map((url) => url.replace('https://example.org/listing', ''));
-  expect(files).toEqual([
-    '/sitemaps/pages.xml',
-    '/sitemaps/minecraft-1.xml',
-    '/sitemaps/rust-1.xml',
-    '/sitemaps/without-game-1.xml',
-  ]);
-  const bodies = await Promise.all(files.map(async (file) => (await getPage(web, file)).body));
-  const urls = bodies.flatMap(addresses);
-  // 231 servers, two games, and four other pages.
-  expect(urls).toHaveLength(237);
-  expect(new Set(urls).size).toBe(urls.length);
-  expect(addresses((await getPage(web, '/sitemaps/without-game-1.xml')).body)).toEqual([
-    'https://example.org/listing/servers/no-game',
-  ]);
-  expect(urls).toContain('https://example.org/listing/games/rust');
-  expect(urls).toContain('https://example.org/listing/');
-  expect(urls).toContain('https://example.org/listing/servers/alpha-229');
-  expect(urls).not.toContain('https://example.org/listing/servers/hidden');
-  for (const file of ['rust-2.xml', 'rust-0.xml', 'x.xml', 'nogame-1.xml', '--1.xml', 'rust-99999.xml']) {
-    expect((await getPage(web, `/sitemaps/${file}`)).statusCode, file).toBe(404);
-  }
 });
