@@ -31,8 +31,7 @@ export function claimsOfFile(): () => Promise<Listed> {
   let url: string;
   beforeAll(async () => {
     web = await openWebAppOn({ ...(await testDeps()), clock });
-    // A thousand connections at once: more than Node's backlog of 511 would be reset on a busy machine.
-    url = await web.app.listen({ host: '127.0.0.1', port: 0, backlog: 4_096 });
+    url = await web.app.listen({ host: '127.0.0.1', port: 0 });
   });
   afterEach(async () => {
     clock.set(START);

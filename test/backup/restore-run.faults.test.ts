@@ -4,11 +4,13 @@ import { collectionNames } from '../../src/backup/restore-run.ts';
 import { takeBackup } from '../../src/backup/take-backup.ts';
 import { missingUniqueIndexes } from '../../src/database/indexes.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
-import { after, HOUR, MINUTE } from '../../src/platform/clock.ts';
+import { heldByRestore } from '../../src/delivery/restored-votes.ts';
+import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { deliveryBench } from '../support/delivering.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { movableClock } from '../support/start-app.ts';
 import { testDeps } from '../support/test-deps.ts';
+import { startScheduler, startWorker } from '../support/workers.ts';
 import { newFolder } from './new-folder.ts';
 import { restoreInto, setRestore, stoppedRestore } from './restoring.ts';
 
@@ -128,4 +130,63 @@ test('a database that was emptied after a restore takes another one', async () =
   await second.ended;
   expect(await other.votes.countDocuments()).toBe(1);
   expect(await other.restores.findOne()).toHaveProperty('finishedAt');
+});
+
+test('a database of an unfinished restore is filled anew, and only from the same backup', async () => {
+  const { deps, cast } = await deliveryBench();
+  await cast('Steve');
+  const folder = await newFolder();
+  const manifest = await takeBackup(deps, folder);
+  const other = await testDeps();
+  // Killed while the votes were inserted: the record is there, and so are some documents.
+  await setRestore(other, { backupId: manifest.id });
+  await other.votes.insertOne({ ...(await deps.votes.findOne()), _id: 'partial' } as never);
+  await expect(restoreInto(other, folder)).rejects.toMatchObject({ code: 'restore-running' });
+  await setRestore(other, { progressAt: longAgo() });
+  await expect(migrateDatabase(other.mongo)).rejects.toMatchObject({ code: 'restore-unfinished' });
+  const another = await newFolder();
+  await takeBackup(deps, another);
+  await expect(restoreInto(other, another)).rejects.toMatchObject({
+    code: 'restore-running',
+    message: expect.stringContaining('A restore of another backup'),
+  });
+  await restoreInto(other, folder);
+  expect(await other.votes.find().toArray()).toHaveLength(1);
+  expect(await other.restores.find().toArray()).toMatchObject([{ finishedAt: expect.any(Date) }]);
+});
+
+test('the backup of a restored database knows the votes that were held back', async () => {
+  const { folder, other } = await backedUp();
+  expect(await restoreInto(other, folder)).toMatchObject({ heldVotes: 1 });
+  const second = await newFolder();
+  await takeBackup(other, second);
+  const third = await testDeps();
+  expect(await restoreInto(third, second)).toMatchObject({ heldVotes: 1 });
+  expect(await heldByRestore(third)).toMatchObject([{ votes: 1 }]);
+});
+
+test('a database on which processes have run, with no server and no account, is restored into', async () => {
+  const { folder, other } = await backedUp();
+  const [worker, scheduler] = await Promise.all([startWorker(other.config), startScheduler(other.config)]);
+  await worker.waitForEvent('ranks.computed');
+  await worker.waitForEvent('clean_up.done');
+  await Promise.all([worker.stop(), scheduler.stop()]);
+  expect(await other.rankedLists.countDocuments()).toBeGreaterThan(0);
+  await restoreInto(other, folder);
+  expect(await other.votes.countDocuments()).toBe(1);
+});
+
+test('no deletion of an account is due at any moment of a restore', async () => {
+  const deps = await testDeps();
+  const dueAt = after(new Date(), -MINUTE);
+  const deletion = { deletionId: new ObjectId(), requestedAt: dueAt, dueAt, token: 't' };
+  await deps.accountDeletions.insertOne({ _id: new ObjectId(), ...deletion });
+  const folder = await newFolder();
+  await takeBackup(deps, folder);
+  const other = await testDeps();
+  const { ended, goOn } = await stoppedRestore(other, folder);
+  const inserted = await other.accountDeletions.findOne();
+  expect(inserted?.dueAt.getTime()).toBeGreaterThan(after(new Date(), 6 * DAY).getTime());
+  goOn();
+  await ended;
 });

@@ -1,7 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { takeBackup } from '../../src/backup/take-backup.ts';
-import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
+import { after, DAY } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { createMetrics } from '../../src/process/metrics.ts';
 import type { Work } from '../../src/process/process.ts';
@@ -15,8 +14,7 @@ import { signIn } from '../support/sign-in.ts';
 import { startApp } from '../support/start-app.ts';
 import { testDeps } from '../support/test-deps.ts';
 import { getPage, openWebAppOn, sendForm } from '../support/web-app.ts';
-import { newFolder } from './new-folder.ts';
-import { setRestore, stoppedRestore } from './restoring.ts';
+import { setRestore } from './restoring.ts';
 
 const NOT_READY = {
   error: 'The database is not prepared yet: try again in a few seconds.',
@@ -100,21 +98,6 @@ test('a worker and a scheduler do nothing while a restore is unfinished, and go 
   await setRestore(deps, { finishedAt: new Date() });
   await waitForEvent('restore.finished');
   await vi.waitUntil(async () => (await deps.users.countDocuments({ _id: userId })) === 0, EVENTUALLY);
-});
-
-test('no deletion of an account is due at any moment of a restore', async () => {
-  const deps = await testDeps();
-  const dueAt = after(new Date(), -MINUTE);
-  const deletion = { deletionId: new ObjectId(), requestedAt: dueAt, dueAt, token: 't' };
-  await deps.accountDeletions.insertOne({ _id: new ObjectId(), ...deletion });
-  const folder = await newFolder();
-  await takeBackup(deps, folder);
-  const other = await testDeps();
-  const { ended, goOn } = await stoppedRestore(other, folder);
-  const inserted = await other.accountDeletions.findOne();
-  expect(inserted?.dueAt.getTime()).toBeGreaterThan(after(new Date(), 6 * DAY).getTime());
-  goOn();
-  await ended;
 });
 
 test('commands are refused while a restore is unfinished', async () => {

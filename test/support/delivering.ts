@@ -1,5 +1,4 @@
 import { ObjectId } from 'mongodb';
-import { onTestFinished } from 'vitest';
 import type { DrainOptions, DrainResult } from '../../src/delivery/drain/drain.ts';
 import { drainListener } from '../../src/delivery/drain/drain-listener.ts';
 import { type ListenerSettings, setListener } from '../../src/delivery/listeners.ts';
@@ -9,6 +8,7 @@ import type { AppDeps } from '../../src/process/app-deps.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import type { Vote } from '../../src/votes/vote.ts';
+import { atTheEnd } from './at-the-end.ts';
 import { castVote } from './casting.ts';
 import { type MovableClock, movableClock } from './start-app.ts';
 import { testDeps } from './test-deps.ts';
@@ -72,7 +72,7 @@ export async function deliveryBenchOn(deps: ClockedDeps): Promise<DeliveryBench>
   const { clock } = deps;
   const listener = new VotifierListener();
   await listener.start();
-  onTestFinished(() => listener.stop());
+  atTheEnd(() => listener.stop());
 
   const added = await addServer(deps, { name: 'Alpha', address: 'alpha.example.org', port: 25_565 }, 'test');
   const serverId = new ObjectId(added.serverId);

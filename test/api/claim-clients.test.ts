@@ -1,33 +1,37 @@
 import { connect } from 'node:net';
 import { ObjectId } from 'mongodb';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { setListener } from '../../src/delivery/listeners.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { createLogger } from '../../src/platform/log.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import { vrcFile } from '../../src/votes/claims/vrc-file.ts';
 import { atTheEnd } from '../support/at-the-end.ts';
+import { drainHere, QUICK } from '../support/delivering.ts';
 import { collectLines } from '../support/log-lines.ts';
 import { testDeps } from '../support/test-deps.ts';
 import { openWebAppOn } from '../support/web-app.ts';
-import { startWorker } from '../support/workers.ts';
 import { vote } from './claiming.ts';
 
-async function running(env: Record<string, string> = {}) {
-  const { lines, add } = collectLines();
-  const opened = await testDeps({
-    ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
-    RELAY_INTERVAL_MS: '200',
-    ...env,
-  });
-  const deps = { ...opened, log: createLogger({ LOG_LEVEL: 'trace' }, 'web', { write: add }) };
+const { lines, add } = collectLines();
+let deps: AppDeps;
+let url: string;
+
+beforeAll(async () => {
+  const opened = await testDeps(QUICK);
+  deps = { ...opened, log: createLogger({ LOG_LEVEL: 'trace' }, 'web', { write: add }) };
   const { app } = await openWebAppOn(deps);
-  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  url = await app.listen({ host: '127.0.0.1', port: 0 });
+});
+
+/** Lists a server with a claim key. */
+async function listed() {
   const added = await addServer(deps, { name: 'Alpha', address: 'play.example.org', port: 25_565 }, 'test');
   const serverId = new ObjectId(added.serverId);
   const { token: key } = await issueToken(deps, { serverId, name: 'plugin', kind: 'claim' });
-  return { deps, url, serverId, key, lines };
+  return { serverId, key };
 }
 
 /**
@@ -72,7 +76,7 @@ async function voteReward(file: { check: string; claim: string }, name: string):
 
 describe('the plugins of today reward each vote once', () => {
   it('EasyVote, with the addresses of its configuration', async () => {
-    const { deps, url, serverId, key } = await running();
+    const { serverId, key } = await listed();
     const check = `${url}/api/?object=votes&element=claim&key={0}&steamid={1}`;
     const claim = `${url}/api/?action=post&object=votes&element=claim&key={0}&steamid={1}`;
     const steamId = '76561198000000001';
@@ -83,7 +87,7 @@ describe('the plugins of today reward each vote once', () => {
   });
 
   it('Azuriom, which only asks', async () => {
-    const { deps, url, serverId, key } = await running();
+    const { serverId, key } = await listed();
     expect(await azuriom(url, key, 'Steve')).toBe(false);
     await vote(deps, serverId, 'Steve');
     expect(await azuriom(url, key, 'Steve')).toBe(true);
@@ -91,7 +95,7 @@ describe('the plugins of today reward each vote once', () => {
   });
 
   it('VoteReward, with its file', async () => {
-    const { deps, url, serverId, key } = await running();
+    const { serverId, key } = await listed();
     const file = vrcFile({ name: 'Tallyport', url }, `${url}/servers/alpha`, key);
     expect(await voteReward(file, 'Big Steve')).toBe(false);
     await vote(deps, serverId, 'Big Steve');
@@ -101,7 +105,7 @@ describe('the plugins of today reward each vote once', () => {
   });
 
   it('a claim and the delivery of the same votes change nothing of each other', async () => {
-    const { deps, url, serverId, key } = await running();
+    const { serverId, key } = await listed();
     const listener = new VotifierListener();
     await listener.start();
     atTheEnd(() => listener.stop());
@@ -112,24 +116,24 @@ describe('the plugins of today reward each vote once', () => {
       secret: listener.token,
     } as const;
     await setListener(deps, serverId, { ...settings, serviceName: 'Tallyport' }, 'test');
-    await startWorker(deps.config);
-    const players = Array.from({ length: 30 }, (_, i) => `Player${i}`);
-    await Promise.all(
-      players.map(async (name) => {
-        await vote(deps, serverId, name);
+    const players = Array.from({ length: 10 }, (_, i) => `Player${i}`);
+    for (const name of players) await vote(deps, serverId, name);
+    await Promise.all([
+      drainHere(deps, serverId),
+      ...players.map(async (name) => {
         const query = new URLSearchParams({ action: 'claim', key, username: name });
         expect(await (await fetch(`${url}/api/?${query}`)).text()).toBe('1');
       }),
-    );
-    await expect.poll(() => deps.votes.countDocuments({ serverId, 'delivery.state': 'delivered' })).toBe(30);
-    expect(await deps.votes.countDocuments({ serverId, claim: { $exists: true } })).toBe(30);
-    expect(new Set(listener.votes.map(({ username }) => username)).size).toBe(30);
+    ]);
+    expect(await deps.votes.countDocuments({ serverId, 'delivery.state': 'delivered' })).toBe(10);
+    expect(await deps.votes.countDocuments({ serverId, claim: { $exists: true } })).toBe(10);
+    expect(new Set(listener.votes.map(({ username }) => username)).size).toBe(10);
   });
 });
 
 describe('a claim key', () => {
   it('is in no log line, whatever is asked rightly or wrongly', async () => {
-    const { deps, url, serverId, key, lines } = await running();
+    const { serverId, key } = await listed();
     await vote(deps, serverId, 'Steve');
     const query = `key=${key}&username=Steve`;
     const addresses = [

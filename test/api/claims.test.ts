@@ -10,7 +10,18 @@ import { openQuarantine } from '../../src/votes/exclusions/quarantine.ts';
 import { requestInclusion } from '../../src/votes/exclusions/request-exclusion.ts';
 import { castVote } from '../support/casting.ts';
 import { excludeVotes } from '../support/exclusions.ts';
-import { A_CHECK, A_CLAIM, A_REWARD, call, claimsOfFile, native, said, vote, vrc } from './claiming.ts';
+import {
+  A_CHECK,
+  A_CLAIM,
+  A_REWARD,
+  call,
+  claimsOfFile,
+  type Listed,
+  native,
+  said,
+  vote,
+  vrc,
+} from './claiming.ts';
 
 const listed = claimsOfFile();
 
@@ -292,6 +303,42 @@ describe('every contract', () => {
     expect(await said(all, `${A_REWARD}&username=Both`)).toBe('2');
     expect(await said(all, `${A_REWARD}&username=Pushed`)).toBe('1');
     expect(await said(all, `${A_REWARD}&username=Claims`)).toBe('1');
+  });
+});
+
+describe('of 50 claims of one vote at once exactly one succeeds', () => {
+  /** The body of an answer. */
+  type Ask = (all: Listed) => Promise<string>;
+  const asking =
+    (query: string): Ask =>
+    (all) =>
+      said(all, `${query}&username=Steve`);
+  const vrcAsking =
+    (claim: boolean): Ask =>
+    async (all) =>
+      JSON.stringify(await vrc(all, 'Steve', claim));
+  const natively: Ask = async (all) => (await native(all, all.key, 'Steve')).body;
+
+  it.each<[string, { claim: Ask; won: RegExp; check?: Ask; after: RegExp }]>([
+    ['ListForge', { claim: asking(A_CLAIM), won: /^1$/, check: asking(A_CHECK), after: /^2$/ }],
+    ['ListForge reward', { claim: asking(A_REWARD), won: /^1$/, after: /^2$/ }],
+    ['status/claim', { claim: asking('action=claim'), won: /^1$/, after: /^2$/ }],
+    [
+      'VoteReward',
+      {
+        claim: vrcAsking(true),
+        won: /"claimed":true/,
+        check: vrcAsking(false),
+        after: /^{"voted":true,"claimed":true}$/,
+      },
+    ],
+    ['the native API', { claim: natively, won: /"claimed":true/, after: /"claimed":false/ }],
+  ])('%s', async (_name, { claim, won, check = claim, after }) => {
+    const all = await listed();
+    await vote(all.deps, all.serverId, 'Steve');
+    const answers = await Promise.all(Array.from({ length: 50 }, () => claim(all)));
+    expect(answers.filter((body) => won.test(body))).toHaveLength(1);
+    expect(await check(all)).toMatch(after);
   });
 });
 
