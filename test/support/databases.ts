@@ -107,6 +107,7 @@ function noteCommand({ databaseName, commandName, command }: CommandStartedEvent
   const name = String(command[commandName]);
   if (commandName === 'aggregate' ? writesResult(command.pipeline) : !READS.test(commandName)) {
     const isWrite = /^(insert|update|findAndModify)$/.test(commandName) && name !== 'migrations';
+    if (databaseName === 'admin') suspectAll();
     if (!isWrite) return void changed.add(databaseName);
     const names = written.get(databaseName) ?? new Map<string, number>();
     const { length: count } = command.documents ?? command.updates ?? [command];
