@@ -8,11 +8,12 @@ import { heldByRestore, sendRestoredVotes } from '../../src/delivery/restored-vo
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { finishOwedResends } from '../../src/delivery/unconfirmed-votes.ts';
 import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { finishExclusion } from '../../src/votes/exclusions/finish-exclusion.ts';
 import { openQuarantine } from '../../src/votes/exclusions/quarantine.ts';
 import { requestInclusion } from '../../src/votes/exclusions/request-exclusion.ts';
 import type { Attempt, Vote } from '../../src/votes/vote.ts';
-import { type DeliveryBench, deliveryBench, deliveryBenchOn, drainHere } from '../support/delivering.ts';
+import { type DeliveryBench, deliveryBenchOn, drainHere, openDeliveryDeps } from '../support/delivering.ts';
 import { testDeps } from '../support/test-deps.ts';
 import { deliveryIn, putInState } from '../support/votes.ts';
 import { newFolder } from './new-folder.ts';
@@ -22,7 +23,7 @@ const NONE = () => undefined;
 
 /** The platform that was backed up, and the one into which the backup was restored. */
 let bench: DeliveryBench;
-let other: DeliveryBench['deps'];
+let other: AppDeps;
 let restored: Restored;
 let files: string[];
 let open: Vote[];
@@ -31,11 +32,12 @@ let dueAt: Date;
 let quarantined: { bench: DeliveryBench; vote: Vote; exclusionId: ObjectId };
 
 beforeAll(async () => {
-  bench = await deliveryBench();
+  const clocked = await openDeliveryDeps();
+  bench = await deliveryBenchOn(clocked);
   const { deps, clock, serverId } = bench;
   const now = clock.now();
   await storeVotes();
-  await storeQuarantine(await deliveryBenchOn(deps));
+  await storeQuarantine(await deliveryBenchOn(clocked));
 
   const mail = { to: 'a@example.org', subject: 's', createdAt: now, attempts: 0 };
   await deps.mails.insertMany([

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { Db } from 'mongodb';
+import { subscribe } from 'node:diagnostics_channel';
+import { type CommandStartedEvent, type Db, MongoClient } from 'mongodb';
 import { inject, onTestFinished } from 'vitest';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { createLogger } from '../../src/platform/log.ts';
@@ -18,8 +19,20 @@ let named = 0;
 /** The addresses of all databases in the pool. */
 const pooled = new Set<string>();
 
-/** For each migrated database of the pool: its collections. */
-const migrated = new Map<string, string>();
+/** For each migrated database of the pool: its collections, and the options of each. */
+const migrated = new Map<string, Map<string, string>>();
+
+/** The pool's databases in use. */
+const lent = new Set<string>();
+
+/** For each database: how many documents the shared clients have written to which collections since it was emptied. */
+const written = new Map<string, Map<string, number>>();
+
+/** Databases in which a shared client did more than write documents, such as changing a collection. */
+const changed = new Set<string>();
+
+/** Databases into which something else than the shared clients may have written. */
+const suspected = new Set<string>();
 
 /** Connections to the databases of the pool, by address and durability. The files of the worker share them. */
 const connections = new Map<string, Mongo>();
@@ -43,6 +56,7 @@ export async function giveBackDatabases(): Promise<void> {
 export function freshNames(): FreshNames {
   named += free.length === 0 ? 1 : 0;
   const database = free.pop() ?? `test_${process.pid}_${named}`;
+  lent.add(database);
   pooled.add(addressOf(database));
   return lend(database, giveBack);
 }
@@ -75,12 +89,47 @@ export async function pooledMongo(uri: string, durable = false): Promise<Mongo |
 const sharedMongo = once(() => openShared(false));
 const durableMongo = once(() => openShared(true));
 
-/** A connection of this worker, which closes when its process ends. */
-function openShared(durable: boolean): Promise<Mongo> {
+/** A connection of this worker, which closes when its process ends. It notes what it writes. */
+async function openShared(durable: boolean): Promise<Mongo> {
   const log = createLogger({ LOG_LEVEL: 'silent' }, 'test');
   // On a busy machine an operation may take longer than the 5 s that a web process gives it.
-  return openMongo(addressOf('test'), log, { operationMs: LONG_OPERATION_TIMEOUT_MS, durable });
+  const options = { operationMs: LONG_OPERATION_TIMEOUT_MS, durable };
+  const mongo = await openMongo(`${addressOf('test')}?monitorCommands=true`, log, options);
+  mongo.connection.getClient().on('commandStarted', noteCommand);
+  return mongo;
 }
+
+/** Commands that write no document. */
+const READS =
+  /^(find|getMore|aggregate|count|distinct|listCollections|listIndexes|delete|explain|hello|ping|killCursors|endSessions|(commit|abort)Transaction|buildInfo|serverStatus|replSet\w+)$/;
+
+function noteCommand({ databaseName, commandName, command }: CommandStartedEvent): void {
+  const name = String(command[commandName]);
+  if (commandName === 'aggregate' ? writesResult(command.pipeline) : !READS.test(commandName)) {
+    const isWrite = /^(insert|update|findAndModify)$/.test(commandName) && name !== 'migrations';
+    if (databaseName === 'admin') suspectAll();
+    if (!isWrite) return void changed.add(databaseName);
+    const names = written.get(databaseName) ?? new Map<string, number>();
+    const { length: count } = command.documents ?? command.updates ?? [command];
+    written.set(databaseName, names.set(name, (names.get(name) ?? 0) + count));
+  }
+}
+
+function writesResult(pipeline: object[]): boolean {
+  const last = pipeline.at(-1) ?? {};
+  return '$merge' in last || '$out' in last;
+}
+
+// Another client, or a process that a test starts, may write to any database in use.
+const suspectAll = () => {
+  for (const database of lent) suspected.add(database);
+};
+subscribe('child_process', suspectAll);
+const connect = MongoClient.prototype.connect;
+MongoClient.prototype.connect = function (this: MongoClient) {
+  if (this.options.monitorCommands !== true) suspectAll();
+  return connect.call(this);
+};
 
 /**
  * Migrates the database at `uri`, unless it comes from the pool with its collections and indexes. If a test drops an
@@ -88,9 +137,13 @@ function openShared(durable: boolean): Promise<Mongo> {
  */
 export async function migrateFresh({ mongo }: { mongo: Mongo }, uri: string): Promise<void> {
   if (migrated.has(uri)) return;
-  await migrateDatabase(mongo);
   const { db } = mongo;
-  if (uri === addressOf(db.databaseName)) migrated.set(uri, describe(await collectionsOf(db)));
+  const { databaseName } = db;
+  const wasChanged = changed.has(databaseName);
+  await migrateDatabase(mongo);
+  if (uri !== addressOf(databaseName)) return;
+  migrated.set(uri, optionsOf(await collectionsOf(db)));
+  if (!wasChanged) changed.delete(databaseName);
 }
 
 function addressOf(database: string): string {
@@ -111,33 +164,66 @@ function lend(database: string, end: End): FreshNames {
   };
 }
 
-/** Deleting more documents than this takes longer than migrating another database. */
+/** Deleting more documents than this takes longer than making the collection anew. */
 const MANY = 2_000;
 
-/**
- * Returns a database to the pool: empties it. If its collections have changed since the migration, or if it is large,
- * it is dropped instead.
- */
+/** Returns a database to the pool, without documents. */
 async function giveBack(database: string): Promise<void> {
   const db = await open(database);
-  const collections = await collectionsOf(db);
-  const unchanged = migrated.get(addressOf(database)) === describe(collections);
-  const filled = unchanged ? await countDocuments(db, collections) : [];
-  if (unchanged && filled.reduce((all, { count }) => all + count, 0) < MANY) {
-    await empty(db, filled);
-  } else {
-    migrated.delete(addressOf(database));
-    if (collections.length > 0) await db.dropDatabase();
-  }
+  const options = migrated.get(addressOf(database));
+  const names = [...(written.get(database)?.keys() ?? [])];
+  const isAsMigrated = options && names.every((name) => options.has(name)) && isKnown(database);
+  const filled = isAsMigrated ? takeWritten(database) : await dropChanged(db, options);
+  const large = filled.filter(({ count }) => count > MANY);
+  const others = filled.filter(({ count }) => count <= MANY);
+  await Promise.all([
+    ...large.map(({ name }) => db.dropCollection(name)),
+    ...others.map(({ name }) => db.collection(name).deleteMany({})),
+  ]);
+  // The next `migrateFresh` makes what was dropped.
+  if (large.length > 0) migrated.delete(addressOf(database));
+  for (const set of [lent, changed, suspected]) set.delete(database);
   free.push(database);
+}
+
+/** Whether everything that was done in the database is in `written`. */
+const isKnown = (database: string) => !changed.has(database) && !suspected.has(database);
+
+function takeWritten(database: string): { name: string; count: number }[] {
+  const names = written.get(database) ?? new Map<string, number>();
+  written.delete(database);
+  return [...names].map(([name, count]) => ({ name, count }));
+}
+
+/**
+ * Drops the collections that a test added or changed, or the database if it was not migrated or has a profile. Returns
+ * the other collections that have documents.
+ */
+async function dropChanged(
+  db: Db,
+  options: Map<string, string> | undefined,
+): Promise<{ name: string; count: number }[]> {
+  written.delete(db.databaseName);
+  const found = await collectionsOf(db);
+  const now = optionsOf(found);
+  if (!options || now.has('system.profile')) {
+    migrated.delete(addressOf(db.databaseName));
+    if (found.length > 0) await db.dropDatabase();
+    return [];
+  }
+  const isSame = ({ name }: Info) => now.get(name) === options.get(name);
+  const kept = found.filter(isSame);
+  if (kept.length < Math.max(found.length, options.size)) migrated.delete(addressOf(db.databaseName));
+  await Promise.all(found.filter((one) => !isSame(one)).map(({ name }) => db.dropCollection(name)));
+  return countDocuments(db, kept);
 }
 
 /** Deletes all documents of a migrated database, for the next test of a file whose tests share it. */
 export async function emptyDatabase({ db }: Mongo): Promise<void> {
-  await empty(db, await countDocuments(db, await collectionsOf(db)));
-}
-
-async function empty(db: Db, filled: { name: string }[]): Promise<void> {
+  const { databaseName } = db;
+  const filled = isKnown(databaseName)
+    ? takeWritten(databaseName)
+    : await countDocuments(db, await collectionsOf(db));
   await Promise.all(filled.map(({ name }) => db.collection(name).deleteMany({})));
 }
 
@@ -158,8 +244,9 @@ async function collectionsOf(db: Db): Promise<Info[]> {
   return all.filter(({ name }) => !name.startsWith('system.') || name === 'system.profile');
 }
 
-function describe(collections: Info[]): string {
-  return JSON.stringify(collections.map(({ name, options }) => [name, options]).toSorted());
+/** The options of each collection, as text. */
+function optionsOf(collections: Info[]): Map<string, string> {
+  return new Map(collections.map(({ name, options }) => [name, JSON.stringify(options)]));
 }
 
 /**
