@@ -22,29 +22,24 @@ describe.skipIf(!chromium)('accounts in a browser', () => {
   test.each([
     ['with a script', {}],
     ['without JavaScript', { javaScriptEnabled: false }],
-    ['on a phone', { viewport: { width: 390, height: 844 }, rules: 'variant' as const }],
-    ['in the dark', { colorScheme: 'dark' as const, rules: 'variant' as const }],
   ])('somebody signs up, out and in again, %s', async (how, options) => {
     const email = `${how.replaceAll(' ', '-')}@example.org`;
-    const { page, open, check } = await openTab(browser, site.url, options);
+    const { page, open, checkInBothWindows } = await openTab(browser, site.url, options);
     await open('/');
-    await check();
     await page.getByRole('link', { name: 'Sign in', exact: true }).click();
     await page.getByRole('link', { name: 'Sign up', exact: true }).first().click();
-    await check();
     await page.getByLabel('Your name').fill('Ada Owner');
     await page.getByLabel('E-mail address').fill(email);
     await page.getByLabel('Password').fill('three ships in the bay');
     await page.getByRole('button', { name: 'Sign up' }).click();
     await page.getByRole('heading', { name: 'Your favourites' }).waitFor();
-    await check();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByText('You are signed out.').waitFor();
     await page.getByLabel('E-mail address').fill(email);
     await page.getByLabel('Password').fill('two ships in the bay');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('Wrong e-mail address or password.').waitFor();
-    await check();
+    await checkInBothWindows();
     expect(await page.getByLabel('E-mail address').inputValue()).toBe(email);
     await page.getByLabel('Password').fill('three ships in the bay');
     await page.getByRole('button', { name: 'Sign in' }).click();

@@ -1,14 +1,18 @@
-import type { ObjectId } from 'mongodb';
+import { ObjectId } from 'mongodb';
 import type { Browser } from 'playwright-core';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { setListener as setListenerOf } from '../../src/delivery/listeners.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
+import { countFigures } from '../../src/workflows/figures/count-figures.ts';
+import { castVote } from '../support/casting.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
 import { type RunningSite, startSite } from './running-site.ts';
 import { call, comesToSay, refreshesTo, setListener } from './steps.ts';
-import { chromium, launchBrowser, openTab, type TabOptions } from './tab.ts';
+import { chromium, DARK_PHONE, launchBrowser, openTab, type TabOptions } from './tab.ts';
+
+const NOTHING_WAITS = async () => ({ votes: {}, queues: {} });
 
 /** A signed-in owner with a server, an API token and a running listener that is not configured yet. */
 async function newOwner({ deps, url }: RunningSite, browser: Browser, options: TabOptions = {}) {
@@ -56,14 +60,11 @@ describe.skipIf(!chromium)('deliveries in a browser', () => {
   test.each<[string, TabOptions]>([
     ['with a script', {}],
     ['without JavaScript', { javaScriptEnabled: false }],
-    ['on a phone', { viewport: { width: 390, height: 844 }, rules: 'variant' }],
-    ['in the dark', { colorScheme: 'dark', rules: 'variant' }],
   ])('an owner finds a wrong token, mends it and sees the vote arrive, %s', async (_how, options) => {
     const scripted = options.javaScriptEnabled !== false;
     const { path, listener, tab, newTab, ...server } = await newOwner(site, browser, options);
-    const { page, open, check } = tab;
+    const { page, open, checkInBothWindows } = tab;
     await open(`${path}/listener`);
-    await check();
     // Saving the settings also tests them.
     await setListener(tab, listener.port, 'not-the-token-0123');
     await page.getByText('The test vote did not arrive').waitFor();
@@ -75,21 +76,19 @@ describe.skipIf(!chromium)('deliveries in a browser', () => {
     expect(await page.getByRole('listitem').filter({ hasText: 'failed' }).textContent()).toContain(
       'Key or token',
     );
-    await check();
+    await checkInBothWindows();
 
     await cast(site.url, server, 'Steve');
     await open(`${path}/votes`);
     const row = page.getByRole('row').filter({ hasText: 'Steve' });
     const sees = (text: string) => comesToSay(tab, '#votes', text, { scripted });
     await sees('Waiting until the listener is resumed');
-    await check();
 
     await row.getByRole('link').focus();
     // The listener is fixed in another tab. The first tab is not reloaded: focus and opened elements stay.
     const other = scripted ? await newTab() : tab;
     await other.open(`${path}/listener`);
     await other.page.getByText('Paused because of an error').waitFor();
-    await other.check();
     await other.page.getByRole('link', { name: 'Change' }).click();
     await setListener(other, listener.port, listener.token);
     if (!scripted) await open(`${path}/votes`);
@@ -99,12 +98,58 @@ describe.skipIf(!chromium)('deliveries in a browser', () => {
       const focused = () => page.evaluate('document.activeElement?.textContent');
       expect(await focused()).toBe('Steve');
     }
-    await check();
 
     await page.getByRole('link', { name: 'Steve' }).click();
     await page.getByText('Attempt 2').waitFor();
-    await check();
+    await checkInBothWindows();
     expect(listener.votes.map(({ username }) => username).toSorted()).toEqual(['Steve', 'TallyportTest']);
+  });
+
+  test.each<[string, TabOptions]>([
+    ['with scripts', {}],
+    ['without scripts, on a dark phone', { javaScriptEnabled: false, ...DARK_PHONE }],
+  ])('an owner sets a listener after the first votes, and sees how votes arrive, %s', async (_, options) => {
+    const { deps, url } = site;
+    const listener = new VotifierListener();
+    await listener.start();
+    onTestFinished(() => listener.stop());
+    const tab = await openTab(browser, url, options);
+    const { page, open, check } = tab;
+    const owner = await signIn({ deps });
+    await tab.signInHere(owner);
+    const serverId = await addOwnedServer(deps, owner.userId, {
+      address: `${new ObjectId()}.example.org`,
+    });
+    await issueToken(deps, { serverId, name: 'plugin', kind: 'claim' });
+    await castVote(deps, { serverId, username: 'Steve', tokenId: new ObjectId() });
+    const path = `/dashboard/servers/${serverId.toHexString()}`;
+
+    await open(`${path}/listener`);
+    await check();
+    // The server has a claim key, so nothing is chosen beforehand.
+    expect(await page.getByRole('radio', { checked: true }).count()).toBe(0);
+    await page.getByLabel('The listener receives each vote').check();
+    await setListener(tab, listener.port, listener.token);
+    await page.getByText('The test vote arrived').waitFor();
+
+    await page.getByRole('link', { name: 'Back to vote listener' }).click();
+    await page.getByRole('heading', { name: /^Last test, / }).waitFor();
+    expect(await page.locator('.steps .badge').allTextContents()).toHaveLength(7);
+    await page.getByText('1 vote was cast before this listener was set, and never sent.').waitFor();
+    await check();
+    await page.getByRole('button', { name: 'Send it' }).click();
+    await page.getByText('The earlier votes are being sent, the oldest first.').waitFor();
+    await expect.poll(() => listener.votes.map(({ username }) => username)).toContain('Steve');
+    const isDelivered = { serverId, 'delivery.state': 'delivered' };
+    await expect.poll(() => deps.votes.countDocuments(isDelivered)).toBe(1);
+
+    await countFigures(deps, NOTHING_WAITS);
+    await page.getByRole('link', { name: 'Delivery', exact: true }).click();
+    await page.getByText('100 %', { exact: true }).first().waitFor();
+    // The tables are there without a script.
+    await page.getByText('Show as a table').first().click();
+    await page.getByRole('table', { name: 'Deliveries per day' }).waitFor();
+    await check();
   });
 
   test('a page that cannot refresh itself says so, and a hidden tab sends no requests', async () => {

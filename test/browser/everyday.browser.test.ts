@@ -1,5 +1,5 @@
 import { ObjectId } from 'mongodb';
-import type { Browser, BrowserContextOptions } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { writeReview } from '../../src/reviews/write-review.ts';
 import { castVote } from '../support/casting.ts';
@@ -9,11 +9,11 @@ import { picture } from '../support/pictures.ts';
 import { signIn } from '../support/sign-in.ts';
 import { startWorker } from '../support/workers.ts';
 import { type RunningSite, startSite } from './running-site.ts';
-import { chromium, launchBrowser, openTab } from './tab.ts';
+import { chromium, DARK_PHONE, launchBrowser, openTab, type TabOptions } from './tab.ts';
 
-const WAYS: [string, BrowserContextOptions][] = [
+const WAYS: [string, TabOptions][] = [
   ['without JavaScript', { javaScriptEnabled: false, viewport: { width: 1200, height: 800 } }],
-  ['on a phone in the dark', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }],
+  ['on a phone in the dark', DARK_PHONE],
 ];
 
 describe.skipIf(!chromium)('what users do besides voting, in a browser', () => {
@@ -33,7 +33,6 @@ describe.skipIf(!chromium)('what users do besides voting, in a browser', () => {
     await open(`/servers/${slug}`);
     await page.getByRole('link', { name: 'Deutsch' }).click();
     await page.getByRole('link', { name: 'Diesen Server melden' }).click();
-    await check();
     await page.getByLabel('Was stimmt nicht?').selectOption({ label: 'Er betrügt oder schädigt Spieler' });
     await page.getByLabel('Was sollen wir wissen?').fill('Er verkauft Ränge und verschwindet.');
     await page.getByRole('button', { name: 'Meldung senden' }).click();
@@ -75,7 +74,6 @@ describe.skipIf(!chromium)('what users do besides voting, in a browser', () => {
     await page.getByRole('button', { name: 'Upload' }).click();
     await page.getByText('Banner uploaded.').waitFor();
     await page.getByText('The new banner is being prepared. It appears here').waitFor();
-    await check();
     await startWorker(site.deps.config, { args: ['encode-pictures'] });
     await expect
       .poll(async () => {
@@ -100,7 +98,6 @@ describe.skipIf(!chromium)('what users do besides voting, in a browser', () => {
     await page.getByLabel('Read votes, figures and reviews').uncheck();
     await page.getByRole('button', { name: 'Create token' }).click();
     await page.getByRole('heading', { name: 'Your new token' }).waitFor();
-    await check();
 
     await open(at('/settings'));
     await page.getByLabel('Address of the webhook').fill('https://example.org/api/webhooks/1/x');
@@ -124,6 +121,33 @@ describe.skipIf(!chromium)('what users do besides voting, in a browser', () => {
     await other.open(at('/settings'));
     await other.page.getByText('You may see this server, but not change it.').waitFor();
     await other.check();
+  });
+
+  test.each<[string, TabOptions]>([
+    ['without JavaScript', { javaScriptEnabled: false }],
+    ['on a narrow phone in the dark', { viewport: { width: 320, height: 640 }, colorScheme: 'dark' }],
+  ])('a long form with an error shows a summary that has the focus and leads to the field, %s', async (how, options) => {
+    const owner = await signIn(site);
+    const serverId = await addOwnedServer(site.deps, owner.userId, { name: `Long Form ${how}` });
+    const tab = await openTab(browser, site.url, options);
+    const { page } = tab;
+    await tab.signInHere(owner);
+    await tab.open(`/dashboard/servers/${serverId.toHexString()}/profile`);
+    await page.getByLabel('Short text').fill('Kept');
+    await page.getByLabel('Rules').fill('no address');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+
+    const summary = page.locator('.error-summary:focus');
+    await summary.waitFor();
+    expect((await summary.boundingBox())?.y).toBeGreaterThanOrEqual(0);
+    await tab.check();
+    expect(await page.getByLabel('Short text').inputValue()).toBe('Kept');
+
+    await summary.getByRole('link', { name: /^Rules: / }).click();
+    const field = await page.getByLabel('Rules').boundingBox();
+    const height = page.viewportSize()?.height ?? 0;
+    expect(field?.y).toBeGreaterThanOrEqual(0);
+    expect(field?.y).toBeLessThan(height);
   });
 
   test.each(
@@ -174,7 +198,6 @@ describe.skipIf(!chromium)('what users do besides voting, in a browser', () => {
       .first()
       .click();
     await page.getByLabel('Internal reason').fill('It sells votes.');
-    await check();
     await page.getByRole('button', { name: /^Exclude 1 vote/ }).click();
     // The exclusion starts a few seconds later, when all earlier votes are stored.
     await page.locator('#exclusion-list').getByText(player).first().waitFor();

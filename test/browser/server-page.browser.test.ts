@@ -8,7 +8,7 @@ import { addServer, editServer } from '../../src/servers/listed-servers.ts';
 import { insert, probes } from '../history/samples.ts';
 import { signIn } from '../support/sign-in.ts';
 import { type RunningSite, startSite } from './running-site.ts';
-import { chromium, launchBrowser, openTab, type Tab, type TabOptions } from './tab.ts';
+import { chromium, DARK_PHONE, launchBrowser, openTab, type Tab, type TabOptions } from './tab.ts';
 
 /** Lists a server with history that was renamed later. */
 async function listServer({ deps }: RunningSite, name: string): Promise<ObjectId> {
@@ -63,14 +63,9 @@ describe.skipIf(!chromium)('a server’s page, in a browser', () => {
   });
 
   test.each<[string, TabOptions, (tab: Tab) => Promise<void>]>([
-    ['with a script', {}, writeByHand],
+    ['by keyboard alone', {}, writeByKeyboard],
     ['without JavaScript', { javaScriptEnabled: false }, writeByHand],
-    [
-      'on a phone, in the dark',
-      { viewport: { width: 390, height: 844 }, colorScheme: 'dark', rules: 'variant' },
-      writeByHand,
-    ],
-    ['by keyboard alone', { rules: 'variant' }, writeByKeyboard],
+    ['on a phone, in the dark', { ...DARK_PHONE, rules: 'variant' }, writeByHand],
   ])('is found by its old address, read, and reviewed, %s', async (how, options, write) => {
     const name = `Bay ${how}`;
     const serverId = await listServer(site, name);
@@ -83,7 +78,6 @@ describe.skipIf(!chromium)('a server’s page, in a browser', () => {
     await page.getByRole('heading', { level: 1, name }).waitFor();
     expect(await page.locator('.motd').textContent()).toBe('Gold boldblack blue red purple gray');
     expect(await page.locator('#players .chart-plot').getAttribute('data-texts')).toMatch(/: 31\n/);
-    await check();
     await page.locator('#players summary').click();
     expect(await page.locator('#players table').textContent()).toContain('31');
     await page.getByRole('link', { name: '30 days' }).click();
@@ -102,12 +96,11 @@ describe.skipIf(!chromium)('a server’s page, in a browser', () => {
     await moderateReview(site.deps, review?._id ?? new ObjectId(), 'approved', 'test');
     await open(`/servers/${slug}`);
     expect(await page.locator('#reviews').textContent()).toContain('Kind people.');
-    await check();
   });
 
   test('a touch shows a value of the chart, with times in the visitor’s zone and UTC beside them', async () => {
     await listServer(site, 'Touched');
-    const { page, open, check } = await openTab(browser, site.url, {
+    const { page, open } = await openTab(browser, site.url, {
       viewport: { width: 390, height: 844 },
       hasTouch: true,
       timezoneId: 'Asia/Kolkata',
@@ -131,7 +124,6 @@ describe.skipIf(!chromium)('a server’s page, in a browser', () => {
     // The value is below the heading and its figures.
     const [head, told] = [await page.locator('#players h2').boundingBox(), await value.boundingBox()];
     expect(told?.y).toBeGreaterThanOrEqual((head?.y ?? 0) + (head?.height ?? Infinity));
-    await check();
   });
 
   test('links are targets of 24 px, and a sentence from right to left starts at the edge of the name', async () => {
@@ -202,7 +194,7 @@ describe.skipIf(!chromium)('a server’s page, in a browser', () => {
 
   test('on a phone, a bar copies the address and leads to the form; it hides while one writes, and never covers the footer', async () => {
     await listServer(site, 'Docked');
-    const { page, open, check } = await openTab(browser, site.url, { viewport: { width: 390, height: 844 } });
+    const { page, open } = await openTab(browser, site.url, { viewport: { width: 390, height: 844 } });
     await open('/servers/docked');
     const bar = page.getByRole('region', { name: 'Join or vote' });
     await bar.getByRole('button', { name: 'Copy address' }).click();
@@ -218,19 +210,17 @@ describe.skipIf(!chromium)('a server’s page, in a browser', () => {
     await page.evaluate('scrollTo(0, document.body.scrollHeight)');
     const [foot, end] = [await page.locator('.site-foot').boundingBox(), await bar.boundingBox()];
     expect((end?.y ?? 0) + (end?.height ?? 0)).toBeLessThanOrEqual((foot?.y ?? 0) + 1);
-    await check();
   });
 
   test('signed in, the labels of the vote form and the review form meet their own fields', async () => {
     await listServer(site, 'Labelled');
-    const { page, open, signInHere, check } = await openTab(browser, site.url);
+    const { page, open, signInHere } = await openTab(browser, site.url);
     await signInHere(await signIn(site));
     await open('/servers/labelled');
     await page.locator('#your-review').getByText('Displayed name').click();
     expect(await page.evaluate(`document.activeElement.closest('form').action`)).toMatch(/\/review$/);
     await page.locator('#vote').getByText('Your player name').click();
     expect(await page.evaluate(`document.activeElement.closest('form').action`)).toMatch(/\/vote$/);
-    await check();
   });
 
   test('a browser shows its images, also on another site’s page', async () => {

@@ -35,6 +35,9 @@ export type AccessibilityRules = 'all' | 'variant' | 'none';
  */
 export type TabOptions = BrowserContextOptions & { rules?: AccessibilityRules };
 
+/** The window in which most is different: the theme and the size. */
+export const DARK_PHONE = { colorScheme: 'dark', viewport: { width: 390, height: 844 } } as const;
+
 /** A browser tab that shows the site. */
 export type Tab = {
   page: Page;
@@ -47,6 +50,8 @@ export type Tab = {
    * host.
    */
   check(rules?: AccessibilityRules): Promise<void>;
+  /** Checks the page, then the same page in the dark on a phone with the rules that can differ there. */
+  checkInBothWindows(): Promise<void>;
   /**
    * From now on, axe is loaded together with each page. Loading it with the page takes a third of the time that
    * `check` needs to load it afterwards.
@@ -87,7 +92,7 @@ export async function openTab(
   const path = () => page.url().slice(url.length);
   const checkEachPage = once(async () => context.addInitScript(await axeSource()));
 
-  return {
+  const tab: Tab = {
     page,
     async open(path) {
       await page.goto(`${url}${path}`);
@@ -108,7 +113,17 @@ export async function openTab(
       // A tab is mostly checked on several pages.
       await checkEachPage();
     },
+    async checkInBothWindows() {
+      const wide = page.viewportSize();
+      await tab.check();
+      await page.emulateMedia({ colorScheme: DARK_PHONE.colorScheme });
+      await page.setViewportSize(DARK_PHONE.viewport);
+      await tab.check('variant');
+      await page.emulateMedia({ colorScheme: null });
+      if (wide) await page.setViewportSize(wide);
+    },
   };
+  return tab;
 }
 
 function cookiesOf({ headers }: Pick<SignedInUser, 'headers'>, url: string) {
