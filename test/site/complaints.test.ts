@@ -1,10 +1,12 @@
 import { expect, it } from 'vitest';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
-import { getPage, openWebApp, sendForm, textOf } from '../support/web-app.ts';
+import { getPage, sendForm, textOf, webAppOfFile } from '../support/web-app.ts';
+
+const shared = webAppOfFile();
 
 async function listed() {
-  const web = await openWebApp();
+  const web = shared();
   const owner = await signIn(web);
   const serverId = await addOwnedServer(web.deps, owner.userId);
   const { slug = '' } = (await web.deps.servers.findOne({ _id: serverId })) ?? {};

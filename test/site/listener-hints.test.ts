@@ -1,13 +1,10 @@
 import { ObjectId, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
 import { beforeAll, expect, test } from 'vitest';
-import { countEarlierVotes } from '../../src/delivery/earlier-votes.ts';
 import { removeListener } from '../../src/delivery/listeners.ts';
 import { setRewards } from '../../src/listeners/rewards.ts';
-import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
-import type { AppDeps } from '../../src/process/app-deps.ts';
+import { after, DAY, HOUR } from '../../src/platform/clock.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
-import { storedVote } from '../support/votes.ts';
 import { type OwnerApp, type OwnerFixture, openOwnerApp, ownerFixture } from './owner-fixture.ts';
 
 let web: OwnerApp;
@@ -26,11 +23,6 @@ async function withEarlierVotes(...names: string[]): Promise<OwnerFixture> {
   fixture.clock.move(HOUR);
   await fixture.set({});
   return fixture;
-}
-
-async function countEarlier(deps: AppDeps, serverId: ObjectId) {
-  const listener = await deps.listeners.findOne({ serverId });
-  return listener && countEarlierVotes(deps, listener);
 }
 
 test('votes that were cast before the listener was set are offered and sent by one press', async () => {
@@ -75,23 +67,6 @@ test('many earlier votes are counted up to a hundred, and all are sent', async (
   expect(await read('/listener')).toContain('100 votes or more were cast before this listener was set');
   await post('/listener/send-earlier');
   expect(await deps.votes.countDocuments({ serverId, 'delivery.state': 'waiting' })).toBe(121);
-});
-
-test('earlier votes are counted although the newest are held or claimed, up to the newest 5,000', async () => {
-  const { deps, serverId, read, clock } = await withEarlierVotes('Steve');
-  const now = clock.now();
-  const held = { quarantinedAt: now, excludedAt: now };
-  const claimed = { claim: { at: now, tokenId: new ObjectId() } };
-  const newer = (from: number, to: number) =>
-    Array.from({ length: to - from }, (_, n) =>
-      storedVote(serverId, `player ${from + n}`, after(now, -MINUTE), n % 2 ? held : claimed),
-    );
-  await deps.votes.insertMany(newer(0, 120));
-  expect(await read('/listener')).toContain('1 vote was cast before this listener was set');
-  await deps.votes.insertMany(newer(120, 4_999));
-  expect(await countEarlier(deps, serverId)).toEqual({ votes: 1, more: true });
-  await deps.votes.insertMany(newer(4_999, 5_000));
-  expect(await countEarlier(deps, serverId)).toEqual({ votes: 0, more: true });
 });
 
 test('votes that are too old to be sent are not offered', async () => {

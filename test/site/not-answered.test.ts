@@ -1,21 +1,23 @@
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { askerWith } from '../support/answering.ts';
 import { openDeliveryDeps } from '../support/delivering.ts';
 import { WEBHOOK_ADDRESS } from '../support/fake-discord.ts';
 import { getPage, openWebAppOn, sendForm, textOf } from '../support/web-app.ts';
-import { type OwnerFixture, ownerFixture } from './owner-fixture.ts';
+import { type OwnerApp, ownerFixture } from './owner-fixture.ts';
 
-/** An owner on a site without a worker. Its web process waits for a worker only a short time. */
-async function withoutWorker(): Promise<OwnerFixture> {
+/** A site without a worker. Its web process waits for a worker only a short time. */
+let web: OwnerApp;
+
+beforeAll(async () => {
   const opened = await openDeliveryDeps();
   const deps = { ...opened, answers: askerWith(opened, { beginMs: 100 }) };
-  return ownerFixture({ ...(await openWebAppOn(deps)), deps });
-}
+  web = { ...(await openWebAppOn(deps)), deps };
+});
 
 const NO_WORKER = 'No worker is running, so nothing was checked or sent.';
 
 test('without a worker the pages of a listener’s test and of a Discord test say so', async () => {
-  const fixture = await withoutWorker();
+  const fixture = await ownerFixture(web);
   const tested = await fixture.post('/listener/test');
   expect([tested.statusCode, textOf(tested.body)]).toEqual([503, expect.stringContaining(NO_WORKER)]);
   expect(fixture.listener.connections).toBe(0);
@@ -25,7 +27,7 @@ test('without a worker the pages of a listener’s test and of a Discord test sa
 });
 
 test('without a worker a listener is saved, and its page says that there was no test', async () => {
-  const fixture = await withoutWorker();
+  const fixture = await ownerFixture(web);
   const { port, token: secret } = fixture.listener;
   const form = { protocol: 'votifier-v2', host: '127.0.0.1', port: String(port), serviceName: 'T', secret };
   const saved = await fixture.post('/listener', form);
@@ -34,7 +36,7 @@ test('without a worker a listener is saved, and its page says that there was no 
 });
 
 test('without a worker a new server is kept as a draft, and the page says so in the reader’s language', async () => {
-  const { web, owner } = await withoutWorker();
+  const { owner } = await ownerFixture(web);
   const fields = { name: 'Mine', address: '127.0.0.1', port: '9', game: 'Minecraft', queryPort: '' };
   const headers = { ...owner.headers, 'accept-language': 'de' };
   const form = { ...fields, countryCode: '' };

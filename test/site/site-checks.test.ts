@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { after, MINUTE } from '../../src/platform/clock.ts';
 import { signIn } from '../support/sign-in.ts';
 import { testDeps } from '../support/test-deps.ts';
@@ -13,9 +13,25 @@ async function checksOf(web: WebApp, sent: Record<string, string> = {}): Promise
 }
 
 const LOCAL = { host: 'localhost:3000' };
+const PUBLIC = { PUBLIC_URL: 'https://votes.example.org' };
+/** Sites on which several tests look. */
+let local: WebApp;
+let unproxied: WebApp;
+let proxied: WebApp;
+
+beforeAll(async () => {
+  local = await openWebApp();
+  unproxied = await openWebApp(PUBLIC);
+  proxied = await openWebApp({
+    ...PUBLIC,
+    TRUST_PROXY: '1',
+    SMTP_URL: 'smtps://user:hidden-password@mail.example.org',
+    MAIL_FROM: 'Votes <votes@example.org>',
+  });
+});
 
 test('on one machine, everything that needs nothing is good, and the rest has a mend', async () => {
-  const checks = await checksOf(await openWebApp(), LOCAL);
+  const checks = await checksOf(local, LOCAL);
   expect(Object.keys(checks)).toEqual(['address', 'https', 'proxy', 'mail', 'clock', 'versions']);
   expect(checks.address).toMatch(/look at it Only this machine can open .* To do: .*PUBLIC_URL=https:/);
   expect(checks.https).toContain('good Not needed');
@@ -28,65 +44,59 @@ test('on one machine, everything that needs nothing is good, and the rest has a 
 });
 
 test('a public site behind its proxy is good', async () => {
-  const web = await openWebApp({
-    PUBLIC_URL: 'https://votes.example.org',
-    TRUST_PROXY: '1',
-    SMTP_URL: 'smtps://user:hidden-password@mail.example.org',
-    MAIL_FROM: 'Votes <votes@example.org>',
-  });
   const sent = { host: 'votes.example.org', 'x-forwarded-for': '203.0.113.7', 'x-forwarded-proto': 'https' };
-  const checks = await checksOf(web, sent);
+  const checks = await checksOf(proxied, sent);
   for (const id of ['address', 'https', 'proxy', 'mail', 'clock']) expect(checks[id]).toMatch(/ good /);
   expect(checks.proxy).toContain('Your address is 203.0.113.7');
   expect(checks.mail).toContain('mail.example.org');
   expect(checks.mail).not.toMatch(/hidden-password|user/);
 });
 
-test.each([
+test.each<[string, () => WebApp | Promise<WebApp>, Record<string, string>, string, RegExp]>([
   [
     'a proxy that is not trusted',
-    { PUBLIC_URL: 'https://votes.example.org' },
+    () => unproxied,
     { host: 'votes.example.org', 'x-forwarded-for': '203.0.113.7' },
     'proxy',
     /wrong .*x-forwarded-for.* TRUST_PROXY trusts none.* To do: Set TRUST_PROXY=1/,
   ],
   [
     'a trusted proxy that passes on nothing',
-    { PUBLIC_URL: 'https://votes.example.org', TRUST_PROXY: '1' },
+    () => proxied,
     { host: 'votes.example.org' },
     'proxy',
     /look at it TRUST_PROXY is 1 , but this request has no X-Forwarded-For/,
   ],
   [
     'a proxy that is not in the list',
-    { PUBLIC_URL: 'https://votes.example.org', TRUST_PROXY: '192.0.2.0/24' },
+    () => openWebApp({ ...PUBLIC, TRUST_PROXY: '192.0.2.0/24' }),
     { host: 'votes.example.org', 'x-forwarded-for': '203.0.113.7' },
     'proxy',
     /wrong This request came from 127\.0\.0\.1 , which TRUST_PROXY does not name/,
   ],
   [
     'too few proxies counted',
-    { PUBLIC_URL: 'https://votes.example.org', TRUST_PROXY: '1' },
+    () => proxied,
     { host: 'votes.example.org', 'x-forwarded-for': '203.0.113.7, 10.0.0.2' },
     'proxy',
     /look at it Your address is 10\.0\.0\.2 \. It is a private one/,
   ],
   [
     'an address that is not PUBLIC_URL',
-    { PUBLIC_URL: 'https://votes.example.org' },
+    () => unproxied,
     { host: '192.0.2.1:3000' },
     'address',
     /wrong PUBLIC_URL is https:\/\/votes\.example\.org , but your browser opened 192\.0\.2\.1:3000/,
   ],
   [
     'a public site without HTTPS',
-    { PUBLIC_URL: 'http://votes.example.org' },
+    () => openWebApp({ PUBLIC_URL: 'http://votes.example.org' }),
     { host: 'votes.example.org' },
     'https',
     /wrong Passwords, sessions and tokens .* To do: Put a proxy with a certificate in front/,
   ],
-])('%s is said, with its mend', async (_what, env, sent, id, expected) => {
-  expect((await checksOf(await openWebApp(env), sent))[id]).toMatch(expected);
+])('%s is said, with its mend', async (_what, site, sent, id, expected) => {
+  expect((await checksOf(await site(), sent))[id]).toMatch(expected);
 });
 
 test('a wrong clock and a Redis that is away are said, and the page comes nevertheless', async () => {
@@ -101,9 +111,8 @@ test('a wrong clock and a Redis that is away are said, and the page comes nevert
 });
 
 test('the browser’s own texts are escaped', async () => {
-  const web = await openWebApp({ TRUST_PROXY: '1' });
-  const { headers } = await signIn(web, { role: 'operator' });
+  const { headers } = await signIn(proxied, { role: 'operator' });
   const sent = { ...headers, host: 'x"><script>alert(1)</script>' };
-  const page = await getPage(web, '/operator/system', sent);
+  const page = await getPage(proxied, '/operator/system', sent);
   expect(page.body).not.toContain('<script>alert');
 });

@@ -1,28 +1,33 @@
 import { ObjectId, UUID } from 'mongodb';
-import { expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import { after, HOUR } from '../../src/platform/clock.ts';
-import { deliveryBench } from '../support/delivering.ts';
+import { type ClockedDeps, deliveryBenchOn, openDeliveryDeps } from '../support/delivering.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { signIn } from '../support/sign-in.ts';
-import { openWebAppOn } from '../support/web-app.ts';
+import { openWebAppOn, type WebApp } from '../support/web-app.ts';
 
 const PAGE = { accept: 'text/html,application/xhtml+xml' };
 
-async function openListenerPage(env: Record<string, string> = {}) {
-  const bench = await deliveryBench({ ...env });
-  const web = await openWebAppOn(bench.deps);
+let web: WebApp & { deps: ClockedDeps };
+
+beforeAll(async () => {
+  const deps = await openDeliveryDeps({ PUBLIC_URL: 'http://localhost:3000/listing' });
+  web = { ...(await openWebAppOn(deps)), deps };
+});
+
+async function openListenerPage() {
+  const bench = await deliveryBenchOn(web.deps);
   const headers = { ...PAGE, ...(await signIn(web, { role: 'operator' })).headers };
-  const { basePath } = bench.deps.config;
   const listener = await bench.deps.listeners.findOne({ serverId: bench.serverId });
   const listenerId = listener?._id.toHexString() ?? '';
-  const get = (path: string) => web.app.inject({ url: `${basePath}/operator${path}`, headers });
+  const get = (path: string) => web.app.inject({ url: `/listing/operator${path}`, headers });
   /** The page as text, without tags. */
   const read = async (query = '') => {
     const { body } = await get(`/listeners/${listenerId}${query}`);
     return body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
   };
-  return { ...bench, web, listenerId, get, read };
+  return { ...bench, listenerId, get, read };
 }
 
 test('an unreachable listener shows the cause, the fix, its waiting votes and the oldest one', async () => {
@@ -83,15 +88,13 @@ test('text of players and listeners is escaped', async () => {
   const { body } = await get(`/listeners/${listenerId}?state=waiting%22%3E%3Cscript%3E`);
   expect(body).toContain('&lt;script&gt;');
   // The page has no other scripts than the site's own files.
-  expect(body.replaceAll(/<script(?: type="module")? src="\/assets\/[^"]+"><\/script>/g, '')).not.toContain(
-    '<script',
-  );
+  expect(
+    body.replaceAll(/<script(?: type="module")? src="\/listing\/assets\/[^"]+"><\/script>/g, ''),
+  ).not.toContain('<script');
 });
 
 test('pages of votes skip and repeat none, also with many at the same time, and keep their filter', async () => {
-  const { cast, deps, serverId, get, listenerId } = await openListenerPage({
-    PUBLIC_URL: 'http://localhost:3000/listing',
-  });
+  const { cast, deps, serverId, get, listenerId } = await openListenerPage();
   const model = await cast('player 0');
   const moment = after(model.votedAt, -HOUR);
   const many = Array.from({ length: 129 }, (_, n) => ({
@@ -134,41 +137,37 @@ test('a removed listener and an invalid id answer with an error page', async () 
 });
 
 test('a visitor who is not signed in is redirected to sign in', async () => {
-  const { web, listenerId } = await openListenerPage();
-  const url = `/operator/listeners/${listenerId}`;
+  const { listenerId } = await openListenerPage();
+  const url = `/listing/operator/listeners/${listenerId}`;
   const answer = await web.app.inject({ url, headers: PAGE });
   expect(answer.statusCode).toBe(303);
-  expect(answer.headers.location).toBe(`/sign-in?next=${encodeURIComponent(url)}`);
+  expect(answer.headers.location).toBe(`/listing/sign-in?next=${encodeURIComponent(url)}`);
   expect((await web.app.inject(url)).statusCode).toBe(401);
 });
 
-test.each([
-  'http://localhost:3000',
-  'http://localhost:3000/listing',
-])('in Bull Board under %s a listener’s job tells its state and leads to its page', async (PUBLIC_URL) => {
-  const { deps, serverId, listenerId, get } = await openListenerPage({ PUBLIC_URL });
+test('in Bull Board a listener’s job tells its state and leads to its page', async () => {
+  const { deps, serverId, listenerId, get } = await openListenerPage();
   const payload = { serverId: serverId.toHexString(), listenerId };
   await vi.waitUntil(() => deps.producer.add('forward-votes', payload), EVENTUALLY);
   const queue = deps.queues['forward-votes'];
-  const [job] = await queue.getWaiting();
+  const job = (await queue.getWaiting()).find(({ data }) => data.listenerId === listenerId);
   const since = new Date().toISOString();
   await job?.updateProgress({ server: 'Alpha', waiting: 1_204, reason: 'connection-refused', since });
   await queue.add('by hand', { listenerId: '"><script>' });
   const answer = await get('/queues/api/queues?activeQueue=forward-votes&status=waiting');
   const { queues } = answer.json() as { queues: { name: string; jobs: Record<string, unknown>[] }[] };
   const jobs = queues.find(({ name }) => name === 'forward-votes')?.jobs ?? [];
-  const { basePath } = deps.config;
   expect(jobs).toEqual(
     expect.arrayContaining([
       expect.objectContaining({
         name: expect.stringMatching(/^Alpha: 1,204 votes waiting, connection refused since \d\d:\d\d UTC$/),
         externalUrl: {
           displayText: 'Listener and its votes',
-          href: `${basePath}/operator/listeners/${listenerId}`,
+          href: `/listing/operator/listeners/${listenerId}`,
         },
       }),
       expect.objectContaining({
-        externalUrl: { displayText: 'Admin area', href: `${basePath}/operator` },
+        externalUrl: { displayText: 'Admin area', href: '/listing/operator' },
       }),
     ]),
   );

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { PASSWORD, signIn } from '../support/sign-in.ts';
-import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
+import { getPage, sendForm, type WebApp, webAppOfFile } from '../support/web-app.ts';
 import {
   cookiesOf,
   isSignedIn,
@@ -12,6 +12,7 @@ import {
 } from './account-pages.ts';
 
 const MAIL = { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'Tallyport <votes@example.org>' };
+const shared = webAppOfFile({ ...MAIL, TRUST_PROXY: '1' });
 const VICTIM = 'vera@example.org';
 const OWN_PASSWORD = 'seven lamps on the quay';
 
@@ -28,7 +29,7 @@ async function unconfirmed(web: WebApp, email = VICTIM) {
 
 describe('a sign-up with another user’s address', () => {
   test('creates no account and stores only the address', async () => {
-    const web = await openWebApp(MAIL);
+    const web = shared();
     const attack = { name: 'Mallory', email: VICTIM, password: PASSWORD };
     expect((await sendForm(web, '/sign-up', attack)).statusCode).toBe(200);
     expect(await web.deps.users.countDocuments()).toBe(0);
@@ -38,7 +39,7 @@ describe('a sign-up with another user’s address', () => {
   });
 
   test('gives the attacker’s password no access, whichever link the owner opens', async () => {
-    const web = await openWebApp(MAIL);
+    const web = shared();
     await sendForm(web, '/sign-up', { name: 'Mallory', email: VICTIM, password: PASSWORD });
     const attackersLink = await linkTo(web.deps, VICTIM);
     await sendForm(web, '/sign-up', { name: 'Vera', email: VICTIM, password: OWN_PASSWORD });
@@ -54,7 +55,7 @@ describe('a sign-up with another user’s address', () => {
 });
 
 test('a sign-up link works once and for a day; then the other links stop working', async () => {
-  const web = await openWebApp(MAIL);
+  const web = shared();
   await sendForm(web, '/sign-up', { email: VICTIM });
   const first = await linkTo(web.deps, VICTIM);
   await sendForm(web, '/sign-up', { email: VICTIM });
@@ -75,7 +76,7 @@ test('a sign-up link works once and for a day; then the other links stop working
 });
 
 test('a link for an address with an account creates no second one and changes no password', async () => {
-  const web = await openWebApp(MAIL);
+  const web = shared();
   await sendForm(web, '/sign-up', { email: VICTIM });
   const link = await linkTo(web.deps, VICTIM);
   await signIn(web, { email: VICTIM });
@@ -85,7 +86,7 @@ test('a link for an address with an account creates no second one and changes no
 });
 
 test('a refused password or an invalid name does not use up the link', async () => {
-  const web = await openWebApp(MAIL);
+  const web = shared();
   await sendForm(web, '/sign-up', { email: VICTIM });
   const link = await linkTo(web.deps, VICTIM);
   const common = await finish(web, link, '0123456789');
@@ -99,7 +100,7 @@ describe('an older unconfirmed account', () => {
     '/sign-up',
     '/forgot-password',
   ])('is its address’s owner’s after %s, and nothing of the stranger’s opens it', async (path) => {
-    const web = await openWebApp(MAIL);
+    const web = shared();
     const stranger = await unconfirmed(web);
     const { headers } = await setUpTwoFactor(web, stranger);
     await sendForm(web, path, { email: VICTIM });
@@ -116,7 +117,7 @@ describe('an older unconfirmed account', () => {
   });
 
   test('gets at most five mails an hour', async () => {
-    const web = await openWebApp({ ...MAIL, TRUST_PROXY: '1' });
+    const web = shared();
     await unconfirmed(web);
     for (let n = 0; n < 4; n += 1) {
       const from = { 'x-forwarded-for': `192.0.2.${n}` };
@@ -131,7 +132,7 @@ describe('an older unconfirmed account', () => {
 });
 
 test('an address gets five sign-up links an hour, and earlier ones still work', async () => {
-  const web = await openWebApp({ ...MAIL, TRUST_PROXY: '1' });
+  const web = shared();
   const up = (n: number) =>
     sendForm(web, '/sign-up', { email: VICTIM }, { 'x-forwarded-for': `192.0.2.${n}` });
   for (let n = 0; n < 5; n += 1) expect((await up(n)).statusCode).toBe(200);

@@ -2,20 +2,33 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ObjectId } from 'mongodb';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Config } from '../../src/platform/config.ts';
 import { ConfigError } from '../../src/platform/environment.ts';
 import { readSitePages, renderTrustedMarkdown } from '../../src/site/site-pages.ts';
 import { STORED_DATA } from '../../src/site/stored-data.ts';
 import { atTheEnd } from '../support/at-the-end.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
-import { getPage, openWebApp, sendForm } from '../support/web-app.ts';
+import { getPage, openWebApp, sendForm, type WebApp, webAppOfFile } from '../support/web-app.ts';
 
 function folderWith(files: Record<string, string | Buffer>): string {
   const folder = mkdtempSync(join(tmpdir(), 'site-pages-'));
   atTheEnd(() => rmSync(folder, { recursive: true }));
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
   return folder;
+}
+
+const shared = webAppOfFile();
+
+/** Changes settings of the shared application for the test. */
+function set(changes: Partial<Config>): WebApp {
+  const web = shared();
+  const { config } = web.deps;
+  const before = Object.keys(changes).map((name) => [name, config[name as keyof Config]]);
+  Object.assign(config, changes);
+  onTestFinished(() => void Object.assign(config, Object.fromEntries(before)));
+  return web;
 }
 
 test('the operator’s pages are served and linked, the others are not found', async () => {
@@ -44,17 +57,20 @@ test('the operator’s pages are served and linked, the others are not found', a
   expect(footer).toContain('<a href="https://forum.example.org/?a=1&amp;b=2" dir="auto">Our forum</a>');
 });
 
-test('a page for contact takes the place of the address in the footer', async () => {
+test('a page for contact takes the place of the address in the footer, and one about privacy that of ours', async () => {
   const web = await openWebApp({
-    SITE_PAGES_DIR: folderWith({ 'contact.md': 'Write.' }),
+    SITE_PAGES_DIR: folderWith({ 'contact.md': 'Write.', 'privacy.md': 'We store nothing.' }),
     CONTACT: 'a@b.example',
   });
   expect((await getPage(web, '/contact')).body).toContain('<a href="/contact">Contact</a>');
   expect((await getPage(web, '/forgot-password')).body).toContain('<a href="/contact">a@b.example</a>');
+  const written = (await getPage(web, '/privacy')).body;
+  expect(written).toContain('<p>We store nothing.</p>');
+  expect(written).not.toContain('id="stored"');
 });
 
 test('without these settings there are no pages but that about privacy, and no contact', async () => {
-  const web = await openWebApp();
+  const web = shared();
   const { body } = await getPage(web, '/forgot-password');
   expect(body).not.toContain('Contact');
   expect((await getPage(web, '/imprint')).statusCode).toBe(404);
@@ -100,12 +116,8 @@ test.each<[string, () => string, string]>([
   expect(() => readSitePages(folder())).toThrow(message);
 });
 
-test('the privacy page says what is stored with the present settings, unless the operator wrote one', async () => {
-  const web = await openWebApp({
-    KEEP_PLAYER_NAMES_MONTHS: '18',
-    KEEP_ADDRESSES_MONTHS: '0',
-    CONTACT: 'a@b.example',
-  });
+test('the privacy page says what is stored with the present settings', async () => {
+  const web = set({ KEEP_PLAYER_NAMES_MONTHS: 18, KEEP_ADDRESSES_MONTHS: 0, CONTACT: 'a@b.example' });
   const { body, statusCode } = await getPage(web, '/privacy');
   expect(statusCode).toBe(200);
   expect(body).toContain('The player name for 18 months');
@@ -129,14 +141,10 @@ test('the privacy page says what is stored with the present settings, unless the
   expect(plain.body).toContain('at most 24 months after that time');
   expect(plain.body).toMatch(/Discord learns/);
   expect(plain.body).toMatch(/login\.example\.org learns/);
-  const own = await openWebApp({ SITE_PAGES_DIR: folderWith({ 'privacy.md': 'We store nothing.' }) });
-  const written = (await getPage(own, '/privacy')).body;
-  expect(written).toContain('<p>We store nothing.</p>');
-  expect(written).not.toContain('id="stored"');
 });
 
 test('an address that is listed already names the contact', async () => {
-  const web = await openWebApp({ CONTACT: 'help@example.org' });
+  const web = set({ CONTACT: 'help@example.org' });
   await addOwnedServer(web.deps, new ObjectId(), { address: 'play.example.org', port: 25_565 });
   const { headers } = await signIn(web);
   const fields = {
