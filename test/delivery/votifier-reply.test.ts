@@ -116,7 +116,7 @@ describe('readReply', () => {
         if (first === 'incomplete' || first.status !== 'garbage') expect(readReply(heard)).toEqual(first);
         else expect(readReply(heard)).toMatchObject({ status: 'garbage' });
       }),
-      { numRuns: 500 },
+      { numRuns: 100 },
     );
   });
 
@@ -137,7 +137,7 @@ describe('readReply', () => {
         });
         expect(objects.find((object) => object !== undefined)).toMatchObject({ status: 'ok' });
       }),
-      { numRuns: 500 },
+      { numRuns: 100 },
     );
   });
 });

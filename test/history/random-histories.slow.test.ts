@@ -79,9 +79,9 @@ function laidOut(make: typeof probe, serverId: ObjectId, steps: Step[], fromSeco
 }
 
 function expectSums(found: DailySums, expected: DailySums): void {
-  for (const name of Object.keys(expected) as (keyof DailySums)[]) {
-    expect(found[name], name).toBeCloseTo(expected[name] ?? 0, 4);
-  }
+  const names = Object.keys(expected) as (keyof DailySums)[];
+  const far = names.filter((name) => !(Math.abs((found[name] ?? NaN) - (expected[name] ?? 0)) < 5e-5));
+  expect(far.map((name) => [name, found[name], expected[name]])).toEqual([]);
 }
 
 /** The current source: it changes with the last answer and the last report. */
@@ -140,7 +140,7 @@ it('computes the days and figures of any history as the rules say', async () => 
         for (const { serverId, days } of servers) await expectFigures(deps, serverId, days, source);
       }
     }),
-    { numRuns: 40 / AT_ONCE.minLength, endOnFailure: true },
+    { numRuns: 20 / AT_ONCE.minLength, endOnFailure: true },
   );
 });
 
@@ -165,6 +165,6 @@ it('has computed every day without reports when days are computed as they pass',
         }
       }
     }),
-    { numRuns: 20 / AT_ONCE.minLength, endOnFailure: true },
+    { numRuns: 10 / AT_ONCE.minLength, endOnFailure: true },
   );
 });

@@ -6,7 +6,7 @@
 import type { Source } from '../../src/history/current-status.ts';
 import type { DailySums } from '../../src/history/daily-stats.ts';
 import type { StatusSample } from '../../src/history/status-sample.ts';
-import { DAY, SECOND } from '../../src/platform/clock.ts';
+import { SECOND } from '../../src/platform/clock.ts';
 import { addDays, startOf } from '../../src/platform/periods/period-marks.ts';
 import { NOTHING } from './samples.ts';
 
@@ -50,28 +50,38 @@ function reportedDay(samples: StatusSample[], day: string): DailySums {
   const reports = samples
     .filter(({ source }) => source === 'report')
     .toSorted((a, b) => a.at.getTime() - b.at.getTime());
-  const sums: DailySums = { ...NOTHING };
   const peaks = reports.filter(({ at }) => isIn(day, at)).map(({ onlinePlayers }) => onlinePlayers ?? 0);
-  sums.peakPlayers = Math.max(0, ...peaks);
-  let newest = -1;
-  const start = startOf(day).getTime();
-  for (let second = start; second < start + DAY; second += SECOND) {
-    while ((reports[newest + 1]?.at.getTime() ?? Number.POSITIVE_INFINITY) <= second) newest++;
-    const report = reports[newest];
-    if (!report) continue;
-    const age = (second - report.at.getTime()) / SECOND;
+  // Plain numbers in the loop: it runs 86,400 times.
+  const times = reports.map(({ at }) => at.getTime() / SECOND);
+  const counts = reports.map(({ onlinePlayers }) => onlinePlayers ?? 0);
+  const latencies = reports.map(({ latencyMs }) => latencyMs ?? NaN);
+  let [online, offline, players, latencySum, latencySeconds, newest] = [0, 0, 0, 0, 0, -1];
+  const start = startOf(day).getTime() / SECOND;
+  for (let second = start; second < start + 86_400; second++) {
+    while (newest + 1 < times.length && (times[newest + 1] as number) <= second) newest++;
+    if (newest < 0) continue;
+    const age = second - (times[newest] as number);
     if (age < 15 * 60) {
-      sums.onlineSeconds++;
-      sums.playerSeconds += report.onlinePlayers ?? 0;
-      if (report.latencyMs !== null && report.latencyMs !== undefined) {
-        sums.latencySum += report.latencyMs;
-        sums.latencySeconds++;
+      online++;
+      players += counts[newest] as number;
+      const latency = latencies[newest] as number;
+      if (!Number.isNaN(latency)) {
+        latencySum += latency;
+        latencySeconds++;
       }
-    } else if (newest + 1 < reports.length && age < 7 * 86_400) {
-      sums.offlineSeconds++;
+    } else if (newest + 1 < times.length && age < 7 * 86_400) {
+      offline++;
     }
   }
-  return sums;
+  return {
+    ...NOTHING,
+    peakPlayers: Math.max(0, ...peaks),
+    onlineSeconds: online,
+    offlineSeconds: offline,
+    playerSeconds: players,
+    latencySum,
+    latencySeconds,
+  };
 }
 
 export type ReferenceFigures = {

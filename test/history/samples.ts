@@ -53,8 +53,10 @@ export function probes(
 
 /** Writes samples as probes and reports do. */
 export async function insert({ servers, statusSamples }: AppDeps, samples: StatusSample[]): Promise<void> {
-  for (const { serverId, source, at } of samples) {
-    if (source === 'report') await servers.updateOne({ _id: serverId }, { $min: { firstReportAt: at } });
+  const reports = samples.filter(({ source }) => source === 'report').toSorted((a, b) => +a.at - +b.at);
+  const firstReports = new Map(reports.toReversed().map(({ serverId, at }) => [serverId.toHexString(), at]));
+  for (const [serverId, firstReportAt] of firstReports) {
+    await servers.updateOne({ _id: new ObjectId(serverId) }, { $min: { firstReportAt } });
   }
   await statusSamples.insertMany(samples.map((sample) => ({ ...sample })));
 }

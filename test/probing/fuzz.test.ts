@@ -221,7 +221,7 @@ describe('Our own readers', () => {
       fc.property(bodies, fc.boolean(), (body, begins) => {
         read(begins ? Buffer.concat([Buffer.from(beginning, 'latin1'), body]) : body);
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 
@@ -236,7 +236,7 @@ describe('Our own readers', () => {
         expect(motd).not.toMatch(/(?!\n)\p{Cc}/u);
         expect([motd.isWellFormed(), version.isWellFormed()]).toEqual([true, true]);
       }),
-      { numRuns: 500 },
+      { numRuns: 100 },
     );
   });
 

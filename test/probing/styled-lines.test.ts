@@ -87,7 +87,7 @@ it('every letter of any message is kept, in its line', () => {
       const letters = motd.replace(/(?!\n)\p{Cc}/gu, '');
       expect(text).toBe(letters.replace(/§[0-9a-z]/gi, ''));
     }),
-    { numRuns: 500 },
+    { numRuns: 100 },
   );
 });
 
@@ -101,6 +101,6 @@ it('a page shows any message as text with the site’s own classes, never as mar
       );
       expect(rest).not.toMatch(/[<>"']/);
     }),
-    { numRuns: 500 },
+    { numRuns: 100 },
   );
 });

@@ -46,6 +46,9 @@ const CHANGES: Record<string, (deps: AppDeps) => Promise<unknown>> = {
   'merges a result': async (deps) => {
     await deps.mongo.db.aggregate([{ $documents: [{ _id: 'a' }] }, { $merge: 'people' }]).toArray();
   },
+  'writes a result into a collection of its own': async (deps) => {
+    await deps.mongo.db.aggregate([{ $documents: [{ _id: 'a' }] }, { $out: 'results' }]).toArray();
+  },
   'makes a collection': (deps) => deps.mongo.db.collection('another').insertOne({}),
   'drops a collection': (deps) => deps.mongo.db.dropCollection('votes'),
   'changes a collection': (deps) => deps.mongo.db.command({ collMod: 'people', validator: { name: 'a' } }),

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { subscribe } from 'node:diagnostics_channel';
-import { type CommandStartedEvent, type Db, MongoClient } from 'mongodb';
+import { type CommandStartedEvent, type Db, type Document, MongoClient } from 'mongodb';
 import { inject, onTestFinished } from 'vitest';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { createLogger } from '../../src/platform/log.ts';
@@ -104,20 +104,21 @@ const READS =
   /^(find|getMore|aggregate|count|distinct|listCollections|listIndexes|delete|explain|hello|ping|killCursors|endSessions|(commit|abort)Transaction|buildInfo|serverStatus|replSet\w+)$/;
 
 function noteCommand({ databaseName, commandName, command }: CommandStartedEvent): void {
-  const name = String(command[commandName]);
-  if (commandName === 'aggregate' ? writesResult(command.pipeline) : !READS.test(commandName)) {
-    const isWrite = /^(insert|update|findAndModify)$/.test(commandName) && name !== 'migrations';
-    if (databaseName === 'admin') suspectAll();
-    if (!isWrite) return void changed.add(databaseName);
-    const names = written.get(databaseName) ?? new Map<string, number>();
-    const { length: count } = command.documents ?? command.updates ?? [command];
-    written.set(databaseName, names.set(name, (names.get(name) ?? 0) + count));
-  }
+  const merged = commandName === 'aggregate' ? resultOf(command.pipeline) : undefined;
+  if (READS.test(commandName) && merged === undefined) return;
+  if (databaseName === 'admin') suspectAll();
+  const isWrite = /^(insert|update|findAndModify)$/.test(commandName);
+  const name = isWrite ? String(command[commandName]) : merged;
+  if (typeof name !== 'string' || name === 'migrations') return void changed.add(databaseName);
+  const names = written.get(databaseName) ?? new Map<string, number>();
+  const { length: count } = command.documents ?? command.updates ?? [command];
+  written.set(databaseName, names.set(name, (names.get(name) ?? 0) + count));
 }
 
-function writesResult(pipeline: object[]): boolean {
-  const last = pipeline.at(-1) ?? {};
-  return '$merge' in last || '$out' in last;
+/** The collection into which an aggregation merges its result; something else if it writes it in another way. */
+function resultOf(pipeline: Document[]): unknown {
+  const { $merge: merge, $out: out } = pipeline.at(-1) ?? {};
+  return out ? { out } : (merge?.into ?? merge);
 }
 
 // Another client, or a process that a test starts, may write to any database in use.
