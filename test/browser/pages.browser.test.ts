@@ -6,7 +6,7 @@ import { untranslated } from '../site/untranslated.ts';
 import { PAGES, type Reader, type SamplePage, STATES } from './sample-pages.ts';
 import { type SampleSite, startSampleSite } from './sample-site.ts';
 import { halfOf } from './second-window.ts';
-import { chromium, launchBrowser, openTab, type Tab, type TabOptions } from './tab.ts';
+import { chromium, DARK_PHONE, launchBrowser, openTab, type Tab, type TabOptions } from './tab.ts';
 
 const ALL = [...PAGES, ...STATES];
 const { half: HALF, which } = halfOf(ALL);
@@ -22,7 +22,7 @@ const named = (pages: SamplePage[]) => pages.map((one) => [one.name ?? one.route
 
 let site: SampleSite;
 
-// One site for all: with its sample data it costs more than all pages of a language by HTTP.
+// One site for all: with its sample data it costs more than the pages of both languages by HTTP.
 beforeAll(async () => {
   site = await startSampleSite();
   const text = '# We move\n\nOn **Sunday**: [the news](https://example.org/news)\n\n- `votes` go on';
@@ -50,12 +50,7 @@ describe.skipIf(!chromium)('the pages, with much in them and with nothing', () =
     const browser = await launchBrowser();
     wide = await tabs(browser, { viewport: { width: 1200, height: 800 } });
     // German is checked on the phone, because its words are longer.
-    phone = await tabs(browser, {
-      colorScheme: 'dark',
-      viewport: { width: 390, height: 844 },
-      locale: 'de-DE',
-      rules: 'variant',
-    });
+    phone = await tabs(browser, { ...DARK_PHONE, locale: 'de-DE', rules: 'variant' });
   });
 
   async function tabs(browser: Browser, options: TabOptions): Promise<Record<Reader, Tab>> {

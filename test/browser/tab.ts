@@ -161,7 +161,7 @@ async function weighing(page: Page): Promise<() => number> {
 /** What `check` looks for in a page itself. */
 const NO_FAULTS = { overflow: [], repeatedIds: [], accessibility: [] };
 
-/** Looks for faults in one script, because each call to the browser costs as much as a small page. */
+/** Looks for faults in one script, because each further call costs this process and the browser. */
 async function faults(page: Page, rules: AccessibilityRules): Promise<typeof NO_FAULTS> {
   const options = {
     resultTypes: ['violations'],
@@ -176,10 +176,13 @@ async function faults(page: Page, rules: AccessibilityRules): Promise<typeof NO_
     ),
   } : null)()`;
   const look = () => page.evaluate<typeof NO_FAULTS | null>(script);
-  const found = await look();
-  if (found) return found;
-  await page.evaluate(await axeSource());
-  return (await look()) ?? NO_FAULTS;
+  let found = await look();
+  if (!found) {
+    await page.evaluate(await axeSource());
+    found = await look();
+  }
+  if (!found) throw new Error('axe is not loaded');
+  return found;
 }
 
 /** Elements that overflow the page to the right. */
