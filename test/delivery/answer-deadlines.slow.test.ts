@@ -3,8 +3,10 @@ import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener
 import { createSend } from '../../src/delivery/send-vote.ts';
 import { answerTimeoutMs, attemptLeaseMs } from '../../src/listeners/delivery-limits.ts';
 import { HOUR } from '../../src/platform/clock.ts';
-import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
+import { type DeliveryBench, deliveryBenchesOfFile } from '../support/delivering.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
+
+const deliveryBench = deliveryBenchesOfFile();
 
 /** A server whose listener has taken a vote before. */
 async function knownBench(env: Record<string, string> = {}): Promise<DeliveryBench> {
@@ -93,7 +95,8 @@ describe('the wait for an answer', () => {
     await vi.waitUntil(() => bench.listener.held === 1, EVENTUALLY);
     const first = (await listeners.findOne({}))?.lease?.until;
     const isOver = { $expr: { $gt: ['$$NOW', first] } };
-    await vi.waitUntil(async () => (await listeners.countDocuments(isOver)) === 1, EVENTUALLY);
+    const polled = { ...EVENTUALLY, interval: 200 };
+    await vi.waitUntil(async () => (await listeners.countDocuments(isOver)) === 1, polled);
     expect(await bench.drain()).toEqual({ kind: 'busy' });
     bench.listener.release();
     expect(await draining).toEqual({ kind: 'idle' });

@@ -10,8 +10,10 @@ import {
 import { sweepDueWork } from '../../src/delivery/sweep.ts';
 import { hasTakenVotes } from '../../src/listeners/listener-state.ts';
 import { HOUR, MINUTE } from '../../src/platform/clock.ts';
-import { deliveryBench } from '../support/delivering.ts';
+import { deliveryBenchesOfFile } from '../support/delivering.ts';
 import { keyLine, OTHER, RIGHT, start, TOKEN, votifier19, votifierPlus } from './known-listeners.ts';
+
+const deliveryBench = deliveryBenchesOfFile();
 
 const WRONG_TOKEN = 'an0ther-t0ken-0123456789';
 const NAMES = ['Steve', 'Alex', 'Kai', 'Zoe', 'Noor'];

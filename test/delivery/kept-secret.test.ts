@@ -3,7 +3,9 @@ import { CredentialError, secretContext } from '../../src/delivery/credentials.t
 import { rotateSecret, setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import { openListener } from '../../src/delivery/send-vote.ts';
 import { createSecretBox, UnsealError } from '../../src/platform/secrets.ts';
-import { deliveryBench } from '../support/delivering.ts';
+import { deliveryBenchesOfFile } from '../support/delivering.ts';
+
+const deliveryBench = deliveryBenchesOfFile();
 
 describe('a listener that is set again without its key or token', () => {
   it('keeps the stored key or token, and takes all other settings', async () => {

@@ -8,7 +8,9 @@ import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { type OutcomeCode, outcome } from '../../src/listeners/outcomes.ts';
 import { after, HOUR, SECOND } from '../../src/platform/clock.ts';
 import type { Vote } from '../../src/votes/vote.ts';
-import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
+import { type DeliveryBench, deliveryBenchesOfFile } from '../support/delivering.ts';
+
+const deliveryBench = deliveryBenchesOfFile();
 
 let bench: DeliveryBench;
 let vote: Vote;

@@ -3,7 +3,9 @@ import { pauseListener, removeListener } from '../../src/delivery/listeners.ts';
 import { sweepDueWork } from '../../src/delivery/sweep.ts';
 import { HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import type { Vote } from '../../src/votes/vote.ts';
-import { deliveryBench } from '../support/delivering.ts';
+import { deliveryBenchesOfFile } from '../support/delivering.ts';
+
+const deliveryBench = deliveryBenchesOfFile();
 
 describe('A waiting vote', () => {
   it('is given up after 72 hours, and not before', async () => {

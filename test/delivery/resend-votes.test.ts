@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { countResendable, NOT_ARRIVED, resendVotes } from '../../src/delivery/resend-votes.ts';
 import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import type { DeliveryState, Vote } from '../../src/votes/vote.ts';
-import { deliveryBench } from '../support/delivering.ts';
+import { deliveryBenchesOfFile } from '../support/delivering.ts';
+
+const deliveryBench = deliveryBenchesOfFile();
 
 /** A server with one vote in each state, cast an hour apart, the first of them six hours ago. */
 async function rangeBench() {

@@ -15,10 +15,13 @@ import { HOUR } from '../../src/platform/clock.ts';
 import { diagnosisResult } from '../../src/site/dashboard/diagnosis-texts.ts';
 import { listenerState } from '../../src/site/shared/listener-state.ts';
 import { timelineList } from '../../src/site/shared/vote-timeline.ts';
-import { type DeliveryBench, deliveryBench, drainHere } from '../support/delivering.ts';
+import { type DeliveryBench, deliveryBenchesOfFile, drainHere } from '../support/delivering.ts';
 import { listen } from '../support/fake-http-listener.ts';
 import { textOf } from '../support/web-app.ts';
 import { closing, keyLine, nuVotifier, RIGHT, start, TOKEN } from './known-listeners.ts';
+
+const deliveryBench = deliveryBenchesOfFile();
+const impatientBench = deliveryBenchesOfFile({ LISTENER_TIMEOUT_MS: '200' });
 
 /** All that is said of a listener and its newest vote: the owner's pages, JSON of the command line, and the mail. */
 async function saidOf({ deps, serverId, clock }: DeliveryBench) {
@@ -121,7 +124,7 @@ it.each([
     /A website answers here, not a vote listener/,
   ],
 ])('%s in place of a listener is named once votes met its silence, without its words', async (_what, answer, cause) => {
-  const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '200' });
+  const bench = await impatientBench();
   const { port, lines } = await service(answer);
   await bench.set({ port });
   await bench.cast('Steve');
@@ -141,7 +144,7 @@ it.each([
 });
 
 it('a listener that has taken a vote and then hangs is sent nothing but votes', async () => {
-  const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '200' });
+  const bench = await impatientBench();
   let received = 0;
   let hangs = false;
   const plugin = nuVotifier();
@@ -167,7 +170,7 @@ it('a listener that has taken a vote and then hangs is sent nothing but votes', 
 });
 
 it('a test stores what it detected, and a later one that is greeted forgets it', async () => {
-  const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '200' });
+  const bench = await impatientBench();
   const { deps, serverId } = bench;
   const detected = async () => (await deps.listeners.findOne({ serverId }))?.detected?.service;
   await bench.set({ port: (await service(redis)).port });
@@ -231,7 +234,7 @@ it('a detection that a limit, the end of the worker or a refused address cuts sh
 });
 
 it('a listener that took a test vote and then hangs is sent nothing but votes', async () => {
-  const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '200' });
+  const bench = await impatientBench();
   const { port, lines } = await service(redis);
   await bench.set({ port });
   const { deps, serverId, clock } = bench;
@@ -251,7 +254,7 @@ it('a listener that took a test vote and then hangs is sent nothing but votes', 
 });
 
 it('a worker that lost the lease leaves the detection to the one that has it', async () => {
-  const bench = await deliveryBench({ LISTENER_TIMEOUT_MS: '200' });
+  const bench = await impatientBench();
   const { deps, serverId } = bench;
   const { port, lines } = await service(redis);
   await bench.set({ port });

@@ -3,9 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { pauseListener } from '../../src/delivery/listeners.ts';
 import { sweepDueWork } from '../../src/delivery/sweep.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
-import { deliveryBench } from '../support/delivering.ts';
+import { deliveryBenchesOfFile } from '../support/delivering.ts';
 import { listServers } from '../support/servers.ts';
 import { insertWaitingVotes } from '../support/votes.ts';
+
+const deliveryBench = deliveryBenchesOfFile();
 
 describe('The sweep', () => {
   it('wakes a listener whose wake-up job was lost', async () => {

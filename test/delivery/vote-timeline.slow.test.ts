@@ -14,8 +14,10 @@ import { outcome } from '../../src/listeners/outcomes.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { dayOf } from '../../src/platform/periods/period-marks.ts';
 import { MOST_ATTEMPT_DETAILS, type Vote } from '../../src/votes/vote.ts';
-import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
+import { type DeliveryBench, deliveryBenchesOfFile } from '../support/delivering.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
+
+const deliveryBench = deliveryBenchesOfFile();
 
 const FIRST_SENDING = {
   answerStep: 0,

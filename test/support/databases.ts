@@ -256,7 +256,7 @@ function optionsOf(collections: Info[]): Map<string, string> {
  */
 async function countDocuments(db: Db, collections: Info[]): Promise<{ name: string; count: number }[]> {
   const counts = collections
-    .filter(({ name }) => name !== 'migrations')
+    .filter(({ name }) => name !== 'migrations' && name !== 'system.profile')
     .map(({ name, type }) => ({
       // For a time series, `$collStats` counts its buckets.
       coll: type === 'timeseries' ? `system.buckets.${name}` : name,

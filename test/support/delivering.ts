@@ -1,4 +1,5 @@
 import { ObjectId } from 'mongodb';
+import { afterEach, beforeAll } from 'vitest';
 import type { DrainOptions, DrainResult } from '../../src/delivery/drain/drain.ts';
 import { drainListener } from '../../src/delivery/drain/drain-listener.ts';
 import { type ListenerSettings, setListener } from '../../src/delivery/listeners.ts';
@@ -10,6 +11,7 @@ import { addServer } from '../../src/servers/listed-servers.ts';
 import type { Vote } from '../../src/votes/vote.ts';
 import { atTheEnd } from './at-the-end.ts';
 import { castVote } from './casting.ts';
+import { emptyDatabase } from './databases.ts';
 import { type MovableClock, movableClock } from './start-app.ts';
 import { testDeps } from './test-deps.ts';
 
@@ -65,6 +67,23 @@ export async function openDeliveryDeps(env: Record<string, string> = {}): Promis
 /** Opens separate dependencies with one server and its listener. Only `drain()` delivers votes. */
 export async function deliveryBench(env: Record<string, string> = {}): Promise<DeliveryBench> {
   return deliveryBenchOn(await openDeliveryDeps(env));
+}
+
+/**
+ * A function like `deliveryBench` whose benches share dependencies with the settings `env`: opening them costs more than
+ * most tests. A call with further settings opens others. Each bench has a server and a clock of its own. The database is
+ * emptied after each test; the queues are not.
+ */
+export function deliveryBenchesOfFile(env: Record<string, string> = {}): typeof deliveryBench {
+  let deps: ClockedDeps;
+  beforeAll(async () => {
+    deps = await openDeliveryDeps(env);
+  });
+  afterEach(() => emptyDatabase(deps.mongo));
+  return (more = {}) =>
+    Object.keys(more).length > 0
+      ? deliveryBench({ ...env, ...more })
+      : deliveryBenchOn({ ...deps, clock: movableClock() });
 }
 
 /** Adds another server with its listener to open dependencies. */

@@ -18,9 +18,12 @@ import type { Behaviour } from '../../src/demo/votifier-listener.ts';
 import { t } from '../../src/language/t.ts';
 import { type OutcomeCode, outcome } from '../../src/listeners/outcomes.ts';
 import { SECOND } from '../../src/platform/clock.ts';
-import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
+import { type DeliveryBench, deliveryBenchesOfFile } from '../support/delivering.ts';
+import { useFastClock } from '../support/fast-clock.ts';
 import { listen, startFakeHttpListener, testCertificate } from '../support/fake-http-listener.ts';
 import { deafTarget } from './remote-peer.ts';
+
+const deliveryBench = deliveryBenchesOfFile();
 
 /** The faults that the tests of this file have produced with real connections. */
 const made = new Set<string>();
@@ -29,6 +32,8 @@ const made = new Set<string>();
 async function clinic() {
   const bench: DeliveryBench = await deliveryBench();
   const { deps, serverId } = bench;
+  // Many of these faults are noticed by a time-out.
+  useFastClock();
   const diagnose = async (): Promise<Diagnosis> => {
     const diagnosis = await diagnoseListener({ ...deps, send: createSend(deps.config) }, serverId);
     if (!diagnosis) throw new Error('there is no listener');

@@ -5,8 +5,10 @@ import { resumeListener, setListener, showListener } from '../../src/delivery/li
 import { openListener } from '../../src/delivery/send-vote.ts';
 import { HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { InvalidDocumentError } from '../../src/platform/document.ts';
-import { deliveryBench } from '../support/delivering.ts';
+import { deliveryBenchesOfFile } from '../support/delivering.ts';
 import { type HttpListener, startFakeHttpListener } from '../support/fake-http-listener.ts';
+
+const deliveryBench = deliveryBenchesOfFile();
 
 /** A server whose votes are posted to a running website. */
 async function httpBench(env: Record<string, string> = {}) {

@@ -19,8 +19,11 @@ import { createSend } from '../../src/delivery/send-vote.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { openMongo } from '../../src/platform/mongo.ts';
 import { removeServer } from '../../src/workflows/remove-server.ts';
-import { deliveryBench } from '../support/delivering.ts';
+import { deliveryBenchesOfFile } from '../support/delivering.ts';
 import { startFakeHttpListener } from '../support/fake-http-listener.ts';
+import { useFastClock } from '../support/fast-clock.ts';
+
+const deliveryBench = deliveryBenchesOfFile();
 
 async function ownersBench() {
   const bench = await deliveryBench();
@@ -68,6 +71,7 @@ it.each([
   ['acknowledgement', {}, { onFrame: 'silence' }],
 ] as const)('the last step that began is the step that failed: %s', async (last, settings, behaviour) => {
   const { diagnose, deps, serverId, listener } = await ownersBench();
+  useFastClock();
   const { token: secret, port } = listener;
   const set = { protocol: 'votifier-v2', host: '127.0.0.1', port, secret, serviceName: 'x' } as const;
   await setListener(deps, serverId, { ...set, ...settings }, 'test');

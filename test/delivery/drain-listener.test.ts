@@ -1,12 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
-import { QUEUE_ORDER } from '../../src/delivery/drain/attempt-record.ts';
 import { pauseListener, resumeListener, setListener, showListener } from '../../src/delivery/listeners.ts';
-import { createSend, type Send } from '../../src/delivery/send-vote.ts';
-import { outcome } from '../../src/listeners/outcomes.ts';
-import { HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
-import { deliveryBench, drainHere } from '../support/delivering.ts';
+import { HOUR, SECOND } from '../../src/platform/clock.ts';
+import { deliveryBenchesOfFile } from '../support/delivering.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
-import { insertWaitingVotes } from '../support/votes.ts';
+
+const deliveryBench = deliveryBenchesOfFile();
 
 describe('Draining a listener', () => {
   it('delivers each waiting vote once, with its id, name and time', async () => {
@@ -70,35 +68,6 @@ describe('Draining a listener', () => {
     await vi.waitUntil(() => bench.listener.held === 2, { timeout: 4_000 });
     bench.listener.release();
     expect(await draining).toEqual({ kind: 'idle' });
-  });
-
-  it('sends the waiting votes of a listener that was resumed while the last attempts ended', async () => {
-    const bench = await deliveryBench();
-    const { deps, serverId } = bench;
-    await bench.cast('First');
-    await bench.drain();
-    const [refused, slow] = [await bench.cast('Refused'), await bench.cast('Slow')];
-    const real = createSend(deps.config);
-    let isFirst = true;
-    const send: Send = async (listener, vote, options) => {
-      if (!isFirst) return real(listener, vote, options);
-      if (vote.username === 'Refused') return outcome('bad-signature', 'written');
-      await vi.waitUntil(async () => (await deps.listeners.findOne({ serverId }))?.pause, EVENTUALLY);
-      isFirst = false;
-      await resumeListener(deps, serverId, 'test');
-      // The wake-up job of the resume.
-      expect(await drainHere(deps, serverId)).toEqual({ kind: 'busy' });
-      // Until the lease is renewed, which reads the new settings.
-      const isRenewed = (until?: Date) => (until?.getTime() ?? 0) > resumedAt + deps.config.LEASE_MS;
-      const resumedAt = Date.now();
-      await vi.waitUntil(
-        async () => isRenewed((await deps.listeners.findOne({ serverId }))?.lease?.until),
-        EVENTUALLY,
-      );
-      return real(listener, vote, options);
-    };
-    expect(await drainHere(deps, serverId, {}, send)).toEqual({ kind: 'idle' });
-    for (const vote of [refused, slow]) expect((await bench.vote(vote)).delivery.state).toBe('delivered');
   });
 
   it('sends one vote at a time to a listener that has never taken one', async () => {
@@ -235,26 +204,6 @@ describe('Draining a listener', () => {
     expect(delivery).not.toHaveProperty('queuedAt');
     await bench.drain();
     expect(bench.listener.votes).toHaveLength(3);
-  });
-
-  it('does not send a vote again if its owner lowers the number of sendings during the attempt', async () => {
-    const bench = await deliveryBench();
-    await bench.cast('First');
-    await bench.drain();
-    bench.listener.behaviour = { onFrame: 'close' };
-    const vote = await bench.cast('Steve');
-    await bench.drain();
-    expect((await bench.vote(vote)).delivery).toMatchObject({ state: 'waiting', ambiguousEnds: 1 });
-
-    bench.clock.move(HOUR);
-    bench.listener.behaviour = {};
-    bench.listener.stall();
-    const draining = bench.drain();
-    await vi.waitUntil(() => bench.listener.held === 1, EVENTUALLY);
-    await bench.set({ maxSendings: 1 });
-    await draining;
-    await bench.drain();
-    expect((await bench.vote(vote)).delivery).toMatchObject({ state: 'unconfirmed', ambiguousEnds: 2 });
   });
 
   it('does not send a vote that was sent as often as its owner allows, even if the change of settings was interrupted', async () => {
@@ -413,45 +362,4 @@ describe('Draining a listener', () => {
       attempts: [{ code: 'lease-ran-out' }],
     });
   });
-});
-
-it('votes that waited too long for a slot are given back with all later ones, and go out in queue order', async () => {
-  const { deps, serverId, listener, cast, drain } = await deliveryBench();
-  const { votes } = deps;
-  await cast('First');
-  await drain();
-  await insertWaitingVotes(deps, [serverId], 1_200);
-  /**
-   * How many votes are taken and not received. After a vote is received, it stays taken until its outcome is recorded.
-   */
-  const waitingOrSending = async () => {
-    const received = listener.votes.length;
-    return 1_201 - (await votes.countDocuments({ serverId, 'delivery.state': 'waiting' })) - received;
-  };
-
-  // Taken votes that are left when others are given back. If the worker died now, they would have been tried before
-  // those.
-  const left: number[] = [];
-  const bulkWrite = votes.bulkWrite.bind(votes);
-  vi.spyOn(votes, 'bulkWrite').mockImplementation(async (updates, options) => {
-    left.push((await waitingOrSending()) - updates.length);
-    return bulkWrite(updates, options);
-  });
-  const drained = drain({ queue: 'drain-backlogs', budgetMs: MINUTE });
-  for (let round = 1; round <= 3; round += 1) {
-    await vi.waitUntil(async () => (await waitingOrSending()) >= 50, { ...EVENTUALLY, interval: 5 });
-    // Half of the lease passes before the last taken votes get a slot.
-    listener.behaviour = { answerDelayMs: 400 };
-    const before = left.length;
-    await vi.waitUntil(() => left.length > before, EVENTUALLY);
-    listener.behaviour = {};
-  }
-  expect((await drained).kind).toBe('idle');
-
-  const running = 4;
-  expect(Math.max(...left)).toBeLessThanOrEqual(running);
-  const sent = await votes.find({ serverId, username: { $ne: 'First' } }, { sort: QUEUE_ORDER }).toArray();
-  const triedAt = sent.map(({ delivery }) => delivery.attempts[0]?.at.getTime() ?? 0);
-  expect(triedAt).toEqual(triedAt.toSorted((a, b) => a - b));
-  expect(listener.votes).toHaveLength(1_201);
 });

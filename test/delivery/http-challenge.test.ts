@@ -8,8 +8,12 @@ import { createSend } from '../../src/delivery/send-vote.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import type { OutcomeClass, OutcomeCode } from '../../src/listeners/outcomes.ts';
 import { after, DAY, HOUR } from '../../src/platform/clock.ts';
-import { deliveryBench } from '../support/delivering.ts';
+import { deliveryBenchesOfFile } from '../support/delivering.ts';
 import { type HttpListener, startFakeHttpListener } from '../support/fake-http-listener.ts';
+
+import { useFastClock } from '../support/fast-clock.ts';
+
+const deliveryBench = deliveryBenchesOfFile();
 
 /** A server whose votes will be posted to a website that has not been challenged yet. */
 async function challengeBench(env: Record<string, string> = {}) {
@@ -121,6 +125,7 @@ describe('An HTTP listener', () => {
     OutcomeClass,
   ][])('that answers a challenge with %s ends the attempt and leaves the vote waiting', async (_, answer, code, of) => {
     const { deps, serverId, cast, drain, site, vote } = await challengeBench();
+    useFastClock();
     site.answerChallenge = answer;
     const waiting = await cast('Alex');
     await drain();
