@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { contrast } from '../../src/site/look/accent.ts';
 import { ICON_SHAPES } from '../../src/site/look/icon-shapes.ts';
-import { displayFace, ICONS, shapeOf } from '../../tools/look.ts';
+import { ICONS, shapeOf } from '../../tools/look.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const DOCUMENT = read('docs/design-system.md');
@@ -59,15 +59,6 @@ test.each([
 test('the icons are those of the package', async () => {
   const shapes = await Promise.all(ICONS.map(async (name) => [name, await shapeOf(name)] as const));
   expect(ICON_SHAPES).toEqual(Object.fromEntries(shapes));
-});
-
-test.each([
-  ['latin', 'bricolage-grotesque.woff2'],
-  ['latin-ext', 'bricolage-grotesque-ext.woff2'],
-] as const)('the part %s of the display face is that of the package, and smaller than 40 KB', async (part, file) => {
-  const face = readFileSync(new URL(`../../src/site/look/${file}`, import.meta.url));
-  expect(face.length).toBeLessThan(40 * 1_024);
-  expect((await displayFace(part)).equals(face)).toBe(true);
 });
 
 /** The code points of each `unicode-range` of the stylesheet, in their order. */

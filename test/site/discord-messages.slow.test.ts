@@ -178,11 +178,14 @@ test('the test of a webhook with a wrong token, an unreachable or blocked Discor
 
 test('the test button is limited', async () => {
   await save();
-  for (let n = 0; n < 6; n += 1) expect((await post('/test')).statusCode).toBe(200);
+  expect((await post('/test')).statusCode).toBe(200);
+  const askedAt = Array(5).fill(new Date());
+  await web.deps.diagnosisAllowances.updateMany({}, { $set: { askedAt } });
+  expect((await post('/test')).statusCode).toBe(200);
   const refused = await post('/test');
   expect(refused.statusCode).toBe(429);
   expect(refused.headers['retry-after']).toBeDefined();
-  expect(discord.requests).toBe(6);
+  expect(discord.requests).toBe(2);
 });
 
 test('a transferred server and a removed one lose their webhook', async () => {

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp, sendForm, type WebApp, webAppOfFile } from '../support/web-app.ts';
-import { cookiesOf, isSignedIn, leavesFor, sendSignIn, setUpTwoFactor } from './account-pages.ts';
+import { cookiesOf, giveTwoFactor, isSignedIn, leavesFor, sendSignIn } from './account-pages.ts';
 
 const ENV = { DISCORD_CLIENT_ID: 'tallyport', DISCORD_CLIENT_SECRET: 'a secret of Discord' };
 
@@ -121,7 +121,7 @@ test('an unconfirmed account with the address goes to the owner of the address, 
   const stranger = await signIn(web, { email: 'nora@example.org' });
   const { userId, email } = stranger;
   await web.deps.users.updateOne({ _id: userId }, { $set: { emailVerified: false } });
-  const { headers } = await setUpTwoFactor(web, stranger);
+  const { headers } = await giveTwoFactor(web, stranger);
   const { answer } = await goThere(web);
   expect(await isSignedIn(web, cookiesOf(answer))).toBe(true);
   expect(await isSignedIn(web, headers)).toBe(false);
@@ -137,7 +137,7 @@ test('an operator’s unconfirmed account keeps its password and second factor',
   await startDiscord(NORA);
   const operator = await signIn(web, { role: 'operator', twoFactor: false, email: 'nora@example.org' });
   await web.deps.users.updateOne({ _id: operator.userId }, { $set: { emailVerified: false } });
-  const { headers } = await setUpTwoFactor(web, operator);
+  const { headers } = await giveTwoFactor(web, operator);
   const { answer } = await goThere(web);
   expect(await messageOf(web, answer)).toContain('Sign in with your password.');
   expect(await isSignedIn(web, headers)).toBe(true);

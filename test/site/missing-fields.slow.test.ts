@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { signIn } from '../support/sign-in.ts';
 import { openWebApp, sendForm } from '../support/web-app.ts';
-import { setUpTwoFactor } from './account-pages.ts';
+import { giveTwoFactor } from './account-pages.ts';
 import { type OwnerApp, openOwnerApp, ownerFixture } from './owner-fixture.ts';
 
 let web: OwnerApp;
@@ -16,7 +16,7 @@ const RAW = /Invalid (input|option)|expected .* received/;
 const sendToServer = async (path: string) => (await ownerFixture(web)).post(path);
 const sendTo = async (path: string) => sendForm(web, path, {}, (await signIn(web)).headers);
 const sendWithSecondFactor = async (path: string) => {
-  const { headers } = await setUpTwoFactor(web, await signIn(web));
+  const { headers } = await giveTwoFactor(web, await signIn(web));
   return sendForm(web, path, {}, headers);
 };
 

@@ -135,10 +135,12 @@ test('an address gets five sign-up links an hour, and earlier ones still work', 
   const web = shared();
   const up = (n: number) =>
     sendForm(web, '/sign-up', { email: VICTIM }, { 'x-forwarded-for': `192.0.2.${n}` });
-  for (let n = 0; n < 5; n += 1) expect((await up(n)).statusCode).toBe(200);
-  const refused = await up(6);
+  expect((await up(1)).statusCode).toBe(200);
+  await web.deps.rateLimits.updateMany({ _id: /^link:email:/ }, { $set: { count: 4 } });
+  expect((await up(2)).statusCode).toBe(200);
+  const refused = await up(3);
   expect(refused.statusCode).toBe(429);
   expect(refused.body).toContain('the links that we sent still work');
-  expect(await mailsTo(web.deps, VICTIM)).toHaveLength(5);
+  expect(await mailsTo(web.deps, VICTIM)).toHaveLength(2);
   expect((await finish(web, await linkTo(web.deps, VICTIM))).statusCode).toBe(303);
 });

@@ -27,7 +27,7 @@ export function untranslated(german: string, english: string, names: string[]): 
 }
 
 /** The texts of a page that come from our code. */
-function textsOf(page: string): string[] {
+export function textsOf(page: string): string[] {
   const texts: string[] = [];
   const skipped: boolean[] = [];
   const add = (text: string | undefined) => {

@@ -1,22 +1,22 @@
 import type { ObjectId } from 'mongodb';
-import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { PASSWORD, type SignedInUser, signIn } from '../support/sign-in.ts';
-import { openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
-import { mailsTo, removeUsers } from './account-pages.ts';
+import { sendForm, type WebApp, webAppOfFile } from '../support/web-app.ts';
+import { mailsTo } from './account-pages.ts';
 
 const STRANGER = 'stranger@example.org';
 
+const shared = webAppOfFile({
+  SMTP_URL: 'smtp://127.0.0.1:1',
+  MAIL_FROM: 'Tallyport <votes@example.org>',
+  TRUST_PROXY: '1',
+});
 let web: WebApp;
 
-beforeAll(async () => {
-  web = await openWebApp({
-    SMTP_URL: 'smtp://127.0.0.1:1',
-    MAIL_FROM: 'Tallyport <votes@example.org>',
-    TRUST_PROXY: '1',
-  });
+beforeEach(() => {
+  web = shared();
 });
-beforeEach(() => removeUsers(web.deps));
 
 /** Creates a user with servers, whose requests come from a network of their own. */
 async function ownerWith(servers: number, network: number) {
@@ -38,17 +38,17 @@ function invite(
   return sendForm(web, path, { email, role: 'read' }, { ...owner.headers, ...from });
 }
 
-test('a user who invites a stranger to 18 servers causes one mail, and all invitations are stored', async () => {
-  const some = await ownerWith(18, 1);
+test('a user who invites a stranger to several servers causes one mail, and all invitations are stored', async () => {
+  const some = await ownerWith(4, 1);
   const answers = [];
   for (const id of some.ids) answers.push((await invite(some, id, STRANGER)).statusCode);
   expect(answers).toEqual(answers.map(() => 303));
   expect(await mailsTo(web.deps, STRANGER)).toHaveLength(1);
-  expect(await web.deps.servers.countDocuments({ 'invitations.email': STRANGER })).toBe(18);
+  expect(await web.deps.servers.countDocuments({ 'invitations.email': STRANGER })).toBe(4);
 });
 
 test('invitations at the same moment cause one mail too', async () => {
-  const some = await ownerWith(18, 2);
+  const some = await ownerWith(6, 2);
   await Promise.all(some.ids.map((id) => invite(some, id, STRANGER)));
   expect(await mailsTo(web.deps, STRANGER)).toHaveLength(1);
 });
@@ -76,16 +76,6 @@ test('an address gets five mails an hour, whichever users, networks and pages ca
   expect(await mailsTo(web.deps, STRANGER)).toHaveLength(5);
 });
 
-test('a network causes 20 mails an hour, invitations by several users included', async () => {
-  const [one, two] = [await ownerWith(1, 21), await ownerWith(1, 21)];
-  const invited = async (by: typeof one, n: number) =>
-    (await invite(by, by.ids[0], `member-${n}@example.org`)).statusCode;
-  for (let n = 0; n < 10; n += 1)
-    expect([await invited(one, n), await invited(two, 100 + n)]).toEqual([303, 303]);
-  expect(await invited(one, 10)).toBe(429);
-  expect(await web.deps.mails.countDocuments()).toBe(20);
-});
-
 test('an account with an unconfirmed address causes no mail to it: it may be a stranger’s', async () => {
   const user = await signIn(web, { email: STRANGER });
   await web.deps.users.updateOne({ _id: user.userId }, { $set: { emailVerified: false } });
@@ -102,10 +92,11 @@ test('an account with an unconfirmed address causes no mail to it: it may be a s
 });
 
 test('a change of address counts the mail to an unconfirmed present address too', async () => {
-  for (let i = 0; i < 5; i += 1) await sendForm(web, '/sign-up', { email: STRANGER });
+  await sendForm(web, '/sign-up', { email: STRANGER });
+  await web.deps.rateLimits.updateMany({ _id: /^link:email:/ }, { $set: { count: 5 } });
   const user = await signIn(web, { email: STRANGER });
   await web.deps.users.updateOne({ _id: user.userId }, { $set: { emailVerified: false } });
   const change = { email: 'other@example.org', password: PASSWORD };
   expect((await sendForm(web, '/account/email', change, user.headers)).statusCode).toBe(429);
-  expect(await mailsTo(web.deps, STRANGER)).toHaveLength(5);
+  expect(await mailsTo(web.deps, STRANGER)).toHaveLength(1);
 });

@@ -51,7 +51,8 @@ it('an encoded address does not replace the cached page of the decoded address',
 it('a rate-limited client does not block the same search of others', async () => {
   const search = (remoteAddress: string, q: string) =>
     web.app.inject({ url: `/?q=${q}`, headers: { accept: 'text/html' }, remoteAddress });
-  for (let i = 0; i < 60; i += 1) await search('192.0.2.1', `harbour+${i}`);
+  await search('192.0.2.1', 'lantern');
+  await web.deps.rateLimits.updateMany({ _id: /^search:/ }, { $set: { count: 60 } });
   const [refused, ...answered] = await Promise.all(
     [1, 2, 3].map((host) => search(`192.0.2.${host}`, 'harbour')),
   );
@@ -63,8 +64,9 @@ it('several addresses of one network share one search limit', async () => {
   // Each search has a new word, because a cached answer does not count against the limit.
   const search = (host: number) =>
     web.app.inject({ url: `/?q=lantern+${host}`, remoteAddress: `2001:db8:1:2::${host}` });
-  for (let host = 1; host <= 60; host += 1) await search(host);
-  expect((await search(61)).statusCode).toBe(429);
+  expect((await search(1)).statusCode).toBe(200);
+  await web.deps.rateLimits.updateMany({ _id: /^search:.*2001:db8:1:2::/ }, { $set: { count: 59 } });
+  expect([(await search(2)).statusCode, (await search(3)).statusCode]).toEqual([200, 429]);
 });
 
 it('a missing image gets an error page in the site’s design', async () => {
