@@ -19,8 +19,8 @@ import { t } from '../../src/language/t.ts';
 import { type OutcomeCode, outcome } from '../../src/listeners/outcomes.ts';
 import { SECOND } from '../../src/platform/clock.ts';
 import { type DeliveryBench, deliveryBenchesOfFile } from '../support/delivering.ts';
-import { useFastClock } from '../support/fast-clock.ts';
 import { listen, startFakeHttpListener, testCertificate } from '../support/fake-http-listener.ts';
+import { useFastClock } from '../support/fast-clock.ts';
 import { deafTarget } from './remote-peer.ts';
 
 const deliveryBench = deliveryBenchesOfFile();

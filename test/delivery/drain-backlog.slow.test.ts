@@ -1,13 +1,13 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { QUEUE_ORDER, type Taken } from '../../src/delivery/drain/attempt-record.ts';
+import { QUEUE_ORDER } from '../../src/delivery/drain/attempt-record.ts';
 import { pauseListener, removeListener, resumeListener } from '../../src/delivery/listeners.ts';
 import { createSend, type Send } from '../../src/delivery/send-vote.ts';
 import { outcome } from '../../src/listeners/outcomes.ts';
-import { after, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
-import { type DeliveryBench, deliveryBenchesOfFile, drainHere } from '../support/delivering.ts';
-import { insertWaitingVotes } from '../support/votes.ts';
+import { HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import type { Vote } from '../../src/votes/vote.ts';
+import { type DeliveryBench, deliveryBenchesOfFile, drainHere } from '../support/delivering.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
+import { insertWaitingVotes } from '../support/votes.ts';
 
 const deliveryBench = deliveryBenchesOfFile();
 

@@ -14,8 +14,6 @@ import { openOwnerApp, ownerFixture } from '../site/owner-fixture.ts';
 import { deliveryBenchesOfFile, drainHere } from '../support/delivering.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 
-
-
 const deliveryBench = deliveryBenchesOfFile({ DESTINATION_LIMIT: '5', ACCOUNT_LIMIT: '5' });
 
 async function limitedBench(env: Record<string, string> = {}) {

@@ -143,7 +143,7 @@ describe('adding a server', () => {
     const path = locationOf(await post('/dashboard/servers/new', form({ port: '9' })));
     const _id = olivia.userId.toHexString();
     const asked = await web.deps.diagnosisAllowances.findOne({ _id });
-    const askedAt = Array(5).fill(new Date());
+    const askedAt = Array.from({ length: 5 }, () => new Date());
     expect(asked?.askedAt).toHaveLength(1);
     await web.deps.diagnosisAllowances.updateOne({ _id }, { $set: { askedAt } });
     expect((await post(`${path}/check`)).statusCode).toBe(303);

@@ -179,7 +179,7 @@ test('the test of a webhook with a wrong token, an unreachable or blocked Discor
 test('the test button is limited', async () => {
   await save();
   expect((await post('/test')).statusCode).toBe(200);
-  const askedAt = Array(5).fill(new Date());
+  const askedAt = Array.from({ length: 5 }, () => new Date());
   await web.deps.diagnosisAllowances.updateMany({}, { $set: { askedAt } });
   expect((await post('/test')).statusCode).toBe(200);
   const refused = await post('/test');
