@@ -1,204 +1,193 @@
 /**
- * `npm run screenshots`: starts the platform with sample data and saves a screenshot of each page in `docs/screenshots/`,
- * in light and dark, some also in phone size. Public pages show the demo's servers. `npm run screenshots -- public` takes
- * only public pages, `-- own` those of users, `-- queues` Bull Board.
+ * `npm run screenshots`: takes the pictures of `docs/screenshots` that are old, or names them (`--check`), or takes a
+ * picture of every page (`--all`).
  */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { startAllInOne } from '../../src/all-in-one/start.ts';
-import { loadConfig } from '../../src/platform/config.ts';
+import { Option } from 'commander';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import sharp from 'sharp';
+import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { ownEnvironment } from '../../src/platform/environment.ts';
-import { type AppDeps, openAppDeps } from '../../src/process/app-deps.ts';
+import { onStopSignal } from '../../src/platform/stop-signals.ts';
+import { script } from '../support/script-options.ts';
 import { FLAGS } from './browser-flags.ts';
-import { fillWithSamples } from './fill-with-samples.ts';
+import { takeEveryPage } from './every-page.ts';
 import { findChromium } from './find-chromium.ts';
-import { fillQueues } from './queues-at-work.ts';
-import { fillListing, type SampleListing } from './sample-listing.ts';
-import { PAGES, type SamplePage } from './sample-pages.ts';
+import { film, joinFrames } from './moving-picture.ts';
+import { fillForPictures, fillQueues, SHOWN_AT } from './picture-data.ts';
+import { FILES, filesOf, MOVING, PICTURES, type Picture } from './pictures.ts';
+import type { Reader } from './sample-pages.ts';
+import { type Ends, openStillSite, type StillSite } from './still-site.ts';
+import { hashOf, openPicture, openStillTab } from './take-picture.ts';
 
 const FOLDER = fileURLToPath(new URL('../../docs/screenshots/', import.meta.url));
+const HASHES = join(FOLDER, 'hashes.json');
+const EVERY_PAGE = fileURLToPath(new URL('../../.data/screenshots/', import.meta.url));
+const LONGEST_MS = 10 * MINUTE;
+const NAMES = [...PICTURES.map(({ name }) => name), MOVING];
 
-const ADMIN_AREA = { width: 1200, height: 720 };
-const PHONE = { width: 390, height: 844 };
+const command = script(
+  'npm run screenshots --',
+  'Takes the pictures of docs/screenshots whose page or styles have changed since they were taken.',
+)
+  .usage('[options] [picture...]')
+  .addHelpText('after', `\nPictures: ${NAMES.join(', ')}`)
+  .argument('[picture...]', 'take these, even if nothing has changed')
+  .allowExcessArguments()
+  .addOption(
+    new Option(
+      '--check',
+      'write nothing; name the old pictures, with exit code 1 if there are any',
+    ).conflicts('all'),
+  )
+  .option('--all', 'take a picture of every page instead, into .data/screenshots')
+  .parse();
+const { check = false, all = false } = command.opts<{ check?: true; all?: true }>();
+const unknown = command.args.filter((name) => !NAMES.includes(name));
+if (unknown.length > 0) command.error(`There is no picture ${unknown.join(', ')}. Add --help to see all.`);
 
-/** The pages that are also shown in phone size. */
-const ON_A_PHONE = [
-  '/',
-  '/dashboard',
-  '/dashboard/servers/:serverId',
-  '/dashboard/servers/:serverId/votes',
-  '/operator',
-];
-
-/** The public pages: name and path. */
-const PUBLIC_PAGES = {
-  ranking: '/',
-  'ranking-filtered': '/games/minecraft?online=yes',
-  'ranking-search': '/?q=harbor+lihgts',
-  'how-ranking-works': '/how-ranking-works?server=harbour-lights',
-  'public-server': '/servers/harbour-lights',
-  vote: '/servers/harbour-lights/vote?username=Steve',
-  docs: '/docs/',
-};
-
-const isPublic = (route: string) => route === '/' || /^\/(how-|servers\/)/.test(route);
-
-const WINDOWS = [
-  ['', 'light', ADMIN_AREA],
-  ['-dark', 'dark', ADMIN_AREA],
-  ['-phone', 'light', PHONE],
-] as const;
-
-/** Functions that clean up. They run in reverse order. */
-type Ends = (() => Promise<unknown>)[];
-
-/** What a run saves: the pages, the window, and the suffix of the file names. */
-type Taken = { pages: SamplePage[]; theme: 'light' | 'dark'; viewport: typeof ADMIN_AREA; suffix: string };
-
-/**
- * The file name of a page: `server-votes` for `/dashboard/servers/:serverId/votes`, `operator-server` for
- * `/operator/servers/:serverId`.
- */
-function nameOf({ route }: SamplePage): string {
-  return route
-    .replace('/servers/:slug', '/public-server')
-    .replace('/dashboard/servers/:serverId', '/server')
-    .replace('users/:userId', 'user')
-    .replace(/s\/:\w+Id/, '')
-    .slice(1)
-    .replaceAll('/', '-')
-    .replace(/^$/, 'ranking');
-}
-
-async function signIn(page: Page, url: string, { email, password }: { email: string; password: string }) {
-  await page.goto(`${url}/sign-in`);
-  await page.getByLabel('E-mail address').fill(email);
-  await page.getByLabel('Password').fill(password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('button', { name: 'Sign out' }).waitFor();
-}
-
-/** Saves screenshots of all `pages` in one window, signed in as each reader in turn. */
-async function takeAll(
-  browser: Browser,
-  url: string,
-  listing: SampleListing,
-  { pages, theme, viewport, suffix }: Taken,
-): Promise<void> {
-  const options: BrowserContextOptions = { colorScheme: theme, viewport };
-  for (const reader of ['stranger', 'owner', 'operator'] as const) {
-    const context = await browser.newContext(options);
-    const page = await context.newPage();
-    if (reader !== 'stranger') await signIn(page, url, listing.users[reader]);
-    for (const one of pages.filter((one) => one.reader === reader)) {
-      await page.goto(`${url}${one.path(listing)}`);
-      await page.screenshot({ path: join(FOLDER, `${nameOf(one)}${suffix}.png`) });
-    }
-    await context.close();
-  }
-}
-
-/** Starts the platform in a new folder. Adds its cleanup to `ends`. */
-async function open(ends: Ends): Promise<{ url: string; deps: AppDeps }> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'tallyport-screenshots-'));
-  ends.push(() => rm(dataDir, { recursive: true, force: true }));
-  const env = {
-    ...ownEnvironment(),
-    DATA_DIR: dataDir,
-    LOG_LEVEL: 'error',
-    PORT: '0',
-    METRICS_PORT: '0',
-    PUBLIC_URL: 'http://localhost:0',
-    ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
-    DESTINATION_LIMIT: '1000000',
-    ACCOUNT_LIMIT: '1000000',
-    OPERATOR_TWO_FACTOR: 'optional',
-    SITE_PAGES_DIR: fileURLToPath(new URL('site-pages', import.meta.url)),
-  };
-  const { config, url, stop } = await startAllInOne(loadConfig(env), { log: console.log, env });
-  ends.push(stop);
-  const deps = await openAppDeps(config, 'screenshots');
-  ends.push(() => deps.close());
-  return { url, deps };
-}
-
-/** Saves the pages of owners and operators, and the sign-in page. */
-async function takeOwnPages(browser: Browser, ends: Ends): Promise<void> {
-  const { url, deps } = await open(ends);
-  const { listing, close } = await fillListing(deps);
-  ends.push(close);
-  const shown = PAGES.filter(({ route, status = 200 }) => status === 200 && !isPublic(route));
-  const take = (taken: Omit<Taken, 'pages'>, pages = shown) =>
-    takeAll(browser, url, listing, { ...taken, pages });
-  await take({ theme: 'light', viewport: ADMIN_AREA, suffix: '' });
-  await take({ theme: 'dark', viewport: ADMIN_AREA, suffix: '-dark' });
-  const small = shown.filter(({ route }) => ON_A_PHONE.includes(route));
-  await take({ theme: 'light', viewport: PHONE, suffix: '-phone' }, small);
-}
-
-/** Saves the public pages. */
-async function takePublicPages(browser: Browser, ends: Ends): Promise<void> {
-  const { url, deps } = await open(ends);
-  ends.push(await fillWithSamples(deps));
-  for (const [name, path] of Object.entries(PUBLIC_PAGES)) {
-    for (const [suffix, colorScheme, viewport] of WINDOWS) {
-      const context = await browser.newContext({ colorScheme, viewport });
-      const page = await context.newPage();
-      // The API reference is drawn by its script.
-      await page.goto(`${url}${path}`, { waitUntil: 'networkidle' });
-      await page.screenshot({ path: join(FOLDER, `${name}${suffix}.png`) });
-      await context.close();
-    }
-  }
-}
-
-/** Saves Bull Board while one listener is down, one is tested, and one drains a backlog. */
-async function takeQueues(browser: Browser, ends: Ends): Promise<void> {
-  const { url, deps } = await open(ends);
-  const { listing, close } = await fillListing(deps);
-  ends.push(close);
-  const page = await browser.newPage({ viewport: ADMIN_AREA });
-  ends.push(() => page.close());
-  await signIn(page, url, listing.users.operator);
-  ends.push(await fillQueues(deps));
-  const board = `${url}/operator/queues`;
-  const pages = {
-    queues: board,
-    'queues-down': `${board}/queue/test-listeners?status=delayed`,
-    'queues-under-test': `${board}/queue/test-listeners?status=active`,
-    'queues-draining': `${board}/queue/drain-backlogs?status=active`,
-  };
-  for (const [name, address] of Object.entries(pages)) {
-    await page.goto(address, { waitUntil: 'networkidle' });
-    await page.screenshot({ path: join(FOLDER, `${name}.png`) });
-  }
-}
-
-const executablePath = findChromium(ownEnvironment());
-if (!executablePath) throw new Error('no Chromium on PATH: install one, or name it in CHROMIUM');
 const ends: Ends = [];
+const stopping = new AbortController();
+const work = Promise.race([all ? takeAll() : run(), tooLate()]);
+
+onStopSignal({
+  first() {
+    console.log('Stopping …');
+    stopping.abort();
+    void endAll().then(() => process.exit(130));
+  },
+  second: () => process.exit(130),
+});
 try {
-  const browser = await chromium.launch({ executablePath, args: FLAGS });
-  ends.push(() => browser.close());
-  await mkdir(FOLDER, { recursive: true });
-  const wanted = process.argv[2];
-  for (const [which, take] of Object.entries({
-    own: takeOwnPages,
-    public: takePublicPages,
-    queues: takeQueues,
-  })) {
-    if (wanted && wanted !== which) continue;
-    const its: Ends = [];
-    try {
-      await take(browser, its);
-    } finally {
-      for (const end of its.toReversed()) await end();
-    }
+  const code = await work;
+  await endAll();
+  process.exit(code);
+} catch (error) {
+  // If it was interrupted: what is closed under the work makes it fail, and the signal's handler ends the process.
+  if (!stopping.signal.aborted) {
+    console.error(error);
+    await endAll();
+    process.exit(1);
   }
-  console.log(`The screenshots are in ${FOLDER}`);
-} finally {
-  for (const end of ends.toReversed()) await end();
+}
+
+/** Without it, a run would wait for ever if a page does not come to show what is waited for. */
+async function tooLate(): Promise<never> {
+  await pause(LONGEST_MS, undefined, { ref: false });
+  throw new Error(`The pictures were not ready within ${LONGEST_MS / MINUTE} minutes.`);
+}
+
+/** Cleans up, also after what the interrupted work still opens. */
+async function endAll(): Promise<void> {
+  const endNow = async () => {
+    for (let end = ends.pop(); end; end = ends.pop()) await end().catch(console.error);
+  };
+  await endNow();
+  await Promise.race([work.catch(() => undefined), pause(10 * SECOND)]);
+  await endNow();
+}
+
+async function openBrowser({ url, host }: StillSite): Promise<Browser> {
+  const executablePath = findChromium(ownEnvironment());
+  if (!executablePath) throw new Error('no Chromium on PATH: install one, or name it in CHROMIUM');
+  const browser = await chromium.launch({
+    executablePath,
+    args: [...FLAGS, `--host-resolver-rules=MAP ${new URL(url).host} ${host}`],
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    handleSIGHUP: false,
+  });
+  ends.push(() => browser.close());
+  return browser;
+}
+
+async function takeAll(): Promise<number> {
+  const site = await openStillSite(SHOWN_AT, ends, stopping.signal);
+  await takeEveryPage(site, await openBrowser(site), EVERY_PAGE, ends);
+  console.log(`The pictures are in ${EVERY_PAGE}`);
+  return 0;
+}
+
+async function run(): Promise<number> {
+  const hashes: Record<string, string> = existsSync(HASHES) ? JSON.parse(await readFile(HASHES, 'utf8')) : {};
+  const old: string[] = [];
+  /** Notes whether a picture is old. Unless pictures are only checked: writes its files if it is, or if it was named. */
+  const compare = async (
+    picture: Pick<Picture, 'name' | 'hasDark'>,
+    look: string,
+    draw: () => Promise<Buffer>[],
+  ) => {
+    stopping.signal.throwIfAborted();
+    const { name } = picture;
+    const files = filesOf(picture);
+    if (process.env.LOOKS)
+      await writeFile(`${process.env.LOOKS}-${name}.look`, look.replaceAll('><', '>\n<'));
+    const hash = hashOf(look);
+    const isThere = files.every((file) => existsSync(join(FOLDER, file)));
+    const isOld = hashes[name] !== hash;
+    if (isOld || !isThere) {
+      old.push(name);
+      const why = isThere ? 'the page has changed since' : 'it is missing';
+      if (check) console.log(`old: ${files.join(', ')}: ${why}; run npm run screenshots`);
+    }
+    if (check || !(isOld || !isThere || command.args.includes(name))) return;
+    for (const [index, bytes] of (await Promise.all(draw())).entries())
+      await writeFile(join(FOLDER, files[index] ?? ''), bytes);
+    hashes[name] = hash;
+    console.log(`taken: ${files.join(', ')}`);
+  };
+  await takePictures(compare);
+  if (check) {
+    if (old.length === 0) console.log(`${NAMES.length} pictures show today's pages.`);
+    return old.length === 0 ? 0 : 1;
+  }
+  for (const file of await readdir(FOLDER))
+    if (![...FILES, 'hashes.json'].includes(file)) await rm(join(FOLDER, file));
+  const kept = NAMES.toSorted().map((name) => [name, hashes[name]]);
+  await writeFile(HASHES, `${JSON.stringify(Object.fromEntries(kept), null, 2)}\n`);
+  return 0;
+}
+
+type Compare = (
+  picture: Pick<Picture, 'name' | 'hasDark'>,
+  look: string,
+  draw: () => Promise<Buffer>[],
+) => Promise<void>;
+
+async function takePictures(compare: Compare): Promise<void> {
+  await mkdir(FOLDER, { recursive: true });
+  const site = await openStillSite(SHOWN_AT, ends, stopping.signal);
+  const data = await fillForPictures(site, ends);
+  const browser = await openBrowser(site);
+  const player = await openStillTab(browser, site.url);
+  const owner = await openStillTab(browser, site.url, data.users.owner);
+  // Later, workers would send the vote before it is shown as one that waits.
+  const { frames, look } = await film(site, data, { player, owner });
+  await compare({ name: MOVING }, look, () => [joinFrames(frames)]);
+  site.clock.set(SHOWN_AT);
+  await site.deps.voteCounts.flush();
+  await fillQueues(site, ends);
+  const tabs: Record<Reader, Page> = {
+    stranger: await openStillTab(browser, site.url),
+    owner,
+    // Not earlier: the site keeps the counts of the inbox for some seconds, and the sign-in reads them.
+    operator: await openStillTab(browser, site.url, data.users.operator),
+  };
+  for (const picture of PICTURES) {
+    const page = tabs[picture.reader];
+    const looks: string[] = [];
+    const pngs: Buffer[] = [];
+    for (const colorScheme of picture.hasDark ? (['light', 'dark'] as const) : (['light'] as const)) {
+      await page.emulateMedia({ colorScheme });
+      looks.push(await openPicture(page, picture.path(data), picture));
+      if (!check) pngs.push(await page.screenshot({ animations: 'disabled' }));
+    }
+    await compare(picture, looks.join('\n'), () =>
+      pngs.map((png) => sharp(png).webp({ quality: 82, effort: 6 }).toBuffer()),
+    );
+  }
 }

@@ -1,6 +1,7 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { FILES, MOVING, PICTURES } from '../browser/pictures.ts';
 import { LAYERS } from '../layers.ts';
 import { anchorsOf, DOCUMENTS, filesInComments, namedFiles, namedPaths, relativeLinks } from './documents.ts';
 
@@ -96,13 +97,40 @@ test('the decisions are all in the list of decisions', () => {
   ).toEqual(decisions.toSorted());
 });
 
-test('the repository has the screenshots that documents show, and no others', () => {
-  const kept = [...readFileSync('.gitignore', 'utf8').matchAll(/^!(docs\/screenshots\/.+)$/gm)].map(
-    ([, path = '']) => path,
-  );
+test('the repository has the pictures of the list, documents show each of them, and all have a hash', () => {
   const shown = DOCUMENTS.flatMap(relativeLinks).map(({ to }) => to);
-  const pictures = shown.filter((to) => to.startsWith('docs/screenshots/'));
-  expect(kept.toSorted()).toEqual([...new Set(pictures)].toSorted());
+  const pictures = shown.filter((to) => to.startsWith('docs/screenshots/')).map((to) => basename(to));
+  const there = readdirSync('docs/screenshots').filter((file) => file !== 'hashes.json');
+  expect([...new Set(pictures)].toSorted()).toEqual(FILES.toSorted());
+  expect(there.toSorted()).toEqual(FILES.toSorted());
+  const hashes = JSON.parse(readFileSync('docs/screenshots/hashes.json', 'utf8')) as object;
+  expect(Object.keys(hashes)).toEqual([...PICTURES.map(({ name }) => name), MOVING].toSorted());
+});
+
+test('all pictures together have less than 6 MB, the moving one less than 1 MB', () => {
+  const sizes = FILES.map((file) => statSync(`docs/screenshots/${file}`).size);
+  expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(6_000_000);
+  expect(statSync(`docs/screenshots/${MOVING}.webp`).size).toBeLessThan(1_000_000);
+});
+
+test('each picture of a document has a text for readers who do not see it', () => {
+  const without = DOCUMENTS.flatMap(({ path, text }) =>
+    [...text.matchAll(/!\[\s*\]\([^)]+\)|<img(?![^>]*\salt="[^"]+")[^>]*>/g)].map(
+      ([found]) => `${path}: ${found}`,
+    ),
+  );
+  expect(without).toEqual([]);
+});
+
+test('links are those of Markdown and of HTML', () => {
+  const text =
+    '[a](b.md#c) ![d](e.webp) <picture><source srcset="f.webp"><img alt="g" src="h.webp"></picture>';
+  expect(relativeLinks({ path: 'ops/i.md', text }).map(({ to, anchor }) => `${to}#${anchor}`)).toEqual([
+    'ops/b.md#c',
+    'ops/e.webp#',
+    'ops/f.webp#',
+    'ops/h.webp#',
+  ]);
 });
 
 test('anchors are those of GitHub', () => {

@@ -21,7 +21,7 @@ const PLACEHOLDER = /[<>*{}…]|NNNN|VERSION/;
 const NAMED_PATH = /(?<![\w/.-])(?:src|workers|test|bench|docs|ops|clients)\/[^\s`'"()[\]|,;:#]*/g;
 const NAMED_FILE = /`((?:[\w-]+\/)*[\w.-]+\.tsx?)`/g;
 const COMMENTED_FILE = /(?<![\w/.'-])((?:[\w-]+\/)*[\w-]+(?:\.[\w-]+)*\.ts)\b/g;
-const LINK = /\]\(([^)\s]+)\)/g;
+const LINK = /\]\(([^)\s]+)\)|\s(?:href|src|srcset)="([^"\s]+)"/g;
 
 /** The paths from the repository's root that a text names, without a line's closing punctuation. */
 export function namedPaths(text: string): string[] {
@@ -43,10 +43,10 @@ export function filesInComments(code: string): string[] {
   return comments.flatMap((line) => [...line.matchAll(COMMENTED_FILE)].map(([, path = '']) => path));
 }
 
-/** The links of a document to files of the repository; `to` is a path from its root. */
+/** The links of a document to files of the repository, and its pictures; `to` is a path from its root. */
 export function relativeLinks({ path, text }: { path: string; text: string }): Link[] {
   return [...withoutCode(text).matchAll(LINK)]
-    .map(([, target = '']) => target)
+    .map(([, target = '', attribute = target]) => attribute)
     .filter((target) => !/^[a-z]+:|^\//.test(target))
     .map((target) => {
       const [file = '', anchor = ''] = target.split('#');
