@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { Option } from 'commander';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import sharp from 'sharp';
-import { SECOND } from '../../src/platform/clock.ts';
+import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { ownEnvironment } from '../../src/platform/environment.ts';
 import { onStopSignal } from '../../src/platform/stop-signals.ts';
 import { script } from '../support/script-options.ts';
@@ -27,6 +27,7 @@ import { hashOf, openPicture, openStillTab } from './take-picture.ts';
 const FOLDER = fileURLToPath(new URL('../../docs/screenshots/', import.meta.url));
 const HASHES = join(FOLDER, 'hashes.json');
 const EVERY_PAGE = fileURLToPath(new URL('../../.data/screenshots/', import.meta.url));
+const LONGEST_MS = 10 * MINUTE;
 const NAMES = [...PICTURES.map(({ name }) => name), MOVING];
 
 const command = script(
@@ -51,7 +52,7 @@ if (unknown.length > 0) command.error(`There is no picture ${unknown.join(', ')}
 
 const ends: Ends = [];
 const stopping = new AbortController();
-const work = all ? takeAll() : run();
+const work = Promise.race([all ? takeAll() : run(), tooLate()]);
 
 onStopSignal({
   first() {
@@ -72,6 +73,12 @@ try {
     await endAll();
     process.exit(1);
   }
+}
+
+/** Without it, a run would wait for ever if a page does not come to show what is waited for. */
+async function tooLate(): Promise<never> {
+  await pause(LONGEST_MS, undefined, { ref: false });
+  throw new Error(`The pictures were not ready within ${LONGEST_MS / MINUTE} minutes.`);
 }
 
 /** Cleans up, also after what the interrupted work still opens. */
@@ -99,7 +106,7 @@ async function openBrowser({ url, host }: StillSite): Promise<Browser> {
 }
 
 async function takeAll(): Promise<number> {
-  const site = await openStillSite(SHOWN_AT, ends);
+  const site = await openStillSite(SHOWN_AT, ends, stopping.signal);
   await takeEveryPage(site, await openBrowser(site), EVERY_PAGE, ends);
   console.log(`The pictures are in ${EVERY_PAGE}`);
   return 0;
@@ -153,7 +160,7 @@ type Compare = (
 
 async function takePictures(compare: Compare): Promise<void> {
   await mkdir(FOLDER, { recursive: true });
-  const site = await openStillSite(SHOWN_AT, ends);
+  const site = await openStillSite(SHOWN_AT, ends, stopping.signal);
   const data = await fillForPictures(site, ends);
   const browser = await openBrowser(site);
   const player = await openStillTab(browser, site.url);

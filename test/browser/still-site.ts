@@ -37,9 +37,8 @@ const FOR_EVER_MS = 3_600_000;
  * Starts the site with MongoDB and Redis of its own, in a new folder. The time of this process stops at `at`, and its
  * random numbers are all the same, so the same data makes the same pages. Only ids differ, and times of real waits.
  */
-export async function openStillSite(at: Date, ends: Ends): Promise<StillSite> {
+export async function openStillSite(at: Date, ends: Ends, signal: AbortSignal): Promise<StillSite> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tallyport-screenshots-'));
-  ends.push(() => rm(dataDir, { recursive: true, force: true }));
   // Variables of this machine must not change the pages.
   const config = loadConfig({
     DATA_DIR: dataDir,
@@ -53,8 +52,13 @@ export async function openStillSite(at: Date, ends: Ends): Promise<StillSite> {
     OPERATOR_TWO_FACTOR: 'optional',
     SITE_PAGES_DIR: fileURLToPath(new URL('site-pages', import.meta.url)),
   });
-  const services = await openServices(config, console.log, ownEnvironment());
-  ends.push(() => services.close());
+  const starting = openServices(config, console.log, ownEnvironment());
+  ends.push(async () => {
+    await (await starting.catch(() => undefined))?.close();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+  const services = await starting;
+  signal.throwIfAborted();
   // The services have started: they wait for each other with the real time.
   const clock = stopTime(at);
   const opened = await openAppDeps(services.config, 'screenshots', { ...WORKER_OPTIONS, traced: false });

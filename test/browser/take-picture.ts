@@ -43,11 +43,15 @@ export async function openPicture(page: Page, path: string, picture: Picture): P
 
 /** Waits for fonts, and for the pictures in the window. */
 export async function untilDrawn(page: Page): Promise<void> {
-  await page.evaluate('document.fonts.ready.then(() => undefined)');
-  await page.waitForFunction(`[...document.images].every((one) => {
-    const { top, bottom } = one.getBoundingClientRect();
-    return one.complete || bottom < 0 || top > innerHeight;
-  })`);
+  await page.evaluate(`(() => {
+    const isAwaited = (one) => {
+      const { top, bottom } = one.getBoundingClientRect();
+      return !one.complete && bottom > 0 && top < innerHeight;
+    };
+    const loaded = (one) => new Promise((done) => { one.onload = done; one.onerror = done; });
+    const pictures = [...document.images].filter(isAwaited).map(loaded);
+    return Promise.all([document.fonts.ready, ...pictures]).then(() => undefined);
+  })()`);
 }
 
 /** What decides how a page looks now: its elements, and the rules of its stylesheets that apply to any of them. */
