@@ -7,7 +7,6 @@ import { EVENTUALLY } from '../support/eventually.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { picture } from '../support/pictures.ts';
 import { signIn } from '../support/sign-in.ts';
-import { startWorker } from '../support/workers.ts';
 import { type RunningSite, startSite } from './running-site.ts';
 import { chromium, DARK_PHONE, launchBrowser, openTab, type TabOptions } from './tab.ts';
 
@@ -70,11 +69,14 @@ describe.skipIf(!chromium)('what users do besides voting, in a browser', () => {
       .setInputFiles({ ...file, buffer: Buffer.from('no picture') });
     await page.getByRole('button', { name: 'Upload' }).click();
     await page.getByText('The file is no PNG, JPEG or WebP picture.', { exact: true }).waitFor();
+    // A warm process would encode the banner before the page is seen.
+    const encoding = site.deps.queues['encode-pictures'];
+    await encoding.pause();
     await page.getByLabel('Banner', { exact: true }).setInputFiles(file);
     await page.getByRole('button', { name: 'Upload' }).click();
     await page.getByText('Banner uploaded.').waitFor();
     await page.getByText('The new banner is being prepared. It appears here').waitFor();
-    await startWorker(site.deps.config, { args: ['encode-pictures'] });
+    await encoding.resume();
     await expect
       .poll(async () => {
         // Without JavaScript the page does not refresh itself.
