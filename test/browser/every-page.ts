@@ -43,8 +43,7 @@ export async function takeEveryPage(
   }
 }
 
-/** `dashboard-servers-votes` for `/dashboard/servers/:serverId/votes`, `home` for `/`. */
+/** `games-game` for `/games/:game`, `home` for `/`. */
 function nameOf({ route }: SamplePage): string {
-  const parts = route.split('/').filter((part) => part !== '' && !part.startsWith(':'));
-  return parts.join('-') || 'home';
+  return route.slice(1).replaceAll('/', '-').replaceAll(':', '') || 'home';
 }

@@ -48,7 +48,7 @@ const command = script(
   .parse();
 const { check = false, all = false } = command.opts<{ check?: true; all?: true }>();
 const unknown = command.args.filter((name) => !NAMES.includes(name));
-if (unknown.length > 0) command.error(`There is no picture ${unknown.join(', ')}. Add --help to see all.`);
+if (unknown.length > 0) command.error(`There is no picture ${unknown.join(', ')}.`);
 
 const ends: Ends = [];
 const stopping = new AbortController();
@@ -124,8 +124,6 @@ async function run(): Promise<number> {
     stopping.signal.throwIfAborted();
     const { name } = picture;
     const files = filesOf(picture);
-    if (process.env.LOOKS)
-      await writeFile(`${process.env.LOOKS}-${name}.look`, look.replaceAll('><', '>\n<'));
     const hash = hashOf(look);
     const isThere = files.every((file) => existsSync(join(FOLDER, file)));
     const isOld = hashes[name] !== hash;
