@@ -146,12 +146,12 @@ test('a visitor who is not signed in is redirected to sign in', async () => {
 });
 
 test('in Bull Board a listener’s job tells its state and leads to its page', async () => {
-  const { deps, serverId, listenerId, get } = await openListenerPage();
+  const { deps, serverId, listenerId, get, clock } = await openListenerPage();
   const payload = { serverId: serverId.toHexString(), listenerId };
   await vi.waitUntil(() => deps.producer.add('forward-votes', payload), EVENTUALLY);
   const queue = deps.queues['forward-votes'];
   const job = (await queue.getWaiting()).find(({ data }) => data.listenerId === listenerId);
-  const since = new Date().toISOString();
+  const since = clock.now().toISOString();
   await job?.updateProgress({ server: 'Alpha', waiting: 1_204, reason: 'connection-refused', since });
   await queue.add('by hand', { listenerId: '"><script>' });
   const answer = await get('/queues/api/queues?activeQueue=forward-votes&status=waiting');
