@@ -10,7 +10,8 @@ import { graphOf, importsOf } from '../test/import-graph.ts';
 const HELP = `npm run test:changed -- [COMMIT] [--full] [vitest's options]
 
 Runs the tests that import what has changed since COMMIT (main), directly or through others, or that name it by its
-path: scripts of pages, documents, processes that they spawn. They are tests of npm test; --full takes the slow, process
+path: scripts of pages, documents, processes that they spawn. Tests that read whole folders are not found by what is
+in them. They are tests of npm test; --full takes the slow, process
 and browser files too.`;
 
 const ONLY_FAST = ['--exclude', 'test/**/*.{slow,process,browser,faults}.test.ts'];
@@ -24,8 +25,8 @@ if (args.includes('--help')) {
   console.log(HELP);
   process.exit(0);
 }
-const options = args.filter((arg) => arg.startsWith('-') && arg !== '--full');
-const commit = args.find((arg) => !arg.startsWith('-')) ?? 'main';
+const commit = args[0] && !args[0].startsWith('-') ? (args.shift() ?? '') : 'main';
+const options = args.filter((arg) => arg !== '--full');
 
 const changed = changedSince(commit);
 const named = filesThatName(changed);
@@ -38,8 +39,8 @@ const { status } = spawnSync(
     'related',
     '--run',
     '--passWithNoTests',
-    ...(args.includes('--full') ? FULL : ONLY_FAST),
     ...options,
+    ...(args.includes('--full') ? FULL : ONLY_FAST),
     ...changed,
     ...named,
   ],
@@ -48,11 +49,20 @@ const { status } = spawnSync(
 process.exitCode = status ?? 1;
 
 function changedSince(base: string): Set<string> {
-  const since = execFileSync('git', ['merge-base', base, 'HEAD'], { encoding: 'utf8' }).trim();
+  const since = mergeBase(base) ?? mergeBase(`origin/${base}`);
+  if (!since) {
+    console.error(`There is no commit ${base} to compare with. Name one: npm run test:changed -- COMMIT`);
+    process.exit(2);
+  }
   return new Set([
-    ...git('diff', '--name-only', since),
+    ...git('diff', '--name-only', '--no-renames', since),
     ...git('ls-files', '--others', '--exclude-standard'),
   ]);
+}
+
+function mergeBase(commit: string): string | undefined {
+  const { status, stdout } = spawnSync('git', ['merge-base', commit, 'HEAD'], { encoding: 'utf8' });
+  return status === 0 ? stdout.trim() : undefined;
 }
 
 function git(...command: string[]): string[] {
@@ -76,7 +86,7 @@ function filesThatName(changes: Set<string>): string[] {
     const paths = [...readFileSync(file, 'utf8').matchAll(PATH)]
       .filter(([, path = '']) => !imported.includes(path))
       .flatMap(([, path = '']) => [normalize(path), normalize(join(dirname(file), path))])
-      .filter((path) => path !== file && !path.startsWith('..') && existsSync(path));
+      .filter((path) => path !== file && !path.startsWith('..') && (changes.has(path) || existsSync(path)));
     return paths.some(isReached);
   });
 }
