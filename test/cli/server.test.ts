@@ -1,5 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { reportStatus } from '../../src/history/report-status.ts';
 import { addOwner } from '../support/owned-server.ts';
 import { type Cli, openCli, tallyport } from './tallyport.ts';
 
@@ -133,6 +134,23 @@ describe('server list and show', () => {
     expect((await cli.run(`server show ${server_id}`)).stdout).toMatch(
       /Listed: +\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ \((just now|\d+ seconds? ago)\)/,
     );
+  });
+
+  it('name the present status: of a report, and unknown when the last probe is too old', async () => {
+    const [reporting, probed] = [await cli.addServer('Reporting'), await cli.addServer('Long unprobed')];
+    await reportStatus(cli.deps, new ObjectId(reporting.server_id), { onlinePlayers: 3, maxPlayers: 10 });
+    await cli.deps.servers.updateOne(
+      { _id: new ObjectId(probed.server_id) },
+      { $set: { 'probe.status': 'online', 'probe.checkedAt': new Date(Date.now() - 86_400_000) } },
+    );
+    const { stdout } = await cli.run('server list');
+    for (const [name, { slug }, status] of [
+      ['Reporting', reporting, 'online'],
+      ['Long unprobed', probed, 'unknown'],
+    ] as const) {
+      expect(stdout.split('\n').find((line) => line.includes(name))).toMatch(new RegExp(` ${status} `));
+      expect((await cli.run(`server show ${slug} --json`)).json).toMatchObject({ status });
+    }
   });
 
   it('align their columns, also with wide characters', async () => {
