@@ -33,7 +33,13 @@ describe('every public page and every page of an owner is German for who reads G
   test.each(named(TRANSLATED))('%s', async (_name, one) => {
     const open = async (language: string) => {
       const headers = { accept: 'text/html', 'accept-language': language, cookie: site.cookies[one.reader] };
-      return (await fetch(`${site.url}${one.path(site.of)}`, { headers })).text();
+      const path = one.path(site.of);
+      const answer = await fetch(`${site.url}${path}`, { headers });
+      expect([answer.status, new URL(answer.url).pathname]).toEqual([
+        one.status ?? 200,
+        path.replace(/\?.*/, ''),
+      ]);
+      return answer.text();
     };
     const [german, english] = await Promise.all([open('de'), open('en')]);
     expect([german, english].map((page) => page.match(/<html lang="(..)">/)?.[1])).toEqual(['de', 'en']);
