@@ -52,7 +52,7 @@ if (unknown.length > 0) command.error(`There is no picture ${unknown.join(', ')}
 
 const ends: Ends = [];
 const stopping = new AbortController();
-const work = Promise.race([all ? takeAll() : run(), tooLate()]);
+const work = all ? takeAll() : run();
 
 onStopSignal({
   first() {
@@ -63,7 +63,7 @@ onStopSignal({
   second: () => process.exit(130),
 });
 try {
-  const code = await work;
+  const code = await Promise.race([work, tooLate()]);
   await endAll();
   process.exit(code);
 } catch (error) {

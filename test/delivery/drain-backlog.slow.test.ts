@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { QUEUE_ORDER } from '../../src/delivery/drain/attempt-record.ts';
 import { pauseListener, removeListener, resumeListener } from '../../src/delivery/listeners.ts';
 import { createSend, type Send } from '../../src/delivery/send-vote.ts';
+import type { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { outcome } from '../../src/listeners/outcomes.ts';
 import { HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import type { Vote } from '../../src/votes/vote.ts';
@@ -18,6 +19,16 @@ async function castSome({ cast, deps, serverId }: DeliveryBench, count: number):
   return deps.votes.find({ serverId, _id }, { sort: QUEUE_ORDER }).toArray();
 }
 
+/** Calls `act` again and again while the listener has received `count` votes, until `stop` is called or the test ends. */
+function fromVoteOn(count: number, listener: VotifierListener, act: () => void): { stop(): void } {
+  const watching = setInterval(() => {
+    if (listener.votes.length >= count) act();
+  }, 1);
+  const stop = () => clearInterval(watching);
+  onTestFinished(stop);
+  return { stop };
+}
+
 const ids = (votes: Pick<Vote, '_id'>[]) => votes.map(({ _id }) => _id.toString());
 
 describe('Draining a backlog', () => {
@@ -29,17 +40,14 @@ describe('Draining a backlog', () => {
     const { serverId } = bench;
     await votes.updateMany({ serverId, _id: { $in: doubtful } }, { $set: { 'delivery.ambiguousEnds': 1 } });
     const { drain, listener } = bench;
-    const watching = setInterval(() => {
-      if (listener.votes.length >= 20) listener.stall();
-    }, 1);
-    onTestFinished(() => clearInterval(watching));
+    const watching = fromVoteOn(20, listener, () => listener.stall());
     listener.behaviour = { answerDelayMs: 2 };
     const draining = drain();
     await vi.waitUntil(() => listener.held >= 4, EVENTUALLY);
     // Nothing delays outcomes that are being recorded.
     const sending = () => votes.countDocuments({ serverId, 'delivery.state': 'sending' });
     await expect.poll(sending, { timeout: 3_000 }).toBe(4);
-    clearInterval(watching);
+    watching.stop();
     listener.release();
     expect(await draining).toEqual({ kind: 'idle' });
     expect(ids(await votes.find({ 'delivery.state': 'delivered' }).toArray())).toHaveLength(40);
@@ -49,17 +57,14 @@ describe('Draining a backlog', () => {
     const bench = await deliveryBench();
     const cast = await castSome(bench, 80);
     const { drain, listener, vote } = bench;
-    const watching = setInterval(() => {
-      if (listener.votes.length >= 20) listener.stall();
-    }, 1);
-    onTestFinished(() => clearInterval(watching));
+    const watching = fromVoteOn(20, listener, () => listener.stall());
     listener.behaviour = { answerDelayMs: 2 };
     const draining = drain();
     await vi.waitUntil(() => listener.held >= 4, EVENTUALLY);
     // The attempt of a fifth vote is on record already, so it could be sent at once.
     for (const one of cast.slice(0, 20)) await vote(one);
     expect(listener.held).toBe(4);
-    clearInterval(watching);
+    watching.stop();
     listener.release();
     expect(await draining).toEqual({ kind: 'idle' });
     expect(listener.votes).toHaveLength(80);
@@ -79,10 +84,9 @@ describe('Draining a backlog', () => {
     const bench = await deliveryBench();
     await castSome(bench, 80);
     bench.listener.behaviour = { answerDelayMs: 2 };
-    const watching = setInterval(() => {
-      if (bench.listener.votes.length >= 20) bench.listener.behaviour = { onConnect: 'silence' };
-    }, 1);
-    onTestFinished(() => clearInterval(watching));
+    fromVoteOn(20, bench.listener, () => {
+      bench.listener.behaviour = { onConnect: 'silence' };
+    });
     expect(await bench.drain()).toMatchObject({ kind: 'unreachable' });
     const { votes } = bench.deps;
     expect(await votes.countDocuments({ 'delivery.state': 'sending' })).toBe(0);
@@ -99,10 +103,7 @@ describe('Draining a backlog', () => {
     await castSome(bench, 80);
     bench.listener.behaviour = { answerDelayMs: 2 };
     const stop = new AbortController();
-    const watching = setInterval(() => {
-      if (bench.listener.votes.length >= 20) stop.abort();
-    }, 1);
-    onTestFinished(() => clearInterval(watching));
+    fromVoteOn(20, bench.listener, () => stop.abort());
     expect(await bench.drain({ stop: stop.signal })).toEqual({ kind: 'stopped' });
     const { votes } = bench.deps;
     expect(await votes.countDocuments({ 'delivery.state': 'sending' })).toBe(0);
@@ -170,10 +171,9 @@ describe('Draining a backlog', () => {
     await castSome(bench, 80);
     const { listener, deps } = bench;
     listener.behaviour = { answerDelayMs: 2 };
-    const watching = setInterval(() => {
-      if (listener.votes.length >= 20) listener.behaviour = { answerDelayMs: 1_200 };
-    }, 1);
-    onTestFinished(() => clearInterval(watching));
+    fromVoteOn(20, listener, () => {
+      listener.behaviour = { answerDelayMs: 1_200 };
+    });
     expect(await bench.drain({ budgetMs: 1_000 })).toEqual({ kind: 'more' });
     expect(listener.votes.length).toBeLessThanOrEqual(40);
     expect(await deps.votes.countDocuments({ 'delivery.state': 'sending' })).toBe(0);
@@ -187,10 +187,9 @@ describe('Draining a backlog', () => {
     const cast = await castSome(bench, 80);
     const { listener, deps } = bench;
     listener.behaviour = { answerDelayMs: 2 };
-    const watching = setInterval(() => {
-      if (listener.votes.length >= 20) listener.behaviour = { answerDelayMs: 400 };
-    }, 1);
-    onTestFinished(() => clearInterval(watching));
+    fromVoteOn(20, listener, () => {
+      listener.behaviour = { answerDelayMs: 400 };
+    });
     expect(await bench.drain()).toEqual({ kind: 'idle' });
     const { votes } = deps;
     expect(await votes.countDocuments({ 'delivery.codes.our-fault': { $exists: true } })).toBe(0);
@@ -207,15 +206,12 @@ describe('Draining a backlog', () => {
     const { votes } = deps;
     const failing = vi.spyOn(votes, 'bulkWrite').mockRejectedValueOnce(new Error('connection lost'));
     const stop = new AbortController();
-    const watching = setInterval(() => {
-      if (listener.votes.length >= 60) listener.stall();
-    }, 1);
-    onTestFinished(() => clearInterval(watching));
+    const watching = fromVoteOn(60, listener, () => listener.stall());
     const draining = Promise.allSettled([bench.drain({ stop: stop.signal })]);
     const takenAhead = async () =>
       listener.held === 4 && (await votes.countDocuments({ 'delivery.state': 'sending' })) > 4;
     await vi.waitUntil(takenAhead, EVENTUALLY);
-    clearInterval(watching);
+    watching.stop();
     stop.abort();
     listener.release();
     await draining;
@@ -240,10 +236,7 @@ describe('Draining a backlog', () => {
       return find(...asked);
     });
     listener.behaviour = { answerDelayMs: 2 };
-    const watching = setInterval(() => {
-      if (listener.votes.length >= 20) listener.stall();
-    }, 1);
-    onTestFinished(() => clearInterval(watching));
+    const watching = fromVoteOn(20, listener, () => listener.stall());
     const reading = vi.spyOn(deps.listeners, 'find');
     const draining = bench.drain();
     await vi.waitUntil(() => listener.held >= 4, EVENTUALLY);
@@ -251,7 +244,7 @@ describe('Draining a backlog', () => {
     // The drain continues meanwhile and reads the settings again.
     await vi.waitUntil(() => reading.mock.calls.length > reads, EVENTUALLY);
     expect(lookedWith.filter((held) => held >= 4)).toEqual([]);
-    clearInterval(watching);
+    watching.stop();
     listener.release();
     expect(await draining).toEqual({ kind: 'idle' });
     expect(listener.votes).toHaveLength(80);
