@@ -1,8 +1,8 @@
 import type { Browser } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { setAnnouncement } from '../../src/moderation/announcements.ts';
-import { bodyOf, formsOf, type Mistake, mistakesOf, type PageForm } from '../site/page-forms.ts';
 import { untranslated } from '../site/untranslated.ts';
+import { bodyOf, formsOf, type Mistake, mistakesOf, type PageForm } from '../site/wrongly-filled-forms.ts';
 import { PAGES, type Reader, type SamplePage, STATES } from './sample-pages.ts';
 import { type SampleSite, startSampleSite } from './sample-site.ts';
 import { halfOf } from './second-window.ts';
