@@ -3,7 +3,7 @@ import { startAnswering } from '../support/answering.ts';
 import { fileForm, picture } from '../support/pictures.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
 import { getPage, OWN_ORIGIN, sendForm, textOf, type WebApp, webAppOfFile } from '../support/web-app.ts';
-import { formsOf } from './page-forms.ts';
+import { formsOf } from './wrongly-filled-forms.ts';
 
 const shared = webAppOfFile({ OPERATOR_TWO_FACTOR: 'optional' });
 let web: WebApp;

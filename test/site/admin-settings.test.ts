@@ -4,7 +4,7 @@ import { startAnswering } from '../support/answering.ts';
 import { startMailServer } from '../support/fake-mail-server.ts';
 import { PASSWORD, type SignedInUser, signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp, sendForm, textOf, type WebApp, webAppOfFile } from '../support/web-app.ts';
-import { formsOf } from './page-forms.ts';
+import { formsOf } from './wrongly-filled-forms.ts';
 
 const BY = 'other@example.org';
 const ENV = { OPERATOR_TWO_FACTOR: 'optional', ALLOWED_PRIVATE_RANGES: '127.0.0.0/8' };
