@@ -22,7 +22,7 @@ import { withProgress } from './progress.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
-type RangeOptions = { since?: Date; until?: Date; state?: VoteSelection[] };
+type RangeOptions = { since?: Date; until?: Date; state?: VoteSelection[]; claimed?: boolean };
 
 export function addResendCommand(vote: Command, terminal: Terminal): void {
   vote
@@ -34,9 +34,10 @@ export function addResendCommand(vote: Command, terminal: Terminal): void {
     .addOption(
       new Option(
         '--state <state...>',
-        'only votes in these states; by default none and failed, which surely did not arrive; unconfirmed: given up without an answer; sent-not-confirmed: delivered votes that nothing confirmed, as with Votifier v1',
+        'which votes; by default none and failed: those that surely did not arrive; unconfirmed: those that may have arrived; delivered: those that arrived; sent-not-confirmed: delivered votes that nothing confirmed, as with Votifier v1',
       ).choices(VOTE_SELECTIONS.filter(isResendable)),
     )
+    .option('--claimed', 'also votes that a plugin claimed: their players may be rewarded twice')
     .addHelpText(
       'after',
       examples(
@@ -50,8 +51,8 @@ export function addResendCommand(vote: Command, terminal: Terminal): void {
     .action(withDeps(terminal, resend, { wakes: true, check: requireOneOrRange }));
 }
 
-function requireOneOrRange(_what: string, { since, until, state }: RangeOptions): void {
-  if (!since && (until || state)) throw wrongUse('--until and --state need --since.');
+function requireOneOrRange(_what: string, { since, until, state, claimed }: RangeOptions): void {
+  if (!since && (until || state || claimed)) throw wrongUse('--until, --state and --claimed need --since.');
   if (since && until && since >= until) throw wrongUse('--since must be before --until.');
 }
 
@@ -63,11 +64,16 @@ function resend(session: Session, text: string, options: RangeOptions): Promise<
 async function resendRange(
   session: Session,
   text: string,
-  { since, until = session.clock.now(), state }: RangeOptions & { since: Date },
+  { since, until = session.clock.now(), state, claimed }: RangeOptions & { since: Date },
 ): Promise<Answer> {
   if (since >= until) throw wrongUse('--since is in the future: no vote was cast yet.');
   const server = await serverOf(session, text);
-  const range = { since, until, states: state ?? NOT_ARRIVED };
+  const range: ResendRange = {
+    since,
+    until,
+    states: state ?? NOT_ARRIVED,
+    ...(claimed ? { claimed: 'also' } : {}),
+  };
   const resent = await withProgress(session.terminal, 'Resending', 'votes', (progress) =>
     resendVotes(session, server._id, range, BY, { progress }),
   );
@@ -84,55 +90,60 @@ async function resendRange(
       more: resent.more,
       unconfirmed: notSelected.unconfirmed,
       sent_not_confirmed: notSelected.sentNotConfirmed,
+      claimed: notSelected.claimed,
     },
     text: rangeText(resent, range, notSelected),
   };
 }
 
-/** The numbers of votes in the range that may not have arrived but were not selected to be sent again. */
-type NotSelected = { unconfirmed: number; sentNotConfirmed: number };
+/** The numbers of votes in the range that were not selected to be sent again, by what is known of them. */
+type NotSelected = { unconfirmed: number; sentNotConfirmed: number; claimed: number };
 
 async function countNotSelected(deps: AppDeps, serverId: ObjectId, range: ResendRange): Promise<NotSelected> {
   const count = async (state: VoteSelection, ...including: VoteSelection[]) => {
     if ([state, ...including].some((one) => range.states.includes(one))) return 0;
     return (await countResendable(deps, serverId, { ...range, states: [state] })).votes;
   };
-  const [unconfirmed, sentNotConfirmed] = await Promise.all([
+  const countClaimed = async () =>
+    (await countResendable(deps, serverId, { ...range, claimed: 'only' })).votes;
+  const [unconfirmed, sentNotConfirmed, claimed] = await Promise.all([
     count('unconfirmed'),
     count('sent-not-confirmed', 'delivered'),
+    range.claimed ? 0 : countClaimed(),
   ]);
-  return { unconfirmed, sentNotConfirmed };
+  return { unconfirmed, sentNotConfirmed, claimed };
 }
 
 function rangeText(
   { resent, mayArriveTwice, more }: ResentRange,
   { since, until, states }: ResendRange,
-  { unconfirmed, sentNotConfirmed }: NotSelected,
+  { unconfirmed, sentNotConfirmed, claimed }: NotSelected,
 ): string {
   const span = `${states.join(' or ')}, cast from ${utc(since)} to ${utc(until)}`;
   const others = [
-    ...notSelectedText(unconfirmed, 'unconfirmed and may have arrived: send', 'unconfirmed'),
+    ...notSelectedText(unconfirmed, 'not selected, and may have arrived: send', '--state unconfirmed'),
     ...notSelectedText(
       sentNotConfirmed,
       'sent, not confirmed (as with Votifier v1), and probably arrived: if not, send',
-      'sent-not-confirmed',
+      '--state sent-not-confirmed',
     ),
+    ...notSelectedText(claimed, 'claimed by a plugin, so the player has the reward: send', '--claimed'),
   ];
   if (resent === 0) return [`No vote is in the state ${span}: nothing was resent.`, ...others].join('\n');
   return [
     `${counted(resent, 'vote')} in the queue again (${span}).`,
     ...(mayArriveTwice > 0
-      ? [`${mayArriveTwice} of them may have arrived already, and may arrive twice.`]
+      ? [`${mayArriveTwice} of them may have arrived or were claimed already, and may be rewarded twice.`]
       : []),
     ...(more ? ['There are more votes in this time range: run the command again.'] : []),
     ...others,
   ].join('\n');
 }
 
-function notSelectedText(votes: number, words: string, state: VoteSelection): string[] {
+function notSelectedText(votes: number, words: string, option: string): string[] {
   if (votes === 0) return [];
   const [are, them] = votes === 1 ? ['is', 'it'] : ['are', 'them'];
-  return [`${counted(votes, 'vote')} of this time range ${are} ${words} ${them} too with --state ${state}.`];
+  return [`${counted(votes, 'vote')} of this time range ${are} ${words} ${them} too with ${option}.`];
 }
 
 async function resendOne(session: Session, text: string): Promise<Answer> {
@@ -150,13 +161,18 @@ async function resendOne(session: Session, text: string): Promise<Answer> {
           may_arrive_twice: resent.mayArriveTwice,
         },
         text: `The vote of “${vote.username}” is in the queue again.${
-          resent.mayArriveTwice ? ' It may have arrived already, and may arrive twice.' : ''
+          resent.mayArriveTwice
+            ? ' It may have arrived or was claimed already, and may be rewarded twice.'
+            : ''
         }`,
       };
     case 'under-way':
       throw new CommandError('under-way', `The vote is already ${resent.state}: it is not queued twice.`);
     case 'no-listener':
       throw noListener(session, await serverOf(session, vote.serverId.toHexString(), { removed: true }));
+    case 'may-arrive-twice':
+      // Only a caller that asks for `onlyOnce` gets this.
+      throw new CommandError('may-arrive-twice', 'The vote may have arrived already.');
     case 'imported':
       throw new CommandError('imported', 'The vote was imported, and imported votes are never forwarded.');
     case 'quarantined':

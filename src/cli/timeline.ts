@@ -23,7 +23,7 @@ export type Shown = {
 
 export function timelineJson({ vote, timeline, server, queuePaused }: Shown): Record<string, unknown> {
   const { delivery } = vote;
-  const { status, events, mayHaveArrivedTwice, nameMayBeMangled } = timeline;
+  const { status, arrival, events, mayHaveArrivedTwice, nameMayBeMangled } = timeline;
   return {
     vote_id: vote._id.toString(),
     server_id: vote.serverId.toHexString(),
@@ -43,6 +43,7 @@ export function timelineJson({ vote, timeline, server, queuePaused }: Shown): Re
     state: status.state,
     why: 'why' in status ? status.why : null,
     confirmed: status.state === 'delivered' ? status.confirmed : null,
+    arrival,
     may_have_arrived_twice: mayHaveArrivedTwice,
     name_may_be_mangled: nameMayBeMangled,
     waiting_for: status.state === 'waiting' ? waitingJson(status) : null,

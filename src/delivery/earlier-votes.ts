@@ -3,7 +3,7 @@ import { RESENDABLE_MS } from '../listeners/delivery-limits.ts';
 import { type Listener, rewardsOf } from '../listeners/listener.ts';
 import { after, type Clock } from '../platform/clock.ts';
 import { isImported, type Vote } from '../votes/vote.ts';
-import type { ResendDeps } from './resend-vote.ts';
+import { mayArriveTwice, type ResendDeps } from './resend-vote.ts';
 import { type ResentRange, resendVotes } from './resend-votes.ts';
 
 /** Earlier votes are counted up to this number. */
@@ -30,7 +30,7 @@ export async function countEarlierVotes(
       .find({ serverId, 'delivery.state': 'none', votedAt: { $gt: oldest, $lt: createdAt } })
       .sort({ votedAt: -1 })
       .limit(most)
-      .project<Unsent>({ seq: 1, quarantinedAt: 1, claim: 1, 'delivery.attemptCount': 1 })
+      .project<Unsent>({ seq: 1, quarantinedAt: 1, claim: 1, delivery: 1 })
       .toArray();
   let read = await newest(MOST_COUNTED);
   if (read.length === MOST_COUNTED && !read.every(isUnsent)) read = await newest(MOST_READ);
@@ -42,7 +42,9 @@ export async function countEarlierVotes(
 type Unsent = Pick<Vote, 'seq' | 'quarantinedAt' | 'claim' | 'delivery'>;
 
 function isUnsent(vote: Unsent): boolean {
-  return !isImported(vote) && !vote.quarantinedAt && !vote.claim && vote.delivery.attemptCount === 0;
+  return (
+    !isImported(vote) && !vote.quarantinedAt && !mayArriveTwice(vote) && vote.delivery.attemptCount === 0
+  );
 }
 
 const MOST_SENT = 5_000;

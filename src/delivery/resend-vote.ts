@@ -1,4 +1,4 @@
-import type { Collection, Document, ObjectId, UUID } from 'mongodb';
+import type { Collection, Document, Filter, ObjectId, UUID } from 'mongodb';
 import { DELIVERY_EXPIRES_MS, RESENDABLE_MS } from '../listeners/delivery-limits.ts';
 import { QUEUE_FIELDS, wakeListener } from '../listeners/delivery-queues.ts';
 import type { Listener } from '../listeners/listener.ts';
@@ -7,7 +7,8 @@ import { after, type Clock, HOUR } from '../platform/clock.ts';
 import { type Allowance, type RateLimit, useAllowance } from '../platform/limits/rate-limit.ts';
 import { DURABLE } from '../platform/mongo.ts';
 import type { Producer } from '../platform/producer.ts';
-import { type Delivery, type DeliveryState, isImported, type Vote } from '../votes/vote.ts';
+import { arrivalOf, withArrival } from '../votes/arrival.ts';
+import { type DeliveryState, isImported, type Vote } from '../votes/vote.ts';
 
 export type ResendDeps = {
   votes: Collection<Vote>;
@@ -18,7 +19,7 @@ export type ResendDeps = {
   clock: Clock;
 };
 
-/** The limit on resends of a server's delivered votes by its owner: each of these votes may arrive twice. */
+/** The limit on resends by its owner of a server's votes that arrived: each of them arrives twice. */
 export const DELIVERED_RESENDS: Allowance = { times: 500, windowMs: HOUR };
 
 /** The key of the allowance `DELIVERED_RESENDS` for a server. */
@@ -27,8 +28,10 @@ export function deliveredResendsOf(serverId: ObjectId): string {
 }
 
 export type Resent =
-  /** The vote is in the queue again. `mayArriveTwice`: it was delivered before, or may have been. */
+  /** The vote is in the queue again. `mayArriveTwice`: see the function of this name. */
   | { kind: 'resent'; from: DeliveryState; mayArriveTwice: boolean }
+  /** The vote may arrive twice, and the caller did not expect that (`onlyOnce`). */
+  | { kind: 'may-arrive-twice' }
   /** The vote is waiting or being sent already; nothing changed. */
   | { kind: 'under-way'; state: DeliveryState }
   | { kind: 'not-found' }
@@ -42,6 +45,8 @@ export type Resent =
   /** The owner has resent too many delivered votes of this server. */
   | { kind: 'too-many'; nextAllowedAt: Date };
 
+type ResendOptions = { forOwner?: boolean; onlyOnce?: boolean; byId?: ObjectId | undefined };
+
 /** States in which a vote can be resent. Votes in the other states are in the queue already. */
 export const RESENDABLE_STATES: DeliveryState[] = ['none', 'delivered', 'unconfirmed', 'failed'];
 
@@ -51,13 +56,14 @@ export const RESENDABLE_STATES: DeliveryState[] = ['none', 'delivered', 'unconfi
  *
  * @param by - the e-mail address of the user who resends the vote, or `cli`; `byId`: the user's id, if there is a user
  * @param forOwner - whether the limit `DELIVERED_RESENDS` applies; operators have no such limit
+ * @param onlyOnce - refuses a vote that may arrive twice, for a caller who saw one that surely did not arrive
  * @throws the driver's error when MongoDB fails
  */
 export async function resendVote(
   deps: ResendDeps,
   voteId: UUID,
   by: string,
-  { forOwner = false, byId }: { forOwner?: boolean; byId?: ObjectId } = {},
+  { forOwner = false, onlyOnce = false, byId }: ResendOptions = {},
 ): Promise<Resent> {
   const { votes, listeners, producer, clock } = deps;
   const now = clock.now();
@@ -65,22 +71,24 @@ export async function resendVote(
   if (!vote) return { kind: 'not-found' };
   const why = whyNotResend(vote, now);
   if (why) return why;
-  const { serverId, delivery } = vote;
-  const { state } = delivery;
+  const { serverId } = vote;
+  const { state } = vote.delivery;
+  const twice = mayArriveTwice(vote);
+  if (twice && onlyOnce) return { kind: 'may-arrive-twice' };
   const listener = await listeners.findOne({ serverId }, { projection: { serverId: 1, ...QUEUE_FIELDS } });
   if (!listener) return { kind: 'no-listener' };
 
-  if (forOwner && state === 'delivered') {
+  if (forOwner && arrivalOf(vote.delivery) === 'arrived') {
     const nextAllowedAt = await useAllowance(deps, deliveredResendsOf(serverId), DELIVERED_RESENDS);
     if (nextAllowedAt) return { kind: 'too-many', nextAllowedAt };
   }
-  const mayArriveTwice = mayHaveArrived(vote);
+  // The write repeats what was decided: if a plugin claims the vote at the same moment, only one of the two matches.
   const changed = await votes.updateOne(
-    { serverId, _id: voteId, 'delivery.state': state },
-    resending(now, { by, byId, mayArriveTwice }),
+    { serverId, _id: voteId, 'delivery.state': state, ...(twice ? {} : ARRIVES_ONCE) },
+    resending(now, { by, byId, mayArriveTwice: twice }),
     { writeConcern: DURABLE },
   );
-  if (changed.matchedCount === 0) return { kind: 'under-way', state: 'waiting' };
+  if (changed.matchedCount === 0) return resendVote(deps, voteId, by, { forOwner, onlyOnce, byId });
   await recordAudit(deps, {
     by,
     action: 'vote.resend',
@@ -88,7 +96,7 @@ export async function resendVote(
     details: { voteId: voteId.toString(), from: state },
   });
   await wakeListener(producer, listener);
-  return { kind: 'resent', from: state, mayArriveTwice };
+  return { kind: 'resent', from: state, mayArriveTwice: twice };
 }
 
 /** Why a vote cannot be resent at `now`; null when it can be, provided that its server has a listener. */
@@ -128,23 +136,12 @@ export function resending(
 }
 
 /**
- * How often a website answered a vote with a server error (HTTP 5xx or 408) or a rate limit (429). It may have taken
- * the vote even so.
+ * Whether a vote that is sent again may reach or reward its player twice: it arrived or may have arrived, or a plugin
+ * claimed it.
  */
-export function timesUnavailable({ codes, attempts }: Delivery): number {
-  // Older versions did not count all codes, and a vote with many attempts stores only the newest ones. Neither number
-  // is ever too high, so the higher one is used.
-  const stored = attempts.filter(({ code }) => code === 'http-unavailable' || code === 'http-limited').length;
-  return Math.max((codes?.['http-unavailable'] ?? 0) + (codes?.['http-limited'] ?? 0), stored);
+export function mayArriveTwice({ claim, delivery }: Pick<Vote, 'claim' | 'delivery'>): boolean {
+  return Boolean(claim) || arrivalOf(delivery) !== 'surely-not';
 }
 
-/** Whether a vote was delivered before, or may have been: if it is sent again, it may arrive twice. */
-export function mayHaveArrived({ delivery }: Vote): boolean {
-  return (
-    delivery.state === 'delivered' ||
-    delivery.events.some(({ kind }) => kind === 'restored') ||
-    (delivery.ends.ambiguous ?? 0) > 0 ||
-    (delivery.ends.delivered ?? 0) > 0 ||
-    timesUnavailable(delivery) > 0
-  );
-}
+/** The filter of votes for which `mayArriveTwice` is false. */
+export const ARRIVES_ONCE: Filter<Vote> = { claim: { $exists: false }, ...withArrival('surely-not') };

@@ -7,13 +7,15 @@ import { after, type Clock } from '../platform/clock.ts';
 import { refund, useAllowances } from '../platform/limits/rate-limit.ts';
 import { DURABLE } from '../platform/mongo.ts';
 import type { Progress } from '../platform/progress.ts';
+import { withArrival } from '../votes/arrival.ts';
 import { selected, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import { usernameKey } from '../votes/username.ts';
 import type { DeliveryState, Vote } from '../votes/vote.ts';
 import {
+  ARRIVES_ONCE,
   DELIVERED_RESENDS,
   deliveredResendsOf,
-  mayHaveArrived,
+  mayArriveTwice,
   RESENDABLE_STATES,
   type ResendDeps,
   resending,
@@ -23,25 +25,30 @@ export type ResendRange = {
   /** Votes cast at this moment or later, and before `until`. */
   since: Date;
   until: Date;
-  /** Votes in one of these states. Votes that are waiting or being sent are never resent. */
+  /**
+   * Which votes, by their state and by what is known of their arrival (`chosen`). Votes that are waiting or being sent
+   * are never resent.
+   */
   states: VoteSelection[];
+  /** Also, or only, votes that a plugin claimed: their players are rewarded twice. */
+  claimed?: 'also' | 'only';
   /** Only votes of this player, in any spelling of the name. */
   player?: string;
   /**
-   * Only votes whose last attempt began between these moments and got no answer. Votes that a restore held back are
-   * left out.
+   * Only unconfirmed votes whose last attempt began between these moments and got no answer. Votes that arrived before
+   * and votes that a restore held back are left out.
    */
   silent?: { since: Date; until: Date };
-  /** Only votes that were held back when a backup was restored. */
+  /** Only unconfirmed votes that were held back when a backup was restored. */
   restored?: true;
-  /** Only votes that were never sent and that no plugin has claimed: they cannot arrive twice. */
+  /** Only votes that were never sent. */
   neverSent?: true;
 };
 
 export type ResentRange = {
   /** Votes that are in the queue again. */
   resent: number;
-  /** How many of these were delivered before, or may have been. */
+  /** How many of these may arrive twice: see the function of this name. */
   mayArriveTwice: number;
   /**
    * Whether another run is needed: the range has more votes than one run resends, or `DELIVERED_RESENDS` is used up.
@@ -51,7 +58,7 @@ export type ResentRange = {
   nextAllowedAt?: Date;
 };
 
-/** States of votes that were not forwarded, or whose delivery failed: the default states of a range. */
+/** The default states of a range: votes that were not forwarded, or whose delivery failed. They surely did not arrive. */
 export const NOT_ARRIVED: DeliveryState[] = ['none', 'failed'];
 
 export function isResendable(state: VoteSelection): boolean {
@@ -128,16 +135,18 @@ async function resendRange(
     const size = Math.min(BATCH, most - result.resent);
     const batch = await votes.find(wanted).sort({ votedAt: 1, _id: 1 }).limit(size).toArray();
     if (batch.length === 0) break;
-    for (const mayArriveTwice of [false, true]) {
-      const ids = batch.filter((vote) => mayHaveArrived(vote) === mayArriveTwice).map(({ _id }) => _id);
+    for (const twice of [false, true]) {
+      const ids = batch.filter((vote) => mayArriveTwice(vote) === twice).map(({ _id }) => _id);
       if (ids.length === 0) continue;
+      // The write repeats what was decided: if a plugin claims one of these votes at the same moment, only one of the
+      // two writes matches.
       const { modifiedCount } = await votes.updateMany(
-        { serverId, _id: { $in: ids }, ...selected(range.states) },
-        resending(now, { by, byId, mayArriveTwice }),
+        { $and: [{ serverId, _id: { $in: ids } }, wanted, twice ? {} : ARRIVES_ONCE] },
+        resending(now, { by, byId, mayArriveTwice: twice }),
         { writeConcern: DURABLE },
       );
       result.resent += modifiedCount;
-      if (mayArriveTwice) result.mayArriveTwice += modifiedCount;
+      if (twice) result.mayArriveTwice += modifiedCount;
     }
     progress(Math.min(result.resent, total), total);
     await wakeListener(producer, listener);
@@ -166,23 +175,55 @@ async function countUpTo(
 
 function filterOf(
   serverId: ObjectId,
-  { since, until, states, player, silent, restored, neverSent }: ResendRange,
+  { since, until, states, player, silent, restored, claimed, neverSent }: ResendRange,
   now: Date,
 ): Filter<Vote> {
   const oldest = after(now, -RESENDABLE_MS);
+  const kinds = [
+    silent ? silentVotes(silent) : chosen(states, claimed),
+    neverSent ? { 'delivery.attemptCount': 0 } : {},
+    restored ? { 'delivery.state': 'unconfirmed', 'delivery.restoredAt': { $exists: true } } : {},
+  ] as const;
   return {
     serverId,
     ...(player === undefined ? {} : { usernameKey: usernameKey(player) }),
     // Imported votes have negative numbers and are never forwarded.
     seq: { $gt: 0 },
     quarantinedAt: { $exists: false },
-    ...selected(states.filter(isResendable)),
+    // The first two fields of the index `BY_STATE`.
+    'delivery.state': { $in: RESENDABLE_STATES },
     votedAt: { $gte: since > oldest ? since : oldest, $lt: until },
-    ...(silent ? { $and: [endedSilently(silent), { 'delivery.restoredAt': { $exists: false } }] } : {}),
-    ...(neverSent ? { 'delivery.attemptCount': 0, claim: { $exists: false } } : {}),
-    ...(restored ? { 'delivery.restoredAt': { $exists: true } } : {}),
     // If this run has resent a vote and its delivery has ended again meanwhile, the vote is not resent once more.
     'delivery.events': { $not: { $elemMatch: { kind: 'resent', at: { $gte: now } } } },
+    $and: [...kinds],
+  };
+}
+
+/**
+ * The votes of these selections. A state says only where a delivery ended, so what is known of the arrival decides too:
+ * `none` and `failed` are votes that surely did not arrive, `unconfirmed` are those that may have arrived, and
+ * `delivered` those that arrived, whatever became of a later sending. Unless the vote arrived and arrives twice in any
+ * case, a claimed vote is left out.
+ */
+function chosen(states: VoteSelection[], claimed: ResendRange['claimed']): Filter<Vote> {
+  const unclaimed = claimed === 'also' ? {} : { claim: { $exists: claimed === 'only' } };
+  const unsent = states.filter((state) => state === 'none' || state === 'failed');
+  return {
+    $or: [
+      { 'delivery.state': { $in: unsent }, ...unclaimed, ...withArrival('surely-not') },
+      ...(states.includes('unconfirmed') ? [{ ...unclaimed, ...withArrival('may-have-arrived') }] : []),
+      ...(states.includes('delivered') ? [withArrival('arrived')] : []),
+      ...(states.includes('sent-not-confirmed') ? [selected(['sent-not-confirmed'])] : []),
+    ],
+  };
+}
+
+function silentVotes({ since, until }: { since: Date; until: Date }): Filter<Vote> {
+  return {
+    'delivery.state': 'unconfirmed',
+    'delivery.restoredAt': { $exists: false },
+    claim: { $exists: false },
+    $and: [endedSilently({ since, until }), withArrival('may-have-arrived')],
   };
 }
 

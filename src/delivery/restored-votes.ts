@@ -10,7 +10,8 @@ import { type ResentRange, resendVotes } from './resend-votes.ts';
 /**
  * Holds back a vote that was waiting or being sent in a backup: it may have been delivered since the backup, so it
  * becomes `unconfirmed` and is sent only by a resend. A vote in a quarantine stays there; it is held back when the
- * quarantine is lifted (docs/adr/0102-backups-and-held-votes.md).
+ * quarantine is lifted (docs/adr/0102-backups-and-held-votes.md). A vote that was not forwarded or that failed may have
+ * been resent or claimed since the backup: its state stays, and its timeline says that it may have arrived.
  *
  * @param vote - a stored document, which is changed in place
  * @returns whether the vote was waiting or being sent, or was already held back in the backup
@@ -19,13 +20,19 @@ export function holdRestoredVote(vote: Document, now: Date): boolean {
   const { delivery } = vote;
   if (delivery.restoredAt && !vote.quarantinedAt) return true;
   const isOpen = !RESENDABLE_STATES.includes(delivery.state);
-  if (!isOpen && !vote.quarantinedAt) return false;
+  const isHeld = isOpen || Boolean(vote.quarantinedAt);
+  if (!isHeld && !mayBeSentSince(vote, now)) return false;
   delivery.events = [...(delivery.events ?? []), { at: now, kind: 'restored', from: delivery.state }];
-  delivery.restoredAt = now;
+  if (isHeld) delivery.restoredAt = now;
   if (!isOpen) return false;
   delivery.state = 'unconfirmed';
   for (const field of Object.keys(DELIVERY_ENDED)) delete delivery[field.replace('delivery.', '')];
   return true;
+}
+
+function mayBeSentSince({ seq, votedAt, delivery }: Document, now: Date): boolean {
+  const isEnded = delivery.state === 'none' || delivery.state === 'failed';
+  return isEnded && seq > 0 && votedAt > after(now, -RESENDABLE_MS);
 }
 
 /**

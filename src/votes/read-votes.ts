@@ -46,6 +46,9 @@ const LISTED_FIELDS = {
   'delivery.attemptCount': 1,
   'delivery.attempts': { $slice: -1 },
   'delivery.events': 1,
+  // For `arrivalOf`.
+  'delivery.ends': 1,
+  'delivery.codes': 1,
   'delivery.restoredAt': 1,
 } as const;
 

@@ -3,11 +3,11 @@ import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener
 import { newChallenge, repeats } from '../../src/delivery/http/http-challenge.ts';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import { resumeListener, showListener } from '../../src/delivery/listeners.ts';
-import { mayHaveArrived } from '../../src/delivery/resend-vote.ts';
 import { createSend } from '../../src/delivery/send-vote.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import type { OutcomeClass, OutcomeCode } from '../../src/listeners/outcomes.ts';
 import { after, DAY, HOUR } from '../../src/platform/clock.ts';
+import { arrivalOf } from '../../src/votes/arrival.ts';
 import { deliveryBenchesOfFile } from '../support/delivering.ts';
 import { type HttpListener, startFakeHttpListener } from '../support/fake-http-listener.ts';
 
@@ -150,7 +150,7 @@ describe('An HTTP listener', () => {
     expect(stored.delivery.attempts).toHaveLength(2);
     const { events, mayHaveArrivedTwice } = await voteTimeline(deps, stored, null, clock.now());
     expect(mayHaveArrivedTwice).toBe(false);
-    expect(mayHaveArrived(stored)).toBe(false);
+    expect(arrivalOf(stored.delivery)).toBe('surely-not');
     const attempt = events.find(({ kind }) => kind === 'attempt');
     expect(attempt).toMatchObject({ end: { cause: expect.stringContaining('no vote was posted') } });
     expect(JSON.stringify(events)).not.toContain('may have arrived');
@@ -161,7 +161,7 @@ describe('An HTTP listener', () => {
     await drain();
     const posted = await vote(waiting);
     expect(posted.delivery.attempts.at(-1)).toMatchObject({ code: 'http-unavailable', reached: 'written' });
-    expect(mayHaveArrived(posted)).toBe(true);
+    expect(arrivalOf(posted.delivery)).toBe('may-have-arrived');
   });
 
   it('is verified by a test, without any vote', async () => {

@@ -4,13 +4,13 @@ import { z } from 'zod';
 import { type FetchingListener, fetchingListener, noteTake } from '../../delivery/fetch/fetching-listener.ts';
 import type { TakenDelivery } from '../../delivery/fetch/take-deliveries.ts';
 import { createTakes, refusedUntil, type TakeClient, takeOrWait } from '../../delivery/fetch/take-or-wait.ts';
-import { arrivals } from '../../delivery/timeline/vote-timeline.ts';
 import { requireRightClock } from '../../http/clock-gate.ts';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import { RefusedError } from '../../http/http-errors.ts';
 import { noteWait } from '../../http/waited.ts';
 import { type Clock, SECOND } from '../../platform/clock.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
+import { timesArrived } from '../../votes/arrival.ts';
 import { callerOf, requireTokenStill } from './authentication.ts';
 import {
   answer,
@@ -106,7 +106,7 @@ function deliveryOf({ vote, attempt, leaseLeftMs }: TakenDelivery, { serviceName
     username: vote.username,
     voted_at: vote.votedAt.toISOString(),
     service_name: serviceName,
-    sending: arrivals(vote.delivery) + 1,
+    sending: timesArrived(vote.delivery) + 1,
     lease: attempt.id.toString(),
     lease_seconds_left: Math.floor(leaseLeftMs / SECOND),
   };

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import { RefusedError } from '../../http/http-errors.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
+import { ARRIVALS, arrivalOf } from '../../votes/arrival.ts';
 import {
   formatVotesCursor,
   pageOfVotes,
@@ -51,6 +52,10 @@ const page = z
         delivery: z.enum(DELIVERY_STATES).meta({
           description:
             '`none`: not forwarded. `waiting`: not sent yet. `sending`: an attempt runs. `delivered`: acknowledged. `unconfirmed`: sent, and it may have arrived. `failed`: refused by the listener, or not delivered in time.',
+        }),
+        arrival: z.enum(ARRIVALS).meta({
+          description:
+            'What is known of the arrival at the game server, from all sendings. A resend or the removal of the listener never changes `arrived` to something less.',
         }),
         excluded: z.boolean().meta({ description: 'Whether the vote was removed from all counts.' }),
       }),
@@ -103,6 +108,7 @@ export const votesEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (ap
           source: source ?? ('api' as const),
           identity: identity ?? null,
           delivery: delivery.state,
+          arrival: arrivalOf(delivery),
           excluded: excludedAt != null,
         })),
         next_cursor: found.next && Buffer.from(formatVotesCursor(found.next)).toString('base64url'),

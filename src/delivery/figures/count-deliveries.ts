@@ -3,6 +3,7 @@ import { OUTCOMES, type OutcomeCode } from '../../listeners/outcomes.ts';
 import { after, type Clock, DAY } from '../../platform/clock.ts';
 import { startOf } from '../../platform/periods/period-marks.ts';
 import type { Server } from '../../servers/server.ts';
+import { ARRIVAL, type Arrival } from '../../votes/arrival.ts';
 import type { DeliveryState, Vote } from '../../votes/vote.ts';
 import { addTimes, bucketOf } from './arrival-times.ts';
 import { type DeliveryDay, type DeliverySums, FIGURE_DAYS } from './delivery-day.ts';
@@ -54,6 +55,7 @@ type Group = {
     serverId: ObjectId;
     source: 'page' | 'api';
     state: DeliveryState;
+    arrival: Arrival;
     mark: 'counts' | 'excluded' | 'held';
     bucket?: number | null;
     codes?: Partial<Record<OutcomeCode, number>> | null;
@@ -93,6 +95,7 @@ const GROUPED: Document = {
   serverId: '$serverId',
   source: { $cond: [{ $eq: ['$source', 'web'] }, 'page', 'api'] },
   state: '$delivery.state',
+  arrival: ARRIVAL,
   mark: {
     $cond: [
       { $gt: ['$quarantinedAt', null] },
@@ -110,6 +113,8 @@ const GROUPED: Document = {
   codes: '$delivery.codes',
 };
 
+type Counted = 'notForwarded' | 'waiting' | 'delivered' | 'unconfirmed' | 'failed';
+
 const COUNTED_AS = {
   none: 'notForwarded',
   waiting: 'waiting',
@@ -117,13 +122,23 @@ const COUNTED_AS = {
   delivered: 'delivered',
   unconfirmed: 'unconfirmed',
   failed: 'failed',
-} as const satisfies Record<DeliveryState, keyof DeliverySums>;
+} as const satisfies Record<DeliveryState, Counted>;
 
-function addGroup(sums: DeliverySums, { _id: { source, state, mark, bucket, codes }, votes }: Group): void {
+/**
+ * A vote that arrived counts as delivered, also while it is sent again and if that fails. A vote that failed and may
+ * have arrived counts as unconfirmed.
+ */
+function countedAs({ state, arrival }: Group['_id']): Counted {
+  if (arrival === 'arrived') return 'delivered';
+  return state === 'failed' && arrival === 'may-have-arrived' ? 'unconfirmed' : COUNTED_AS[state];
+}
+
+function addGroup(sums: DeliverySums, { _id, votes }: Group): void {
+  const { source, state, mark, bucket, codes } = _id;
   if (mark === 'counts') sums[source] += votes;
   else sums.excluded += votes;
   if (mark === 'held') sums.held += votes;
-  sums[COUNTED_AS[state]] += votes;
+  sums[countedAs(_id)] += votes;
   if (state === 'delivered' && typeof bucket === 'number') addTimes(sums.times, { [bucket]: votes });
   addCauses(sums.causes, failuresIn(codes ?? {}), votes);
 }

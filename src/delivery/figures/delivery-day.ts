@@ -11,7 +11,7 @@ export const deliverySums = {
   excluded: { type: Number, required: true },
   /** Votes in a quarantine: they wait for an operator. `excluded` counts them too. */
   held: { type: Number, required: true },
-  // The next five count all votes by state, excluded ones too.
+  // The next five count all votes by state and arrival (`countedAs`), excluded ones too.
   /**
    * Votes in the state `none`: held, cast without a listener or for claims only, or waiting when their listener was
    * removed.

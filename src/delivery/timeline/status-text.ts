@@ -1,4 +1,5 @@
 import { defineMessage, type Text, t } from '../../language/t.ts';
+import type { Arrival } from '../../votes/arrival.ts';
 import type { DeliveryStatus, VoteTimeline } from './timeline-event.ts';
 import { MOST_AHEAD } from './vote-timeline.ts';
 
@@ -17,17 +18,25 @@ export function statusText(
   times: StatusTimes,
   queuePaused: boolean | null,
   {
+    arrival = 'surely-not',
     mayHaveArrivedTwice,
     nameMayBeMangled,
-  }: Partial<Pick<VoteTimeline, 'mayHaveArrivedTwice' | 'nameMayBeMangled'>> = {},
+  }: Partial<Pick<VoteTimeline, 'arrival' | 'mayHaveArrivedTwice' | 'nameMayBeMangled'>> = {},
 ): string {
   return [
     ...sentences(status, times, queuePaused),
-    ...(mayHaveArrivedTwice ? [t('It may have arrived more than once.')] : []),
+    ...(mayHaveArrivedTwice ? [t('It may have arrived more than once.')] : earlierText(status, arrival)),
     ...(nameMayBeMangled
       ? [t('Its name may arrive mangled: many Votifier v1 listeners take only ASCII; v2 keeps it.')]
       : []),
   ].join(' ');
+}
+
+/** What an earlier sending means for a vote whose state does not say it. */
+function earlierText({ state }: DeliveryStatus, arrival: Arrival): string[] {
+  if (state === 'delivered' || arrival === 'surely-not') return [];
+  if (arrival === 'arrived') return [t('An earlier sending arrived.')];
+  return state === 'unconfirmed' || state === 'sending' ? [] : [t('An earlier sending may have arrived.')];
 }
 
 function sentences(status: DeliveryStatus, times: StatusTimes, queuePaused: boolean | null): string[] {

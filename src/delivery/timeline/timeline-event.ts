@@ -2,6 +2,7 @@ import type { ObjectId } from 'mongodb';
 import type { Text } from '../../language/t.ts';
 import type { Cause } from '../../listeners/causes.ts';
 import type { OutcomeClass, OutcomeCode, Step } from '../../listeners/outcomes.ts';
+import type { Arrival } from '../../votes/arrival.ts';
 import type { Attempt, DeliveryState } from '../../votes/vote.ts';
 import type { Explanation } from '../diagnosis/explanation.ts';
 import type { ListenerReason } from '../diagnosis/listener-reason.ts';
@@ -113,6 +114,7 @@ export type TimelineEvent =
 
 export type VoteTimeline = {
   status: DeliveryStatus;
+  arrival: Arrival;
   /** The vote was sent more than once, and at least two of these sendings arrived or may have arrived. */
   mayHaveArrivedTwice: boolean;
   /** True for the first vote with a name that a Votifier v1 listener may mangle, so that the owner is warned once. */

@@ -3,12 +3,12 @@ import { RESENDABLE_MS } from '../../listeners/delivery-limits.ts';
 import type { Listener } from '../../listeners/listener.ts';
 import { firstBeyondAscii } from '../../listeners/listener-state.ts';
 import { after } from '../../platform/clock.ts';
+import { arrivalOf, timesArrived } from '../../votes/arrival.ts';
 import type { VoteExclusion } from '../../votes/exclusions/vote-exclusion.ts';
 import { isConfirmed } from '../../votes/sent-not-confirmed.ts';
 import { type Attempt, type Delivery, isImported, type Vote } from '../../votes/vote.ts';
 import { explain, type Known } from '../diagnosis/explanations.ts';
 import { type Explained, hasTaken, knownOf, listenerReason } from '../diagnosis/listener-reason.ts';
-import { timesUnavailable } from '../resend-vote.ts';
 import { waitingFor } from '../waiting-for.ts';
 import { counts, olderAttempts, olderCount } from './older-attempts.ts';
 import type {
@@ -40,7 +40,8 @@ export async function voteTimeline(
   ]);
   return {
     status: statusOf(vote, { listener, ahead, now, exclusions }),
-    mayHaveArrivedTwice: arrivals(vote.delivery) > 1,
+    arrival: arrivalOf(vote.delivery),
+    mayHaveArrivedTwice: timesArrived(vote.delivery) > 1,
     nameMayBeMangled: (listener && firstBeyondAscii(listener)?.equals(vote._id)) ?? false,
     events: eventsOf(vote, exclusions, listener),
   };
@@ -128,17 +129,6 @@ function whyFailed({ attempts, events }: Delivery): Pick<Failed, 'why' | 'cause'
   }
   const cause = refused?.code ? explain(refused.code, refused.protocol).cause : null;
   return { why: 'refused', cause };
-}
-
-/** How often a vote has arrived or may have arrived. An attempt that is in progress does not count. */
-export function arrivals(delivery: Delivery): number {
-  const { attempts, ends, events, state } = delivery;
-  const unended = attempts.filter(({ code }, index) => {
-    return !code && !(state === 'sending' && index === attempts.length - 1);
-  }).length;
-  // If the vote was being sent when the backup was made, its attempt without an outcome is already in `unended`.
-  const restored = events.filter(({ kind, from }) => kind === 'restored' && from !== 'sending').length;
-  return (ends.delivered ?? 0) + (ends.ambiguous ?? 0) + timesUnavailable(delivery) + unended + restored;
 }
 
 function eventsOf(vote: Vote, exclusions: VoteExclusion[], listener: Explained | null): TimelineEvent[] {

@@ -315,6 +315,8 @@ export const LISTING = {
   'Your vote was sent, but the game server did not answer. The owner of the server can send it again.':
     'Deine Stimme wurde gesendet, aber der Spielserver hat nicht geantwortet. Der Besitzer des Servers kann sie noch einmal senden.',
   failed: 'fehlgeschlagen',
+  'Your vote may have reached the game server. The owner of the server can send it again.':
+    'Deine Stimme hat den Spielserver vielleicht erreicht. Der Besitzer des Servers kann sie noch einmal senden.',
   'Your vote counts here, but the game server did not take it. The owner of the server can send it again.':
     'Deine Stimme zählt hier, aber der Spielserver hat sie nicht angenommen. Der Besitzer des Servers kann sie noch einmal senden.',
   'not forwarded': 'nicht weitergeleitet',

@@ -50,8 +50,13 @@ export const VOTES = {
     'Nichts hat diese Stimmen bestätigt, wie bei den meisten Votifier-v1-Listenern. Angekommene Stimmen kommen dann zweimal an. Sende nur Stimmen, die dein Spiel nicht erreicht haben.',
   'These votes may have arrived. Some may arrive twice.':
     'Diese Stimmen sind vielleicht angekommen. Manche kommen dann zweimal an.',
-  'A vote with an unanswered earlier attempt may arrive twice. Its timeline shows such attempts.':
-    'Eine Stimme mit einem unbeantworteten früheren Versuch kommt vielleicht zweimal an. Ihr Verlauf zeigt solche Versuche.',
+  'These votes surely did not arrive.': 'Diese Stimmen sind sicher nicht angekommen.',
+  'A plugin claimed these votes. Their players may be rewarded twice.':
+    'Ein Plugin hat diese Stimmen abgeholt. Die Spieler werden vielleicht zweimal belohnt.',
+  'Not sent with these: <a>{votes} that may have arrived</a>.':
+    'Nicht mitgesendet: <a>{votes}, vielleicht schon angekommen</a>.',
+  'Not sent with these: <a>{votes} that plugins claimed</a>.':
+    'Nicht mitgesendet: <a>{votes}, von Plugins abgeholt</a>.',
   'The host name did not resolve.': 'Der Hostname ließ sich nicht auflösen.',
   'The address was found, but the connection failed.':
     'Die Adresse wurde gefunden, aber die Verbindung schlug fehl.',
@@ -99,6 +104,8 @@ export const VOTES = {
   'by a plugin, {time}': 'von einem Plugin, {time}',
   Counted: 'Gezählt',
   'Vote id': 'Id der Stimme',
+  'An earlier sending arrived.': 'Eine frühere Sendung ist angekommen.',
+  'An earlier sending may have arrived.': 'Eine frühere Sendung ist vielleicht angekommen.',
   'It may have arrived more than once.': 'Sie ist vielleicht mehr als einmal angekommen.',
   'Its name may arrive mangled: many Votifier v1 listeners take only ASCII; v2 keeps it.':
     'Ihr Name kommt vielleicht verstümmelt an: Viele Votifier-v1-Listener nehmen nur ASCII an; v2 behält ihn.',
@@ -169,6 +176,10 @@ export const VOTES = {
   'Send again': 'Noch einmal senden',
   'This vote was delivered. If you send it again, it arrives twice.':
     'Diese Stimme wurde zugestellt. Sendest du sie noch einmal, kommt sie zweimal an.',
+  'A plugin claimed this vote. If you send it, its player may be rewarded twice.':
+    'Ein Plugin hat diese Stimme abgeholt. Sendest du sie, wird der Spieler vielleicht zweimal belohnt.',
+  'This vote may have arrived meanwhile, or a plugin claimed it. Nothing was sent.':
+    'Diese Stimme ist inzwischen vielleicht angekommen, oder ein Plugin hat sie abgeholt. Es wurde nichts gesendet.',
   'This vote may have arrived. If you send it again, it may arrive twice.':
     'Diese Stimme ist vielleicht angekommen. Sendest du sie noch einmal, kommt sie vielleicht zweimal an.',
 } as const satisfies Record<string, string>;

@@ -19,7 +19,7 @@ import { formRoute, refused } from '../shared/form-route.ts';
 import { count, counted, oneOf, relative, timeText } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { button, card, facts, notice } from '../shared/parts.ts';
+import { button, card, facts, linkTo, notice } from '../shared/parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
 import { filterText, type VoteFilter, voteQuery, wantedBy } from './vote-filter.ts';
@@ -30,19 +30,24 @@ const RESEND_BATCH_SIZE = 5_000;
 /** The time at which the confirmation page was shown. Votes cast later are not sent again. */
 const shownUntil = z.iso.datetime({ precision: 3 }).transform((text) => new Date(text));
 
+/** A filter of votes. `claimed`: only votes that a plugin claimed, which are left out otherwise. */
+const resendQuery = voteQuery.extend({ claimed: z.literal('only').optional().catch(undefined) });
+
+type ResendFilter = VoteFilter & { claimed?: 'only' | undefined };
+
 /** `/dashboard/servers/<id>/votes/resend`: says how many votes a filter selects, and sends them again if confirmed. */
 export function resendRangePage(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base } = app.site;
 
   app.get('/servers/:serverId/votes/resend', OWNER, async (request, reply) => {
-    const filter = resendable(voteQuery.parse(request.query));
+    const filter = resendable(resendQuery.parse(request.query));
     return sendPage(request, reply, await question(request, filter, rangeOf(filter, deps.clock.now())));
   });
 
   formRoute(app, {
     path: '/servers/:serverId/votes/resend',
     access: OWNER,
-    schema: voteQuery.extend({ shown: shownUntil }),
+    schema: resendQuery.extend({ shown: shownUntil }),
     run: async ({ request, reply, data: { shown, ...wanted } }) => {
       const { _id: serverId } = serverOf(request);
       const filter = resendable(wanted);
@@ -92,44 +97,84 @@ export function resendRangePage(app: FastifyInstance, { deps }: DashboardParts):
   /** The page that asks for confirmation. `sent`: how many votes the previous request sent, such as `5,000 votes`. */
   const question = async (
     request: FastifyRequest,
-    filter: VoteFilter,
+    filter: ResendFilter,
     range: ResendRange,
     sent?: string,
   ): Promise<Page> => {
     const server = serverOf(request);
     const path = serverPath(base, server, '/votes');
-    const found = await countResendable(deps, server._id, range, RESEND_BATCH_SIZE);
+    const count = (others: Partial<ResendRange>) =>
+      countResendable(deps, server._id, { ...range, ...others }, RESEND_BATCH_SIZE);
+    const [found, uncertain, claimed] = await Promise.all([
+      count({}),
+      isSurelyNotArrived(range) ? count({ states: ['unconfirmed'] }) : { votes: 0 },
+      filter.claimed ? { votes: 0 } : count({ claimed: 'only' }),
+    ]);
+    const others = leftOut(
+      { uncertain: uncertain.votes, claimed: claimed.votes },
+      {
+        uncertain: `${path}/resend${filterText({ ...filter, state: 'unconfirmed' })}`,
+        claimed: `${path}/resend${filterText(filter, { claimed: 'only' })}`,
+      },
+    );
     return pageOf(
       request,
       html`${sent ? notice('good', t('{sent} queued again. There are more.', { sent })) : ''}
-        ${card({ title: t('Send votes again'), body: questionBody(path, filter, range, found) })}`,
+        ${card({ title: t('Send votes again'), body: questionBody(path, filter, range, found, others) })}`,
     );
   };
 }
 
 /** Returns the filter if its votes can be sent again. @throws {PageError} 400 if they are already queued */
-function resendable({ state, player, since, until }: VoteFilter): VoteFilter {
+function resendable({ state, player, since, until, claimed }: ResendFilter): ResendFilter {
   if (state && !isResendable(state)) {
     throw new PageError(400, t('These votes are already queued.'));
   }
-  return { state, player, since, until };
+  return { state, player, since, until, claimed };
 }
 
-function rangeOf(filter: VoteFilter, shown: Date): ResendRange {
+function rangeOf(filter: ResendFilter, shown: Date): ResendRange {
   const { state, player, since = new Date(0), until = shown } = wantedBy(filter);
   return {
     since,
     until: until < shown ? until : shown,
     states: state ? [state] : NOT_ARRIVED,
     ...(player === undefined ? {} : { player }),
+    ...(filter.claimed ? { claimed: filter.claimed } : {}),
   };
+}
+
+/** Whether a range has only votes that surely did not arrive. */
+function isSurelyNotArrived({ states }: ResendRange): boolean {
+  return states.every((state) => NOT_ARRIVED.some((one) => one === state));
+}
+
+/** Names the votes that a selection leaves out, with links to the pages that send them. */
+function leftOut(
+  found: { uncertain: number; claimed: number },
+  links: { uncertain: string; claimed: string },
+): Content {
+  const votesOf = (votes: number) => counted(votes, 'vote');
+  return [
+    found.uncertain > 0 &&
+      t('Not sent with these: <a>{votes} that may have arrived</a>.', {
+        a: linkTo(links.uncertain),
+        votes: votesOf(found.uncertain),
+      }),
+    found.claimed > 0 &&
+      t('Not sent with these: <a>{votes} that plugins claimed</a>.', {
+        a: linkTo(links.claimed),
+        votes: votesOf(found.claimed),
+      }),
+  ].map((sentence) => sentence && html`<p>${sentence}</p>`);
 }
 
 function questionBody(
   path: string,
-  filter: VoteFilter,
-  { states, player, until }: ResendRange,
+  filter: ResendFilter,
+  { states, player, until, claimed }: ResendRange,
   { votes, more }: { votes: number; more: boolean },
+  others: Content,
 ): Html {
   const hidden = Object.fromEntries(
     Object.entries({ ...filter, shown: until.toISOString() }).flatMap(([name, value]) =>
@@ -151,7 +196,8 @@ function questionBody(
       [t('Player'), player === undefined ? null : html`<bdi>${player}</bdi>`],
       [t('Cast'), castText(filter, until)],
     ])}
-    ${votes === 0 ? '' : duplicateWarning(states)}
+    ${votes === 0 ? '' : duplicateWarning(states, claimed)}
+    ${others}
     ${more ? html`<p>${first}</p>` : ''}
     <p class="soft">${t('You can send votes for 30 days after they were cast. Imported votes are never sent.')}</p>
     <div class="actions">
@@ -178,7 +224,10 @@ function castText({ since, until }: VoteFilter, before: Date): string {
     : `${from}, ${t('before {time}', { time: timeText(before) })}`;
 }
 
-function duplicateWarning(states: VoteSelection[]): Content {
+function duplicateWarning(states: VoteSelection[], claimed: ResendRange['claimed']): Content {
+  if (claimed) {
+    return notice('attention', t('A plugin claimed these votes. Their players may be rewarded twice.'));
+  }
   if (states.includes('delivered')) {
     return notice('attention', t('These votes were delivered. Each will arrive twice.'));
   }
@@ -193,8 +242,5 @@ function duplicateWarning(states: VoteSelection[]): Content {
   if (states.includes('unconfirmed')) {
     return notice('attention', t('These votes may have arrived. Some may arrive twice.'));
   }
-  const mayArriveTwice = t(
-    'A vote with an unanswered earlier attempt may arrive twice. Its timeline shows such attempts.',
-  );
-  return html`<p>${mayArriveTwice}</p>`;
+  return html`<p>${t('These votes surely did not arrive.')}</p>`;
 }

@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { UUID } from 'mongodb';
+import { z } from 'zod';
 import {
   DELIVERED_RESENDS,
-  mayHaveArrived,
+  mayArriveTwice,
   type Resent,
   resendVote,
   whyNotResend,
@@ -13,6 +14,7 @@ import type { DeliveryStatus, VoteTimeline } from '../../delivery/timeline/timel
 import { voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { actorNames } from '../../servers/actor-names.ts';
+import { arrivalOf } from '../../votes/arrival.ts';
 import { stateNameOf } from '../../votes/state-names.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { PageError } from '../error-pages.ts';
@@ -97,10 +99,12 @@ export function votePage(app: FastifyInstance, { deps }: DashboardParts): void {
   formRoute(app, {
     path: '/servers/:serverId/votes/:voteId/resend',
     access: OWNER,
-    run: async ({ request }) => {
+    schema: z.object({ twice: z.literal('yes').optional() }),
+    run: async ({ request, data: { twice } }) => {
       const { _id } = await voteOf(request);
       const user = userOf(request);
-      const resent = await resendVote(deps, _id, user.email, { forOwner: true, byId: user._id });
+      const limits = { forOwner: true, onlyOnce: twice === undefined, byId: user._id };
+      const resent = await resendVote(deps, _id, user.email, limits);
       const path = `${serverPath(base, serverOf(request), '/votes')}/${_id.toString()}`;
       return resent.kind === 'resent' || resent.kind === 'under-way'
         ? `${path}?done=${resent.kind satisfies keyof typeof MESSAGES}`
@@ -113,6 +117,11 @@ function notResent(resent: Exclude<Resent, { kind: 'resent' | 'under-way' }>): R
   switch (resent.kind) {
     case 'no-listener':
       return refused(409, t('This server has no vote listener. Set one up first.'));
+    case 'may-arrive-twice':
+      return refused(
+        409,
+        t('This vote may have arrived meanwhile, or a plugin claimed it. Nothing was sent.'),
+      );
     case 'imported':
       return refused(409, t('Imported votes are never forwarded.'));
     case 'quarantined':
@@ -162,15 +171,20 @@ function statusNotice(timeline: VoteTimeline, { queuePaused }: ListenerStatus, n
 function resendAction(path: string, vote: Vote, { listener }: ListenerStatus, now: Date): Content {
   if (!listener || whyNotResend(vote, now)) return '';
   const isFirst = vote.delivery.state === 'none';
-  const sendButton = button({
-    to: `${path}/resend`,
-    text: isFirst ? t('Send vote') : t('Send again'),
-    kind: 'primary',
+  const text = isFirst ? t('Send vote') : t('Send again');
+  const sendButton = (hidden: Record<string, string> = {}) =>
+    button({ to: `${path}/resend`, text, kind: 'primary', hidden });
+  if (!mayArriveTwice(vote)) return sendButton();
+  return confirmed({
+    text: t('Send again'),
+    consequence: consequenceOf(vote),
+    form: sendButton({ twice: 'yes' }),
   });
-  if (!mayHaveArrived(vote)) return sendButton;
-  const consequence =
-    vote.delivery.state === 'delivered'
-      ? t('This vote was delivered. If you send it again, it arrives twice.')
-      : t('This vote may have arrived. If you send it again, it may arrive twice.');
-  return confirmed({ text: t('Send again'), consequence, form: sendButton });
+}
+
+function consequenceOf({ claim, delivery }: Vote): string {
+  if (arrivalOf(delivery) === 'arrived')
+    return t('This vote was delivered. If you send it again, it arrives twice.');
+  if (claim) return t('A plugin claimed this vote. If you send it, its player may be rewarded twice.');
+  return t('This vote may have arrived. If you send it again, it may arrive twice.');
 }

@@ -4,6 +4,7 @@ import { isResendable } from '../../delivery/resend-votes.ts';
 import { statusText } from '../../delivery/timeline/status-text.ts';
 import { briefStatus } from '../../delivery/timeline/vote-timeline.ts';
 import { defineMessage, t } from '../../language/t.ts';
+import { arrivalOf } from '../../votes/arrival.ts';
 import { formatVotesCursor, pageOfVotes, type VotesCursor, type VotesPage } from '../../votes/read-votes.ts';
 import { isConfirmed } from '../../votes/sent-not-confirmed.ts';
 import type { Vote } from '../../votes/vote.ts';
@@ -161,7 +162,9 @@ function detailsOf(vote: Vote, { listener, queuePaused }: ListenerStatus, now: D
   const { delivery, votedAt } = vote;
   const { attempts, attemptCount, deliveredAt } = delivery;
   if (!isConfirmed(delivery) || !deliveredAt)
-    return statusText(briefStatus(vote, listener, now), pageTimes(now), queuePaused);
+    return statusText(briefStatus(vote, listener, now), pageTimes(now), queuePaused, {
+      arrival: arrivalOf(vote.delivery),
+    });
   // After a manual resend: do not show the time since the cast, because it would say nothing about the delivery.
   if (attempts.at(-1)?.wokenBy === 'resend') return t('confirmed after a manual resend');
   const took = t('confirmed after {duration}', {

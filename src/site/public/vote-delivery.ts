@@ -1,6 +1,7 @@
 import type { DeliveryStatus } from '../../delivery/timeline/timeline-event.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { MINUTE, SECOND } from '../../platform/clock.ts';
+import { arrivalOf } from '../../votes/arrival.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { count, decimal, duration, relative } from '../shared/format.ts';
 import type { IconName } from '../shared/icon.ts';
@@ -21,9 +22,14 @@ export function deliveryIcon(status: DeliveryStatus): IconName {
 /** The state of the delivery for the player, without details of the listener. For the owner: `statusText`. */
 export function playerText(
   status: DeliveryStatus,
-  vote: Pick<Vote, 'votedAt' | 'claim' | 'excludedAt'>,
+  vote: Pick<Vote, 'votedAt' | 'claim' | 'excludedAt' | 'delivery'>,
   now: Date,
 ): string {
+  const arrival = arrivalOf(vote.delivery);
+  if (arrival === 'arrived' && status.state !== 'delivered' && !isOpen(status))
+    return t('Your vote arrived at the game server.');
+  if (arrival === 'may-have-arrived' && (status.state === 'none' || status.state === 'failed'))
+    return t('Your vote may have reached the game server. The owner of the server can send it again.');
   switch (status.state) {
     case 'none':
       return noneText(status, vote);

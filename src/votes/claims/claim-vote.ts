@@ -1,13 +1,13 @@
-import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { Collection, Filter, ObjectId, WithId } from 'mongodb';
 import { listenersLoader } from '../../listeners/delivery-queues.ts';
-import type { Listener } from '../../listeners/listener.ts';
-import { rewardsOf } from '../../listeners/listener.ts';
+import { type Listener, type Rewards, rewardsOf } from '../../listeners/listener.ts';
 import type { Batcher } from '../../platform/batching/batcher.ts';
 import { after, type Clock, DAY } from '../../platform/clock.ts';
 import { DURABLE } from '../../platform/mongo.ts';
+import { arrivalOf, withArrival } from '../arrival.ts';
 import { COOLDOWN_MS, readNewestVotes } from '../cast/cooldown.ts';
 import { usernameKey } from '../username.ts';
-import type { Vote } from '../vote.ts';
+import { isImported, type Vote } from '../vote.ts';
 
 export type ClaimDeps = {
   votes: Collection<Vote>;
@@ -26,7 +26,7 @@ export type ClaimedPlayer = { serverId: ObjectId; username: string };
 export type ClaimState =
   | { kind: 'off' | 'none'; vote: null }
   /** `rewarded`: a plugin claimed the vote, the listener rewards it, or it was imported and rewarded elsewhere. */
-  | { kind: 'unclaimed' | 'rewarded'; vote: Vote };
+  | { kind: 'unclaimed' | 'rewarded'; vote: Vote; rewards: Rewards };
 
 /**
  * Whether a plugin can claim a player's vote. Excluded and quarantined votes cannot be claimed. If the owner switches
@@ -44,19 +44,26 @@ export async function checkClaim(deps: ClaimDeps, player: ClaimedPlayer): Promis
   const since = after(deps.clock.now(), -COOLDOWN_MS);
   const { live, imported } = newest;
   if (live && isClaimable(live, since)) {
-    const isForListener = rewards !== 'both' && wasForwarded(live);
-    if (isForListener && rewards === 'push') return { kind: 'off', vote: null };
-    return { kind: live.claim || isForListener ? 'rewarded' : 'unclaimed', vote: live };
+    if (rewards === 'push' && isForListener(live)) return { kind: 'off', vote: null };
+    return { kind: isRewarded(live, rewards) ? 'rewarded' : 'unclaimed', vote: live, rewards };
   }
   if (rewards === 'push') return { kind: 'off', vote: null };
-  if (imported && isClaimable(imported, since)) return { kind: 'rewarded', vote: imported };
+  if (imported && isClaimable(imported, since)) return { kind: 'rewarded', vote: imported, rewards };
   return { kind: 'none', vote: null };
 }
 
-/** Whether the listener gets the vote, or may have got it. Removing a listener changes its waiting votes to `none`. */
-function wasForwarded({ delivery }: Vote): boolean {
-  return delivery.state !== 'none' || delivery.ambiguousEnds > 0;
+/** Whether a claim of the vote answers “claimed before”: with `both`, what the listener got can still be claimed. */
+export function isRewarded(vote: Pick<Vote, 'seq' | 'claim' | 'delivery'>, rewards: Rewards): boolean {
+  return isImported(vote) || Boolean(vote.claim) || (rewards !== 'both' && isForListener(vote));
 }
+
+/** Whether the listener gets the vote, or may have got it. Removing a listener changes its waiting votes to `none`. */
+function isForListener({ delivery }: Pick<Vote, 'delivery'>): boolean {
+  return delivery.state !== 'none' || arrivalOf(delivery) !== 'surely-not';
+}
+
+/** The votes that are not for the listener: the filter of `isForListener`. */
+const NOT_FOR_LISTENER: Filter<Vote> = { 'delivery.state': 'none', ...withArrival('surely-not') };
 
 function isClaimable({ votedAt, excludedAt, delivery }: Vote, since: Date): boolean {
   const released = delivery.events.findLast(({ kind }) => kind === 'released');
@@ -96,16 +103,21 @@ export async function claimVote(
   if (state.kind === 'rewarded') return rewardedEarlier(state.vote, key);
   if (state.kind !== 'unclaimed') return { kind: state.kind, vote: null };
 
+  const { rewards } = state;
   const { serverId, usernameKey: name, seq } = state.vote;
+  const unclaimed = { claim: { $exists: false }, excludedAt: { $exists: false } } as const;
   const claimed = await votes.findOneAndUpdate(
-    { serverId, usernameKey: name, seq, claim: { $exists: false }, excludedAt: { $exists: false } },
+    // If somebody sends the vote to the listener at the same moment, only one of the two writes matches.
+    { serverId, usernameKey: name, seq, ...unclaimed, ...(rewards === 'both' ? {} : NOT_FOR_LISTENER) },
     { $set: { claim: { at: clock.now(), tokenId, ...(key === undefined ? {} : { key }) } } },
     { returnDocument: 'after', writeConcern: DURABLE },
   );
   if (claimed) return { kind: 'claimed', vote: claimed, replayed: false };
-  // If the update matched no vote: another call has just claimed the vote, or an operator has excluded it.
+  // If the update matched no vote: another call has just claimed the vote, it was sent to the listener, or an operator
+  // has excluded it.
   const vote = await votes.findOne({ serverId, usernameKey: name, seq });
-  return vote?.claim && !vote.excludedAt ? rewardedEarlier(vote, key) : { kind: 'none', vote: null };
+  const isRewardedNow = vote && !vote.excludedAt && isRewarded(vote, rewards);
+  return isRewardedNow ? rewardedEarlier(vote, key) : { kind: 'none', vote: null };
 }
 
 /** If a plugin sends the same call twice at once: both calls get `claimed`. */

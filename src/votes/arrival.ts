@@ -1,0 +1,84 @@
+import type { Document, Filter } from 'mongodb';
+import { OUTCOMES, type OutcomeCode } from '../listeners/outcomes.ts';
+import type { Attempt, Delivery, Vote } from './vote.ts';
+
+/**
+ * What is known of a vote's arrival, from everything that ever happened to it. No later state changes it: a vote that
+ * arrived and is sent again has arrived, whatever becomes of the second sending.
+ */
+export const ARRIVALS = ['arrived', 'may-have-arrived', 'surely-not'] as const;
+export type Arrival = (typeof ARRIVALS)[number];
+
+/** Answers of websites that may have taken the vote all the same: HTTP 5xx, 408 and 429. */
+const UNAVAILABLE = ['http-unavailable', 'http-limited'] as const satisfies OutcomeCode[];
+
+/** The outcomes after which a vote may have arrived, or did. */
+const UNCERTAIN = [
+  ...(Object.keys(OUTCOMES) as OutcomeCode[]).filter((code) => OUTCOMES[code] === 'ambiguous'),
+  ...UNAVAILABLE,
+];
+
+/** What is known of a vote's arrival. While an attempt is in progress, the vote may have arrived. */
+export function arrivalOf(delivery: Delivery): Arrival {
+  if (delivery.state === 'delivered' || (delivery.ends.delivered ?? 0) > 0) return 'arrived';
+  const { state } = delivery;
+  const isUncertain = state === 'sending' || state === 'unconfirmed' || timesArrived(delivery) > 0;
+  return isUncertain ? 'may-have-arrived' : 'surely-not';
+}
+
+/** How often a vote has arrived or may have arrived. An attempt that is in progress does not count. */
+export function timesArrived(delivery: Delivery): number {
+  const { attempts, ends, events, state } = delivery;
+  const unended = attempts.filter(({ code }, index) => {
+    return !code && !(state === 'sending' && index === attempts.length - 1);
+  }).length;
+  // If the vote was being sent when the backup was made, its attempt without an outcome is already in `unended`.
+  const restored = events.filter(({ kind, from }) => kind === 'restored' && from !== 'sending').length;
+  return (ends.delivered ?? 0) + (ends.ambiguous ?? 0) + timesUnavailable(delivery) + unended + restored;
+}
+
+function timesUnavailable({ codes, attempts }: Delivery): number {
+  // Older versions did not count all codes, and a vote with many attempts stores only the newest ones. Neither number
+  // is ever too high, so the higher one is used.
+  const isUnavailable = ({ code }: Attempt) => UNAVAILABLE.some((one) => one === code);
+  const counted = UNAVAILABLE.reduce((sum, code) => sum + (codes?.[code] ?? 0), 0);
+  return Math.max(counted, attempts.filter(isUnavailable).length);
+}
+
+const isPositive = (field: string) => ({ $gt: [field, 0] });
+const UNENDED = 'no outcome';
+
+const HAS_ARRIVED = {
+  $or: [{ $eq: ['$delivery.state', 'delivered'] }, isPositive('$delivery.ends.delivered')],
+};
+const HAS_UNCERTAIN_ATTEMPT = {
+  $anyElementTrue: {
+    $map: {
+      input: '$delivery.attempts',
+      in: { $in: [{ $ifNull: ['$$this.code', UNENDED] }, [...UNCERTAIN, UNENDED]] },
+    },
+  },
+};
+const MAY_HAVE_ARRIVED = {
+  $or: [
+    { $in: ['$delivery.state', ['sending', 'unconfirmed']] },
+    isPositive('$delivery.ends.ambiguous'),
+    ...UNAVAILABLE.map((code) => isPositive(`$delivery.codes.${code}`)),
+    { $in: ['restored', '$delivery.events.kind'] },
+    HAS_UNCERTAIN_ATTEMPT,
+  ],
+};
+
+/** `arrivalOf` as an aggregation expression. A test compares both over random votes. */
+export const ARRIVAL: Document = {
+  $cond: [
+    HAS_ARRIVED,
+    'arrived' satisfies Arrival,
+    { $cond: [MAY_HAVE_ARRIVED, 'may-have-arrived' satisfies Arrival, 'surely-not' satisfies Arrival] },
+  ],
+};
+
+/** A query filter for votes with one of these arrivals. No index covers it: other fields must select the votes. */
+export function withArrival(...arrivals: Arrival[]): Filter<Vote> {
+  return { $expr: { $in: [ARRIVAL, arrivals] } };
+}
