@@ -141,7 +141,7 @@ async function resendRange(
       // The write repeats what was decided: if a plugin claims one of these votes at the same moment, only one of the
       // two writes matches.
       const { modifiedCount } = await votes.updateMany(
-        { $and: [{ serverId, _id: { $in: ids } }, wanted, twice ? {} : ARRIVES_ONCE] },
+        { serverId, _id: { $in: ids }, $and: [wanted, twice ? {} : ARRIVES_ONCE] },
         resending(now, { by, byId, mayArriveTwice: twice }),
         { writeConcern: DURABLE },
       );
