@@ -10,7 +10,9 @@ import {
   resendVotes,
 } from '../delivery/resend-votes.ts';
 import type { AppDeps } from '../process/app-deps.ts';
+import { arrivalOf } from '../votes/arrival.ts';
 import { VOTE_SELECTIONS, type VoteSelection } from '../votes/sent-not-confirmed.ts';
+import type { Vote } from '../votes/vote.ts';
 import { findVote } from '../votes/vote-list.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
@@ -116,9 +118,10 @@ async function countNotSelected(deps: AppDeps, serverId: ObjectId, range: Resend
 
 function rangeText(
   { resent, mayArriveTwice, more }: ResentRange,
-  { since, until, states }: ResendRange,
-  { unconfirmed, sentNotConfirmed, claimed }: NotSelected,
+  { since, until, states, claimed }: ResendRange,
+  notSelected: NotSelected,
 ): string {
+  const { unconfirmed, sentNotConfirmed } = notSelected;
   const span = `${states.join(' or ')}, cast from ${utc(since)} to ${utc(until)}`;
   const others = [
     ...notSelectedText(unconfirmed, 'not selected, and may have arrived: send', '--state unconfirmed'),
@@ -127,13 +130,19 @@ function rangeText(
       'sent, not confirmed (as with Votifier v1), and probably arrived: if not, send',
       '--state sent-not-confirmed',
     ),
-    ...notSelectedText(claimed, 'claimed by a plugin, so the player has the reward: send', '--claimed'),
+    ...notSelectedText(
+      notSelected.claimed,
+      'claimed by a plugin, so the player has the reward: send',
+      '--claimed',
+    ),
   ];
   if (resent === 0) return [`No vote is in the state ${span}: nothing was resent.`, ...others].join('\n');
   return [
     `${counted(resent, 'vote')} in the queue again (${span}).`,
     ...(mayArriveTwice > 0
-      ? [`${mayArriveTwice} of them may have arrived or were claimed already, and may be rewarded twice.`]
+      ? [
+          `${mayArriveTwice} of them ${claimed ? 'may have arrived already or were claimed: their players may be rewarded twice' : 'may have arrived already, and may arrive twice'}.`,
+        ]
       : []),
     ...(more ? ['There are more votes in this time range: run the command again.'] : []),
     ...others,
@@ -160,19 +169,18 @@ async function resendOne(session: Session, text: string): Promise<Answer> {
           from: resent.from,
           may_arrive_twice: resent.mayArriveTwice,
         },
-        text: `The vote of “${vote.username}” is in the queue again.${
-          resent.mayArriveTwice
-            ? ' It may have arrived or was claimed already, and may be rewarded twice.'
-            : ''
-        }`,
+        text: `The vote of “${vote.username}” is in the queue again.${resent.mayArriveTwice ? twiceText(vote) : ''}`,
       };
     case 'under-way':
       throw new CommandError('under-way', `The vote is already ${resent.state}: it is not queued twice.`);
     case 'no-listener':
       throw noListener(session, await serverOf(session, vote.serverId.toHexString(), { removed: true }));
     case 'may-arrive-twice':
-      // Only a caller that asks for `onlyOnce` gets this.
-      throw new CommandError('may-arrive-twice', 'The vote may have arrived already.');
+    case 'changed':
+      throw new CommandError(
+        'changed',
+        'The vote changed at this moment. Nothing was sent: run the command again.',
+      );
     case 'imported':
       throw new CommandError('imported', 'The vote was imported, and imported votes are never forwarded.');
     case 'quarantined':
@@ -190,6 +198,12 @@ async function resendOne(session: Session, text: string): Promise<Answer> {
     case 'not-found':
       throw noSuchVote(text);
   }
+}
+
+function twiceText({ delivery }: Vote): string {
+  return arrivalOf(delivery) === 'surely-not'
+    ? ' A plugin claimed it already, and its player may be rewarded twice.'
+    : ' It may have arrived already, and may arrive twice.';
 }
 
 function noSuchVote(text: string): CommandError {

@@ -32,6 +32,8 @@ export type Resent =
   | { kind: 'resent'; from: DeliveryState; mayArriveTwice: boolean }
   /** The vote may arrive twice, and the caller did not expect that (`onlyOnce`). */
   | { kind: 'may-arrive-twice' }
+  /** The vote changed at the same moment: it was claimed, or its delivery went on. Nothing was sent. */
+  | { kind: 'changed' }
   /** The vote is waiting or being sent already; nothing changed. */
   | { kind: 'under-way'; state: DeliveryState }
   | { kind: 'not-found' }
@@ -88,7 +90,7 @@ export async function resendVote(
     resending(now, { by, byId, mayArriveTwice: twice }),
     { writeConcern: DURABLE },
   );
-  if (changed.matchedCount === 0) return resendVote(deps, voteId, by, { forOwner, onlyOnce, byId });
+  if (changed.matchedCount === 0) return { kind: 'changed' };
   await recordAudit(deps, {
     by,
     action: 'vote.resend',

@@ -297,7 +297,7 @@ describe('every contract', () => {
     expect(await said(all, `${A_REWARD}&username=Pushed`)).toBe('2');
     expect(await vrc(all, 'Pushed')).toEqual({ voted: true, claimed: true });
     expect((await native(all, all.token, 'Pushed')).json).toMatchObject({ claimed: false, claimed_at: null });
-    await deps.votes.updateOne({ username: 'Both' }, { $set: { 'delivery.ambiguousEnds': 1 } });
+    await deps.votes.updateOne({ username: 'Both' }, { $set: { 'delivery.ends': { ambiguous: 1 } } });
     await removeListener(deps, serverId, 'test');
     // The removed listener may have got the one, and never got the other.
     expect(await said(all, `${A_REWARD}&username=Both`)).toBe('2');

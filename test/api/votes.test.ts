@@ -43,6 +43,7 @@ test('votes come newest first, each with its id, its source and the state of its
         source: 'api',
         identity: null,
         delivery: 'none',
+        arrival: 'surely-not',
         excluded: false,
       },
       expect.objectContaining({ id: first, username: 'Steve' }),

@@ -1,4 +1,4 @@
-import { UUID } from 'mongodb';
+import { ObjectId, UUID } from 'mongodb';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { removeListener } from '../../src/delivery/listeners.ts';
 import { after, DAY, HOUR } from '../../src/platform/clock.ts';
@@ -143,7 +143,10 @@ test('a vote that may have arrived is sent again only after a warning; the timel
   const vote = await fixture.cast('Steve');
   await put(fixture, vote, 'unconfirmed', { 'delivery.ends': { ambiguous: 3 } });
   expect(await fixture.read(`/votes/${vote._id}`)).toContain('If you send it again, it may arrive twice.');
-  const answer = await fixture.post(`/votes/${vote._id}/resend`);
+  // A button of a page that was open before shows no warning: nothing is sent.
+  const unwarned = await fixture.post(`/votes/${vote._id}/resend`);
+  expect([unwarned.statusCode, await stateOf(fixture, vote)]).toEqual([409, 'unconfirmed']);
+  const answer = await fixture.post(`/votes/${vote._id}/resend`, { twice: 'yes' });
   expect(answer.headers.location).toMatch(/\?done=resent$/);
   expect(await stateOf(fixture, vote)).toBe('waiting');
   expect(await fixture.read(`/votes/${vote._id}`)).toContain(
@@ -159,6 +162,25 @@ test('a vote that may have arrived is sent again only after a warning; the timel
   // After a manual resend no duration is shown, because it would say nothing about the listener.
   await fixture.drain();
   expect(await fixture.read('/votes')).toContain('confirmed after a manual resend');
+});
+
+test('a vote that a plugin claimed is sent only after a warning, and not with others', async () => {
+  const fixture = await ownerFixture(shared);
+  const vote = await fixture.cast('Steve');
+  await put(fixture, vote, 'failed', { claim: { at: new Date(), tokenId: new ObjectId() } });
+  const page = await fixture.read(`/votes/${vote._id}`);
+  expect(page).toContain('A plugin claimed this vote. If you send it, its player may be rewarded twice.');
+  expect((await fixture.post(`/votes/${vote._id}/resend`)).statusCode).toBe(409);
+  const question = await fixture.read('/votes/resend?state=failed');
+  expect(textOf(question)).toContain('Not sent with these: 1 vote that plugins claimed');
+  const shown = new Date(Date.now() + HOUR).toISOString();
+  await fixture.post('/votes/resend', { shown, state: 'failed' });
+  expect(await stateOf(fixture, vote)).toBe('failed');
+  const claimed = await fixture.read(linkOf(question, /plugins claimed/));
+  expect(textOf(claimed)).toContain('Their players may be rewarded twice.');
+  await fixture.post('/votes/resend', { shown, state: 'failed', claimed: 'only' });
+  expect(await stateOf(fixture, vote)).toBe('waiting');
+  expect(await fixture.read(`/votes/${vote._id}`)).toContain('it may arrive twice');
 });
 
 test('the timeline names who sent a vote again by the present address, after each change of it', async () => {

@@ -118,6 +118,7 @@ function notResent(resent: Exclude<Resent, { kind: 'resent' | 'under-way' }>): R
     case 'no-listener':
       return refused(409, t('This server has no vote listener. Set one up first.'));
     case 'may-arrive-twice':
+    case 'changed':
       return refused(
         409,
         t('This vote may have arrived meanwhile, or a plugin claimed it. Nothing was sent.'),
