@@ -1,13 +1,13 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import { listenersLoader } from '../../listeners/delivery-queues.ts';
 import type { Listener } from '../../listeners/listener.ts';
-import { rewardsOf } from '../../listeners/listener.ts';
+import { type Rewards, rewardsOf } from '../../listeners/listener.ts';
 import type { Batcher } from '../../platform/batching/batcher.ts';
 import { after, type Clock, DAY } from '../../platform/clock.ts';
 import { DURABLE } from '../../platform/mongo.ts';
 import { COOLDOWN_MS, readNewestVotes } from '../cast/cooldown.ts';
 import { usernameKey } from '../username.ts';
-import type { Vote } from '../vote.ts';
+import { isImported, type Vote } from '../vote.ts';
 
 export type ClaimDeps = {
   votes: Collection<Vote>;
@@ -46,11 +46,19 @@ export async function checkClaim(deps: ClaimDeps, player: ClaimedPlayer): Promis
   if (live && isClaimable(live, since)) {
     const isForListener = rewards !== 'both' && wasForwarded(live);
     if (isForListener && rewards === 'push') return { kind: 'off', vote: null };
-    return { kind: live.claim || isForListener ? 'rewarded' : 'unclaimed', vote: live };
+    return { kind: isRewarded(live, rewards) ? 'rewarded' : 'unclaimed', vote: live };
   }
   if (rewards === 'push') return { kind: 'off', vote: null };
   if (imported && isClaimable(imported, since)) return { kind: 'rewarded', vote: imported };
   return { kind: 'none', vote: null };
+}
+
+/**
+ * Whether a vote of a server with these rewards is rewarded without a further claim: a plugin claimed it, the listener
+ * rewards it, or it was imported and rewarded elsewhere.
+ */
+export function isRewarded(vote: Vote, rewards: Rewards): boolean {
+  return isImported(vote) || !!vote.claim || (rewards !== 'both' && wasForwarded(vote));
 }
 
 /** Whether the listener gets the vote, or may have got it. Removing a listener changes its waiting votes to `none`. */
