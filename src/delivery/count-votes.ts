@@ -15,6 +15,15 @@ export function countWaiting(votes: Collection<Vote>, serverId: ObjectId, atMost
   return votes.countDocuments({ serverId, 'delivery.state': 'waiting' }, limit);
 }
 
+/** When the first of a server's votes that wait or are being sent was queued; null if there is none. */
+export async function firstQueuedAt(votes: Collection<Vote>, serverId: ObjectId): Promise<Date | null> {
+  const first = await votes.findOne(
+    { serverId, 'delivery.queuedAt': { $gt: new Date(0) } },
+    { sort: { 'delivery.queuedAt': 1 }, projection: { 'delivery.queuedAt': 1 }, hint: OPEN_WORK },
+  );
+  return first?.delivery.queuedAt ?? null;
+}
+
 /** Groups of waiting votes by age: their names, and the age at which a group ends and the next one begins. */
 const AGES = [
   ['under_1m', MINUTE],

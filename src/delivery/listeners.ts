@@ -7,7 +7,7 @@ import type { AuditAction } from '../platform/audit/audit-actions.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import { parseInput } from '../platform/input.ts';
 import { type SecretBox, UnsealError } from '../platform/secrets.ts';
-import { countWaiting } from './count-votes.ts';
+import { countWaiting, firstQueuedAt } from './count-votes.ts';
 import { parsePublicKey, parseToken, secretContext } from './credentials.ts';
 import { removeWaitingVotes } from './leave-queue.ts';
 import {
@@ -83,6 +83,8 @@ const HIDDEN = { sealedSecret: 0, previousSecret: 0, released: 0, resendOwed: 0,
 export type ListenerView = Omit<Listener, keyof typeof HIDDEN> & {
   state: ListenerState;
   waiting: number;
+  /** If the listener fetches: when the first of its votes that wait or are taken was queued; null if there is none. */
+  queuedSince: Date | null;
   /** Unconfirmed votes that can still be resent. */
   unconfirmed: number;
   /**
@@ -103,12 +105,13 @@ export async function showListener(
     { projection: HIDDEN },
   );
   if (!shown) return null;
-  const [waiting, unconfirmed, sentNotConfirmed] = await Promise.all([
+  const [waiting, queuedSince, unconfirmed, sentNotConfirmed] = await Promise.all([
     countWaiting(votes, serverId, countedAtMost),
+    shown.protocol === 'fetch' ? firstQueuedAt(votes, serverId) : null,
     countUnconfirmed({ votes, clock }, serverId, countedAtMost),
     countSentNotConfirmed({ votes, clock }, serverId, countedAtMost),
   ]);
-  return { ...shown, state: listenerState(shown), waiting, unconfirmed, sentNotConfirmed };
+  return { ...shown, state: listenerState(shown), waiting, queuedSince, unconfirmed, sentNotConfirmed };
 }
 
 /**

@@ -102,12 +102,17 @@ async function sweepFetching(
 
 const LOWEST_ID = new ObjectId('0'.repeat(24));
 
-/** The servers that have votes waiting or being sent. Costs one step of the index for each server (a distinct scan). */
+/**
+ * The servers that have votes waiting or being sent. Costs one step of the index for each server (a distinct scan).
+ *
+ * @param queuedBy - only votes that were queued at this time or earlier; all by default
+ */
 export async function serversWithOpenWork(
   votes: Collection<Vote>,
-  options: { maxTimeMS?: number } = {},
+  { queuedBy, ...options }: { queuedBy?: Date; maxTimeMS?: number } = {},
 ): Promise<ObjectId[]> {
-  const openWork = { serverId: { $gt: LOWEST_ID }, 'delivery.queuedAt': { $gt: new Date(0) } };
+  const queuedAt = { $gt: new Date(0), ...(queuedBy ? { $lte: queuedBy } : {}) };
+  const openWork = { serverId: { $gt: LOWEST_ID }, 'delivery.queuedAt': queuedAt };
   const groups = await votes
     .aggregate<{ _id: ObjectId }>([{ $match: openWork }, { $group: { _id: '$serverId' } }], {
       hint: OPEN_WORK,

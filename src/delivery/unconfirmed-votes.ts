@@ -1,5 +1,10 @@
 import type { Collection, ObjectId } from 'mongodb';
-import { MAX_SENDINGS, maxSendingsOf, RESENDABLE_MS } from '../listeners/delivery-limits.ts';
+import {
+  DELIVERY_EXPIRES_MS,
+  MAX_SENDINGS,
+  maxSendingsOf,
+  RESENDABLE_MS,
+} from '../listeners/delivery-limits.ts';
 import type { Listener, ResendOwed } from '../listeners/listener.ts';
 import { after, type Clock, MINUTE } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
@@ -39,17 +44,43 @@ function counterOf(selection: VoteSelection) {
  * who sets it.
  */
 export async function resendOwedAfterRemoval(
-  { votes }: { votes: Collection<Vote> },
+  { votes, clock }: { votes: Collection<Vote>; clock: Clock },
   serverId: ObjectId,
   { at, by }: Pick<ResendOwed, 'at' | 'by'>,
 ): Promise<ResendOwed> {
   // The removed listener's document had the time of the last delivery. It is gone, so the time is read from the votes.
-  const newest = await votes.findOne(
-    { serverId, 'delivery.state': 'delivered' },
-    { sort: { votedAt: -1 }, projection: { 'delivery.deliveredAt': 1 } },
-  );
-  return { at, by, silentSince: newest?.delivery.deliveredAt ?? NEVER };
+  // Usually no vote is unconfirmed, and the time does not matter.
+  if ((await countUnconfirmed({ votes, clock }, serverId, 1)) === 0) return { at, by, silentSince: NEVER };
+  // The votes that are resent were cast, and so sent, in the last 30 days. A vote that was delivered meanwhile may have
+  // been resent 30 days after it was cast.
+  const oldest = after(clock.now(), -RESENDABLE_MS - (RESENDABLE_MS + DELIVERY_EXPIRES_MS));
+  const newest = await votes
+    .aggregate<{ at: Date | null }>(
+      [
+        { $match: { serverId, votedAt: { $gt: oldest } } },
+        { $sort: { votedAt: -1 } },
+        { $limit: MOST_READ },
+        { $group: { _id: null, at: { $max: DELIVERED_AT } } },
+      ],
+      { hint: { serverId: 1, votedAt: 1 } },
+    )
+    .next();
+  return { at, by, silentSince: newest?.at ?? NEVER };
 }
+
+/** To find the time of a removed listener's last delivery, at most this many votes of its server are read. */
+const MOST_READ = 50_000;
+
+const DELIVERED = { $filter: { input: '$delivery.attempts', cond: { $eq: ['$$this.class', 'delivered'] } } };
+
+/** When a vote was last delivered; null if it never was. A resend removes `deliveredAt`; the attempts stay. */
+const DELIVERED_AT = {
+  $max: [
+    '$delivery.deliveredAt',
+    { $max: '$delivery.attempts.lateAt' },
+    { $max: { $map: { input: DELIVERED, in: '$$this.at' } } },
+  ],
+};
 
 /** Stands for the time of the last delivery if there was none. */
 export const NEVER = new Date(0);

@@ -1,7 +1,7 @@
 import type { Collection, Filter, ObjectId, WithId } from 'mongodb';
 import { type ListenerReason, listenerReason, REASON_FIELDS } from '../delivery/diagnosis/listener-reason.ts';
 import { neglectedListeners } from '../delivery/fetch/neglected-listeners.ts';
-import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
+import { DELIVERY_EXPIRES_MS, RESENDABLE_MS } from '../listeners/delivery-limits.ts';
 import type { Listener } from '../listeners/listener.ts';
 import { lastCalled } from '../listeners/listener-state.ts';
 import { after, type Clock, DAY } from '../platform/clock.ts';
@@ -114,9 +114,9 @@ async function withWaiting<T extends { server: Named }>(
 }
 
 /**
- * The votes that failed in the last 24 h, by server. A vote that nobody resends fails at the latest 72 h after it was
- * cast, so the query reads the failed votes of the last 4 days. It reads at most `COUNTED`; if there are more, the
- * numbers are lower bounds. This is one of the few queries for votes without a server id (ADR 88).
+ * The votes that failed in the last 24 h, by server. A vote can be resent for 30 days after it was cast, and then fails
+ * at the latest 72 h later, so the query reads the failed votes of the last 34 days, the newest first. It reads at most
+ * `COUNTED`; if there are more, the numbers are lower bounds. This is one of the few queries for votes without a server id (ADR 88).
  */
 async function failedVotes(sources: AttentionDeps): Promise<ListenersDown['failed']> {
   const now = sources.clock.now();
@@ -126,7 +126,7 @@ async function failedVotes(sources: AttentionDeps): Promise<ListenersDown['faile
         {
           $match: {
             'delivery.state': 'failed',
-            votedAt: { $gte: after(now, -DELIVERY_EXPIRES_MS - DAY) },
+            votedAt: { $gte: after(now, -RESENDABLE_MS - DELIVERY_EXPIRES_MS - DAY) },
           },
         },
         { $sort: { votedAt: -1 } },

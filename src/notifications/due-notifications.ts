@@ -1,4 +1,3 @@
-import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
 import type { Listener } from '../listeners/listener.ts';
 import { FORGOTTEN_AFTER_MS, isForgotten, lastCalled } from '../listeners/listener-state.ts';
 import { after, DAY, HOUR } from '../platform/clock.ts';
@@ -41,11 +40,11 @@ export type NotifiedListener = {
     | 'updatedAt'
   >;
   sent: SentNotifications | null;
-  /** When the oldest waiting vote was cast; null if none waits. */
-  oldestAt: Date | null;
-  /** When the oldest waiting vote expires. */
+  /** When the first of the waiting votes was cast or, if that is later, resent or released; null if none waits. */
+  queuedAt: Date | null;
+  /** When the first of the waiting votes expires. */
   expiresAt: Date | null;
-  /** Whether votes that were cast before the listener came back are still waiting. */
+  /** Whether votes that were queued before the listener came back are still waiting. */
   isDraining: boolean;
 };
 
@@ -61,10 +60,10 @@ export function outageSince({ pause, breaker }: Pick<Listener, 'pause' | 'breake
  */
 export function unfetchedSince(
   listener: Pick<Listener, 'protocol' | 'pause' | 'fetched' | 'updatedAt'>,
-  oldestAt: Date | null,
+  queuedAt: Date | null,
   now: Date,
 ): Date | null {
-  const isWaiting = oldestAt && now > after(oldestAt, FORGOTTEN_AFTER_MS);
+  const isWaiting = queuedAt && now > after(queuedAt, FORGOTTEN_AFTER_MS);
   return isWaiting && isForgotten(listener, now) ? lastCalled(listener) : null;
 }
 
@@ -73,11 +72,11 @@ export function unfetchedSince(
  * no worker ran, there is no notification about it.
  */
 export function dueNotifications(
-  { listener, sent, oldestAt, expiresAt, isDraining }: NotifiedListener,
+  { listener, sent, queuedAt, expiresAt, isDraining }: NotifiedListener,
   now: Date,
 ): DueNotification[] {
   const { pause, breaker, limited } = listener;
-  const unfetched = unfetchedSince(listener, oldestAt, now);
+  const unfetched = unfetchedSince(listener, queuedAt, now);
   if (unfetched) {
     const isDue = mayNotify(sent?.unfetchedTold, sent?.unfetchedMailAt, unfetched, now);
     return [
@@ -88,9 +87,8 @@ export function dueNotifications(
   const since = outageSince(listener);
   if (!since) {
     // Votes may wait without an outage: for the connection limit, or because they are fetched but not accepted. Then
-    // their wait began when the oldest vote was cast or last queued again.
-    const waitsWithoutOutage = limited || listener.protocol === 'fetch';
-    const waiting = waitsWithoutOutage && expiresAt ? after(expiresAt, -DELIVERY_EXPIRES_MS) : null;
+    // their wait began when the first of them was queued.
+    const waiting = limited || listener.protocol === 'fetch' ? queuedAt : null;
     return [
       ...returnNotifications({ listener, sent, isDraining }, now),
       ...expiringNotifications({ sent, expiresAt }, waiting, now),
@@ -124,7 +122,7 @@ function expiringNotifications(
 
 /** The notification that the listener takes votes again, or that its votes are fetched again. */
 function returnNotifications(
-  { listener, sent, isDraining }: Omit<NotifiedListener, 'expiresAt' | 'oldestAt'>,
+  { listener, sent, isDraining }: Omit<NotifiedListener, 'expiresAt' | 'queuedAt'>,
   now: Date,
 ): DueNotification[] {
   if (!sent?.since) return [];

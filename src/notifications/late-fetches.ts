@@ -13,9 +13,9 @@ const LATE_MS = DELIVERY_EXPIRES_MS - EXPIRING_MS;
 type LateDeps = { listeners: Collection<Listener>; votes: Collection<Vote>; clock: Clock };
 
 /**
- * The listeners that fetch, are not paused, and whose owners may have to be notified: votes are open and nobody has
- * fetched for 10 minutes, or a waiting vote was cast 48 hours ago or earlier (too few votes are fetched, or they are
- * settled as `retry`). Costs as much as {@link fetchingWithOpenVotes}, and one seek in an index for each listener that
+ * The listeners that fetch, are not paused, and whose owners may have to be notified: votes have been open for
+ * 10 minutes and nobody has fetched meanwhile, or a waiting vote was cast 48 hours ago or earlier (too few votes are
+ * fetched, or they are settled as `retry`). Costs as much as {@link fetchingWithOpenVotes}, and one seek in an index for each listener that
  * fetched in the last 10 minutes.
  */
 export async function* unfetchedOrLate(deps: LateDeps): AsyncGenerator<Listener> {
@@ -31,7 +31,10 @@ export async function* unfetchedOrLate(deps: LateDeps): AsyncGenerator<Listener>
   }
 }
 
-/** The filter of waiting votes that were cast 48 hours before `now` or earlier. */
+/**
+ * The filter of waiting votes that were cast 48 hours before `now` or earlier. All that are about to expire are among
+ * them. A vote that was resent may expire later: `dueNotifications` decides by the time when it expires.
+ */
 export function lateVotes(now: Date): Filter<Vote> {
   return { 'delivery.state': 'waiting', votedAt: { $lte: after(now, -LATE_MS) } };
 }

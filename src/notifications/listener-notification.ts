@@ -7,8 +7,8 @@ export type ListenerNotification = {
   listener: Listener;
   server: Server;
   deliveries: DeliveryCounts;
-  /** When the oldest waiting vote expires. */
+  /** When the first of the waiting votes expires. */
   expiresAt: Date | null;
-  /** The newest attempt of the oldest waiting vote; null if no vote waits or that vote was not sent yet. */
+  /** The newest attempt of that vote; null if no vote waits or that vote was not sent yet. */
   lastAttempt: Pick<Attempt, 'code' | 'words'> | null;
 };

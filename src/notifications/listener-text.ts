@@ -63,7 +63,7 @@ const TEXTS: Record<DueNotification['kind'], MakeText> = {
   expiring: (notification) => ({
     subject: 'votes are about to be given up',
     paragraphs: [
-      `${votesDo(notification.deliveries.waiting, 'waits', 'wait')} for the vote listener of ${notification.server.name}. A vote that could not be delivered within 72 hours is given up${notification.expiresAt ? `, the oldest of these on ${time(notification.expiresAt)}` : ''}.`,
+      `${votesDo(notification.deliveries.waiting, 'waits', 'wait')} for the vote listener of ${notification.server.name}. A vote that could not be delivered within 72 hours is given up${notification.expiresAt ? `, the first of these on ${time(notification.expiresAt)}` : ''}.`,
       ...reason(notification),
       'You can send these votes again by hand for 30 days. The listener’s page:',
     ],
@@ -82,10 +82,10 @@ function reason({ listener, lastAttempt }: ListenerNotification): string[] {
   const found = listenerReason(listener);
   if (found) return [explained(found)];
   if (listener.limited) return [t(explain('outgoing-limited', listener.protocol).cause)];
-  // If votes are fetched but not accepted, there is no outage. The reason is the last outcome of the oldest vote.
+  // If votes are fetched but not accepted, there is no outage. The reason is the last outcome of the first vote.
   if (listener.protocol !== 'fetch' || !lastAttempt?.code) return [];
   const { code, words } = lastAttempt;
-  return [`The oldest: ${explained({ ...explain(code, 'fetch'), ...(words ? { words } : {}) })}`];
+  return [`The first of these: ${explained({ ...explain(code, 'fetch'), ...(words ? { words } : {}) })}`];
 }
 
 function explained({

@@ -1,6 +1,8 @@
-import type { Collection } from 'mongodb';
+import type { Collection, ObjectId } from 'mongodb';
+import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
 import type { Listener } from '../listeners/listener.ts';
-import type { Vote } from '../votes/vote.ts';
+import { after } from '../platform/clock.ts';
+import { BY_STATE, type Vote } from '../votes/vote.ts';
 import { type Audiences, audienceOf } from './audience.ts';
 import { countDeliveries } from './delivery-counts.ts';
 import { type DueNotification, dueNotifications, outageSince, unfetchedSince } from './due-notifications.ts';
@@ -53,6 +55,8 @@ export async function notifyOfListeners(deps: ListenerNotifyDeps, stop: AbortSig
   return written;
 }
 
+type WaitingVote = Pick<Vote, 'votedAt'> & { delivery: Vote['delivery'] & { expiresAt: Date } };
+
 const ENDS: ReadonlySet<DueNotification['kind']> = new Set(['returned', 'fetched-again']);
 
 async function notifyOf(
@@ -63,24 +67,22 @@ async function notifyOf(
   const { serverId } = listener;
   const audience = await audienceOf(deps, serverId);
   if (!audience) return 0;
-  const oldest = await deps.votes.findOne(
-    { serverId, 'delivery.state': 'waiting' },
-    { sort: { votedAt: 1 }, projection: { votedAt: 1, 'delivery.expiresAt': 1, 'delivery.attempts': 1 } },
-  );
-  const oldestAt = oldest?.votedAt ?? null;
-  const works = !outageSince(listener) && !unfetchedSince(listener, oldestAt, deps.clock.now());
+  const first = await firstToExpire(deps, serverId);
+  const expiresAt = first?.delivery.expiresAt ?? null;
+  const queuedAt = expiresAt && after(expiresAt, -DELIVERY_EXPIRES_MS);
+  const works = !outageSince(listener) && !unfetchedSince(listener, queuedAt, deps.clock.now());
   const backAt = sent?.since ? await recordReturn(deps, listener, sent, works) : null;
   const state = {
     listener,
     sent: sent && { ...sent, backAt },
-    oldestAt,
-    expiresAt: oldest?.delivery.expiresAt ?? null,
-    isDraining: oldest !== null && (!backAt || oldest.votedAt < backAt),
+    queuedAt,
+    expiresAt,
+    isDraining: queuedAt !== null && (!backAt || queuedAt < backAt),
   };
   let written = 0;
   for (const due of dueNotifications(state, deps.clock.now())) {
-    const deliveries = await countDeliveries(deps, serverId, due.since);
-    const lastAttempt = oldest?.delivery.attempts.at(-1) ?? null;
+    const deliveries = await countDeliveries(deps, serverId, due.kind === 'returned' ? due.since : null);
+    const lastAttempt = first?.delivery.attempts.at(-1) ?? null;
     const details = {
       listener,
       server: audience.server,
@@ -100,6 +102,36 @@ async function notifyOf(
     await recordSent(deps, listener, due, sent?.since ?? due.since);
   }
   return written;
+}
+
+/** So many waiting votes are read at most to find the one that expires first. */
+const MOST_READ = 10_000;
+
+/**
+ * The waiting vote that expires first, which is also the first one that was queued. A vote that was resent or released
+ * expires later than 72 hours after it was cast. So votes are read in the order in which they were cast, until no later
+ * one can expire before those that were read. If no vote was resent or released, one is enough.
+ */
+async function firstToExpire(
+  { votes }: Pick<ListenerNotifyDeps, 'votes'>,
+  serverId: ObjectId,
+): Promise<WaitingVote | null> {
+  const waiting = votes
+    .find({ serverId, 'delivery.state': 'waiting', 'delivery.expiresAt': { $exists: true } })
+    .sort({ votedAt: 1 })
+    .hint(BY_STATE)
+    .limit(MOST_READ)
+    .project<WaitingVote>({
+      votedAt: 1,
+      'delivery.expiresAt': 1,
+      'delivery.attempts': { $slice: -1 },
+    });
+  let first: WaitingVote | null = null;
+  for await (const vote of waiting) {
+    if (!first || vote.delivery.expiresAt < first.delivery.expiresAt) first = vote;
+    if (after(vote.votedAt, DELIVERY_EXPIRES_MS) >= first.delivery.expiresAt) break;
+  }
+  return first;
 }
 
 /** Records and returns when the listener started to work again; null while it does not work. */

@@ -1,3 +1,4 @@
+import { runSteps } from '../platform/run-steps.ts';
 import { notifyOfExclusions } from './notify-of-exclusions.ts';
 import { notifyOfHeldNotifications } from './notify-of-held-notifications.ts';
 import { notifyOfListeners } from './notify-of-listeners.ts';
@@ -5,13 +6,13 @@ import { notifyOfReviews } from './notify-of-reviews.ts';
 import { notifyOfServers } from './notify-of-servers.ts';
 
 /** The sources of notifications. Each finds its events in the present state of the database. */
-const SOURCES = [
-  notifyOfListeners,
-  notifyOfServers,
-  notifyOfReviews,
-  notifyOfExclusions,
-  notifyOfHeldNotifications,
-];
+const SOURCES = {
+  listeners: notifyOfListeners,
+  servers: notifyOfServers,
+  reviews: notifyOfReviews,
+  exclusions: notifyOfExclusions,
+  held: notifyOfHeldNotifications,
+};
 
 type NotifyOwnersDeps = Parameters<typeof notifyOfListeners>[0] &
   Parameters<typeof notifyOfServers>[0] &
@@ -25,7 +26,9 @@ type NotifyOwnersDeps = Parameters<typeof notifyOfListeners>[0] &
  * @returns how many were written
  */
 export async function notifyOwners(deps: NotifyOwnersDeps, stop: AbortSignal): Promise<number> {
-  let written = 0;
-  for (const notifyOf of SOURCES) written += await notifyOf(deps, stop);
-  return written;
+  const steps = Object.entries(SOURCES).map(
+    ([name, notifyOf]) => [name, () => notifyOf(deps, stop)] as const,
+  );
+  const written = await runSteps(deps, 'tell-owners', Object.fromEntries(steps), stop);
+  return Object.values(written).reduce((sum, one) => sum + one, 0);
 }

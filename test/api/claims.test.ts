@@ -295,6 +295,9 @@ describe('every contract', () => {
     await setRewards(deps, serverId, 'claims', 'owner');
     expect(await said(all, `${A_CHECK}&username=Pushed`)).toBe('2');
     expect(await said(all, `${A_REWARD}&username=Pushed`)).toBe('2');
+    const { votes } = JSON.parse(await said(all, 'object=servers&element=votes&format=json'));
+    const shown = votes.map(({ nickname, claimed }: Record<string, string>) => [nickname, claimed]);
+    expect(Object.fromEntries(shown)).toEqual({ Both: '1', Asked: '1', Pushed: '1', Claims: '0' });
     expect(await vrc(all, 'Pushed')).toEqual({ voted: true, claimed: true });
     expect((await native(all, all.token, 'Pushed')).json).toMatchObject({ claimed: false, claimed_at: null });
     await deps.votes.updateOne({ username: 'Both' }, { $set: { 'delivery.ends': { ambiguous: 1 } } });

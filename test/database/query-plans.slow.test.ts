@@ -10,7 +10,7 @@ import { changeOfLink, findAddressChange } from '../../src/accounts/address/chan
 import { createAuth } from '../../src/accounts/auth.ts';
 import { deletionOfLink, findDeletion } from '../../src/accounts/deletion/request-deletion.ts';
 import { finishSignUp, offerAccount } from '../../src/accounts/sign-up.ts';
-import { COUNTED_AT_MOST } from '../../src/delivery/count-votes.ts';
+import { COUNTED_AT_MOST, firstQueuedAt } from '../../src/delivery/count-votes.ts';
 import { diagnoseForOwner } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import { requestDiagnosis } from '../../src/delivery/diagnosis/request-diagnosis.ts';
 import { countEarlierVotes } from '../../src/delivery/earlier-votes.ts';
@@ -472,7 +472,9 @@ test('the state of a server’s listener, and one vote with its timeline', async
   if (!vote) throw new Error('no vote');
   const told = await profiled(() => voteTimeline(deps, vote, null, clock.now()));
   const found = await profiled(() => deps.votes.findOne({ serverId, _id: vote._id }));
-  for (const operation of [...shown, ...told, ...found]) expectIndexed(operation);
+  const first = await profiled(() => firstQueuedAt(deps.votes, serverId));
+  expect(first.map(put)).toEqual(['query votes']);
+  for (const operation of [...shown, ...told, ...found, ...first]) expectIndexed(operation);
 });
 
 test('a diagnosis for an owner', async () => {

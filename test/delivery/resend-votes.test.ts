@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { removeListener } from '../../src/delivery/listeners.ts';
+import { resendVote } from '../../src/delivery/resend-vote.ts';
 import { countResendable, NOT_ARRIVED, resendVotes } from '../../src/delivery/resend-votes.ts';
 import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import type { DeliveryState, Vote } from '../../src/votes/vote.ts';
@@ -157,5 +159,58 @@ describe('resending a range of votes', () => {
     expect(entry).toMatchObject({ by: 'ann@example.org', details: { votes: 2, states: ['none', 'failed'] } });
     await deps.listeners.deleteOne({ serverId });
     expect(await resendVotes(deps, serverId, { ...all, states: NOT_ARRIVED }, 'test')).toBeNull();
+  });
+});
+
+describe('if a listener is removed and set again with a new token, votes that got no answer', () => {
+  /** Two delivered votes, a third that became unconfirmed an hour later, and a listener that answers again. */
+  async function silentBench() {
+    const bench = await deliveryBench();
+    const { deps, serverId, clock, cast, drain, set } = bench;
+    const [old, silent, newest] = [await cast('Steve'), await cast('Noor'), await cast('Alex')];
+    await drain();
+    clock.move(HOUR);
+    const attempt = { 'delivery.attempts.0.at': clock.now(), 'delivery.attempts.0.code': 'no-answer' };
+    const ended = { 'delivery.attempts.0.class': 'ambiguous', 'delivery.ends': { ambiguous: 1 } };
+    await deps.votes.updateOne(
+      { serverId, _id: silent._id },
+      {
+        $set: { ...attempt, ...ended, 'delivery.state': 'unconfirmed' },
+        $unset: { 'delivery.deliveredAt': '' },
+      },
+    );
+    clock.move(HOUR);
+    return {
+      ...bench,
+      old,
+      newest,
+      async setAgain() {
+        await removeListener(deps, serverId, 'test');
+        return (await set({})).resent;
+      },
+    };
+  }
+
+  it('are sent again', async () => {
+    expect(await (await silentBench()).setAgain()).toBe(1);
+  });
+
+  it('are not sent again after a later delivery of an older vote', async () => {
+    const { deps, old, drain, setAgain } = await silentBench();
+    await resendVote(deps, old._id, 'test');
+    await drain();
+    expect(await setAgain()).toBe(0);
+    // The delivery stays known while the vote is sent once more.
+    await resendVote(deps, old._id, 'test');
+    expect(await setAgain()).toBe(0);
+  });
+
+  it('are not sent again after a late acknowledgement of an older vote', async () => {
+    const { deps, serverId, clock, old, setAgain } = await silentBench();
+    await deps.votes.updateOne(
+      { serverId, _id: old._id },
+      { $set: { 'delivery.deliveredAt': clock.now(), 'delivery.attempts.0.lateAt': clock.now() } },
+    );
+    expect(await setAgain()).toBe(0);
   });
 });

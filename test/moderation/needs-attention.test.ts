@@ -148,9 +148,10 @@ test('votes that failed in the last day count, whenever they were cast', async (
   };
   await fail('One', after(now, -2 * HOUR), after(now, -HOUR));
   await fail('Two', after(now, -73 * HOUR), after(now, -2 * HOUR));
+  await fail('Resent', after(now, -20 * DAY), after(now, -3 * HOUR));
   await fail('Old', after(now, -3 * DAY), after(now, -25 * HOUR));
   const { rows } = (await listenersDown(deps)).failed;
-  expect(rows).toEqual([{ server: { _id: serverId, name: 'Alpha' }, votes: 2, newest: after(now, -HOUR) }]);
+  expect(rows).toEqual([{ server: { _id: serverId, name: 'Alpha' }, votes: 3, newest: after(now, -HOUR) }]);
 });
 
 test('a comparison that is over an hour old is not shown', async () => {

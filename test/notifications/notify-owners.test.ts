@@ -2,11 +2,15 @@ import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
 import type { User } from '../../src/accounts/user.ts';
 import { setFetchListener } from '../../src/delivery/fetch/fetch-listener.ts';
-import { pauseListener, resumeListener, setListener } from '../../src/delivery/listeners.ts';
+import { pauseListener, resumeListener, setListener, showListener } from '../../src/delivery/listeners.ts';
+import { resendVote } from '../../src/delivery/resend-vote.ts';
 import { mailContext } from '../../src/mail/outbox.ts';
 import { listenersDown } from '../../src/moderation/needs-attention.ts';
+import { time } from '../../src/notifications/notification-text.ts';
 import { notifyOwners } from '../../src/notifications/notify-owners.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
+import { isNeglected } from '../../src/site/shared/fetch-state.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
 import { addOwner } from '../support/owned-server.ts';
 
@@ -41,6 +45,12 @@ async function ownedBench(user: Partial<User> = {}) {
       change({ pause: { at: clock.now(), by: 'tallyport', code: 'bad-signature', words: 'not valid' } }),
     mails: () => lettersOf(bench),
   };
+}
+
+async function shown(deps: AppDeps, serverId: ObjectId) {
+  const listener = await showListener(deps, serverId);
+  if (!listener) throw new Error('no listener');
+  return listener;
 }
 
 /** What is in the outbox, by the beginning of its id: the kind of notification. */
@@ -132,6 +142,53 @@ test('an owner gets a mail about the return when every delayed vote has arrived'
   expect(letters[1]?.text).toContain('5 votes waited; all have arrived.');
 });
 
+test('the mail about the return counts the votes that the outage delayed, not when they were cast', async () => {
+  const { fail, recover, cast, drain, clock, tell, mails, deps, serverId } = await ownedBench();
+  const [early, late] = [await cast('Alex'), await cast('Kai')];
+  await drain();
+  clock.move(5 * DAY);
+  const lost = await cast('Zoe');
+  clock.move(HOUR);
+  await fail();
+  await resendVote(deps, early._id, 'test');
+  clock.move(2 * HOUR);
+  expect(await tell()).toBe(1);
+  await deps.votes.updateOne(
+    { serverId, _id: lost._id },
+    {
+      $set: { 'delivery.state': 'failed', 'delivery.events': [{ at: clock.now(), kind: 'expired' }] },
+      $unset: { 'delivery.queuedAt': '', 'delivery.expiresAt': '', 'delivery.nextAt': '' },
+    },
+  );
+  await recover();
+  await drain();
+  // The listener works again: this vote arrives at once, and it waits no longer than any other.
+  await resendVote(deps, late._id, 'test');
+  await drain();
+  expect(await tell()).toBe(1);
+  expect((await mails()).at(-1)?.text).toContain(
+    '2 votes waited: 1 has arrived; 1 could not be delivered or confirmed',
+  );
+});
+
+test('a vote that is resent after the return does not delay the mail about the return', async () => {
+  const { fail, recover, cast, drain, clock, tell, deps } = await ownedBench();
+  const old = await cast('Steve');
+  await drain();
+  clock.move(5 * DAY);
+  await fail();
+  clock.move(2 * HOUR);
+  expect(await tell()).toBe(1);
+  await cast('Alex');
+  clock.move(MINUTE);
+  await recover();
+  expect(await tell()).toBe(0);
+  await drain();
+  clock.move(MINUTE);
+  await resendVote(deps, old._id, 'test');
+  expect(await tell()).toBe(1);
+});
+
 test('new settings alone are no return; the first vote that arrives is', async () => {
   const { refuse, deps, serverId, listener, clock, tell, cast, drain, mails } = await ownedBench();
   await refuse();
@@ -181,6 +238,24 @@ test('an owner gets a mail a day before votes expire, also of a listener paused 
   expect(letter?.text).toContain('1 vote waits');
   await resumeListener(deps, serverId, 'test');
   expect(await tell()).toBe(0);
+});
+
+test('an owner gets a mail a day before a vote expires, also if an older vote was resent later', async () => {
+  const { deps, serverId, cast, drain, clock, tell, mails } = await ownedBench();
+  const old = await cast('Alex');
+  await drain();
+  clock.move(5 * DAY);
+  await pauseListener(deps, serverId, 'test');
+  const { delivery } = await cast('Steve');
+  clock.move(2 * HOUR);
+  expect(await resendVote(deps, old._id, 'test')).toMatchObject({ kind: 'resent' });
+  clock.move(45 * HOUR);
+  expect(await tell()).toBe(0);
+  clock.move(2 * HOUR);
+  expect(await tell()).toBe(1);
+  expect((await mails())[0]?.text).toContain(
+    `2 votes wait for the vote listener of Alpha. A vote that could not be delivered within 72 hours is given up, the first of these on ${time(delivery.expiresAt ?? clock.now())}`,
+  );
 });
 
 test('an owner gets a mail a day before votes expire because connections to the listener are limited', async () => {
@@ -267,6 +342,23 @@ test('an owner is notified once that nobody fetches while votes wait, and that t
   await deps.listeners.updateOne({ serverId }, { $set: { fetched } });
   expect([await tell(), await tell()]).toEqual([1, 0]);
   expect((await mails()).map(({ kind }) => kind)).toEqual(['unfetched', 'fetched-again']);
+});
+
+test('if an older vote is resent, nobody is notified that it is not fetched until it has waited for 10 minutes', async () => {
+  const { deps, clock, serverId, cast, drain, tell } = await ownedBench();
+  const old = await cast('Steve');
+  await drain();
+  await setFetchListener(deps, serverId, { serviceName: 'Tallyport' }, 'test');
+  clock.move(HOUR);
+  expect(await resendVote(deps, old._id, 'test')).toMatchObject({ kind: 'resent' });
+  clock.move(SECOND);
+  expect(await tell()).toBe(0);
+  expect((await listenersDown(deps)).unfetched.rows).toEqual([]);
+  expect(isNeglected(await shown(deps, serverId), clock.now())).toBe(false);
+  clock.move(10 * MINUTE);
+  expect((await listenersDown(deps)).unfetched.rows).toHaveLength(1);
+  expect(isNeglected(await shown(deps, serverId), clock.now())).toBe(true);
+  expect(await tell()).toBe(1);
 });
 
 test('an owner is not notified of votes that nobody fetches while the listener is paused, nor after they ended', async () => {

@@ -37,6 +37,16 @@ describe.skipIf(!HAS_JAVA)('a relay beside a Votifier v2', () => {
     ]);
   });
 
+  test('hands over a name with a line or paragraph separator, and logs it as one line', async () => {
+    const name = 'A\u2028B\u2029C';
+    const vote = bench.api.cast(name);
+    await expect.poll(() => vote.state).toBe('delivered');
+    expect(bench.received().at(-1)).toBe(name);
+    expect(relay.lines.filter((line) => line.includes(vote.id))).toEqual([
+      expect.stringMatching(/Z vote .+ of A B C: delivered$/),
+    ]);
+  });
+
   test('hands a vote over again if its owner sends it again', async () => {
     const vote = bench.api.cast('Resent');
     await expect.poll(() => vote.state).toBe('delivered');

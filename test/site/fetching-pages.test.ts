@@ -70,6 +70,8 @@ it('the listener’s page says whether anybody fetches, by which program, and th
   await castVote(web.deps, { serverId, username: 'Steve', tokenId: new ObjectId() });
   const long = after(now, -11 * MINUTE);
   await web.deps.listeners.updateOne({ serverId }, { $set: { updatedAt: long, 'fetched.at': long } });
+  expect(await read('/listener')).not.toMatch(/not fetched|nobody has fetched them/);
+  await web.deps.votes.updateOne({ serverId }, { $set: { 'delivery.queuedAt': long } });
   const neglected = await read('/listener');
   expect(neglected).toMatch(/not fetched .*nobody has fetched them for over 10 minutes.*Start the relay/);
   expect(neglected).toMatch(/Votes waiting 1/);

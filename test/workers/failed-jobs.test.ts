@@ -1,9 +1,11 @@
 import { type Processor, Worker } from 'bullmq';
+import { ObjectId } from 'mongodb';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { LeaseLostError } from '../../src/platform/periods/work-lease.ts';
 import { type QueueName, queuePrefix } from '../../src/platform/queues.ts';
 import { openRedis } from '../../src/platform/redis.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
+import { cleanUp } from '../../workers/clean-up.ts';
 import { withJobErrors } from '../../workers/job-errors.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { testDeps } from '../support/test-deps.ts';
@@ -86,6 +88,22 @@ it('keeps a job with an internal error as failed, with its stack and a sentence 
   }, EVENTUALLY);
   const [job] = await deps.queues['clean-up'].getFailed();
   expect(job?.stacktrace?.join('\n')).toContain('failed-jobs.test.ts');
+});
+
+it('the clean-up does its other steps if one fails, and then fails; its day stays due', async () => {
+  const deps = await testDeps();
+  const id = new ObjectId();
+  const at = new Date(0);
+  const entry = { _id: id, at, by: 'olivia@example.org', action: 'vote.resend', details: {} } as const;
+  await deps.auditLog.insertOne(entry as never);
+  const find = () => {
+    throw new TypeError('broken');
+  };
+  const failing = { ...deps, pictures: { find } as never };
+  const run = cleanUp(failing, new AbortController().signal);
+  await expect(run({ data: { day: '2026-11-20' } } as never, '')).rejects.toThrow('broken');
+  expect(await deps.auditLog.findOne({ _id: id })).toMatchObject({ by: '(removed)' });
+  expect(await deps.periodMarks.countDocuments({})).toBe(0);
 });
 
 it.each([

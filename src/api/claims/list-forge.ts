@@ -1,8 +1,11 @@
 import type { ObjectId, WithId } from 'mongodb';
 import { serverInfo } from '../../history/server-info.ts';
+import { listenersLoader } from '../../listeners/delivery-queues.ts';
+import { rewardsOf } from '../../listeners/listener.ts';
 import { addDays } from '../../platform/periods/period-marks.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
+import { isRewarded } from '../../votes/claims/claim-vote.ts';
 import { topVotersOfMonth } from '../../votes/top-voters.ts';
 import { listCountedVotes } from '../../votes/vote-list.ts';
 import type { Parameters } from './parameters.ts';
@@ -56,15 +59,19 @@ async function votersOf(deps: AppDeps, server: WithId<Server>, isPrevious: boole
 }
 
 async function votesOf(deps: AppDeps, server: WithId<Server>, most: number) {
-  const votes = await listCountedVotes(deps, server._id, most);
+  const [votes, listener] = await Promise.all([
+    listCountedVotes(deps, server._id, most),
+    deps.batcher.load(listenersLoader, deps.listeners, server._id),
+  ]);
+  const rewards = rewardsOf(listener);
   return {
     ...headOf(server),
-    votes: votes.map(({ username, votedAt, claim }) => ({
-      date: longDate(votedAt),
-      timestamp: Math.floor(votedAt.getTime() / 1_000),
-      nickname: username,
+    votes: votes.map((vote) => ({
+      date: longDate(vote.votedAt),
+      timestamp: Math.floor(vote.votedAt.getTime() / 1_000),
+      nickname: vote.username,
       steamid: '',
-      claimed: claim ? '1' : '0',
+      claimed: isRewarded(vote, rewards) ? '1' : '0',
     })),
   };
 }

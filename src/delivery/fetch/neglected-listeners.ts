@@ -1,31 +1,35 @@
 import type { Collection } from 'mongodb';
 import type { Listener } from '../../listeners/listener.ts';
-import { isForgotten } from '../../listeners/listener-state.ts';
+import { FORGOTTEN_AFTER_MS, isForgotten } from '../../listeners/listener-state.ts';
 import { anyOf } from '../../platform/batching/find-loader.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { after, type Clock } from '../../platform/clock.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { serversWithOpenWork } from '../sweep.ts';
 
 const SERVERS_A_STEP = 512;
 
-type ReadDeps = { listeners: Collection<Listener>; votes: Collection<Vote> };
+type ReadDeps = { listeners: Collection<Listener>; votes: Collection<Vote>; clock: Clock };
 
 /**
- * The listeners that fetch and whose servers have votes waiting or taken, up to 512 at a time. The cost grows with the
- * number of servers that have such votes, not with the number of listeners.
+ * The listeners that fetch and whose servers have votes that were queued 10 minutes ago or earlier and are waiting or
+ * taken, up to 512 at a time. The cost grows with the number of servers that have such votes, not with the number of
+ * listeners.
  */
-export async function* fetchingWithOpenVotes({ listeners, votes }: ReadDeps): AsyncGenerator<Listener[]> {
-  const serverIds = await serversWithOpenWork(votes);
+export async function* fetchingWithOpenVotes({
+  listeners,
+  votes,
+  clock,
+}: ReadDeps): AsyncGenerator<Listener[]> {
+  const queuedBy = after(clock.now(), -FORGOTTEN_AFTER_MS);
+  const serverIds = await serversWithOpenWork(votes, { queuedBy });
   for (let start = 0; start < serverIds.length; start += SERVERS_A_STEP) {
     const serverId = anyOf(serverIds.slice(start, start + SERVERS_A_STEP));
     yield await listeners.find({ serverId, protocol: 'fetch' }).toArray();
   }
 }
 
-/**
- * The listeners that have not fetched for 10 minutes (`isForgotten`) while votes of their servers wait or are taken.
- */
-export async function neglectedListeners(deps: ReadDeps & { clock: Clock }): Promise<Listener[]> {
+/** The listeners that have not fetched for 10 minutes (`isForgotten`) while votes have been open for as long. */
+export async function neglectedListeners(deps: ReadDeps): Promise<Listener[]> {
   const now = deps.clock.now();
   const found: Listener[] = [];
   for await (const some of fetchingWithOpenVotes(deps)) {

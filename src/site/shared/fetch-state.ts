@@ -1,16 +1,18 @@
 import { EXPLANATIONS } from '../../delivery/diagnosis/explanations.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
 import { t } from '../../language/t.ts';
-import { isForgotten } from '../../listeners/listener-state.ts';
+import { FORGOTTEN_AFTER_MS, isForgotten } from '../../listeners/listener-state.ts';
+import { after } from '../../platform/clock.ts';
 import { timeAgo } from './format.ts';
 import { type Html, html } from './html.ts';
 import { notice } from './parts.ts';
 
-type Fetching = Pick<ListenerView, 'protocol' | 'pause' | 'fetched' | 'updatedAt' | 'waiting'>;
+type Fetching = Pick<ListenerView, 'protocol' | 'pause' | 'fetched' | 'updatedAt' | 'queuedSince'>;
 
-/** Whether nobody has fetched a listener's votes for 10 minutes although votes wait. */
+/** Whether nobody has fetched a listener's votes for 10 minutes although votes have waited for as long. */
 export function isNeglected(listener: Fetching, now: Date): boolean {
-  return listener.waiting > 0 && isForgotten(listener, now);
+  const { queuedSince } = listener;
+  return queuedSince !== null && now > after(queuedSince, FORGOTTEN_AFTER_MS) && isForgotten(listener, now);
 }
 
 /** The text for a `User-Agent` header: `tallyport-relay/1.0 (Java 21)` becomes `tallyport-relay 1.0 (Java 21)`. */

@@ -33,11 +33,11 @@ export const LISTENER_TONES: Record<ListenerState, Tone> = {
 };
 
 type Stated = Pick<ListenerView, 'state' | 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt' | 'tested'> &
-  Partial<Pick<ListenerView, 'protocol' | 'fetched' | 'pause' | 'waiting'>>;
+  Partial<Pick<ListenerView, 'protocol' | 'fetched' | 'pause' | 'queuedSince'>>;
 
 /**
  * The badge with a listener's state. “active” means that a vote or test vote arrived with the current settings, or
- * that a program has fetched votes. If `now` and `listener.waiting` are given: the badge also says whether votes wait
+ * that a program has fetched votes. If `now` and `listener.queuedSince` are given: the badge also says whether votes wait
  * and nobody fetches them.
  */
 export function listenerBadge(listener: Stated, now?: Date): Html {
@@ -45,10 +45,10 @@ export function listenerBadge(listener: Stated, now?: Date): Html {
 }
 
 function toneAndText(listener: Stated, now?: Date): [Tone, string] {
-  const { state, protocol, waiting = 0 } = listener;
+  const { state, protocol, queuedSince = null } = listener;
   if (protocol === 'fetch' && state === 'active') {
     const { pause = null, fetched, updatedAt } = listener;
-    const fetching = { protocol, pause, updatedAt, waiting, ...(fetched ? { fetched } : {}) };
+    const fetching = { protocol, pause, updatedAt, queuedSince, ...(fetched ? { fetched } : {}) };
     if (now && isNeglected(fetching, now)) return ['bad', t('not fetched')];
     return listener.fetched ? ['good', t(LISTENER_STATES.active)] : ['attention', t('not fetched yet')];
   }

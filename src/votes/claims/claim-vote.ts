@@ -52,7 +52,10 @@ export async function checkClaim(deps: ClaimDeps, player: ClaimedPlayer): Promis
   return { kind: 'none', vote: null };
 }
 
-/** Whether a claim of the vote answers “claimed before”: with `both`, what the listener got can still be claimed. */
+/**
+ * Whether a vote of a server with these rewards is rewarded without a further claim: a plugin claimed it, the listener
+ * rewards it, or it was imported and rewarded elsewhere. With `both`, votes that the listener got can be claimed.
+ */
 export function isRewarded(vote: Pick<Vote, 'seq' | 'claim' | 'delivery'>, rewards: Rewards): boolean {
   return isImported(vote) || Boolean(vote.claim) || (rewards !== 'both' && isForListener(vote));
 }

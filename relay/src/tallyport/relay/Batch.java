@@ -170,7 +170,7 @@ final class Batch {
     }
 
     private static String lineOf(Delivery vote, Outcome outcome, String reason) {
-        return "vote " + vote.voteId + " of " + vote.username + ": " + outcome.word()
+        return "vote " + vote.voteId + " of " + Printable.line(vote.username, Integer.MAX_VALUE) + ": " + outcome.word()
                 + (vote.sending > 1 ? ", sending " + vote.sending : "") + (reason.isEmpty() ? "" : " (" + reason + ")");
     }
 }

@@ -69,10 +69,14 @@ final class Delivery {
         return text;
     }
 
-    /** A text that a vote plugin can take: in Votifier v1 a line feed would forge the fields after it. */
+    /**
+     * A text that a vote plugin can take: in Votifier v1 a line feed would forge the fields after it. The separators U+2028
+     * and U+2029 end no line there, and the listing takes names that have them.
+     */
     private static String line(Map<?, ?> json, String field) {
         String text = text(json, field);
-        if (text.isEmpty() || !text.equals(Printable.line(text, Integer.MAX_VALUE))) {
+        if (text.isEmpty() || text.codePoints().anyMatch(
+                point -> Character.isISOControl(point) || (point >= 0xD800 && point <= 0xDFFF))) {
             throw new IllegalArgumentException(field + " is empty or has control characters");
         }
         return text;
