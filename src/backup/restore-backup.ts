@@ -12,6 +12,7 @@ import { DURABLE } from '../platform/mongo.ts';
 import type { Progress } from '../platform/progress.ts';
 import { type SecretBox, UnsealError } from '../platform/secrets.ts';
 import type { AppDeps } from '../process/app-deps.ts';
+import { mendExclusions } from '../votes/exclusions/mend-exclusions.ts';
 import { sum } from '../votes/vote-counts.ts';
 import { hashOf, readBsonFile } from './bson-file.ts';
 import { type BackupCollection, BackupError, type Manifest, readManifest } from './manifest.ts';
@@ -89,7 +90,8 @@ export function hasSecretKey(secrets: SecretBox, { seal }: Manifest): boolean {
 
 /**
  * Restores a backup into an empty database and migrates it to this version. Votes that were waiting or being sent
- * become `unconfirmed` before they are inserted, so no worker ever sends them. Waiting messages are dropped. If an
+ * become `unconfirmed` before they are inserted, so no worker ever sends them. Votes and
+ * their exclusions are made to fit together (`mendExclusions`). Waiting messages are dropped. If an
  * interrupted restore is run again, it starts from the beginning, or only migrates if every document was restored.
  * Until the restore has ended, `migrate` refuses the database.
  *
@@ -138,7 +140,8 @@ async function restoreDocuments(
   }
   await run.throwIfLost();
   for (const { name, options } of collections) await expireAgain(db, name, options);
-  const { heldVotes, droppedMessages } = changes;
+  const { heldVotes, droppedMessages, exclusions } = changes;
+  await mendExclusions(deps, exclusions);
   // Links that were mailed before the restore must not change an e-mail address.
   await deps.addressChanges.deleteMany({ decidedAt: { $exists: false } }, { writeConcern: DURABLE });
   const repeatedDeletions = await repeatDeletionRequests(deps);
@@ -221,6 +224,8 @@ async function expireAgain(
 class Changes {
   heldVotes = 0;
   droppedMessages = 0;
+  /** The ids of the exclusions that votes name, and by how many votes. */
+  readonly exclusions = new Map<string, number>();
   readonly #now: Date;
 
   constructor(now: Date) {
@@ -231,6 +236,10 @@ class Changes {
     switch (collection) {
       case 'votes':
         if (holdRestoredVote(document, this.#now)) this.heldVotes += 1;
+        for (const by of document.excludedBy ?? []) {
+          const id = by.toHexString();
+          this.exclusions.set(id, (this.exclusions.get(id) ?? 0) + 1);
+        }
         break;
       case 'mails':
       case 'discord_messages':

@@ -37,8 +37,7 @@ type Options = {
 /**
  * Writes the documents of all collections that `isBackedUp` accepts into a new folder, which gets its name when the
  * backup is complete. On a replica set or a sharded cluster all documents are read at one moment, unless `noSnapshot`
- * is set. A standalone mongod cannot do that: the collections are read one after another, idempotency keys first and
- * votes last, so that the backup has the vote of every answered key.
+ * is set. A standalone mongod cannot do that: the collections are read one after another, in the order of `readAt`.
  *
  * @param folder - must not exist; its parent folder must exist
  * @throws {BackupError} `folder-exists`, `snapshot-too-old`; the errors of MongoDB and of the file system
@@ -124,8 +123,20 @@ async function collectionsOf(db: Db): Promise<Found[]> {
     .toSorted((a, b) => readAt(a.name) - readAt(b.name) || a.name.localeCompare(b.name));
 }
 
+/** What says that other documents are complete is read before them: marks of finished work, answered keys. */
+const READ_FIRST = ['migrations', 'period_marks', 'idempotency_keys'];
+
+/**
+ * What other documents name is read after them: a vote names its exclusions, server and token, and these name the owner.
+ * They were stored before what names them, so the backup has them.
+ */
+const READ_LAST = ['votes', 'vote_exclusions', 'blocks', 'servers', 'api_tokens', 'pictures', 'people'];
+
+/** The place of a collection in the order of reading. Those in neither list are between the two. */
 function readAt(name: string): number {
-  return name === 'idempotency_keys' ? 0 : name === 'votes' ? 2 : 1;
+  return READ_FIRST.includes(name)
+    ? READ_FIRST.indexOf(name) - READ_FIRST.length
+    : READ_LAST.indexOf(name) + 1;
 }
 
 async function estimateOf(db: Db, collections: Found[]): Promise<number> {

@@ -41,14 +41,42 @@ describe('taking', () => {
     expect((await server.take({ max: 2, request_id: 'r1' })).map(({ username }) => username)).toEqual(['c']);
   });
 
-  test('a paused listener hands out nothing and says so', async () => {
+  test('a repeated request_id returns at most `max` votes, the oldest', async () => {
+    server = await addFetchingServer(web);
+    for (const player of ['a', 'b', 'c']) await server.cast(player);
+    const [a, b] = await server.take({ max: 3, request_id: 'r1' });
+    const again = await server.take({ max: 2, request_id: 'r1' });
+    expect(again.map(({ lease, vote_id }) => [lease, vote_id])).toEqual(
+      [a, b].map((one) => [one?.lease, one?.vote_id]),
+    );
+  });
+
+  test('a paused listener hands out nothing new and says so; a repeated request_id returns its votes', async () => {
     server = await addFetchingServer(web);
     await server.cast('Alex');
+    const taken = await server.take({ request_id: 'r1' });
+    await server.cast('Steve');
     await web.deps.listeners.updateOne(
       { serverId: server.serverId },
       { $set: { pause: { at: new Date(), by: 'owner' } } },
     );
     expect((await server.call()).body).toEqual({ deliveries: [], paused: true });
+    const { body } = await server.call({ request_id: 'r1' });
+    expect(body).toMatchObject({ deliveries: [{ username: 'Alex', lease: taken[0]?.lease }], paused: true });
+    await server.settle(taken, 'delivered');
+    expect((await server.call({ request_id: 'r1' })).body).toEqual({ deliveries: [], paused: true });
+  });
+
+  test('a vote that may be sent only once is taken alone; one that may have arrived is only taken first', async () => {
+    server = await addFetchingServer(web);
+    const { serverId } = server;
+    const [, b] = [await server.cast('a'), await server.cast('b'), await server.cast('c')];
+    await web.deps.votes.updateOne({ serverId, _id: b._id }, { $set: { 'delivery.ambiguousEnds': 1 } });
+    const names = async () => (await server.take()).map(({ username }) => username);
+    expect([await names(), await names()]).toEqual([['a'], ['b', 'c']]);
+    await web.deps.listeners.updateOne({ serverId }, { $set: { maxSendings: 1 } });
+    for (const player of ['d', 'e']) await server.cast(player);
+    expect([await names(), await names(), await names()]).toEqual([['d'], ['e'], []]);
   });
 
   test('a body with a field out of its bounds is refused', async () => {

@@ -9,9 +9,15 @@ import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { finishOwedResends } from '../../src/delivery/unconfirmed-votes.ts';
 import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
+import { decideHeld } from '../../src/votes/exclusions/decide-held.ts';
 import { finishExclusion } from '../../src/votes/exclusions/finish-exclusion.ts';
+import { openGroups } from '../../src/votes/exclusions/held-votes.ts';
 import { openQuarantine } from '../../src/votes/exclusions/quarantine.ts';
-import { requestInclusion } from '../../src/votes/exclusions/request-exclusion.ts';
+import {
+  requestExclusion,
+  requestInclusion,
+  unfinishedExclusions,
+} from '../../src/votes/exclusions/request-exclusion.ts';
 import type { Attempt, Vote } from '../../src/votes/vote.ts';
 import { type DeliveryBench, deliveryBenchOn, drainHere, openDeliveryDeps } from '../support/delivering.ts';
 import { testDeps } from '../support/test-deps.ts';
@@ -30,6 +36,8 @@ let open: Vote[];
 const bannerUpload = { id: 'a'.repeat(24), at: new Date() };
 let dueAt: Date;
 let quarantined: { bench: DeliveryBench; vote: Vote; exclusionId: ObjectId };
+let undecidable: { bench: DeliveryBench; votes: Vote[] };
+let halfDone: { excluded: Vote; included: Vote };
 
 beforeAll(async () => {
   const clocked = await openDeliveryDeps();
@@ -38,6 +46,8 @@ beforeAll(async () => {
   const now = clock.now();
   await storeVotes();
   await storeQuarantine(await deliveryBenchOn(clocked));
+  await storeUndecidable(await deliveryBenchOn(clocked));
+  await storeHalfDone(await deliveryBenchOn(clocked));
 
   const mail = { to: 'a@example.org', subject: 's', createdAt: now, attempts: 0 };
   await deps.mails.insertMany([
@@ -94,15 +104,59 @@ async function storeVotes(): Promise<void> {
 
 /** A quarantine with a vote, whose release is under way. */
 async function storeQuarantine(held: DeliveryBench): Promise<void> {
-  const { deps, clock, cast, serverId } = held;
+  const { deps, cast, serverId } = held;
   const vote = await cast('Steve');
   const exclusionId = await openQuarantine(deps, serverId, 'many at once');
-  const at = clock.now();
-  const excluded = { excludedBy: [exclusionId], excludedAt: at, quarantinedAt: at };
-  const delivery = deliveryIn('none');
-  await deps.votes.updateOne({ _id: vote._id, serverId }, { $set: { ...excluded, delivery } });
+  await hold(held, vote, [exclusionId]);
   await requestInclusion(deps, exclusionId, 'test');
   quarantined = { bench: held, vote, exclusionId };
+}
+
+async function hold({ deps, clock }: DeliveryBench, vote: Vote, excludedBy: ObjectId[]): Promise<void> {
+  const { _id, serverId } = vote;
+  const at = clock.now();
+  const excluded = { excludedBy, excludedAt: at, quarantinedAt: at };
+  await deps.votes.updateOne({ _id, serverId }, { $set: { ...excluded, delivery: deliveryIn('none') } });
+}
+
+/** As the collections of a lone mongod were read one after another: held votes whose exclusion is missing, or undone. */
+async function storeUndecidable(held: DeliveryBench): Promise<void> {
+  const { deps, cast, serverId } = held;
+  const [missing, undone, both] = [await cast('Missing'), await cast('Undone'), await cast('Both')];
+  const undoneId = await openQuarantine(deps, serverId, 'many at once', { cause: 'network', origin: 'x' });
+  await requestInclusion(deps, undoneId, 'test');
+  await finishExclusion(deps, undoneId, { settledMs: -HOUR });
+  await hold(held, missing, [new ObjectId()]);
+  await hold(held, undone, [undoneId]);
+  await hold(held, both, [undoneId, new ObjectId()]);
+  undecidable = { bench: held, votes: [missing, undone, both] };
+}
+
+/** An operator's exclusion and the undoing of another one that are finished, and votes that were read before. */
+async function storeHalfDone({ deps, cast, serverId, clock }: DeliveryBench): Promise<void> {
+  const [excluded, included] = [await cast('Excluded'), await cast('Included')];
+  const range = { serverId, since: new Date(0), until: clock.now(), tokenId: null, reason: 'bought' };
+  for (const [vote, username] of [
+    [excluded, 'Excluded'],
+    [included, 'Included'],
+  ] as const) {
+    await putInState(deps, vote, 'delivered');
+    const _id = new ObjectId();
+    await requestExclusion(deps, _id, range, 'test');
+    const ofPlayer = { username, usernameKey: vote.usernameKey, state: 'excluding-player' } as const;
+    await deps.voteExclusions.updateOne({ _id }, { $set: ofPlayer });
+    await finishExclusion(deps, _id, { settledMs: -HOUR });
+    if (vote === included) {
+      await requestInclusion(deps, _id, 'test');
+      await finishExclusion(deps, _id, { settledMs: -HOUR });
+    }
+    const before = { excludedBy: [_id], excludedAt: clock.now() };
+    await deps.votes.updateOne(
+      { _id: vote._id, serverId },
+      vote === included ? { $set: before } : { $unset: { excludedBy: '', excludedAt: '' } },
+    );
+  }
+  halfDone = { excluded, included };
 }
 
 test('messages that waited are not sent, sessions end, pending resends are forgotten, and users can still keep their accounts', async () => {
@@ -199,4 +253,32 @@ test('a quarantine whose release was under way in the backup ends, and its votes
   expect(await heldByRestore(other)).toEqual([{ serverId, votes: 1 }]);
   const released = await other.votes.findOne({ _id: vote._id, serverId });
   expect(released?.delivery.events.map(({ kind }) => kind)).toEqual(['restored', 'released']);
+});
+
+test('votes whose exclusion is missing or undone in the backup are in the inbox, and a decision ends their hold', async () => {
+  const {
+    votes,
+    bench: { serverId, clock },
+  } = undecidable;
+  const { rows } = await openGroups(other, { limit: 10 });
+  const open = rows.flatMap(({ quarantines }) => quarantines);
+  expect(open).toMatchObject([
+    { quarantine: { serverId, reason: expect.stringContaining('backup') }, votes: votes.length },
+  ]);
+  const quarantineIds = open.map(({ quarantine }) => quarantine._id);
+  await decideHeld(other, 'lift', { quarantineIds, until: clock.now() }, { by: 'test', reason: 'fine' });
+  for (const _id of quarantineIds) await finishExclusion(other, _id, { settledMs: -HOUR });
+  for (const { _id } of votes) {
+    const vote = await other.votes.findOne({ _id, serverId });
+    expect(vote).not.toHaveProperty('excludedAt');
+    expect(vote?.delivery.state).toBe('unconfirmed');
+  }
+});
+
+test('an exclusion that was finished while its votes were read before is carried out again, and so is an undoing', async () => {
+  for (const _id of await unfinishedExclusions(other))
+    await finishExclusion(other, _id, { settledMs: -HOUR });
+  const { excluded, included } = halfDone;
+  const isExcluded = async ({ _id }: Vote) => (await other.votes.findOne({ _id }))?.excludedAt !== undefined;
+  expect([await isExcluded(excluded), await isExcluded(included)]).toEqual([true, false]);
 });

@@ -117,7 +117,7 @@ async function collect(
     .sort({ votedAt: 1 })
     .toArray();
   const servers: Listed[] = [];
-  for (const { serverId, kind, token, mayReorder } of targets) {
+  for (const { serverId, kind, token, maxSendings, mayReorder } of targets) {
     const info = await fetch(`${urls[0]}/api/v1/servers/${serverId}/info`, {
       headers: { authorization: `Bearer ${token}` },
     });
@@ -125,6 +125,7 @@ async function collect(
     servers.push({
       serverId,
       listener: kind,
+      maxSendings,
       ...(mayReorder ? { mayReorder } : {}),
       counted: { monthly: monthly ?? -1, allTime: allTime ?? -1 },
     });
@@ -148,5 +149,7 @@ function stored({ _id, serverId, username, votedAt, delivery }: Vote): StoredVot
       ...(lateAt ? { late: true as const } : {}),
     })),
     ends: delivery.ends,
+    serverErrors: delivery.codes?.['http-unavailable'] ?? 0,
+    resends: delivery.events.filter(({ kind }) => kind === 'resent').length,
   };
 }

@@ -56,16 +56,18 @@ function ofListeners({ targets }: Scene): Record<string, Inject> {
   const working = targets.filter((target) => target.kind === 'working');
   // In v1 a connection that closes in the middle of a frame counts as a success, so nothing could be judged.
   const confirming = working.filter(({ confirms }) => confirms);
+  const websites = working.filter(({ answers504 }) => answers504);
   const on =
-    (some: Target[], begin: keyof Listening, mend: keyof Listening): Inject =>
+    (some: Target[], begin: keyof Listening | 'answers504', mend: keyof Listening): Inject =>
     ({ lasting, which }) => {
       const target = pick(some, which);
-      return during(lasting, target[begin], target[mend]);
+      return during(lasting, () => target[begin]?.(), target[mend]);
     };
   return {
     'listener-away': on(working, 'away', 'back'),
     'listener-loses-answers': on(confirming, 'losesAnswers', 'behave'),
     'listener-resets': on(confirming, 'resets', 'behave'),
+    'listener-answers-504': on(websites, 'answers504', 'behave'),
     'listener-slow': on(working, 'slow', 'behave'),
     'listener-line-cut': onLine(
       (which) => pick(confirming, which).line,

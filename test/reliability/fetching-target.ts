@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ObjectId } from 'mongodb';
 import { setFetchListener } from '../../src/delivery/fetch/fetch-listener.ts';
+import { MAX_SENDINGS } from '../../src/listeners/delivery-limits.ts';
 import { SECOND } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
@@ -19,7 +20,8 @@ const CALL_MS = 8 * SECOND;
 
 /**
  * Lists a server that fetches its votes from both web processes, one of them behind a proxy that can be cut. It notes each
- * vote that it hands over: once for each taking.
+ * vote that it hands over: once for each taking. In the mode `dies` a program ends when it has handed over half of what it took, and
+ * settles nothing; then it starts again.
  */
 export async function addFetchingTarget(
   deps: AppDeps,
@@ -37,7 +39,7 @@ export async function addFetchingTarget(
   const line = await startFaultProxy(Number(new URL(first).port), 'chunks');
   const doors = [`http://127.0.0.1:${line.port}`, ...urls.slice(1)];
 
-  let mode: 'settles' | 'says-nothing' | 'leaves' | 'late' | 'away' = 'settles';
+  let mode: 'settles' | 'dies' | 'leaves' | 'late' | 'away' = 'settles';
   const closed = new AbortController();
   const handedOver = new Set<string>();
 
@@ -79,12 +81,13 @@ export async function addFetchingTarget(
     };
     const answer = await untilAnswered('take', wanted, performance.now() + LEASE_SECONDS * SECOND);
     const taken = (answer as { deliveries: TakenVote[] } | null)?.deliveries ?? [];
-    for (const { vote_id: voteId, lease, username, voted_at } of taken) {
+    const handed = mode === 'dies' ? taken.slice(0, Math.ceil(taken.length / 2)) : taken;
+    for (const { vote_id: voteId, lease, username, voted_at } of handed) {
       if (handedOver.has(`${voteId} ${lease}`)) continue;
       handedOver.add(`${voteId} ${lease}`);
       receipts.push({ serverId, receivedAt: Date.now(), voteId, username, votedAt: Date.parse(voted_at) });
     }
-    if (taken.length === 0 || mode === 'says-nothing') return;
+    if (taken.length === 0 || handed.length < taken.length || mode === 'dies') return;
     if (mode === 'late') await pause(700);
     const results = taken.map(({ vote_id, lease }) => ({ vote_id, lease, outcome: 'delivered' }));
     await untilAnswered('done', { results }, performance.now() + 3 * LEASE_SECONDS * SECOND);
@@ -104,11 +107,12 @@ export async function addFetchingTarget(
     token,
     kind: 'working',
     confirms: true,
+    maxSendings: MAX_SENDINGS,
     mayReorder: true,
     line,
     away: async () => become('away')(),
     back: async () => become('settles')(),
-    losesAnswers: become('says-nothing'),
+    losesAnswers: become('dies'),
     resets: become('leaves'),
     slow: become('late'),
     behave: become('settles'),

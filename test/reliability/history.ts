@@ -45,12 +45,18 @@ export type StoredVote = {
     late?: true;
   }[];
   ends: Partial<Record<OutcomeClass, number>>;
+  /** How often its listener answered 5xx or 408: it may have taken the vote even so. */
+  serverErrors: number;
+  /** How often it was resent by hand. */
+  resends: number;
 };
 
 /** A server and the behaviour of its listener. */
 export type Listed = {
   serverId: string;
   listener: 'working' | 'always-failing';
+  /** How often a vote may be sent without an answer. */
+  maxSendings: number;
   /** Its votes are fetched by several programs at once, which may reorder them. */
   mayReorder?: true;
   /** The votes of this month and of all time, as the API says after the counters were repaired. */

@@ -14,7 +14,12 @@ describe('a history in which all went well', () => {
   });
 
   it('may hold votes for a listener that always fails, forever', () => {
-    const waiting = vote('Alex', 'three', 0, { serverId: FAILING, state: 'waiting', ends: { transient: 3 } });
+    const waiting = vote('Alex', 'three', 0, {
+      serverId: FAILING,
+      state: 'waiting',
+      attemptCount: 3,
+      ends: { transient: 3 },
+    });
     const { calls, votes, servers } = history();
     expect(
       judge(
@@ -52,6 +57,20 @@ describe('a history in which all went well', () => {
       receipts: [...receipts, receipt('Alex', 'one', 0, { receivedAt: NOON + 6 * SECOND })],
     };
     expect(judge(history(changes))).toEqual([]);
+  });
+
+  it('may have a vote received twice after a server error, or after a resend where one sending is allowed', () => {
+    const { receipts, votes, servers } = history();
+    const twice = (more: Partial<StoredVote>) => ({
+      votes: [vote('Alex', 'one', 0, { attemptCount: 2, ...more }), ...votes.slice(1)],
+      receipts: [...receipts, receipt('Alex', 'one', 0, { receivedAt: NOON + 6 * SECOND })],
+    });
+    const retried = twice({ ends: { transient: 1, delivered: 1 }, serverErrors: 1 });
+    expect(judge(history(retried))).toEqual([]);
+    const once = { servers: servers.map((server) => ({ ...server, maxSendings: 1 })) };
+    const resent = twice({ ends: { ambiguous: 1, delivered: 1 }, resends: 1 });
+    expect(judge(history({ ...resent, ...once }))).toEqual([]);
+    expect(rulesBroken({ ...retried, ...once })).toEqual(['sent-as-often-as-allowed']);
   });
 
   it('may have a vote received twice whose first acknowledgement came late', () => {
@@ -204,6 +223,25 @@ describe('the judge finds', () => {
       'a second receipt without an ambiguous end',
       { receipts: [...receipts, receipt('Alex', 'one', 0, { receivedAt: NOON + SECOND })] },
       ['duplicates-only-where-ambiguous'],
+    ],
+    [
+      'a vote that was sent more often than its owner allows',
+      {
+        votes: [
+          vote('Alex', 'one', 0, { attemptCount: 4, ends: { ambiguous: 3, delivered: 1 } }),
+          ...without(votes),
+        ],
+        receipts: [
+          ...receipts,
+          ...[1, 2, 3].map((n) => receipt('Alex', 'one', 0, { receivedAt: NOON + n * SECOND })),
+        ],
+      },
+      ['sent-as-often-as-allowed'],
+    ],
+    [
+      'an attempt without an outcome',
+      { votes: [vote('Alex', 'one', 0, { attemptCount: 2 }), ...without(votes)] },
+      ['outcomes-add-up'],
     ],
     [
       'an attempt out of order',

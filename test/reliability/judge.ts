@@ -14,6 +14,8 @@ export type Rule =
   | 'received-was-cast'
   | 'unknown-counts-once'
   | 'duplicates-only-where-ambiguous'
+  | 'sent-as-often-as-allowed'
+  | 'outcomes-add-up'
   | 'attempts-start-in-order'
   | 'one-vote-in-24-hours'
   | 'one-key-one-vote'
@@ -46,6 +48,8 @@ const RULES: [Rule, Look][] = [
   ['received-was-cast', receivedWasCast],
   ['unknown-counts-once', unknownCountsOnce],
   ['duplicates-only-where-ambiguous', duplicatesOnlyWhereAmbiguous],
+  ['sent-as-often-as-allowed', sentAsOftenAsAllowed],
+  ['outcomes-add-up', outcomesAddUp],
   ['attempts-start-in-order', attemptsStartInOrder],
   ['one-vote-in-24-hours', oneVoteIn24Hours],
   ['one-key-one-vote', oneKeyOneVote],
@@ -156,11 +160,40 @@ function duplicatesOnlyWhereAmbiguous(_history: History, { receiptsByVote, votes
     const ambiguous = vote?.ends.ambiguous ?? 0;
     // A late acknowledgement was not known when the vote was sent again.
     const late = vote?.attempts.filter((attempt) => attempt.late).length ?? 0;
-    return receipts.length <= 1 + ambiguous + late
+    const serverErrors = vote?.serverErrors ?? 0;
+    return receipts.length <= 1 + ambiguous + late + serverErrors
       ? []
       : [
-          `the vote ${voteId} was received ${receipts.length} times with ${ambiguous} ambiguous ends on record`,
+          `the vote ${voteId} was received ${receipts.length} times with ${ambiguous} ambiguous ends and ${serverErrors} server errors on record`,
         ];
+  });
+}
+
+/**
+ * Without a resend by hand a vote arrives at most as often as its owner allows, and each resend allows as many again.
+ * Only with 1 does a server error use up a sending; with more, the vote is retried by its schedule.
+ */
+function sentAsOftenAsAllowed({ votes, servers }: History, { receiptsByVote }: Facts): string[] {
+  const allowedOf = new Map(servers.map(({ serverId, maxSendings }) => [serverId, maxSendings]));
+  return votes.flatMap(({ voteId, serverId, resends, serverErrors }) => {
+    const times = receiptsByVote.get(voteId)?.length ?? 0;
+    const allowed = allowedOf.get(serverId) ?? 1;
+    return times <= allowed * (1 + resends) + (allowed === 1 ? 0 : serverErrors)
+      ? []
+      : [`the vote ${voteId} was received ${times} times, with ${allowed} allowed and ${resends} resends`];
+  });
+}
+
+/** Every attempt has one outcome; the newest attempts that have none yet are stored. */
+function outcomesAddUp({ votes }: History): string[] {
+  return votes.flatMap(({ voteId, attemptCount, attempts, ends }) => {
+    const open = attempts.filter(({ code }) => !code).length;
+    // An outcome of the class `none` takes its attempt out of the count.
+    const ended = Object.entries(ends).filter(([kind]) => kind !== 'none');
+    const outcomes = ended.reduce((total, [, times]) => total + times, open);
+    return outcomes === attemptCount
+      ? []
+      : [`the vote ${voteId} has ${attemptCount} attempts and ${outcomes} outcomes`];
   });
 }
 

@@ -24,8 +24,12 @@ const PAUSE_MS: Span = [500, 2 * SECOND];
 /** The pause in a storm with twice as many faults at the same time. */
 export const SHORT_PAUSE_MS: Span = [250, SECOND];
 
-/** If a worker is suspended for longer than its lease, it must not send votes that another worker has taken over. */
-const LASTING_OF: Partial<Record<string, Span>> = { 'stop-worker': [7 * SECOND, 9 * SECOND] };
+const LASTING_OF: Partial<Record<string, Span>> = {
+  // If a worker is suspended for longer than its lease, it must not send votes that another worker has taken over.
+  'stop-worker': [7 * SECOND, 9 * SECOND],
+  // Votes are tried again by their schedule while it lasts.
+  'listener-answers-504': [5 * SECOND, 9 * SECOND],
+};
 
 /**
  * The faults of a storm: every kind once in a shuffled round, then the next round. The same seed and kinds give the

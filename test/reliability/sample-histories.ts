@@ -34,6 +34,8 @@ export function vote(
     attemptCount: 1,
     attempts: [{ at: NOON + after + 20, code: 'acknowledged', class: 'delivered' }],
     ends: { delivered: 1 },
+    serverErrors: 0,
+    resends: 0,
     ...more,
   };
 }
@@ -56,8 +58,8 @@ export function history(changes: Partial<History> = {}): History {
     votes: [vote('Alex', 'one'), vote('Steve', 'two', SECOND)],
     receipts: [receipt('Alex', 'one'), receipt('Steve', 'two', SECOND)],
     servers: [
-      { serverId: WORKING, listener: 'working', counted: { monthly: 2, allTime: 2 } },
-      { serverId: FAILING, listener: 'always-failing', counted: { monthly: 0, allTime: 0 } },
+      { serverId: WORKING, listener: 'working', maxSendings: 3, counted: { monthly: 2, allTime: 2 } },
+      { serverId: FAILING, listener: 'always-failing', maxSendings: 3, counted: { monthly: 0, allTime: 0 } },
     ],
     crashes: [],
     drifts: 0,

@@ -62,6 +62,8 @@ export async function runStorm(options: StormOptions): Promise<Storm> {
     for (const [index, protocol] of PROTOCOLS.entries()) {
       targets.push(await addTarget(lister, { name: `Storm ${index}`, protocol }, receipts));
     }
+    const once = { name: 'Sent once', protocol: 'http', maxSendings: 1 } as const;
+    targets.push(await addTarget(lister, once, receipts));
     targets.push(await addFetchingTarget(deps, 'Fetching', processes.urls, receipts));
     const failing = { name: 'Failing', protocol: 'votifier-v2', kind: 'always-failing' } as const;
     targets.push(await addTarget(lister, failing, receipts));

@@ -7,6 +7,7 @@ import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import { setListener } from '../../src/delivery/listeners.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { freePort } from '../../src/embedded/free-port.ts';
+import { MAX_SENDINGS } from '../../src/listeners/delivery-limits.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
@@ -30,6 +31,10 @@ export type Target = Listening & {
   kind: 'working' | 'always-failing';
   /** v1 cannot confirm that a vote arrived, so a storm injects nothing that looks like a success. */
   confirms: boolean;
+  /** How often a vote may be sent without an answer. */
+  maxSendings: number;
+  /** Only a website: answers 504, and keeps every second of these votes. */
+  answers504?(): void;
   /** Parallel takers may reorder its votes. */
   mayReorder?: true;
   /** The proxy between the workers and its listener, or between what fetches and a web process. */
@@ -43,8 +48,8 @@ export type Lister = {
   addServer(name: string): Promise<string>;
   issueToken(serverId: string): Promise<string>;
   setVotifier(serverId: string, settings: VotifierSettings): Promise<void>;
-  /** Returns the secret that signs its requests. */
-  setHttp(serverId: string, url: string): Promise<string>;
+  /** Returns the secret that signs its requests. `maxSendings`: only this version knows it. */
+  setHttp(serverId: string, url: string, maxSendings: number): Promise<string>;
 };
 
 export type VotifierSettings = {
@@ -68,20 +73,26 @@ export function listerOf(deps: AppDeps): Lister {
     async setVotifier(serverId, settings) {
       await setListener(deps, new ObjectId(serverId), { ...settings, serviceName: 'Storm' }, 'storm');
     },
-    async setHttp(serverId, url) {
-      const settings = { url, serviceName: 'Storm' };
+    async setHttp(serverId, url, maxSendings) {
+      const settings = { url, serviceName: 'Storm', maxSendings };
       const { secret } = await setHttpListener(deps, new ObjectId(serverId), settings, 'storm');
       return secret ?? '';
     },
   };
 }
 
-type Wanted = { name: string; protocol: 'votifier-v1' | 'votifier-v2' | 'http'; kind?: Target['kind'] };
+type Wanted = {
+  name: string;
+  protocol: 'votifier-v1' | 'votifier-v2' | 'http';
+  kind?: Target['kind'];
+  /** Only of a website. */
+  maxSendings?: number;
+};
 
 /** Lists a server and starts its listener behind a proxy that can be cut; every vote that it takes is noted. */
 export async function addTarget(
   lister: Lister,
-  { name, protocol, kind = 'working' }: Wanted,
+  { name, protocol, kind = 'working', maxSendings = MAX_SENDINGS }: Wanted,
   receipts: Receipt[],
 ): Promise<Target> {
   const serverId = await lister.addServer(name);
@@ -93,8 +104,8 @@ export async function addTarget(
     const site = await startSite(note);
     const line = await startFaultProxy(site.port, 'chunks');
     const url = `http://127.0.0.1:${line.port}/votes`;
-    site.secret = await lister.setHttp(serverId, url);
-    return { ...site, serverId, token, kind, confirms: true, line };
+    site.secret = await lister.setHttp(serverId, url, maxSendings);
+    return { ...site, serverId, token, kind, confirms: true, maxSendings, line };
   }
   const listener = new VotifierListener({
     onVote: ({ username, timestamp, uuid }) =>
@@ -112,6 +123,7 @@ export async function addTarget(
     token,
     kind,
     confirms,
+    maxSendings: MAX_SENDINGS,
     line,
     losesAnswers() {
       listener.behaviour = { onFrame: 'silence' };
@@ -164,7 +176,8 @@ function turningAway(listener: VotifierListener): Pick<Listening, 'away' | 'back
 async function startSite(note: (receipt: Omit<Receipt, 'serverId' | 'receivedAt'>) => void) {
   const port = await freePort();
   const sockets = new Set<Socket>();
-  let answer: 'say' | 'keep' | 'reset' | 'late' = 'say';
+  let answer: 'say' | 'keep' | 'reset' | 'late' | '504' = 'say';
+  let unavailable = 0;
   let server: Server | undefined;
   const site = {
     port,
@@ -181,6 +194,10 @@ async function startSite(note: (receipt: Omit<Receipt, 'serverId' | 'receivedAt'
           response.end(data.challenge);
           return;
         }
+        const is504 = answer === '504';
+        // The gateway gives up before or after the website has taken the vote.
+        if (is504) response.writeHead(504).end();
+        if (is504 && unavailable++ % 2 === 0) return;
         note({ voteId: data.vote_id, username: data.username, votedAt: Date.parse(data.voted_at) });
         if (answer === 'reset') request.socket.resetAndDestroy();
         if (answer === 'say') response.writeHead(204).end();
@@ -209,6 +226,9 @@ async function startSite(note: (receipt: Omit<Receipt, 'serverId' | 'receivedAt'
     },
     slow() {
       answer = 'late';
+    },
+    answers504() {
+      answer = '504';
     },
     behave() {
       answer = 'say';

@@ -40,7 +40,10 @@ const requestIdRule = 'must be 1 to 64 visible ASCII characters';
 const takeBody = z
   .object(
     {
-      max: whole({ least: 1, most: 100, fallback: 20 }).meta({ description: 'The most votes to take.' }),
+      max: whole({ least: 1, most: 100, fallback: 20 }).meta({
+        description:
+          'The most votes to take. Fewer come if a vote may be sent only once, or may have arrived: it is handed out as the first one of a take.',
+      }),
       wait_seconds: whole({ least: 0, most: 30, fallback: 0 }).meta({
         description: 'If no vote is due, how long to wait for one.',
       }),
@@ -54,7 +57,7 @@ const takeBody = z
         .transform((value) => value ?? undefined)
         .meta({
           description:
-            'If the answer is lost, the same call with the same id returns the same unsettled votes while their leases run.',
+            'If the answer is lost, the same call with the same id returns the same unsettled votes while their leases run, also while the listener is paused.',
           examples: ['9f1c2e7a-41'],
         }),
     },
@@ -84,7 +87,9 @@ const takenVotes = z
       .meta({
         description: 'The oldest vote first; retries and parallel takers may change the order.',
       }),
-    paused: z.boolean().meta({ description: 'Whether the owner paused the listener: no votes come then.' }),
+    paused: z
+      .boolean()
+      .meta({ description: 'Whether the owner paused the listener: only a repeated call gets votes then.' }),
   })
   .meta({ title: 'TakenVotes' });
 

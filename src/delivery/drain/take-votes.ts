@@ -7,12 +7,26 @@ import { newAttempt, takenVote, withoutAttempt } from './attempt-record.ts';
 import { endedAt, recordOutcomes } from './record-outcomes.ts';
 import { dueVotesLoader, hasLease, type SharedTake, sharedLargeTakes, sharedTakes } from './shared-takes.ts';
 
-/**
- * How many votes to take, and how many of them are sent at once. If the worker dies while a taken vote waits for a
- * slot, its attempt counts as ambiguous. So a vote that had an ambiguous outcome, or that may be sent only once, is
- * taken only if it is sent at once: otherwise an attempt that sent nothing could make it `unconfirmed`.
- */
+/** How many votes to take, and how many of them are sent at once. */
 type TakeSize = { most: number; atOnce: number };
+
+/**
+ * Those of the next due votes that may be taken together if `atOnce` of them are sent at once. If the worker, or the
+ * program that fetches, dies while a taken vote waits for its turn, its attempt counts as ambiguous. So a vote that had
+ * an ambiguous outcome, or that may be sent only once, is taken only if it is sent at once: otherwise an attempt that
+ * sent nothing could make it `unconfirmed`.
+ */
+export function takenTogether(
+  found: Vote[],
+  listener: Pick<ListenerOfTake, 'maxSendings'>,
+  atOnce: number,
+): Vote[] {
+  const isSentOnce = maxSendingsOf(listener) === 1;
+  const firstNotTaken = found.findIndex(({ delivery }, index) => {
+    return index >= atOnce && (isSentOnce || delivery.ambiguousEnds > 0);
+  });
+  return firstNotTaken === -1 ? found : found.slice(0, firstNotTaken);
+}
 
 /**
  * Takes the next votes of a listener in queue order: one durable write records an attempt on each before anything is
@@ -33,11 +47,7 @@ export async function takeVotes(
   const { votes, clock, batcher, processId } = recording;
   const asked = { listener, test: reason.test, most, clock };
   const { found, now } = await batcher.load(dueVotesLoader, votes, asked);
-  const isSentOnce = maxSendingsOf(listener) === 1;
-  const firstNotTaken = found.findIndex(({ delivery }, index) => {
-    return index >= atOnce && (isSentOnce || delivery.ambiguousEnds > 0);
-  });
-  const next = firstNotTaken === -1 ? found : found.slice(0, firstNotTaken);
+  const next = takenTogether(found, listener, atOnce);
   if (next.length === 0) return [];
 
   const attempt = newAttempt(processId, listener, reason, now);

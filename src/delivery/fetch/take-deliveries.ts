@@ -1,4 +1,5 @@
 import type { Filter } from 'mongodb';
+import type { Listener } from '../../listeners/listener.ts';
 import { SECOND } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
 import { DURABLE } from '../../platform/mongo.ts';
@@ -14,7 +15,7 @@ import {
   withoutAttempt,
 } from '../drain/attempt-record.ts';
 import { takesLoader } from '../drain/shared-takes.ts';
-import { takenOf } from '../drain/take-votes.ts';
+import { takenOf, takenTogether } from '../drain/take-votes.ts';
 
 export type FetchDeps = RecordDeps & { log: Logger };
 
@@ -30,6 +31,9 @@ export type TakenDelivery = Taken & { leaseLeftMs: number };
 /** If other takers took all votes that a call has found, the call looks again. It looks at most this many times. */
 const MOST_ROUNDS = 4;
 
+/** A program that fetches hands over its votes one after the other. */
+const HANDED_OVER_AT_ONCE = 1;
+
 const OLDEST_FIRST = { votedAt: 1 } as const;
 const OF_FETCH = { test: false } as const;
 
@@ -38,31 +42,34 @@ const OF_FETCH = { test: false } as const;
  * lease on each (design rule 4). It takes only votes that still wait: if several takers call at once, each vote goes to
  * one of them.
  *
- * @returns no votes when none is due; the same unsettled votes when `requestId` is repeated while their leases run
+ * @returns no votes when none is due or the listener is paused; the same unsettled votes when `requestId` is repeated
+ *   while their leases run, also during a pause
  * @throws the driver's error when MongoDB fails; votes that may have been taken are given back if possible
  */
 export async function takeDeliveries(
   deps: FetchDeps,
-  listener: ListenerOfTake,
+  listener: ListenerOfTake & Pick<Listener, 'pause'>,
   { most, leaseMs, requestId }: TakeCall,
 ): Promise<TakenDelivery[]> {
   const { votes, clock, batcher, config, processId } = deps;
   const { serverId } = listener;
   if (requestId) {
-    const again = await takeAgain(deps, serverId, requestId);
+    const again = await takeAgain(deps, serverId, requestId, most);
     if (again.length > 0) return again;
   }
+  if (listener.pause) return [];
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const now = clock.now();
     const due = dueVotes(listener, now, OF_FETCH);
     const found = await votes.find(due, { sort: OLDEST_FIRST, limit: most, hint: BY_STATE }).toArray();
-    if (found.length === 0) return [];
+    const next = takenTogether(found, listener, HANDED_OVER_AT_ONCE);
+    if (next.length === 0) return [];
     const attempt: Attempt = {
       ...newAttempt(processId, listener, OF_FETCH, now),
       leaseMs,
       ...(requestId ? { requestId } : {}),
     };
-    const ids = found.map(({ _id }) => _id);
+    const ids = next.map(({ _id }) => _id);
     const statement = {
       q: { ...due, _id: { $in: ids } },
       u: attemptUpdate(config, attempt, listener, OF_FETCH),
@@ -73,14 +80,14 @@ export async function takeDeliveries(
     const begunAt = performance.now();
     try {
       const isWhole = await batcher.load(takesLoader, votes, { statement, size: ids.length });
-      const taken = await takenOf(deps, found, attempt, isWhole);
+      const taken = await takenOf(deps, next, attempt, isWhole);
       const leaseLeftMs = Math.max(0, leaseMs - (performance.now() - begunAt));
       if (taken.length > 0) return taken.map((one) => ({ ...one, leaseLeftMs }));
     } catch (error) {
       // If the write took some votes before it failed, they are given back. The call does not wait for this.
       void giveBackDeliveries(
         deps,
-        found.map((vote) => ({ vote, attempt })),
+        next.map((vote) => ({ vote, attempt })),
       );
       throw error;
     }
@@ -89,13 +96,16 @@ export async function takeDeliveries(
 }
 
 /**
- * The unsettled votes that were taken with `requestId` and whose leases have not ended; no attempt is added. They are
- * marked as `repeated`: if the client of the earlier call has left, that call does not give them back.
+ * The oldest `most` unsettled votes that were taken with `requestId` and whose leases have not ended; no attempt is
+ * added. They are marked as `repeated`: if the client of the earlier call has left, that call does not give them back.
+ * If two processes took votes for the same call, there may be more: the earlier call gives these back, or their leases
+ * end.
  */
 async function takeAgain(
   { votes }: FetchDeps,
   serverId: Vote['serverId'],
   requestId: string,
+  most: number,
 ): Promise<TakenDelivery[]> {
   const open: Filter<Vote> = {
     serverId,
@@ -103,10 +113,13 @@ async function takeAgain(
     'delivery.state': 'sending',
     $expr: { $gt: ['$delivery.leaseUntil', '$$NOW'] },
   };
-  const first = await votes.findOne(open, { projection: { _id: 1 } });
-  if (!first) return [];
+  const oldest = await votes
+    .find(open, { sort: OLDEST_FIRST, limit: most, projection: { _id: 1 } })
+    .toArray();
+  if (oldest.length === 0) return [];
+  const again = { ...open, _id: { $in: oldest.map(({ _id }) => _id) } };
   await votes.updateMany(
-    open,
+    again,
     { $set: { 'delivery.attempts.$[attempt].repeated': true } },
     {
       arrayFilters: [{ 'attempt.requestId': requestId, 'attempt.code': { $exists: false } }],
@@ -116,7 +129,7 @@ async function takeAgain(
   const repeated = { $elemMatch: { requestId, repeated: true, code: { $exists: false } } } as const;
   const found = await votes
     .aggregate<Vote & { leaseLeftMs: number }>([
-      { $match: { ...open, 'delivery.attempts': repeated } },
+      { $match: { ...again, 'delivery.attempts': repeated } },
       { $set: { leaseLeftMs: { $subtract: ['$delivery.leaseUntil', '$$NOW'] } } },
       { $sort: OLDEST_FIRST },
     ])

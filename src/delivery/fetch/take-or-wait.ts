@@ -72,9 +72,9 @@ export async function takeOrWait(
   let waitedMs = 0;
   try {
     for (let listener = first; ; listener = await readAgain()) {
-      const taken = listener.pause ? [] : await takeForClient(deps, listener, call, client);
-      // More votes may be due. `>=`: a repeated call may get votes that two processes took, and so more than `most`.
-      if (taken.length >= call.most) waiting.wakeOne(listener.serverId.toHexString());
+      const taken = await takeForClient(deps, listener, call, client);
+      // More votes may be due, also if this call got fewer than it may (`takenTogether`).
+      if (taken.length > 0) waiting.wakeOne(listener.serverId.toHexString());
       if (taken.length > 0 || !wait) return { taken, listener, waitedMs };
       wait.isPaused = Boolean(listener.pause);
       const from = performance.now();

@@ -13,7 +13,7 @@ type Woken = 'due' | 'over';
 /** A take that waits for votes. It has a timer, but no database connection and no query of its own. */
 export class WaitingTake {
   readonly endsAt: number;
-  /** Whether its listener is paused: then no votes are handed out, and no query looks for due ones. */
+  /** Whether its listener is paused: then no due votes are handed out, and no query looks for them. */
   isPaused = false;
   #state: Woken | 'quiet' = 'quiet';
   #resume: ((woken: Woken) => void) | null = null;
@@ -102,8 +102,8 @@ export class WaitingTakes {
   }
 
   /**
-   * Wakes one idle take of a server, or all takes if none is idle. If the idle one gets as many votes as it may,
-   * `takeOrWait` wakes the next one.
+   * Wakes one idle take of a server, or all takes if none is idle. If the idle one gets votes, `takeOrWait` wakes the
+   * next one.
    */
   wakeOne(id: string): void {
     const takes = [...(this.#byServer.get(id) ?? [])];

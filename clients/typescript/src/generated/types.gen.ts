@@ -209,7 +209,7 @@ export type ReportRefused = {
 
 export type TakeRequest = {
     /**
-     * The most votes to take.
+     * The most votes to take. Fewer come if a vote may be sent only once, or may have arrived: it is handed out as the first one of a take.
      */
     max?: number | null;
     /**
@@ -221,7 +221,7 @@ export type TakeRequest = {
      */
     lease_seconds?: number | null;
     /**
-     * If the answer is lost, the same call with the same id returns the same unsettled votes while their leases run.
+     * If the answer is lost, the same call with the same id returns the same unsettled votes while their leases run, also while the listener is paused.
      */
     request_id?: string | null;
 };
@@ -258,7 +258,7 @@ export type TakenVotes = {
         lease_seconds_left: number;
     }>;
     /**
-     * Whether the owner paused the listener: no votes come then.
+     * Whether the owner paused the listener: only a repeated call gets votes then.
      */
     paused: boolean;
 };
