@@ -10,7 +10,10 @@ export const RESENDABLE_MS = 30 * DAY;
 /** How many ambiguous outcomes make a vote unconfirmed. Each may have been a delivery; owners can choose fewer. */
 export const MAX_SENDINGS = 3;
 
-/** How many times a vote may be sent while no answer comes. Reads a listener's settings or an attempt's record. */
+/**
+ * How many times a vote may be sent while no answer comes; with 1, an HTTP 5xx or 408 also ends its sendings. Reads a listener's
+ * settings or an attempt's record.
+ */
 export function maxSendingsOf({ maxSendings }: { maxSendings?: number | null | undefined }): number {
   return maxSendings ?? MAX_SENDINGS;
 }

@@ -311,12 +311,12 @@ export const OUTCOMES = {
     'Die Maschine antwortet über IPv6, aber an diesem Port lauscht dort nichts, oder eine Firewall weist die Verbindung ab.',
   'Check that the program that takes the votes runs and listens over IPv6 too, and that no firewall rejects it, or remove the IPv6 address (AAAA record) of the host.':
     'Prüfe, ob das Programm, das die Stimmen annimmt, läuft und auch über IPv6 lauscht und ob keine Firewall es abweist, oder entferne die IPv6-Adresse (AAAA-Eintrag) des Hosts.',
-  'The website limits how many requests it takes (HTTP 429), and this vote was over its limit; it may have arrived all the same.':
-    'Die Website begrenzt, wie viele Anfragen sie annimmt (HTTP 429), und diese Stimme war über dem Limit; sie ist vielleicht trotzdem angekommen.',
-  'Raise the limit of the website, or of the proxy or filter in front of it, for this URL.':
-    'Erhöhe das Limit der Website oder des Proxys oder Filters davor für diese URL.',
-  'The website limits how many requests it takes (HTTP 429), and the challenge was over its limit; no vote was posted.':
-    'Die Website begrenzt, wie viele Anfragen sie annimmt (HTTP 429), und die Challenge war über dem Limit; es wurde keine Stimme gesendet.',
+  'The website takes no more requests for now (HTTP 429, or 503 with Retry-After); the vote may have arrived all the same.':
+    'Die Website nimmt zurzeit keine weiteren Anfragen an (HTTP 429 oder 503 mit Retry-After); die Stimme ist vielleicht trotzdem angekommen.',
+  'Raise the limit of the website, or of the proxy or filter in front of it, for this URL; if it is down for maintenance, wait until it is back.':
+    'Erhöhe das Limit der Website oder des Proxys oder Filters davor für diese URL; wird sie gerade gewartet, warte, bis sie wieder da ist.',
+  'The website takes no more requests for now (HTTP 429, or 503 with Retry-After), and it got a challenge; no vote was posted.':
+    'Die Website nimmt zurzeit keine weiteren Anfragen an (HTTP 429 oder 503 mit Retry-After) und bekam eine Challenge; es wurde keine Stimme gesendet.',
   'The website answered that it changes the protocol (HTTP 101), which no vote asks for; the vote may have arrived all the same.':
     'Die Website hat geantwortet, dass sie das Protokoll wechselt (HTTP 101), was keine Stimme verlangt; die Stimme ist vielleicht trotzdem angekommen.',
   'Check that the URL leads to what takes the votes, not to a WebSocket, and answer with a status of 200 to 299.':

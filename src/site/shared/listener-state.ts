@@ -169,7 +169,7 @@ const LIMITED = defineMessage(
 
 /** The number of unconfirmed votes, with a link to send them again. */
 function unconfirmedText(unconfirmed: number, path: string): Html {
-  const words = t('no answer after the last attempt. They may have arrived.');
+  const words = t('not acknowledged after the last attempt. They may have arrived.');
   return html`${waitingText(unconfirmed)}: ${words} ${resendLink(path, 'unconfirmed')}`;
 }
 
