@@ -56,7 +56,7 @@ export function attemptLeaseMs(
 /** After this many failures in a row a listener is unreachable. */
 export const BREAKER_THRESHOLD = 3;
 
-/** After this many refused votes in a row the settings of the listener are considered wrong. */
+/** If a listener that has taken no vote refuses this many in a row, its settings are considered wrong. */
 export const VOTE_FAULT_THRESHOLD = 5;
 
 /** How many votes are sent to one listener at once; to a listener under test, only one. */

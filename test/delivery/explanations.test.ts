@@ -118,7 +118,7 @@ describe('explanations', () => {
     ['http-upgraded', 'http', /\(HTTP 101\)/, /not to a WebSocket/],
     ['http-headers-too-long', 'http', /longer than 16 KiB/, /shorter headers/],
     // The owner may not be allowed to see a website's answer.
-    ['vote-refused', 'http', /\(HTTP 4xx\)/, /^Look into the website’s log/],
+    ['vote-refused', 'http', /though it has taken others/, /^Look into the website’s log/],
     ['certificate-other-name', 'http', /for another name/, /name in the certificate/],
     ['certificate-expired', 'http', /has expired/, /^Renew/],
     ['certificate-not-yet-valid', 'http', /not valid yet/, /^Wait until its first day/],

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
+import { showListener } from '../../src/delivery/listeners.ts';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
+import { createSend } from '../../src/delivery/send-vote.ts';
 import { statusText } from '../../src/delivery/timeline/status-text.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { HOUR } from '../../src/platform/clock.ts';
@@ -98,5 +101,82 @@ describe('A website that answers a vote with a server error', () => {
     await drain();
     expect((await vote(alex)).delivery).toMatchObject({ state: 'unconfirmed', attemptCount: 2 });
     expect(site.received).toHaveLength(3);
+  });
+});
+
+describe('A website that has taken votes', () => {
+  /** `siteBench` whose website refuses the players “Nobody 1”, “Nobody 2” and so on. */
+  async function pickyBench(status: number) {
+    const bench = await siteBench();
+    const { deps, serverId, site, cast, vote } = bench;
+    const refusals = { status };
+    site.challenges = 0;
+    site.answer = (response, { body }) => {
+      const isRefused = body.includes('Nobody');
+      response.writeHead(isRefused ? refusals.status : 204, { location: '/elsewhere' });
+      response.end(isRefused ? 'no such player' : '');
+    };
+    const castAll = async (names: string[]) => {
+      const votes = [];
+      for (const name of names) votes.push(await cast(name));
+      return votes;
+    };
+    const states = async (votes: Awaited<ReturnType<typeof castAll>>) => {
+      const found = await Promise.all(votes.map(vote));
+      return found.map(({ delivery }) => delivery.state);
+    };
+    const listener = () => showListener(deps, serverId);
+    return { ...bench, refusals, castAll, states, listener };
+  }
+
+  it.each([
+    302, 401, 403, 404, 405, 410, 422, 501,
+  ])('and refuses single players with %i, but repeats a challenge, gets all other votes', async (status) => {
+    const { site, castAll, drain, states, listener, vote } = await pickyBench(status);
+    const votes = await castAll(['Nobody 1', 'Nobody 2', 'Nobody 3', 'Steve', 'Alex']);
+    await drain();
+    expect(await states(votes)).toEqual(['failed', 'failed', 'failed', 'delivered', 'delivered']);
+    expect(await listener()).toMatchObject({ state: 'active', pause: null });
+    expect(site.challenges).toBe(1);
+    const [refused] = votes;
+    if (!refused) throw new Error('no vote');
+    expect((await vote(refused)).delivery.attempts).toMatchObject([
+      { code: 'vote-refused', class: 'vote-only', words: `HTTP ${status} no such player` },
+    ]);
+  });
+
+  it.each([
+    [404, 'http-not-found'],
+    [422, 'http-votes-refused'],
+  ])('and refuses a vote with %i and a new challenge too is paused, and the votes wait', async (status, code) => {
+    const { site, castAll, drain, states, listener } = await pickyBench(status);
+    site.answerChallenge = (response) => void response.writeHead(404).end('gone');
+    const votes = await castAll(['Nobody 1', 'Steve']);
+    await drain();
+    expect((await states(votes))[0]).toBe('waiting');
+    expect(await listener()).toMatchObject({
+      state: 'paused',
+      pause: {
+        code,
+        words: `HTTP ${status} no such player`,
+        detail: 'A new challenge failed too: HTTP 404 gone',
+      },
+    });
+  });
+
+  it('and refuses a vote while it answers no challenge with an error of the settings is not paused', async () => {
+    const { site, castAll, drain, states, listener } = await pickyBench(404);
+    site.answerChallenge = (response) => void response.writeHead(503).end('busy');
+    const votes = await castAll(['Nobody 1', 'Steve']);
+    await drain();
+    expect(await states(votes)).toEqual(['failed', 'delivered']);
+    expect(await listener()).toMatchObject({ state: 'active' });
+  });
+
+  it('and refuses the player of a test vote is said to refuse that vote, not to lack the URL', async () => {
+    const { deps, serverId, site } = await pickyBench(404);
+    site.answer = (response) => void response.writeHead(404).end('no such player');
+    const withSend = { ...deps, send: createSend(deps.config) };
+    expect(await diagnoseListener(withSend, serverId)).toMatchObject({ fault: 'vote-refused' });
   });
 });

@@ -87,7 +87,7 @@ export const WEBSITE_EXPLANATIONS = {
     'Check the path of the URL, and that the application there takes POST requests; then send a test vote, and resume the listener if it is paused.',
   ),
   'http-votes-refused': explanation(
-    'The website refuses votes: it has acknowledged none with its current settings, or refused two in a row; other votes wait.',
+    'The website refuses votes: it has acknowledged none with its current settings, or a new challenge failed after it refused one; other votes wait.',
     'Look into the website’s log for the reason, correct it, send a test vote, and resume the listener if it is paused.',
   ),
   'http-unverified': explanation(

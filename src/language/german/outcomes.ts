@@ -228,8 +228,8 @@ export const OUTCOMES = {
     'Diese URL nimmt keine POST-Anfragen an (HTTP 405 oder 501), und Stimmen werden mit POST gesendet.',
   'Check the path of the URL, and that the application there takes POST requests; then send a test vote, and resume the listener if it is paused.':
     'Prüfe den Pfad der URL und ob die Anwendung dort POST-Anfragen annimmt; sende dann eine Teststimme, und setze den Listener fort, wenn er pausiert ist.',
-  'The website refuses votes: it has acknowledged none with its current settings, or refused two in a row; other votes wait.':
-    'Die Website lehnt Stimmen ab: Sie hat mit ihren jetzigen Einstellungen noch keine bestätigt oder zwei nacheinander abgelehnt; weitere Stimmen warten.',
+  'The website refuses votes: it has acknowledged none with its current settings, or a new challenge failed after it refused one; other votes wait.':
+    'Die Website lehnt Stimmen ab: Sie hat mit ihren jetzigen Einstellungen noch keine bestätigt, oder nach einer abgelehnten Stimme scheiterte eine neue Challenge; weitere Stimmen warten.',
   'Look into the website’s log for the reason, correct it, send a test vote, and resume the listener if it is paused.':
     'Sieh im Log der Website nach dem Grund, behebe ihn, sende eine Teststimme, und setze den Listener fort, wenn er pausiert ist.',
   'The vote was sent, and the listener, which confirmed votes before, closed the connection without an answer, as when its key has changed or a plugin failed; it may have arrived all the same.':
@@ -373,7 +373,8 @@ export const OUTCOMES = {
   'The website’s answer holds the challenge in UTF-16; no vote was posted.':
     'Die Antwort der Website enthält die Challenge in UTF-16; es wurde keine Stimme gesendet.',
   'Answer in UTF-8.': 'Antworte in UTF-8.',
-  'The website refused this vote (HTTP 4xx).': 'Die Website hat diese Stimme abgelehnt (HTTP 4xx).',
+  'The website refused this vote, though it has taken others.':
+    'Die Website hat diese Stimme abgelehnt, obwohl sie andere angenommen hat.',
   'Look into the website’s log for the reason of its status, correct it, and resend the vote.':
     'Suche im Log der Website den Grund ihres Status, behebe ihn, und sende die Stimme noch einmal.',
   'The listener took the connection and then said nothing, though it has taken votes before: the vote plugin hangs, or a filter holds the connection back.':
