@@ -44,6 +44,7 @@ export const LISTENERS = {
     'Die Zahl der Verbindungen je Minute ist begrenzt, bis der Listener seine erste Stimme bestätigt.',
   'not acknowledged after the last attempt. They may have arrived.':
     'nach dem letzten Versuch nicht bestätigt. Sie sind vielleicht angekommen.',
+  'Last refused': 'Zuletzt abgelehnt',
   'Send again…': 'Noch einmal senden…',
   'nothing confirmed them, as with most Votifier v1 listeners. They count as delivered. If they did not reach your game:':
     'nichts hat sie bestätigt, wie bei den meisten Votifier-v1-Listenern. Sie gelten als zugestellt. Falls sie dein Spiel nicht erreicht haben:',
