@@ -137,7 +137,8 @@ export class LeasedListener {
     if (!isYoung) this.#renewedAt = now;
     if (renewed.revision === this.#now.revision) {
       const answerStep = Math.max(renewed.answerStep ?? 0, this.#now.answerStep ?? 0);
-      this.#now = { ...this.#now, lease: renewed.lease ?? null, answerStep };
+      const tested = renewed.tested ? { tested: renewed.tested } : {};
+      this.#now = { ...this.#now, ...tested, lease: renewed.lease ?? null, answerStep };
     } else {
       this.#opened = this.#deps.open(renewed);
       this.#now = renewed;

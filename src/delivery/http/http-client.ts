@@ -25,7 +25,7 @@ export type HttpTarget = {
 /**
  * Makes one attempt to post a vote to an HTTP listener: resolves and checks the address, connects, performs the TLS
  * handshake for https, posts one signed message and waits for the status. If the address is not proven, the website
- * must first repeat a challenge. Redirects are not followed. Before the first byte of the vote is written, it cannot
+ * must first repeat a challenge. If it refuses the vote, `onRefusal` decides what that means. Redirects are not followed. Before the first byte of the vote is written, it cannot
  * have arrived; after that, only an answer shows whether it arrived.
  *
  * @param now - the timestamp of the signature; if it differs by minutes from the receiver's clock, the receiver refuses
@@ -48,7 +48,7 @@ export async function postVote(
   const message = signed(vote.id, voteBody(vote, target.serverId), secrets, now);
   const unwatched = { ...options, onStep: undefined };
   // Vote and challenge go to one address, not to another address of the same host.
-  const connectAgain = () => connectTo([address], portOf(url), unwatched);
+  const connectAgain = () => connectTo([destination?.address || address], portOf(url), unwatched);
   const postChallenge = async (connection: PeerConnection, how: SendOptions) => {
     const challenge = newChallenge(target.serverId);
     const { id, body } = challenge;
