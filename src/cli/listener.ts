@@ -56,7 +56,7 @@ export function addListenerCommands(listener: Command, terminal: Terminal): void
     .option('--url <url>', 'for http: votes are posted here, signed; the secret is printed once')
     .option(
       '--max-sendings <n>',
-      'how often a vote is sent at most when no answer comes, 1 to 3; unchanged by default',
+      'how often a vote is sent at most when no answer comes, 1 to 3; with 1, nor is it sent again after an HTTP 5xx or 408; unchanged by default',
       sendings,
     )
     .option('--no-resend', 'do not resend votes that a wrong token or key has used up')

@@ -133,7 +133,7 @@ export function resending(
         'delivery.events': { $concatArrays: ['$delivery.events', [event]] },
       },
     },
-    { $unset: ['delivery.deliveredAt', 'delivery.restoredAt'] },
+    { $unset: ['delivery.deliveredAt', 'delivery.restoredAt', 'delivery.unavailableEnds'] },
   ];
 }
 

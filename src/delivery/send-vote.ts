@@ -10,7 +10,7 @@ import { parsePublicKey, secretContext } from './credentials.ts';
 import type { Destination } from './destination.ts';
 import type { OnStep } from './diagnosis/diagnosis.ts';
 import { type HttpTarget, postVote } from './http/http-client.ts';
-import { sendVote, type VotifierTarget } from './votifier/votifier-client.ts';
+import { type OnRefusal, sendVote, type VotifierTarget } from './votifier/votifier-client.ts';
 
 /** A listener's settings and opened secret. Never logged or stored (design rule 10). */
 export type OpenedListener = VotifierTarget | HttpTarget;
@@ -32,6 +32,8 @@ type SendLimits = {
   /** The destination: checks each connection before it is opened, and receives the outcome. */
   destination: Destination;
   onStep?: OnStep | undefined;
+  /** Decides the outcome if a website refuses the vote. */
+  onRefusal?: OnRefusal | undefined;
 };
 
 /** Makes one attempt to send a vote. Never throws for anything that a listener does. */

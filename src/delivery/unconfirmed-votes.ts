@@ -138,8 +138,10 @@ export async function giveUpSentVotes(
 ): Promise<void> {
   const most = maxSendingsOf({ maxSendings });
   if (most === MAX_SENDINGS) return;
+  const unanswered = { 'delivery.ambiguousEnds': { $gte: most } };
+  const sent = most === 1 ? { $or: [unanswered, { 'delivery.unavailableEnds': { $gt: 0 } }] } : unanswered;
   await votes.updateMany(
-    { serverId, 'delivery.state': 'waiting', 'delivery.ambiguousEnds': { $gte: most } },
+    { serverId, 'delivery.state': 'waiting', ...sent },
     { $set: { 'delivery.state': 'unconfirmed' }, $unset: DELIVERY_ENDED },
     { writeConcern: DURABLE },
   );

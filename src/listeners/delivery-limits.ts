@@ -10,7 +10,10 @@ export const RESENDABLE_MS = 30 * DAY;
 /** How many ambiguous outcomes make a vote unconfirmed. Each may have been a delivery; owners can choose fewer. */
 export const MAX_SENDINGS = 3;
 
-/** How many times a vote may be sent while no answer comes. Reads a listener's settings or an attempt's record. */
+/**
+ * How many times a vote may be sent while no answer comes; with 1, an HTTP 5xx or 408 also ends its sendings. Reads a listener's
+ * settings or an attempt's record.
+ */
 export function maxSendingsOf({ maxSendings }: { maxSendings?: number | null | undefined }): number {
   return maxSendings ?? MAX_SENDINGS;
 }
@@ -53,7 +56,7 @@ export function attemptLeaseMs(
 /** After this many failures in a row a listener is unreachable. */
 export const BREAKER_THRESHOLD = 3;
 
-/** After this many refused votes in a row the settings of the listener are considered wrong. */
+/** If a listener that has taken no vote refuses this many in a row, its settings are considered wrong. */
 export const VOTE_FAULT_THRESHOLD = 5;
 
 /** How many votes are sent to one listener at once; to a listener under test, only one. */

@@ -171,7 +171,7 @@ const listenerDefinition = {
   updatedAt: { type: Date, required: true },
   pause: { type: new Schema(pauseDefinition, nested), default: null },
   breaker: { type: new Schema(breakerDefinition, nested), required: true },
-  /** How many votes in a row the listener refused. */
+  /** How many votes in a row the listener refused before it took the first one with its current settings. */
   voteFaults: { type: Number, required: true },
   lastDeliveredAt: { type: Date, default: null },
   /** The newest proof first. Absent if an older version stored the listener. */

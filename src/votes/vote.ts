@@ -15,8 +15,9 @@ import type { Nested } from '../platform/document.ts';
  * - `waiting`: not sent yet; waits for its listener or for the time of its next attempt.
  * - `sending`: an attempt is recorded and has no outcome yet; when its lease expires, the outcome is ambiguous.
  * - `delivered`: acknowledged; or, in Votifier v1, sent and not confirmed (see the attempt's code).
- * - `unconfirmed`: may have arrived. It had as many ambiguous outcomes as the owner allows, or it was waiting, being
- *   sent or held in a backup that was restored. Only a resend by hand sends it again.
+ * - `unconfirmed`: may have arrived. It had as many ambiguous outcomes as the owner allows, or an HTTP 5xx or 408 and
+ *   may be sent once, or it was waiting, being sent or held in a backup that was restored. Only a resend by hand sends
+ *   it again.
  * - `failed`: refused by the listener, not delivered within its time, or waiting when its server was removed. Can be
  *   resent.
  */
@@ -121,6 +122,8 @@ const deliveryDefinition = {
   /** How far the vote is in `DELIVERY_SCHEDULE`, which gives the delay before the next attempt. */
   step: { type: Number, required: true },
   ambiguousEnds: { type: Number, required: true },
+  /** How often a website answered with HTTP 5xx or 408 since the last resend. Absent if it did not. */
+  unavailableEnds: { type: Number },
   attemptCount: { type: Number, required: true },
   /** The newest attempts, at most `MOST_ATTEMPT_DETAILS`; `ends` and `codes` also count older ones. */
   attempts: { type: [new Schema(attemptDefinition, nested)], required: true },

@@ -18,6 +18,7 @@ import { deliveriesByDay } from '../../src/delivery/figures/delivery-figures.ts'
 import { noDeliveries } from '../../src/delivery/figures/delivery-sums.ts';
 import { listenerOverview } from '../../src/delivery/listener-overview.ts';
 import { setListener, showListener } from '../../src/delivery/listeners.ts';
+import { lastRefusedVote } from '../../src/delivery/refused-vote.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { favouriteIds, listFavourites, notedUsername } from '../../src/favourites/favourites.ts';
@@ -474,7 +475,8 @@ test('the state of a server’s listener, and one vote with its timeline', async
   const found = await profiled(() => deps.votes.findOne({ serverId, _id: vote._id }));
   const first = await profiled(() => firstQueuedAt(deps.votes, serverId));
   expect(first.map(put)).toEqual(['query votes']);
-  for (const operation of [...shown, ...told, ...found, ...first]) expectIndexed(operation);
+  const refused = await profiled(() => lastRefusedVote(deps, { serverId, updatedAt: new Date(0) }));
+  for (const operation of [...shown, ...told, ...found, ...first, ...refused]) expectIndexed(operation);
 });
 
 test('a diagnosis for an owner', async () => {

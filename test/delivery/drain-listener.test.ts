@@ -258,7 +258,7 @@ describe('Draining a listener', () => {
     expect(right).not.toBe('');
   });
 
-  it('fails a single vote that the listener refuses, and pauses after five in a row', async () => {
+  it('fails a single vote that the listener refuses, and pauses one that has taken none after five in a row', async () => {
     const bench = await deliveryBench();
     bench.listener.behaviour = {
       answer: '{"status":"error","cause":"CorruptedFrameException","error":"Username too long"}\n',
@@ -274,6 +274,20 @@ describe('Draining a listener', () => {
       state: 'paused',
       pause: { code: 'repeated-vote-faults' },
     });
+  });
+
+  it('does not pause a listener that has taken a vote, however many names it refuses in a row', async () => {
+    const bench = await deliveryBench();
+    await bench.cast('First');
+    await bench.drain();
+    bench.listener.behaviour = {
+      answer: '{"status":"error","cause":"CorruptedFrameException","error":"Username too long"}\n',
+    };
+    const refused = [];
+    for (let n = 0; n < 7; n += 1) refused.push(await bench.cast(`player ${n}`));
+    await bench.drain();
+    for (const vote of refused) expect((await bench.vote(vote)).delivery.state).toBe('failed');
+    expect(await showListener(bench.deps, bench.serverId)).toMatchObject({ state: 'active', pause: null });
   });
 
   it('does not pause the listener if players use names that are too long for the game', async () => {

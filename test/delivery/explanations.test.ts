@@ -114,11 +114,11 @@ describe('explanations', () => {
       /no firewall rejects/,
     ],
     ['refused-over-ipv6', 'votifier-v2', /over IPv6/, /listens over IPv6 too/],
-    ['http-limited', 'http', /limits how many requests it takes \(HTTP 429\)/, /^Raise the limit/],
+    ['http-limited', 'http', /takes no more requests for now \(HTTP 429, or 503/, /^Raise the limit/],
     ['http-upgraded', 'http', /\(HTTP 101\)/, /not to a WebSocket/],
     ['http-headers-too-long', 'http', /longer than 16 KiB/, /shorter headers/],
     // The owner may not be allowed to see a website's answer.
-    ['vote-refused', 'http', /\(HTTP 4xx\)/, /^Look into the website’s log/],
+    ['vote-refused', 'http', /though it has taken others/, /^Look into the website’s log/],
     ['certificate-other-name', 'http', /for another name/, /name in the certificate/],
     ['certificate-expired', 'http', /has expired/, /^Renew/],
     ['certificate-not-yet-valid', 'http', /not valid yet/, /^Wait until its first day/],

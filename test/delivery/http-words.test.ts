@@ -139,7 +139,7 @@ describe('The answer to a challenge', () => {
       '429',
       (response) => void response.writeHead(429).end('slow down'),
       'challenge-limited',
-      /limits how many requests it takes \(HTTP 429\)/,
+      /takes no more requests for now \(HTTP 429, or 503/,
       /^Raise the limit/,
     ],
     [

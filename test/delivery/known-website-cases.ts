@@ -139,7 +139,7 @@ export const WEBSITE_CASES: Case[] = [
     '429 to the challenge',
     ['challenge-limited', 'http-server'],
     (response) => void response.writeHead(429).end(),
-    { cause: /limits how many requests it takes \(HTTP 429\)/, advice: /^Raise the limit of the website/ },
+    { cause: /takes no more requests for now \(HTTP 429, or 503/, advice: /^Raise the limit of the website/ },
   ),
   challenged(
     '503 to the challenge',
@@ -170,7 +170,7 @@ export const WEBSITE_CASES: Case[] = [
     advice: /^Compare the secret there/,
   }),
   answering('429', 429, ['http-limited', 'http-server'], {
-    cause: /limits how many requests it takes \(HTTP 429\)/,
+    cause: /takes no more requests for now \(HTTP 429, or 503/,
     advice: /^Raise the limit of the website/,
   }),
   answering('502', 502, ['http-unavailable', 'http-server'], {

@@ -44,6 +44,23 @@ test('a listener is set and tested, and no page shows its token afterwards', asy
   expect(await audit(fixture)).toContainEqual(['listener.set', fixture.owner.email]);
 });
 
+test('the page names the player of the last refused vote, with the listener’s words and a link to the vote', async () => {
+  const fixture = await ownerFixture(shared);
+  await fixture.cast('First');
+  await fixture.drain();
+  expect(await fixture.read('/listener')).not.toContain('Last refused');
+  fixture.listener.behaviour = {
+    answer: '{"status":"error","cause":"CorruptedFrameException","error":"Username too long"}\n',
+  };
+  const refused = await fixture.cast('Steve <b>');
+  await fixture.drain();
+  const { body } = await fixture.get('/listener');
+  expect(textOf(body)).toMatch(
+    /Status active .* Last refused Steve &lt;b&gt; ?, .*“ ?[^”]*Username too long ?”/,
+  );
+  expect(body).toContain(`/votes/${refused._id}"`);
+});
+
 test('the page warns about a forbidden address only', async () => {
   const fixture = await ownerFixture(shared);
   const token = 'abcdef0123456789';

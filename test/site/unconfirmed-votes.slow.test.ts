@@ -36,7 +36,7 @@ test('the listener’s page shows unconfirmed votes, the reason of the pause, an
   const page = await fixture.read('/listener');
   expect(page).toContain('Paused because of an error');
   expect(page).toContain('The listener has taken no vote with its current settings');
-  expect(page).toContain('Unconfirmed 1: no answer after the last attempt. They may have arrived.');
+  expect(page).toContain('Unconfirmed 1: not acknowledged after the last attempt. They may have arrived.');
   expect((await fixture.get('/listener')).body).toContain('/votes/resend?state=unconfirmed"');
   expect(await fixture.read('/votes/resend?state=unconfirmed')).toContain('1 vote will be queued again');
   expect(page).toContain('a vote is sent at most 1 time');

@@ -23,7 +23,7 @@ export const V1_TEXTS: ProtocolTexts = {
 /** For an HTTP listener: a website with a URL. It has neither a vote plugin nor a token. */
 export const HTTP_TEXTS: ProtocolTexts = {
   'vote-refused': explanation(
-    'The website refused this vote (HTTP 4xx).',
+    'The website refused this vote, though it has taken others.',
     'Look into the website’s log for the reason of its status, correct it, and resend the vote.',
   ),
   'dns-not-found': explanation(

@@ -7,16 +7,16 @@ export const WEBSITE_EXPLANATIONS = {
     'Look into the log of the website or application that takes the votes.',
   ),
   'http-limited': explanation(
-    'The website limits how many requests it takes (HTTP 429), and this vote was over its limit; it may have arrived all the same.',
-    'Raise the limit of the website, or of the proxy or filter in front of it, for this URL.',
+    'The website takes no more requests for now (HTTP 429, or 503 with Retry-After); the vote may have arrived all the same.',
+    'Raise the limit of the website, or of the proxy or filter in front of it, for this URL; if it is down for maintenance, wait until it is back.',
   ),
   'http-not-ready': explanation(
     'The website answered the challenge that it cannot take votes now (HTTP 5xx or 408); no vote was posted.',
     'Look into the log of the website or application that takes the votes.',
   ),
   'challenge-limited': explanation(
-    'The website limits how many requests it takes (HTTP 429), and the challenge was over its limit; no vote was posted.',
-    'Raise the limit of the website, or of the proxy or filter in front of it, for this URL.',
+    'The website takes no more requests for now (HTTP 429, or 503 with Retry-After), and it got a challenge; no vote was posted.',
+    'Raise the limit of the website, or of the proxy or filter in front of it, for this URL; if it is down for maintenance, wait until it is back.',
   ),
   'http-upgraded': explanation(
     'The website answered that it changes the protocol (HTTP 101), which no vote asks for; the vote may have arrived all the same.',
@@ -87,7 +87,7 @@ export const WEBSITE_EXPLANATIONS = {
     'Check the path of the URL, and that the application there takes POST requests; then send a test vote, and resume the listener if it is paused.',
   ),
   'http-votes-refused': explanation(
-    'The website refuses votes: it has acknowledged none with its current settings, or refused two in a row; other votes wait.',
+    'The website refuses votes: it has acknowledged none with its current settings, or a new challenge failed after it refused one; other votes wait.',
     'Look into the website’s log for the reason, correct it, send a test vote, and resume the listener if it is paused.',
   ),
   'http-unverified': explanation(

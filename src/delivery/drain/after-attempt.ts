@@ -27,11 +27,14 @@ type Change = {
 /** The final state of a vote that is given up after `outcome`; null if the vote is delivered or waits again. */
 export function givenUpAfter(
   { vote, attempt }: Taken,
-  outcome: Pick<Outcome, 'class'>,
+  outcome: Pick<Outcome, 'class' | 'code'>,
 ): 'failed' | 'unconfirmed' | null {
   if (outcome.class === 'vote-only') return 'failed';
+  const most = maxSendingsOf(attempt);
+  // The website may have taken the vote. If the owner allows one sending, this was it.
+  if (outcome.code === 'http-unavailable') return most === 1 ? 'unconfirmed' : null;
   const sendings = vote.delivery.ambiguousEnds + 1;
-  return outcome.class === 'ambiguous' && sendings >= maxSendingsOf(attempt) ? 'unconfirmed' : null;
+  return outcome.class === 'ambiguous' && sendings >= most ? 'unconfirmed' : null;
 }
 
 /** The attempt with the limit of sendings that applies now: the owner may have lowered it since the attempt began. */
@@ -54,17 +57,19 @@ export function afterAttempt(taken: Taken, outcome: Outcome, now: Date, schedule
       return { set: { 'delivery.state': 'delivered', 'delivery.deliveredAt': now }, unset: DELIVERY_ENDED };
     case 'vote-only':
       return { set: { 'delivery.state': givenUp }, unset: DELIVERY_ENDED };
-    case 'ambiguous': {
-      const inc = { 'delivery.ambiguousEnds': 1 };
+    case 'ambiguous':
+    case 'transient': {
+      const inc = {
+        ...(outcome.class === 'ambiguous' ? { 'delivery.ambiguousEnds': 1 } : {}),
+        ...(outcome.code === 'http-unavailable' ? { 'delivery.unavailableEnds': 1 } : {}),
+      };
       if (givenUp) return { set: { 'delivery.state': givenUp }, unset: DELIVERY_ENDED, inc };
-      return { ...waitAgain(), inc: { ...inc, ...usedStep() } };
-    }
-    case 'transient':
       // The listener refused our answer to its challenge. After the first refusal, the vote is retried at once. After a
       // second one in a row, the schedule's delay applies.
       if (outcome.code === 'challenge-refused' && attempts.at(-2)?.code !== 'challenge-refused')
         return waitAgain(now, 'challenge-retry');
-      return { ...waitAgain(), inc: usedStep() };
+      return { ...waitAgain(), inc: { ...inc, ...usedStep() } };
+    }
     case 'configuration':
       // This outcome pauses the listener, and its votes wait for a resume. If the owner changed the settings during the
       // attempt, there is no pause, and the vote is due now.

@@ -65,12 +65,14 @@ export function dueVotes(
   now: Date,
   { test }: { test: boolean },
 ): Filter<Vote> {
+  const most = maxSendingsOf(listener);
   return {
     serverId: listener.serverId,
     'delivery.queuedAt': { $exists: true },
     'delivery.state': 'waiting',
     'delivery.expiresAt': { $gt: now },
-    'delivery.ambiguousEnds': { $lt: maxSendingsOf(listener) },
+    'delivery.ambiguousEnds': { $lt: most },
+    ...(most === 1 ? { 'delivery.unavailableEnds': { $exists: false } } : {}),
     ...(test ? {} : { 'delivery.nextAt': { $lte: now } }),
   };
 }

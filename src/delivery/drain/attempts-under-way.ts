@@ -171,7 +171,7 @@ export class AttemptsUnderWay {
     const { limited, proof } = result.destination;
     const endedAt = Date.now();
     const taken = asAllowedNow(given, this.#leased.now);
-    const outcome = this.#leased.judge(taken, result.outcome);
+    const { outcome } = result;
     if (outcome.code === 'outgoing-limited' && limited) {
       this.#toGiveBack.push(given);
       // If another attempt has proven the address meanwhile, there is no limit: the vote is taken again and sent.
@@ -236,6 +236,7 @@ async function attemptDelivery(
       waitSignal: waitNoLonger,
       answerStep,
       confirmsVotes: confirmsVotes(listener),
+      onRefusal: (refused, challenge) => leased.judgeRefusal(taken, refused, challenge),
       // If the lease may end before the answer comes, nothing is written: another worker could take the vote.
       mayWrite: (answerMs) => performance.now() - takenAt + answerMs < leaseMs,
     });

@@ -11,8 +11,9 @@ import { REPLICATED } from '../../platform/mongo.ts';
 import type { Server } from '../../servers/server.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { withListenerProof } from '../destination.ts';
-import { asRefusalOfAll } from '../http/http-answer.ts';
+import { asRefusalOfAll, asRefusalOfOne } from '../http/http-answer.ts';
 import type { OpenedListener } from '../send-vote.ts';
+import type { OnRefusal } from '../votifier/votifier-client.ts';
 import { givenUpAfter } from './after-attempt.ts';
 import { answerStepOf, type RecordDeps, type Taken } from './attempt-record.ts';
 import { healthAfter, type ListenerHealth, logHealth } from './breaker.ts';
@@ -21,6 +22,16 @@ import type { Ended } from './record-outcomes.ts';
 
 /** After this time a drain reads its listener's settings again. */
 export const RENEW_MS = SECOND;
+
+/**
+ * After a refused vote, a website gets at most one challenge in this time. So it gets at most six a minute, however many
+ * votes are cast under names that it refuses. If it breaks right after a challenge, the votes that it refuses within
+ * this time fail, and their owner can resend them.
+ */
+const CHALLENGE_EVERY_MS = 10 * SECOND;
+
+/** Sends a challenge: see `OnRefusal`. */
+type Challenge = Parameters<OnRefusal>[1];
 
 /** Writes the changes that outcomes of attempts make to listeners. */
 export const changeListeners = updateLoader<Listener>(REPLICATED);
@@ -55,8 +66,8 @@ export class LeasedListener {
   #readAt: number;
   #isLost = false;
   #delivered: LastDelivery = {};
-  /** Whether the listener refused a vote and has taken none since; set before `voteFaults` counts the refusal. */
-  #hasRefused = false;
+  /** The last challenge after a refused vote: when it was sent, on `performance.now()`, and how it failed. */
+  #challenged: { at: number; failed: Promise<Outcome | null> } | null = null;
   /** Settles when the last write has ended: changes are written one after another. */
   #written: Promise<unknown> = Promise.resolve();
 
@@ -126,29 +137,38 @@ export class LeasedListener {
     if (!isYoung) this.#renewedAt = now;
     if (renewed.revision === this.#now.revision) {
       const answerStep = Math.max(renewed.answerStep ?? 0, this.#now.answerStep ?? 0);
-      this.#now = { ...this.#now, lease: renewed.lease ?? null, answerStep };
+      const tested = renewed.tested ? { tested: renewed.tested } : {};
+      this.#now = { ...this.#now, ...tested, lease: renewed.lease ?? null, answerStep };
     } else {
       this.#opened = this.#deps.open(renewed);
       this.#now = renewed;
-      this.#hasRefused = false;
+      this.#challenged = null;
     }
     return true;
   }
 
   /**
-   * The outcome of an attempt, judged by the listener's other votes. If a website refuses a vote, this counts as a
-   * refusal of all votes, with one exception: with these settings the website has acknowledged a vote or a test vote,
-   * and it has refused no vote since the last one that it took.
+   * The outcome of a vote that a website refused. If the website has acknowledged no vote and no test vote with these
+   * settings, the refusal counts for all votes. Otherwise the website gets a challenge. If that fails because of the
+   * settings, the refusal counts for all votes; if not, only this vote fails: anybody can vote under a name that a
+   * website refuses (docs/adr/0123-votes-at-risk.md). A website that never answered a challenge (older versions) gets
+   * none, because that would show nothing.
    */
-  judge({ attempt }: Taken, outcome: Outcome): Outcome {
-    const isSame = attempt.revision === this.#now.revision;
-    if (isSame && outcome.class === 'delivered') this.#hasRefused = false;
-    if (outcome.code !== 'vote-refused') return outcome;
-    const refusedBefore = this.#hasRefused || this.#now.voteFaults > 0;
-    if (!isSame || refusedBefore || !hasAcknowledged(this.#now)) return asRefusalOfAll(outcome);
-    // Set at once: another vote may be refused before this outcome is recorded.
-    this.#hasRefused = true;
-    return outcome;
+  async judgeRefusal({ attempt }: Taken, refused: Outcome, challenge: Challenge): Promise<Outcome> {
+    const isSame = () => attempt.revision === this.#now.revision;
+    if (!isSame() || !hasAcknowledged(this.#now)) return asRefusalOfAll(refused);
+    if (!this.#now.proven?.length) return asRefusalOfOne(refused);
+    const failed = await this.#challengeAgain(challenge);
+    const isOfAll = failed?.class === 'configuration' || !isSame();
+    return isOfAll ? asRefusalOfAll(refused, failed) : asRefusalOfOne(refused);
+  }
+
+  /** Sends a challenge, or returns the result of the last one if that was sent less than `CHALLENGE_EVERY_MS` ago. */
+  #challengeAgain(challenge: Challenge): Promise<Outcome | null> {
+    const now = performance.now();
+    if (!this.#challenged || now - this.#challenged.at >= CHALLENGE_EVERY_MS)
+      this.#challenged = { at: now, failed: challenge() };
+    return this.#challenged.failed;
   }
 
   /** Applies an outcome to the breaker or pauses the listener, unless the settings have changed since the attempt. */
@@ -160,8 +180,10 @@ export class LeasedListener {
     const delivered = outcome.class === 'delivered' ? this.#noteDelivery(outcome, isSame) : null;
     if (!isSame) return;
     await this.#noteName(vote, outcome);
-    // Anybody may vote under any name. If refused long names counted, five such votes would pause the listener.
-    if (outcome.code === 'name-too-long' && vote.username.length > LONGEST_USUAL_NAME) return;
+    // Anybody may vote under any name. If a listener that takes votes refuses single ones, or a listener refuses a long
+    // name, this does not count: otherwise five such votes would pause the listener.
+    const isLongName = outcome.code === 'name-too-long' && vote.username.length > LONGEST_USUAL_NAME;
+    if (isLongName || (outcome.class === 'vote-only' && hasAcknowledged(this.#now))) return;
     const before: ListenerHealth = {
       breaker: this.#now.breaker,
       pause: this.#now.pause ?? null,

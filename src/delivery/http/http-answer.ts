@@ -1,5 +1,6 @@
 import { type Outcome, type OutcomeCode, outcome } from '../../listeners/outcomes.ts';
 import { HOUR, SECOND } from '../../platform/clock.ts';
+import { printable } from '../../platform/printable.ts';
 
 const LONGEST_RETRY_AFTER_MS = HOUR;
 
@@ -43,10 +44,26 @@ export function meaningOfRefusal(status: number, said: string, location = ''): O
   return status >= 400 && status < 500 && WANTS_TLS.test(said) ? 'tls-expected' : meaning;
 }
 
-/** The outcome if a website that refused a vote may refuse all votes: the vote waits, and the listener is paused. */
-export function asRefusalOfAll(refused: Outcome): Outcome {
-  const { code, class: kind } = outcome('http-votes-refused', refused.reached);
-  return { ...refused, code, class: kind };
+/** Whether a website answered a posted vote with a refusal, for reasons of the vote or of all votes. */
+export function isRefusal({ class: kind, reached }: Outcome): boolean {
+  return reached === 'written' && (kind === 'vote-only' || kind === 'configuration');
+}
+
+/**
+ * The outcome if a website that refused a vote may refuse all votes: the vote waits, and the listener is paused.
+ *
+ * @param challenge - how a challenge after the refusal failed; null if none was sent or it was repeated
+ */
+export function asRefusalOfAll(refused: Outcome, challenge: Outcome | null = null): Outcome {
+  const code = refused.class === 'vote-only' ? 'http-votes-refused' : refused.code;
+  const failed = challenge && `A new challenge failed too: ${challenge.words ?? challenge.code}`;
+  const detail = [refused.detail, failed].filter(Boolean).join('. ');
+  return { ...refused, ...outcome(code, refused.reached), ...(detail ? { detail: printable(detail) } : {}) };
+}
+
+/** The outcome if a website that takes votes refused one of them, whatever the status: this vote fails. */
+export function asRefusalOfOne(refused: Outcome): Outcome {
+  return { ...refused, ...outcome('vote-refused', refused.reached) };
 }
 
 /** The milliseconds of a `Retry-After` header (RFC 9110, 10.2.3), at most an hour; null if absent or unreadable. */

@@ -5,6 +5,7 @@ import { connectTo, deadlineIn, dial, type PeerConnection, resolveAndConnect } f
 import { secure, speaksTls } from '../tls.ts';
 import { assertSendable, type ForwardedVote } from '../vote-message.ts';
 import type { SendOptions } from '../votifier/votifier-client.ts';
+import { isRefusal } from './http-answer.ts';
 import { type Answer, challengeOutcome, newChallenge } from './http-challenge.ts';
 import { exchange } from './http-exchange.ts';
 import { portOf, signedHeaders, voteBody } from './http-message.ts';
@@ -24,7 +25,7 @@ export type HttpTarget = {
 /**
  * Makes one attempt to post a vote to an HTTP listener: resolves and checks the address, connects, performs the TLS
  * handshake for https, posts one signed message and waits for the status. If the address is not proven, the website
- * must first repeat a challenge. Redirects are not followed. Before the first byte of the vote is written, it cannot
+ * must first repeat a challenge. If it refuses the vote, `onRefusal` decides what that means. Redirects are not followed. Before the first byte of the vote is written, it cannot
  * have arrived; after that, only an answer shows whether it arrived.
  *
  * @param now - the timestamp of the signature; if it differs by minutes from the receiver's clock, the receiver refuses
@@ -45,19 +46,38 @@ export async function postVote(
   const address = plain.socket.remoteAddress ?? '';
   const secrets = secretsAt(target, now);
   const message = signed(vote.id, voteBody(vote, target.serverId), secrets, now);
-  if (!destination?.mustChallenge)
-    return tlsExpected((await postOver(plain, url, message, options)).result, url, address, options);
-
-  const challenge = newChallenge(target.serverId);
-  const { id, body } = challenge;
-  const answer = await postOver(plain, url, { ...signed(id, body, secrets, now), readsBody: true }, options);
-  const refused = challengeOutcome(answer, challenge);
-  if (refused) return tlsExpected(refused, url, address, options);
-  destination.challengeMet();
   const unwatched = { ...options, onStep: undefined };
-  // The vote goes only to the address that repeated the challenge, not to another address of the same host.
-  const again = await connectTo([destination.address], portOf(url), unwatched);
-  return 'code' in again ? again : (await postOver(again, url, message, unwatched)).result;
+  // Vote and challenge go to one address, not to another address of the same host.
+  const connectAgain = () => connectTo([destination?.address || address], portOf(url), unwatched);
+  const postChallenge = async (connection: PeerConnection, how: SendOptions) => {
+    const challenge = newChallenge(target.serverId);
+    const { id, body } = challenge;
+    const answer = await postOver(
+      connection,
+      url,
+      { ...signed(id, body, secrets, now), readsBody: true },
+      how,
+    );
+    const failed = challengeOutcome(answer, challenge);
+    if (!failed) destination?.challengeMet();
+    return failed;
+  };
+  const judged = (result: Outcome, challenge: () => Promise<Outcome | null>) =>
+    isRefusal(result) && options.onRefusal ? options.onRefusal(result, challenge) : result;
+
+  if (!destination?.mustChallenge) {
+    const { result } = await postOver(plain, url, message, options);
+    return judged(await tlsExpected(result, url, address, options), async () => {
+      const again = await connectAgain();
+      return 'code' in again ? again : postChallenge(again, { ...unwatched, answerMs: options.timeoutMs });
+    });
+  }
+  const failed = await postChallenge(plain, options);
+  if (failed) return tlsExpected(failed, url, address, options);
+  const again = await connectAgain();
+  if ('code' in again) return again;
+  // The website has just repeated a challenge, so no other one is sent after a refusal.
+  return judged((await postOver(again, url, message, unwatched)).result, async () => null);
 }
 
 /**

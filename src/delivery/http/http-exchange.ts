@@ -87,7 +87,9 @@ async function readAnswerFrom(
   }
   const retry = retryAfterMs(response.headers['retry-after'], new Date());
   const { location } = response.headers;
-  const code = meaningOfRefusal(status, said, location);
+  // A website that says when to come again has not failed: it limits its requests.
+  const isPostponed = status === 503 && retry !== null;
+  const code = isPostponed ? 'http-limited' : meaningOfRefusal(status, said, location);
   const refused = {
     ...outcome(code, 'written', printable(`HTTP ${status} ${readable(bytes)}`)),
     ...(meaning === 'http-redirected' && location

@@ -139,6 +139,9 @@ const UNCONFIRMED: Record<Extract<DeliveryStatus, { state: 'unconfirmed' }>['why
   restored: defineMessage(
     'Restored from a backup. It may have arrived since the backup. It is not sent again automatically.',
   ),
+  'server-error': defineMessage(
+    'Sent, but the website answered with an error of its server (HTTP 5xx or 408). It may have arrived. It is not sent again automatically.',
+  ),
   'no-answer': defineMessage(
     'Sent, but the listener did not answer. It may have arrived. It is not sent again automatically.',
   ),

@@ -37,9 +37,15 @@ export type DeliveryStatus =
   /**
    * `restored`: in a backup that was restored, the vote was waiting, being sent, held or held back, and it has not been
    * sent since.
+   * `server-error`: the website answered with HTTP 5xx or 408, and the vote may be sent only once.
    * `fetched`: in its last attempt the game server fetched it.
    */
-  | { state: 'unconfirmed'; why: 'no-answer' | 'restored'; resendableUntil: Date | null; fetched: boolean }
+  | {
+      state: 'unconfirmed';
+      why: 'no-answer' | 'server-error' | 'restored';
+      resendableUntil: Date | null;
+      fetched: boolean;
+    }
   | {
       state: 'failed';
       why: 'refused' | 'expired' | 'server-removed';

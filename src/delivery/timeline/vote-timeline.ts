@@ -103,10 +103,19 @@ function statusOf(
     case 'delivered':
       return { state, at: delivery.deliveredAt ?? null, confirmed: isConfirmed(delivery), fetched };
     case 'unconfirmed':
-      return { state, why: delivery.restoredAt ? 'restored' : 'no-answer', resendableUntil, fetched };
+      return { state, why: whyUnconfirmed(delivery), resendableUntil, fetched };
     case 'failed':
       return { state, ...whyFailed(delivery), resendableUntil };
   }
+}
+
+function whyUnconfirmed({
+  restoredAt,
+  attempts,
+}: Delivery): Extract<DeliveryStatus, { state: 'unconfirmed' }>['why'] {
+  if (restoredAt) return 'restored';
+  const sent = attempts.findLast((one) => one.class === 'ambiguous' || one.code === 'http-unavailable');
+  return sent?.code === 'http-unavailable' ? 'server-error' : 'no-answer';
 }
 
 function whyNone(vote: Vote, exclusions: VoteExclusion[]): Extract<DeliveryStatus, { state: 'none' }>['why'] {

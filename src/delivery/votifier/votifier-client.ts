@@ -42,9 +42,17 @@ export type SendOptions = {
   onStep?: OnStep | undefined;
   /** Limits connections and requires challenges. Without it there are neither limits nor challenges. */
   destination?: Destination | undefined;
+  /** Only for HTTP: see `OnRefusal`. Without it the outcome of a refusal follows from the answer alone. */
+  onRefusal?: OnRefusal | undefined;
   /** How host names are resolved; the system's resolver by default. */
   lookup?: ResolveOptions['lookup'];
 };
+
+/**
+ * Decides the outcome if a website refuses a vote. `challenge` asks the website for its consent again: it returns null
+ * if the website repeats the challenge, otherwise how that failed.
+ */
+export type OnRefusal = (refused: Outcome, challenge: () => Promise<Outcome | null>) => Promise<Outcome>;
 
 export type SendResult = Outcome & { durationMs: number };
 

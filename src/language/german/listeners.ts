@@ -42,8 +42,9 @@ export const LISTENERS = {
     'Deine Website hat die Prüfanfrage noch nicht beantwortet. Sende eine Teststimme, um sie auszulösen, oder warte auf die erste Stimme.',
   'The number of connections per minute is limited until the listener acknowledges its first vote.':
     'Die Zahl der Verbindungen je Minute ist begrenzt, bis der Listener seine erste Stimme bestätigt.',
-  'no answer after the last attempt. They may have arrived.':
-    'keine Antwort nach dem letzten Versuch. Sie sind vielleicht angekommen.',
+  'not acknowledged after the last attempt. They may have arrived.':
+    'nach dem letzten Versuch nicht bestätigt. Sie sind vielleicht angekommen.',
+  'Last refused': 'Zuletzt abgelehnt',
   'Send again…': 'Noch einmal senden…',
   'nothing confirmed them, as with most Votifier v1 listeners. They count as delivered. If they did not reach your game:':
     'nichts hat sie bestätigt, wie bei den meisten Votifier-v1-Listenern. Sie gelten als zugestellt. Falls sie dein Spiel nicht erreicht haben:',
@@ -85,6 +86,8 @@ export const LISTENERS = {
   'When no answer comes, send a vote': 'Kommt keine Antwort, sende eine Stimme',
   'The vote may have arrived anyway. Most plugins then reward the player again.':
     'Die Stimme ist vielleicht trotzdem angekommen. Die meisten Plugins belohnen den Spieler dann noch einmal.',
+  'With “once”, it is not sent again after a server error (HTTP 5xx or 408) either.':
+    'Bei „einmal“ wird sie auch nach einem Serverfehler (HTTP 5xx oder 408) nicht noch einmal gesendet.',
   once: 'einmal',
   'up to twice': 'bis zu zweimal',
   'up to three times': 'bis zu dreimal',

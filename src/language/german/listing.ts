@@ -312,6 +312,8 @@ export const LISTING = {
   unconfirmed: 'unbestätigt',
   'This listing was restored from a backup. Your vote may have reached the game server before that. The owner of the server can send it again.':
     'Dieses Verzeichnis wurde aus einer Sicherung wiederhergestellt. Deine Stimme kam davor vielleicht beim Spielserver an. Der Besitzer des Servers kann sie noch einmal senden.',
+  'Your vote was sent, but the server’s website answered with an error. The owner of the server can send it again.':
+    'Deine Stimme wurde gesendet, aber die Website des Servers hat mit einem Fehler geantwortet. Der Besitzer des Servers kann sie noch einmal senden.',
   'Your vote was sent, but the game server did not answer. The owner of the server can send it again.':
     'Deine Stimme wurde gesendet, aber der Spielserver hat nicht geantwortet. Der Besitzer des Servers kann sie noch einmal senden.',
   failed: 'fehlgeschlagen',

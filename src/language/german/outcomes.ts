@@ -228,8 +228,8 @@ export const OUTCOMES = {
     'Diese URL nimmt keine POST-Anfragen an (HTTP 405 oder 501), und Stimmen werden mit POST gesendet.',
   'Check the path of the URL, and that the application there takes POST requests; then send a test vote, and resume the listener if it is paused.':
     'Prüfe den Pfad der URL und ob die Anwendung dort POST-Anfragen annimmt; sende dann eine Teststimme, und setze den Listener fort, wenn er pausiert ist.',
-  'The website refuses votes: it has acknowledged none with its current settings, or refused two in a row; other votes wait.':
-    'Die Website lehnt Stimmen ab: Sie hat mit ihren jetzigen Einstellungen noch keine bestätigt oder zwei nacheinander abgelehnt; weitere Stimmen warten.',
+  'The website refuses votes: it has acknowledged none with its current settings, or a new challenge failed after it refused one; other votes wait.':
+    'Die Website lehnt Stimmen ab: Sie hat mit ihren jetzigen Einstellungen noch keine bestätigt, oder nach einer abgelehnten Stimme scheiterte eine neue Challenge; weitere Stimmen warten.',
   'Look into the website’s log for the reason, correct it, send a test vote, and resume the listener if it is paused.':
     'Sieh im Log der Website nach dem Grund, behebe ihn, sende eine Teststimme, und setze den Listener fort, wenn er pausiert ist.',
   'The vote was sent, and the listener, which confirmed votes before, closed the connection without an answer, as when its key has changed or a plugin failed; it may have arrived all the same.':
@@ -311,12 +311,12 @@ export const OUTCOMES = {
     'Die Maschine antwortet über IPv6, aber an diesem Port lauscht dort nichts, oder eine Firewall weist die Verbindung ab.',
   'Check that the program that takes the votes runs and listens over IPv6 too, and that no firewall rejects it, or remove the IPv6 address (AAAA record) of the host.':
     'Prüfe, ob das Programm, das die Stimmen annimmt, läuft und auch über IPv6 lauscht und ob keine Firewall es abweist, oder entferne die IPv6-Adresse (AAAA-Eintrag) des Hosts.',
-  'The website limits how many requests it takes (HTTP 429), and this vote was over its limit; it may have arrived all the same.':
-    'Die Website begrenzt, wie viele Anfragen sie annimmt (HTTP 429), und diese Stimme war über dem Limit; sie ist vielleicht trotzdem angekommen.',
-  'Raise the limit of the website, or of the proxy or filter in front of it, for this URL.':
-    'Erhöhe das Limit der Website oder des Proxys oder Filters davor für diese URL.',
-  'The website limits how many requests it takes (HTTP 429), and the challenge was over its limit; no vote was posted.':
-    'Die Website begrenzt, wie viele Anfragen sie annimmt (HTTP 429), und die Challenge war über dem Limit; es wurde keine Stimme gesendet.',
+  'The website takes no more requests for now (HTTP 429, or 503 with Retry-After); the vote may have arrived all the same.':
+    'Die Website nimmt zurzeit keine weiteren Anfragen an (HTTP 429 oder 503 mit Retry-After); die Stimme ist vielleicht trotzdem angekommen.',
+  'Raise the limit of the website, or of the proxy or filter in front of it, for this URL; if it is down for maintenance, wait until it is back.':
+    'Erhöhe das Limit der Website oder des Proxys oder Filters davor für diese URL; wird sie gerade gewartet, warte, bis sie wieder da ist.',
+  'The website takes no more requests for now (HTTP 429, or 503 with Retry-After), and it got a challenge; no vote was posted.':
+    'Die Website nimmt zurzeit keine weiteren Anfragen an (HTTP 429 oder 503 mit Retry-After) und bekam eine Challenge; es wurde keine Stimme gesendet.',
   'The website answered that it changes the protocol (HTTP 101), which no vote asks for; the vote may have arrived all the same.':
     'Die Website hat geantwortet, dass sie das Protokoll wechselt (HTTP 101), was keine Stimme verlangt; die Stimme ist vielleicht trotzdem angekommen.',
   'Check that the URL leads to what takes the votes, not to a WebSocket, and answer with a status of 200 to 299.':
@@ -373,7 +373,8 @@ export const OUTCOMES = {
   'The website’s answer holds the challenge in UTF-16; no vote was posted.':
     'Die Antwort der Website enthält die Challenge in UTF-16; es wurde keine Stimme gesendet.',
   'Answer in UTF-8.': 'Antworte in UTF-8.',
-  'The website refused this vote (HTTP 4xx).': 'Die Website hat diese Stimme abgelehnt (HTTP 4xx).',
+  'The website refused this vote, though it has taken others.':
+    'Die Website hat diese Stimme abgelehnt, obwohl sie andere angenommen hat.',
   'Look into the website’s log for the reason of its status, correct it, and resend the vote.':
     'Suche im Log der Website den Grund ihres Status, behebe ihn, und sende die Stimme noch einmal.',
   'The listener took the connection and then said nothing, though it has taken votes before: the vote plugin hangs, or a filter holds the connection back.':

@@ -134,6 +134,8 @@ export const VOTES = {
     'Aus einer Sicherung wiederhergestellt. Sie kam seit der Sicherung vielleicht an. Sie wird nicht von selbst noch einmal gesendet.',
   'Sent, but the listener did not answer. It may have arrived. It is not sent again automatically.':
     'Gesendet, aber der Listener hat nicht geantwortet. Sie ist vielleicht angekommen. Von selbst wird sie nicht noch einmal gesendet.',
+  'Sent, but the website answered with an error of its server (HTTP 5xx or 408). It may have arrived. It is not sent again automatically.':
+    'Gesendet, aber die Website hat mit einem Serverfehler geantwortet (HTTP 5xx oder 408). Sie ist vielleicht angekommen. Von selbst wird sie nicht noch einmal gesendet.',
   'It can be sent again until {time}.': 'Sie kann bis {time} noch einmal gesendet werden.',
   'Delivered and confirmed by the listener.': 'Zugestellt und vom Listener bestätigt.',
   'Delivered.': 'Zugestellt.',

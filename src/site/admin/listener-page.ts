@@ -105,7 +105,7 @@ function status(
       ['Votes waiting', countedVotes(waiting)],
       [
         'Unconfirmed',
-        unconfirmed > 0 ? `${countedVotes(unconfirmed)}, no answer after the last attempt` : null,
+        unconfirmed > 0 ? `${countedVotes(unconfirmed)}, not acknowledged after the last attempt` : null,
       ],
       ['Sent, not confirmed', sentNotConfirmed > 0 ? countedVotes(sentNotConfirmed) : null],
       [

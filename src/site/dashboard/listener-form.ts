@@ -50,11 +50,13 @@ export function listenerForm(form: Form): Html {
  * The field for how often a vote is sent if no answer comes. If it is sent several times, the player may be rewarded
  * twice. If it is sent once, the vote may be lost.
  */
-function maxSendingsField({ listener, typed: { values, errors } }: Form): Html {
+function maxSendingsField({ protocol, listener, typed: { values, errors } }: Form): Html {
+  const twice = t('The vote may have arrived anyway. Most plugins then reward the player again.');
+  const once = t('With “once”, it is not sent again after a server error (HTTP 5xx or 408) either.');
   return select({
     name: 'maxSendings',
     label: t('When no answer comes, send a vote'),
-    hint: t('The vote may have arrived anyway. Most plugins then reward the player again.'),
+    hint: protocol === 'http' ? `${twice} ${once}` : twice,
     value: values.maxSendings ?? String(listener?.maxSendings ?? MAX_SENDINGS),
     error: errors.maxSendings,
     options: [

@@ -12,6 +12,7 @@ import {
   resumeListener,
   setListener,
 } from '../../delivery/listeners.ts';
+import { lastRefusedVote, type RefusedVote } from '../../delivery/refused-vote.ts';
 import type { ListenerSet } from '../../delivery/store-listener.ts';
 import { countSentNotConfirmed, countUnconfirmed } from '../../delivery/unconfirmed-votes.ts';
 import { defineMessage, t } from '../../language/t.ts';
@@ -108,7 +109,9 @@ function listenerPage(site: Site, deps: AppDeps): ListenerPage {
       statusOf(server._id),
       hasClaimKeys(deps, server._id),
     ]);
-    const earlier = listener && (await countEarlierVotes(deps, listener));
+    const [earlier, refused] = listener
+      ? await Promise.all([countEarlierVotes(deps, listener), lastRefusedVote(deps, listener)])
+      : [null, null];
     const now = deps.clock.now();
     const settings =
       listener && !protocol
@@ -123,7 +126,7 @@ function listenerPage(site: Site, deps: AppDeps): ListenerPage {
             hasClaimKeys: hasKeys,
           });
     const present = listener && [
-      statusPart(path, { listener, queuePaused }, now),
+      statusPart(path, { listener, queuePaused, refused }, now),
       testCard(path, listener, now),
       rewardsCard(path, {
         rewards: (typed.values.rewards as Rewards | undefined) ?? listener.rewards ?? undefined,
@@ -154,10 +157,10 @@ function listenerPage(site: Site, deps: AppDeps): ListenerPage {
   };
 }
 
-type Present = { listener: ListenerView; queuePaused: boolean | null };
+type Present = { listener: ListenerView; queuePaused: boolean | null; refused: RefusedVote | null };
 
 /** The state of the listener. This part of the page refreshes itself. */
-function statusPart(path: string, { listener, queuePaused }: Present, now: Date): Html {
+function statusPart(path: string, { listener, queuePaused, refused }: Present, now: Date): Html {
   return livePart({
     id: 'listener-state',
     href: path,
@@ -168,7 +171,7 @@ function statusPart(path: string, { listener, queuePaused }: Present, now: Date)
     body: card({
       title: t('Status'),
       actions: listenerBadge(listener, now),
-      body: listenerState({ listener, queuePaused }, path, now),
+      body: listenerState({ listener, queuePaused, refused }, path, now),
     }),
   });
 }

@@ -42,13 +42,7 @@ export function playerText(
     case 'delivered':
       return deliveredText(status, vote);
     case 'unconfirmed':
-      return status.why === 'restored'
-        ? t(
-            'This listing was restored from a backup. Your vote may have reached the game server before that. The owner of the server can send it again.',
-          )
-        : t(
-            'Your vote was sent, but the game server did not answer. The owner of the server can send it again.',
-          );
+      return t(UNCONFIRMED[status.why]);
     case 'failed':
       return t(
         'Your vote counts here, but the game server did not take it. The owner of the server can send it again.',
@@ -92,6 +86,18 @@ function timeTaken(ms: number): string {
   const seconds = ms / SECOND;
   return `${seconds < 10 ? decimal(Math.max(0.1, Math.round(10 * seconds) / 10)) : count(Math.round(seconds))} s`;
 }
+
+const UNCONFIRMED: Record<Of<'unconfirmed'>['why'], Text> = {
+  restored: defineMessage(
+    'This listing was restored from a backup. Your vote may have reached the game server before that. The owner of the server can send it again.',
+  ),
+  'server-error': defineMessage(
+    'Your vote was sent, but the server’s website answered with an error. The owner of the server can send it again.',
+  ),
+  'no-answer': defineMessage(
+    'Your vote was sent, but the game server did not answer. The owner of the server can send it again.',
+  ),
+};
 
 const NONE: Record<Of<'none'>['why'], Text> = {
   imported: defineMessage('This vote was cast on another listing.'),

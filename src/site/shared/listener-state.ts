@@ -1,6 +1,7 @@
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { explainFor, listenerReason } from '../../delivery/diagnosis/listener-reason.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
+import type { RefusedVote } from '../../delivery/refused-vote.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import {
   firstBeyondAscii,
@@ -124,7 +125,11 @@ export function listenerAnnouncement(listener: Stated & Pick<ListenerView, 'wait
 
 /** A listener's state with the reason for it, advice, and buttons. `path` is the path of the listener's page. */
 export function listenerState(
-  { listener, queuePaused }: { listener: ListenerView; queuePaused: boolean | null },
+  {
+    listener,
+    queuePaused,
+    refused = null,
+  }: { listener: ListenerView; queuePaused: boolean | null; refused?: RefusedVote | null },
   path: string,
   now: Date,
 ): Html {
@@ -144,6 +149,7 @@ export function listenerState(
         t('Next test'),
         state === 'unreachable' && breaker.nextTestAt ? html`${nextTest(breaker.nextTestAt, now)}` : null,
       ],
+      [t('Last refused'), refused && refusedText(refused, path, now)],
       [t('Last delivered'), last ? lastDelivered(last, state, now) : t('none with these settings')],
     ])}
     <div class="actions">${actions(state, path)}</div>`;
@@ -169,7 +175,7 @@ const LIMITED = defineMessage(
 
 /** The number of unconfirmed votes, with a link to send them again. */
 function unconfirmedText(unconfirmed: number, path: string): Html {
-  const words = t('no answer after the last attempt. They may have arrived.');
+  const words = t('not acknowledged after the last attempt. They may have arrived.');
   return html`${waitingText(unconfirmed)}: ${words} ${resendLink(path, 'unconfirmed')}`;
 }
 
@@ -188,6 +194,13 @@ function lastTest({ tested, updatedAt }: ListenerView, now: Date): Content {
   if (!tested || tested.at < updatedAt) return t('none with these settings');
   const result = tested.code === 'acknowledged' ? t('votes were fetched') : t('votes were not fetched');
   return html`${result}, ${timeAgo(tested.at, now)}`;
+}
+
+/** The player of a refused vote, with a link to the vote, and the listener's message. */
+function refusedText({ id, username, at, words }: RefusedVote, path: string, now: Date): Html {
+  const vote = html`<a href="${path.replace(/\/listener$/, '/votes')}/${id}"><bdi>${username}</bdi></a>`;
+  const said = words ? html`: ${t('“<bdi>{words}</bdi>”', { words })}` : '';
+  return html`${vote}, ${timeAgo(at, now)}${said}`;
 }
 
 function resendLink(path: string, state: VoteSelection): Html {

@@ -1,0 +1,37 @@
+import type { Collection } from 'mongodb';
+import { RESENDABLE_MS } from '../listeners/delivery-limits.ts';
+import type { Listener } from '../listeners/listener.ts';
+import { after, type Clock } from '../platform/clock.ts';
+import type { Vote } from '../votes/vote.ts';
+
+/** A vote that a listener refused, and when. `words`: the listener's message; absent if it sent none. */
+export type RefusedVote = { id: string; username: string; at: Date; words?: string };
+
+/** Only the newest failed votes are read: the others may have expired or be very many. */
+const LOOKED_AT = 10;
+
+/**
+ * The newest vote of the last 30 days that a listener with its current settings refused, among the server's newest ten
+ * failed votes; null if there is none.
+ */
+export async function lastRefusedVote(
+  { votes, clock }: { votes: Collection<Vote>; clock: Clock },
+  { serverId, updatedAt }: Pick<Listener, 'serverId' | 'updatedAt'>,
+): Promise<RefusedVote | null> {
+  const votedAt = { $gt: after(clock.now(), -RESENDABLE_MS) };
+  const failed = await votes
+    .find({ serverId, 'delivery.state': 'failed', votedAt })
+    .sort({ votedAt: -1 })
+    .limit(LOOKED_AT)
+    .project<Pick<Vote, '_id' | 'username' | 'delivery'>>({
+      username: 1,
+      'delivery.attempts': { $slice: -1 },
+    })
+    .toArray();
+  const refused = failed.flatMap(({ _id, username, delivery }): RefusedVote[] => {
+    const last = delivery.attempts.at(-1);
+    if (last?.class !== 'vote-only' || last.at < updatedAt) return [];
+    return [{ id: _id.toString(), username, at: last.at, ...(last.words ? { words: last.words } : {}) }];
+  });
+  return refused[0] ?? null;
+}
