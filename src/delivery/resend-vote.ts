@@ -90,7 +90,10 @@ export async function resendVote(
     resending(now, { by, byId, mayArriveTwice: twice }),
     { writeConcern: DURABLE },
   );
-  if (changed.matchedCount === 0) return { kind: 'changed' };
+  if (changed.matchedCount === 0) {
+    const now = await votes.findOne({ serverId, _id: voteId });
+    return (now && whyNotResend(now, clock.now())) ?? { kind: 'changed' };
+  }
   await recordAudit(deps, {
     by,
     action: 'vote.resend',

@@ -13,6 +13,7 @@ import { openSampleUsers, type SampleUsers } from '../../src/demo/sample-users.t
 import { SAMPLES } from '../../src/demo/samples.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { addFavourite, noteUsername } from '../../src/favourites/favourites.ts';
+import { type OutcomeCode, outcome } from '../../src/listeners/outcomes.ts';
 import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { createAsk } from '../../src/probing/ask-server.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
@@ -315,10 +316,17 @@ async function addVotes(
   for (const player of PLAYERS.slice(0, 2)) await cast(rightToLeft, player);
   const [first, second] = ids as [UUID, UUID];
   await untilDelivered(deps, harbour);
-  const set = (voteId: UUID, state: 'failed' | 'unconfirmed') =>
-    deps.votes.updateOne({ serverId: harbour, _id: voteId }, { $set: { 'delivery.state': state } });
-  await set(first, 'failed');
-  await set(second, 'unconfirmed');
+  const end = (voteId: UUID, state: 'failed' | 'unconfirmed', code: OutcomeCode) => {
+    const { class: kind } = outcome(code, 'written');
+    const attempt = { 'delivery.attempts.0.code': code, 'delivery.attempts.0.class': kind };
+    const counts = { 'delivery.ends': { [kind]: 1 }, 'delivery.codes': { [code]: 1 } };
+    return deps.votes.updateOne(
+      { serverId: harbour, _id: voteId },
+      { $set: { 'delivery.state': state, ...attempt, ...counts }, $unset: { 'delivery.deliveredAt': '' } },
+    );
+  };
+  await end(first, 'failed', 'vote-refused');
+  await end(second, 'unconfirmed', 'no-answer');
   return ids[2] as UUID;
 }
 

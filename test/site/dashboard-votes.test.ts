@@ -171,7 +171,7 @@ test('a vote that a plugin claimed is sent only after a warning, and not with ot
   const page = await fixture.read(`/votes/${vote._id}`);
   expect(page).toContain('A plugin claimed this vote. If you send it, its player may be rewarded twice.');
   expect((await fixture.post(`/votes/${vote._id}/resend`)).statusCode).toBe(409);
-  const question = await fixture.read('/votes/resend?state=failed');
+  const { body: question } = await fixture.get('/votes/resend?state=failed');
   expect(textOf(question)).toContain('Not sent with these: 1 vote that plugins claimed');
   const shown = new Date(Date.now() + HOUR).toISOString();
   await fixture.post('/votes/resend', { shown, state: 'failed' });
