@@ -139,6 +139,10 @@ export type VotePage = {
          */
         delivery: 'none' | 'waiting' | 'sending' | 'delivered' | 'unconfirmed' | 'failed';
         /**
+         * What is known of the arrival at the game server, from all sendings. A resend or the removal of the listener never changes `arrived` to something less.
+         */
+        arrival: 'arrived' | 'may-have-arrived' | 'surely-not';
+        /**
          * Whether the vote was removed from all counts.
          */
         excluded: boolean;
