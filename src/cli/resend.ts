@@ -24,7 +24,7 @@ import { withProgress } from './progress.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
-type RangeOptions = { since?: Date; until?: Date; state?: VoteSelection[]; claimed?: boolean };
+type RangeOptions = { since?: Date; until?: Date; state?: VoteSelection[]; mayArriveTwice?: boolean };
 
 export function addResendCommand(vote: Command, terminal: Terminal): void {
   vote
@@ -36,10 +36,13 @@ export function addResendCommand(vote: Command, terminal: Terminal): void {
     .addOption(
       new Option(
         '--state <state...>',
-        'which votes; by default none and failed: those that surely did not arrive; unconfirmed: those that may have arrived; delivered: those that arrived; sent-not-confirmed: delivered votes that nothing confirmed, as with Votifier v1',
+        'only votes in these states; by default none and failed, and of these only votes that surely did not arrive; unconfirmed: given up without an answer; sent-not-confirmed: delivered votes that nothing confirmed, as with Votifier v1',
       ).choices(VOTE_SELECTIONS.filter(isResendable)),
     )
-    .option('--claimed', 'also votes that a plugin claimed: their players may be rewarded twice')
+    .option(
+      '--may-arrive-twice',
+      'also votes in the states none and failed that may have arrived or that a plugin claimed',
+    )
     .addHelpText(
       'after',
       examples(
@@ -53,8 +56,9 @@ export function addResendCommand(vote: Command, terminal: Terminal): void {
     .action(withDeps(terminal, resend, { wakes: true, check: requireOneOrRange }));
 }
 
-function requireOneOrRange(_what: string, { since, until, state, claimed }: RangeOptions): void {
-  if (!since && (until || state || claimed)) throw wrongUse('--until, --state and --claimed need --since.');
+function requireOneOrRange(_what: string, { since, until, state, mayArriveTwice }: RangeOptions): void {
+  if (!since && (until || state || mayArriveTwice))
+    throw wrongUse('--until, --state and --may-arrive-twice need --since.');
   if (since && until && since >= until) throw wrongUse('--since must be before --until.');
 }
 
@@ -66,7 +70,7 @@ function resend(session: Session, text: string, options: RangeOptions): Promise<
 async function resendRange(
   session: Session,
   text: string,
-  { since, until = session.clock.now(), state, claimed }: RangeOptions & { since: Date },
+  { since, until = session.clock.now(), state, mayArriveTwice }: RangeOptions & { since: Date },
 ): Promise<Answer> {
   if (since >= until) throw wrongUse('--since is in the future: no vote was cast yet.');
   const server = await serverOf(session, text);
@@ -74,7 +78,7 @@ async function resendRange(
     since,
     until,
     states: state ?? NOT_ARRIVED,
-    ...(claimed ? { claimed: 'also' } : {}),
+    twice: mayArriveTwice ? 'also' : undefined,
   };
   const resent = await withProgress(session.terminal, 'Resending', 'votes', (progress) =>
     resendVotes(session, server._id, range, BY, { progress }),
@@ -92,48 +96,50 @@ async function resendRange(
       more: resent.more,
       unconfirmed: notSelected.unconfirmed,
       sent_not_confirmed: notSelected.sentNotConfirmed,
-      claimed: notSelected.claimed,
+      left_out: notSelected.leftOut,
     },
     text: rangeText(resent, range, notSelected),
   };
 }
 
-/** The numbers of votes in the range that were not selected to be sent again, by what is known of them. */
-type NotSelected = { unconfirmed: number; sentNotConfirmed: number; claimed: number };
+/**
+ * The numbers of votes in the range that were not selected to be sent again. `leftOut`: votes in the selected states that
+ * may have arrived or were claimed.
+ */
+type NotSelected = { unconfirmed: number; sentNotConfirmed: number; leftOut: number };
 
 async function countNotSelected(deps: AppDeps, serverId: ObjectId, range: ResendRange): Promise<NotSelected> {
   const count = async (state: VoteSelection, ...including: VoteSelection[]) => {
     if ([state, ...including].some((one) => range.states.includes(one))) return 0;
     return (await countResendable(deps, serverId, { ...range, states: [state] })).votes;
   };
-  const countClaimed = async () =>
-    (await countResendable(deps, serverId, { ...range, claimed: 'only' })).votes;
-  const [unconfirmed, sentNotConfirmed, claimed] = await Promise.all([
+  const countLeftOut = async () => (await countResendable(deps, serverId, { ...range, twice: 'only' })).votes;
+  const [unconfirmed, sentNotConfirmed, leftOut] = await Promise.all([
     count('unconfirmed'),
     count('sent-not-confirmed', 'delivered'),
-    range.claimed ? 0 : countClaimed(),
+    range.twice ? 0 : countLeftOut(),
   ]);
-  return { unconfirmed, sentNotConfirmed, claimed };
+  return { unconfirmed, sentNotConfirmed, leftOut };
 }
 
 function rangeText(
   { resent, mayArriveTwice, more }: ResentRange,
-  { since, until, states, claimed }: ResendRange,
+  { since, until, states, twice }: ResendRange,
   notSelected: NotSelected,
 ): string {
   const { unconfirmed, sentNotConfirmed } = notSelected;
   const span = `${states.join(' or ')}, cast from ${utc(since)} to ${utc(until)}`;
   const others = [
-    ...notSelectedText(unconfirmed, 'not selected, and may have arrived: send', '--state unconfirmed'),
+    ...notSelectedText(unconfirmed, 'unconfirmed and may have arrived: send', '--state unconfirmed'),
     ...notSelectedText(
       sentNotConfirmed,
       'sent, not confirmed (as with Votifier v1), and probably arrived: if not, send',
       '--state sent-not-confirmed',
     ),
     ...notSelectedText(
-      notSelected.claimed,
-      'claimed by a plugin, so the player has the reward: send',
-      '--claimed',
+      notSelected.leftOut,
+      'left out, because they may have arrived or a plugin claimed them: send',
+      '--may-arrive-twice',
     ),
   ];
   if (resent === 0) return [`No vote is in the state ${span}: nothing was resent.`, ...others].join('\n');
@@ -141,7 +147,7 @@ function rangeText(
     `${counted(resent, 'vote')} in the queue again (${span}).`,
     ...(mayArriveTwice > 0
       ? [
-          `${mayArriveTwice} of them ${claimed ? 'may have arrived already or were claimed: their players may be rewarded twice' : 'may have arrived already, and may arrive twice'}.`,
+          `${mayArriveTwice} of them ${twice ? 'may have arrived already or were claimed: their players may be rewarded twice' : 'may have arrived already, and may arrive twice'}.`,
         ]
       : []),
     ...(more ? ['There are more votes in this time range: run the command again.'] : []),

@@ -25,13 +25,13 @@ export type ResendRange = {
   /** Votes cast at this moment or later, and before `until`. */
   since: Date;
   until: Date;
-  /**
-   * Which votes, by their state and by what is known of their arrival (`chosen`). Votes that are waiting or being sent
-   * are never resent.
-   */
+  /** Votes in one of these states. Votes that are waiting or being sent are never resent. */
   states: VoteSelection[];
-  /** Also, or only, votes that a plugin claimed: their players are rewarded twice. */
-  claimed?: 'also' | 'only';
+  /**
+   * For votes that were not forwarded or failed: also, or only, those that may have arrived or that a plugin claimed. By
+   * default they are left out.
+   */
+  twice?: 'also' | 'only' | undefined;
   /** Only votes of this player, in any spelling of the name. */
   player?: string;
   /**
@@ -58,8 +58,13 @@ export type ResentRange = {
   nextAllowedAt?: Date;
 };
 
-/** The default states of a range: votes that were not forwarded, or whose delivery failed. They surely did not arrive. */
+/** The default states of a range: votes that were not forwarded, or whose delivery failed. */
 export const NOT_ARRIVED: DeliveryState[] = ['none', 'failed'];
+
+/** Whether votes of this selection did not arrive, as far as their state says. */
+export function isNotArrived(state: VoteSelection): boolean {
+  return NOT_ARRIVED.some((one) => one === state);
+}
 
 export function isResendable(state: VoteSelection): boolean {
   return state === 'sent-not-confirmed' || RESENDABLE_STATES.includes(state);
@@ -175,12 +180,12 @@ async function countUpTo(
 
 function filterOf(
   serverId: ObjectId,
-  { since, until, states, player, silent, restored, claimed, neverSent }: ResendRange,
+  { since, until, states, player, silent, restored, twice, neverSent }: ResendRange,
   now: Date,
 ): Filter<Vote> {
   const oldest = after(now, -RESENDABLE_MS);
   const kinds = [
-    silent ? silentVotes(silent) : chosen(states, claimed),
+    silent ? silentVotes(silent) : chosen(states, twice),
     neverSent ? { 'delivery.attemptCount': 0 } : {},
     restored ? { 'delivery.state': 'unconfirmed', 'delivery.restoredAt': { $exists: true } } : {},
   ] as const;
@@ -200,22 +205,15 @@ function filterOf(
 }
 
 /**
- * The votes of these selections. A state says only where a delivery ended, so what is known of the arrival decides too:
- * `none` and `failed` are votes that surely did not arrive, `unconfirmed` are those that may have arrived, and
- * `delivered` those that arrived, whatever became of a later sending. Unless the vote arrived and arrives twice in any
- * case, a claimed vote is left out.
+ * The votes of these selections. Of votes that were not forwarded or failed, only those that arrive once, unless the
+ * others are wanted (`twice`). Votes of the other selections may all arrive twice.
  */
-function chosen(states: VoteSelection[], claimed: ResendRange['claimed']): Filter<Vote> {
-  const unclaimed = claimed === 'also' ? {} : { claim: { $exists: claimed === 'only' } };
-  const unsent = states.filter((state) => state === 'none' || state === 'failed');
-  return {
-    $or: [
-      { 'delivery.state': { $in: unsent }, ...unclaimed, ...withArrival('surely-not') },
-      ...(states.includes('unconfirmed') ? [{ ...unclaimed, ...withArrival('may-have-arrived') }] : []),
-      ...(states.includes('delivered') ? [withArrival('arrived')] : []),
-      ...(states.includes('sent-not-confirmed') ? [selected(['sent-not-confirmed'])] : []),
-    ],
-  };
+function chosen(states: VoteSelection[], twice: ResendRange['twice']): Filter<Vote> {
+  if (twice === 'also') return selected(states);
+  const notArrived = selected(states.filter(isNotArrived));
+  if (twice === 'only') return { $and: [notArrived, { $nor: [ARRIVES_ONCE] }] };
+  const others = selected(states.filter((state) => !isNotArrived(state)));
+  return { $or: [{ $and: [notArrived, ARRIVES_ONCE] }, others] };
 }
 
 function silentVotes({ since, until }: { since: Date; until: Date }): Filter<Vote> {

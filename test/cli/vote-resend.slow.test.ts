@@ -64,7 +64,7 @@ describe('vote resend', () => {
   });
 
   it.each([
-    ['alpha --until 2026-11-21', '--until, --state and --claimed need --since.'],
+    ['alpha --until 2026-11-21', '--until, --state and --may-arrive-twice need --since.'],
     ['alpha --since 2026-11-22 --until 2026-11-21', '--since must be before --until.'],
     ['alpha --since yesterday', /2026-11-20/],
     ['alpha --since 2026-11-20 --state waiting', /none, delivered, unconfirmed, failed/],

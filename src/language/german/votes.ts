@@ -51,12 +51,10 @@ export const VOTES = {
   'These votes may have arrived. Some may arrive twice.':
     'Diese Stimmen sind vielleicht angekommen. Manche kommen dann zweimal an.',
   'These votes surely did not arrive.': 'Diese Stimmen sind sicher nicht angekommen.',
-  'A plugin claimed these votes. Their players may be rewarded twice.':
-    'Ein Plugin hat diese Stimmen abgeholt. Die Spieler werden vielleicht zweimal belohnt.',
-  'Not sent with these: <a>{votes} that may have arrived</a>.':
-    'Nicht mitgesendet: <a>{votes}, vielleicht schon angekommen</a>.',
-  'Not sent with these: <a>{votes} that plugins claimed</a>.':
-    'Nicht mitgesendet: <a>{votes}, von Plugins abgeholt</a>.',
+  'These votes may have arrived, or plugins claimed them. Their players may be rewarded twice.':
+    'Diese Stimmen sind vielleicht angekommen, oder Plugins haben sie abgeholt. Die Spieler werden vielleicht zweimal belohnt.',
+  'Not sent with these: <a>{votes} that may have arrived or that plugins claimed</a>.':
+    'Nicht mitgesendet: <a>{votes}, vielleicht angekommen oder von Plugins abgeholt</a>.',
   'The host name did not resolve.': 'Der Hostname ließ sich nicht auflösen.',
   'The address was found, but the connection failed.':
     'Die Adresse wurde gefunden, aber die Verbindung schlug fehl.',

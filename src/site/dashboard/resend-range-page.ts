@@ -30,10 +30,10 @@ const RESEND_BATCH_SIZE = 5_000;
 /** The time at which the confirmation page was shown. Votes cast later are not sent again. */
 const shownUntil = z.iso.datetime({ precision: 3 }).transform((text) => new Date(text));
 
-/** A filter of votes. `claimed`: only votes that a plugin claimed, which are left out otherwise. */
-const resendQuery = voteQuery.extend({ claimed: z.literal('only').optional().catch(undefined) });
+/** A filter of votes. `twice`: only votes that are left out otherwise (`ResendRange`). */
+const resendQuery = voteQuery.extend({ twice: z.literal('only').optional().catch(undefined) });
 
-type ResendFilter = VoteFilter & { claimed?: 'only' | undefined };
+type ResendFilter = VoteFilter & Pick<ResendRange, 'twice'>;
 
 /** `/dashboard/servers/<id>/votes/resend`: says how many votes a filter selects, and sends them again if confirmed. */
 export function resendRangePage(app: FastifyInstance, { deps }: DashboardParts): void {
@@ -103,34 +103,24 @@ export function resendRangePage(app: FastifyInstance, { deps }: DashboardParts):
   ): Promise<Page> => {
     const server = serverOf(request);
     const path = serverPath(base, server, '/votes');
-    const count = (others: Partial<ResendRange>) =>
-      countResendable(deps, server._id, { ...range, ...others }, RESEND_BATCH_SIZE);
-    const [found, uncertain, claimed] = await Promise.all([
-      count({}),
-      isSurelyNotArrived(range) ? count({ states: ['unconfirmed'] }) : { votes: 0 },
-      filter.claimed ? { votes: 0 } : count({ claimed: 'only' }),
-    ]);
-    const others = leftOut(
-      { uncertain: uncertain.votes, claimed: claimed.votes },
-      {
-        uncertain: `${path}/resend${filterText({ ...filter, state: 'unconfirmed' })}`,
-        claimed: `${path}/resend${filterText(filter, { claimed: 'only' })}`,
-      },
-    );
+    const count = (more: Partial<ResendRange>) =>
+      countResendable(deps, server._id, { ...range, ...more }, RESEND_BATCH_SIZE);
+    const [found, others] = await Promise.all([count({}), filter.twice ? null : count({ twice: 'only' })]);
+    const leftOut = others && leftOutText(others, `${path}/resend${filterText(filter, { twice: 'only' })}`);
     return pageOf(
       request,
       html`${sent ? notice('good', t('{sent} queued again. There are more.', { sent })) : ''}
-        ${card({ title: t('Send votes again'), body: questionBody(path, filter, range, found, others) })}`,
+        ${card({ title: t('Send votes again'), body: questionBody(path, filter, range, found, leftOut) })}`,
     );
   };
 }
 
 /** Returns the filter if its votes can be sent again. @throws {PageError} 400 if they are already queued */
-function resendable({ state, player, since, until, claimed }: ResendFilter): ResendFilter {
+function resendable({ state, player, since, until, twice }: ResendFilter): ResendFilter {
   if (state && !isResendable(state)) {
     throw new PageError(400, t('These votes are already queued.'));
   }
-  return { state, player, since, until, claimed };
+  return { state, player, since, until, twice };
 }
 
 function rangeOf(filter: ResendFilter, shown: Date): ResendRange {
@@ -140,41 +130,23 @@ function rangeOf(filter: ResendFilter, shown: Date): ResendRange {
     until: until < shown ? until : shown,
     states: state ? [state] : NOT_ARRIVED,
     ...(player === undefined ? {} : { player }),
-    ...(filter.claimed ? { claimed: filter.claimed } : {}),
+    twice: filter.twice,
   };
 }
 
-/** Whether a range has only votes that surely did not arrive. */
-function isSurelyNotArrived({ states }: ResendRange): boolean {
-  return states.every((state) => NOT_ARRIVED.some((one) => one === state));
-}
-
-/** Names the votes that a selection leaves out, with links to the pages that send them. */
-function leftOut(
-  found: { uncertain: number; claimed: number },
-  links: { uncertain: string; claimed: string },
-): Content {
-  const votesOf = (votes: number) => counted(votes, 'vote');
-  return [
-    found.uncertain > 0 &&
-      t('Not sent with these: <a>{votes} that may have arrived</a>.', {
-        a: linkTo(links.uncertain),
-        votes: votesOf(found.uncertain),
-      }),
-    found.claimed > 0 &&
-      t('Not sent with these: <a>{votes} that plugins claimed</a>.', {
-        a: linkTo(links.claimed),
-        votes: votesOf(found.claimed),
-      }),
-  ].map((sentence) => sentence && html`<p>${sentence}</p>`);
+/** Names the votes that a selection leaves out, with a link to the page that sends them. */
+function leftOutText({ votes, more }: { votes: number; more: boolean }, href: string): Content {
+  if (votes === 0) return '';
+  const shown = { a: linkTo(href), votes: more ? `${counted(votes, 'vote')} +` : counted(votes, 'vote') };
+  return html`<p>${t('Not sent with these: <a>{votes} that may have arrived or that plugins claimed</a>.', shown)}</p>`;
 }
 
 function questionBody(
   path: string,
   filter: ResendFilter,
-  { states, player, until, claimed }: ResendRange,
+  { states, player, until, twice }: ResendRange,
   { votes, more }: { votes: number; more: boolean },
-  others: Content,
+  leftOut: Content,
 ): Html {
   const hidden = Object.fromEntries(
     Object.entries({ ...filter, shown: until.toISOString() }).flatMap(([name, value]) =>
@@ -196,8 +168,8 @@ function questionBody(
       [t('Player'), player === undefined ? null : html`<bdi>${player}</bdi>`],
       [t('Cast'), castText(filter, until)],
     ])}
-    ${votes === 0 ? '' : duplicateWarning(states, claimed)}
-    ${others}
+    ${votes === 0 ? '' : duplicateWarning(states, twice)}
+    ${leftOut}
     ${more ? html`<p>${first}</p>` : ''}
     <p class="soft">${t('You can send votes for 30 days after they were cast. Imported votes are never sent.')}</p>
     <div class="actions">
@@ -224,9 +196,12 @@ function castText({ since, until }: VoteFilter, before: Date): string {
     : `${from}, ${t('before {time}', { time: timeText(before) })}`;
 }
 
-function duplicateWarning(states: VoteSelection[], claimed: ResendRange['claimed']): Content {
-  if (claimed) {
-    return notice('attention', t('A plugin claimed these votes. Their players may be rewarded twice.'));
+function duplicateWarning(states: VoteSelection[], twice: ResendRange['twice']): Content {
+  if (twice) {
+    return notice(
+      'attention',
+      t('These votes may have arrived, or plugins claimed them. Their players may be rewarded twice.'),
+    );
   }
   if (states.includes('delivered')) {
     return notice('attention', t('These votes were delivered. Each will arrive twice.'));
