@@ -1,6 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
 import { DELIVERY_EXPIRES_MS, RESENDABLE_MS } from '../listeners/delivery-limits.ts';
 import { after, SECOND } from '../platform/clock.ts';
+import { ARRIVAL } from '../votes/arrival.ts';
 import type { Vote } from '../votes/vote.ts';
 
 /** The state of the votes that an outage delayed. */
@@ -49,7 +50,7 @@ export async function countDeliveries(
     serverId,
     'delivery.state': { $in: ['failed', 'unconfirmed'] },
     votedAt,
-    $expr: { $gte: [ENDED_AT, since] },
+    $expr: { $and: [{ $gte: [ENDED_AT, since] }, { $ne: [ARRIVAL, 'arrived'] }] },
   });
   const [stillWaiting, ...ended] = await Promise.all([waiting, arrived, lost]);
   return { waiting: stillWaiting, arrived: ended[0], lost: ended[1] };

@@ -145,6 +145,7 @@ test('an owner gets a mail about the return when every delayed vote has arrived'
 test('the mail about the return counts the votes that the outage delayed, not when they were cast', async () => {
   const { fail, recover, cast, drain, clock, tell, mails, deps, serverId } = await ownedBench();
   const [early, late] = [await cast('Alex'), await cast('Kai')];
+  const arrivedBefore = await cast('Ari');
   await drain();
   clock.move(5 * DAY);
   const lost = await cast('Zoe');
@@ -153,8 +154,8 @@ test('the mail about the return counts the votes that the outage delayed, not wh
   await resendVote(deps, early._id, 'test');
   clock.move(2 * HOUR);
   expect(await tell()).toBe(1);
-  await deps.votes.updateOne(
-    { serverId, _id: lost._id },
+  await deps.votes.updateMany(
+    { serverId, _id: { $in: [lost._id, arrivedBefore._id] } },
     {
       $set: { 'delivery.state': 'failed', 'delivery.events': [{ at: clock.now(), kind: 'expired' }] },
       $unset: { 'delivery.queuedAt': '', 'delivery.expiresAt': '', 'delivery.nextAt': '' },
