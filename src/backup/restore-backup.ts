@@ -90,10 +90,10 @@ export function hasSecretKey(secrets: SecretBox, { seal }: Manifest): boolean {
 
 /**
  * Restores a backup into an empty database and migrates it to this version. Votes that were waiting or being sent
- * become `unconfirmed` before they are inserted, so no worker ever sends them. Votes and
- * their exclusions are made to fit together (`mendExclusions`). Waiting messages are dropped. If an
- * interrupted restore is run again, it starts from the beginning, or only migrates if every document was restored.
- * Until the restore has ended, `migrate` refuses the database.
+ * become `unconfirmed` before they are inserted, so no worker ever sends them. Votes and their exclusions are made to
+ * fit together (`mendExclusions`). Waiting messages are dropped. If an interrupted restore is run again, it starts from
+ * the beginning, or only migrates if every document was restored. Until the restore has ended, `migrate` refuses the
+ * database.
  *
  * @param manifest - the result of `checkBackup`
  * @param by - who restores, for the audit log

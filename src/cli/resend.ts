@@ -142,7 +142,8 @@ function rangeText(
       '--may-arrive-twice',
     ),
   ];
-  if (resent === 0) return [`No vote is in the state ${span}: nothing was resent.`, ...others].join('\n');
+  if (resent === 0)
+    return [`Nothing was resent: no vote to send is in the state ${span}.`, ...others].join('\n');
   return [
     `${counted(resent, 'vote')} in the queue again (${span}).`,
     ...(mayArriveTwice > 0

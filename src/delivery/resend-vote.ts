@@ -80,7 +80,7 @@ export async function resendVote(
   const listener = await listeners.findOne({ serverId }, { projection: { serverId: 1, ...QUEUE_FIELDS } });
   if (!listener) return { kind: 'no-listener' };
 
-  if (forOwner && arrivalOf(vote.delivery) === 'arrived') {
+  if (forOwner && (state === 'delivered' || arrivalOf(vote.delivery) === 'arrived')) {
     const nextAllowedAt = await useAllowance(deps, deliveredResendsOf(serverId), DELIVERED_RESENDS);
     if (nextAllowedAt) return { kind: 'too-many', nextAllowedAt };
   }
@@ -136,7 +136,7 @@ export function resending(
         'delivery.events': { $concatArrays: ['$delivery.events', [event]] },
       },
     },
-    { $unset: ['delivery.deliveredAt', 'delivery.restoredAt', 'delivery.unavailableEnds'] },
+    { $unset: ['delivery.deliveredAt', 'delivery.restoredAt'] },
   ];
 }
 

@@ -119,8 +119,9 @@ async function resendRange(
   if (!listener) return null;
   const now = clock.now();
   const wanted = filterOf(serverId, range, now);
-  const { votes: total, more } = await countUpTo(votes, wanted, most);
-  const result: ResentRange = { resent: 0, mayArriveTwice: 0, more };
+  const found = await votes.countDocuments(wanted, { limit: most + 1 });
+  const total = Math.min(found, most);
+  const result: ResentRange = { resent: 0, mayArriveTwice: 0, more: found > most };
   if (total === 0) return result;
 
   // Written before the first vote is changed: if the run is killed, the audit log still contains it.
@@ -136,10 +137,18 @@ async function resendRange(
       votes: total,
     },
   });
+  let from = range.since;
   while (result.resent < most) {
     const size = Math.min(BATCH, most - result.resent);
-    const batch = await votes.find(wanted).sort({ votedAt: 1, _id: 1 }).limit(size).toArray();
-    if (batch.length === 0) break;
+    const later = { $and: [wanted, { votedAt: { $gte: from } }] };
+    const batch = await votes
+      .find({ serverId, ...later })
+      .sort({ votedAt: 1, _id: 1 })
+      .limit(size)
+      .toArray();
+    const last = batch.at(-1);
+    if (!last) break;
+    const before = result.resent;
     for (const twice of [false, true]) {
       const ids = batch.filter((vote) => mayArriveTwice(vote) === twice).map(({ _id }) => _id);
       if (ids.length === 0) continue;
@@ -153,54 +162,70 @@ async function resendRange(
       result.resent += modifiedCount;
       if (twice) result.mayArriveTwice += modifiedCount;
     }
+    // Votes that another call has changed meanwhile are passed, so the run ends.
+    from = result.resent > before ? last.votedAt : after(last.votedAt, 1);
     progress(Math.min(result.resent, total), total);
     await wakeListener(producer, listener);
   }
   return result;
 }
 
-/** How many votes a run of at most `most` votes would resend, and whether the range has more. */
-export function countResendable(
+/** To count votes of a range, at most this many of the newest votes in its states are read. */
+const MOST_READ = 50_000;
+
+/** How many votes a run of at most `most` votes would resend, and whether the range has more, or has unread votes. */
+export async function countResendable(
   { votes, clock }: { votes: Collection<Vote>; clock: Clock },
   serverId: ObjectId,
   range: ResendRange,
   most = MOST_RESENT,
 ): Promise<{ votes: number; more: boolean }> {
-  return countUpTo(votes, filterOf(serverId, range, clock.now()), most);
+  const wanted = filterOf(serverId, range, clock.now());
+  const inStates = votesIn(serverId, range, clock.now());
+  const [read, found] = await Promise.all([
+    votes.countDocuments(inStates, { limit: MOST_READ }),
+    votes
+      .aggregate<{ votes: number }>([
+        { $match: inStates },
+        { $sort: { votedAt: -1 } },
+        { $limit: MOST_READ },
+        { $match: wanted },
+        { $limit: most + 1 },
+        { $count: 'votes' },
+      ])
+      .next(),
+  ]);
+  const counted = found?.votes ?? 0;
+  return { votes: Math.min(counted, most), more: counted > most || read === MOST_READ };
 }
 
-async function countUpTo(
-  votes: Collection<Vote>,
-  wanted: Filter<Vote>,
-  most: number,
-): Promise<{ votes: number; more: boolean }> {
-  const found = await votes.countDocuments(wanted, { limit: most + 1 });
-  return { votes: Math.min(found, most), more: found > most };
-}
-
-function filterOf(
+/** The votes of a range by what the index `BY_STATE` has: which of them are resent is decided after reading them. */
+function votesIn(
   serverId: ObjectId,
-  { since, until, states, player, silent, restored, twice, neverSent }: ResendRange,
+  { since, until, states, player, silent, restored }: ResendRange,
   now: Date,
 ): Filter<Vote> {
   const oldest = after(now, -RESENDABLE_MS);
-  const kinds = [
-    silent ? silentVotes(silent) : chosen(states, twice),
-    neverSent ? { 'delivery.attemptCount': 0 } : {},
-    restored ? { 'delivery.state': 'unconfirmed', 'delivery.restoredAt': { $exists: true } } : {},
-  ] as const;
   return {
     serverId,
     ...(player === undefined ? {} : { usernameKey: usernameKey(player) }),
+    'delivery.state': { $in: silent || restored ? ['unconfirmed' as const] : statesOf(states) },
+    votedAt: { $gte: since > oldest ? since : oldest, $lt: until },
+  };
+}
+
+function filterOf(serverId: ObjectId, range: ResendRange, now: Date): Filter<Vote> {
+  const { states, silent, restored, twice, neverSent } = range;
+  return {
+    ...votesIn(serverId, range, now),
     // Imported votes have negative numbers and are never forwarded.
     seq: { $gt: 0 },
     quarantinedAt: { $exists: false },
-    // The first two fields of the index `BY_STATE`.
-    'delivery.state': { $in: RESENDABLE_STATES },
-    votedAt: { $gte: since > oldest ? since : oldest, $lt: until },
+    ...(neverSent ? { 'delivery.attemptCount': 0 } : {}),
+    ...(restored ? { 'delivery.restoredAt': { $exists: true } } : {}),
     // If this run has resent a vote and its delivery has ended again meanwhile, the vote is not resent once more.
     'delivery.events': { $not: { $elemMatch: { kind: 'resent', at: { $gte: now } } } },
-    $and: [...kinds],
+    $and: [silent ? silentVotes(silent) : chosen(states, twice)],
   };
 }
 
@@ -216,9 +241,13 @@ function chosen(states: VoteSelection[], twice: ResendRange['twice']): Filter<Vo
   return { $or: [{ $and: [notArrived, ARRIVES_ONCE] }, others] };
 }
 
+function statesOf(selections: VoteSelection[]): DeliveryState[] {
+  const states = selections.map((one) => (one === 'sent-not-confirmed' ? 'delivered' : one));
+  return RESENDABLE_STATES.filter((state) => states.includes(state));
+}
+
 function silentVotes({ since, until }: { since: Date; until: Date }): Filter<Vote> {
   return {
-    'delivery.state': 'unconfirmed',
     'delivery.restoredAt': { $exists: false },
     claim: { $exists: false },
     $and: [endedSilently({ since, until }), withArrival('may-have-arrived')],

@@ -1,6 +1,6 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
 import { RESENDABLE_MS } from '../listeners/delivery-limits.ts';
-import { after, type Clock } from '../platform/clock.ts';
+import { after, type Clock, DAY } from '../platform/clock.ts';
 import type { Progress } from '../platform/progress.ts';
 import { RESTORED_VOTES, type Vote } from '../votes/vote.ts';
 import { DELIVERY_ENDED } from './drain/after-attempt.ts';
@@ -10,8 +10,8 @@ import { type ResentRange, resendVotes } from './resend-votes.ts';
 /**
  * Holds back a vote that was waiting or being sent in a backup: it may have been delivered since the backup, so it
  * becomes `unconfirmed` and is sent only by a resend. A vote in a quarantine stays there; it is held back when the
- * quarantine is lifted (docs/adr/0102-backups-and-held-votes.md). A vote that was not forwarded or that failed may have
- * been resent or claimed since the backup: its state stays, and its timeline says that it may have arrived.
+ * quarantine is lifted (docs/adr/0102-backups-and-held-votes.md). A vote that could be resent or claimed since the backup
+ * keeps its state, and its timeline says that this may have happened.
  *
  * @param vote - a stored document, which is changed in place
  * @returns whether the vote was waiting or being sent, or was already held back in the backup
@@ -21,7 +21,7 @@ export function holdRestoredVote(vote: Document, now: Date): boolean {
   if (delivery.restoredAt && !vote.quarantinedAt) return true;
   const isOpen = !RESENDABLE_STATES.includes(delivery.state);
   const isHeld = isOpen || Boolean(vote.quarantinedAt);
-  if (!isHeld && !mayBeSentSince(vote, now)) return false;
+  if (!isHeld && !mayHaveChangedSince(vote, now)) return false;
   delivery.events = [...(delivery.events ?? []), { at: now, kind: 'restored', from: delivery.state }];
   if (isHeld) delivery.restoredAt = now;
   if (!isOpen) return false;
@@ -30,9 +30,12 @@ export function holdRestoredVote(vote: Document, now: Date): boolean {
   return true;
 }
 
-function mayBeSentSince({ seq, votedAt, delivery }: Document, now: Date): boolean {
-  const isEnded = delivery.state === 'none' || delivery.state === 'failed';
-  return isEnded && seq > 0 && votedAt > after(now, -RESENDABLE_MS);
+/** Delivered votes can only be claimed, for a day after they were cast. The restore may be some days after the backup. */
+const CLAIMABLE_MS = 7 * DAY;
+
+function mayHaveChangedSince({ seq, votedAt, claim, delivery }: Document, now: Date): boolean {
+  if (seq < 0 || claim) return false;
+  return votedAt > after(now, -(delivery.state === 'delivered' ? CLAIMABLE_MS : RESENDABLE_MS));
 }
 
 /**

@@ -12,6 +12,7 @@ import { DURABLE } from '../platform/mongo.ts';
 import { selected, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import type { Vote } from '../votes/vote.ts';
 import { DELIVERY_ENDED } from './drain/after-attempt.ts';
+import { sentAsOftenAs } from './drain/attempt-record.ts';
 import type { ResendDeps } from './resend-vote.ts';
 import { resendVotes } from './resend-votes.ts';
 
@@ -138,10 +139,8 @@ export async function giveUpSentVotes(
 ): Promise<void> {
   const most = maxSendingsOf({ maxSendings });
   if (most === MAX_SENDINGS) return;
-  const unanswered = { 'delivery.ambiguousEnds': { $gte: most } };
-  const sent = most === 1 ? { $or: [unanswered, { 'delivery.unavailableEnds': { $gt: 0 } }] } : unanswered;
   await votes.updateMany(
-    { serverId, 'delivery.state': 'waiting', ...sent },
+    { serverId, 'delivery.state': 'waiting', ...sentAsOftenAs(most) },
     { $set: { 'delivery.state': 'unconfirmed' }, $unset: DELIVERY_ENDED },
     { writeConcern: DURABLE },
   );

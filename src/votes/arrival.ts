@@ -18,11 +18,21 @@ const UNCERTAIN = [
   ...UNAVAILABLE,
 ];
 
-/** What is known of a vote's arrival. While an attempt is in progress, the vote may have arrived. */
+/**
+ * What is known of a vote's arrival. While an attempt is in progress, the vote may have arrived; so may a vote that a
+ * Votifier v1 listener took without an answer (`sent-not-confirmed`).
+ */
 export function arrivalOf(delivery: Delivery): Arrival {
-  if (delivery.state === 'delivered' || (delivery.ends.delivered ?? 0) > 0) return 'arrived';
-  const { state } = delivery;
-  const isUncertain = state === 'sending' || state === 'unconfirmed' || timesArrived(delivery) > 0;
+  const { state, ends, codes, events } = delivery;
+  const unconfirmed = codes?.['sent-not-confirmed'] ?? 0;
+  const confirmed = (ends.delivered ?? 0) - unconfirmed;
+  if (confirmed > 0 || (state === 'delivered' && unconfirmed === 0)) return 'arrived';
+  const isUncertain =
+    state === 'delivered' ||
+    state === 'sending' ||
+    state === 'unconfirmed' ||
+    events.some(({ kind }) => kind === 'restored') ||
+    timesArrived(delivery) > 0;
   return isUncertain ? 'may-have-arrived' : 'surely-not';
 }
 
@@ -32,8 +42,11 @@ export function timesArrived(delivery: Delivery): number {
   const unended = attempts.filter(({ code }, index) => {
     return !code && !(state === 'sending' && index === attempts.length - 1);
   }).length;
-  // If the vote was being sent when the backup was made, its attempt without an outcome is already in `unended`.
-  const restored = events.filter(({ kind, from }) => kind === 'restored' && from !== 'sending').length;
+  // If the vote was being sent when the backup was made, its attempt without an outcome is counted, while its details
+  // are stored. If it had arrived, the restore adds no arrival.
+  const adds = ({ kind, from }: Delivery['events'][number]) =>
+    kind === 'restored' && from !== 'sending' && from !== 'delivered';
+  const restored = events.filter(adds).length;
   return (ends.delivered ?? 0) + (ends.ambiguous ?? 0) + timesUnavailable(delivery) + unended + restored;
 }
 
@@ -48,8 +61,12 @@ function timesUnavailable({ codes, attempts }: Delivery): number {
 const isPositive = (field: string) => ({ $gt: [field, 0] });
 const UNENDED = 'no outcome';
 
+const SENT_NOT_CONFIRMED = { $ifNull: ['$delivery.codes.sent-not-confirmed', 0] };
 const HAS_ARRIVED = {
-  $or: [{ $eq: ['$delivery.state', 'delivered'] }, isPositive('$delivery.ends.delivered')],
+  $or: [
+    { $gt: [{ $ifNull: ['$delivery.ends.delivered', 0] }, SENT_NOT_CONFIRMED] },
+    { $and: [{ $eq: ['$delivery.state', 'delivered'] }, { $eq: [SENT_NOT_CONFIRMED, 0] }] },
+  ],
 };
 const HAS_UNCERTAIN_ATTEMPT = {
   $anyElementTrue: {
@@ -61,7 +78,8 @@ const HAS_UNCERTAIN_ATTEMPT = {
 };
 const MAY_HAVE_ARRIVED = {
   $or: [
-    { $in: ['$delivery.state', ['sending', 'unconfirmed']] },
+    { $in: ['$delivery.state', ['delivered', 'sending', 'unconfirmed']] },
+    isPositive('$delivery.ends.delivered'),
     isPositive('$delivery.ends.ambiguous'),
     ...UNAVAILABLE.map((code) => isPositive(`$delivery.codes.${code}`)),
     { $in: ['restored', '$delivery.events.kind'] },

@@ -122,8 +122,6 @@ const deliveryDefinition = {
   /** How far the vote is in `DELIVERY_SCHEDULE`, which gives the delay before the next attempt. */
   step: { type: Number, required: true },
   ambiguousEnds: { type: Number, required: true },
-  /** How often a website answered with HTTP 5xx or 408 since the last resend. Absent if it did not. */
-  unavailableEnds: { type: Number },
   attemptCount: { type: Number, required: true },
   /** The newest attempts, at most `MOST_ATTEMPT_DETAILS`; `ends` and `codes` also count older ones. */
   attempts: { type: [new Schema(attemptDefinition, nested)], required: true },

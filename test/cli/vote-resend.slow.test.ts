@@ -56,7 +56,9 @@ describe('vote resend', () => {
     const delivered = await cli.run(`vote resend ${slug} ${since} --state delivered`);
     const again = await cli.run(`vote resend ${slug} ${since} --state delivered --json`);
 
-    expect(none.stdout).toMatch(/^No vote is in the state none or failed, cast from 2026-01-01T/);
+    expect(none.stdout).toMatch(
+      /^Nothing was resent: no vote to send is in the state none or failed, cast from 2026-01-01T/,
+    );
     expect(delivered.stdout).toMatch(
       /^2 votes in the queue again .*\n2 of them may have arrived already, and may arrive twice\.\n$/s,
     );

@@ -120,7 +120,7 @@ class History {
       this.lost = taken;
       return;
     }
-    if (OUTCOMES[answer] === 'delivered') truth.isKnownToHaveArrived = true;
+    if (answer === 'acknowledged') truth.isKnownToHaveArrived = true;
     const result = outcome(answer, mayArrive(answer) ? 'written' : 'none');
     const ended = { taken, outcome: result, durationMs: 20, endedAt: this.bench.clock.now().getTime() };
     await recordOutcomes(deps, [ended]);
@@ -171,6 +171,7 @@ class History {
     const claimed = await claimVote(deps, player, { tokenId: new ObjectId() });
     if (claimed.kind !== 'claimed') return;
     this.truth.claims += 1;
+    expect(this.truth.claims, 'claims of one vote').toBe(1);
     if (rewards === 'both') return;
     expect(this.truth.arrivals, 'arrivals of a vote that was claimed').toBe(0);
     expect(delivery.state).toBe('none');
@@ -183,7 +184,7 @@ class History {
     const restored = { ...this.backup, delivery: { ...delivery } };
     holdRestoredVote(restored, clock.now());
     await deps.votes.replaceOne({ serverId, _id: this.vote._id }, restored);
-    this.truth.isKnownToHaveArrived = (restored.delivery.ends.delivered ?? 0) > 0;
+    this.truth.isKnownToHaveArrived = (restored.delivery.codes?.acknowledged ?? 0) > 0;
     this.lost = null;
   }
 

@@ -56,6 +56,15 @@ async function restore(vote: Vote): Promise<void> {
 }
 
 describe('a vote that arrived, or may have, cannot be claimed after its listener is removed', () => {
+  it('if it was delivered before the backup from which it was restored: a plugin may have claimed it since', async () => {
+    await rewardBy('both');
+    const vote = await bench.cast('Steve');
+    await send('acknowledged');
+    await restore(vote);
+    expect(await arrival(vote)).toBe('arrived');
+    expect(await claim(vote)).toBe('claimed-before');
+  });
+
   it('if it was delivered and resent', async () => {
     const vote = await bench.cast('Steve');
     await send('acknowledged');
@@ -105,6 +114,39 @@ describe('a vote that arrived, or may have, cannot be claimed after its listener
     await remove();
     expect(await claim(vote)).toBe('claimed');
   });
+});
+
+it('a vote that was being sent in a backup may have arrived, also when the details of that attempt are gone', async () => {
+  const { deps, serverId } = bench;
+  const vote = await bench.cast('Steve');
+  const listener = await deps.listeners.findOne({ serverId });
+  if (!listener) throw new Error('no listener');
+  const lease = { owner: 'this test', until: after(new Date(), HOUR) };
+  await takeVotes(deps, { ...listener, lease }, { test: false }, { most: 1, atOnce: 1 });
+  await restore(vote);
+  await resend(vote);
+  for (let n = 0; n < 21; n += 1) {
+    await deps.votes.updateOne(
+      { serverId, _id: vote._id },
+      { $set: { 'delivery.nextAt': bench.clock.now() } },
+    );
+    await send('connection-refused');
+  }
+  await removeWaitingVotes(deps, serverId, 'listener-removed');
+  expect(await arrival(vote)).toBe('may-have-arrived');
+  const range = { since: new Date(0), until: after(bench.clock.now(), DAY), states: NOT_ARRIVED };
+  expect(await resendVotes(deps, serverId, range, 'owner')).toMatchObject({ resent: 0 });
+  bench.clock.move(MINUTE);
+  expect(await resendVotes(deps, serverId, { ...range, twice: 'also' }, 'owner')).toMatchObject({
+    resent: 1,
+    mayArriveTwice: 1,
+  });
+});
+
+it('a vote that a v1 listener took without an answer may have arrived', async () => {
+  const vote = await bench.cast('Steve');
+  await send('sent-not-confirmed');
+  expect(await arrival(vote)).toBe('may-have-arrived');
 });
 
 describe('a range that surely did not arrive', () => {

@@ -56,3 +56,22 @@ it('a test vote that the listener takes during a lease shows that its settings w
   await leased.renew(0);
   expect(await judged()).toMatchObject({ code: 'vote-refused', class: 'vote-only' });
 });
+
+it('a refused vote waits if Tallyport could not send the challenge, and the next refusal sends another one', async () => {
+  const { deps, serverId, cast, clock, leasedWith } = await leasedBench();
+  const vote = await cast('Nobody');
+  const proven = [{ address: '127.0.0.1', at: clock.now(), by: 'acknowledgement' as const }];
+  await deps.listeners.updateOne(
+    { serverId },
+    { $set: { proven, acknowledgedAt: clock.now() }, $inc: { revision: 1 } },
+  );
+  const leased = leasedWith(deps.batcher);
+  await leased.renew(0);
+  const attempt = newAttempt('here', leased.now, { test: false }, clock.now());
+  const judged = (challenge: () => Promise<ReturnType<typeof outcome> | null>) =>
+    leased.judgeRefusal({ vote, attempt }, outcome('http-not-found', 'written'), challenge);
+  for (const code of ['stopped-before-written', 'outgoing-limited', 'our-fault'] as const)
+    expect(await judged(async () => outcome(code, 'none'))).toMatchObject({ code, class: 'none' });
+  await expect(judged(() => Promise.reject(new Error('connection lost')))).rejects.toThrow('connection lost');
+  expect(await judged(async () => null)).toMatchObject({ class: 'vote-only' });
+});

@@ -129,18 +129,31 @@ describe('A website that has taken votes', () => {
     return { ...bench, refusals, castAll, states, listener };
   }
 
-  it('but never answered a challenge, as with older versions, and refuses a player gets all other votes', async () => {
+  it('but never repeated a challenge, as with older versions, is not paused by one refused player', async () => {
     const { deps, serverId, site, castAll, drain, states, listener } = await pickyBench(404);
-    await deps.listeners.updateOne({ serverId }, { $unset: { proven: '' } });
+    // An older version stored only that it took votes, and since then where it is.
+    await deps.listeners.updateOne({ serverId }, { $set: { 'proven.0.by': 'greeting' } });
     site.answerChallenge = (response) => void response.writeHead(204).end();
     const votes = await castAll(['Nobody 1', 'Steve']);
     await drain();
     expect(await states(votes)).toEqual(['failed', 'delivered']);
-    expect(await listener()).toMatchObject({ pause: null });
+    expect([site.challenges, await listener()]).toMatchObject([0, { pause: null }]);
+    // If it takes none any more, five refusals in a row pause it: nothing else could show that all would be refused.
+    await castAll([1, 2, 3, 4, 5, 6].map((n) => `Nobody ${n}0`));
+    await drain();
+    expect(await listener()).toMatchObject({ pause: { code: 'repeated-vote-faults' } });
+  });
+
+  it.each([302, 401, 501])('and answers %i, which is never about one player, is paused', async (status) => {
+    const { castAll, drain, states, listener } = await pickyBench(status);
+    const votes = await castAll(['Nobody 1']);
+    await drain();
+    expect(await states(votes)).toEqual(['waiting']);
+    expect((await listener())?.state).toBe('paused');
   });
 
   it.each([
-    302, 401, 403, 404, 405, 410, 422, 501,
+    400, 403, 404, 405, 410, 422,
   ])('and refuses single players with %i, but repeats a challenge, gets all other votes', async (status) => {
     const { site, castAll, drain, states, listener, vote } = await pickyBench(status);
     const votes = await castAll(['Nobody 1', 'Nobody 2', 'Nobody 3', 'Steve', 'Alex']);

@@ -59,10 +59,7 @@ export function afterAttempt(taken: Taken, outcome: Outcome, now: Date, schedule
       return { set: { 'delivery.state': givenUp }, unset: DELIVERY_ENDED };
     case 'ambiguous':
     case 'transient': {
-      const inc = {
-        ...(outcome.class === 'ambiguous' ? { 'delivery.ambiguousEnds': 1 } : {}),
-        ...(outcome.code === 'http-unavailable' ? { 'delivery.unavailableEnds': 1 } : {}),
-      };
+      const inc = outcome.class === 'ambiguous' ? { 'delivery.ambiguousEnds': 1 } : {};
       if (givenUp) return { set: { 'delivery.state': givenUp }, unset: DELIVERY_ENDED, inc };
       // The listener refused our answer to its challenge. After the first refusal, the vote is retried at once. After a
       // second one in a row, the schedule's delay applies.

@@ -56,6 +56,32 @@ export type ListenerOfTake = Parameters<typeof nextAnswerStep>[0] &
 /** The order in which a listener's votes go out. */
 export const QUEUE_ORDER = { 'delivery.queuedAt': 1, _id: 1 } as const;
 
+const RESENT = { $filter: { input: '$delivery.events', cond: { $eq: ['$$this.kind', 'resent'] } } };
+const RESENT_AT = { $max: { $map: { input: RESENT, in: '$$this.at' } } };
+const UNAVAILABLE = {
+  $filter: { input: '$delivery.attempts', cond: { $eq: ['$$this.code', 'http-unavailable'] } },
+};
+const LAST_UNAVAILABLE_AT = { $max: { $map: { input: UNAVAILABLE, in: '$$this.at' } } };
+
+/**
+ * Whether a website answered a vote with HTTP 5xx or 408 since the last resend by hand. If the owner allows one sending,
+ * this was it. The details of an attempt are removed after 20 newer ones; then the counts show it, unless the vote was
+ * resent.
+ */
+const UNAVAILABLE_SINCE_RESEND = {
+  $cond: [
+    { $gt: [RESENT_AT, null] },
+    { $gte: [LAST_UNAVAILABLE_AT, RESENT_AT] },
+    { $or: [{ $gt: [LAST_UNAVAILABLE_AT, null] }, { $gt: ['$delivery.codes.http-unavailable', 0] }] },
+  ],
+};
+
+/** The votes that were sent as often as `most` allows, since a person last had them sent. */
+export function sentAsOftenAs(most: number): Filter<Vote> {
+  const unanswered = { 'delivery.ambiguousEnds': { $gte: most } };
+  return most === 1 ? { $or: [unanswered, { $expr: UNAVAILABLE_SINCE_RESEND }] } : unanswered;
+}
+
 /**
  * The votes that may be sent now. If the attempt is a test, the vote's own next time is ignored. If the owner has
  * lowered the number of sendings, votes that were already sent that often are left out (see `giveUpSentVotes`).
@@ -72,7 +98,7 @@ export function dueVotes(
     'delivery.state': 'waiting',
     'delivery.expiresAt': { $gt: now },
     'delivery.ambiguousEnds': { $lt: most },
-    ...(most === 1 ? { 'delivery.unavailableEnds': { $exists: false } } : {}),
+    ...(most === 1 ? { $nor: [{ $expr: UNAVAILABLE_SINCE_RESEND }] } : {}),
     ...(test ? {} : { 'delivery.nextAt': { $lte: now } }),
   };
 }

@@ -24,9 +24,9 @@ import type { Ended } from './record-outcomes.ts';
 export const RENEW_MS = SECOND;
 
 /**
- * After a refused vote, a website gets at most one challenge in this time. So it gets at most six a minute, however many
- * votes are cast under names that it refuses. If it breaks right after a challenge, the votes that it refuses within
- * this time fail, and their owner can resend them.
+ * After refused votes, a website gets at most one challenge in this time while a worker keeps its lease, however many
+ * votes are cast under names that it refuses. If the website breaks right after a challenge, the votes that it refuses
+ * within this time fail, and their owner can resend them.
  */
 const CHALLENGE_EVERY_MS = 10 * SECOND;
 
@@ -151,24 +151,40 @@ export class LeasedListener {
    * The outcome of a vote that a website refused. If the website has acknowledged no vote and no test vote with these
    * settings, the refusal counts for all votes. Otherwise the website gets a challenge. If that fails because of the
    * settings, the refusal counts for all votes; if not, only this vote fails: anybody can vote under a name that a
-   * website refuses (docs/adr/0123-votes-at-risk.md). A website that never answered a challenge (older versions) gets
-   * none, because that would show nothing.
+   * website refuses (docs/adr/0123-votes-at-risk.md). If Tallyport could not send the challenge, the vote waits. A
+   * website that never repeated a challenge (older versions) gets none, because that would show nothing.
    */
   async judgeRefusal({ attempt }: Taken, refused: Outcome, challenge: Challenge): Promise<Outcome> {
     const isSame = () => attempt.revision === this.#now.revision;
     if (!isSame() || !hasAcknowledged(this.#now)) return asRefusalOfAll(refused);
-    if (!this.#now.proven?.length) return asRefusalOfOne(refused);
+    if (!this.#repeatsChallenges()) return asRefusalOfOne(refused);
     const failed = await this.#challengeAgain(challenge);
+    if (failed?.class === 'none') return failed;
     const isOfAll = failed?.class === 'configuration' || !isSame();
     return isOfAll ? asRefusalOfAll(refused, failed) : asRefusalOfOne(refused);
   }
 
   /** Sends a challenge, or returns the result of the last one if that was sent less than `CHALLENGE_EVERY_MS` ago. */
-  #challengeAgain(challenge: Challenge): Promise<Outcome | null> {
+  async #challengeAgain(challenge: Challenge): Promise<Outcome | null> {
     const now = performance.now();
     if (!this.#challenged || now - this.#challenged.at >= CHALLENGE_EVERY_MS)
       this.#challenged = { at: now, failed: challenge() };
-    return this.#challenged.failed;
+    const challenged = this.#challenged;
+    const forget = () => {
+      if (this.#challenged === challenged) this.#challenged = null;
+    };
+    try {
+      const failed = await challenged.failed;
+      if (failed?.class === 'none') forget();
+      return failed;
+    } catch (error) {
+      forget();
+      throw error;
+    }
+  }
+
+  #repeatsChallenges(): boolean {
+    return this.#now.proven?.some(({ by }) => by === 'acknowledgement') ?? false;
   }
 
   /** Applies an outcome to the breaker or pauses the listener, unless the settings have changed since the attempt. */
@@ -181,9 +197,11 @@ export class LeasedListener {
     if (!isSame) return;
     await this.#noteName(vote, outcome);
     // Anybody may vote under any name. If a listener that takes votes refuses single ones, or a listener refuses a long
-    // name, this does not count: otherwise five such votes would pause the listener.
+    // name, this does not count: otherwise five such votes would pause the listener. Only of a website that repeats no
+    // challenges, nothing else could show that it refuses all votes.
     const isLongName = outcome.code === 'name-too-long' && vote.username.length > LONGEST_USUAL_NAME;
-    if (isLongName || (outcome.class === 'vote-only' && hasAcknowledged(this.#now))) return;
+    const isProvable = attempt.protocol !== 'http' || this.#repeatsChallenges();
+    if (isLongName || (outcome.class === 'vote-only' && hasAcknowledged(this.#now) && isProvable)) return;
     const before: ListenerHealth = {
       breaker: this.#now.breaker,
       pause: this.#now.pause ?? null,

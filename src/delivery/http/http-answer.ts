@@ -44,9 +44,19 @@ export function meaningOfRefusal(status: number, said: string, location = ''): O
   return status >= 400 && status < 500 && WANTS_TLS.test(said) ? 'tls-expected' : meaning;
 }
 
-/** Whether a website answered a posted vote with a refusal, for reasons of the vote or of all votes. */
-export function isRefusal({ class: kind, reached }: Outcome): boolean {
-  return reached === 'written' && (kind === 'vote-only' || kind === 'configuration');
+const REFUSALS: ReadonlySet<OutcomeCode> = new Set([
+  'vote-refused',
+  'http-forbidden',
+  'http-not-found',
+  'http-method-refused',
+]);
+
+/**
+ * Whether a website may have refused a vote because of its player: with any HTTP 4xx except 401, which is about the
+ * signature. A redirect and 501 concern all votes.
+ */
+export function mayRefuseOne({ code }: Outcome, status: number): boolean {
+  return REFUSALS.has(code) && status !== 401 && status !== 501;
 }
 
 /**

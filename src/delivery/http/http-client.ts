@@ -5,7 +5,7 @@ import { connectTo, deadlineIn, dial, type PeerConnection, resolveAndConnect } f
 import { secure, speaksTls } from '../tls.ts';
 import { assertSendable, type ForwardedVote } from '../vote-message.ts';
 import type { SendOptions } from '../votifier/votifier-client.ts';
-import { isRefusal } from './http-answer.ts';
+import { mayRefuseOne } from './http-answer.ts';
 import { type Answer, challengeOutcome, newChallenge } from './http-challenge.ts';
 import { exchange } from './http-exchange.ts';
 import { portOf, signedHeaders, voteBody } from './http-message.ts';
@@ -25,8 +25,9 @@ export type HttpTarget = {
 /**
  * Makes one attempt to post a vote to an HTTP listener: resolves and checks the address, connects, performs the TLS
  * handshake for https, posts one signed message and waits for the status. If the address is not proven, the website
- * must first repeat a challenge. If it refuses the vote, `onRefusal` decides what that means. Redirects are not followed. Before the first byte of the vote is written, it cannot
- * have arrived; after that, only an answer shows whether it arrived.
+ * must first repeat a challenge. Redirects are not followed. Before the first byte of the vote is written, the vote
+ * cannot have arrived; after that, only an answer shows whether it arrived. If the website refuses the vote, perhaps
+ * because of its player, `onRefusal` decides what that means.
  *
  * @param now - the timestamp of the signature; if it differs by minutes from the receiver's clock, the receiver refuses
  *   the message
@@ -62,12 +63,12 @@ export async function postVote(
     if (!failed) destination?.challengeMet();
     return failed;
   };
-  const judged = (result: Outcome, challenge: () => Promise<Outcome | null>) =>
-    isRefusal(result) && options.onRefusal ? options.onRefusal(result, challenge) : result;
+  const judged = (result: Outcome, status: number, challenge: () => Promise<Outcome | null>) =>
+    mayRefuseOne(result, status) && options.onRefusal ? options.onRefusal(result, challenge) : result;
 
   if (!destination?.mustChallenge) {
-    const { result } = await postOver(plain, url, message, options);
-    return judged(await tlsExpected(result, url, address, options), async () => {
+    const { result, status } = await postOver(plain, url, message, options);
+    return judged(await tlsExpected(result, url, address, options), status, async () => {
       const again = await connectAgain();
       return 'code' in again ? again : postChallenge(again, { ...unwatched, answerMs: options.timeoutMs });
     });
@@ -77,7 +78,8 @@ export async function postVote(
   const again = await connectAgain();
   if ('code' in again) return again;
   // The website has just repeated a challenge, so no other one is sent after a refusal.
-  return judged((await postOver(again, url, message, unwatched)).result, async () => null);
+  const { result, status } = await postOver(again, url, message, unwatched);
+  return judged(result, status, async () => null);
 }
 
 /**

@@ -36,7 +36,7 @@ export function statusText(
 function earlierText({ state }: DeliveryStatus, arrival: Arrival): string[] {
   if (state === 'delivered' || arrival === 'surely-not') return [];
   if (arrival === 'arrived') return [t('An earlier sending arrived.')];
-  return state === 'unconfirmed' || state === 'sending' ? [] : [t('An earlier sending may have arrived.')];
+  return state === 'unconfirmed' || state === 'sending' ? [] : [t('It may have arrived before.')];
 }
 
 function sentences(status: DeliveryStatus, times: StatusTimes, queuePaused: boolean | null): string[] {
@@ -128,7 +128,7 @@ const NONE: Record<Extract<DeliveryStatus, { state: 'none' }>['why'], Text> = {
     'There was no vote listener when this vote was cast. It can be sent when there is one.',
   ),
   'listener-removed': defineMessage(
-    'The vote listener was removed before this vote was delivered. It can be sent when there is one again.',
+    'The vote listener was removed while this vote waited. It can be sent when there is one again.',
   ),
 };
 

@@ -56,7 +56,7 @@ export function eventText(event: Exclude<TimelineEvent, { kind: 'attempt' | 'old
     case 'released':
       return t('quarantine lifted by an operator');
     case 'restored':
-      return t('restored from a backup: it may have arrived since the backup');
+      return t('restored from a backup: what happened to it since is not known');
     case 'excluded':
       return event.reason === null
         ? t('excluded by {by}', { by: event.by })

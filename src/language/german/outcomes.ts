@@ -29,8 +29,8 @@ export const OUTCOMES = {
   'excluded by {by}': 'ausgeschlossen ({by})',
   'quarantined: “{reason}”': 'zurückgehalten: „{reason}“',
   'claimed by a plugin (token {token})': 'von einem Plugin abgeholt (Token {token})',
-  'restored from a backup: it may have arrived since the backup':
-    'aus einer Sicherung wiederhergestellt: sie kam seit der Sicherung vielleicht an',
+  'restored from a backup: what happened to it since is not known':
+    'aus einer Sicherung wiederhergestellt: was seither mit ihr geschah, ist nicht bekannt',
   'quarantine lifted by an operator': 'Quarantäne von einem Betreiber aufgehoben',
   'excluded by {by}: “{reason}”': 'ausgeschlossen ({by}): „{reason}“',
   'Check the spelling of the host and its DNS records, or set the listener to its IP address.':

@@ -103,7 +103,7 @@ export const VOTES = {
   Counted: 'Gezählt',
   'Vote id': 'Id der Stimme',
   'An earlier sending arrived.': 'Eine frühere Sendung ist angekommen.',
-  'An earlier sending may have arrived.': 'Eine frühere Sendung ist vielleicht angekommen.',
+  'It may have arrived before.': 'Sie ist vielleicht schon angekommen.',
   'It may have arrived more than once.': 'Sie ist vielleicht mehr als einmal angekommen.',
   'Its name may arrive mangled: many Votifier v1 listeners take only ASCII; v2 keeps it.':
     'Ihr Name kommt vielleicht verstümmelt an: Viele Votifier-v1-Listener nehmen nur ASCII an; v2 behält ihn.',
@@ -151,8 +151,8 @@ export const VOTES = {
     'Der Betreiber dieses Verzeichnisses hat diese Stimme ausgeschlossen, bevor sie zugestellt war.',
   'There was no vote listener when this vote was cast. It can be sent when there is one.':
     'Als diese Stimme abgegeben wurde, gab es keinen Vote-Listener. Sie kann gesendet werden, sobald es einen gibt.',
-  'The vote listener was removed before this vote was delivered. It can be sent when there is one again.':
-    'Der Vote-Listener wurde entfernt, bevor diese Stimme zugestellt war. Sie kann gesendet werden, sobald es wieder einen gibt.',
+  'The vote listener was removed while this vote waited. It can be sent when there is one again.':
+    'Der Vote-Listener wurde entfernt, während diese Stimme wartete. Sie kann gesendet werden, sobald es wieder einen gibt.',
   'The listener refused this vote.': 'Der Listener hat diese Stimme abgelehnt.',
   'It expired before it could be delivered.': 'Sie lief ab, bevor sie zugestellt werden konnte.',
   'The server was removed.': 'Der Server wurde entfernt.',

@@ -171,7 +171,7 @@ function statusNotice(timeline: VoteTimeline, { queuePaused }: ListenerStatus, n
 
 function resendAction(path: string, vote: Vote, { listener }: ListenerStatus, now: Date): Content {
   if (!listener || whyNotResend(vote, now)) return '';
-  const isFirst = vote.delivery.state === 'none';
+  const isFirst = vote.delivery.attemptCount === 0;
   const text = isFirst ? t('Send vote') : t('Send again');
   const sendButton = (hidden: Record<string, string> = {}) =>
     button({ to: `${path}/resend`, text, kind: 'primary', hidden });

@@ -54,10 +54,13 @@ export async function checkClaim(deps: ClaimDeps, player: ClaimedPlayer): Promis
 
 /**
  * Whether a vote of a server with these rewards is rewarded without a further claim: a plugin claimed it, the listener
- * rewards it, or it was imported and rewarded elsewhere. With `both`, votes that the listener got can be claimed.
+ * rewards it, it was imported and rewarded elsewhere, or it is from a backup that was restored. With `both`, votes that the listener got can be claimed.
  */
 export function isRewarded(vote: Pick<Vote, 'seq' | 'claim' | 'delivery'>, rewards: Rewards): boolean {
-  return isImported(vote) || Boolean(vote.claim) || (rewards !== 'both' && isForListener(vote));
+  // What happened after the backup is not known: a plugin may have claimed the vote.
+  const isRestored = vote.delivery.events.some(({ kind }) => kind === 'restored');
+  const isClaimed = isImported(vote) || Boolean(vote.claim) || isRestored;
+  return isClaimed || (rewards !== 'both' && isForListener(vote));
 }
 
 /** Whether the listener gets the vote, or may have got it. Removing a listener changes its waiting votes to `none`. */
