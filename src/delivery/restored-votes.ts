@@ -10,8 +10,8 @@ import { type ResentRange, resendVotes } from './resend-votes.ts';
 /**
  * Holds back a vote that was waiting or being sent in a backup: it may have been delivered since the backup, so it
  * becomes `unconfirmed` and is sent only by a resend. A vote in a quarantine stays there; it is held back when the
- * quarantine is lifted (docs/adr/0102-backups-and-held-votes.md). A vote that could be resent or claimed since the backup
- * keeps its state, and its timeline says that this may have happened.
+ * quarantine is lifted (docs/adr/0102-backups-and-held-votes.md). A vote that could be resent or claimed since the
+ * backup keeps its state, and its timeline says that this may have happened.
  *
  * @param vote - a stored document, which is changed in place
  * @returns whether the vote was waiting or being sent, or was already held back in the backup

@@ -116,7 +116,8 @@ async function withWaiting<T extends { server: Named }>(
 /**
  * The votes that failed in the last 24 h, by server. A vote can be resent for 30 days after it was cast, and then fails
  * at the latest 72 h later, so the query reads the failed votes of the last 34 days, the newest first. It reads at most
- * `COUNTED`; if there are more, the numbers are lower bounds. This is one of the few queries for votes without a server id (ADR 88).
+ * `COUNTED`; if there are more, the numbers are lower bounds. This is one of the few queries for votes without a server
+ * id (ADR 88).
  */
 async function failedVotes(sources: AttentionDeps): Promise<ListenersDown['failed']> {
   const now = sources.clock.now();

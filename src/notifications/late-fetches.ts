@@ -13,10 +13,10 @@ const LATE_MS = DELIVERY_EXPIRES_MS - EXPIRING_MS;
 type LateDeps = { listeners: Collection<Listener>; votes: Collection<Vote>; clock: Clock };
 
 /**
- * The listeners that fetch, are not paused, and whose owners may have to be notified: votes have been open for
- * 10 minutes and nobody has fetched meanwhile, or a waiting vote was cast 48 hours ago or earlier (too few votes are
- * fetched, or they are settled as `retry`). Costs as much as {@link fetchingWithOpenVotes}, and one seek in an index for each listener that
- * fetched in the last 10 minutes.
+ * The listeners that fetch, are not paused, and whose owners may have to be notified: votes have been open for 10
+ * minutes and nobody has fetched meanwhile, or a waiting vote was cast 48 hours ago or earlier (too few votes are
+ * fetched, or they are settled as `retry`). Costs as much as {@link fetchingWithOpenVotes}, and one seek in an index
+ * for each listener that fetched in the last 10 minutes.
  */
 export async function* unfetchedOrLate(deps: LateDeps): AsyncGenerator<Listener> {
   const now = deps.clock.now();

@@ -12,7 +12,7 @@ import type { Nested } from '../platform/document.ts';
  *
  * - `none`: not to be delivered. The server had no listener or only claims, its listener was removed, or the vote is
  *   imported or held.
- * - `waiting`: not sent yet; waits for its listener or for the time of its next attempt.
+ * - `waiting`: waits for its listener or for the time of its next attempt.
  * - `sending`: an attempt is recorded and has no outcome yet; when its lease expires, the outcome is ambiguous.
  * - `delivered`: acknowledged; or, in Votifier v1, sent and not confirmed (see the attempt's code).
  * - `unconfirmed`: may have arrived. It had as many ambiguous outcomes as the owner allows, or an HTTP 5xx or 408 and

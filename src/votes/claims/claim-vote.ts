@@ -54,7 +54,8 @@ export async function checkClaim(deps: ClaimDeps, player: ClaimedPlayer): Promis
 
 /**
  * Whether a vote of a server with these rewards is rewarded without a further claim: a plugin claimed it, the listener
- * rewards it, it was imported and rewarded elsewhere, or it is from a backup that was restored. With `both`, votes that the listener got can be claimed.
+ * rewards it, it was imported and rewarded elsewhere, or it is from a backup that was restored. With `both`, votes that
+ * the listener got can be claimed.
  */
 export function isRewarded(vote: Pick<Vote, 'seq' | 'claim' | 'delivery'>, rewards: Rewards): boolean {
   // What happened after the backup is not known: a plugin may have claimed the vote.

@@ -14,9 +14,9 @@ type MendDeps = {
 
 /**
  * Makes restored votes and exclusions fit together, if they were not read at one moment. If a vote is held by an
- * exclusion that is missing, or by a quarantine that was lifted: the vote enters an open quarantine, because it may have
- * been judged suspicious, and an operator decides about it. If an operator's exclusion, or its undoing, is finished and its votes do not show it: a worker
- * carries it out again.
+ * exclusion that is missing, or by a quarantine that was lifted: the vote enters an open quarantine, because it may
+ * have been judged suspicious, and an operator decides about it. If an operator's exclusion, or its undoing, is
+ * finished and its votes do not show it: a worker carries it out again.
  *
  * @param named - the ids of the exclusions that votes name, and by how many votes
  */
