@@ -113,7 +113,7 @@ export function unconfirmedText(
   const votes = counted(unconfirmed, 'vote');
   if (unconfirmed === 0) return votes;
   const again = invocation(`vote resend ${slug} --since TIME --state unconfirmed`, terminal.env);
-  return `${votes} given up without an answer; they may have arrived. To send them again: ${again}`;
+  return `${votes} given up; they may have arrived. To send them again: ${again}`;
 }
 
 /** The number of delivered votes that nothing confirmed, and what to do about them; null if there are none. */

@@ -138,7 +138,7 @@ function rangeText(
     ),
     ...notSelectedText(
       notSelected.leftOut,
-      'left out, because they may have arrived or a plugin claimed them: send',
+      'left out, because their players may have the reward: a sending may be a second one. To send',
       '--may-arrive-twice',
     ),
   ];

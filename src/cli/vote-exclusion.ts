@@ -132,7 +132,7 @@ async function include(session: Session, text: string): Promise<Answer> {
   return {
     json: exclusionJson(exclusion),
     text: exclusion.isQuarantine
-      ? `Quarantine ${text} is lifted: its ${counted(exclusion.votes ?? 0, 'vote')} count and are delivered, except those that another exclusion covers.`
+      ? `Quarantine ${text} is lifted: ${counted(exclusion.votes ?? 0, 'vote')} will count and be delivered, except those that another exclusion covers or that a restore holds back.`
       : `Exclusion ${text} is undone: its ${counted(exclusion.votes ?? 0, 'vote')} count again, except those that another exclusion covers.`,
   };
 }

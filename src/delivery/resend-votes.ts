@@ -222,7 +222,7 @@ function filterOf(serverId: ObjectId, range: ResendRange, now: Date): Filter<Vot
     seq: { $gt: 0 },
     quarantinedAt: { $exists: false },
     ...(neverSent ? { 'delivery.attemptCount': 0 } : {}),
-    ...(restored ? { 'delivery.restoredAt': { $exists: true } } : {}),
+    ...(restored ? { 'delivery.restoredAt': { $exists: true }, claim: { $exists: false } } : {}),
     // If this run has resent a vote and its delivery has ended again meanwhile, the vote is not resent once more.
     'delivery.events': { $not: { $elemMatch: { kind: 'resent', at: { $gte: now } } } },
     $and: [silent ? silentVotes(silent) : chosen(states, twice)],

@@ -51,6 +51,8 @@ export async function heldByRestore(
     ...(only ? { serverId: only } : {}),
     'delivery.restoredAt': { $exists: true },
     'delivery.state': 'unconfirmed',
+    // The player of a claimed vote has the reward.
+    claim: { $exists: false },
     votedAt: { $gt: after(clock.now(), -RESENDABLE_MS) },
   } as const;
   const summed = { $group: { _id: '$serverId', votes: { $sum: 1 } } };

@@ -1,6 +1,6 @@
 import { type Collection, type Document, ObjectId } from 'mongodb';
 import type { Cause } from '../listeners/causes.ts';
-import { MAX_SENDINGS } from '../listeners/delivery-limits.ts';
+import { MAX_SENDINGS, maxSendingsOf } from '../listeners/delivery-limits.ts';
 import { wakeListener } from '../listeners/delivery-queues.ts';
 import { type Listener, REACHABLE, type ResendOwed, type Rewards } from '../listeners/listener.ts';
 import { hasTakenVotes } from '../listeners/listener-state.ts';
@@ -93,7 +93,8 @@ async function storeIfUnchanged(
     sameSecret && existing?.protocol === protocol && existing.serviceName === serviceName;
   const sameAddress =
     existing !== null && ADDRESS_FIELDS.every((key) => (existing[key] ?? null) === (fields[key] ?? null));
-  const resends = resendUsedUp ? { at: changed.updatedAt, by } : null;
+  // If votes may be sent once, only a person sends one again that may have arrived.
+  const resends = resendUsedUp && maxSendingsOf(changed) > 1 ? { at: changed.updatedAt, by } : null;
   const listener = existing
     ? await update(deps, existing, changed, { sameCredentials, sameAddress, resends })
     : await insert(deps, serverId, { ...changed, ...(rewards ? { rewards } : {}) }, resends);

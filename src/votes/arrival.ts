@@ -9,7 +9,10 @@ import type { Attempt, Delivery, Vote } from './vote.ts';
 export const ARRIVALS = ['arrived', 'may-have-arrived', 'surely-not'] as const;
 export type Arrival = (typeof ARRIVALS)[number];
 
-/** Answers of websites that may have taken the vote all the same: HTTP 5xx, 408 and 429. */
+/**
+ * Answers of websites that may have taken the vote all the same: HTTP 5xx and 408, and HTTP 429, which is most likely a
+ * refusal and so counts as no sending.
+ */
 const UNAVAILABLE = ['http-unavailable', 'http-limited'] as const satisfies OutcomeCode[];
 
 /** The outcomes after which a vote may have arrived, or did. */
@@ -32,7 +35,7 @@ export function arrivalOf(delivery: Delivery): Arrival {
     state === 'sending' ||
     state === 'unconfirmed' ||
     events.some(({ kind }) => kind === 'restored') ||
-    timesArrived(delivery) > 0;
+    timesEnded(delivery, UNAVAILABLE) + timesArrived(delivery) > 0;
   return isUncertain ? 'may-have-arrived' : 'surely-not';
 }
 
@@ -47,15 +50,22 @@ export function timesArrived(delivery: Delivery): number {
   const adds = ({ kind, from }: Delivery['events'][number]) =>
     kind === 'restored' && from !== 'sending' && from !== 'delivered';
   const restored = events.filter(adds).length;
-  return (ends.delivered ?? 0) + (ends.ambiguous ?? 0) + timesUnavailable(delivery) + unended + restored;
+  return (
+    (ends.delivered ?? 0) +
+    (ends.ambiguous ?? 0) +
+    timesEnded(delivery, ['http-unavailable']) +
+    unended +
+    restored
+  );
 }
 
-function timesUnavailable({ codes, attempts }: Delivery): number {
+/** How often attempts ended with these outcomes. */
+function timesEnded({ codes, attempts }: Delivery, ends: readonly OutcomeCode[]): number {
   // Older versions did not count all codes, and a vote with many attempts stores only the newest ones. Neither number
   // is ever too high, so the higher one is used.
-  const isUnavailable = ({ code }: Attempt) => UNAVAILABLE.some((one) => one === code);
-  const counted = UNAVAILABLE.reduce((sum, code) => sum + (codes?.[code] ?? 0), 0);
-  return Math.max(counted, attempts.filter(isUnavailable).length);
+  const isOne = ({ code }: Attempt) => ends.some((one) => one === code);
+  const counted = ends.reduce((sum, code) => sum + (codes?.[code] ?? 0), 0);
+  return Math.max(counted, attempts.filter(isOne).length);
 }
 
 const isPositive = (field: string) => ({ $gt: [field, 0] });

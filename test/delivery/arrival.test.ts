@@ -108,6 +108,14 @@ describe('a vote that arrived, or may have, cannot be claimed after its listener
     expect(await claim(vote)).toBe('claimed-before');
   });
 
+  it('but one that the listener refused can be claimed', async () => {
+    const vote = await bench.cast('Steve');
+    await send('vote-refused');
+    await remove();
+    expect((await bench.vote(vote)).delivery.state).toBe('failed');
+    expect(await claim(vote)).toBe('claimed');
+  });
+
   it('but one that every attempt failed to reach can be claimed', async () => {
     const vote = await bench.cast('Steve');
     await send('connection-refused');
@@ -147,6 +155,24 @@ it('a vote that a v1 listener took without an answer may have arrived', async ()
   const vote = await bench.cast('Steve');
   await send('sent-not-confirmed');
   expect(await arrival(vote)).toBe('may-have-arrived');
+});
+
+it('a vote that may be sent once is not sent again by new settings', async () => {
+  const silent = async (maxSendings: number) => {
+    await bench.set({ maxSendings });
+    const vote = await bench.cast(`player-${maxSendings}`);
+    for (let n = 0; n < maxSendings; n += 1) {
+      await send('no-answer');
+      bench.clock.move(HOUR);
+    }
+    expect((await bench.vote(vote)).delivery.state).toBe('unconfirmed');
+  };
+  await silent(1);
+  expect((await bench.set({ maxSendings: 1, serviceName: 'Other' })).resent).toBe(0);
+  await remove();
+  expect((await bench.set({ maxSendings: 1 })).resent).toBe(0);
+  await silent(2);
+  expect((await bench.set({ maxSendings: 2, serviceName: 'Other' })).resent).toBeGreaterThan(0);
 });
 
 describe('a range that surely did not arrive', () => {

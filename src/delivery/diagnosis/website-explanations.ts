@@ -11,7 +11,7 @@ export const WEBSITE_EXPLANATIONS = {
     'Raise the limit of the website, or of the proxy or filter in front of it, for this URL; if it is down for maintenance, wait until it is back.',
   ),
   'http-not-ready': explanation(
-    'The website answered the challenge that it cannot take votes now (HTTP 5xx or 408); no vote was posted.',
+    'The website answered a challenge that it cannot take votes now (HTTP 5xx or 408), or did not answer it; it has not taken the vote.',
     'Look into the log of the website or application that takes the votes.',
   ),
   'challenge-limited': explanation(

@@ -11,7 +11,7 @@ import { REPLICATED } from '../../platform/mongo.ts';
 import type { Server } from '../../servers/server.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { withListenerProof } from '../destination.ts';
-import { asRefusalOfAll, asRefusalOfOne } from '../http/http-answer.ts';
+import { asNotReady, asRefusalOfAll, asRefusalOfOne } from '../http/http-answer.ts';
 import type { OpenedListener } from '../send-vote.ts';
 import type { OnRefusal } from '../votifier/votifier-client.ts';
 import { givenUpAfter } from './after-attempt.ts';
@@ -150,8 +150,9 @@ export class LeasedListener {
   /**
    * The outcome of a vote that a website refused. If the website has acknowledged no vote and no test vote with these
    * settings, the refusal counts for all votes. Otherwise the website gets a challenge. If that fails because of the
-   * settings, the refusal counts for all votes; if not, only this vote fails: anybody can vote under a name that a
-   * website refuses (docs/adr/0123-votes-at-risk.md). If Tallyport could not send the challenge, the vote waits. A
+   * settings, the refusal counts for all votes; if it repeats the challenge, only this vote fails: anybody can vote under
+   * a name that a website refuses (docs/adr/0123-votes-at-risk.md). If the challenge got no answer now, or could not be
+   * sent, the vote waits. A
    * website that never repeated a challenge (older versions) gets none, because that would show nothing.
    */
   async judgeRefusal({ attempt }: Taken, refused: Outcome, challenge: Challenge): Promise<Outcome> {
@@ -160,8 +161,8 @@ export class LeasedListener {
     if (!this.#repeatsChallenges()) return asRefusalOfOne(refused);
     const failed = await this.#challengeAgain(challenge);
     if (failed?.class === 'none') return failed;
-    const isOfAll = failed?.class === 'configuration' || !isSame();
-    return isOfAll ? asRefusalOfAll(refused, failed) : asRefusalOfOne(refused);
+    if (failed?.class === 'configuration' || !isSame()) return asRefusalOfAll(refused, failed);
+    return failed ? asNotReady(refused, failed) : asRefusalOfOne(refused);
   }
 
   /** Sends a challenge, or returns the result of the last one if that was sent less than `CHALLENGE_EVERY_MS` ago. */

@@ -65,7 +65,19 @@ export function mayRefuseOne({ code }: Outcome, status: number): boolean {
  * @param challenge - how a challenge after the refusal failed; null if none was sent or it was repeated
  */
 export function asRefusalOfAll(refused: Outcome, challenge: Outcome | null = null): Outcome {
-  const code = refused.class === 'vote-only' ? 'http-votes-refused' : refused.code;
+  return withChallenge(
+    refused.class === 'vote-only' ? 'http-votes-refused' : refused.code,
+    refused,
+    challenge,
+  );
+}
+
+/** The outcome if it cannot be known now whether a website refuses one vote or all: the vote waits for its next attempt. */
+export function asNotReady(refused: Outcome, challenge: Outcome): Outcome {
+  return withChallenge('http-not-ready', refused, challenge);
+}
+
+function withChallenge(code: OutcomeCode, refused: Outcome, challenge: Outcome | null): Outcome {
   const failed = challenge && `A new challenge failed too: ${challenge.words ?? challenge.code}`;
   const detail = [refused.detail, failed].filter(Boolean).join('. ');
   return { ...refused, ...outcome(code, refused.reached), ...(detail ? { detail: printable(detail) } : {}) };

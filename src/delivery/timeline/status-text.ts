@@ -125,7 +125,7 @@ const NONE: Record<Extract<DeliveryStatus, { state: 'none' }>['why'], Text> = {
   ),
   excluded: defineMessage('The operator of this listing excluded this vote before it was delivered.'),
   'no-listener': defineMessage(
-    'There was no vote listener when this vote was cast. It can be sent when there is one.',
+    'The server had no vote listener when this vote was cast, or its plugins claim the votes. It can be sent when there is a listener.',
   ),
   'listener-removed': defineMessage(
     'The vote listener was removed while this vote waited. It can be sent when there is one again.',

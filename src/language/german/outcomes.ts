@@ -104,7 +104,7 @@ export const OUTCOMES = {
     'Die Website hat geantwortet, dass sie jetzt keine Stimmen annehmen kann (HTTP 5xx oder 408); die Stimme ist vielleicht trotzdem angekommen.',
   'Look into the log of the website or application that takes the votes.':
     'Sieh in das Log der Website oder Anwendung, die die Stimmen annimmt.',
-  'The website answered the challenge that it cannot take votes now (HTTP 5xx or 408); no vote was posted.':
+  'The website answered a challenge that it cannot take votes now (HTTP 5xx or 408), or did not answer it; it has not taken the vote.':
     'Die Website hat auf die Challenge geantwortet, dass sie jetzt keine Stimmen annehmen kann (HTTP 5xx oder 408); es wurde keine Stimme gesendet.',
   'The vote was sent, and the listener closed the connection without an answer, as some listeners do on a wrong token, when a plugin that takes votes fails, or at a limit of the plugin or of a filter; it may have arrived all the same.':
     'Die Stimme wurde gesendet, und der Listener hat die Verbindung ohne Antwort geschlossen, wie es manche bei einem falschen Token tun, wenn ein Plugin scheitert, das Stimmen annimmt, oder bei einem Limit des Plugins oder eines Filters; sie ist vielleicht trotzdem angekommen.',

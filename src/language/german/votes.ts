@@ -149,8 +149,8 @@ export const VOTES = {
     'Diese Stimme wird zurückgehalten: Sie ist auffällig, und der Betreiber dieses Verzeichnisses entscheidet, ob sie zählt und zugestellt wird.',
   'The operator of this listing excluded this vote before it was delivered.':
     'Der Betreiber dieses Verzeichnisses hat diese Stimme ausgeschlossen, bevor sie zugestellt war.',
-  'There was no vote listener when this vote was cast. It can be sent when there is one.':
-    'Als diese Stimme abgegeben wurde, gab es keinen Vote-Listener. Sie kann gesendet werden, sobald es einen gibt.',
+  'The server had no vote listener when this vote was cast, or its plugins claim the votes. It can be sent when there is a listener.':
+    'Als diese Stimme abgegeben wurde, hatte der Server keinen Vote-Listener, oder seine Plugins holen die Stimmen ab. Sie kann gesendet werden, sobald es einen Listener gibt.',
   'The vote listener was removed while this vote waited. It can be sent when there is one again.':
     'Der Vote-Listener wurde entfernt, während diese Stimme wartete. Sie kann gesendet werden, sobald es wieder einen gibt.',
   'The listener refused this vote.': 'Der Listener hat diese Stimme abgelehnt.',

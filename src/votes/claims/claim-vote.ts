@@ -7,7 +7,7 @@ import { DURABLE } from '../../platform/mongo.ts';
 import { arrivalOf, withArrival } from '../arrival.ts';
 import { COOLDOWN_MS, readNewestVotes } from '../cast/cooldown.ts';
 import { usernameKey } from '../username.ts';
-import { isImported, type Vote } from '../vote.ts';
+import { type DeliveryState, isImported, type Vote } from '../vote.ts';
 
 export type ClaimDeps = {
   votes: Collection<Vote>;
@@ -44,7 +44,7 @@ export async function checkClaim(deps: ClaimDeps, player: ClaimedPlayer): Promis
   const since = after(deps.clock.now(), -COOLDOWN_MS);
   const { live, imported } = newest;
   if (live && isClaimable(live, since)) {
-    if (rewards === 'push' && isForListener(live)) return { kind: 'off', vote: null };
+    if (rewards === 'push' && isForListener(live, rewards)) return { kind: 'off', vote: null };
     return { kind: isRewarded(live, rewards) ? 'rewarded' : 'unclaimed', vote: live, rewards };
   }
   if (rewards === 'push') return { kind: 'off', vote: null };
@@ -61,16 +61,26 @@ export function isRewarded(vote: Pick<Vote, 'seq' | 'claim' | 'delivery'>, rewar
   // What happened after the backup is not known: a plugin may have claimed the vote.
   const isRestored = vote.delivery.events.some(({ kind }) => kind === 'restored');
   const isClaimed = isImported(vote) || Boolean(vote.claim) || isRestored;
-  return isClaimed || (rewards !== 'both' && isForListener(vote));
+  return isClaimed || isForListener(vote, rewards);
 }
 
-/** Whether the listener gets the vote, or may have got it. Removing a listener changes its waiting votes to `none`. */
-function isForListener({ delivery }: Pick<Vote, 'delivery'>): boolean {
-  return delivery.state !== 'none' || arrivalOf(delivery) !== 'surely-not';
+/** The states of votes that no listener gets. If the listener does not reward, that includes votes that it refused. */
+const UNSENT: Record<Exclude<Rewards, 'both'>, DeliveryState[]> = {
+  push: ['none'],
+  claims: ['none', 'failed'],
+};
+
+/** Whether the listener rewards the vote, or may have got it. With `both`, no vote is for the listener alone. */
+function isForListener({ delivery }: Pick<Vote, 'delivery'>, rewards: Rewards): boolean {
+  if (rewards === 'both') return false;
+  return !UNSENT[rewards].includes(delivery.state) || arrivalOf(delivery) !== 'surely-not';
 }
 
-/** The votes that are not for the listener: the filter of `isForListener`. */
-const NOT_FOR_LISTENER: Filter<Vote> = { 'delivery.state': 'none', ...withArrival('surely-not') };
+/** The filter of the votes for which `isForListener` is false. */
+function notForListener(rewards: Rewards): Filter<Vote> {
+  if (rewards === 'both') return {};
+  return { 'delivery.state': { $in: UNSENT[rewards] }, ...withArrival('surely-not') };
+}
 
 function isClaimable({ votedAt, excludedAt, delivery }: Vote, since: Date): boolean {
   const released = delivery.events.findLast(({ kind }) => kind === 'released');
@@ -115,7 +125,7 @@ export async function claimVote(
   const unclaimed = { claim: { $exists: false }, excludedAt: { $exists: false } } as const;
   const claimed = await votes.findOneAndUpdate(
     // If somebody sends the vote to the listener at the same moment, only one of the two writes matches.
-    { serverId, usernameKey: name, seq, ...unclaimed, ...(rewards === 'both' ? {} : NOT_FOR_LISTENER) },
+    { serverId, usernameKey: name, seq, ...unclaimed, ...notForListener(rewards) },
     { $set: { claim: { at: clock.now(), tokenId, ...(key === undefined ? {} : { key }) } } },
     { returnDocument: 'after', writeConcern: DURABLE },
   );
