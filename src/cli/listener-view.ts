@@ -1,5 +1,6 @@
 import { type ListenerReason, listenerReason } from '../delivery/diagnosis/listener-reason.ts';
 import type { ListenerView } from '../delivery/listeners.ts';
+import type { RefusedVote } from '../delivery/refused-vote.ts';
 import { t } from '../language/t.ts';
 import { maxSendingsOf } from '../listeners/delivery-limits.ts';
 import type { Listener } from '../listeners/listener.ts';
@@ -14,9 +15,13 @@ import { type Pair, pairs } from './table.ts';
 
 /**
  * `queuePaused`: whether an operator paused a delivery queue; null if Redis does not answer. `unreadable`: the
- * listener's secret was encrypted with another `SECRET_KEY`.
+ * listener's secret was encrypted with another `SECRET_KEY`. `refused`: the last vote that the listener refused.
  */
-export type ShownListener = ListenerView & { queuePaused: boolean | null; unreadable: boolean };
+export type ShownListener = ListenerView & {
+  queuePaused: boolean | null;
+  unreadable: boolean;
+  refused: RefusedVote | null;
+};
 
 /** The address of a listener: its URL, or host and port. */
 export function addressOf({ host, port, url }: Pick<Listener, 'host' | 'port' | 'url'>): string {
@@ -37,12 +42,13 @@ export function listenerText(shown: ShownListener, server: Server, session: Sess
     ['Challenge', shown.state === 'unverified' ? UNVERIFIED : null],
     ['Limited', limitText(shown, now)],
     ['Rewards', shown.rewards ?? 'both (not chosen)'],
-    ['Sent at most', `${counted(maxSendingsOf(shown), 'time')} when no answer comes`],
+    ['Sent at most', sentAtMostText(shown)],
     ['Waiting', counted(shown.waiting, 'vote')],
     ['Unconfirmed', unconfirmedText(shown, server, session)],
     ['Sent, not confirmed', sentText(shown, server, session)],
     ['Next test', when(nextTest(shown), now)],
     ['Last delivered', lastDeliveredText(shown, now)],
+    ['Last refused', refusedText(shown, now)],
     ['Changed', when(shown.updatedAt, now)],
   ]);
 }
@@ -76,6 +82,18 @@ function lastDeliveredText(shown: ShownListener, now: Date): string {
   const last = lastDelivery(shown);
   if (!last) return 'none with these settings';
   return `${when(last.at, now)}${last.confirmed === false ? ', not confirmed' : ''}`;
+}
+
+function refusedText({ refused }: ShownListener, now: Date): string | null {
+  if (!refused) return null;
+  const { id, username, at, words } = refused;
+  return `“${username}” (${id}), ${when(at, now)}${words ? `: “${words}”` : ''}`;
+}
+
+function sentAtMostText(shown: ShownListener): string {
+  const most = maxSendingsOf(shown);
+  const alsoAfter = most === 1 && shown.url ? ', or after HTTP 5xx or 408' : '';
+  return `${counted(most, 'time')} when no answer comes${alsoAfter}`;
 }
 
 /** Whether a paused delivery queue may hold the votes back. Votes that the server fetches pass through no queue. */
@@ -160,6 +178,12 @@ export function listenerJson(shown: ShownListener): Record<string, unknown> {
     unconfirmed: shown.unconfirmed,
     sent_not_confirmed: shown.sentNotConfirmed,
     max_sendings: maxSendingsOf(shown),
+    last_refused: shown.refused && {
+      vote_id: shown.refused.id,
+      username: shown.refused.username,
+      at: iso(shown.refused.at),
+      words: shown.refused.words ?? null,
+    },
     last_fetched_at: iso(shown.fetched?.at ?? null),
     fetched_by: shown.fetched?.agent || null,
     next_test_at: iso(nextTest(shown)),

@@ -9,6 +9,7 @@ import {
   setListener,
   showListener,
 } from '../delivery/listeners.ts';
+import { lastRefusedVote } from '../delivery/refused-vote.ts';
 import { type Listener, PROTOCOLS, REWARDS, type Rewards } from '../listeners/listener.ts';
 import { setRewards } from '../listeners/rewards.ts';
 import { hostWarning } from '../platform/address-guard.ts';
@@ -223,6 +224,7 @@ async function viewOf(session: Session, server: Server): Promise<ShownListener> 
     limited: isLimited ? limited : null,
     queuePaused: await queuePaused(session),
     unreadable: unreadable > 0,
+    refused: await lastRefusedVote(session, shown),
   };
 }
 

@@ -46,6 +46,7 @@ describe('listener set and show', () => {
       unconfirmed: 0,
       sent_not_confirmed: 0,
       max_sendings: 3,
+      last_refused: null,
       last_fetched_at: null,
       fetched_by: null,
       next_test_at: null,
@@ -208,6 +209,20 @@ describe('listener set and show', () => {
     );
     expect(stdout).toMatch(/Next test: +2026-11-21T14:12:00Z/);
   });
+});
+
+it('listener show names the player of the last refused vote, with the listener’s words', async () => {
+  const { slug, server_id } = await cli.addServer('Refusing');
+  await setV2(cli, slug, { port: 8192, token: 'abcdef0123456789' });
+  const id = await cli.cast(server_id, 'Nobody');
+  const refused = { code: 'vote-refused', class: 'vote-only', at: new Date(), words: 'no such player' };
+  await cli.deps.votes.updateOne({ serverId: new ObjectId(server_id) }, {
+    $set: { 'delivery.state': 'failed', 'delivery.attempts': [refused] },
+  } as never);
+  const { json } = await cli.run(`listener show ${slug} --json`);
+  expect(json.last_refused).toMatchObject({ vote_id: id, username: 'Nobody', words: 'no such player' });
+  const { stdout } = await cli.run(`listener show ${slug}`);
+  expect(stdout).toMatch(/Last refused: +“Nobody” \(.*\), .*: “no such player”/);
 });
 
 describe('listener pause, resume and remove', () => {

@@ -44,7 +44,7 @@ async function saidOf({ deps, serverId, clock }: DeliveryBench) {
   return {
     page: textOf(String(await listenerState({ listener: shown, queuePaused: false }, '/x', now))),
     timeline: textOf(String(await timelineList(timeline.events))),
-    json: JSON.stringify(listenerJson({ ...shown, queuePaused: false, unreadable: false })),
+    json: JSON.stringify(listenerJson({ ...shown, queuePaused: false, unreadable: false, refused: null })),
     timelineJson: JSON.stringify(timelineJson({ vote, timeline, server, queuePaused: false, now })),
     mail: text.paragraphs.join('\n'),
   };
