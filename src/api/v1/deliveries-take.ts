@@ -42,7 +42,7 @@ const takeBody = z
     {
       max: whole({ least: 1, most: 100, fallback: 20 }).meta({
         description:
-          'The most votes to take. Fewer come if a vote may be sent only once, or may have arrived: it is handed out as the first one of a take.',
+          'The most votes to take. Fewer come if a vote may be sent only once more: it is handed out as the first one of a take.',
       }),
       wait_seconds: whole({ least: 0, most: 30, fallback: 0 }).meta({
         description: 'If no vote is due, how long to wait for one.',

@@ -12,18 +12,12 @@ type TakeSize = { most: number; atOnce: number };
 
 /**
  * Those of the next due votes that may be taken together if `atOnce` of them are sent at once. If the worker, or the
- * program that fetches, dies while a taken vote waits for its turn, its attempt counts as ambiguous. So a vote that had
- * an ambiguous outcome, or that may be sent only once, is taken only if it is sent at once: otherwise an attempt that
- * sent nothing could make it `unconfirmed`.
+ * program that fetches, dies while a taken vote waits for its turn, its attempt counts as ambiguous although nothing was
+ * sent. So a vote with more ambiguous outcomes than `mostEnds` is taken only if it is sent at once.
  */
-export function takenTogether(
-  found: Vote[],
-  listener: Pick<ListenerOfTake, 'maxSendings'>,
-  atOnce: number,
-): Vote[] {
-  const isSentOnce = maxSendingsOf(listener) === 1;
+export function takenTogether(found: Vote[], atOnce: number, mostEnds: number): Vote[] {
   const firstNotTaken = found.findIndex(({ delivery }, index) => {
-    return index >= atOnce && (isSentOnce || delivery.ambiguousEnds > 0);
+    return index >= atOnce && delivery.ambiguousEnds > mostEnds;
   });
   return firstNotTaken === -1 ? found : found.slice(0, firstNotTaken);
 }
@@ -47,7 +41,8 @@ export async function takeVotes(
   const { votes, clock, batcher, processId } = recording;
   const asked = { listener, test: reason.test, most, clock };
   const { found, now } = await batcher.load(dueVotesLoader, votes, asked);
-  const next = takenTogether(found, listener, atOnce);
+  // At most one attempt of a vote is wasted so, and none of a vote that may be sent only once.
+  const next = takenTogether(found, atOnce, maxSendingsOf(listener) === 1 ? -1 : 0);
   if (next.length === 0) return [];
 
   const attempt = newAttempt(processId, listener, reason, now);

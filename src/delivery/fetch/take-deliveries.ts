@@ -1,4 +1,5 @@
 import type { Filter } from 'mongodb';
+import { maxSendingsOf } from '../../listeners/delivery-limits.ts';
 import type { Listener } from '../../listeners/listener.ts';
 import { SECOND } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
@@ -62,7 +63,9 @@ export async function takeDeliveries(
     const now = clock.now();
     const due = dueVotes(listener, now, OF_FETCH);
     const found = await votes.find(due, { sort: OLDEST_FIRST, limit: most, hint: BY_STATE }).toArray();
-    const next = takenTogether(found, listener, HANDED_OVER_AT_ONCE);
+    // If the next ambiguous outcome of a vote would be its last one, it is taken as the first. Others are not: after a
+    // program died with many votes, each would need a call of its own.
+    const next = takenTogether(found, HANDED_OVER_AT_ONCE, maxSendingsOf(listener) - 2);
     if (next.length === 0) return [];
     const attempt: Attempt = {
       ...newAttempt(processId, listener, OF_FETCH, now),

@@ -213,7 +213,7 @@ export type ReportRefused = {
 
 export type TakeRequest = {
     /**
-     * The most votes to take. Fewer come if a vote may be sent only once, or may have arrived: it is handed out as the first one of a take.
+     * The most votes to take. Fewer come if a vote may be sent only once more: it is handed out as the first one of a take.
      */
     max?: number | null;
     /**
