@@ -152,7 +152,7 @@ describe('An HTTP listener', () => {
     expect(mayHaveArrivedTwice).toBe(false);
     expect(arrivalOf(stored.delivery)).toBe('surely-not');
     const attempt = events.find(({ kind }) => kind === 'attempt');
-    expect(attempt).toMatchObject({ end: { cause: expect.stringContaining('no vote was posted') } });
+    expect(attempt).toMatchObject({ end: { cause: expect.stringContaining('it has not taken the vote') } });
     expect(JSON.stringify(events)).not.toContain('may have arrived');
 
     // After the website has repeated the challenge, the same answer is an answer to a vote.
