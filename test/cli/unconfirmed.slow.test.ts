@@ -130,7 +130,7 @@ it('for a v1 listener without an answer the first advice is to compare the key',
   expect(tested.stdout).toMatch(/^What to do: +Compare the public key/m);
 });
 
-it('unconfirmed votes are counted, and resent after the token is corrected unless the owner says no', async () => {
+it('unconfirmed votes are counted; one that may be sent once is not resent by a corrected token, only by hand', async () => {
   const { deps } = cli;
   const { slug, server_id } = await cli.addServer('Used up');
   const port = await start(votifierPlus());
@@ -148,7 +148,7 @@ it('unconfirmed votes are counted, and resent after the token is corrected unles
   expect(shown.stdout).toMatch(/^State: +paused/m);
   expect(shown.stdout).toMatch(/^Waiting: +0 votes$/m);
   expect(shown.stdout).toMatch(
-    /^Unconfirmed: +1 vote given up without an answer; they may have arrived. To send them again: .*vote resend used-up/m,
+    /^Unconfirmed: +1 vote given up; they may have arrived. To send them again: .*vote resend used-up/m,
   );
   expect(shown.stdout).toMatch(/^Sent at most: +1 time /m);
   expect((await cli.run(`listener show ${slug} --json`)).json).toMatchObject({
@@ -166,7 +166,9 @@ it('unconfirmed votes are counted, and resent after the token is corrected unles
   const unchanged = (await set('y3t-an0ther-t0ken-01234567', ' --no-resend')).json;
   expect(unchanged).toMatchObject({ unconfirmed: 1 });
   expect(unchanged).not.toHaveProperty('resent');
-  expect((await set(TOKEN)).json).toMatchObject({ resent: 1, unconfirmed: 0, waiting: 1, max_sendings: 1 });
+  expect((await set(TOKEN)).json).toMatchObject({ unconfirmed: 1, waiting: 0, max_sendings: 1 });
+  const byHand = await cli.run(`vote resend ${slug} --since 2026-01-01 --state unconfirmed --json`);
+  expect(byHand.json).toMatchObject({ resent: 1, may_arrive_twice: 1 });
   await drainHere(deps, server_id);
   expect((await cli.run(`vote show ${voteId} --json`)).json).toMatchObject({
     state: 'delivered',

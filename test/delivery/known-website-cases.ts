@@ -145,7 +145,7 @@ export const WEBSITE_CASES: Case[] = [
     '503 to the challenge',
     ['http-not-ready', 'http-server'],
     (response) => void response.writeHead(503).end(),
-    { cause: /answered the challenge that it cannot take votes now/, advice: /^Look into the log/ },
+    { cause: /answered a challenge that it cannot take votes now/, advice: /^Look into the log/ },
   ),
   challenged(
     'a redirect to a sign-in',
