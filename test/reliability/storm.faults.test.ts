@@ -8,7 +8,7 @@ type Short = { topology: Topology; onlyServices: boolean; lengthMs: number };
 
 /** Storms with a fixed seed, each long enough for a fault of each kind. */
 const STORMS: Short[] = [
-  { topology: { mongod: 'alone', redis: 'alone' }, onlyServices: false, lengthMs: 16_000 },
+  { topology: { mongod: 'alone', redis: 'alone' }, onlyServices: false, lengthMs: 26_000 },
   { topology: { mongod: 'replica-set', redis: 'sentinel' }, onlyServices: true, lengthMs: 16_000 },
   { topology: { mongod: 'alone', redis: 'cluster' }, onlyServices: true, lengthMs: 12_000 },
 ];
