@@ -10,8 +10,8 @@ import { forgetNames } from '../src/workflows/retention/forget-names.ts';
 
 /**
  * Returns the processor of `clean-up`. It deletes data whose retention time has ended on the job's day, and pictures
- * that nothing uses, and marks the day as done if all of that worked. If a run is interrupted or fails, the scheduler adds
- * the job again.
+ * that nothing uses, and marks the day as done if all of that worked. If a run is interrupted or fails, the scheduler
+ * adds the job again.
  */
 export function cleanUp(deps: AppDeps, signal: AbortSignal): Processor<Payload<'clean-up'>> {
   return async (job) => {

@@ -103,8 +103,8 @@ async function resendRange(
 }
 
 /**
- * The numbers of votes in the range that were not selected to be sent again. `leftOut`: votes in the selected states that
- * may have arrived or were claimed.
+ * The numbers of votes in the range that were not selected to be sent again. `leftOut`: votes in the selected states
+ * that may have arrived or were claimed.
  */
 type NotSelected = { unconfirmed: number; sentNotConfirmed: number; leftOut: number };
 

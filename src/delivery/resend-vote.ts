@@ -91,8 +91,8 @@ export async function resendVote(
     { writeConcern: DURABLE },
   );
   if (changed.matchedCount === 0) {
-    const now = await votes.findOne({ serverId, _id: voteId });
-    return (now && whyNotResend(now, clock.now())) ?? { kind: 'changed' };
+    const newer = await votes.findOne({ serverId, _id: voteId });
+    return (newer && whyNotResend(newer, now)) ?? { kind: 'changed' };
   }
   await recordAudit(deps, {
     by,

@@ -62,7 +62,7 @@ export type ResentRange = {
 export const NOT_ARRIVED: DeliveryState[] = ['none', 'failed'];
 
 /** Whether votes of this selection did not arrive, as far as their state says. */
-export function isNotArrived(state: VoteSelection): boolean {
+function isNotArrived(state: VoteSelection): boolean {
   return NOT_ARRIVED.some((one) => one === state);
 }
 
@@ -140,9 +140,8 @@ async function resendRange(
   let from = range.since;
   while (result.resent < most) {
     const size = Math.min(BATCH, most - result.resent);
-    const later = { $and: [wanted, { votedAt: { $gte: from } }] };
     const batch = await votes
-      .find({ serverId, ...later })
+      .find(filterOf(serverId, { ...range, since: from }, now))
       .sort({ votedAt: 1, _id: 1 })
       .limit(size)
       .toArray();
@@ -180,8 +179,9 @@ export async function countResendable(
   range: ResendRange,
   most = MOST_RESENT,
 ): Promise<{ votes: number; more: boolean }> {
-  const wanted = filterOf(serverId, range, clock.now());
-  const inStates = votesIn(serverId, range, clock.now());
+  const now = clock.now();
+  const wanted = filterOf(serverId, range, now);
+  const inStates = votesIn(serverId, range, now);
   const [read, found] = await Promise.all([
     votes.countDocuments(inStates, { limit: MOST_READ }),
     votes
@@ -246,11 +246,11 @@ function statesOf(selections: VoteSelection[]): DeliveryState[] {
   return RESENDABLE_STATES.filter((state) => states.includes(state));
 }
 
-function silentVotes({ since, until }: { since: Date; until: Date }): Filter<Vote> {
+function silentVotes(range: { since: Date; until: Date }): Filter<Vote> {
   return {
     'delivery.restoredAt': { $exists: false },
     claim: { $exists: false },
-    $and: [endedSilently({ since, until }), withArrival('may-have-arrived')],
+    $and: [endedSilently(range), withArrival('may-have-arrived')],
   };
 }
 

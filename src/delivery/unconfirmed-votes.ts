@@ -1,14 +1,10 @@
 import type { Collection, ObjectId } from 'mongodb';
-import {
-  DELIVERY_EXPIRES_MS,
-  MAX_SENDINGS,
-  maxSendingsOf,
-  RESENDABLE_MS,
-} from '../listeners/delivery-limits.ts';
+import { LONGEST_OPEN_MS, MAX_SENDINGS, maxSendingsOf, RESENDABLE_MS } from '../listeners/delivery-limits.ts';
 import type { Listener, ResendOwed } from '../listeners/listener.ts';
 import { after, type Clock, MINUTE } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
 import { DURABLE } from '../platform/mongo.ts';
+import { latestAt } from '../votes/latest-at.ts';
 import { selected, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import type { Vote } from '../votes/vote.ts';
 import { DELIVERY_ENDED } from './drain/after-attempt.ts';
@@ -54,7 +50,7 @@ export async function resendOwedAfterRemoval(
   if ((await countUnconfirmed({ votes, clock }, serverId, 1)) === 0) return { at, by, silentSince: NEVER };
   // The votes that are resent were cast, and so sent, in the last 30 days. A vote that was delivered meanwhile may have
   // been resent 30 days after it was cast.
-  const oldest = after(clock.now(), -RESENDABLE_MS - (RESENDABLE_MS + DELIVERY_EXPIRES_MS));
+  const oldest = after(clock.now(), -RESENDABLE_MS - LONGEST_OPEN_MS);
   const newest = await votes
     .aggregate<{ at: Date | null }>(
       [
@@ -72,14 +68,12 @@ export async function resendOwedAfterRemoval(
 /** To find the time of a removed listener's last delivery, at most this many votes of its server are read. */
 const MOST_READ = 50_000;
 
-const DELIVERED = { $filter: { input: '$delivery.attempts', cond: { $eq: ['$$this.class', 'delivered'] } } };
-
 /** When a vote was last delivered; null if it never was. A resend removes `deliveredAt`; the attempts stay. */
 const DELIVERED_AT = {
   $max: [
     '$delivery.deliveredAt',
     { $max: '$delivery.attempts.lateAt' },
-    { $max: { $map: { input: DELIVERED, in: '$$this.at' } } },
+    latestAt('$delivery.attempts', { $eq: ['$$this.class', 'delivered'] }),
   ],
 };
 

@@ -7,12 +7,15 @@ import { DAY, HOUR, MINUTE } from '../platform/clock.ts';
 export const DELIVERY_EXPIRES_MS = 72 * HOUR;
 export const RESENDABLE_MS = 30 * DAY;
 
+/** After this time no vote is open any more: the last moment of a resend, and then the whole time of its delivery. */
+export const LONGEST_OPEN_MS = RESENDABLE_MS + DELIVERY_EXPIRES_MS;
+
 /** How many ambiguous outcomes make a vote unconfirmed. Each may have been a delivery; owners can choose fewer. */
 export const MAX_SENDINGS = 3;
 
 /**
- * How many times a vote may be sent while no answer comes; with 1, an HTTP 5xx or 408 also ends its sendings. Reads a listener's
- * settings or an attempt's record.
+ * How many times a vote may be sent while no answer comes; with 1, an HTTP 5xx or 408 also ends its sendings. Reads a
+ * listener's settings or an attempt's record.
  */
 export function maxSendingsOf({ maxSendings }: { maxSendings?: number | null | undefined }): number {
   return maxSendings ?? MAX_SENDINGS;

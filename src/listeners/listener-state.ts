@@ -1,5 +1,5 @@
 import type { UUID } from 'mongodb';
-import { MINUTE } from '../platform/clock.ts';
+import { after, MINUTE } from '../platform/clock.ts';
 import type { Listener, ListenerFetch } from './listener.ts';
 import { OUTCOMES, type OutcomeCode } from './outcomes.ts';
 
@@ -38,6 +38,15 @@ export function isForgotten(
 ): boolean {
   if (protocol !== 'fetch' || pause) return false;
   return now.getTime() - lastCalled({ fetched, updatedAt }).getTime() > FORGOTTEN_AFTER_MS;
+}
+
+/** Whether nobody has fetched a listener's votes (`isForgotten`) although votes have been open for as long. */
+export function isNeglected(
+  listener: Parameters<typeof isForgotten>[0],
+  queuedAt: Date | null,
+  now: Date,
+): boolean {
+  return queuedAt !== null && now > after(queuedAt, FORGOTTEN_AFTER_MS) && isForgotten(listener, now);
 }
 
 /** The time of the newest take of a listener that fetches, or of the newest change of its settings if that is later. */

@@ -1,7 +1,7 @@
 import type { Collection, Filter, ObjectId, WithId } from 'mongodb';
 import { type ListenerReason, listenerReason, REASON_FIELDS } from '../delivery/diagnosis/listener-reason.ts';
 import { neglectedListeners } from '../delivery/fetch/neglected-listeners.ts';
-import { DELIVERY_EXPIRES_MS, RESENDABLE_MS } from '../listeners/delivery-limits.ts';
+import { LONGEST_OPEN_MS } from '../listeners/delivery-limits.ts';
 import type { Listener } from '../listeners/listener.ts';
 import { lastCalled } from '../listeners/listener-state.ts';
 import { after, type Clock, DAY } from '../platform/clock.ts';
@@ -127,7 +127,7 @@ async function failedVotes(sources: AttentionDeps): Promise<ListenersDown['faile
         {
           $match: {
             'delivery.state': 'failed',
-            votedAt: { $gte: after(now, -RESENDABLE_MS - DELIVERY_EXPIRES_MS - DAY) },
+            votedAt: { $gte: after(now, -LONGEST_OPEN_MS - DAY) },
           },
         },
         { $sort: { votedAt: -1 } },

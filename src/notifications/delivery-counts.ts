@@ -1,7 +1,8 @@
 import type { Collection, ObjectId } from 'mongodb';
-import { DELIVERY_EXPIRES_MS, RESENDABLE_MS } from '../listeners/delivery-limits.ts';
+import { LONGEST_OPEN_MS } from '../listeners/delivery-limits.ts';
 import { after, SECOND } from '../platform/clock.ts';
 import { ARRIVAL } from '../votes/arrival.ts';
+import { latestAt } from '../votes/latest-at.ts';
 import type { Vote } from '../votes/vote.ts';
 
 /** The state of the votes that an outage delayed. */
@@ -17,14 +18,8 @@ export type DeliveryCounts = {
 /** A vote counts as delayed if it waited for its delivery for longer than this. */
 const WAITED_MS = 30 * SECOND;
 
-/** A vote can be queued again until this time after it was cast, and then waits for at most `DELIVERY_EXPIRES_MS`. */
-const MAY_WAIT_MS = RESENDABLE_MS + DELIVERY_EXPIRES_MS;
-
-const RESENT = {
-  $filter: { input: '$delivery.events', cond: { $in: ['$$this.kind', ['resent', 'released']] } },
-};
-const RESENT_AT = { $max: { $map: { input: RESENT, in: '$$this.at' } } };
-const QUEUED_AT = { $max: ['$votedAt', RESENT_AT] };
+const QUEUED_AGAIN_AT = latestAt('$delivery.events', { $in: ['$$this.kind', ['resent', 'released']] });
+const QUEUED_AT = { $max: ['$votedAt', QUEUED_AGAIN_AT] };
 const ENDED_AT = { $max: [{ $max: '$delivery.attempts.at' }, { $max: '$delivery.events.at' }] };
 
 /**
@@ -38,7 +33,7 @@ export async function countDeliveries(
 ): Promise<DeliveryCounts> {
   const waiting = votes.countDocuments({ serverId, 'delivery.state': { $in: ['waiting', 'sending'] } });
   if (!since) return { waiting: await waiting, arrived: 0, lost: 0 };
-  const votedAt = { $gte: after(since, -MAY_WAIT_MS) };
+  const votedAt = { $gte: after(since, -LONGEST_OPEN_MS) };
   const arrived = votes.countDocuments({
     serverId,
     'delivery.state': 'delivered',

@@ -1,5 +1,5 @@
 import type { Listener } from '../listeners/listener.ts';
-import { FORGOTTEN_AFTER_MS, isForgotten, lastCalled } from '../listeners/listener-state.ts';
+import { isNeglected, lastCalled } from '../listeners/listener-state.ts';
 import { after, DAY, HOUR } from '../platform/clock.ts';
 import type { SentNotifications } from './sent-notifications.ts';
 
@@ -63,8 +63,7 @@ export function unfetchedSince(
   queuedAt: Date | null,
   now: Date,
 ): Date | null {
-  const isWaiting = queuedAt && now > after(queuedAt, FORGOTTEN_AFTER_MS);
-  return isWaiting && isForgotten(listener, now) ? lastCalled(listener) : null;
+  return isNeglected(listener, queuedAt, now) ? lastCalled(listener) : null;
 }
 
 /**

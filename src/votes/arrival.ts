@@ -1,5 +1,5 @@
 import type { Document, Filter } from 'mongodb';
-import { OUTCOMES, type OutcomeCode } from '../listeners/outcomes.ts';
+import type { OutcomeCode } from '../listeners/outcomes.ts';
 import type { Attempt, Delivery, Vote } from './vote.ts';
 
 /**
@@ -15,12 +15,6 @@ export type Arrival = (typeof ARRIVALS)[number];
  */
 const UNAVAILABLE = ['http-unavailable', 'http-limited'] as const satisfies OutcomeCode[];
 
-/** The outcomes after which a vote may have arrived, or did. */
-const UNCERTAIN = [
-  ...(Object.keys(OUTCOMES) as OutcomeCode[]).filter((code) => OUTCOMES[code] === 'ambiguous'),
-  ...UNAVAILABLE,
-];
-
 /**
  * What is known of a vote's arrival. While an attempt is in progress, the vote may have arrived; so may a vote that a
  * Votifier v1 listener took without an answer (`sent-not-confirmed`).
@@ -35,7 +29,8 @@ export function arrivalOf(delivery: Delivery): Arrival {
     state === 'sending' ||
     state === 'unconfirmed' ||
     events.some(({ kind }) => kind === 'restored') ||
-    timesEnded(delivery, UNAVAILABLE) + timesArrived(delivery) > 0;
+    timesEnded(delivery, UNAVAILABLE) > 0 ||
+    timesArrived(delivery) > 0;
   return isUncertain ? 'may-have-arrived' : 'surely-not';
 }
 
@@ -82,7 +77,7 @@ const HAS_UNCERTAIN_ATTEMPT = {
   $anyElementTrue: {
     $map: {
       input: '$delivery.attempts',
-      in: { $in: [{ $ifNull: ['$$this.code', UNENDED] }, [...UNCERTAIN, UNENDED]] },
+      in: { $in: [{ $ifNull: ['$$this.code', UNENDED] }, [...UNAVAILABLE, UNENDED]] },
     },
   },
 };

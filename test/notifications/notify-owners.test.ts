@@ -4,13 +4,13 @@ import type { User } from '../../src/accounts/user.ts';
 import { setFetchListener } from '../../src/delivery/fetch/fetch-listener.ts';
 import { pauseListener, resumeListener, setListener, showListener } from '../../src/delivery/listeners.ts';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
+import { isNeglected } from '../../src/listeners/listener-state.ts';
 import { mailContext } from '../../src/mail/outbox.ts';
 import { listenersDown } from '../../src/moderation/needs-attention.ts';
 import { time } from '../../src/notifications/notification-text.ts';
 import { notifyOwners } from '../../src/notifications/notify-owners.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
-import { isNeglected } from '../../src/site/shared/fetch-state.ts';
 import { type DeliveryBench, deliveryBench } from '../support/delivering.ts';
 import { addOwner } from '../support/owned-server.ts';
 
@@ -355,10 +355,12 @@ test('if an older vote is resent, nobody is notified that it is not fetched unti
   clock.move(SECOND);
   expect(await tell()).toBe(0);
   expect((await listenersDown(deps)).unfetched.rows).toEqual([]);
-  expect(isNeglected(await shown(deps, serverId), clock.now())).toBe(false);
+  let view = await shown(deps, serverId);
+  expect(isNeglected(view, view.queuedSince, clock.now())).toBe(false);
   clock.move(10 * MINUTE);
   expect((await listenersDown(deps)).unfetched.rows).toHaveLength(1);
-  expect(isNeglected(await shown(deps, serverId), clock.now())).toBe(true);
+  view = await shown(deps, serverId);
+  expect(isNeglected(view, view.queuedSince, clock.now())).toBe(true);
   expect(await tell()).toBe(1);
 });
 

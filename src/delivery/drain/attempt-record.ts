@@ -5,6 +5,7 @@ import type { Listener } from '../../listeners/listener.ts';
 import { nextAnswerStep } from '../../listeners/listener-state.ts';
 import type { Batcher } from '../../platform/batching/batcher.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { latestAt } from '../../votes/latest-at.ts';
 import { type Attempt, MOST_ATTEMPT_DETAILS, type Vote } from '../../votes/vote.ts';
 import { withAttempt } from '../timeline/older-attempts.ts';
 
@@ -56,12 +57,8 @@ export type ListenerOfTake = Parameters<typeof nextAnswerStep>[0] &
 /** The order in which a listener's votes go out. */
 export const QUEUE_ORDER = { 'delivery.queuedAt': 1, _id: 1 } as const;
 
-const RESENT = { $filter: { input: '$delivery.events', cond: { $eq: ['$$this.kind', 'resent'] } } };
-const RESENT_AT = { $max: { $map: { input: RESENT, in: '$$this.at' } } };
-const UNAVAILABLE = {
-  $filter: { input: '$delivery.attempts', cond: { $eq: ['$$this.code', 'http-unavailable'] } },
-};
-const LAST_UNAVAILABLE_AT = { $max: { $map: { input: UNAVAILABLE, in: '$$this.at' } } };
+const RESENT_AT = latestAt('$delivery.events', { $eq: ['$$this.kind', 'resent'] });
+const LAST_UNAVAILABLE_AT = latestAt('$delivery.attempts', { $eq: ['$$this.code', 'http-unavailable'] });
 
 /**
  * Whether a website answered a vote with HTTP 5xx or 408 since the last resend by hand. If the owner allows one sending,

@@ -13,25 +13,15 @@ import type { Vote } from '../../votes/vote.ts';
 import { withListenerProof } from '../destination.ts';
 import { asNotReady, asRefusalOfAll, asRefusalOfOne } from '../http/http-answer.ts';
 import type { OpenedListener } from '../send-vote.ts';
-import type { OnRefusal } from '../votifier/votifier-client.ts';
 import { givenUpAfter } from './after-attempt.ts';
 import { answerStepOf, type RecordDeps, type Taken } from './attempt-record.ts';
 import { healthAfter, type ListenerHealth, logHealth } from './breaker.ts';
 import { readLeased, releaseLease, releaseWithRetries, renewLease } from './listener-lease.ts';
 import type { Ended } from './record-outcomes.ts';
+import { type Challenge, shareChallenges } from './shared-challenges.ts';
 
 /** After this time a drain reads its listener's settings again. */
 export const RENEW_MS = SECOND;
-
-/**
- * After refused votes, a website gets at most one challenge in this time while a worker keeps its lease, however many
- * votes are cast under names that it refuses. If the website breaks right after a challenge, the votes that it refuses
- * within this time fail, and their owner can resend them.
- */
-const CHALLENGE_EVERY_MS = 10 * SECOND;
-
-/** Sends a challenge: see `OnRefusal`. */
-type Challenge = Parameters<OnRefusal>[1];
 
 /** Writes the changes that outcomes of attempts make to listeners. */
 export const changeListeners = updateLoader<Listener>(REPLICATED);
@@ -66,8 +56,7 @@ export class LeasedListener {
   #readAt: number;
   #isLost = false;
   #delivered: LastDelivery = {};
-  /** The last challenge after a refused vote: when it was sent, on `performance.now()`, and how it failed. */
-  #challenged: { at: number; failed: Promise<Outcome | null> } | null = null;
+  #challengeAgain = shareChallenges();
   /** Settles when the last write has ended: changes are written one after another. */
   #written: Promise<unknown> = Promise.resolve();
 
@@ -142,7 +131,7 @@ export class LeasedListener {
     } else {
       this.#opened = this.#deps.open(renewed);
       this.#now = renewed;
-      this.#challenged = null;
+      this.#challengeAgain = shareChallenges();
     }
     return true;
   }
@@ -152,8 +141,8 @@ export class LeasedListener {
    * settings, the refusal counts for all votes. Otherwise the website gets a challenge. If that fails because of the
    * settings, the refusal counts for all votes; if it repeats the challenge, only this vote fails: anybody can vote under
    * a name that a website refuses (docs/adr/0123-votes-at-risk.md). If the challenge got no answer now, or could not be
-   * sent, the vote waits. A
-   * website that never repeated a challenge (older versions) gets none, because that would show nothing.
+   * sent, the vote waits. A website that never repeated a challenge (older versions) gets none, because that would show
+   * nothing.
    */
   async judgeRefusal({ attempt }: Taken, refused: Outcome, challenge: Challenge): Promise<Outcome> {
     const isSame = () => attempt.revision === this.#now.revision;
@@ -163,25 +152,6 @@ export class LeasedListener {
     if (failed?.class === 'none') return failed;
     if (failed?.class === 'configuration' || !isSame()) return asRefusalOfAll(refused, failed);
     return failed ? asNotReady(refused, failed) : asRefusalOfOne(refused);
-  }
-
-  /** Sends a challenge, or returns the result of the last one if that was sent less than `CHALLENGE_EVERY_MS` ago. */
-  async #challengeAgain(challenge: Challenge): Promise<Outcome | null> {
-    const now = performance.now();
-    if (!this.#challenged || now - this.#challenged.at >= CHALLENGE_EVERY_MS)
-      this.#challenged = { at: now, failed: challenge() };
-    const challenged = this.#challenged;
-    const forget = () => {
-      if (this.#challenged === challenged) this.#challenged = null;
-    };
-    try {
-      const failed = await challenged.failed;
-      if (failed?.class === 'none') forget();
-      return failed;
-    } catch (error) {
-      forget();
-      throw error;
-    }
   }
 
   #repeatsChallenges(): boolean {

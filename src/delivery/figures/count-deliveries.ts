@@ -113,8 +113,6 @@ const GROUPED: Document = {
   codes: '$delivery.codes',
 };
 
-type Counted = 'notForwarded' | 'waiting' | 'delivered' | 'unconfirmed' | 'failed';
-
 const COUNTED_AS = {
   none: 'notForwarded',
   waiting: 'waiting',
@@ -122,7 +120,9 @@ const COUNTED_AS = {
   delivered: 'delivered',
   unconfirmed: 'unconfirmed',
   failed: 'failed',
-} as const satisfies Record<DeliveryState, Counted>;
+} as const satisfies Record<DeliveryState, keyof DeliverySums>;
+
+type Counted = (typeof COUNTED_AS)[DeliveryState];
 
 /**
  * A vote that arrived counts as delivered, also while it is sent again and if that fails. A vote that failed and may

@@ -72,7 +72,7 @@ export function asRefusalOfAll(refused: Outcome, challenge: Outcome | null = nul
   );
 }
 
-/** The outcome if it cannot be known now whether a website refuses one vote or all: the vote waits for its next attempt. */
+/** The outcome if it is not known now whether a website refuses one vote or all: the vote waits for its next attempt. */
 export function asNotReady(refused: Outcome, challenge: Outcome): Outcome {
   return withChallenge('http-not-ready', refused, challenge);
 }

@@ -1,19 +1,12 @@
 import { EXPLANATIONS } from '../../delivery/diagnosis/explanations.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
 import { t } from '../../language/t.ts';
-import { FORGOTTEN_AFTER_MS, isForgotten } from '../../listeners/listener-state.ts';
-import { after } from '../../platform/clock.ts';
+import { isNeglected } from '../../listeners/listener-state.ts';
 import { timeAgo } from './format.ts';
 import { type Html, html } from './html.ts';
 import { notice } from './parts.ts';
 
 type Fetching = Pick<ListenerView, 'protocol' | 'pause' | 'fetched' | 'updatedAt' | 'queuedSince'>;
-
-/** Whether nobody has fetched a listener's votes for 10 minutes although votes have waited for as long. */
-export function isNeglected(listener: Fetching, now: Date): boolean {
-  const { queuedSince } = listener;
-  return queuedSince !== null && now > after(queuedSince, FORGOTTEN_AFTER_MS) && isForgotten(listener, now);
-}
 
 /** The text for a `User-Agent` header: `tallyport-relay/1.0 (Java 21)` becomes `tallyport-relay 1.0 (Java 21)`. */
 function programName(agent: string): string {
@@ -34,7 +27,7 @@ export function fetchingState(listener: Fetching, now: Date, connectPath: string
   const start = t('Start the relay or your plugin: “<a>Connect</a>” has both.', {
     a: (text) => html`<a href="${connectPath}">${text}</a>`,
   });
-  if (isNeglected(listener, now)) {
+  if (isNeglected(listener, listener.queuedSince, now)) {
     return notice(
       'bad',
       html`<p><strong>${t('Votes wait, and nobody has fetched them for over 10 minutes.')}</strong></p>

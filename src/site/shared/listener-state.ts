@@ -5,6 +5,7 @@ import type { RefusedVote } from '../../delivery/refused-vote.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import {
   firstBeyondAscii,
+  isNeglected,
   type ListenerState,
   lastDelivery,
   settingsProof,
@@ -12,7 +13,7 @@ import {
 import { OUTCOMES } from '../../listeners/outcomes.ts';
 import { SECOND } from '../../platform/clock.ts';
 import type { VoteSelection } from '../../votes/sent-not-confirmed.ts';
-import { fetchedText, fetchingState, isNeglected } from './fetch-state.ts';
+import { fetchedText, fetchingState } from './fetch-state.ts';
 import { count, relative, time, timeAgo } from './format.ts';
 import { type Content, type Html, html } from './html.ts';
 import type { ListenerStatus } from './listener-status.ts';
@@ -38,8 +39,8 @@ type Stated = Pick<ListenerView, 'state' | 'acknowledgedAt' | 'lastDeliveredAt' 
 
 /**
  * The badge with a listener's state. “active” means that a vote or test vote arrived with the current settings, or
- * that a program has fetched votes. If `now` and `listener.queuedSince` are given: the badge also says whether votes wait
- * and nobody fetches them.
+ * that a program has fetched votes. If `now` and `listener.queuedSince` are given: the badge also says whether votes
+ * wait and nobody fetches them.
  */
 export function listenerBadge(listener: Stated, now?: Date): Html {
   return badge(...toneAndText(listener, now));
@@ -49,8 +50,8 @@ function toneAndText(listener: Stated, now?: Date): [Tone, string] {
   const { state, protocol, queuedSince = null } = listener;
   if (protocol === 'fetch' && state === 'active') {
     const { pause = null, fetched, updatedAt } = listener;
-    const fetching = { protocol, pause, updatedAt, queuedSince, ...(fetched ? { fetched } : {}) };
-    if (now && isNeglected(fetching, now)) return ['bad', t('not fetched')];
+    const fetching = { protocol, pause, updatedAt, ...(fetched ? { fetched } : {}) };
+    if (now && isNeglected(fetching, queuedSince, now)) return ['bad', t('not fetched')];
     return listener.fetched ? ['good', t(LISTENER_STATES.active)] : ['attention', t('not fetched yet')];
   }
   const proof = settingsProof(listener);
