@@ -23,7 +23,7 @@ async function listingThatDrips(): Promise<void> {
   };
   bench.start();
   await expect.poll(() => vote.state, PATIENT).toBe('delivered');
-  // On a busy machine too little of the lease is left after 40 s: then the vote is given back first. It is handed over once.
+  // The request ends after 40 s, so that the vote comes again within its lease of 60 s. It is handed over once.
   expect(vote.timeline[0]).toBe('taken 1');
   expect(vote.timeline).not.toContain('taken 2');
   expect(vote.timeline.filter((event) => event === 'delivered')).toHaveLength(1);

@@ -174,12 +174,20 @@ final class Site {
         } finally {
             HttpURLConnection connection = opened.get();
             if (connection != null) {
-                connection.disconnect();
+                close(connection);
             }
         }
     }
 
+    /** While the body is read, closing waits for the reader's lock, which a dripping body hardly ever leaves: not the relay. */
+    private static void close(HttpURLConnection connection) {
+        Thread thread = new Thread(connection::disconnect, "tallyport-relay close");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
     private Answer exchange(String path, String json, int deadlineMs, AtomicReference<HttpURLConnection> opened) throws IOException {
+        long end = System.nanoTime() + deadlineMs * 1_000_000L;
         HttpURLConnection connection = (HttpURLConnection) new URL(settings.server + path).openConnection();
         opened.set(connection);
         byte[] bytes = json.getBytes(StandardCharsets.UTF_8);
@@ -201,7 +209,7 @@ final class Site {
         }
         int status = statusOf(connection);
         InputStream in = status >= 400 ? connection.getErrorStream() : connection.getInputStream();
-        return new Answer(status, in == null ? "" : read(in), connection.getHeaderField("Retry-After"),
+        return new Answer(status, in == null ? "" : read(in, end), connection.getHeaderField("Retry-After"),
                 connection.getHeaderField("Location"));
     }
 
@@ -215,13 +223,17 @@ final class Site {
         }
     }
 
-    private static String read(InputStream in) throws IOException {
+    /** @param end of {@link System#nanoTime}: a body that drips is not read on after it */
+    private static String read(InputStream in, long end) throws IOException {
         ByteArrayOutputStream body = new ByteArrayOutputStream();
         byte[] part = new byte[8_192];
         for (int count = in.read(part); count >= 0; count = in.read(part)) {
             body.write(part, 0, count);
             if (body.size() > LARGEST_ANSWER) {
                 throw new IOException("its answer is larger than 1 MB");
+            }
+            if (System.nanoTime() - end > 0) {
+                throw new SocketTimeoutException("its answer drips");
             }
         }
         return new String(body.toByteArray(), StandardCharsets.UTF_8);
