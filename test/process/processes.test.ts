@@ -1,5 +1,4 @@
 import { Writable } from 'node:stream';
-import { MongoClient } from 'mongodb';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import { createOperator } from '../../src/accounts/users.ts';
@@ -59,18 +58,6 @@ test('the admin area shows processes of two versions, one that is not seen, and 
   expect(page).toContain('No scheduler runs');
   expect(page).not.toContain('No worker runs');
   expect(page).toMatch(/Migrations are pending.* 0099-later-change/);
-});
-
-test('processes of 0.1.0, which record nothing, are found by their connections', async () => {
-  const deps = await testDeps();
-  expect((await listProcesses(deps)).pending).toEqual([]);
-  const earlier = await new MongoClient(deps.config.MONGODB_URI, { appName: 'tallyport' }).connect();
-  onTestFinished(() => earlier.close());
-  await earlier.db().command({ ping: 1 });
-  const app = await openWebAppOn(deps);
-  const { headers } = await signIn(app, { role: 'operator' });
-  const page = textOf((await getPage(app, '/operator/system', headers)).body);
-  expect(page).toMatch(/Processes of version 0\.1\.0, which record nothing, are connected from 127\.0\.0\.1/);
 });
 
 test('before `tallyport migrate`, a process leaves the database empty', async () => {

@@ -17,11 +17,12 @@ const LEASE_SECONDS = 10;
 const WAIT_SECONDS = 5;
 /** Nothing answers for longer: the call is made again, with the same `request_id`. */
 const CALL_MS = 8 * SECOND;
+const RESTART_MS = SECOND;
 
 /**
  * Lists a server that fetches its votes from both web processes, one of them behind a proxy that can be cut. It notes each
  * vote that it hands over: once for each taking. In the mode `dies` a program ends when it has handed over half of what it took, and
- * settles nothing; then it starts again.
+ * settles nothing; then it starts again, which takes a program a second.
  */
 export async function addFetchingTarget(
   deps: AppDeps,
@@ -87,7 +88,8 @@ export async function addFetchingTarget(
       handedOver.add(`${voteId} ${lease}`);
       receipts.push({ serverId, receivedAt: Date.now(), voteId, username, votedAt: Date.parse(voted_at) });
     }
-    if (taken.length === 0 || handed.length < taken.length || mode === 'dies') return;
+    if (taken.length === 0) return;
+    if (handed.length < taken.length || mode === 'dies') return pause(RESTART_MS);
     if (mode === 'late') await pause(700);
     const results = taken.map(({ vote_id, lease }) => ({ vote_id, lease, outcome: 'delivered' }));
     await untilAnswered('done', { results }, performance.now() + 3 * LEASE_SECONDS * SECOND);
