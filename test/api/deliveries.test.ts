@@ -17,7 +17,7 @@ beforeAll(async () => {
 describe('taking', () => {
   test('parallel takers never get the same vote, and together they get all', async () => {
     server = await addFetchingServer(web);
-    for (let n = 0; n < 30; n += 1) await server.cast(`player${n}`);
+    await Promise.all(Array.from({ length: 30 }, (_, n) => server.cast(`player${n}`)));
     const takes = await Promise.all(Array.from({ length: 6 }, () => server.take({ max: 10 })));
     const ids = takes.flat().map(({ vote_id }) => vote_id);
     expect(new Set(ids).size).toBe(ids.length);

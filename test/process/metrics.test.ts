@@ -165,7 +165,7 @@ test('open votes are counted only with the index of open work', async () => {
   const deps = await testDeps();
   const busy = await addListener(deps);
   await addVote(deps, busy, { queuedAt: new Date(), nextAt: new Date() });
-  for (let n = 0; n < 50; n += 1) await addVote(deps, busy, { state: 'delivered' });
+  await Promise.all(Array.from({ length: 50 }, () => addVote(deps, busy, { state: 'delivered' })));
   const { executionStats } = await deps.votes
     .find({ serverId: { $in: [busy] }, 'delivery.queuedAt': { $gt: new Date(0) } })
     .hint('open_work')

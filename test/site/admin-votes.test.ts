@@ -69,7 +69,7 @@ test('the list names the token of each vote, or says that it was cast with the v
 });
 
 test('votes are shown page by page, also those with the same time', async () => {
-  for (let i = 0; i < 120; i++) await cast(`P${i}`);
+  await Promise.all(Array.from({ length: 120 }, (_, i) => cast(`P${i}`)));
   const same = web.deps.clock.now();
   await web.deps.votes.updateMany(
     { serverId, usernameKey: /^p[0-9]$|^p[1-8][0-9]$/ },
