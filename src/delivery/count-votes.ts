@@ -3,7 +3,7 @@ import type { Listener } from '../listeners/listener.ts';
 import { isForgotten, type ListenerState, listenerState, STATE_FIELDS } from '../listeners/listener-state.ts';
 import { after, type Clock, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
 import type { Server } from '../servers/server.ts';
-import { OPEN_WORK, type Vote } from '../votes/vote.ts';
+import { BY_STATE, DUE_VOTES, OPEN_WORK, type Vote } from '../votes/vote.ts';
 import { serversWithOpenWork } from './sweep.ts';
 
 /** Counts stop here and then mean “at least this many”. Counting a million votes for each scrape would take seconds. */
@@ -140,7 +140,7 @@ async function countByAge(
     if (serverIds.length === 0) return [age, 0] as const;
     const count = await votes.countDocuments(
       { serverId: { $in: serverIds }, 'delivery.state': 'waiting', votedAt },
-      { hint: 'serverId_1_delivery.state_1_votedAt_1', limit: COUNTED_AT_MOST, ...timeLimit },
+      { hint: BY_STATE, limit: COUNTED_AT_MOST, ...timeLimit },
     );
     return [age, count] as const;
   });
@@ -153,29 +153,22 @@ async function countDue(
   now: Date,
   timeLimit: TimeLimit,
 ): Promise<QueueCounts['due']> {
-  const queued = { serverId: { $in: serverIds }, 'delivery.queuedAt': { $gt: new Date(0) } };
-  const isDue = { 'delivery.state': 'waiting', 'delivery.nextAt': { $lte: now } };
-  const summed = { $group: { _id: null, waiting: { $sum: 1 }, oldest: { $min: '$delivery.nextAt' } } };
-  const sum = (stages: Document[]) =>
-    votes.aggregate<{ waiting: number; oldest: Date }>(stages, { hint: OPEN_WORK, ...timeLimit }).next();
-
-  const found = await sum([{ $match: { ...queued, ...isDue } }, { $limit: COUNTED_AT_MOST }, summed]);
-  if (!found) return { waiting: 0, oldestSeconds: 0 };
-  // If the count stopped at its limit, it may have read only votes of the first servers. The oldest due vote is then
-  // also looked for among the first votes of all servers' queues, with one index step for each server.
-  const firstVotes =
-    found.waiting < COUNTED_AT_MOST
-      ? null
-      : await sum([...firstVoteOfEachServer(queued), { $match: isDue }, summed]);
-  const oldest = Math.min(found.oldest.getTime(), firstVotes?.oldest.getTime() ?? Number.POSITIVE_INFINITY);
-  return { waiting: found.waiting, oldestSeconds: (now.getTime() - oldest) / SECOND };
+  if (serverIds.length === 0) return { waiting: 0, oldestSeconds: 0 };
+  const due = { serverId: { $in: serverIds }, 'delivery.nextAt': { $gt: new Date(0), $lte: now } };
+  const options = { hint: DUE_VOTES, ...timeLimit };
+  const [waiting, first] = await Promise.all([
+    votes.countDocuments(due, { limit: COUNTED_AT_MOST, ...options }),
+    votes.aggregate<{ oldest: Date }>(oldestDueVote(due), options).next(),
+  ]);
+  return { waiting, oldestSeconds: first ? (now.getTime() - first.oldest.getTime()) / SECOND : 0 };
 }
 
-/** The pipeline that finds the first vote in each server's queue, with a distinct scan of the index of open work. */
-export function firstVoteOfEachServer(queued: Document): Document[] {
+/** The pipeline that finds since when the oldest of these due votes has been due: one seek in `DUE_VOTES` a server. */
+export function oldestDueVote(due: Document): Document[] {
   return [
-    { $match: queued },
-    { $sort: { serverId: 1, 'delivery.queuedAt': 1, _id: 1 } },
-    { $group: { _id: '$serverId', delivery: { $first: '$delivery' } } },
+    { $match: due },
+    { $sort: { serverId: 1, 'delivery.nextAt': 1, _id: 1 } },
+    { $group: { _id: '$serverId', oldest: { $first: '$delivery.nextAt' } } },
+    { $group: { _id: null, oldest: { $min: '$oldest' } } },
   ];
 }

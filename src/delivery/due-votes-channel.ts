@@ -1,11 +1,16 @@
-import { type Collection, ObjectId } from 'mongodb';
+import { type Collection, type Filter, ObjectId } from 'mongodb';
 import { type Clock, SECOND } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import type { Logger } from '../platform/log.ts';
 import { dueVotesChannel } from '../platform/queues.ts';
 import { openRedis, type RedisConnection } from '../platform/redis.ts';
-import type { Vote } from '../votes/vote.ts';
+import { DUE_VOTES, type Vote } from '../votes/vote.ts';
 import { serversWith } from './drain/lost-attempts.ts';
+
+/** The votes that are due at `now`, whatever their listener: one range of the index `DUE_VOTES`. */
+export function dueBy(now: Date): Filter<Vote> {
+  return { 'delivery.nextAt': { $gt: new Date(0), $lte: now } };
+}
 
 const SERVERS_A_QUERY = 2_000;
 /** `openRedis` notices a lost connection only if a command gets no answer within 20 s. So a subscriber sends pings. */
@@ -85,11 +90,11 @@ export class DueVotesChannel {
     this.#isLooking = true;
     try {
       const now = this.#deps.clock.now();
-      const due = { 'delivery.state': 'waiting', 'delivery.nextAt': { $lte: now } } as const;
       const servers = this.#listening.servers();
       for (let start = 0; start < servers.length; start += SERVERS_A_QUERY) {
         const ids = servers.slice(start, start + SERVERS_A_QUERY).map((id) => new ObjectId(id));
-        for (const id of await serversWith(this.#deps.votes, ids, due)) this.#listening.wake(id, false);
+        for (const id of await serversWith(this.#deps.votes, ids, dueBy(now), DUE_VOTES))
+          this.#listening.wake(id, false);
       }
     } catch (error) {
       this.#deps.log.debug({ event: 'takes.not_looked', reason: String(error) });

@@ -2,19 +2,14 @@ import type { Filter, ObjectId } from 'mongodb';
 import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
 import { after } from '../platform/clock.ts';
 import { CLOCKS_DIFFER_MS } from '../votes/cast/insert-vote.ts';
-import type { Vote } from '../votes/vote.ts';
+import { OPEN_WORK, type Vote } from '../votes/vote.ts';
 import { DELIVERY_ENDED } from './drain/after-attempt.ts';
 import type { RecordDeps } from './drain/attempt-record.ts';
 import { endLostAttempts } from './drain/lost-attempts.ts';
 
-/** The waiting votes that have expired. */
-export function overdueVotes(now: Date): Filter<Vote> {
-  return {
-    'delivery.state': 'waiting',
-    votedAt: { $lte: after(now, -DELIVERY_EXPIRES_MS) },
-    // mongod's clock decides: otherwise a worker whose clock is ahead would give up votes too early.
-    $expr: { $lte: ['$delivery.expiresAt', '$$NOW'] },
-  };
+/** The open votes that have expired, unless the clock of this process is ahead. */
+export function queuedLongAgo(now: Date): Filter<Vote> {
+  return { 'delivery.queuedAt': { $gt: new Date(0), $lte: after(now, -DELIVERY_EXPIRES_MS) } };
 }
 
 /** Gives up a server's expired waiting votes, which can still be resent by hand. Returns how many. */
@@ -23,14 +18,22 @@ export async function expireVotes(
   serverId: ObjectId,
 ): Promise<number> {
   const now = clock.now();
-  const overdue = { serverId, ...overdueVotes(now) };
-  // Usually no vote has expired, and a read costs less than an update with write concern majority.
-  if (!(await votes.findOne(overdue, { projection: { _id: 1 } }))) return 0;
-  const expired = await votes.updateMany(overdue, {
-    $set: { 'delivery.state': 'failed' },
-    $unset: DELIVERY_ENDED,
-    $push: { 'delivery.events': { at: now, kind: 'expired' } },
-  });
+  const overdue: Filter<Vote> = {
+    serverId,
+    ...queuedLongAgo(now),
+    'delivery.state': 'waiting',
+    // mongod's clock decides: otherwise a worker whose clock is ahead would give up votes too early.
+    $expr: { $lte: ['$delivery.expiresAt', '$$NOW'] },
+  };
+  const expired = await votes.updateMany(
+    overdue,
+    {
+      $set: { 'delivery.state': 'failed' },
+      $unset: DELIVERY_ENDED,
+      $push: { 'delivery.events': { at: now, kind: 'expired' } },
+    },
+    { hint: OPEN_WORK },
+  );
   return expired.modifiedCount;
 }
 
@@ -68,7 +71,7 @@ export async function removeVotesWithoutListener(
   serverId: ObjectId,
   asOf: Date,
 ): Promise<number> {
-  await endLostAttempts(recording, serverId);
+  await endLostAttempts(recording, serverId, null);
   // A web process sets `queuedAt`. If its clock is behind, the vote was really queued later, perhaps for a new
   // listener. So only votes that were certainly queued before `asOf` are removed.
   const queuedBy = after(asOf, -CLOCKS_DIFFER_MS);

@@ -13,7 +13,8 @@ import { isDuplicateKey } from '../platform/mongo.ts';
 import type { Producer } from '../platform/producer.ts';
 import type { SecretBox } from '../platform/secrets.ts';
 import type { Vote } from '../votes/vote.ts';
-import { giveUpSentVotes, NEVER, resendOwedAfterRemoval, resendSilentVotes } from './unconfirmed-votes.ts';
+import { giveUpAllSentVotes } from './drain/sent-votes.ts';
+import { NEVER, resendOwedAfterRemoval, resendSilentVotes } from './unconfirmed-votes.ts';
 
 export type ListenerSetup = {
   listeners: Collection<Listener>;
@@ -112,7 +113,7 @@ async function storeIfUnchanged(
     },
   });
   logChange(deps, listener, 'listener.set', by);
-  await giveUpSentVotes(deps, listener);
+  await giveUpAllSentVotes(deps.votes, listener);
   const { resent } = await resendSilentVotes(deps, listener);
   await wake(deps, listener, 'settings-changed');
   // If the listener fetched before, its waiting takes get no votes any more, so they are answered now.

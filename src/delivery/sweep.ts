@@ -4,12 +4,12 @@ import { wakeListener } from '../listeners/delivery-queues.ts';
 import type { Listener } from '../listeners/listener.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Server } from '../servers/server.ts';
-import { OPEN_WORK, type Vote } from '../votes/vote.ts';
-import type { RecordDeps } from './drain/attempt-record.ts';
-import { endLostAttempts, serversWith } from './drain/lost-attempts.ts';
-import { expireVotes, overdueVotes, removeVotesWithoutListener, removeWaitingVotes } from './leave-queue.ts';
+import { DUE_VOTES, OPEN_WORK, type Vote } from '../votes/vote.ts';
+import { dueVotes, type RecordDeps } from './drain/attempt-record.ts';
+import { endLostAttempts, serversWith, serversWithLost } from './drain/lost-attempts.ts';
+import { expireVotes, queuedLongAgo, removeVotesWithoutListener, removeWaitingVotes } from './leave-queue.ts';
 import type { ResendDeps } from './resend-vote.ts';
-import { finishOwedResends, giveUpSentVotes } from './unconfirmed-votes.ts';
+import { finishOwedResends } from './unconfirmed-votes.ts';
 
 type SweepDeps = RecordDeps & ResendDeps & { servers: Collection<Server>; log: Logger };
 
@@ -35,8 +35,8 @@ export async function sweepDueWork(deps: SweepDeps): Promise<SweepRound> {
     const asOf = deps.clock.now();
     const [listeners, overdue, lost] = await Promise.all([
       listenersOf(deps.listeners, step),
-      serversWith(deps.votes, step, overdueVotes(asOf)),
-      serversWith(deps.votes, step),
+      serversWith(deps.votes, step, queuedLongAgo(asOf), OPEN_WORK),
+      serversWithLost(deps.votes, step),
     ]);
     const byServer = new Map(listeners.map((listener) => [listener.serverId.toHexString(), listener]));
     const sweepOne = async (serverId: ObjectId) => {
@@ -90,11 +90,9 @@ async function sweepFetching(
   listener: Listener,
   lost: boolean,
 ): Promise<void> {
-  for (const { taken } of lost ? await endLostAttempts(deps, serverId) : []) {
+  for (const { taken } of lost ? await endLostAttempts(deps, serverId, listener) : []) {
     deps.log.warn({ event: 'delivery.lost', voteId: taken.vote._id.toString() });
   }
-  // If the owner lowered the number of sendings while a taker had a vote, this vote could wait and never be taken.
-  await giveUpSentVotes(deps, listener);
   const server = await deps.servers.findOne({ _id: serverId }, { projection: { removedAt: 1 } });
   if (!server || server.removedAt) await removeWaitingVotes(deps, serverId, 'server-removed');
   else if (lost) await wakeListener(deps.producer, listener);
@@ -146,8 +144,7 @@ async function isDue({ votes, clock }: SweepDeps, listener: WithLease, lost: boo
   const { serverId, pause, breaker, limited } = listener;
   if (pause || (breaker.nextTestAt && now < breaker.nextTestAt) || (limited && now < limited.until))
     return false;
-  const waiting = { serverId, 'delivery.queuedAt': { $exists: true }, 'delivery.state': 'waiting' } as const;
   // A test of an unreachable listener does not wait for the vote's own next time.
-  const due = breaker.openSince ? waiting : { ...waiting, 'delivery.nextAt': { $lte: now } };
-  return (await votes.findOne(due, { projection: { _id: 1 } })) !== null;
+  const due = dueVotes(serverId, now, { test: Boolean(breaker.openSince) });
+  return (await votes.findOne(due, { projection: { _id: 1 }, hint: DUE_VOTES })) !== null;
 }

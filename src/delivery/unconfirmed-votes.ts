@@ -1,14 +1,11 @@
 import type { Collection, ObjectId } from 'mongodb';
-import { LONGEST_OPEN_MS, MAX_SENDINGS, maxSendingsOf, RESENDABLE_MS } from '../listeners/delivery-limits.ts';
+import { LONGEST_OPEN_MS, RESENDABLE_MS } from '../listeners/delivery-limits.ts';
 import type { Listener, ResendOwed } from '../listeners/listener.ts';
 import { after, type Clock, MINUTE } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
-import { DURABLE } from '../platform/mongo.ts';
 import { latestAt } from '../votes/latest-at.ts';
 import { selected, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import type { Vote } from '../votes/vote.ts';
-import { DELIVERY_ENDED } from './drain/after-attempt.ts';
-import { sentAsOftenAs } from './drain/attempt-record.ts';
 import type { ResendDeps } from './resend-vote.ts';
 import { resendVotes } from './resend-votes.ts';
 
@@ -124,18 +121,4 @@ export async function finishOwedResends(deps: ResendDeps & { log: Logger }): Pro
       log.warn({ event: 'resend.failed', serverId: serverId.toHexString(), reason: String(error) });
     }
   }
-}
-
-/** Waiting votes that were already sent as often as the owner allows become unconfirmed. Safe to run again. */
-export async function giveUpSentVotes(
-  { votes }: { votes: Collection<Vote> },
-  { serverId, maxSendings }: Pick<Listener, 'serverId' | 'maxSendings'>,
-): Promise<void> {
-  const most = maxSendingsOf({ maxSendings });
-  if (most === MAX_SENDINGS) return;
-  await votes.updateMany(
-    { serverId, 'delivery.state': 'waiting', ...sentAsOftenAs(most) },
-    { $set: { 'delivery.state': 'unconfirmed' }, $unset: DELIVERY_ENDED },
-    { writeConcern: DURABLE },
-  );
 }

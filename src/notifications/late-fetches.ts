@@ -5,7 +5,7 @@ import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
 import type { Listener } from '../listeners/listener.ts';
 import { isForgotten } from '../listeners/listener-state.ts';
 import { after, type Clock } from '../platform/clock.ts';
-import type { Vote } from '../votes/vote.ts';
+import { BY_STATE, type Vote } from '../votes/vote.ts';
 import { EXPIRING_MS } from './due-notifications.ts';
 
 const LATE_MS = DELIVERY_EXPIRES_MS - EXPIRING_MS;
@@ -24,7 +24,8 @@ export async function* unfetchedOrLate(deps: LateDeps): AsyncGenerator<Listener>
     const active = some.filter(({ pause }) => !pause);
     const fetched = active.filter((listener) => !isForgotten(listener, now));
     const serverIds = fetched.map(({ serverId }) => serverId);
-    const late = serverIds.length > 0 ? await serversWith(deps.votes, serverIds, lateVotes(now)) : new Set();
+    const late =
+      serverIds.length > 0 ? await serversWith(deps.votes, serverIds, lateVotes(now), BY_STATE) : new Set();
     yield* active.filter(
       (listener) => isForgotten(listener, now) || late.has(listener.serverId.toHexString()),
     );

@@ -2,7 +2,7 @@ import type { Collection, ObjectId } from 'mongodb';
 import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
 import type { Listener } from '../listeners/listener.ts';
 import { after } from '../platform/clock.ts';
-import { BY_STATE, type Vote } from '../votes/vote.ts';
+import { OPEN_WORK, type Vote } from '../votes/vote.ts';
 import { type Audiences, audienceOf } from './audience.ts';
 import { countDeliveries } from './delivery-counts.ts';
 import { type DueNotification, dueNotifications, outageSince, unfetchedSince } from './due-notifications.ts';
@@ -55,7 +55,7 @@ export async function notifyOfListeners(deps: ListenerNotifyDeps, stop: AbortSig
   return written;
 }
 
-type WaitingVote = Pick<Vote, 'votedAt'> & { delivery: Vote['delivery'] & { expiresAt: Date } };
+type WaitingVote = { delivery: Vote['delivery'] & { expiresAt: Date } };
 
 const ENDS: ReadonlySet<DueNotification['kind']> = new Set(['returned', 'fetched-again']);
 
@@ -104,34 +104,19 @@ async function notifyOf(
   return written;
 }
 
-/** So many waiting votes are read at most to find the one that expires first. */
-const MOST_READ = 10_000;
-
-/**
- * The waiting vote that expires first, which is also the first one that was queued. A vote that was resent or released
- * expires later than 72 hours after it was cast. So votes are read in the order in which they were cast, until no later
- * one can expire before those that were read. If no vote was resent or released, one is enough.
- */
-async function firstToExpire(
+/** The waiting vote that expires first, which is also the first one that was queued. */
+function firstToExpire(
   { votes }: Pick<ListenerNotifyDeps, 'votes'>,
   serverId: ObjectId,
 ): Promise<WaitingVote | null> {
-  const waiting = votes
-    .find({ serverId, 'delivery.state': 'waiting', 'delivery.expiresAt': { $exists: true } })
-    .sort({ votedAt: 1 })
-    .hint(BY_STATE)
-    .limit(MOST_READ)
-    .project<WaitingVote>({
-      votedAt: 1,
-      'delivery.expiresAt': 1,
-      'delivery.attempts': { $slice: -1 },
-    });
-  let first: WaitingVote | null = null;
-  for await (const vote of waiting) {
-    if (!first || vote.delivery.expiresAt < first.delivery.expiresAt) first = vote;
-    if (after(vote.votedAt, DELIVERY_EXPIRES_MS) >= first.delivery.expiresAt) break;
-  }
-  return first;
+  return votes.findOne<WaitingVote>(
+    { serverId, 'delivery.queuedAt': { $gt: new Date(0) }, 'delivery.state': 'waiting' },
+    {
+      sort: { 'delivery.queuedAt': 1 },
+      hint: OPEN_WORK,
+      projection: { 'delivery.expiresAt': 1, 'delivery.attempts': { $slice: -1 } },
+    },
+  );
 }
 
 /** Records and returns when the listener started to work again; null while it does not work. */

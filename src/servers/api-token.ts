@@ -52,7 +52,7 @@ export type ApiToken = InferRawDocType<typeof apiTokenDefinition>;
 export type TokenMaker = { issuedBy: ObjectId } | { byOperator: true };
 
 /** A valid token and the id of its server. The server itself is not cached. */
-export type AuthenticatedToken = { serverId: ObjectId; token: WithId<ApiToken> };
+export type AuthenticatedToken = { serverId: ObjectId; ownerId: ObjectId | null; token: WithId<ApiToken> };
 
 /** The scopes of an API token, in the order of `TOKEN_SCOPES`. */
 export function scopesOf({ scopes }: Pick<ApiToken, 'scopes'>): readonly TokenScope[] {

@@ -111,7 +111,11 @@ async function authenticateCaller(
   tokenText: string,
 ): Promise<AuthenticatedToken | null> {
   const caller = await authenticate(deps, serverId, tokenText);
-  return caller && { serverId: caller.server._id, token: caller.token };
+  return caller && authenticated(caller);
+}
+
+function authenticated({ server: { _id: serverId, ownerId = null }, token }: Caller): AuthenticatedToken {
+  return { serverId, ownerId, token };
 }
 
 /**
@@ -132,7 +136,7 @@ export async function authenticateClaimKey(
     if (!token || kindOf(token) !== 'claim' || !isValid(token, deps.clock.now())) return null;
     const server = await deps.batcher.load(callersServersLoader, deps.servers, token.serverId);
     if (!server || server.removedAt || !(await isBacked(deps, server, token))) return null;
-    return { serverId: server._id, token };
+    return authenticated({ server, token });
   });
   return found && isValid(found.token, deps.clock.now()) ? found : null;
 }

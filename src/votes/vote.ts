@@ -104,13 +104,16 @@ const olderDefinition = {
 
 const deliveryDefinition = {
   state: { type: String, enum: DELIVERY_STATES, required: true },
-  /** When the vote may be sent next, by its own retry schedule; absent unless waiting. */
+  /**
+   * When the vote may be sent next, by its own retry schedule; absent unless waiting. The votes of a listener are taken
+   * in this order. A vote that was given back before it was sent has the time when it entered the queue, so it comes first.
+   */
   nextAt: { type: Date },
   /** Why the vote is due at `nextAt`. */
   dueBy: { type: String, enum: CAUSES },
   /**
-   * The position in the queue order: when the vote entered the queue, or when its last test failed, which moves it to
-   * the end. Present only while waiting or sending, so that the index `open_work` contains only such votes.
+   * When the vote entered the queue: it expires `DELIVERY_EXPIRES_MS` later. Present only while waiting or sending, so
+   * that the index `open_work` contains only such votes.
    */
   queuedAt: { type: Date },
   /** If the vote is not delivered by this time, it fails. Absent unless waiting or sending. */
@@ -182,11 +185,23 @@ voteSchema.index({ serverId: 1, votedAt: 1 });
 /** A server's votes by their state, the oldest first. */
 export const BY_STATE = { serverId: 1, 'delivery.state': 1, votedAt: 1 } as const;
 voteSchema.index(BY_STATE);
-/** Each listener's waiting and sending votes, in queue order. */
+/** Each listener's waiting and sending votes, in the order in which they entered the queue. */
 export const OPEN_WORK = 'open_work';
 voteSchema.index(
   { serverId: 1, 'delivery.queuedAt': 1, _id: 1 },
   { name: OPEN_WORK, partialFilterExpression: { 'delivery.queuedAt': { $exists: true } } },
+);
+/** Each listener's waiting votes in queue order: those that are due, however many others wait (docs/adr/0135-due-votes.md). */
+export const DUE_VOTES = 'due_votes';
+voteSchema.index(
+  { serverId: 1, 'delivery.nextAt': 1, _id: 1 },
+  { name: DUE_VOTES, partialFilterExpression: { 'delivery.nextAt': { $exists: true } } },
+);
+/** Each listener's votes that are being sent, by the end of their lease. */
+export const LEASES = 'leases';
+voteSchema.index(
+  { serverId: 1, 'delivery.leaseUntil': 1 },
+  { name: LEASES, partialFilterExpression: { 'delivery.leaseUntil': { $exists: true } } },
 );
 /** Votes that were taken with a `request_id` and are not settled. */
 export const TAKEN_BY_REQUEST = 'taken_by_request';

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { UUID } from 'mongodb';
+import { ObjectId, UUID } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { setListener } from '../../src/delivery/listeners.ts';
+import { MINUTE } from '../../src/platform/clock.ts';
+import { useAllowances } from '../../src/platform/limits/rate-limit.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { atTheEnd } from '../support/at-the-end.ts';
 import { addFetchingServer, type FetchingServer } from '../support/fetching.ts';
@@ -12,6 +14,53 @@ let server: FetchingServer;
 beforeAll(async () => {
   web = await startApp();
   atTheEnd(() => web.close());
+});
+
+describe('the limits of takes', () => {
+  const ownedBy = async (ownerId: ObjectId) => {
+    const one = await addFetchingServer(web);
+    await web.deps.servers.updateOne({ _id: one.serverId }, { $set: { ownerId } });
+    web.deps.authentications.forget(() => true);
+    return one;
+  };
+  const use = (name: string, id: ObjectId, times: number, most: number) =>
+    useAllowances(web.deps, `takes:${name}:${id.toHexString()}`, { times: most, windowMs: MINUTE }, times);
+  const POLICY = '"server";q=600;w=60, "account";q=3000;w=60';
+
+  test('600 a minute for a server, counted over all processes, with what is left in each answer', async () => {
+    const one = await ownedBy(new ObjectId());
+    // As another process has counted them.
+    await use('server', one.serverId, 598, 600);
+    const allowed = await one.call();
+    expect([allowed.status, allowed.headers.get('ratelimit-policy')]).toEqual([200, POLICY]);
+    expect(allowed.headers.get('ratelimit')).toMatch(/^"server";r=1;t=\d+, "account";r=2999;t=\d+$/);
+    expect((await one.call()).status).toBe(200);
+    const refused = await one.call();
+    expect([refused.status, refused.body.code]).toEqual([429, 'too-many-requests']);
+    expect(refused.body.error).toMatch(/^Too many takes of this server: the next one is allowed at /);
+    expect(refused.headers.get('ratelimit')).toMatch(/^"server";r=0;t=\d+, "account";r=2997;t=\d+$/);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    // Further ones are refused from memory.
+    const count = () => web.deps.rateLimits.findOne({ _id: /^takes:account/ }, { sort: { resetAt: -1 } });
+    const before = await count();
+    expect((await one.call()).headers.get('ratelimit')).toMatch(/^"server";r=0;t=\d+$/);
+    expect(await count()).toEqual(before);
+  });
+
+  test('3,000 a minute for all servers of an account; a server without an owner has only its own', async () => {
+    const ownerId = new ObjectId();
+    const [one, other] = [await ownedBy(ownerId), await ownedBy(ownerId)];
+    await use('account', ownerId, 2_999, 3_000);
+    expect((await one.call()).status).toBe(200);
+    for (const server of [one, other]) {
+      const refused = await server.call();
+      expect(refused.status).toBe(429);
+      expect(refused.body.error).toContain('all servers of this account');
+    }
+    expect((await (await ownedBy(new ObjectId())).call()).status).toBe(200);
+    const alone = await addFetchingServer(web);
+    expect((await alone.call()).headers.get('ratelimit')).toMatch(/^"server";r=599;t=\d+$/);
+  });
 });
 
 describe('taking', () => {

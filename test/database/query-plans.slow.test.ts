@@ -4,7 +4,7 @@
  * operation really did.
  */
 
-import { type Document, ObjectId } from 'mongodb';
+import { type Document, ObjectId, UUID } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { changeOfLink, findAddressChange } from '../../src/accounts/address/change-address.ts';
 import { createAuth } from '../../src/accounts/auth.ts';
@@ -13,19 +13,28 @@ import { finishSignUp, offerAccount } from '../../src/accounts/sign-up.ts';
 import { COUNTED_AT_MOST, firstQueuedAt } from '../../src/delivery/count-votes.ts';
 import { diagnoseForOwner } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import { requestDiagnosis } from '../../src/delivery/diagnosis/request-diagnosis.ts';
+import { serversWith } from '../../src/delivery/drain/lost-attempts.ts';
+import { takeVotes } from '../../src/delivery/drain/take-votes.ts';
+import { dueBy } from '../../src/delivery/due-votes-channel.ts';
 import { countEarlierVotes } from '../../src/delivery/earlier-votes.ts';
+import { setFetchListener } from '../../src/delivery/fetch/fetch-listener.ts';
+import { fetchingListener } from '../../src/delivery/fetch/fetching-listener.ts';
+import { takeDeliveries } from '../../src/delivery/fetch/take-deliveries.ts';
 import { deliveriesByDay } from '../../src/delivery/figures/delivery-figures.ts';
 import { noDeliveries } from '../../src/delivery/figures/delivery-sums.ts';
 import { listenerOverview } from '../../src/delivery/listener-overview.ts';
 import { setListener, showListener } from '../../src/delivery/listeners.ts';
 import { lastRefusedVote } from '../../src/delivery/refused-vote.ts';
+import { sweepDueWork } from '../../src/delivery/sweep.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { favouriteIds, listFavourites, notedUsername } from '../../src/favourites/favourites.ts';
 import { historyOf, uptimeDays } from '../../src/history/history.ts';
 import { reportStatus } from '../../src/history/report-status.ts';
 import { readServerInfo } from '../../src/history/server-info.ts';
+import type { Listener } from '../../src/listeners/listener.ts';
 import { outcome } from '../../src/listeners/outcomes.ts';
+import { setRewards } from '../../src/listeners/rewards.ts';
 import { countAttention } from '../../src/moderation/attention-counts.ts';
 import { openComplaints } from '../../src/moderation/complaints.ts';
 import { heldVotes } from '../../src/moderation/held-evidence.ts';
@@ -65,6 +74,7 @@ import { countPlayerVotes } from '../../src/votes/exclusions/player-exclusion.ts
 import { openQuarantine } from '../../src/votes/exclusions/quarantine.ts';
 import { pageOfVotes, type VotesWanted } from '../../src/votes/read-votes.ts';
 import { topVoters } from '../../src/votes/top-voters.ts';
+import { type Attempt, type Delivery, DUE_VOTES } from '../../src/votes/vote.ts';
 import { monthOf } from '../../src/votes/vote-counts.ts';
 import { votesByDay } from '../../src/votes/vote-figures.ts';
 import { listCountedVotes } from '../../src/votes/vote-list.ts';
@@ -76,6 +86,7 @@ import { castVote } from '../support/casting.ts';
 import { addHistory } from '../support/server-history.ts';
 import { PASSWORD, signIn } from '../support/sign-in.ts';
 import { startApp, type TestDeps, type TestServer } from '../support/start-app.ts';
+import { deliveryIn, storedVote, waitingDelivery } from '../support/votes.ts';
 import { CHEAP_PASSWORDS } from '../support/web-app.ts';
 import { voteAs } from '../support/web-voters.ts';
 
@@ -995,6 +1006,136 @@ test('the public pages of a server, for anonymous and for signed-in users', asyn
     for (const operation of operations.filter((one) => !readsHours(one) && !readsTopVoters(one)))
       expectIndexed(operation, path);
   }
+});
+
+/** `BACKLOG=100000` prints what each operation examines. */
+const BACKLOG = Number(process.env.BACKLOG ?? 2_000);
+type Kind = 'pushed' | 'fetched' | 'claimed';
+
+/** A server with `BACKLOG` votes whose deliveries are `delivery`, and with a listener of its own. */
+async function addBacklog(
+  kind: Kind,
+  delivery: Delivery,
+  pause: Listener['pause'] = null,
+): Promise<TestServer> {
+  const { deps, clock } = tallyport;
+  const server = await tallyport.addServer({ name: `Backlog ${kind}` });
+  const { serverId } = server;
+  if (kind === 'fetched') await setFetchListener(deps, serverId, { serviceName: 'Tallyport' }, 'test');
+  else {
+    const settings = {
+      protocol: 'votifier-v2',
+      host: '192.0.2.1',
+      port: 8_192,
+      secret: 'x'.repeat(26),
+    } as const;
+    await setListener(deps, serverId, { ...settings, serviceName: 'Tallyport' }, 'test');
+  }
+  if (kind === 'claimed') await setRewards(deps, serverId, 'claims', 'test');
+  await deps.listeners.updateOne({ serverId }, { $set: { pause } });
+  const votedAt = after(clock.now(), -HOUR);
+  for (let from = 0; from < BACKLOG; from += 10_000) {
+    const some = Array.from({ length: Math.min(10_000, BACKLOG - from) }, (_, n) => {
+      return storedVote(serverId, `waits ${from + n}`, votedAt, { delivery });
+    });
+    await deps.votes.insertMany(some, { ordered: false });
+  }
+  return server;
+}
+
+const attempt = (at: Date): Attempt => {
+  const sent = { protocol: 'votifier-v2', revision: 1, test: false, worker: 'w' } as const;
+  return { id: new UUID(), at, ...sent, code: 'no-answer', class: 'ambiguous' };
+};
+const SHAPES: [shape: string, delivery: (now: Date) => Delivery, pause?: Listener['pause']][] = [
+  ['not due', (now) => waitingDelivery(now, { nextAt: after(now, HOUR) })],
+  ['due', (now) => waitingDelivery(after(now, -HOUR))],
+  [
+    'paused',
+    (now) => waitingDelivery(after(now, -HOUR)),
+    { at: new Date(0), by: 'tallyport', code: 'bad-signature' },
+  ],
+  ['unconfirmed', (now) => deliveryIn('unconfirmed', { attempts: [attempt(now)], ambiguousEnds: 3 })],
+  [
+    'taken',
+    (now) => ({
+      ...deliveryIn('sending', { attempts: [attempt(now)], leaseUntil: after(new Date(), HOUR) }),
+      queuedAt: now,
+      expiresAt: after(now, DAY),
+    }),
+  ],
+];
+
+/** What the product does again and again for a server, by the kind of its listener. */
+const REPEATED: Record<Kind, [name: string, work: (server: TestServer) => Promise<unknown>][]> = {
+  pushed: [
+    ['a take of a drain', (server) => takeSome(server)],
+    ['a sweep', () => sweepDueWork(tallyport.deps)],
+    ['a look of kept leases', (server) => lookFor(server)],
+  ],
+  fetched: [
+    ['a take', ({ serverId }) => fetchSome(serverId)],
+    ['a sweep', () => sweepDueWork(tallyport.deps)],
+    ['a look of waiting takes', (server) => lookFor(server)],
+  ],
+  claimed: [
+    ['a claim', (server) => claimFor(server)],
+    ['check-vote', (server) => tallyport.call(server, 'check-vote?username=Nobody')],
+    ['a sweep', () => sweepDueWork(tallyport.deps)],
+  ],
+};
+
+async function takeSome({ serverId }: TestServer): Promise<void> {
+  const listener = await tallyport.deps.listeners.findOne({ serverId });
+  if (!listener) throw new Error('no listener');
+  const leased = { ...listener, lease: { owner: 'test', until: after(new Date(), HOUR) } };
+  await takeVotes(tallyport.deps, leased, { test: false }, { most: 16, atOnce: 4 });
+}
+
+async function fetchSome(serverId: ObjectId): Promise<void> {
+  const listener = await fetchingListener(tallyport.deps, serverId);
+  if (!listener) throw new Error('no listener');
+  await takeDeliveries(tallyport.deps, listener, {
+    most: 20,
+    leaseMs: MINUTE,
+    requestId: String(new ObjectId()),
+  });
+}
+
+async function claimFor(server: TestServer): Promise<void> {
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify({ username: 'Nobody' });
+  await tallyport.call(server, 'votes/claim', { method: 'POST', headers, body });
+}
+
+async function lookFor({ serverId }: TestServer): Promise<void> {
+  const { deps } = tallyport;
+  const now = deps.clock.now();
+  await serversWith(deps.votes, [serverId], dueBy(now), DUE_VOTES);
+}
+
+test.each(
+  SHAPES.flatMap(([shape, delivery, pause]) =>
+    (['pushed', 'fetched', 'claimed'] as const).map((kind) => [shape, kind, delivery, pause] as const),
+  ),
+)('a backlog that is %s costs nothing beyond what is taken: %s', async (shape, kind, delivery, pause) => {
+  const server = await addBacklog(kind, delivery(tallyport.clock.now()), pause ?? null);
+  const examined: Record<string, object> = {};
+  for (const [name, work] of REPEATED[kind]) {
+    const operations = await profiled(() => work(server));
+    expect(operations.length, name).toBeGreaterThan(0);
+    const sum = (key: string) => operations.reduce((all, one) => all + (one[key] ?? 0), 0);
+    examined[`${shape}, ${kind}: ${name}`] = {
+      operations: operations.length,
+      keys: sum('keysExamined'),
+      documents: sum('docsExamined'),
+      'slowest ms': Math.max(...operations.map(({ millis }) => millis)),
+    };
+    for (const operation of operations) expectIndexed(operation, `${shape}, ${kind}: ${name}`);
+  }
+  if (process.env.BACKLOG) console.table(examined);
+  await tallyport.deps.votes.deleteMany({ serverId: server.serverId });
+  await tallyport.deps.listeners.deleteOne({ serverId: server.serverId });
 });
 
 /** The hours of a chart are sums of all their samples, so they have a separate limit. */

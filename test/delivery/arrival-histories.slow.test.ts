@@ -126,7 +126,7 @@ class History {
     if (answer === 'lost') {
       const ended = [{ $set: { 'delivery.leaseUntil': { $subtract: ['$$NOW', 1] } } }];
       await deps.votes.updateOne({ serverId, _id: this.vote._id }, ended);
-      await endLostAttempts(deps, serverId);
+      await endLostAttempts(deps, serverId, null);
       this.lost = taken;
       return;
     }

@@ -46,7 +46,7 @@ async function lose(): Promise<Taken> {
   await deps.votes.updateOne({ serverId, _id: vote._id }, [
     { $set: { 'delivery.leaseUntil': { $subtract: ['$$NOW', 1] } } },
   ]);
-  expect(await endLostAttempts(deps, serverId)).toHaveLength(1);
+  expect(await endLostAttempts(deps, serverId, null)).toHaveLength(1);
   clock.move(HOUR);
   return taken;
 }

@@ -5,7 +5,7 @@ import { recordWithRetries } from '../../src/delivery/drain/record-outcomes.ts';
 import { giveBackVotes, takeVotes } from '../../src/delivery/drain/take-votes.ts';
 import { type Outcome, outcome } from '../../src/listeners/outcomes.ts';
 import { after, MINUTE } from '../../src/platform/clock.ts';
-import { OPEN_WORK, type Vote } from '../../src/votes/vote.ts';
+import { DUE_VOTES, type Vote } from '../../src/votes/vote.ts';
 import { type DeliveryBench, deliveryBenchesOfFile } from '../support/delivering.ts';
 
 const deliveryBench = deliveryBenchesOfFile();
@@ -187,7 +187,7 @@ describe('Taking votes', () => {
     const [first, ...others] = await castSome(bench, 40);
     if (!first) throw new Error('not cast');
     const { votes } = bench.deps;
-    const later = { $set: { 'delivery.queuedAt': new Date() } };
+    const later = { $set: { 'delivery.nextAt': new Date() } };
     await votes.updateOne({ _id: first._id, serverId: first.serverId }, later);
     const { db } = votes;
     const sent: Document[] = [];
@@ -206,7 +206,7 @@ describe('Taking votes', () => {
     const [taken] = sent;
     const update = { update: votes.collectionName, updates: taken?.updates };
     const { queryPlanner, executionStats } = await db.command({ explain: update });
-    expect(JSON.stringify(queryPlanner.winningPlan)).toContain(`"indexName":"${OPEN_WORK}"`);
+    expect(JSON.stringify(queryPlanner.winningPlan)).toContain(`"indexName":"${DUE_VOTES}"`);
     expect(JSON.stringify(queryPlanner.winningPlan)).toContain('"direction":"forward"');
     expect(executionStats.totalKeysExamined).toBeLessThanOrEqual(11);
   });

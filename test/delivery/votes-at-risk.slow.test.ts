@@ -375,7 +375,7 @@ describe('a slow listener', () => {
       const end = await createSend(deps.config)(...given);
       // The worker was suspended: its leases expired, and another worker has taken over.
       await deps.votes.updateOne({ serverId, _id }, { $set: { 'delivery.leaseUntil': new Date(0) } });
-      await endLostAttempts(deps, serverId);
+      await endLostAttempts(deps, serverId, null);
       await deps.listeners.updateOne({ serverId }, { $set: { 'lease.owner': 'another worker' } });
       return end;
     });

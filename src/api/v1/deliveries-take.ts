@@ -3,12 +3,13 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { type FetchingListener, fetchingListener, noteTake } from '../../delivery/fetch/fetching-listener.ts';
 import type { TakenDelivery } from '../../delivery/fetch/take-deliveries.ts';
-import { createTakes, refusedUntil, type TakeClient, takeOrWait } from '../../delivery/fetch/take-or-wait.ts';
+import type { TakeLimit } from '../../delivery/fetch/take-limits.ts';
+import { createTakes, type TakeClient, takeOrWait } from '../../delivery/fetch/take-or-wait.ts';
 import { requireRightClock } from '../../http/clock-gate.ts';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import { RefusedError } from '../../http/http-errors.ts';
 import { noteWait } from '../../http/waited.ts';
-import { type Clock, SECOND } from '../../platform/clock.ts';
+import { after, type Clock, SECOND } from '../../platform/clock.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { timesArrived } from '../../votes/arrival.ts';
 import { callerOf, requireTokenStill } from './authentication.ts';
@@ -18,7 +19,8 @@ import {
   COMMON_FAILURES,
   failure,
   params,
-  RETRY_AFTER_HEADER,
+  RATE_LIMIT_HEADERS,
+  rateLimitHeaders,
   secondsUntil,
   timestamp,
   tooEarly,
@@ -117,15 +119,28 @@ function deliveryOf({ vote, attempt, leaseLeftMs }: TakenDelivery, { serviceName
   };
 }
 
-function tooManyTakes(nextAt: Date, clock: Clock): RefusedError {
+function tooManyTakes(of: string, nextAt: Date, clock: Clock): RefusedError {
   const next = nextAt.toISOString();
   return new RefusedError({
     status: 429,
     code: 'too-many-requests',
-    sentence: `Too many takes of this server: the next one is allowed at ${next}.`,
+    sentence: `Too many takes of ${of}: the next one is allowed at ${next}.`,
     headers: { 'retry-after': String(Math.max(1, secondsUntil(nextAt, clock))) },
     fields: { next_allowed_at: next },
   });
+}
+
+const OF_LIMIT = {
+  server: 'this server',
+  account: 'all servers of this account',
+} as const satisfies Record<TakeLimit['name'], string>;
+
+/** @throws {RefusedError} 429 while a limit is used up; of two, the one that ends last is named */
+function requireAllowed(limits: TakeLimit[], clock: Clock): void {
+  const [last] = limits
+    .filter(({ isUsedUp }) => isUsedUp)
+    .toSorted((a, b) => b.resetAt.getTime() - a.resetAt.getTime());
+  if (last) throw tooManyTakes(OF_LIMIT[last.name], last.resetAt, clock);
 }
 
 /**
@@ -167,7 +182,7 @@ export const takeEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app
         params,
         body: takeBody,
         response: {
-          200: answer(takenVotes, 'The votes; none if none is due.'),
+          200: answer(takenVotes, 'The votes; none if none is due.', RATE_LIMIT_HEADERS),
           ...COMMON_FAILURES,
           ...BODY_FAILURES,
           422: FETCH_NOT_SET,
@@ -175,14 +190,13 @@ export const takeEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app
             'too-many-requests',
             'next_allowed_at',
             'TakeRefused',
-            'At most 4 takes of a server wait at once, and 600 are allowed in a minute.',
-            RETRY_AFTER_HEADER,
+            'At most 4 takes of a server wait at once in each web process. In a minute, 600 takes of a server are allowed, and 3,000 of all servers of an account.',
           ),
         },
       },
     },
-    async (request) => {
-      const { serverId } = callerOf(request);
+    async (request, reply) => {
+      const { serverId, ownerId } = callerOf(request);
       const { max: most, wait_seconds, lease_seconds, request_id: requestId } = request.body;
       const waitMs = wait_seconds * SECOND;
       const read = async () => requireFetching(await fetchingListener(deps, serverId));
@@ -192,11 +206,12 @@ export const takeEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app
         });
         return listener;
       };
-      // The limit is checked before `note`, so that a refused call writes nothing to the database.
-      const first = await withinDatabaseTime(request, read());
-      const nextAt = refusedUntil(takes, deps.clock, serverId, waitMs > 0);
-      if (nextAt) throw tooManyTakes(nextAt, deps.clock);
-      note(first);
+      const limits = await withinDatabaseTime(request, takes.limits.count(serverId, ownerId));
+      reply.headers(rateLimitHeaders(limits, deps.clock));
+      requireAllowed(limits, deps.clock);
+      const fullMs = waitMs > 0 ? takes.waiting.fullFor(serverId) : 0;
+      if (fullMs > 0) throw tooManyTakes('this server wait', after(deps.clock.now(), fullMs), deps.clock);
+      const first = note(await withinDatabaseTime(request, read()));
       const readAgain = async () => {
         try {
           await requireTokenStill(request, deps);

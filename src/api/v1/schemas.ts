@@ -34,20 +34,21 @@ export function secondsUntil(at: Date, clock: Clock): number {
   return Math.max(0, Math.ceil((at.getTime() - clock.now().getTime()) / SECOND));
 }
 
-/**
- * The headers of draft-ietf-httpapi-ratelimit-headers-10 for a limit of one request in `windowMs`. The next request is
- * accepted at `nextAt`.
- */
-export function rateLimitHeaders(
-  name: string,
-  windowMs: number,
-  nextAt: Date,
-  clock: Clock,
-): Record<string, string> {
-  return {
-    'ratelimit-policy': `"${name}";q=1;w=${windowMs / SECOND}`,
-    ratelimit: `"${name}";r=0;t=${secondsUntil(nextAt, clock)}`,
-  };
+/** A limit of `times` requests in `windowMs`, of which `left` are left until `resetAt`. */
+type LimitShown = { name: string; times: number; windowMs: number; left: number; resetAt: Date };
+
+/** The headers of draft-ietf-httpapi-ratelimit-headers-10. */
+export function rateLimitHeaders(limits: LimitShown[], clock: Clock): Record<string, string> {
+  const policies = limits.map(({ name, times, windowMs }) => `"${name}";q=${times};w=${windowMs / SECOND}`);
+  const rests = limits.map(
+    ({ name, left, resetAt }) => `"${name}";r=${left};t=${secondsUntil(resetAt, clock)}`,
+  );
+  return { 'ratelimit-policy': policies.join(', '), ratelimit: rests.join(', ') };
+}
+
+/** `rateLimitHeaders` after a request that is allowed once in `windowMs`: the next one is accepted at `resetAt`. */
+export function onceHeaders(name: string, windowMs: number, resetAt: Date, clock: Clock) {
+  return rateLimitHeaders([{ name, times: 1, windowMs, left: 0, resetAt }], clock);
 }
 
 export const RETRY_AFTER_HEADER = {

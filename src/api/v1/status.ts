@@ -12,9 +12,9 @@ import {
   answer,
   BODY_FAILURES,
   COMMON_FAILURES,
+  onceHeaders,
   params,
   RATE_LIMIT_HEADERS,
-  rateLimitHeaders,
   secondsUntil,
   tooEarly,
 } from './schemas.ts';
@@ -110,13 +110,13 @@ export const statusEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (a
           sentence: `This server reported its status less than 5 minutes ago: the next report is allowed at ${next}.`,
           headers: {
             'retry-after': String(secondsUntil(result.nextAllowedAt, clock)),
-            ...rateLimitHeaders('status', REPORT_INTERVAL_MS, result.nextAllowedAt, clock),
+            ...onceHeaders('status', REPORT_INTERVAL_MS, result.nextAllowedAt, clock),
           },
           fields: { next_allowed_at: next },
         });
       }
       reply.headers(
-        rateLimitHeaders('status', REPORT_INTERVAL_MS, after(result.reportedAt, REPORT_INTERVAL_MS), clock),
+        onceHeaders('status', REPORT_INTERVAL_MS, after(result.reportedAt, REPORT_INTERVAL_MS), clock),
       );
       return { success: true as const };
     },

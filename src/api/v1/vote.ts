@@ -20,10 +20,10 @@ import {
   COMMON_FAILURES,
   count,
   failure,
+  onceHeaders,
   params,
   RATE_LIMIT_HEADERS,
   REPLAYED_HEADER,
-  rateLimitHeaders,
   secondsUntil,
   timestamp,
   tooEarly,
@@ -77,7 +77,7 @@ function cooldownRefusal({ vote, nextVoteAt }: Refused, { clock }: Pick<AppDeps,
     sentence: `"${vote.username}" voted for this server at ${vote.votedAt.toISOString()}: the next vote is allowed at ${next}.`,
     headers: {
       'retry-after': String(secondsUntil(nextVoteAt, clock)),
-      ...rateLimitHeaders('vote', COOLDOWN_MS, nextVoteAt, clock),
+      ...onceHeaders('vote', COOLDOWN_MS, nextVoteAt, clock),
     },
     fields: { next_vote_at: next },
   };
@@ -166,7 +166,7 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
           .headers({
             'vote-id': voteId,
             ...(replayed ? { 'idempotent-replayed': 'true' } : {}),
-            ...rateLimitHeaders('vote', COOLDOWN_MS, nextVoteAt, deps.clock),
+            ...onceHeaders('vote', COOLDOWN_MS, nextVoteAt, deps.clock),
           })
           .type('application/json; charset=utf-8')
           // The stored string is sent unchanged, so a repeated request gets exactly the first answer.

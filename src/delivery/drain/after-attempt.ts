@@ -45,12 +45,13 @@ export function asAllowedNow({ vote, attempt }: Taken, listener: Pick<Listener, 
 
 /**
  * The update of a vote after an outcome. After a transient or ambiguous one, the vote moves to the next step of
- * `schedule` (milliseconds). If the attempt tested an unreachable listener, the step stays and the vote moves to the
- * end of the queue.
+ * `schedule` (milliseconds). If the attempt tested an unreachable listener, the step stays and the vote is due now,
+ * after all that were due before.
  */
 export function afterAttempt(taken: Taken, outcome: Outcome, now: Date, schedule: readonly number[]): Change {
   const { attempt } = taken;
   const { step, ends, attempts } = taken.vote.delivery;
+  const queuedAt = taken.vote.delivery.queuedAt ?? now;
   const givenUp = givenUpAfter(taken, outcome);
   switch (outcome.class) {
     case 'delivered':
@@ -69,15 +70,15 @@ export function afterAttempt(taken: Taken, outcome: Outcome, now: Date, schedule
     }
     case 'configuration':
       // This outcome pauses the listener, and its votes wait for a resume. If the owner changed the settings during the
-      // attempt, there is no pause, and the vote is due now.
-      return waitAgain(now);
+      // attempt, there is no pause. Either way the vote is the first in its queue.
+      return waitAgain(queuedAt);
     case 'none':
       return {
         // If Tallyport itself fails, the vote's step stays the same. The delay still grows with each such failure:
         // otherwise a lasting error would be retried every few seconds for three days.
         ...(outcome.code === 'our-fault'
           ? waitAgain(after(now, delayAt(schedule, 1 + (ends.none ?? 0))))
-          : waitAgain(now, 'given-back')),
+          : waitAgain(queuedAt, 'given-back')),
         inc: NOT_COUNTED,
       };
   }
@@ -98,7 +99,6 @@ export function afterAttempt(taken: Taken, outcome: Outcome, now: Date, schedule
         'delivery.state': 'waiting',
         'delivery.nextAt': nextAt,
         'delivery.dueBy': dueBy,
-        ...(attempt.test && outcome.code !== 'stopped-before-written' ? { 'delivery.queuedAt': now } : {}),
       },
       unset: { 'delivery.leaseUntil': '', 'delivery.requestId': '' },
     } as const;

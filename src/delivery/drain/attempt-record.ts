@@ -1,11 +1,10 @@
-import { type Collection, type Document, type Filter, UUID } from 'mongodb';
+import { type Collection, type Condition, type Document, type Filter, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
 import { attemptLeaseMs, LAST_ANSWER_STEP, maxSendingsOf } from '../../listeners/delivery-limits.ts';
 import type { Listener } from '../../listeners/listener.ts';
 import { nextAnswerStep } from '../../listeners/listener-state.ts';
 import type { Batcher } from '../../platform/batching/batcher.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { latestAt } from '../../votes/latest-at.ts';
 import { type Attempt, MOST_ATTEMPT_DETAILS, type Vote } from '../../votes/vote.ts';
 import { withAttempt } from '../timeline/older-attempts.ts';
 
@@ -54,49 +53,23 @@ function causeOfAttempt(
 export type ListenerOfTake = Parameters<typeof nextAnswerStep>[0] &
   Pick<Listener, 'serverId' | 'revision' | 'breaker' | 'released' | 'lease' | 'maxSendings'>;
 
-/** The order in which a listener's votes go out. */
-export const QUEUE_ORDER = { 'delivery.queuedAt': 1, _id: 1 } as const;
-
-const RESENT_AT = latestAt('$delivery.events', { $eq: ['$$this.kind', 'resent'] });
-const LAST_UNAVAILABLE_AT = latestAt('$delivery.attempts', { $eq: ['$$this.code', 'http-unavailable'] });
+/** The order in which a listener's votes go out: that of the index `DUE_VOTES`. */
+export const QUEUE_ORDER = { 'delivery.nextAt': 1, _id: 1 } as const;
 
 /**
- * Whether a website answered a vote with HTTP 5xx or 408 since the last resend by hand. If the owner allows one sending,
- * this was it. The details of an attempt are removed after 20 newer ones; then the counts show it, unless the vote was
- * resent.
- */
-const UNAVAILABLE_SINCE_RESEND = {
-  $cond: [
-    { $gt: [RESENT_AT, null] },
-    { $gte: [LAST_UNAVAILABLE_AT, RESENT_AT] },
-    { $or: [{ $gt: [LAST_UNAVAILABLE_AT, null] }, { $gt: ['$delivery.codes.http-unavailable', 0] }] },
-  ],
-};
-
-/** The votes that were sent as often as `most` allows, since a person last had them sent. */
-export function sentAsOftenAs(most: number): Filter<Vote> {
-  const unanswered = { 'delivery.ambiguousEnds': { $gte: most } };
-  return most === 1 ? { $or: [unanswered, { $expr: UNAVAILABLE_SINCE_RESEND }] } : unanswered;
-}
-
-/**
- * The votes that may be sent now. If the attempt is a test, the vote's own next time is ignored. If the owner has
- * lowered the number of sendings, votes that were already sent that often are left out (see `giveUpSentVotes`).
+ * The waiting votes that may be sent now. If the attempt is a test, the vote's own next time is ignored. Votes that were
+ * sent as often as the owner allows are among them: see `giveUpSentVotes`.
  */
 export function dueVotes(
-  listener: Pick<Listener, 'serverId' | 'maxSendings'>,
+  serverId: Condition<Vote['serverId']>,
   now: Date,
   { test }: { test: boolean },
 ): Filter<Vote> {
-  const most = maxSendingsOf(listener);
   return {
-    serverId: listener.serverId,
-    'delivery.queuedAt': { $exists: true },
+    serverId,
     'delivery.state': 'waiting',
+    'delivery.nextAt': test ? { $exists: true } : { $lte: now },
     'delivery.expiresAt': { $gt: now },
-    'delivery.ambiguousEnds': { $lt: most },
-    ...(most === 1 ? { $nor: [{ $expr: UNAVAILABLE_SINCE_RESEND }] } : {}),
-    ...(test ? {} : { 'delivery.nextAt': { $lte: now } }),
   };
 }
 
@@ -160,8 +133,8 @@ function leaseOfAttempt(config: RecordDeps['config'], answerStep: number): Docum
   return { $arrayElemAt: [leases, step] };
 }
 
-/** The update that removes an attempt that was not made. The vote waits again and is due at `now`. */
-export function withoutAttempt(id: Attempt['id'], now: Date): Document[] {
+/** The update that removes an attempt that was not made. The vote waits again and is the first in its queue. */
+export function withoutAttempt(id: Attempt['id']): Document[] {
   const attempts = (cond: Document) => ({ $filter: { input: '$delivery.attempts', as: 'attempt', cond } });
   const [own, others] = [{ $eq: ['$$attempt.id', id] }, { $ne: ['$$attempt.id', id] }];
   // The next attempt has the same cause as the removed one.
@@ -170,7 +143,7 @@ export function withoutAttempt(id: Attempt['id'], now: Date): Document[] {
     {
       $set: {
         'delivery.state': 'waiting',
-        'delivery.nextAt': now,
+        'delivery.nextAt': '$delivery.queuedAt',
         'delivery.dueBy': { $ifNull: [cause, '$$REMOVE'] },
         'delivery.attemptCount': { $subtract: ['$delivery.attemptCount', 1] },
         'delivery.attempts': attempts(others),

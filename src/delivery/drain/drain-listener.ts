@@ -7,7 +7,6 @@ import { countWaiting } from '../count-votes.ts';
 import { detectOnce } from '../diagnosis/detect-service.ts';
 import { removeVotesWithoutListener, removeWaitingVotes } from '../leave-queue.ts';
 import type { OpenedListener } from '../send-vote.ts';
-import { giveUpSentVotes } from '../unconfirmed-votes.ts';
 import { onOutcome, ourFault } from './attempts-under-way.ts';
 import type { DrainDeps, DrainOptions, DrainResult } from './drain.ts';
 import { LeasedListener, type ServerFacts } from './leased-listener.ts';
@@ -130,7 +129,7 @@ async function drainLeased(
   const { serverId } = leased.now;
   const [server, hasLost] = await leased.facts;
   leased.facts = Promise.resolve([server, false]);
-  for (const ended of hasLost ? await endLostAttempts(deps, serverId) : []) {
+  for (const ended of hasLost ? await endLostAttempts(deps, serverId, leased.now) : []) {
     log.warn({ event: 'delivery.lost', voteId: ended.taken.vote._id.toString() });
     await onOutcome(deps, leased, ended);
   }
@@ -138,7 +137,6 @@ async function drainLeased(
     await removeWaitingVotes(deps, serverId, 'server-removed');
     return { kind: 'gone' };
   }
-  await giveUpSentVotes(deps, leased.now);
   deps.onBegin?.(server.name);
   const accountId = server.ownerId?.toHexString() ?? null;
   const result = await sendDueVotes(deps, leased, options, accountId);

@@ -1,25 +1,38 @@
-import type { Collection, Filter, ObjectId } from 'mongodb';
+import type { Collection, Document, Filter, ObjectId } from 'mongodb';
 import { attemptLeaseMs } from '../../listeners/delivery-limits.ts';
+import type { Listener } from '../../listeners/listener.ts';
 import { outcome } from '../../listeners/outcomes.ts';
 import type { BatchLoader } from '../../platform/batching/batcher.ts';
 import { anyOf } from '../../platform/batching/find-loader.ts';
-import { BY_STATE, type Vote } from '../../votes/vote.ts';
+import { LEASES, type Vote } from '../../votes/vote.ts';
+import { asAllowedNow } from './after-attempt.ts';
 import { answerStepOf, type RecordDeps } from './attempt-record.ts';
 import { type Ended, recordOutcomes } from './record-outcomes.ts';
 
 /** If the lease of an attempt has expired by mongod's clock, the attempt is lost: this filter finds its vote. */
-const LOST = { 'delivery.state': 'sending', $expr: { $lt: ['$delivery.leaseUntil', '$$NOW'] } } as const;
+const LOST = {
+  'delivery.leaseUntil': { $exists: true },
+  $expr: { $lt: ['$delivery.leaseUntil', '$$NOW'] },
+} as const;
 
-/** Finds, with one query, which servers have votes that match `such` (by default lost attempts). Returns hex ids. */
+/** Finds, with one query, which servers have lost attempts. Returns hex ids. */
+export const serversWithLost = (votes: Collection<Vote>, serverIds: ObjectId[]) =>
+  serversWith(votes, serverIds, LOST, LEASES);
+
+/**
+ * Finds, with one query, which servers have votes that match `such`. Returns hex ids. If the index `hint` has all fields
+ * of `such`, each in one range, this costs one seek for each server.
+ */
 export async function serversWith(
   votes: Collection<Vote>,
   serverIds: ObjectId[],
-  such: Filter<Vote> = LOST,
+  such: Filter<Vote>,
+  hint: Document | string,
 ): Promise<Set<string>> {
   const groups = await votes
     .aggregate<{ _id: ObjectId }>(
       [{ $match: { serverId: anyOf(serverIds), ...such } }, { $group: { _id: '$serverId' } }],
-      { hint: BY_STATE },
+      { hint },
     )
     .toArray();
   return new Set(groups.map(({ _id }) => _id.toHexString()));
@@ -28,7 +41,7 @@ export async function serversWith(
 export const hasLostAttempts: BatchLoader<Collection<Vote>, ObjectId, boolean> = {
   most: 200,
   async load(votes, serverIds) {
-    const found = await serversWith(votes, serverIds);
+    const found = await serversWithLost(votes, serverIds);
     return serverIds.map((id) => found.has(id.toHexString()));
   },
 };
@@ -37,18 +50,24 @@ export const hasLostAttempts: BatchLoader<Collection<Vote>, ObjectId, boolean> =
  * Records a server's lost attempts as ambiguous, at most 1,000: each vote may have arrived (design rule 4). An attempt
  * is lost if its worker died or was cut off, or if the program that fetched the vote reported nothing.
  *
+ * @param listener - the owner may have lowered its number of sendings since; null if the server has none any more
  * @returns the attempts that were ended, for the breaker
  */
-export async function endLostAttempts(recording: RecordDeps, serverId: ObjectId): Promise<Ended[]> {
+export async function endLostAttempts(
+  recording: RecordDeps,
+  serverId: ObjectId,
+  listener: Pick<Listener, 'maxSendings'> | null,
+): Promise<Ended[]> {
   const lost = await recording.votes
-    .find({ serverId, 'delivery.queuedAt': { $exists: true }, ...LOST })
-    .sort({ 'delivery.queuedAt': 1 })
+    .find({ serverId, 'delivery.state': 'sending', ...LOST })
+    .hint(LEASES)
+    .sort({ 'delivery.leaseUntil': 1 })
     .limit(1_000)
     .toArray();
   const ended = lost.flatMap((vote): Ended[] => {
     const attempt = vote.delivery.attempts.at(-1);
     if (!attempt) return [];
-    const taken = { vote, attempt };
+    const taken = listener ? asAllowedNow({ vote, attempt }, listener) : { vote, attempt };
     const durationMs = attempt.leaseMs ?? attemptLeaseMs(recording.config, answerStepOf(taken));
     const endedAt = attempt.at.getTime() + durationMs;
     return [{ taken, outcome: outcome('lease-ran-out', 'none'), durationMs, endedAt }];

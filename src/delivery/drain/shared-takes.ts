@@ -6,7 +6,7 @@ import { anyOf } from '../../platform/batching/find-loader.ts';
 import { sendRepeatable, type UpdateStatement } from '../../platform/batching/write-loaders.ts';
 import { type Clock, SECOND } from '../../platform/clock.ts';
 import { DURABLE } from '../../platform/mongo.ts';
-import { type Attempt, OPEN_WORK, type Vote } from '../../votes/vote.ts';
+import { type Attempt, DUE_VOTES, type Vote } from '../../votes/vote.ts';
 import {
   attemptUpdate,
   dueVotes,
@@ -16,9 +16,10 @@ import {
   type TakeReason,
 } from './attempt-record.ts';
 import { isFreshVote } from './backlog-throttle.ts';
+import { sentLessOftenThan } from './sent-votes.ts';
 
 type DueRequest = {
-  listener: Pick<Listener, 'serverId' | 'maxSendings'>;
+  listener: Pick<Listener, 'serverId'>;
   test: boolean;
   most: number;
   clock: Clock;
@@ -29,15 +30,15 @@ export const dueVotesLoader: BatchLoader<Collection<Vote>, DueRequest, { found: 
   most: 100,
   async load(votes, asked) {
     const now = asked[0]?.clock.now() ?? new Date();
-    const alike = Map.groupBy(asked, ({ listener, test }) => `${test} ${maxSendingsOf(listener)}`);
+    const alike = Map.groupBy(asked, ({ test }) => test);
     const byServer = new Map<string, Vote[]>();
     const find = async (group: DueRequest[]) => {
       const [first] = group;
       if (!first) return;
       const serverId = anyOf(group.map(({ listener }) => listener.serverId));
-      const due = { ...dueVotes(first.listener, now, first), serverId };
+      const due = dueVotes(serverId, now, first);
       const limit = group.reduce((sum, { most }) => sum + most, 0);
-      const options = { sort: { serverId: 1, ...QUEUE_ORDER }, limit, hint: OPEN_WORK } as const;
+      const options = { sort: { serverId: 1, ...QUEUE_ORDER }, limit, hint: DUE_VOTES } as const;
       const found = await votes.find(due, options).toArray();
       for (const [id, own] of Map.groupBy(found, (vote) => vote.serverId.toHexString()))
         byServer.set(id, own);
@@ -116,7 +117,7 @@ const LONG_LEASE_MS = 5 * SECOND;
 function kindOfTake({ listener, reason, now, next, attempt }: SharedTake): string {
   const { released, lease, serverId } = listener;
   const isLong = lease && lease.until.getTime() - now.getTime() > LONG_LEASE_MS;
-  // If a vote has waited for long, the statement covers a long range of `queuedAt`. If it were shared, it would read
+  // If a vote has waited for long, the statement covers a long range of `nextAt`. If it were shared, it would read
   // the backlogs of other listeners.
   const isFresh = next.every((vote) => isFreshVote(vote, now));
   if (reason.test || !isLong || !isFresh) return serverId.toHexString();
@@ -130,14 +131,14 @@ function takeOf(group: SharedTake[]): Take {
   const [{ recording, listener, reason, attempt }] = group as [SharedTake];
   const now = new Date(Math.max(...group.map((one) => one.now.getTime())));
   const next = group.flatMap((one) => one.next);
-  const queued = next.map(({ delivery, votedAt }) => (delivery.queuedAt ?? votedAt).getTime());
-  const range = { $gte: new Date(Math.min(...queued)), $lte: new Date(Math.max(...queued)) };
+  const due = next.map(({ delivery, votedAt }) => (delivery.nextAt ?? votedAt).getTime());
+  const range = { $gte: new Date(Math.min(...due)), $lte: new Date(Math.max(...due)) };
   const until = Math.min(...group.map((one) => one.listener.lease?.until.getTime() ?? 0));
   const statement = {
     q: {
-      ...dueVotes(listener, now, reason),
-      serverId: anyOf(group.map((one) => one.listener.serverId)),
-      'delivery.queuedAt': { $exists: true, ...range },
+      ...dueVotes(anyOf(group.map((one) => one.listener.serverId)), now, reason),
+      ...sentLessOftenThan(maxSendingsOf(listener)),
+      'delivery.nextAt': range,
       _id: { $in: next.map(({ _id }) => _id) },
       ...hasLease({ until: new Date(until) }),
     },
@@ -145,7 +146,7 @@ function takeOf(group: SharedTake[]): Take {
     multi: true,
     // The index has the votes of each server in queue order: if MongoDB fails half-way, no later vote has an attempt
     // while an earlier one has none.
-    hint: OPEN_WORK,
+    hint: DUE_VOTES,
   };
   return { statement, size: next.length };
 }

@@ -5,6 +5,7 @@ import type { Attempt, Vote } from '../../votes/vote.ts';
 import type { ListenerOfTake, RecordDeps, Taken, TakeReason } from './attempt-record.ts';
 import { newAttempt, takenVote, withoutAttempt } from './attempt-record.ts';
 import { endedAt, recordOutcomes } from './record-outcomes.ts';
+import { giveUpSentVotes } from './sent-votes.ts';
 import { dueVotesLoader, hasLease, type SharedTake, sharedLargeTakes, sharedTakes } from './shared-takes.ts';
 
 /** How many votes to take, and how many of them are sent at once. */
@@ -40,9 +41,15 @@ export async function takeVotes(
 ): Promise<Taken[]> {
   const { votes, clock, batcher, processId } = recording;
   const asked = { listener, test: reason.test, most, clock };
-  const { found, now } = await batcher.load(dueVotesLoader, votes, asked);
+  let [due, now]: [Vote[], Date] = [[], clock.now()];
+  for (let sentOut = true; sentOut; ) {
+    const read = await batcher.load(dueVotesLoader, votes, asked);
+    [due, now] = [await giveUpSentVotes(votes, listener, read.found), read.now];
+    // If all that were read are given up, others may be due behind them.
+    sentOut = due.length === 0 && read.found.length > 0;
+  }
   // At most one attempt of a vote is wasted so, and none of a vote that may be sent only once.
-  const next = takenTogether(found, atOnce, maxSendingsOf(listener) === 1 ? -1 : 0);
+  const next = takenTogether(due, atOnce, maxSendingsOf(listener) === 1 ? -1 : 0);
   if (next.length === 0) return [];
 
   const attempt = newAttempt(processId, listener, reason, now);
@@ -88,7 +95,7 @@ export async function giveBackVotes(
   taken: Taken[],
 ): Promise<void> {
   if (taken.length === 0) return;
-  const { votes, clock } = recording;
+  const { votes } = recording;
   const { serverId } = listener;
   // The last vote in the queue first: if this is interrupted, no later vote stays taken while an earlier one waits.
   const lastFirst = taken.toSorted((a, b) => byQueueOrder(b.vote, a.vote));
@@ -101,7 +108,7 @@ export async function giveBackVotes(
       'delivery.attempts': open,
       ...hasLease(listener.lease),
     } as const;
-    return { updateOne: { filter, update: withoutAttempt(id, clock.now()) } };
+    return { updateOne: { filter, update: withoutAttempt(id) } };
   });
   const { modifiedCount } = await votes.bulkWrite(updates, { ordered: true, writeConcern: DURABLE });
   if (modifiedCount < taken.length) await recordStopped(recording, serverId, taken);

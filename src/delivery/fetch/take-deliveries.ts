@@ -5,16 +5,18 @@ import { SECOND } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
 import { DURABLE } from '../../platform/mongo.ts';
 import { retry } from '../../platform/retry.ts';
-import { type Attempt, BY_STATE, type Vote } from '../../votes/vote.ts';
+import { type Attempt, DUE_VOTES, type Vote } from '../../votes/vote.ts';
 import {
   attemptUpdate,
   dueVotes,
   type ListenerOfTake,
   newAttempt,
+  QUEUE_ORDER,
   type RecordDeps,
   type Taken,
   withoutAttempt,
 } from '../drain/attempt-record.ts';
+import { giveUpSentVotes, sentLessOftenThan } from '../drain/sent-votes.ts';
 import { takesLoader } from '../drain/shared-takes.ts';
 import { takenOf, takenTogether } from '../drain/take-votes.ts';
 
@@ -39,7 +41,7 @@ const OLDEST_FIRST = { votedAt: 1 } as const;
 const OF_FETCH = { test: false } as const;
 
 /**
- * Takes due votes of a listener that fetches, the oldest first. One durable write records an attempt with the taker's
+ * Takes due votes of a listener that fetches, in queue order. One durable write records an attempt with the taker's
  * lease on each (design rule 4). It takes only votes that still wait: if several takers call at once, each vote goes to
  * one of them.
  *
@@ -61,11 +63,13 @@ export async function takeDeliveries(
   if (listener.pause) return [];
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const now = clock.now();
-    const due = dueVotes(listener, now, OF_FETCH);
-    const found = await votes.find(due, { sort: OLDEST_FIRST, limit: most, hint: BY_STATE }).toArray();
+    const due = dueVotes(serverId, now, OF_FETCH);
+    const found = await votes.find(due, { sort: QUEUE_ORDER, limit: most, hint: DUE_VOTES }).toArray();
+    const allowed = await giveUpSentVotes(votes, listener, found);
+    if (allowed.length === 0 && found.length > 0) continue;
     // If the next ambiguous outcome of a vote would be its last one, it is taken as the first. Others are not: after a
     // program died with many votes, each would need a call of its own.
-    const next = takenTogether(found, HANDED_OVER_AT_ONCE, maxSendingsOf(listener) - 2);
+    const next = takenTogether(allowed, HANDED_OVER_AT_ONCE, maxSendingsOf(listener) - 2);
     if (next.length === 0) return [];
     const attempt: Attempt = {
       ...newAttempt(processId, listener, OF_FETCH, now),
@@ -74,7 +78,7 @@ export async function takeDeliveries(
     };
     const ids = next.map(({ _id }) => _id);
     const statement = {
-      q: { ...due, _id: { $in: ids } },
+      q: { ...due, ...sentLessOftenThan(maxSendingsOf(listener)), _id: { $in: ids } },
       u: attemptUpdate(config, attempt, listener, OF_FETCH),
       multi: true,
       hint: '_id_',
@@ -154,7 +158,7 @@ const GIVEN_BACK_FOR_MS = 10 * SECOND;
 export async function giveBackDeliveries(deps: FetchDeps, taken: Taken[]): Promise<void> {
   const [first] = taken;
   if (!first) return;
-  const { votes, clock, log } = deps;
+  const { votes, log } = deps;
   const { serverId } = first.vote;
   const { id } = first.attempt;
   const ids = taken.map(({ vote }) => vote._id);
@@ -166,7 +170,7 @@ export async function giveBackDeliveries(deps: FetchDeps, taken: Taken[]): Promi
     'delivery.attempts': unseen,
   } as const;
   const until = performance.now() + GIVEN_BACK_FOR_MS;
-  const giveBack = () => votes.updateMany(which, withoutAttempt(id, clock.now()), { writeConcern: DURABLE });
+  const giveBack = () => votes.updateMany(which, withoutAttempt(id), { writeConcern: DURABLE });
   try {
     await retry(giveBack, { deadline: () => until, signal: AbortSignal.timeout(GIVEN_BACK_FOR_MS) });
   } catch (error) {

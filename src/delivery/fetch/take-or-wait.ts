@@ -1,7 +1,6 @@
-import type { ObjectId } from 'mongodb';
-import { after, type Clock, MINUTE } from '../../platform/clock.ts';
+import type { Collection } from 'mongodb';
 import { within } from '../../platform/deadline.ts';
-import { createLocalLimit, type LocalLimit } from '../../platform/limits/local-limit.ts';
+import type { RateLimit } from '../../platform/limits/rate-limit.ts';
 import { OPERATION_TIMEOUT_MS } from '../../platform/mongo.ts';
 import type { Producer } from '../../platform/producer.ts';
 import type { ChannelDeps } from '../due-votes-channel.ts';
@@ -13,33 +12,14 @@ import {
   type TakenDelivery,
   takeDeliveries,
 } from './take-deliveries.ts';
+import { TakeLimits } from './take-limits.ts';
 import { WaitingTakes } from './waiting-takes.ts';
 
-/** How many takes of one server are allowed in a minute, in each process. */
-const TAKES_A_MINUTE = 600;
-
 /** What all takes of a web process share. `turns`: the running take of each `request_id`. */
-type Takes = { waiting: WaitingTakes; turns: Map<string, Promise<unknown>>; limit: LocalLimit };
+type Takes = { waiting: WaitingTakes; turns: Map<string, Promise<unknown>>; limits: TakeLimits };
 
-export function createTakes(deps: ChannelDeps): Takes {
-  const limit = createLocalLimit(deps.clock, { times: TAKES_A_MINUTE, windowMs: MINUTE });
-  return { waiting: new WaitingTakes(deps), turns: new Map(), limit };
-}
-
-/**
- * Counts a take in the memory of this process. Returns null if it is allowed, otherwise when the next one is. `waits`:
- * whether the call waits if no vote is due.
- */
-export function refusedUntil(
-  { waiting, limit }: Takes,
-  clock: Clock,
-  serverId: ObjectId,
-  waits: boolean,
-): Date | null {
-  const nextAt = limit(serverId.toHexString());
-  if (nextAt || !waits) return nextAt;
-  const fullMs = waiting.fullFor(serverId);
-  return fullMs > 0 ? after(clock.now(), fullMs) : null;
+export function createTakes(deps: ChannelDeps & { rateLimits: Collection<RateLimit> }): Takes {
+  return { waiting: new WaitingTakes(deps), turns: new Map(), limits: new TakeLimits(deps) };
 }
 
 /** The client of a call: whether it has left, and a signal that is aborted when it leaves. */

@@ -49,14 +49,14 @@ export async function voteTimeline(
 
 /** How many votes are before a waiting one in its listener's queue, up to `MOST_AHEAD`; 0 if the vote does not wait. */
 async function countAhead(votes: Collection<Vote>, { serverId, _id, delivery }: Vote): Promise<number> {
-  const { state, queuedAt } = delivery;
-  if (state !== 'waiting' || !queuedAt) return 0;
+  const { state, nextAt } = delivery;
+  if (state !== 'waiting' || !nextAt) return 0;
   const ahead = await votes
     .find({
       serverId,
       $or: [
-        { 'delivery.queuedAt': { $gt: new Date(0), $lt: queuedAt } },
-        { 'delivery.queuedAt': queuedAt, _id: { $lt: _id } },
+        { 'delivery.nextAt': { $gt: new Date(0), $lt: nextAt } },
+        { 'delivery.nextAt': nextAt, _id: { $lt: _id } },
       ],
     })
     .project({ _id: 1 })

@@ -39,14 +39,14 @@ export async function useAllowance(deps: LimitDeps, key: string, allowance: Allo
 /**
  * Counts up to `wanted` uses of the allowance of `key`, as many as are left.
  *
- * @returns how many uses were granted, and when the window ends
+ * @returns how many uses were granted, how many are left, and when the window ends
  */
 export async function useAllowances(
   { rateLimits, clock }: LimitDeps,
   key: string,
   { times, windowMs }: Allowance,
   wanted: number,
-): Promise<{ taken: number; resetAt: Date }> {
+): Promise<{ taken: number; left: number; resetAt: Date }> {
   const now = clock.now();
   const begins = { $lte: [{ $ifNull: ['$resetAt', now] }, now] };
   const update = [
@@ -66,7 +66,11 @@ export async function useAllowances(
     if (isDuplicateKey(error)) return use();
     throw error;
   });
-  return { taken: limit?.granted ?? 0, resetAt: limit?.resetAt ?? after(now, windowMs) };
+  return {
+    taken: limit?.granted ?? 0,
+    left: Math.max(0, times - (limit?.count ?? 0)),
+    resetAt: limit?.resetAt ?? after(now, windowMs),
+  };
 }
 
 /** Gives `times` uses back to an allowance. */

@@ -32,7 +32,7 @@ export type Error = {
     /**
      * Names the error. Codes never change; a later version may add some.
      */
-    code: 'malformed' | 'unauthorized' | 'forbidden' | 'scope-missing' | 'not-found' | 'method-not-allowed' | 'request-timeout' | 'conflict' | 'claims-off' | 'too-large' | 'unsupported-media-type' | 'expectation-failed' | 'idempotency-key-reused' | 'fetch-not-set' | 'cooldown' | 'too-early' | 'too-many-requests' | 'headers-too-large' | 'internal' | 'unavailable' | 'overloaded' | 'stopping' | 'clock-wrong' | 'database-unavailable' | 'database-not-ready' | 'queues-unavailable' | 'result-unknown';
+    code: 'malformed' | 'too-many-fields' | 'unauthorized' | 'forbidden' | 'scope-missing' | 'not-found' | 'method-not-allowed' | 'request-timeout' | 'conflict' | 'claims-off' | 'too-large' | 'unsupported-media-type' | 'expectation-failed' | 'idempotency-key-reused' | 'fetch-not-set' | 'cooldown' | 'too-early' | 'too-many-requests' | 'headers-too-large' | 'internal' | 'unavailable' | 'overloaded' | 'stopping' | 'clock-wrong' | 'database-unavailable' | 'database-not-ready' | 'queues-unavailable' | 'result-unknown';
     /**
      * The page that explains this code.
      */
@@ -455,7 +455,7 @@ export type CastVoteData = {
 
 export type CastVoteErrors = {
     /**
-     * A field, a parameter or the request itself is malformed. Code: `malformed`.
+     * A field, a parameter or the request itself is malformed. Codes: `malformed`, `too-many-fields`.
      */
     400: Error;
     /**
@@ -522,7 +522,7 @@ export type CheckVoteData = {
 
 export type CheckVoteErrors = {
     /**
-     * A field, a parameter or the request itself is malformed. Code: `malformed`.
+     * A field, a parameter or the request itself is malformed. Codes: `malformed`, `too-many-fields`.
      */
     400: Error;
     /**
@@ -578,7 +578,7 @@ export type ClaimVoteData = {
 
 export type ClaimVoteErrors = {
     /**
-     * A field, a parameter or the request itself is malformed. Code: `malformed`.
+     * A field, a parameter or the request itself is malformed. Codes: `malformed`, `too-many-fields`.
      */
     400: Error;
     /**
@@ -657,7 +657,7 @@ export type ListVotesData = {
 
 export type ListVotesErrors = {
     /**
-     * A field, a parameter or the request itself is malformed. Code: `malformed`.
+     * A field, a parameter or the request itself is malformed. Codes: `malformed`, `too-many-fields`.
      */
     400: Error;
     /**
@@ -718,7 +718,7 @@ export type ListTopVotersData = {
 
 export type ListTopVotersErrors = {
     /**
-     * A field, a parameter or the request itself is malformed. Code: `malformed`.
+     * A field, a parameter or the request itself is malformed. Codes: `malformed`, `too-many-fields`.
      */
     400: Error;
     /**
@@ -764,7 +764,7 @@ export type ReportStatusData = {
 
 export type ReportStatusErrors = {
     /**
-     * A field, a parameter or the request itself is malformed. Code: `malformed`.
+     * A field, a parameter or the request itself is malformed. Codes: `malformed`, `too-many-fields`.
      */
     400: Error;
     /**
@@ -822,7 +822,7 @@ export type TakeDeliveriesData = {
 
 export type TakeDeliveriesErrors = {
     /**
-     * A field, a parameter or the request itself is malformed. Code: `malformed`.
+     * A field, a parameter or the request itself is malformed. Codes: `malformed`, `too-many-fields`.
      */
     400: Error;
     /**
@@ -846,7 +846,7 @@ export type TakeDeliveriesErrors = {
      */
     422: Error;
     /**
-     * At most 4 takes of a server wait at once, and 600 are allowed in a minute.
+     * At most 4 takes of a server wait at once in each web process. In a minute, 600 takes of a server are allowed, and 3,000 of all servers of an account.
      */
     429: TakeRefused;
     /**
@@ -884,7 +884,7 @@ export type SettleDeliveriesData = {
 
 export type SettleDeliveriesErrors = {
     /**
-     * A field, a parameter or the request itself is malformed. Code: `malformed`.
+     * A field, a parameter or the request itself is malformed. Codes: `malformed`, `too-many-fields`.
      */
     400: Error;
     /**
@@ -944,7 +944,7 @@ export type GetServerInfoData = {
 
 export type GetServerInfoErrors = {
     /**
-     * A field, a parameter or the request itself is malformed. Code: `malformed`.
+     * A field, a parameter or the request itself is malformed. Codes: `malformed`, `too-many-fields`.
      */
     400: Error;
     /**
@@ -996,7 +996,7 @@ export type GetPlayerNamesData = {
 
 export type GetPlayerNamesErrors = {
     /**
-     * A field, a parameter or the request itself is malformed. Code: `malformed`.
+     * A field, a parameter or the request itself is malformed. Codes: `malformed`, `too-many-fields`.
      */
     400: Error;
     /**
@@ -1057,7 +1057,7 @@ export type ListReviewsData = {
 
 export type ListReviewsErrors = {
     /**
-     * A field, a parameter or the request itself is malformed. Code: `malformed`.
+     * A field, a parameter or the request itself is malformed. Codes: `malformed`, `too-many-fields`.
      */
     400: Error;
     /**

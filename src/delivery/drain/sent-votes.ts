@@ -1,0 +1,75 @@
+import type { Collection, Filter } from 'mongodb';
+import { MAX_SENDINGS, maxSendingsOf } from '../../listeners/delivery-limits.ts';
+import type { Listener } from '../../listeners/listener.ts';
+import { DURABLE } from '../../platform/mongo.ts';
+import type { Delivery, Vote } from '../../votes/vote.ts';
+import { DELIVERY_ENDED } from './after-attempt.ts';
+
+type Limit = Pick<Listener, 'serverId' | 'maxSendings'>;
+
+/** For a write that takes votes: another worker may have sent them since they were read. */
+export function sentLessOftenThan(most: number): Filter<Vote> {
+  return { 'delivery.ambiguousEnds': { $lt: most } };
+}
+
+/**
+ * Whether a vote was sent as often as `most` allows, since a person last had it sent. If the owner allows one sending,
+ * an answer of HTTP 5xx or 408 was it.
+ */
+function isSentOut({ ambiguousEnds, attempts, events, codes }: Delivery, most: number): boolean {
+  if (ambiguousEnds >= most) return true;
+  if (most > 1) return false;
+  const resentAt = events.findLast(({ kind }) => kind === 'resent')?.at;
+  const unavailableAt = attempts.findLast(({ code }) => code === 'http-unavailable')?.at;
+  if (resentAt) return unavailableAt !== undefined && unavailableAt >= resentAt;
+  // The details of an attempt are removed after 20 newer ones; then the counts show it, unless the vote was resent.
+  return unavailableAt !== undefined || (codes?.['http-unavailable'] ?? 0) > 0;
+}
+
+/**
+ * Those of `found` that may be sent. The others become unconfirmed: the owner has lowered the number of sendings while
+ * an attempt was running, so that the vote waited again.
+ */
+export async function giveUpSentVotes(
+  votes: Collection<Vote>,
+  listener: Limit,
+  found: Vote[],
+): Promise<Vote[]> {
+  const most = maxSendingsOf(listener);
+  const sentOut = found.filter(({ delivery }) => isSentOut(delivery, most));
+  if (sentOut.length === 0) return found;
+  await votes.updateMany(
+    {
+      serverId: listener.serverId,
+      _id: { $in: sentOut.map(({ _id }) => _id) },
+      'delivery.state': 'waiting',
+    },
+    { $set: { 'delivery.state': 'unconfirmed' }, $unset: DELIVERY_ENDED },
+    { writeConcern: DURABLE },
+  );
+  return found.filter((vote) => !sentOut.includes(vote));
+}
+
+const READ_AT_ONCE = 1_000;
+
+/**
+ * Gives up all waiting votes of a server that were sent as often as its owner now allows. Safe to run again. Reads the
+ * waiting votes that may have arrived: call it when the settings change.
+ */
+export async function giveUpAllSentVotes(votes: Collection<Vote>, listener: Limit): Promise<void> {
+  const most = maxSendingsOf(listener);
+  if (most === MAX_SENDINGS) return;
+  const maybe = votes.find({
+    serverId: listener.serverId,
+    'delivery.state': 'waiting',
+    $or: [{ 'delivery.ambiguousEnds': { $gte: most } }, { 'delivery.codes.http-unavailable': { $gt: 0 } }],
+  });
+  let some: Vote[] = [];
+  for await (const vote of maybe) {
+    some.push(vote);
+    if (some.length < READ_AT_ONCE) continue;
+    await giveUpSentVotes(votes, listener, some);
+    some = [];
+  }
+  await giveUpSentVotes(votes, listener, some);
+}
