@@ -13,7 +13,7 @@ import { warnOfForwardedHeaders } from './http/forwarded-headers.ts';
 import { answerError, BODY_LIMIT } from './http/http-errors.ts';
 import { warnOfOneAddress } from './http/one-address.ts';
 import { boundPipelining } from './http/pipelining.ts';
-import { parseQuery } from './http/query-string.ts';
+import { parseQuery, refuseManyFields } from './http/query-string.ts';
 import { closeConnections, refuseOverload, watchRequests } from './http/requests.ts';
 import { createRestoreGate } from './http/restore-gate.ts';
 import { traceRequests } from './http/trace-requests.ts';
@@ -67,6 +67,7 @@ export async function buildApp(deps: AppDeps, parts: WebParts): Promise<FastifyI
   chooseLanguage(app, config);
   await app.register(helmet, { strictTransportSecurity: config.PUBLIC_URL.startsWith('https:') });
   watchRequests(app);
+  refuseManyFields(app);
   warnOfForwardedHeaders(app, config.TRUST_PROXY);
   warnOfOneAddress(app, deps.clock);
   boundPipelining(app);

@@ -60,10 +60,17 @@ export function settingTasks(deps: AppDeps, pictureProcess: PictureProcess) {
       } catch (error) {
         if (error instanceof PictureProcessError && error.code === 'stopped') throw error;
         if (!REFUSALS.some((kind) => error instanceof kind)) throw error;
-        return { kind: 'refused' };
+        return { kind: 'refused', reason: reasonOf(error) };
       }
     },
   };
+}
+
+/** What is wrong with a logo, for the operator; null if nobody knows more than that it cannot be read. */
+function reasonOf(error: unknown): string | null {
+  if (error instanceof PictureError && error.code === 'not-a-picture')
+    return 'The file is no SVG, PNG or WebP picture.';
+  return error instanceof SvgError || error instanceof PictureError ? error.message : null;
 }
 
 function testLetter(config: AppDeps['config']): { subject: string; text: string } {

@@ -23,6 +23,29 @@ export async function compressOnce(content: string | Buffer): Promise<Compressed
   return { br: brotli, gzip: zipped, identity };
 }
 
+/** Content that is sent to several clients: it is compressed when the first client asks for an encoding. */
+export type LazilyCompressed = (encoding: Encoding) => Promise<Buffer>;
+
+export function compressLazily(identity: Buffer): LazilyCompressed {
+  const made = new Map<Encoding, Promise<Buffer>>([['identity', Promise.resolve(identity)]]);
+  return (encoding) => {
+    const before = made.get(encoding);
+    if (before) return before;
+    const making = encoding === 'br' ? br(identity, QUALITY.page) : encodeGzip(identity);
+    made.set(encoding, making);
+    return making;
+  };
+}
+
+/** `encodedFor` for content that is compressed when it is asked for. */
+export function encodedLazily(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  content: LazilyCompressed,
+): Promise<Buffer> {
+  return content(chooseEncoding(request, reply));
+}
+
 /**
  * Compresses a page that is sent once, with brotli if the client accepts it, otherwise with gzip, and sets the headers.
  * If the client accepts neither, the page is returned unchanged.

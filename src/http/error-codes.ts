@@ -6,6 +6,7 @@ type Meaning = { status: number; meaning: string };
  */
 export const ERROR_CODES = {
   malformed: { status: 400, meaning: 'A field, a parameter or the request itself is malformed.' },
+  'too-many-fields': { status: 400, meaning: 'The form or the query has more than 200 fields.' },
   unauthorized: { status: 401, meaning: 'No valid token of this server was sent.' },
   forbidden: { status: 403, meaning: 'The user may not do this.' },
   'scope-missing': {

@@ -53,10 +53,31 @@ export function closeConnections(
   });
 }
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** A file that pages load. An overloaded process does not refuse it, and no session is read for it. */
+    isFile?: true;
+    /** A route of votes. An overloaded process refuses it after the pages. */
+    isOfVotes?: true;
+  }
+}
+
+/** Makes the routes that are registered later in `app` routes of votes (`isOfVotes`). */
+export function putVotesFirst(app: FastifyInstance): void {
+  app.addHook('onRoute', (route) => {
+    route.config = { ...route.config, isOfVotes: true };
+  });
+}
+
+/** Routes of votes are refused at so many times the delay at which pages are. */
+const VOTES_FACTOR = 4;
+
 /**
  * Answers requests with 503 while the event loop is delayed for more than `maxDelayMs` (0: no limit) or the heap is
- * nearly full. `/healthz` is still answered, because the process is alive. In the first two seconds, delays are
- * ignored: loading the application causes them.
+ * nearly full. Files are answered whatever the delay, since pages that were answered need them; routes of votes up to
+ * four times the delay. `/healthz` is always
+ * answered, because the process is alive. In the first two seconds, delays are ignored: loading the application causes
+ * them.
  */
 export async function refuseOverload(app: FastifyInstance, maxDelayMs: number): Promise<void> {
   let delaysCountFrom = 0;
@@ -69,9 +90,12 @@ export async function refuseOverload(app: FastifyInstance, maxDelayMs: number): 
     maxEventLoopDelay: maxDelayMs,
     maxHeapUsedBytes: 0.9 * getHeapStatistics().heap_size_limit,
     sampleInterval: SECOND,
-    async pressureHandler(request, _reply, kind) {
-      if (request.routeOptions.url?.endsWith('/healthz')) return;
-      if (kind === underPressure.TYPE_EVENT_LOOP_DELAY && performance.now() < delaysCountFrom) return;
+    async pressureHandler({ routeOptions: { url, config } }, _reply, kind, delayMs) {
+      if (url?.endsWith('/healthz')) return;
+      if (kind === underPressure.TYPE_EVENT_LOOP_DELAY) {
+        if (performance.now() < delaysCountFrom || config.isFile) return;
+        if (config.isOfVotes && Number(delayMs) <= VOTES_FACTOR * maxDelayMs) return;
+      }
       throw new RefusedError(unavailable('overloaded', SENTENCES.overload));
     },
   });

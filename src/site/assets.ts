@@ -9,6 +9,7 @@ import { once } from '../platform/once.ts';
 import { accentRules } from './look/accent.ts';
 import { GAME_PICTURES } from './look/games/list.ts';
 import { type Logo, readLogo } from './look/logo.ts';
+import { FILE } from './route-options.ts';
 
 /** The folder from which altcha-lib is served. scripts/solve.js names the same version in its imports. */
 const ALTCHA = 'altcha-lib-2.8.0';
@@ -158,7 +159,7 @@ export async function loadAssets({ LOGO: file }: Pick<Config, 'LOGO'>): Promise<
     path: (name) => paths.get(name) ?? '',
     serve(app) {
       for (const { path, type, plain, bodies } of loaded) {
-        app.get(path, ASSET, async (request, reply) =>
+        app.get(path, FILE, async (request, reply) =>
           reply
             .headers({ ...FOR_EVER, ...(type.startsWith('image/') ? OF_IMAGES : {}) })
             .type(type)
@@ -166,7 +167,7 @@ export async function loadAssets({ LOGO: file }: Pick<Config, 'LOGO'>): Promise<
         );
       }
       // The CSS is made from the colour in the path, so a process that has not read the new setting yet can serve it.
-      app.get(accentPath(':colour'), ASSET, async (request, reply) => {
+      app.get(accentPath(':colour'), FILE, async (request, reply) => {
         const { colour } = request.params as { colour: string };
         if (!/^[0-9a-f]{6}$/.test(colour)) return reply.callNotFound();
         return reply
@@ -178,7 +179,6 @@ export async function loadAssets({ LOGO: file }: Pick<Config, 'LOGO'>): Promise<
   };
 }
 
-const ASSET = { schema: { hide: true }, config: { access: 'anyone' } } as const;
 const FOR_EVER = { 'cache-control': 'public, max-age=31536000, immutable' };
 
 /** The path of the stylesheet for an operator's colour, such as `#0f6168`. A page must load it after the others. */

@@ -134,7 +134,8 @@ export async function docsPage(
     return reply.type('text/html; charset=utf-8').send(encodedFor(request, reply, bodies));
   });
 
-  app.get<{ Querystring: { v?: unknown } }>(`/docs/${SCRIPT}`, hidden, async (request, reply) => {
+  const file = { ...hidden, config: { isFile: true } } as const;
+  app.get<{ Querystring: { v?: unknown } }>(`/docs/${SCRIPT}`, file, async (request, reply) => {
     const retryAt = await takeAll(deps, byNetwork('reference-script', request.ip, SCRIPTS));
     if (retryAt)
       throw new PageError(429, defineMessage('Your network asked for the API reference too often.'), retryAt);

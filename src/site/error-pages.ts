@@ -2,7 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { User } from '../accounts/user.ts';
 import { codeOfStatus } from '../http/error-codes.ts';
 import { logRefusal, type Refusal, refusalOf, sendRefusal } from '../http/http-errors.ts';
-import { inLanguage } from '../language/language.ts';
+import { inLanguage, languageNow } from '../language/language.ts';
 import { defineMessage, type Text, t, translated } from '../language/t.ts';
 import { AppError } from '../platform/app-error.ts';
 import { after, SECOND } from '../platform/clock.ts';
@@ -72,9 +72,25 @@ export function handleErrors(app: FastifyInstance): void {
     // The pattern of the route is compared, if there is one, because the same path can be encoded in many ways.
     const isApi = (request.routeOptions.url ?? request.url).startsWith(`${app.site.base}/api/`);
     if (isApi || !wantsPage(request)) return sendRefusal(reply, refusal);
+    if (refusal.code === 'overloaded')
+      return inLanguage(request.language, () => sendSentence(reply, refusal));
     const user = await userOfErrorPage(request);
     return inLanguage(request.language, () => sendErrorPage(request, reply, user, refusal));
   });
+}
+
+/** Sends a page of one sentence, which costs little: an overloaded process has no time for more. */
+async function sendSentence(
+  reply: FastifyReply,
+  { status, sentence, headers = {} }: Refusal,
+): Promise<FastifyReply> {
+  const title = t(TITLES[status] ?? 'Error');
+  const page = html`<!doctype html>
+<html lang="${languageNow()}"><meta charset="utf-8" /><meta name="viewport" content="width=device-width" />
+<title>${title}</title><link rel="stylesheet" href="${reply.server.site.asset('site.css')}" />
+<main class="narrow"><h1>${title}</h1><p>${translated(sentence)}</p>
+<p class="actions"><a class="button" href="">${t('Try again')}</a></p></main></html>`;
+  return sendHtml(reply.headers(headers), page, status);
 }
 
 /**

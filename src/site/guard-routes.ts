@@ -3,6 +3,7 @@ import { ObjectId, type WithId } from 'mongodb';
 import { ADDRESS_HEADER, type Auth } from '../accounts/auth.ts';
 import { isFreshSession, lacksSecondFactor, mayActAsOperator } from '../accounts/operator-session.ts';
 import { type SignedIn, whoIs } from '../accounts/sessions.ts';
+import { SENTENCES } from '../http/http-errors.ts';
 import { defineMessage } from '../language/t.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { roleOf } from '../servers/ownership.ts';
@@ -53,8 +54,8 @@ export function guardRoutes(app: FastifyInstance, deps: AccessDeps, auth: Auth):
     for (const one of [method].flat()) app.site.routes.push({ method: one, url, access });
   });
   app.addHook('onRequest', async (request, reply) => {
-    const { access } = request.routeOptions.config;
-    if (access === undefined) return;
+    const { access, isFile } = request.routeOptions.config;
+    if (access === undefined || isFile) return;
     // Without a cookie, no session is looked up: a look-up costs more than a public page, and most visitors have none.
     const { signedIn, cookies } = request.headers.cookie
       ? await whoIs(auth, signInHeaders(request))
@@ -115,8 +116,8 @@ function refuseUnlessOperator(
   reply: FastifyReply,
   signedIn: SignedIn,
 ) {
-  // The status is 404 and not 403, so that owners cannot find out which admin pages exist.
-  if (signedIn.user.role !== 'operator') throw new PageError(404, defineMessage('This page does not exist.'));
+  // The answer is that of an unknown path, so that owners cannot find out which admin pages exist.
+  if (signedIn.user.role !== 'operator') throw new PageError(404, SENTENCES[404]);
   if (!isFreshSession(rule, signedIn)) return redirectToSignIn(request, reply);
   if (lacksSecondFactor(rule, signedIn.user)) {
     const { base } = request.server.site;

@@ -51,15 +51,15 @@ const OWN_PAGES = { times: 600, windowMs: MINUTE };
  */
 const IMAGES = { times: 600, windowMs: MINUTE };
 
-/** How many refused forms one process shows again to the visitors of a network per minute. Each takes 2 to 5 ms. */
-const SHOWN_AGAIN = { times: 300, windowMs: MINUTE };
+/** How many refused forms one process takes from the visitors of a network per minute. Each takes 2 to 5 ms. */
+const REFUSED_FORMS = { times: 300, windowMs: MINUTE };
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** Counts signed-in users' GET requests to routes without `skipsSlotHook`, and their refused forms, by user id. */
     ownPages: LocalLimit;
     /** Counts the refused forms of visitors, by the network of the request. */
-    shownAgain: LocalLimit;
+    refusedForms: LocalLimit;
     /** Counts the images of servers that are made, by the network of the request. */
     images: LocalLimit;
   }
@@ -67,7 +67,7 @@ declare module 'fastify' {
 
 export function addLocalLimits(app: FastifyInstance, clock: Clock): void {
   app.decorate('ownPages', createLocalLimit(clock, OWN_PAGES));
-  app.decorate('shownAgain', createLocalLimit(clock, SHOWN_AGAIN));
+  app.decorate('refusedForms', createLocalLimit(clock, REFUSED_FORMS));
   app.decorate('images', createLocalLimit(clock, IMAGES));
 }
 
@@ -87,17 +87,35 @@ function takeFor(limit: LocalLimit, ip: string): Date | null {
 }
 
 /**
- * Makes the page of a refused form in a slot for pages, so that a flood of forms delays pages, not votes. Counts the
- * page for the user or the visitor's network. Operators have neither limit nor slot, as in the admin area.
- *
- * @throws {PageError} 429, with the time of the next allowed page
+ * Makes the page of a refused form in a slot for pages, so that a flood of forms delays pages, not votes. Operators need
+ * no slot, as in the admin area.
  */
-export async function makeRefusedForm<T>(request: FastifyRequest, make: () => Promise<T>): Promise<T> {
-  const { ip, signedIn, server } = request;
-  if (signedIn?.user.role === 'operator') return make();
-  const nextAt = signedIn ? server.ownPages(signedIn.user._id.toHexString()) : takeFor(server.shownAgain, ip);
-  if (nextAt) throw new PageError(429, t('Too many pages from your network address or account.'), nextAt);
-  return inPageSlot(request, make);
+export function makeRefusedForm<T>(request: FastifyRequest, make: () => Promise<T>): Promise<T> {
+  return request.signedIn?.user.role === 'operator' ? make() : inPageSlot(request, make);
+}
+
+/**
+ * Counts the refused forms of the routes registered later in `app`, whatever the type of the answer: by user, or for
+ * visitors by network. If a limit is used up, further forms are refused before their bodies are read.
+ */
+export function limitRefusedForms(app: FastifyInstance): void {
+  const isCounted = ({ method, signedIn }: FastifyRequest) =>
+    method !== 'GET' && method !== 'HEAD' && signedIn?.user.role !== 'operator';
+  app.addHook('onRequest', async (request) => {
+    if (!isCounted(request)) return;
+    const { ip, signedIn } = request;
+    const nextAt = signedIn
+      ? app.ownPages.usedUpUntil(signedIn.user._id.toHexString())
+      : (app.refusedForms.usedUpUntil(networkOf(ip)) ?? app.refusedForms.usedUpUntil(widerNetworkOf(ip)));
+    if (nextAt)
+      throw new PageError(429, defineMessage('Too many pages from your network address or account.'), nextAt);
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    if (reply.statusCode < 400 || !isCounted(request)) return;
+    const { ip, signedIn } = request;
+    if (signedIn) app.ownPages(signedIn.user._id.toHexString());
+    else takeFor(app.refusedForms, ip);
+  });
 }
 
 /** Counts signed-in users' GET requests to the routes registered later in `app`, except those with `skipsSlotHook`. */

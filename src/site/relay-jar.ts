@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
 import { isKnownTag } from '../http/if-none-match.ts';
 import { once } from '../platform/once.ts';
+import { FILE } from './route-options.ts';
 
 /** The path of the relay's jar below the site's base. It has no hash, so that documents can contain the path. */
 export const RELAY_JAR_PATH = '/downloads/tallyport-relay.jar';
@@ -18,21 +19,17 @@ const jar = once(async () => {
  * Caches must revalidate it after an hour, because an upgrade replaces it under the same path.
  */
 export function serveRelayJar(app: FastifyInstance): void {
-  app.get(
-    RELAY_JAR_PATH,
-    { schema: { hide: true }, config: { access: 'anyone' } },
-    async (request, reply) => {
-      const { bytes, etag } = await jar();
-      reply.headers({
-        etag,
-        'cache-control': 'public, max-age=3600, no-transform',
-        'x-content-type-options': 'nosniff',
-      });
-      if (isKnownTag(request, etag)) return reply.code(304).send();
-      return reply
-        .type('application/java-archive')
-        .header('content-disposition', 'attachment; filename="tallyport-relay.jar"')
-        .send(bytes);
-    },
-  );
+  app.get(RELAY_JAR_PATH, FILE, async (request, reply) => {
+    const { bytes, etag } = await jar();
+    reply.headers({
+      etag,
+      'cache-control': 'public, max-age=3600, no-transform',
+      'x-content-type-options': 'nosniff',
+    });
+    if (isKnownTag(request, etag)) return reply.code(304).send();
+    return reply
+      .type('application/java-archive')
+      .header('content-disposition', 'attachment; filename="tallyport-relay.jar"')
+      .send(bytes);
+  });
 }

@@ -3,6 +3,11 @@ const PAGE = { schema: { hide: true } } as const;
 
 /** The route options of pages. They say who may use a page (see guard-routes.ts). */
 export const ANYONE = { ...PAGE, config: { access: 'anyone' } } as const;
+/** A file that pages load: it needs no slot and no session, and an overloaded process answers it. */
+export const FILE = {
+  ...PAGE,
+  config: { access: 'anyone', isFile: true, skipsSlotHook: true },
+} as const;
 export const SIGNED_IN = { ...PAGE, config: { access: 'user' } } as const;
 export const OWNER = { ...PAGE, config: { access: 'owner' } } as const;
 export const SOLE_OWNER = { ...PAGE, config: { access: 'sole-owner' } } as const;
@@ -10,10 +15,9 @@ export const OPERATOR = { ...PAGE, config: { access: 'operator' } } as const;
 
 /**
  * The route options of a public page or image, which `sendPublicPage` or `sendPublic` sends: it is cached, compressed
- * and made in a slot. Do not use them for private pages: only `sendPage` compresses these safely (BREACH).
+ * and made in a slot.
  */
 export const CACHED = {
   ...PAGE,
   config: { access: 'anyone', skipsSlotHook: true },
-  compress: { threshold: 1_024 },
 } as const;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import compress from '@fastify/compress';
 import etag from '@fastify/etag';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
+import { compressLazily, encodedLazily, type LazilyCompressed } from '../http/compressed.ts';
 import { inLanguage } from '../language/language.ts';
 import { SECOND } from '../platform/clock.ts';
 import { PageError } from './error-pages.ts';
@@ -18,8 +18,8 @@ const MAX_CACHED_BYTES = 32 * 1_024 * 1_024;
 const FRESH_SECONDS = 10;
 const STALE_SECONDS = 60;
 
-/** A finished answer, ready to be sent to several clients. */
-type CachedAnswer = { body: Buffer; etag: string; link: string };
+/** A finished answer, ready to be sent to several clients. `content` keeps the compressed bodies. */
+type CachedAnswer = { body: Buffer; content: LazilyCompressed; etag: string; link: string };
 type PublicContent = {
   type: string;
   /** Further headers of the answer. If the request fails, the error page does not get them. */
@@ -52,7 +52,8 @@ export async function cachePublicPages(
     new LRUCache<string, CachedAnswer, { make: () => Promise<CachedAnswer> }>({
       ttl: TTL_MS,
       maxSize: MAX_CACHED_BYTES,
-      sizeCalculation: ({ body }) => body.length + 1,
+      // Compressed, a page has less than half its size.
+      sizeCalculation: ({ body }) => 2 * body.length + 1,
       // If several requests need the same answer at once, `make` is called only once.
       fetchMethod: (_path, _stale, { context }) => context.make(),
       ignoreFetchAbort: true,
@@ -60,7 +61,6 @@ export async function cachePublicPages(
   );
   // Answers 304 if the request has the current ETag, and adds ETags to private pages.
   await app.register(etag, { weak: true });
-  await app.register(compress, { global: false, encodings: ['br', 'gzip', 'identity'] });
 }
 
 /**
@@ -82,9 +82,6 @@ export async function sendPublicPage(
   reply.header('vary', 'accept-language, cookie');
   const makeOwn = async () => ({ ...(await make()), address: canonical });
   if (request.signedIn) {
-    // A private page must not be compressed by the plugin: its size could reveal secrets to other sites (BREACH).
-    // `sendPage` compresses it if that is safe.
-    request.headers['x-no-compression'] = 'yes';
     await limit();
     const page = await inPageSlot(request, makeOwn);
     return sendPage(request, reply.header('link', linksOf(request, canonical, page)), page);
@@ -99,7 +96,7 @@ export async function sendPublicPage(
     },
     limit,
   );
-  return sendAnswer(reply, 'text/html; charset=utf-8', answer);
+  return sendAnswer(request, reply, 'text/html; charset=utf-8', answer);
 }
 
 /** The `Link` header (RFC 8288) with the canonical address and the previous and next page. */
@@ -131,13 +128,18 @@ export async function sendPublic(
     async () => answerOf(await inLanguage('en', make)),
     limit,
   );
-  return sendAnswer(reply.headers(headers), type, answer);
+  return sendAnswer(request, reply.headers(headers), type, answer);
 }
 
 function answerOf(content: string | Buffer, link = ''): CachedAnswer {
   const body = typeof content === 'string' ? Buffer.from(content) : content;
   // The ETag is weak, because a compressed answer has other bytes for the same page.
-  return { body, etag: `W/"${createHash('sha1').update(body).digest('base64')}"`, link };
+  return {
+    body,
+    content: compressLazily(body),
+    etag: `W/"${createHash('sha1').update(body).digest('base64')}"`,
+    link,
+  };
 }
 
 /**
@@ -167,8 +169,18 @@ async function cachedOrMade(
   }
 }
 
-function sendAnswer(reply: FastifyReply, type: string, { body, etag, link }: CachedAnswer): FastifyReply {
+/** Smaller content is sent as it is. */
+const SMALLEST_COMPRESSED = 1_024;
+
+async function sendAnswer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  type: string,
+  { body: plain, content, etag, link }: CachedAnswer,
+): Promise<FastifyReply> {
   reply.header('etag', etag);
+  const isCompressed = plain.length >= SMALLEST_COMPRESSED && type !== 'image/png';
+  const body = isCompressed ? await encodedLazily(request, reply, content) : plain;
   if (link) reply.header('link', link);
   // If the answer renews a session, it has a cookie, so no cache may store it.
   if (reply.hasHeader('set-cookie')) return reply.header('cache-control', 'no-store').type(type).send(body);

@@ -1,8 +1,8 @@
-import formbody from '@fastify/formbody';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import { createAuth } from '../accounts/auth.ts';
 import { createKnownDevices } from '../accounts/known-devices.ts';
 import { sendLink } from '../accounts/send-link.ts';
+import { acceptForms } from '../http/query-string.ts';
 import { defineMessage } from '../language/t.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import type { Metrics } from '../process/metrics.ts';
@@ -12,7 +12,7 @@ import type { Assets } from './assets.ts';
 import { dashboard } from './dashboard/dashboard.ts';
 import { PageError } from './error-pages.ts';
 import { guardRoutes } from './guard-routes.ts';
-import { limitOwnPages } from './limited-pages.ts';
+import { limitOwnPages, limitRefusedForms } from './limited-pages.ts';
 import { languageLinks } from './page-language.ts';
 import { takePageSlots } from './page-slots.ts';
 import { publicPages } from './public/public-pages.ts';
@@ -67,7 +67,7 @@ export async function site(
   });
   refreshAnnouncement(app);
   guardRoutes(app, deps, auth);
-  await app.register(formbody, { bodyLimit: FORM_LIMIT });
+  acceptForms(app, FORM_LIMIT);
   assets.serve(app);
   serveRelayJar(app);
   serveFlags(app);
@@ -78,6 +78,7 @@ export async function site(
     pages.addHook('onRequest', restoreGate);
     await pages.register(async (limited) => {
       limitOwnPages(limited);
+      limitRefusedForms(limited);
       takePageSlots(limited);
       await limited.register(publicPages, { deps, metrics });
       await limited.register(accountPages, { deps, auth, devices });

@@ -32,7 +32,10 @@ export type MailTest = SendResult | { kind: 'no-mail-server' | 'no-user' };
 export type OpenIdTest = { kind: 'usable' | 'not-set' } | { kind: 'unusable'; reason: string };
 
 /** The stored picture of an uploaded logo, as the text of `LOGO_PICTURE`. `refused`: the file is no usable logo. */
-export type EncodedLogo = { kind: 'encoded'; text: string } | { kind: 'refused' | 'not-found' };
+export type EncodedLogo =
+  | { kind: 'encoded'; text: string }
+  | { kind: 'refused'; reason: string | null }
+  | { kind: 'not-found' };
 
 export type Task = keyof AnswerOf;
 

@@ -323,7 +323,7 @@ const REFUSALS = [
   /^You have no server with this id\.$/,
   /^Only the owner of this server may do this\.$/,
   /^You may see this server, but not change it\. Its owner/,
-  /^This page does not exist\.$/,
+  /^There is nothing at this address\.$/,
 ];
 
 /**

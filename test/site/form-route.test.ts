@@ -1,8 +1,8 @@
-import formbody from '@fastify/formbody';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { html } from 'hono/html';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { acceptForms } from '../../src/http/query-string.ts';
 import { inLanguage, type Language } from '../../src/language/language.ts';
 import { t } from '../../src/language/t.ts';
 import { after, MINUTE } from '../../src/platform/clock.ts';
@@ -42,7 +42,7 @@ beforeAll(async () => {
     request.language = language;
     return inLanguage(language, done);
   });
-  await app.register(formbody);
+  acceptForms(app, 32 * 1_024);
   const form: Form<Fields> = {
     path: '/thing',
     access: ANYONE,

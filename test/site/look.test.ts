@@ -165,6 +165,14 @@ test.each<[string, () => string | Promise<string>, string]>([
     async () => file('cut.png', (await picture(8, 8).png().toBuffer()).subarray(0, 60)),
     'is damaged',
   ],
+  // Each of these took the time of the square of its length.
+  ...['<!--', '<?', '<![CDATA[', '<!DOCTYPE', '<!DOCTYPE [', '<a'].map(
+    (part): [string, () => string, string] => [
+      `a logo of ${part}`,
+      () => file('many.svg', part.repeat((256 * 1_024) / part.length)),
+      'is no usable SVG',
+    ],
+  ),
 ])('%s as a logo is an error at the start', async (_name, path, message) => {
   const LOGO = await path();
   await expect(readLogo(LOGO)).rejects.toThrow(message);

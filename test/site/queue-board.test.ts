@@ -1,7 +1,8 @@
 import { appRoutes } from '@bull-board/api/dist/routes.js';
 import { beforeAll, expect, test } from 'vitest';
+import { createLogger } from '../../src/platform/log.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
-import { getPage, OWN_ORIGIN, openWebApp, type WebApp } from '../support/web-app.ts';
+import { getPage, OWN_ORIGIN, openWebApp, openWebAppOn, type WebApp } from '../support/web-app.ts';
 
 /** Every route of Bull Board's API, with values for its parameters. */
 const BOARD_API = appRoutes.api.map(({ method, route }) => ({
@@ -23,12 +24,14 @@ beforeAll(async () => {
 
 test('every route of Bull Board answers 401 without a session and 404 to owners', async () => {
   const owner = await signIn(web);
+  const { doc_url: _, ...unknownPath } = (await web.app.inject({ url: '/operator/nothing-here' })).json();
   for (const { method, url } of BOARD_API) {
     const answer = await web.app.inject({ method, url, headers: OWN_ORIGIN });
     expect(answer.statusCode, url).toBe(401);
-    expect(answer.json(), url).toMatchObject({ message: 'Sign in at /sign-in first.' });
+    expect(answer.json(), url).toMatchObject({ code: 'unauthorized', error: 'Sign in at /sign-in first.' });
     const refused = await web.app.inject({ method, url, headers: { ...OWN_ORIGIN, ...owner.headers } });
-    expect(refused.statusCode, url).toBe(404);
+    const { doc_url: _, ...body } = refused.json();
+    expect([refused.statusCode, body], url).toEqual([404, unknownPath]);
   }
 });
 
@@ -76,4 +79,17 @@ test("Bull Board's page loads nothing from other hosts", async () => {
   const [script] = page.body.match(/static\/js\/main\.\w+\.js/) ?? [];
   expect((await getPage(web, `/operator/queues/${script}`, operator.headers)).statusCode).toBe(200);
   expect((await web.app.inject({ url: `/operator/queues/${script}` })).statusCode).toBe(401);
+});
+
+test('the log names only the buttons that an operator pressed', async () => {
+  const lines: string[] = [];
+  const stream = { write: (line: string) => void lines.push(line) };
+  const app = await openWebAppOn({ ...web.deps, log: createLogger({ LOG_LEVEL: 'info' }, 'web', stream) });
+  const url = '/operator/queues/api/queues/forward-votes/retry/failed';
+  const press = (headers: Record<string, string>) =>
+    app.app.inject({ method: 'PUT', url, headers: { ...OWN_ORIGIN, ...headers } });
+  expect((await press({})).statusCode).toBe(401);
+  expect(lines.join()).not.toContain('operator.queue_button');
+  expect((await press(operator.headers)).statusCode).toBe(200);
+  await expect.poll(() => lines.join()).toContain('operator.queue_button');
 });

@@ -1,10 +1,11 @@
-import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { requireRightClock } from '../../http/clock-gate.ts';
 import { takeLooseContentTypes } from '../../http/content-type.ts';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import { BODY_LIMIT, logRefusal, RefusedError, refusalOf } from '../../http/http-errors.ts';
 import { requireIndexes } from '../../http/index-gate.ts';
+import { acceptForms } from '../../http/query-string.ts';
+import { putVotesFirst } from '../../http/requests.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { AuthenticatedToken } from '../../servers/api-token.ts';
 import { authenticateClaimKey, noteTokenUse } from '../../servers/authenticate-token.ts';
@@ -46,7 +47,8 @@ export async function claimContracts(
   takeLooseContentTypes(app);
   app.addHook('onRequest', restoreGate);
   requireIndexes(app, deps);
-  await app.register(formbody, { bodyLimit: BODY_LIMIT });
+  acceptForms(app, BODY_LIMIT);
+  putVotesFirst(app);
   app.addContentTypeParser('multipart/form-data', (_request, _body, done) =>
     done(new RefusedError({ status: 415, code: 'unsupported-media-type', sentence: MULTIPART })),
   );

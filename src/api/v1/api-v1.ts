@@ -1,6 +1,7 @@
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { requireIndexes } from '../../http/index-gate.ts';
+import { putVotesFirst } from '../../http/requests.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Metrics } from '../../process/metrics.ts';
 import type { ClaimCalls } from '../../votes/claims/claim-calls.ts';
@@ -36,6 +37,7 @@ export async function apiV1(
 ): Promise<void> {
   const api = app.withTypeProvider<ZodTypeProvider>();
   setSafeHeaders(api);
+  putVotesFirst(api);
   api.addHook('onRequest', restoreGate);
   requireIndexes(api, deps);
   requireToken(api, deps);

@@ -5,13 +5,17 @@ import type { Allowance } from './rate-limit.ts';
 /** How many keys are counted at once. Beyond it, the counts of the least recently used keys are dropped. */
 const MOST_KEYS = 20_000;
 
-/**
- * Counts a use of `key`.
- *
- * @param cost - 1 by default
- * @returns null when the use is allowed; otherwise when the next use is allowed
- */
-export type LocalLimit = (key: string, cost?: number) => Date | null;
+export type LocalLimit = {
+  /**
+   * Counts a use of `key`.
+   *
+   * @param cost - 1 by default
+   * @returns null when the use is allowed; otherwise when the next use is allowed
+   */
+  (key: string, cost?: number): Date | null;
+  /** When the next use of `key` is allowed if none is allowed now, otherwise null. Counts nothing. */
+  usedUpUntil(key: string): Date | null;
+};
 
 /** A limit that is counted in the memory of one process, so that a use costs no write to the database. */
 export function createLocalLimit(clock: Clock, { times, windowMs }: Allowance): LocalLimit {
@@ -20,13 +24,22 @@ export function createLocalLimit(clock: Clock, { times, windowMs }: Allowance): 
     maxSize: MOST_KEYS,
     sizeCalculation: () => 1,
   });
-  return (key, cost = 1) => {
-    const now = clock.now();
+  const current = (key: string, now: Date) => {
     const known = windows.get(key);
-    const window = known && known.resetAt > now ? known : { used: 0, resetAt: after(now, windowMs) };
-    if (window !== known) windows.set(key, window);
+    return known && known.resetAt > now ? known : undefined;
+  };
+  const use = (key: string, cost = 1) => {
+    const now = clock.now();
+    const known = current(key, now);
+    const window = known ?? { used: 0, resetAt: after(now, windowMs) };
+    if (!known) windows.set(key, window);
     if (window.used + cost > times) return window.resetAt;
     window.used += cost;
     return null;
   };
+  const usedUpUntil = (key: string) => {
+    const window = current(key, clock.now());
+    return window && window.used >= times ? window.resetAt : null;
+  };
+  return Object.assign(use, { usedUpUntil });
 }

@@ -8,8 +8,7 @@ import { changeSettings, readStoredSettings } from '../../settings/change-settin
 import { storeLogoUpload } from '../../settings/logo-upload.ts';
 import { answerNow } from '../../workflows/answer-now.ts';
 import { userOf } from '../guard-routes.ts';
-import { logoSize, uploadedFormat } from '../look/logo.ts';
-import { SvgError } from '../look/svg-size.ts';
+import { logoSize } from '../look/logo.ts';
 import { OPERATOR } from '../route-options.ts';
 import { withErrorSummary } from '../shared/error-summary.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
@@ -82,16 +81,14 @@ export async function logoForms(
     if (deps.config.given.has('LOGO_PICTURE')) return sendPage(request, reply, await page(), 409);
     try {
       const bytes = await readFile(request, reply);
-      uploadedFormat(bytes);
       const ended = await answerNow(deps, 'encode-logo', { uploadId: await storeLogoUpload(deps, bytes) });
       if (ended.kind !== 'answered') return sendError(notAnsweredText(ended), notAnsweredStatus(ended));
+      if (ended.result.kind === 'refused') return sendError(ended.result.reason ?? failureSentence('broken'));
       if (ended.result.kind !== 'encoded') return sendError(failureSentence('broken'));
       return sendPage(request, reply, await page(UNTOUCHED, await previewOf(ended.result.text)));
     } catch (error) {
-      if (!(error instanceof PictureError || error instanceof SvgError)) throw error;
-      return sendError(
-        error.code === 'not-a-picture' ? 'The file is no SVG, PNG or WebP picture.' : error.message,
-      );
+      if (!(error instanceof PictureError)) throw error;
+      return sendError(error.message);
     }
   });
 

@@ -9,10 +9,10 @@ import { SECOND } from '../../platform/clock.ts';
 import { QUEUE_NAMES, QUEUES, type QueueName } from '../../platform/queues.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { describeUnavailable, unavailableQueues } from '../../process/unavailable-queues.ts';
-import { userOf } from '../guard-routes.ts';
+import { isByOperator, userOf } from '../guard-routes.ts';
 import { describeForwarding } from './queue-texts.ts';
 
-type BoardDeps = Pick<AppDeps, 'queues' | 'clock' | 'producerRedis' | 'auditLog'>;
+type BoardDeps = Pick<AppDeps, 'queues' | 'clock' | 'config' | 'producerRedis' | 'auditLog'>;
 
 /** The maximum wait for an answer of Redis. */
 const TIMEOUT_MS = 2 * SECOND;
@@ -86,6 +86,10 @@ export async function queueBoard(app: FastifyInstance, { deps }: { deps: BoardDe
     },
   });
   board.setBasePath(app.prefix);
+  // Fastify then asks the site's error handler: refusals look as everywhere, whoever asks for whatever.
+  board.setErrorHandler((error) => {
+    throw error;
+  });
 
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('content-security-policy', CONTENT_SECURITY_POLICY);
@@ -110,7 +114,7 @@ export async function queueBoard(app: FastifyInstance, { deps }: { deps: BoardDe
       : payload,
   );
   app.addHook('onResponse', async (request, reply) => {
-    if (request.method === 'GET') return;
+    if (request.method === 'GET' || !isByOperator(deps, request)) return;
     request.log.info({
       event: 'operator.queue_button',
       method: request.method,

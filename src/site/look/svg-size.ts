@@ -12,8 +12,13 @@ export function isSvg(bytes: Buffer): boolean {
   return /^\ufeff?\s*</.test(bytes.toString('utf8', 0, 200));
 }
 
-/** What is not an element: comments, processing instructions, CDATA, and the document type with its entities. */
-const SKIPPED = /<!--.*?-->|<\?.*?\?>|<!\[CDATA\[.*?\]\]>|<!DOCTYPE[^[>]*(?:\[[^\]]*\]\s*)?>/gis;
+/** The beginning and the end of what is not an element. */
+const SKIPPED = [
+  ['<!--', '-->'],
+  ['<?', '?>'],
+  ['<![CDATA[', ']]>'],
+] as const;
+const DOCTYPE = '<!DOCTYPE';
 const ATTRIBUTE = /\s+([\w:.-]+)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/g;
 const TAG = /<(\/?)([A-Za-z_][\w:.-]*)((?:\s+[\w:.-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y;
 
@@ -36,13 +41,15 @@ const WITHOUT_SIZE = 100;
  * @throws {SvgError} for a file that is not an SVG
  */
 export function svgSize(bytes: Buffer): { width: number; height: number } {
-  const text = bytes
-    .toString('utf8')
-    .replace(/^\ufeff/, '')
-    .replace(SKIPPED, '');
+  const text = bytes.toString('utf8').replace(/^\ufeff/, '');
   const open: string[] = [];
   let root: Map<string, string> | undefined;
   for (let at = text.indexOf('<'); at !== -1; at = text.indexOf('<', at)) {
+    const next = endOfSkipped(text, at);
+    if (next !== at) {
+      at = next;
+      continue;
+    }
     TAG.lastIndex = at;
     const found = TAG.exec(text);
     if (!found) throw new SvgError('an element is damaged or incomplete');
@@ -58,6 +65,26 @@ export function svgSize(bytes: Buffer): { width: number; height: number } {
   }
   if (!root || open.length > 0) throw new SvgError('it ends before its last element');
   return sizeOf(root);
+}
+
+/**
+ * The end of a comment, processing instruction, CDATA section or document type with its entities that begins at `at`;
+ * `at` if there is an element. Each character is read a constant number of times.
+ */
+function endOfSkipped(text: string, at: number): number {
+  const skipped = SKIPPED.find(([begin]) => text.startsWith(begin, at));
+  if (skipped) return endOf(text, skipped[1], at + skipped[0].length);
+  if (text.slice(at, at + DOCTYPE.length).toUpperCase() !== DOCTYPE) return at;
+  const end = endOf(text, '>', at);
+  const entities = text.slice(at, end).indexOf('[');
+  return entities === -1 ? end : endOf(text, '>', endOf(text, ']', at + entities));
+}
+
+/** @throws {SvgError} if the text ends before `mark`, so that no later search reads the rest of the text again */
+function endOf(text: string, mark: string, from: number): number {
+  const found = text.indexOf(mark, from);
+  if (found === -1) throw new SvgError('it ends before its last element');
+  return found + mark.length;
 }
 
 function rootOf(name: string, attributes: string): Map<string, string> {

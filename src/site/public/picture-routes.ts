@@ -4,7 +4,7 @@ import { t } from '../../language/t.ts';
 import { MINUTE } from '../../platform/clock.ts';
 import { readPicture } from '../../servers/pictures.ts';
 import { PageError } from '../error-pages.ts';
-import { ANYONE } from '../route-options.ts';
+import { FILE } from '../route-options.ts';
 import type { PublicParts } from './public-parts.ts';
 
 /** Pictures are cached in memory, to save reads of MongoDB. A deleted picture may be served for up to a minute more. */
@@ -17,7 +17,7 @@ const FOR_EVER = 'public, max-age=31536000, immutable';
 export function pictures(app: FastifyInstance, { deps }: Pick<PublicParts, 'deps'>): void {
   const cache = new LRUCache<string, Buffer>({ ...CACHE, sizeCalculation: (bytes) => bytes.length + 1 });
 
-  app.get('/pictures/:file', ANYONE, async (request, reply) => {
+  app.get('/pictures/:file', FILE, async (request, reply) => {
     const { file } = request.params as { file: string };
     const [, id] = /^([0-9a-f]{64})\.webp$/.exec(file) ?? [];
     const cached = id === undefined ? undefined : cache.get(id);

@@ -145,10 +145,13 @@ function provenIdOf(
   return offersSteam(deps.config, server) ? provenIds.find(headers.cookie) : null;
 }
 
+/** An overloaded process refuses pages before votes. */
+const VOTES = { ...ANYONE, config: { ...ANYONE.config, isOfVotes: true } } as const;
+
 /** The route from which the form's script gets a challenge. */
 function challengeRoute(app: FastifyInstance, parts: FormParts): void {
   const { deps } = parts;
-  app.post('/servers/:slug/vote/challenge', ANYONE, async (request, reply) => {
+  app.post('/servers/:slug/vote/challenge', VOTES, async (request, reply) => {
     const server = await serverOfForm(deps, request);
     const { data, typed } = readForm(challengeForm, request);
     if (!data) return sendRefusal(reply, incomplete(typed));
@@ -178,7 +181,7 @@ function castingRoute(app: FastifyInstance, parts: PublicParts & FormParts): voi
   const { site } = app;
   // If indexes are missing, a vote could be counted twice (design rule 1). So votes are refused, as in the API.
   requireIndexes(app, deps);
-  const options = { ...ANYONE, preHandler: requireRightClock(deps) };
+  const options = { ...VOTES, preHandler: requireRightClock(deps) };
   app.post('/servers/:slug/vote', options, async (request, reply) => {
     const server = await serverOfForm(deps, request);
     const { data, typed } = readForm(voteForm, request);

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { FastifyInstance } from 'fastify';
+import { FILE } from '../route-options.ts';
 import { countryName } from './country-names.ts';
 import { type Content, type Html, html } from './html.ts';
 
@@ -19,7 +20,7 @@ const path = (code: string) => `/assets/flags-${version}/${code}.svg`;
 
 /** Registers the routes of the drawings. */
 export function serveFlags(app: FastifyInstance): void {
-  app.get(path(':code'), { schema: { hide: true }, config: { access: 'anyone' } }, async (request, reply) => {
+  app.get(path(':code'), FILE, async (request, reply) => {
     const { code } = request.params as { code: string };
     if (!HAS_FLAG.has(code)) return reply.callNotFound();
     return reply
