@@ -7,6 +7,7 @@ import { forgetDiscordTokens } from './migrations/0003-forget-discord-tokens.ts'
 import { forgetRaises } from './migrations/0004-forget-raises.ts';
 import { listRankedServers } from './migrations/0005-list-ranked-servers.ts';
 import { groupQuarantines } from './migrations/0006-group-quarantines.ts';
+import { settleQueueTimes } from './migrations/0007-queue-times.ts';
 
 /**
  * A change of stored documents. It must do no harm if it runs twice, even at the same time, or while processes of the
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0004-forget-raises', up: forgetRaises, repeats: true },
   { name: '0005-list-ranked-servers', up: listRankedServers, repeats: true },
   { name: '0006-group-quarantines', up: groupQuarantines, repeats: true },
+  { name: '0007-queue-times', up: settleQueueTimes, repeats: true },
 ];
 
 /**
