@@ -1,5 +1,6 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { freePort } from '../../src/embedded/free-port.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { PROOF_ITERATIONS } from '../../src/votes/web/proof-of-work.ts';
 import { testDeps } from '../support/test-deps.ts';
@@ -28,12 +29,15 @@ export type RunningSite = {
 
 /** Starts the site and a worker; both stop when the test or the file ends (see `atTheEnd`). */
 export async function startSite(env: Record<string, string> = {}): Promise<RunningSite> {
-  // Choose the port before the site starts, because links contain the site's URL.
-  const port = await freePort();
+  // Choose the port before the site starts, because links contain the site's URL. Until then no other test gets it.
+  const holder = createServer();
+  await once(holder.listen(0, '127.0.0.1'), 'listening');
+  const { port } = holder.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
   const opened = await testDeps({ ...LOOPBACK, ...OPERATOR, PUBLIC_URL: url, ...env });
   const deps = { ...opened, passwords: CHEAP_PASSWORDS, proofIterations: PROOF_ITERATIONS };
   const { app } = await openWebAppOn(deps);
+  await new Promise((resolve) => holder.close(resolve));
   await app.listen({ host: '127.0.0.1', port });
   await startWorker(deps.config);
   return { url, deps, routes: app.site.routes };

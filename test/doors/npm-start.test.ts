@@ -24,7 +24,6 @@ test('with npm start and the command line a server is listed, a vote of the API 
   const started = start(env);
   const url = await address(started);
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
-  expect((await fetch(`${url}/docs`)).status).toBe(200);
   expect(started.stdout()).toContain(`DATA_DIR=${data.dir} npm run -s tallyport -- --help`);
 
   const tallyport = async (command: string) => {

@@ -289,31 +289,6 @@ test('exactly the counted votes of a filter are sent again', async () => {
   expect((await fixture.vote(failed)).delivery.events).toHaveLength(1);
 });
 
-test('one request sends a limited number, then asks about the rest', async () => {
-  const fixture = await ownerFixture(shared);
-  const model = await fixture.cast('Player 0');
-  await put(fixture, model, 'failed');
-  const failed = await fixture.vote(model);
-  await fixture.deps.votes.insertMany(
-    Array.from({ length: 5_009 }, (_, n) => ({
-      ...failed,
-      _id: new UUID(),
-      usernameKey: `p${n}`,
-      votedAt: after(failed.votedAt, -n),
-    })),
-  );
-  expect(await fixture.read('/votes/resend?state=failed')).toContain(
-    '5,000 votes or more will be queued again.',
-  );
-  const shown = after(failed.votedAt, 1_000).toISOString();
-  const first = await fixture.post('/votes/resend', { state: 'failed', shown });
-  expect(textOf(first.body)).toContain('5,000 votes queued again. There are more.');
-  expect(textOf(first.body)).toContain('Send 10 votes again');
-  expect((await fixture.post('/votes/resend', { state: 'failed', shown })).statusCode).toBe(303);
-  const { serverId, deps } = fixture;
-  expect(await deps.votes.countDocuments({ serverId, 'delivery.state': 'waiting' })).toBe(5_010);
-});
-
 test.each([
   [{ state: 'waiting' }, 400],
   [{ state: 'failed' }, 400],

@@ -21,7 +21,9 @@ test('while processes of 0.1.0 run, operators see from where, and an owner canno
   const operator = await signIn(web, { role: 'operator' });
   const system = textOf((await getPage(web, '/operator/system', operator.headers)).body);
   await earlier.close();
-  expect(system).toMatch(/Processes of version 0\.1\.0, which record nothing, are connected from 127\.0\.0\.1/);
+  expect(system).toMatch(
+    /Processes of version 0\.1\.0, which record nothing, are connected from 127\.0\.0\.1/,
+  );
   expect(refused.statusCode).toBe(409);
   expect(textOf(refused.body)).toContain(
     'Nothing was saved: a part of this listing still runs an earlier version',

@@ -1,4 +1,6 @@
+import { UUID } from 'mongodb';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { after } from '../../src/platform/clock.ts';
 import {
   keyLine,
   OTHER,
@@ -8,6 +10,7 @@ import {
   votifier19,
   votifierPlus,
 } from '../delivery/known-listeners.ts';
+import { putInState } from '../support/votes.ts';
 import { textOf } from '../support/web-app.ts';
 import { type OwnerApp, type OwnerFixture, openOwnerApp, ownerFixture } from './owner-fixture.ts';
 
@@ -172,4 +175,29 @@ test('a confirmed v1 vote is called delivered', async () => {
   await fixture.drain();
   expect(await fixture.read('/votes')).toMatch(/Steve just now delivered confirmed/);
   expect((await fixture.post('/listener/test')).body).toContain('The test vote arrived');
+});
+
+test('one request sends a limited number, then asks about the rest', async () => {
+  const fixture = await ownerFixture(shared);
+  const model = await fixture.cast('Player 0');
+  await putInState(fixture.deps, model, 'failed');
+  const failed = await fixture.vote(model);
+  await fixture.deps.votes.insertMany(
+    Array.from({ length: 5_009 }, (_, n) => ({
+      ...failed,
+      _id: new UUID(),
+      usernameKey: `p${n}`,
+      votedAt: after(failed.votedAt, -n),
+    })),
+  );
+  expect(await fixture.read('/votes/resend?state=failed')).toContain(
+    '5,000 votes or more will be queued again.',
+  );
+  const shown = after(failed.votedAt, 1_000).toISOString();
+  const first = await fixture.post('/votes/resend', { state: 'failed', shown });
+  expect(textOf(first.body)).toContain('5,000 votes queued again. There are more.');
+  expect(textOf(first.body)).toContain('Send 10 votes again');
+  expect((await fixture.post('/votes/resend', { state: 'failed', shown })).statusCode).toBe(303);
+  const { serverId, deps } = fixture;
+  expect(await deps.votes.countDocuments({ serverId, 'delivery.state': 'waiting' })).toBe(5_010);
 });

@@ -9,11 +9,11 @@ import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import { requestRanks } from '../../src/servers/request-ranks.ts';
 import { minuteOf } from '../../src/site/admin/utc-fields.ts';
-import { startSite } from '../browser/running-site.ts';
-import { call } from '../browser/steps.ts';
-import { chromium, launchBrowser, openTab, type Tab } from '../browser/tab.ts';
 import { PASSWORD } from '../support/sign-in.ts';
 import { ageVotes } from '../support/votes.ts';
+import { startSite } from './running-site.ts';
+import { call } from './steps.ts';
+import { chromium, launchBrowser, openTab, type Tab } from './tab.ts';
 
 /** A listed server with its token. */
 async function listed(deps: AppDeps, name: string) {
