@@ -17,6 +17,7 @@ import { parseQuery, refuseManyFields } from './http/query-string.ts';
 import { closeConnections, refuseOverload, watchRequests } from './http/requests.ts';
 import { createRestoreGate } from './http/restore-gate.ts';
 import { traceRequests } from './http/trace-requests.ts';
+import { takeTurns } from './http/turns.ts';
 import { refuseUnknownPaths } from './http/unknown-paths.ts';
 import { SECOND } from './platform/clock.ts';
 import type { AppDeps } from './process/app-deps.ts';
@@ -67,6 +68,7 @@ export async function buildApp(deps: AppDeps, parts: WebParts): Promise<FastifyI
   chooseLanguage(app, config);
   await app.register(helmet, { strictTransportSecurity: config.PUBLIC_URL.startsWith('https:') });
   watchRequests(app);
+  takeTurns(app);
   refuseManyFields(app);
   warnOfForwardedHeaders(app, config.TRUST_PROXY);
   warnOfOneAddress(app, deps.clock);

@@ -59,13 +59,15 @@ declare module 'fastify' {
     isFile?: true;
     /** A route of votes. An overloaded process refuses it after the pages. */
     isOfVotes?: true;
+    /** A route of programs, whose requests begin at once, not in turns (`takeTurns`). */
+    isOfPrograms?: true;
   }
 }
 
-/** Makes the routes that are registered later in `app` routes of votes (`isOfVotes`). */
+/** Makes the routes that are registered later in `app` routes of votes and programs: the API and the claims. */
 export function putVotesFirst(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {
-    route.config = { ...route.config, isOfVotes: true };
+    route.config = { ...route.config, isOfVotes: true, isOfPrograms: true };
   });
 }
 

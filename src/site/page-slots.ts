@@ -83,14 +83,11 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     pageSlots: { visitors: TakeSlot; users: TakeSlot };
-    /** Lets some forms a turn of the event loop begin; the others wait, so that votes get their turns. */
-    formTurns: TakeSlot;
   }
 }
 
 export function addPageSlots(app: FastifyInstance, limits: SlotLimits = PAGES): void {
   app.decorate('pageSlots', { visitors: createSlots(limits), users: createSlots(limits) });
-  app.decorate('formTurns', createSlots(limits));
 }
 
 /** A visitor is identified by the wider network, so that one network cannot fill the whole queue. */
@@ -109,23 +106,14 @@ export async function inPageSlot<T>(request: FastifyRequest, work: () => Promise
 }
 
 /**
- * Waits for a turn of the event loop in which the form may be handled. A slot would not do: some forms wait for a remote
- * peer or for a slow upload.
- */
-async function takeFormTurn({ server: { formTurns }, signedIn, ip }: FastifyRequest): Promise<void> {
-  const giveBack = await formTurns(signedIn ? signedIn.user._id.toHexString() : widerNetworkOf(ip));
-  setImmediate(giveBack);
-}
-
-/**
- * Takes a slot for every GET request to a route that is registered later in `app`, except routes with `skipsSlotHook`;
- * forms wait for their turn. The slot is returned when the page is made, before it is sent. So a slow client does not occupy a slot.
+ * Takes a slot for every GET request to a route that is registered later in `app`, except routes with `skipsSlotHook`.
+ * The slot is returned when the page is made, before it is sent. So a slow client does not occupy a slot.
  */
 export function takePageSlots(app: FastifyInstance): void {
   const held = new WeakMap<FastifyRequest, () => void>();
   const giveBack = (request: FastifyRequest) => held.get(request)?.();
   app.addHook('preHandler', async (request) => {
-    if (request.method !== 'GET' && request.method !== 'HEAD') return takeFormTurn(request);
+    if (request.method !== 'GET' && request.method !== 'HEAD') return;
     if (request.routeOptions.config.skipsSlotHook) return;
     held.set(request, await takeSlot(request));
   });

@@ -17,7 +17,7 @@ import type { Target } from './target.ts';
 const never = () => false;
 const isQueryError = (error: unknown) => error instanceof QueryError;
 const NAMES = 'MCPE;EU\\; EGGWARS;766;1.21.50;42;200;1;Level;Survival;1;19132;19133;';
-/** The answers of game servers whose protocols are ours; test/probing/fuzz.test.ts asks all of gamedig's. */
+/** The answers of game servers whose protocols are ours; test/probing/fuzz.slow.test.ts asks all of gamedig's. */
 export const GAME_SERVERS: Target[] = [
   {
     name: 'status of a Minecraft server',
