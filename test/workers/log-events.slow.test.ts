@@ -1,6 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { rotateSecret, setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import { pauseListener, resumeListener } from '../../src/delivery/listeners.ts';
+import { DELIVERY_EXPIRES_MS } from '../../src/listeners/delivery-limits.ts';
 import { after, DAY } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
@@ -145,7 +146,8 @@ it('expired votes are logged once for each server', async () => {
   await alpha.listener.stop();
   for (const name of ['Steve', 'Alex']) await alpha.cast(name);
   const long = after(deps.clock.now(), -4 * DAY);
-  const overdue = { votedAt: long, 'delivery.expiresAt': long };
+  const expiresAt = after(long, DELIVERY_EXPIRES_MS);
+  const overdue = { votedAt: long, 'delivery.queuedAt': long, 'delivery.expiresAt': expiresAt };
   await deps.votes.updateMany({ serverId: alpha.serverId }, { $set: overdue });
   const worker = await startWorker(deps.config);
   const { jobId: _, ...names } = await namesOf(deps, alpha);

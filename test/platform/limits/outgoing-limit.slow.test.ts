@@ -66,9 +66,9 @@ test('several uses are taken at once, as many as are left', async () => {
   const take = (wanted: number) =>
     useAllowances({ ...deps, clock }, 'several', { times: 10, windowMs: MINUTE }, wanted);
   const resetAt = new Date(clock.now().getTime() + MINUTE);
-  expect(await take(4)).toEqual({ taken: 4, resetAt });
-  expect(await take(9)).toEqual({ taken: 6, resetAt });
-  expect(await take(9)).toEqual({ taken: 0, resetAt });
+  expect(await take(4)).toEqual({ taken: 4, left: 6, resetAt });
+  expect(await take(9)).toEqual({ taken: 6, left: 0, resetAt });
+  expect(await take(9)).toEqual({ taken: 0, left: 0, resetAt });
   clock.move(MINUTE);
   expect(await take(9)).toMatchObject({ taken: 9 });
 });
