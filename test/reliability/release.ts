@@ -18,7 +18,10 @@ export type Release = {
   remove(): Promise<void>;
 };
 
-/** Unpacks `releases/VERSION.tar.gz`. It runs on the packages of this version, which include its own. */
+/**
+ * Unpacks `releases/VERSION.tar.gz`. It runs on the packages of this version, which include its own: what only it needs
+ * (`@fastify/compress`, `@fastify/formbody`) is a development dependency.
+ */
 export async function unpackRelease(version: string): Promise<Release> {
   const root = await mkdtemp(join(tmpdir(), `tallyport-${version}-`));
   const archive = new URL(`releases/${version}.tar.gz`, import.meta.url);
