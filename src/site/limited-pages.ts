@@ -111,7 +111,8 @@ export function limitRefusedForms(app: FastifyInstance): void {
       throw new PageError(429, defineMessage('Too many pages from your network address or account.'), nextAt);
   });
   app.addHook('onResponse', async (request, reply) => {
-    if (reply.statusCode < 400 || !isCounted(request)) return;
+    // An answer of 5xx is our fault: during an outage, nobody's forms are used up.
+    if (reply.statusCode < 400 || reply.statusCode >= 500 || !isCounted(request)) return;
     const { ip, signedIn } = request;
     if (signedIn) app.ownPages(signedIn.user._id.toHexString());
     else takeFor(app.refusedForms, ip);
