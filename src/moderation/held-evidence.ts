@@ -4,6 +4,7 @@ import { after, type Clock, DAY } from '../platform/clock.ts';
 import { dayOf } from '../platform/periods/period-marks.ts';
 import type { Slice } from '../platform/slices.ts';
 import { CURRENT_PLAYERS, playersSeen } from '../ranking/evidence/players-seen.ts';
+import type { PlayersSeen } from '../ranking/evidence/weigh-day.ts';
 import type { Server } from '../servers/server.ts';
 import {
   type HeldName,
@@ -80,14 +81,14 @@ async function withEvidence(deps: HeldDeps, open: OpenQuarantine[]): Promise<Map
     ofServers.map(({ server }) => server._id),
   );
   const held = ofServers.map(async ({ server, row }): Promise<[string, HeldOnServer]> => {
-    const playersSeen = seen.get(server._id.toHexString()) ?? null;
+    const playersSeen = seen.get(server._id.toHexString())?.most ?? null;
     const one = { ...row, server, playersSeen, ...(await evidenceOf(deps, row)) };
     return [row.quarantine._id.toHexString(), one];
   });
   return new Map(await Promise.all(held));
 }
 
-async function playersOf(deps: HeldDeps, ids: ObjectId[]): Promise<Map<string, number>> {
+async function playersOf(deps: HeldDeps, ids: ObjectId[]): Promise<Map<string, PlayersSeen>> {
   if (ids.length === 0) return new Map();
   const now = deps.clock.now();
   const servers = await deps.servers.find({ _id: { $in: ids } }, { projection: CURRENT_PLAYERS }).toArray();

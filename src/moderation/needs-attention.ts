@@ -5,14 +5,19 @@ import { LONGEST_OPEN_MS } from '../listeners/delivery-limits.ts';
 import type { Listener } from '../listeners/listener.ts';
 import { lastCalled } from '../listeners/listener-state.ts';
 import { after, type Clock, DAY } from '../platform/clock.ts';
+import { dayOf } from '../platform/periods/period-marks.ts';
 import { COMPARED_WITHIN_MS } from '../probing/players-differ.ts';
+import { jumpedLately } from '../probing/players-jump.ts';
+import { rankingDays } from '../ranking/ranking-days.ts';
 import type { Server } from '../servers/server.ts';
 import { FAILED_VOTES, OPEN_WORK, type Vote } from '../votes/vote.ts';
+import type { VoteCounter } from '../votes/vote-counter.ts';
 
 export type AttentionDeps = {
   listeners: Collection<Listener>;
   servers: Collection<Server>;
   votes: Collection<Vote>;
+  voteCounters: Collection<VoteCounter>;
   clock: Clock;
 };
 
@@ -36,8 +41,18 @@ export type ListenersDown = {
 /** Servers whose votes or players look wrong. */
 export type UnusualFigures = {
   unusualVotes: Kind<{ server: Named } & NonNullable<Server['unusualVotes']>>;
-  /** Votes of the last 30 days that do not count for the rank until an operator allows them (see ranking/evidence/). */
-  waitingVotes: Kind<{ server: Named; waiting: number; votesCount: number }>;
+  /**
+   * Votes of the last 30 days that do not count for the rank until an operator allows them (see ranking/evidence/).
+   * `busiestDay`: the most votes of one of these days; `allowed`: the current allowance of a day.
+   */
+  waitingVotes: Kind<{
+    server: Named;
+    waiting: number;
+    votesCount: number;
+    busiestDay: number;
+    allowed: number;
+  }>;
+  playersJumped: Kind<{ server: Named } & NonNullable<Server['playersJumped']>>;
   playersDiffer: Kind<{ server: Named } & NonNullable<Server['playersDiffer']>>;
 };
 
@@ -63,12 +78,13 @@ export async function listenersDown(sources: AttentionDeps): Promise<ListenersDo
 
 /** The servers with unusual figures. Each query reads a bounded number of documents. */
 export async function unusualFigures(sources: AttentionDeps): Promise<UnusualFigures> {
-  const [unusualVotes, waitingVotes, playersDiffer] = await Promise.all([
+  const [unusualVotes, waitingVotes, playersJumped, playersDiffer] = await Promise.all([
     unusualServers(sources),
     serversWithWaitingVotes(sources),
+    jumpedServers(sources),
     differingServers(sources),
   ]);
-  return { unusualVotes, waitingVotes, playersDiffer };
+  return { unusualVotes, waitingVotes, playersJumped, playersDiffer };
 }
 
 /** The listeners that match the filter. `since`: the field with the time of the failure; the newest is first. */
@@ -164,6 +180,17 @@ async function differingServers({ servers, clock }: AttentionDeps): Promise<Unus
   );
 }
 
+async function jumpedServers({ servers, clock }: AttentionDeps): Promise<UnusualFigures['playersJumped']> {
+  const found = await servers
+    .find({ ...jumpedLately(clock.now()), removedAt: null }, { projection: { name: 1, playersJumped: 1 } })
+    .sort({ 'playersJumped.at': -1 })
+    .limit(LISTED + 1)
+    .toArray();
+  return kind(
+    found.flatMap(({ playersJumped, ...server }) => (playersJumped ? [{ server, ...playersJumped }] : [])),
+  );
+}
+
 async function unusualServers({ servers }: AttentionDeps): Promise<UnusualFigures['unusualVotes']> {
   const found = await servers
     .find({ 'unusualVotes.votes': { $gt: 0 }, removedAt: null }, { projection: { name: 1, unusualVotes: 1 } })
@@ -175,22 +202,50 @@ async function unusualServers({ servers }: AttentionDeps): Promise<UnusualFigure
   );
 }
 
-async function serversWithWaitingVotes({ servers }: AttentionDeps): Promise<UnusualFigures['waitingVotes']> {
-  const found = await servers
+async function serversWithWaitingVotes(sources: AttentionDeps): Promise<UnusualFigures['waitingVotes']> {
+  const found = await sources.servers
     .find(
       { 'ranked.waiting': { $gt: 0 }, removedAt: null },
-      { projection: { name: 1, 'ranked.waiting': 1, 'ranked.votesCount': 1 } },
+      { projection: { name: 1, 'ranked.waiting': 1, 'ranked.votesCount': 1, 'voteAllowance.votes': 1 } },
     )
     .sort({ 'ranked.waiting': -1 })
     .limit(LISTED + 1)
     .toArray();
+  const busiest = await busiestDays(
+    sources,
+    found.map(({ _id }) => _id),
+  );
   return kind(
-    found.map(({ ranked, ...server }) => ({
+    found.map(({ ranked, voteAllowance, ...server }) => ({
       server,
       waiting: ranked?.waiting ?? 0,
       votesCount: ranked?.votesCount ?? 0,
+      busiestDay: busiest.get(server._id.toHexString()) ?? 0,
+      allowed: voteAllowance?.votes ?? 0,
     })),
   );
+}
+
+/** The most votes of a day of the ranking, by server. */
+async function busiestDays(
+  { voteCounters, clock }: AttentionDeps,
+  serverIds: ObjectId[],
+): Promise<Map<string, number>> {
+  if (serverIds.length === 0) return new Map();
+  const days = rankingDays(dayOf(clock.now()));
+  const months = [...new Set(days.map((day) => day.slice(0, 7)))];
+  const counters = voteCounters.find(
+    { serverId: { $in: serverIds }, month: { $in: months } },
+    { projection: { _id: 0, serverId: 1, month: 1, days: 1 } },
+  );
+  const busiest = new Map<string, number>();
+  for await (const counter of counters) {
+    const id = counter.serverId.toHexString();
+    const ofMonth = days.filter((day) => day.startsWith(counter.month));
+    const votes = ofMonth.map((day) => counter.days[day.slice(8)] ?? 0);
+    busiest.set(id, Math.max(busiest.get(id) ?? 0, ...votes));
+  }
+  return busiest;
 }
 
 function kind<T>(rows: T[]): Kind<T> {

@@ -1,8 +1,9 @@
-import type { Collection, ObjectId, WithId } from 'mongodb';
-import { playersSource } from '../history/current-status.ts';
+import type { Collection, ObjectId } from 'mongodb';
 import type { DailyStats } from '../history/daily-stats.ts';
 import { after, type Clock, DAY } from '../platform/clock.ts';
 import { addDays, dayOf } from '../platform/periods/period-marks.ts';
+import { CURRENT_PLAYERS, playersSeen } from '../ranking/evidence/players-seen.ts';
+import { countedPlayers } from '../ranking/evidence/weigh-day.ts';
 import type { Server } from '../servers/server.ts';
 import type { Vote } from '../votes/vote.ts';
 import type { VoteCounter } from '../votes/vote-counter.ts';
@@ -18,15 +19,13 @@ type FindDeps = {
 
 /** Up to this many votes of a server in 24 h, with the API and the vote form together, are not unusual. */
 const ALWAYS_ALLOWED = 50;
-/** Up to this many votes for each player of the peak are not unusual. The peak counts as at least `FEWEST_PLAYERS`. */
+/** Up to this many votes for each player are not unusual. A server counts as one with at least `FEWEST_PLAYERS`. */
 const VOTES_A_PLAYER = 10;
 const FEWEST_PLAYERS = 5;
-/** The highest number of players that a probe saw counts for this many days. */
-const PEAK_DAYS = 7;
 
-/** Whether the votes of 24 h are too many for a server whose highest recent number of players is `peakPlayers`. */
-export function isUnusual(votes: number, peakPlayers: number): boolean {
-  return votes > Math.max(ALWAYS_ALLOWED, VOTES_A_PLAYER * Math.max(peakPlayers, FEWEST_PLAYERS));
+/** Whether the votes of 24 h are too many for a server with this many players. */
+export function isUnusual(votes: number, players: number): boolean {
+  return votes > Math.max(ALWAYS_ALLOWED, VOTES_A_PLAYER * Math.max(players, FEWEST_PLAYERS));
 }
 
 type Suspect = { serverId: ObjectId; players: number };
@@ -79,46 +78,24 @@ async function suspects({ servers, voteCounters, dailyStats }: FindDeps, now: Da
     counts.set(_id.toHexString(), votes);
     ids.push(_id);
   }
-  const listed = servers.find(
-    { _id: { $in: ids }, removedAt: null },
-    {
-      projection: {
-        'daily.peakPlayers': 1,
-        'current.onlinePlayers': 1,
-        'current.playersSource': 1,
-        'probe.succeededAt': 1,
-        'lastReport.at': 1,
-      },
-    },
-  );
-  const all: Suspect[] = [];
-  for await (const server of listed) {
-    const { _id } = server;
-    const players = await believedPlayers(dailyStats, server, dayOf(now));
-    if (isUnusual(counts.get(_id.toHexString()) ?? 0, players)) all.push({ serverId: _id, players });
-  }
-  return all;
-}
-
-/**
- * The highest recent number of players of a server: what probes saw, or what the server reported. A reported
- * number counts up to `MOST_REPORTED_PLAYERS`: otherwise a server that reports a million players could have any number
- * of votes.
- */
-async function believedPlayers(
-  dailyStats: Collection<DailyStats>,
-  { _id, daily, current, probe, lastReport }: WithId<Server>,
-  today: string,
-): Promise<number> {
-  const newest = Math.max(daily.peakPlayers, current.onlinePlayers);
-  if (!lastReport) return newest;
-  const days = { $gte: addDays(today, -PEAK_DAYS), $lte: today };
-  const peaks = await dailyStats
-    .find({ serverId: _id, day: days }, { projection: { 'probes.peakPlayers': 1 } })
-    .map(({ probes }) => probes.peakPlayers)
+  const listed = await servers
+    .find(
+      { _id: { $in: ids }, removedAt: null },
+      { projection: { ...CURRENT_PLAYERS, 'daily.peakPlayers': 1 } },
+    )
     .toArray();
-  const isProbed = playersSource({ current, probe, lastReport }) === 'probes';
-  return Math.max(Math.min(newest, MOST_REPORTED_PLAYERS), ...peaks, isProbed ? current.onlinePlayers : 0);
+  const seen = await playersSeen({ dailyStats }, listed, dayOf(now), now);
+  return listed.flatMap(({ _id, daily, current, lastReport }) => {
+    const id = _id.toHexString();
+    const probed = seen.get(id);
+    const reported = lastReport ? Math.max(daily.peakPlayers, current.onlinePlayers) : 0;
+    const players = Math.max(
+      probed ? countedPlayers(probed) : 0,
+      // A server may report any number.
+      Math.min(reported, MOST_REPORTED_PLAYERS),
+    );
+    return isUnusual(counts.get(id) ?? 0, players) ? [{ serverId: _id, players }] : [];
+  });
 }
 
 type Counted = Omit<NonNullable<Server['unusualVotes']>, 'at' | 'players'>;

@@ -15,6 +15,7 @@ import type { StoredSettings } from '../settings/stored-settings.ts';
 import type { Ask, Probe, ProbeFailure, Target } from './ask.ts';
 import type { Canary } from './canary.ts';
 import { comparedPlayers } from './players-differ.ts';
+import { jumpedPlayers } from './players-jump.ts';
 import { type Check, type SampleOfCheck, stateAfter } from './probe-state.ts';
 
 export type CheckDeps = WakeDeps &
@@ -186,7 +187,10 @@ async function record(
       ...probeFields({ ...state, claim }),
       ...currentFields(probe, startedAt, now),
       ...(probe.ok && probe.answer.onlinePlayers !== null
-        ? comparedPlayers(probe.answer.onlinePlayers, now)
+        ? {
+            ...comparedPlayers(probe.answer.onlinePlayers, now),
+            ...jumpedPlayers(before, probe.answer.onlinePlayers, now),
+          }
         : {}),
     };
     const after = await updateUnchanged(deps.servers, before, changes);

@@ -133,6 +133,13 @@ const playersDiffer = {
   probed: { type: Number, required: true },
 } as const;
 
+/** Set if a probe found many times the usual players (see probing/players-jump.ts). Operators see it for a week. */
+const playersJumped = {
+  at: { type: Date, required: true },
+  players: { type: Number, required: true },
+  usual: { type: Number, required: true },
+} as const;
+
 /** Set if a server has far more votes than players (see moderation/unusual-votes.ts). */
 const unusualVotes = {
   /** The time of the count. It covers the 24 hours before. */
@@ -230,6 +237,7 @@ const serverDefinition = {
   votesNamedSince: { type: Date },
   lastReport: { type: new Schema(lastReport, nested), default: null },
   playersDiffer: { type: new Schema(playersDiffer, nested) },
+  playersJumped: { type: new Schema(playersJumped, nested) },
   unusualVotes: { type: new Schema(unusualVotes, nested) },
   voteAllowance: { type: new Schema(voteAllowance, nested) },
 } as const;
@@ -268,6 +276,10 @@ serverSchema.index(
 serverSchema.index(
   { 'playersDiffer.at': -1 },
   { partialFilterExpression: { 'playersDiffer.at': { $exists: true } } },
+);
+serverSchema.index(
+  { 'playersJumped.at': -1 },
+  { partialFilterExpression: { 'playersJumped.at': { $exists: true } } },
 );
 serverSchema.index(
   { 'unusualVotes.votes': -1 },

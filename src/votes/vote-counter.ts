@@ -21,7 +21,7 @@ const voteCounterDefinition = {
   weighed: { type: Schema.Types.Mixed },
   /** For days that weigh less than their votes: the difference in tenths, `{'21': 4556}`. The ranking subtracts it. */
   less: { type: Schema.Types.Mixed },
-  /** For days that weigh less than their votes: how many votes weigh nothing until an operator decides. */
+  /** For days that weigh less than their votes: how many votes weigh nothing until an operator allows them. */
   waiting: { type: Schema.Types.Mixed },
   /**
    * Increases when an operator's decision changes the weights. All days are then weighed again, and a ranking that read
@@ -44,12 +44,15 @@ export type DayWeight = {
   tenths: number;
   /** True if the day is over and its statistics are computed: only a recount or an operator changes the weight. */
   isFinal: boolean;
-  /** The most players that a probe saw on this day and the 30 days before; null if probes see no number. */
+  /** The players for which there was room (`countedPlayers`); null if probes see no number. */
   players: number | null;
-  /** How many votes weigh less because one network cast many. This field and the next three are absent if 0. */
+  /** The most players that a probe saw on this day and the 30 days before, if that is more than `players`. */
+  seen?: number;
+  /** How many votes weigh less because one network cast many. This field and the next four are absent if 0. */
   network?: number;
   newcomers?: number;
   api?: number;
+  unknown?: number;
   waiting?: number;
 };
 

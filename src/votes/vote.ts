@@ -155,6 +155,11 @@ const voteDefinition = {
   usernameKey: { type: String, required: true },
   /** Numbers a player's votes for a server in time order: live votes from 1 up, imported votes below 0. */
   seq: { type: Number, required: true },
+  /**
+   * How many of the player's votes for the server until this one were cast on its page, excluded ones too. Absent if 0,
+   * and in votes of older versions.
+   */
+  pageVotes: { type: Number },
   votedAt: { type: Date, required: true },
   tokenId: { type: Schema.Types.ObjectId, default: null },
   /** Absent in imported votes, and in votes of older versions, which were all cast with the API. */

@@ -894,6 +894,7 @@ async function giveOperatorsWork(): Promise<void> {
         $set: {
           hiddenAt: now,
           playersDiffer: { at: now, reported: 90, probed: 1 },
+          playersJumped: { at: now, players: 900, usual: 4 },
           unusualVotes: { at: now, tokenId: busy.tokenId, votes: 90, players: 1 },
           ranked: { votesCount: 90, probedUptime: null, rankVotes: 50, waiting: 40 },
         },

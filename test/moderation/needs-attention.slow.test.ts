@@ -50,7 +50,12 @@ test('an empty listing needs nothing', async () => {
     unfetched: none,
     failed: none,
   });
-  expect(await unusualFigures(deps)).toEqual({ unusualVotes: none, waitingVotes: none, playersDiffer: none });
+  expect(await unusualFigures(deps)).toEqual({
+    unusualVotes: none,
+    waitingVotes: none,
+    playersJumped: none,
+    playersDiffer: none,
+  });
   expect(await heldVotes(deps)).toEqual({ rows: [], next: null });
   const counts = { held: 0, reviews: 0, complaints: 0, listeners: 0, servers: 0, figures: 0 };
   expect(await countAttention(deps)).toEqual(counts);
@@ -172,6 +177,15 @@ function ballots(count: number, serverId: ObjectId, tokenOf: (i: number) => Obje
   return Array.from({ length: count }, (_, i) => ({ serverId, username: `p${i}`, tokenId: tokenOf(i) }));
 }
 
+/** Four days on which our checks saw so many players. */
+async function addPeaks(serverId: ObjectId, peakPlayers: number) {
+  const probes = { ...emptySums(), onlineSeconds: 86_400, peakPlayers };
+  const days = ['2026-05-15', '2026-05-16', '2026-05-17', '2026-05-18'];
+  await deps.dailyStats.insertMany(
+    days.map((day) => ({ _id: new ObjectId(), serverId, day, probes, reports: emptySums() })),
+  );
+}
+
 describe('unusual votes', () => {
   test.each([
     [50, 0, false],
@@ -191,7 +205,7 @@ describe('unusual votes', () => {
       ObjectId,
     ];
     const tokenId = new ObjectId();
-    await deps.servers.updateOne({ _id: busy }, { $set: { 'daily.peakPlayers': 100 } });
+    await addPeaks(busy, 100);
     const one = () => tokenId;
     await acceptAll(deps, [
       ...ballots(55, flooded, one),
@@ -271,16 +285,23 @@ describe('unusual votes', () => {
       expect(await findUnusual()).toEqual({ found: 0 });
       const serverId = await voted(501, reported);
       expect(await findUnusual()).toEqual({ found: 1 });
-      const probes = { ...emptySums(), peakPlayers: 51 };
-      const day = { _id: new ObjectId(), serverId, day: '2026-05-18', probes, reports: emptySums() };
-      await deps.dailyStats.insertOne(day);
+      await addPeaks(serverId, 51);
       expect(await findUnusual()).toEqual({ found: 0 });
     });
+  });
 
-    test('are usual where the newest count is a probe’s own', async () => {
-      await voted(501, { ...reported, 'probe.succeededAt': now, 'current.onlinePlayers': 60 });
-      expect(await findUnusual()).toEqual({ found: 0 });
-    });
+  test('of a server whose checks suddenly find 1,000 players are found: 25 of them count', async () => {
+    const serverId = await addOne();
+    await addPeaks(serverId, 15);
+    const answer = { 'current.onlinePlayers': 1_000, 'probe.succeededAt': now, 'probe.checkedAt': now };
+    await deps.servers.updateOne({ _id: serverId }, { $set: answer });
+    await acceptAll(
+      deps,
+      ballots(301, serverId, () => new ObjectId()),
+    );
+    clock.move(HOUR);
+    expect(await findUnusual()).toEqual({ found: 1 });
+    expect((await unusualFigures(deps)).unusualVotes.rows).toMatchObject([{ votes: 301, players: 30 }]);
   });
 
   test('over midnight are one day', async () => {

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { expect, it } from 'vitest';
 import { after, MINUTE } from '../../src/platform/clock.ts';
-import { dayOf } from '../../src/platform/periods/period-marks.ts';
+import { addDays, dayOf } from '../../src/platform/periods/period-marks.ts';
 import { playersSeen } from '../../src/ranking/evidence/players-seen.ts';
 import { listServer, NOTHING } from '../history/samples.ts';
 import { testDeps } from '../support/test-deps.ts';
@@ -19,7 +19,7 @@ const SERVERS = {
   'not asked': { sums: {} },
 };
 
-it('knows the players of a server only from checks that saw a number', async () => {
+it('knows the players of a server from its checks; hidden ones count as ten', async () => {
   const deps = await testDeps();
   const now = deps.clock.now();
   const day = dayOf(now);
@@ -44,9 +44,34 @@ it('knows the players of a server only from checks that saw a number', async () 
   const servers = await deps.servers.find({ _id: { $in: [...ids.values()] } }).toArray();
   const seen = await playersSeen(deps, servers, day, now);
   expect(Object.fromEntries([...ids].map(([name, id]) => [name, seen.get(id.toHexString())]))).toEqual({
-    counted: 4,
-    offline: 0,
-    'hidden for a while': 7,
-    'hidden before, and not now': 5,
+    counted: { most: 4, usual: 0 },
+    offline: { most: 0, usual: 0 },
+    hidden: { most: 10, usual: 0 },
+    'hidden, and offline for a while': { most: 10, usual: 0 },
+    'hidden for a while': { most: 10, usual: 0 },
+    'hidden before, and not now': { most: 10, usual: 0 },
   });
+});
+
+it('takes the median of the seven days before as usual, and days without a check as 0', async () => {
+  const deps = await testDeps();
+  const now = deps.clock.now();
+  const today = dayOf(now);
+  const seenAfter = async (players: (number | 'hidden' | null)[]) => {
+    const serverId = await listServer(deps);
+    const stats = players.flatMap((peakPlayers, before) => {
+      if (peakPlayers === null) return [];
+      const sums = peakPlayers === 'hidden' ? { hiddenSeconds: 900 } : { peakPlayers };
+      const day = addDays(today, -before - 1);
+      const probes = { ...NOTHING, onlineSeconds: 900, ...sums };
+      return [{ _id: new ObjectId(), serverId, day, probes, reports: NOTHING }];
+    });
+    await deps.dailyStats.insertMany(stats);
+    const server = await deps.servers.findOne({ _id: serverId });
+    return (await playersSeen(deps, server ? [server] : [], today, now)).get(serverId.toHexString());
+  };
+  expect(await seenAfter([900, 20, 10, 30, 40, 15, 25, 1_000])).toEqual({ most: 1_000, usual: 25 });
+  expect(await seenAfter([600, 600, 600])).toEqual({ most: 600, usual: 0 });
+  expect(await seenAfter([600, 600, 600, 500])).toEqual({ most: 600, usual: 500 });
+  expect(await seenAfter([null, null, 12, 'hidden', 14, 13])).toEqual({ most: 14, usual: 10 });
 });

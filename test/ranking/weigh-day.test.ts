@@ -1,21 +1,28 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type DayEvidence, networkWeights, weighDay } from '../../src/ranking/evidence/weigh-day.ts';
+import {
+  countedPlayers,
+  type DayEvidence,
+  networkWeights,
+  weighDay,
+} from '../../src/ranking/evidence/weigh-day.ts';
 
-type Part = Partial<Omit<DayEvidence, 'form' | 'api' | 'network'>> & {
+type Part = Partial<Omit<DayEvidence, 'form' | 'api' | 'network' | 'players'>> & {
+  /** Seen today and usually. */
+  players?: number | null;
   form?: Partial<DayEvidence['form']>;
   api?: Partial<DayEvidence['api']>;
   network?: Partial<DayEvidence['network']>;
 };
 
-function evidence({ form, api, network, ...rest }: Part): DayEvidence {
+function evidence({ form, api, network, players = 12, ...rest }: Part): DayEvidence {
   return {
     imported: 0,
-    players: 12,
+    players: players === null ? null : { most: players, usual: players },
     allowance: 0,
     ...rest,
     form: { regulars: 0, newcomers: 0, ...form },
-    api: { regulars: 0, newcomers: 0, ...api },
+    api: { regulars: 0, newcomers: 0, unknown: 0, ...api },
     network: { tenths: 0, nothing: 0, ...network },
   };
 }
@@ -51,6 +58,27 @@ it('lets votes above ten for each player, at least 50, wait; those with evidence
     network: { tenths: 5, nothing: 3 },
   });
   expect(mixed).toEqual({ tenths: 1_200, network: 3, waiting: 85 });
+});
+
+it('counts votes of the API by names that never voted on the page up to 20, and lets the others wait', () => {
+  expect(weigh({ api: { unknown: 37 } })).toEqual({ tenths: 200, unknown: 17 });
+  expect(weigh({ players: 1_000, api: { unknown: 1_500 } })).toEqual({ tenths: 200, unknown: 1_480 });
+  // They are new names, and fill the rooms that known names leave.
+  expect(weigh({ players: 0, form: { newcomers: 15 }, api: { unknown: 30 } })).toEqual({
+    tenths: 215,
+    newcomers: 15,
+    unknown: 10,
+  });
+  expect(weigh({ api: { regulars: 50, unknown: 15 } })).toEqual({ tenths: 600, unknown: 5 });
+  expect(weigh({ allowance: 40, api: { unknown: 37 } })).toEqual({ tenths: 370 });
+});
+
+it('counts more than 25 players up to twice the usual ones', () => {
+  expect(countedPlayers({ most: 1_000, usual: 15 })).toBe(30);
+  expect(countedPlayers({ most: 1_000, usual: 0 })).toBe(25);
+  expect(countedPlayers({ most: 12, usual: 0 })).toBe(12);
+  expect(countedPlayers({ most: 400, usual: 300 })).toBe(400);
+  expect(countedPlayers(null)).toBe(25);
 });
 
 it('takes a server where no check sees players as one with 25, and an operator’s allowance as evidence', () => {
@@ -102,9 +130,9 @@ const upTo = (max: number) => fc.integer({ min: 0, max });
 const anyEvidence = fc.record({
   imported: upTo(50),
   form: fc.record({ regulars: upTo(300), newcomers: upTo(300) }),
-  api: fc.record({ regulars: upTo(300), newcomers: upTo(300) }),
+  api: fc.record({ regulars: upTo(300), newcomers: upTo(300), unknown: upTo(300) }),
   network: fc.record({ tenths: upTo(100), nothing: upTo(100) }),
-  players: fc.option(upTo(40)),
+  players: fc.option(fc.record({ most: upTo(200), usual: upTo(40) })),
   allowance: fc.constantFrom(0, 0, 100, 1_000),
 });
 
@@ -115,21 +143,23 @@ it('gives each vote one weight and one reason, and a further vote never lowers t
     (of) => (of.form.newcomers += 1),
     (of) => (of.api.regulars += 1),
     (of) => (of.api.newcomers += 1),
+    (of) => (of.api.unknown += 1),
     (of) => (of.network.tenths += 1),
     (of) => (of.network.nothing += 1),
   ];
   fc.assert(
     fc.property(anyEvidence, fc.constantFrom(...kinds), (of, add) => {
-      const { tenths, network = 0, newcomers = 0, api = 0, waiting = 0 } = weighDay(of);
+      const { tenths, network = 0, newcomers = 0, api = 0, unknown = 0, waiting = 0 } = weighDay(of);
       const votes =
         of.imported +
         of.form.regulars +
         of.form.newcomers +
         of.api.regulars +
         of.api.newcomers +
+        of.api.unknown +
         of.network.tenths +
         of.network.nothing;
-      const full = votes - network - newcomers - api - waiting;
+      const full = votes - network - newcomers - api - unknown - waiting;
       expect(full).toBeGreaterThanOrEqual(0);
       expect(tenths).toBeGreaterThanOrEqual(10 * full);
       expect(tenths).toBeLessThanOrEqual(10 * full + network + newcomers + api);

@@ -133,6 +133,46 @@ it('knows regulars by their counted votes, here or imported, and counts imported
   expect(days.at(-2)).toMatchObject({ votes: 70, rankVotes: 50, waiting: 20, players: 2 });
 });
 
+it('counts votes of the API by names that voted on the page; of others 20 a day until they are allowed', async () => {
+  const { deps } = await rankingAt();
+  const serverId = await listServer(deps);
+  await addPeak(deps, serverId, YESTERDAY, 15);
+  const excluded = { excludedAt: new Date(), excludedBy: [new ObjectId()] };
+  await cast(deps, serverId, '2026-11-14', [
+    ...names(10, () => ({ vote: { seq: 1, pageVotes: 1, ...excluded } }), 'bot'),
+    ...names(5, () => ({ vote: { seq: -1 } }), 'imported'),
+  ]);
+  const api = (pageVotes?: number) => () => ({
+    vote: { source: 'api' as const, seq: 2, ...(pageVotes ? { pageVotes } : {}) },
+  });
+  await cast(deps, serverId, YESTERDAY, [
+    ...names(30, api(1), 'known'),
+    ...names(5, api(), 'imported'),
+    ...names(10, api(1), 'bot'),
+    ...names(100, api(), 'invented'),
+  ]);
+  await recomputeRanks(deps);
+  // 35 known names and 20 of 110 others; all are new names, of which 45 count in full with 15 players.
+  const [yesterday] = (await rankVotesByDay(deps, serverId, YESTERDAY)).slice(-1);
+  expect(yesterday).toMatchObject({ votes: 145, rankVotes: 46, newcomers: 10, unknown: 90, waiting: 0 });
+  expect(await rankedOf(deps, serverId)).toMatchObject({ waiting: 90 });
+
+  await allowVotes(deps, serverId, { votes: 145, reason: 'Its website casts them.' }, 'op@example.org');
+  await recomputeRanks(deps);
+  expect(await rankedOf(deps, serverId)).toEqual({ votesCount: 150, probedUptime: null });
+});
+
+it('has room for more than 25 players only once they were seen for a while', async () => {
+  const { deps } = await rankingAt();
+  const serverId = await listServer(deps);
+  for (let day = 13; day < 20; day++) await addPeak(deps, serverId, `2026-11-${day}`, 15);
+  await addPeak(deps, serverId, YESTERDAY, 1_000);
+  await cast(deps, serverId, YESTERDAY, names(100));
+  await recomputeRanks(deps);
+  const [yesterday] = (await rankVotesByDay(deps, serverId, YESTERDAY)).slice(-1);
+  expect(yesterday).toMatchObject({ votes: 100, rankVotes: 91, newcomers: 10, players: 30, seen: 1_000 });
+});
+
 it('counts more of a network if they were cast with old accounts', async () => {
   const { deps } = await rankingAt();
   const serverId = await listServer(deps);

@@ -43,6 +43,7 @@ const TABLE: Record<string, Access> = {
   'GET /operator/complaints': 'operator',
   'POST /operator/attention/held': 'operator',
   'POST /operator/attention/held/undo': 'operator',
+  'POST /operator/attention/allow-votes': 'operator',
   'POST /operator/attention/held/block': 'operator',
   'POST /operator/attention/reviews': 'operator',
   'POST /operator/attention/reports': 'operator',

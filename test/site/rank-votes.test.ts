@@ -81,6 +81,30 @@ test('the owner sees how many votes count for the rank, and why the others do no
   expect(file.body.split('\r\n')[0]).toBe('\u{feff}day,votes');
 });
 
+test('one press in the inbox allows the votes that wait, and one takes it back', async () => {
+  const { deps } = web;
+  const inbox = '/operator?tab=figures';
+  const page = await getPage(web, inbox, operator.headers);
+  expect(textOf(page.body)).toMatch(/Bought 500 500 380 Allow 500 a day/);
+  const server = bought.toHexString();
+  const allow = (votes: string, before: string, by: SignedInUser) =>
+    sendForm(web, '/operator/attention/allow-votes', { server, votes, before }, by.headers);
+  expect((await allow('500', '0', owner)).statusCode).toBeGreaterThanOrEqual(400);
+  const { headers } = await allow('500', '0', operator);
+  expect(headers.location).toBe(`/operator?tab=figures&done=allowed&server=${server}&before=0`);
+  const done = await getPage(web, String(headers.location), operator.headers);
+  expect(textOf(done.body)).toContain('Bought : 500 votes a day need no evidence.');
+  expect(textOf(done.body)).toContain('Allowed from the next ranking on');
+  expect(done.body).toMatch(/name="votes" value="0"[\s\S]*Undo/);
+  await allow('0', '500', operator);
+  expect((await deps.servers.findOne({ _id: bought }))?.voteAllowance).toMatchObject({ votes: 0 });
+  const none = { server: new ObjectId().toHexString(), votes: '5', before: '0' };
+  expect((await sendForm(web, '/operator/attention/allow-votes', none, operator.headers)).statusCode).toBe(
+    404,
+  );
+  await recomputeRanks(deps);
+});
+
 test('votes that wait need an operator’s attention, and one decision counts them', async () => {
   const { deps } = web;
   const { waitingVotes } = await unusualFigures(deps);

@@ -41,15 +41,36 @@ export const LISTING = {
   '{each} for each player of the server count in full, and at least {fewest}. Further ones count a tenth.':
     'Je Spieler des Servers zählen {each} ganz, mindestens aber {fewest}. Weitere zählen ein Zehntel.',
   'Votes through the API': 'Stimmen über die API',
-  'The server’s own website or plugin casts them, so we see no network. {each} for each player count in full, and at least {fewest}. Further ones count a tenth.':
-    'Die Website oder das Plugin des Servers gibt sie ab, daher sehen wir kein Netz. Je Spieler zählen {each} ganz, mindestens aber {fewest}. Weitere zählen ein Zehntel.',
+  'The server’s own website or plugin casts them, so we see no network, and names could be invented. Votes of names that have voted on the server’s page before count in full up to {each} for each player, and at least {fewest}; further ones count a tenth. Of other names, {fewest} votes count in full; further ones do not count until an operator allows them.':
+    'Die Website oder das Plugin des Servers gibt sie ab, daher sehen wir kein Netz, und Namen könnten erfunden sein. Stimmen von Namen, die schon auf der Seite des Servers abgestimmt haben, zählen bis zu {each} je Spieler ganz, mindestens aber {fewest}; weitere zählen ein Zehntel. Von anderen Namen zählen {fewest} Stimmen ganz; weitere zählen erst, wenn ein Betreiber sie erlaubt.',
   'All votes of the day': 'Alle Stimmen des Tages',
   'More than {each} for each player, and more than {fewest}, do not count for the rank until an operator allows them.':
     'Was über {each} je Spieler und über {fewest} hinausgeht, zählt für den Rang erst, wenn ein Betreiber es erlaubt.',
-  '“Players” is the highest number that our own checks saw on the day or in the {days} days before. A server’s own reports do not count. More than {most} players count as {most}, because a game server can tell us any number. Where our checks see no number, because the server hides it, the game cannot be asked or was not asked yet, {players} are assumed.':
-    '„Spieler“ ist die höchste Zahl, die unsere eigenen Prüfungen an dem Tag oder in den {days} Tagen davor sahen. Eigene Meldungen eines Servers zählen nicht. Mehr als {most} Spieler zählen als {most}, weil ein Spielserver uns jede Zahl nennen kann. Wo unsere Prüfungen keine Zahl sehen, weil der Server sie verbirgt, sich das Spiel nicht abfragen lässt oder noch nicht abgefragt wurde, werden {players} angenommen.',
+  '“Players” is the highest number that our own checks saw on the day or in the {days} days before. A game server can tell us any number, so more than {players} count only up to twice the usual number, the median of the seven days before, and more than {most} as {most}. A server’s own reports do not count. A server that hides its players counts as one with {hidden}. Where our checks see no number, because the game cannot be asked or was not asked yet, {players} are assumed.':
+    '„Spieler“ ist die höchste Zahl, die unsere eigenen Prüfungen an dem Tag oder in den {days} Tagen davor sahen. Ein Spielserver kann uns jede Zahl nennen, daher zählen mehr als {players} nur bis zum Doppelten der üblichen Zahl, des Medians der sieben Tage davor, und mehr als {most} als {most}. Eigene Meldungen eines Servers zählen nicht. Ein Server, der seine Spieler verbirgt, zählt wie einer mit {hidden}. Wo unsere Prüfungen keine Zahl sehen, weil sich das Spiel nicht abfragen lässt oder noch nicht abgefragt wurde, werden {players} angenommen.',
   'For example, a server with at most {players} players gets {votes} votes of new names in a day. From one network they count as {together}, from {votes} networks as {apart}. A vote party of 200 at a server with 120 players counts in full.':
     'Zum Beispiel bekommt ein Server mit höchstens {players} Spielern an einem Tag {votes} Stimmen neuer Namen. Aus einem Netz zählen sie als {together}, aus {votes} Netzen als {apart}. Eine Abstimmung von 200 Spielern auf einem Server mit 120 Spielern zählt ganz.',
+  'What honest servers keep': 'Was ehrliche Server behalten',
+  'A large server that joins: 600 players, 420 votes a day':
+    'Ein großer Server kommt dazu: 600 Spieler, 420 Stimmen am Tag',
+  'The same, with votes that were imported from another list':
+    'Der gleiche, mit Stimmen, die aus einer anderen Liste übernommen wurden',
+  'A video brings 370 players and 600 votes a day to a server with 30 and 40':
+    'Ein Video bringt einem Server mit 30 Spielern und 40 Stimmen am Tag 370 Spieler und 600 Stimmen dazu',
+  'A small server: 12 players, 37 votes a day': 'Ein kleiner Server: 12 Spieler, 37 Stimmen am Tag',
+  'The same, and all its votes come through the API':
+    'Der gleiche, und alle seine Stimmen kommen über die API',
+  'An operator can allow the votes of the first days.':
+    'Ein Betreiber kann die Stimmen der ersten Tage erlauben.',
+  'With its imported history of players, all count at once.':
+    'Mit seinem übernommenen Spielerverlauf zählen sofort alle.',
+  'Nothing is needed.': 'Nichts ist nötig.',
+  'An operator allows its votes, with one press. Or its players vote on the page once: then their names are known.':
+    'Ein Betreiber erlaubt seine Stimmen mit einem Klick. Oder seine Spieler stimmen einmal auf der Seite ab: Dann sind ihre Namen bekannt.',
+  '{counted} of {votes}': '{counted} von {votes}',
+  'Counted a day, first {days} days': 'Gezählt am Tag, in den ersten {days} Tagen',
+  'After them': 'Danach',
+  'What helps': 'Was hilft',
   'Votes from before {day}, and votes that were imported, count in full.':
     'Stimmen von vor dem {day} und importierte Stimmen zählen ganz.',
   'A further vote never lowers a rank, so nobody harms a server by voting for it. The owner sees on the statistics page how many votes count, and why the others do not.':

@@ -194,11 +194,13 @@ export const SERVERS = {
     'Die {votes} der letzten {days} Tage zählen für den Rang als <strong>{rankVotes}</strong>.',
   'Votes that weigh less for the rank': 'Stimmen, die für den Rang weniger wiegen',
   'Days on which votes weigh less': 'Tage, an denen Stimmen weniger wiegen',
-  'Most players seen': 'Höchste Spielerzahl',
+  'Players counted': 'Gezählte Spieler',
+  '{players} of {seen}: unusually many': '{players} von {seen}: ungewöhnlich viele',
   'not seen: {players} assumed': 'nicht gesehen: {players} angenommen',
   'of one network': 'aus einem Netz',
   'of new names': 'von neuen Namen',
   'through the API': 'über die API',
+  'through the API, of unknown names': 'über die API, von unbekannten Namen',
   'waiting for an operator': 'warten auf einen Betreiber',
   'since the last ranking': 'seit der letzten Berechnung',
   'More than {full} votes of a day came from one network: {tenths} further ones count a tenth each, the rest not.':
@@ -207,6 +209,8 @@ export const SERVERS = {
     'An einem Tag stimmten mehr neue Namen ab als {each} je Spieler, und mehr als {fewest}: Weitere zählen ein Zehntel.',
   'More votes of a day came through the API than {each} for each player, and more than {fewest}: further ones count a tenth.':
     'An einem Tag kamen mehr Stimmen über die API als {each} je Spieler, und mehr als {fewest}: Weitere zählen ein Zehntel.',
+  'More than {fewest} votes of a day came through the API with names that never voted on this server’s page: those above do not count for the rank until an operator allows them. Once a name has voted on the page, its votes through the API are known.':
+    'An einem Tag kamen mehr als {fewest} Stimmen über die API von Namen, die nie auf der Seite dieses Servers abgestimmt haben: Was darüber liegt, zählt für den Rang erst, wenn ein Betreiber es erlaubt. Hat ein Name einmal auf der Seite abgestimmt, sind seine Stimmen über die API bekannt.',
   'A day had more votes than {each} for each player, and more than {fewest}: those above do not count for the rank until an operator allows them.':
     'Ein Tag hatte mehr Stimmen als {each} je Spieler, und mehr als {fewest}: Was darüber liegt, zählt für den Rang erst, wenn ein Betreiber es erlaubt.',
   'They were cast since the last ranking. The next one counts them.':

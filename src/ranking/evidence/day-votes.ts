@@ -4,7 +4,7 @@ import { startOf } from '../../platform/periods/period-marks.ts';
 import { EXCLUDED_VOTES, type Vote } from '../../votes/vote.ts';
 import { playerHash } from '../../votes/web/origin-keys.ts';
 import type { CrowdedNetwork } from './crowded-networks.ts';
-import { knownNames } from './known-names.ts';
+import { knownNames, type NameEvidence } from './known-names.ts';
 import { type DayEvidence, NEW_VOTES, type NetworkVote, networkWeights } from './weigh-day.ts';
 
 type ReadDeps = { votes: Collection<Vote>; config: { SECRET_KEY: string } };
@@ -18,7 +18,7 @@ const CHUNK = 1_000;
 export const noVotes = (): DayVotes => ({
   imported: 0,
   form: { regulars: 0, newcomers: 0 },
-  api: { regulars: 0, newcomers: 0 },
+  api: { regulars: 0, newcomers: 0, unknown: 0 },
   network: { tenths: 0, nothing: 0 },
 });
 
@@ -27,11 +27,13 @@ const dayRange = (day: string) => ({ $gte: startOf(day), $lt: after(startOf(day)
 const isImported = { $lt: ['$seq', 0] };
 const isForm = { $eq: ['$source', 'web'] };
 const isRegular = { $gt: ['$seq', NEW_VOTES + 1] };
+/** Whether the player has voted on the server's page. */
+const isKnown = { $gt: ['$pageVotes', 0] };
 const not = (condition: Document) => ({ $not: [condition] });
 const votesWhere = (...all: Document[]) => ({ $sum: { $cond: [{ $and: all }, 1, 0] } });
 
 /**
- * Counts the votes of servers on a UTC day by the fields of each vote: its number and its source. Excluded votes are
+ * Counts the votes of servers on a UTC day by the fields of each vote: its numbers and its source. Excluded votes are
  * left out. The result is not exact if networks are crowded, or if earlier votes of a player were excluded or imported.
  * For such days, use `readVotes`.
  */
@@ -50,15 +52,16 @@ export async function countVotes(
           imported: votesWhere(isImported),
           formRegulars: votesWhere(live, isForm, isRegular),
           formNewcomers: votesWhere(live, isForm, not(isRegular)),
-          apiRegulars: votesWhere(live, not(isForm), isRegular),
-          apiNewcomers: votesWhere(live, not(isForm), not(isRegular)),
+          apiRegulars: votesWhere(live, not(isForm), isKnown, isRegular),
+          apiNewcomers: votesWhere(live, not(isForm), isKnown, not(isRegular)),
+          apiUnknown: votesWhere(live, not(isForm), not(isKnown)),
         },
       },
       {
         $project: {
           imported: 1,
           form: { regulars: '$formRegulars', newcomers: '$formNewcomers' },
-          api: { regulars: '$apiRegulars', newcomers: '$apiNewcomers' },
+          api: { regulars: '$apiRegulars', newcomers: '$apiNewcomers', unknown: '$apiUnknown' },
           network: { tenths: { $literal: 0 }, nothing: { $literal: 0 } },
         },
       },
@@ -114,12 +117,13 @@ export async function readVotes(
   const members: Member[] = [];
 
   const take = async (chunk: ReadVote[]) => {
-    const regulars = await known.areRegulars(chunk);
+    const names = await known.lookUp(chunk);
     for (const [i, { usernameKey, seq, source }] of chunk.entries()) {
-      const isRegular = regulars[i] === true;
+      const { isRegular, isKnown } = names[i] as NameEvidence;
       const player = networks.length > 0 && source === 'web' ? playerHash(deps, usernameKey) : '';
       const of = networksOf.get(player);
       if (seq < 0) counted.imported += 1;
+      else if (source !== 'web' && !isKnown) counted.api.unknown += 1;
       else if (!of) countOne(source === 'web' ? counted.form : counted.api, isRegular);
       else {
         const member = { isRegular, isProven: isRegular || established.has(player), weight: 10 };
@@ -151,7 +155,7 @@ function countOne(of: { regulars: number; newcomers: number }, isRegular: boolea
   else of.newcomers += 1;
 }
 
-type ReadVote = Pick<Vote, 'usernameKey' | 'seq' | 'source'>;
+type ReadVote = Pick<Vote, 'usernameKey' | 'seq' | 'pageVotes' | 'source'>;
 
 async function inChunks(
   votes: Collection<Vote>,
@@ -160,7 +164,7 @@ async function inChunks(
 ): Promise<void> {
   const cursor = votes
     .find(filter, { hint: 'serverId_1_votedAt_1' })
-    .project<ReadVote>({ _id: 0, usernameKey: 1, seq: 1, source: 1 })
+    .project<ReadVote>({ _id: 0, usernameKey: 1, seq: 1, pageVotes: 1, source: 1 })
     .batchSize(CHUNK);
   let chunk: ReadVote[] = [];
   for await (const vote of cursor) {

@@ -2,13 +2,20 @@ import type { Collection, ObjectId } from 'mongodb';
 import { EXCLUDED_VOTES, type Vote } from '../../votes/vote.ts';
 import { NEW_VOTES } from './weigh-day.ts';
 
-type Named = Pick<Vote, 'usernameKey' | 'seq'>;
-
-export type KnownNames = { areRegulars(votes: Named[]): Promise<boolean[]> };
+type Named = Pick<Vote, 'usernameKey' | 'seq' | 'pageVotes'>;
 
 /**
- * Finds regulars: players with more than `NEW_VOTES` earlier votes for the server. A vote with the number 5 follows
- * four votes of its player. Excluded votes are subtracted; imported votes, whose numbers are negative, are added.
+ * What earlier votes say about a name. `isRegular`: it has more than `NEW_VOTES` of them. `isKnown`: it has voted on
+ * the server's page, or its votes were imported.
+ */
+export type NameEvidence = { isRegular: boolean; isKnown: boolean };
+
+/** `lookUp`: the evidence for the name of each vote, in the given order. */
+export type KnownNames = { lookUp(votes: Named[]): Promise<NameEvidence[]> };
+
+/**
+ * Finds regulars and known names. A vote with the number 5 follows four votes of its player; `pageVotes` counts those
+ * on the page. Excluded votes are subtracted from both; imported votes, whose numbers are negative, are added.
  *
  * @param before - the end of the day that is weighed
  */
@@ -17,25 +24,39 @@ export async function knownNames(
   serverId: ObjectId,
   before: Date,
 ): Promise<KnownNames> {
-  const excluded = votes.aggregate<{ _id: string; votes: number }>(
+  const excluded = votes.aggregate<{ _id: string; votes: number; onPage: number }>(
     [
       { $match: { serverId, votedAt: { $lt: before }, excludedAt: { $gt: new Date(0) } } },
-      { $group: { _id: '$usernameKey', votes: { $sum: 1 } } },
+      {
+        $group: {
+          _id: '$usernameKey',
+          votes: { $sum: 1 },
+          onPage: { $sum: { $cond: [{ $eq: ['$source', 'web'] }, 1, 0] } },
+        },
+      },
     ],
     { hint: EXCLUDED_VOTES, allowDiskUse: true },
   );
-  const excludedOf = new Map<string, number>();
-  for await (const { _id, votes } of excluded) excludedOf.set(_id, votes);
+  const excludedOf = new Map<string, { votes: number; onPage: number }>();
+  for await (const { _id, ...of } of excluded) excludedOf.set(_id, of);
   return {
-    async areRegulars(some) {
-      const earlier = some.map(({ usernameKey, seq }) => seq - 1 - (excludedOf.get(usernameKey) ?? 0));
+    async lookUp(some) {
+      const earlier = some.map(({ usernameKey, seq, pageVotes }) => {
+        const without = excludedOf.get(usernameKey) ?? { votes: 0, onPage: 0 };
+        return { votes: seq - 1 - without.votes, onPage: (pageVotes ?? 0) - without.onPage };
+      });
       const names = some.flatMap(({ usernameKey }, i) =>
-        (earlier[i] ?? 0) > NEW_VOTES ? [] : [usernameKey],
+        (earlier[i]?.votes ?? 0) > NEW_VOTES && (earlier[i]?.onPage ?? 0) > 0 ? [] : [usernameKey],
       );
-      const imported = names.length > 0 ? await importedVotes(votes, serverId, names) : new Map();
-      return some.map(
-        ({ usernameKey }, i) => (earlier[i] ?? 0) + (imported.get(usernameKey) ?? 0) > NEW_VOTES,
-      );
+      const imported =
+        names.length > 0 ? await importedVotes(votes, serverId, names) : new Map<string, number>();
+      return some.map(({ usernameKey }, i) => {
+        const more = imported.get(usernameKey) ?? 0;
+        return {
+          isRegular: (earlier[i]?.votes ?? 0) + more > NEW_VOTES,
+          isKnown: (earlier[i]?.onPage ?? 0) + more > 0,
+        };
+      });
     },
   };
 }

@@ -3,9 +3,12 @@ import { playersHidden, playersSource, STATUS_FIELDS, statusAt } from '../../his
 import type { DailyStats } from '../../history/daily-stats.ts';
 import { addDays } from '../../platform/periods/period-marks.ts';
 import type { Server } from '../../servers/server.ts';
+import { HIDDEN_PLAYERS, type PlayersSeen } from './weigh-day.ts';
 
 /** The highest number of players is that of the day itself and of this many days before it. */
 export const PLAYER_DAYS = 30;
+/** The usual number of players is the median of this many days before the day. */
+export const USUAL_DAYS = 7;
 
 /** The fields of a server that give its current number of players. */
 export const CURRENT_PLAYERS = {
@@ -17,15 +20,12 @@ export const CURRENT_PLAYERS = {
 
 type Seen = WithId<Pick<Server, 'current' | 'probe' | 'lastReport'>>;
 
-/**
- * `peak`: the most players. `visible` and `hidden`: seconds online in which the number of players was visible or hidden.
- * `offline`: seconds offline.
- */
-type Peak = { _id: ObjectId; peak: number; visible: number; hidden: number; offline: number };
+/** `most`: the most players; null if no check saw a number. `recent`: those of each of the days before, as known. */
+type Stored = { _id: ObjectId; most: number | null; recent: number[] };
 
 /**
- * The most players that our checks saw on each server, on a UTC day and the 30 days before. A server's own reports do
- * not count. A server is missing if no check saw a number, because there was no check or the server hides its players.
+ * The players that our checks saw on each server until a UTC day. A server's own reports do not count. A server is
+ * missing if no check saw a number, because there was no check or the game tells none.
  *
  * @param now - null unless `day` is today. Then the current number counts too, because today has no statistics yet
  */
@@ -34,43 +34,66 @@ export async function playersSeen(
   servers: Seen[],
   day: string,
   now: Date | null,
-): Promise<Map<string, number>> {
+): Promise<Map<string, PlayersSeen>> {
   const days = { $gte: addDays(day, -PLAYER_DAYS), $lte: day };
-  const hidden = { $ifNull: ['$probes.hiddenSeconds', 0] };
-  const peaks = dailyStats.aggregate<Peak>([
+  const isRecent = [{ $gte: ['$day', addDays(day, -USUAL_DAYS)] }, { $lt: ['$day', day] }];
+  const isKnown = { $ne: ['$players', null] };
+  const stored = dailyStats.aggregate<Stored>([
     { $match: { serverId: { $in: servers.map(({ _id }) => _id) }, day: days } },
+    { $project: { serverId: 1, day: 1, players: PLAYERS_OF_DAY } },
     {
       $group: {
         _id: '$serverId',
-        peak: { $max: '$probes.peakPlayers' },
-        visible: { $sum: { $subtract: ['$probes.onlineSeconds', hidden] } },
-        hidden: { $sum: hidden },
-        offline: { $sum: '$probes.offlineSeconds' },
+        most: { $max: '$players' },
+        recent: { $push: { $cond: [{ $and: [...isRecent, isKnown] }, '$players', '$$REMOVE'] } },
       },
     },
   ]);
-  const seen = new Map<string, number>();
-  for await (const { _id, peak, visible, hidden, offline } of peaks) {
-    // A server that was only offline had no players. A server that hid them while online may have had any number.
-    const isEmpty = offline > 0 && hidden === 0;
-    if (visible > 0 || isEmpty) seen.set(_id.toHexString(), peak);
+  const seen = new Map<string, PlayersSeen>();
+  for await (const { _id, most, recent } of stored) {
+    if (most !== null) seen.set(_id.toHexString(), { most, usual: usualOf(recent) });
   }
   if (!now) return seen;
   for (const server of servers) {
     const id = server._id.toHexString();
     const current = playersNow(server, now);
-    if (current !== null) seen.set(id, Math.max(seen.get(id) ?? 0, current));
+    const { most, usual } = seen.get(id) ?? { most: 0, usual: 0 };
+    if (current !== null) seen.set(id, { most: Math.max(most, current), usual });
   }
   return seen;
 }
 
+/** The median of the numbers of `USUAL_DAYS` days. Missing days count as 0. */
+function usualOf(numbers: number[]): number {
+  const days = Array.from({ length: USUAL_DAYS }, (_, i) => numbers[i] ?? 0);
+  return days.toSorted((a, b) => a - b)[Math.floor(USUAL_DAYS / 2)] ?? 0;
+}
+
+const HIDDEN_SECONDS = { $ifNull: ['$probes.hiddenSeconds', 0] };
+
+/** A server that hid its players may have had any number; one that was only offline had none. */
+const PLAYERS_OF_DAY = {
+  $cond: [
+    { $gt: ['$probes.onlineSeconds', HIDDEN_SECONDS] },
+    '$probes.peakPlayers',
+    {
+      $cond: [
+        { $gt: [HIDDEN_SECONDS, 0] },
+        { $literal: HIDDEN_PLAYERS },
+        { $cond: [{ $gt: ['$probes.offlineSeconds', 0] }, { $literal: 0 }, null] },
+      ],
+    },
+  ],
+};
+
 /**
- * The number that our last answered check saw; 0 if our checks found the server offline. Null if no check was answered,
- * the server hides its players, or the stored number is from a report.
+ * The number that our last answered check saw; `HIDDEN_PLAYERS` if the server hid it, 0 if our checks found the server
+ * offline. Null if no check was answered, or the stored number is from a report.
  */
 function playersNow(server: Seen, now: Date): number | null {
   const { probe, current } = server;
-  if (!probe.checkedAt || playersHidden(current)) return null;
+  if (!probe.checkedAt) return null;
   if (statusAt({ probe, lastReport: null }, now) === 'offline') return 0;
-  return probe.succeededAt && playersSource(server) === 'probes' ? current.onlinePlayers : null;
+  if (!probe.succeededAt || playersSource(server) !== 'probes') return null;
+  return playersHidden(current) ? HIDDEN_PLAYERS : current.onlinePlayers;
 }

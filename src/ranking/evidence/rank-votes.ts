@@ -6,7 +6,7 @@ import { ALWAYS_FULL } from './due-days.ts';
 import { firstWeighedDay } from './rule-start.ts';
 
 /** Why a vote weighs less than others. `later`: it was cast after its day was last weighed. */
-export const LESS_WEIGHT_REASONS = ['network', 'newcomers', 'api', 'waiting', 'later'] as const;
+export const LESS_WEIGHT_REASONS = ['network', 'newcomers', 'api', 'unknown', 'waiting', 'later'] as const;
 export type LessWeightReason = (typeof LESS_WEIGHT_REASONS)[number];
 
 /** A UTC day of a server. For each reason: how many votes weigh less. */
@@ -16,10 +16,12 @@ export type RankDay = {
   /** What the votes weigh, in votes with one decimal. */
   rankVotes: number;
   /**
-   * The most players that our checks saw; null if they see no number. Undefined if it is not stored: the day has no
-   * weight, or all votes of the finished day count in full.
+   * The players for which there was room; null if our checks see no number. Undefined if it is not stored: the day has
+   * no weight, or all votes of the finished day count in full.
    */
   players?: number | null | undefined;
+  /** The most players that our checks saw, if that is more than `players`. */
+  seen?: number | undefined;
 } & Record<LessWeightReason, number>;
 
 /**
@@ -60,19 +62,21 @@ function rankDay(
   weight: DayWeight | number | undefined,
   isWeighed: boolean,
 ): RankDay {
-  const none = { network: 0, newcomers: 0, api: 0, waiting: 0, later: 0 };
+  const none = { network: 0, newcomers: 0, api: 0, unknown: 0, waiting: 0, later: 0 };
   if (!isWeighed || votes <= ALWAYS_FULL || typeof weight === 'number')
     return { day, votes, rankVotes: votes, ...none };
   if (!weight) return { day, votes, rankVotes: ALWAYS_FULL, ...none, later: votes - ALWAYS_FULL };
-  const { of, tenths, players, network = 0, newcomers = 0, api = 0, waiting = 0 } = weight;
+  const { of, tenths, players, seen, network = 0, newcomers = 0, api = 0, unknown = 0, waiting = 0 } = weight;
   return {
     day,
     votes,
     rankVotes: tenths === 10 * of ? votes : Math.min(tenths, 10 * votes) / 10,
     players,
+    seen,
     network,
     newcomers,
     api,
+    unknown,
     waiting,
     later: tenths === 10 * of ? 0 : Math.max(0, votes - of),
   };
@@ -81,7 +85,7 @@ function rankDay(
 export function sumOfDays(
   days: RankDay[],
 ): { votes: number; rankVotes: number } & Record<LessWeightReason, number> {
-  const sum = { votes: 0, rankVotes: 0, network: 0, newcomers: 0, api: 0, waiting: 0, later: 0 };
+  const sum = { votes: 0, rankVotes: 0, network: 0, newcomers: 0, api: 0, unknown: 0, waiting: 0, later: 0 };
   for (const day of days) {
     sum.votes += day.votes;
     for (const reason of LESS_WEIGHT_REASONS) sum[reason] += day[reason];

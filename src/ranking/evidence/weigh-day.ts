@@ -22,6 +22,11 @@ export const NEW_NAMES_A_PLAYER = 3;
  * names, the limit for new names applies too.
  */
 export const API_VOTES_A_PLAYER = 5;
+/**
+ * Up to this number of new names and of votes of the API count in full, whatever the players. Votes of the API by names
+ * that never voted on the server's page count in full only up to this number: an owner can invent such names. Further
+ * ones wait for an operator.
+ */
 export const FEWEST = 20;
 
 /**
@@ -33,46 +38,78 @@ export const NEVER_WAITING = 50;
 
 /** If our checks saw no number (the game cannot be queried, or there was no check): this many players are assumed. */
 export const ASSUMED_PLAYERS = 25;
+/** A server that hides its players counts as one with this many. */
+export const HIDDEN_PLAYERS = 10;
 
 /** The highest number of players that is used, because a game server can tell our checks any number. */
 export const MOST_PLAYERS = 1_000;
+/** More players than `ASSUMED_PLAYERS` count only up to this number times the usual players of the server. */
+export const TIMES_USUAL = 2;
+
+/** After so many days, a new number of players is the usual one. */
+export const DAYS_UNTIL_USUAL = 4;
+
+/** What our checks saw of a server's players until a UTC day. */
+export type PlayersSeen = {
+  /** The most players on the day and the 30 days before. */
+  most: number;
+  /** The median of the most players of each of the seven days before. A day without a check counts as 0. */
+  usual: number;
+};
+
+/**
+ * The players for which the votes of a day have room. Unusually many players count only once they were seen for a
+ * while: a game server can tell our checks any number on any day.
+ */
+export function countedPlayers(seen: PlayersSeen | null): number {
+  if (!seen) return ASSUMED_PLAYERS;
+  return Math.min(seen.most, Math.max(ASSUMED_PLAYERS, TIMES_USUAL * seen.usual), MOST_PLAYERS);
+}
 
 /** The counted votes of a server and UTC day by their evidence. */
 export type DayEvidence = {
   imported: number;
   form: { regulars: number; newcomers: number };
-  api: { regulars: number; newcomers: number };
+  /** `unknown`: votes of names that never voted on the server's page; they are in no other figure. */
+  api: { regulars: number; newcomers: number; unknown: number };
   /** Votes from the vote form that weigh less because of their network; they are not in `form`. */
   network: { tenths: number; nothing: number };
-  /** The most players that our checks saw; null where they see no number. */
-  players: number | null;
+  /** Null if our checks see no number. */
+  players: PlayersSeen | null;
   /** How many votes of a day an operator allows without evidence; 0 without a decision. */
   allowance: number;
 };
 
-/** The limits of a day, in votes: `newcomers` and `api` count in full up to these limits; votes above `all` wait. */
+/**
+ * The limits of a day, in votes: `newcomers`, `api` and `unknown` count in full up to these limits; votes above `all`
+ * wait.
+ */
 export function roomsOf({ players, allowance }: Pick<DayEvidence, 'players' | 'allowance'>): {
   newcomers: number;
   api: number;
+  unknown: number;
   all: number;
 } {
-  const most = Math.min(players ?? ASSUMED_PLAYERS, MOST_PLAYERS);
+  const counted = countedPlayers(players);
   return {
-    newcomers: Math.max(FEWEST, NEW_NAMES_A_PLAYER * most, allowance),
-    api: Math.max(FEWEST, API_VOTES_A_PLAYER * most, allowance),
-    all: Math.max(NEVER_WAITING, VOTES_A_PLAYER * most, allowance),
+    newcomers: Math.max(FEWEST, NEW_NAMES_A_PLAYER * counted, allowance),
+    api: Math.max(FEWEST, API_VOTES_A_PLAYER * counted, allowance),
+    unknown: Math.max(FEWEST, allowance),
+    all: Math.max(NEVER_WAITING, VOTES_A_PLAYER * counted, allowance),
   };
 }
 
 /** The weight of a day, and for each reason the number of votes that weigh less. Each of these votes has one reason. */
 export function weighDay(
   evidence: DayEvidence,
-): Pick<DayWeight, 'tenths' | 'network' | 'newcomers' | 'api' | 'waiting'> {
+): Pick<DayWeight, 'tenths' | 'network' | 'newcomers' | 'api' | 'unknown' | 'waiting'> {
   const { imported, form, api, network } = evidence;
   const rooms = roomsOf(evidence);
   const apiRegulars = Math.min(api.regulars, rooms.api);
   const apiNewcomers = Math.min(api.newcomers, rooms.api - apiRegulars);
-  const newcomers = Math.min(form.newcomers + apiNewcomers, rooms.newcomers);
+  const unknown = Math.min(api.unknown, rooms.unknown, rooms.api - apiRegulars - apiNewcomers);
+  const newNames = form.newcomers + apiNewcomers + unknown;
+  const newcomers = Math.min(newNames, rooms.newcomers);
   const full = form.regulars + apiRegulars + newcomers;
   const counted = Math.min(full, rooms.all);
 
@@ -86,13 +123,14 @@ export function weighDay(
   const tenths = {
     network: take(network.tenths),
     api: take(api.regulars + api.newcomers - apiRegulars - apiNewcomers),
-    newcomers: take(form.newcomers + apiNewcomers - newcomers),
+    newcomers: take(newNames - newcomers),
   };
-  const all = form.regulars + form.newcomers + api.regulars + api.newcomers + network.tenths;
+  const all = form.regulars + form.newcomers + api.regulars + api.newcomers + unknown + network.tenths;
   const reasons = {
     network: tenths.network + network.nothing,
     newcomers: tenths.newcomers,
     api: tenths.api,
+    unknown: api.unknown - unknown,
     waiting: all - counted - tenths.network - tenths.api - tenths.newcomers,
   };
   return {

@@ -13,7 +13,7 @@ import { countVotes, type DayVotes, noVotes, readVotes, withExclusions } from '.
 import { type DueCounter, eachDueCounter } from './due-days.ts';
 import { CURRENT_PLAYERS, playersSeen } from './players-seen.ts';
 import { startWeighing } from './rule-start.ts';
-import { FEWEST, weighDay } from './weigh-day.ts';
+import { countedPlayers, FEWEST, type PlayersSeen, weighDay } from './weigh-day.ts';
 
 export type WeighDeps = {
   servers: Collection<Server>;
@@ -87,6 +87,7 @@ async function weighSlice(deps: WeighDeps, lease: ActiveLease, day: string, slic
     const one = due.get(id);
     if (!one) continue;
     const seen = players.get(id) ?? null;
+    const counted = seen && countedPlayers(seen);
     const weight = await weightOf(deps, server._id, day, {
       counted: votes.get(id) ?? noVotes(),
       crowded: crowdedOf.get(id) ?? [],
@@ -94,7 +95,13 @@ async function weighSlice(deps: WeighDeps, lease: ActiveLease, day: string, slic
       players: seen,
       allowance: server.voteAllowance?.votes ?? 0,
     });
-    const stored: DayWeight = { of: one.votes, isFinal: one.isFinal, players: seen, ...weight };
+    const stored: DayWeight = {
+      of: one.votes,
+      isFinal: one.isFinal,
+      players: counted,
+      ...(seen && seen.most !== counted ? { seen: seen.most } : {}),
+      ...weight,
+    };
     writes.push(writeOf(one, day, stored));
   }
   lease.throwIfLost();
@@ -112,7 +119,8 @@ function writeOf(
   stored: DayWeight,
 ): AnyBulkWriteOperation<VoteCounter> {
   const field = day.slice(8);
-  const [less, waiting] = [10 * stored.of - stored.tenths, stored.waiting ?? 0];
+  const less = 10 * stored.of - stored.tenths;
+  const waiting = (stored.waiting ?? 0) + (stored.unknown ?? 0);
   const set = {
     // Most days are stored as a number, so that counters stay small: a ranking reads all of them.
     [`weighed.${field}`]: stored.isFinal && less === 0 ? stored.of : stored,
@@ -143,7 +151,7 @@ async function weightOf(
     counted: DayVotes;
     crowded: CrowdedNetwork[];
     isUncertain: boolean;
-    players: number | null;
+    players: PlayersSeen | null;
     allowance: number;
   },
 ): Promise<ReturnType<typeof weighDay>> {
@@ -155,5 +163,5 @@ async function weightOf(
 }
 
 function liveVotes({ form, api }: DayVotes = noVotes()): number {
-  return form.regulars + form.newcomers + api.regulars + api.newcomers;
+  return form.regulars + form.newcomers + api.regulars + api.newcomers + api.unknown;
 }

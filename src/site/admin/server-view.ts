@@ -7,8 +7,10 @@ import { inEnglish, t } from '../../language/t.ts';
 import type { Listener } from '../../listeners/listener.ts';
 import { lastDelivery, listenerState } from '../../listeners/listener-state.ts';
 import { COUNTED } from '../../moderation/needs-attention.ts';
+import { after } from '../../platform/clock.ts';
 import { hostAndPort } from '../../platform/host-and-port.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
+import { JUMP_SHOWN_MS } from '../../probing/players-jump.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { rankVotesByDay } from '../../ranking/evidence/rank-votes.ts';
 import type { Server } from '../../servers/server.ts';
@@ -87,7 +89,7 @@ export async function serverPage(
 }
 
 function remarks({ server, now }: View): Content {
-  const { hiddenAt, hiddenReason, hiddenInternalReason, playersDiffer, unusualVotes } = server;
+  const { hiddenAt, hiddenReason, hiddenInternalReason, playersDiffer, playersJumped, unusualVotes } = server;
   const internal = hiddenInternalReason ? html` Internal: “<bdi>${hiddenInternalReason}</bdi>”` : '';
   return [
     hiddenAt &&
@@ -98,7 +100,14 @@ function remarks({ server, now }: View): Content {
     unusualVotes &&
       notice(
         'attention',
-        `Unusual votes: ${count(unusualVotes.votes)} votes in 24 hours (${count(unusualVotes.web ?? 0)} on the pages), with at most ${count(unusualVotes.players)} players in 7 days. Reported players count up to 50.`,
+        `Unusual votes: ${count(unusualVotes.votes)} votes in 24 hours (${count(unusualVotes.web ?? 0)} on the pages), and ${count(unusualVotes.players)} players. Players count up to twice the usual number (at least 25), reported ones up to 50.`,
+      ),
+    playersJumped &&
+      playersJumped.at > after(now, -JUMP_SHOWN_MS) &&
+      notice(
+        'attention',
+        html`Players jumped: our check found ${count(playersJumped.players)} players instead of the usual
+          ${decimal(playersJumped.usual)} (${timeAgo(playersJumped.at, now)}).`,
       ),
     playersDiffer &&
       notice(

@@ -1,10 +1,13 @@
-import { t } from '../../language/t.ts';
+import { defineMessage, type Text, t } from '../../language/t.ts';
 import { PLAYER_DAYS } from '../../ranking/evidence/players-seen.ts';
 import {
   API_VOTES_A_PLAYER,
   ASSUMED_PLAYERS,
+  DAYS_UNTIL_USUAL,
+  type DayEvidence,
   FEWEST,
   FULL_OF_NETWORK,
+  HIDDEN_PLAYERS,
   MORE_PROVEN,
   MOST_PLAYERS,
   NEVER_WAITING,
@@ -16,7 +19,7 @@ import {
 } from '../../ranking/evidence/weigh-day.ts';
 import { count, day, decimal } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { card } from '../shared/parts.ts';
+import { card, dataTable } from '../shared/parts.ts';
 
 /**
  * Explains the rules of `weighDay` to players. `first`: the first UTC day with weighed votes; null if there is none.
@@ -26,8 +29,13 @@ export function voteWeights(first: string | null): Html {
     'Every accepted vote reaches the server, can be rewarded and is in all counts. Nearly all of them also count in full for the rank. Only votes that little speaks for weigh less there, so that a rank cannot be bought cheaply. For each server and day (UTC):',
   );
   const players = t(
-    '“Players” is the highest number that our own checks saw on the day or in the {days} days before. A server’s own reports do not count. More than {most} players count as {most}, because a game server can tell us any number. Where our checks see no number, because the server hides it, the game cannot be asked or was not asked yet, {players} are assumed.',
-    { days: PLAYER_DAYS, most: count(MOST_PLAYERS), players: ASSUMED_PLAYERS },
+    '“Players” is the highest number that our own checks saw on the day or in the {days} days before. A game server can tell us any number, so more than {players} count only up to twice the usual number, the median of the seven days before, and more than {most} as {most}. A server’s own reports do not count. A server that hides its players counts as one with {hidden}. Where our checks see no number, because the game cannot be asked or was not asked yet, {players} are assumed.',
+    {
+      days: PLAYER_DAYS,
+      most: count(MOST_PLAYERS),
+      players: ASSUMED_PLAYERS,
+      hidden: HIDDEN_PLAYERS,
+    },
   );
   const earlier = first
     ? t('Votes from before {day}, and votes that were imported, count in full.', {
@@ -44,6 +52,7 @@ export function voteWeights(first: string | null): Html {
       <ul class="checklist">${rules()}</ul>
       <p>${players}</p>
       <p>${examples()}</p>
+      ${honestServers()}
       <p class="soft">${earlier} ${harmless}</p>`,
   });
 }
@@ -67,7 +76,7 @@ function rules(): Html[] {
     { each: NEW_NAMES_A_PLAYER, fewest: FEWEST },
   );
   const fromApi = t(
-    'The server’s own website or plugin casts them, so we see no network. {each} for each player count in full, and at least {fewest}. Further ones count a tenth.',
+    'The server’s own website or plugin casts them, so we see no network, and names could be invented. Votes of names that have voted on the server’s page before count in full up to {each} for each player, and at least {fewest}; further ones count a tenth. Of other names, {fewest} votes count in full; further ones do not count until an operator allows them.',
     { each: API_VOTES_A_PLAYER, fewest: FEWEST },
   );
   const all = t(
@@ -86,7 +95,7 @@ function rules(): Html[] {
 const NO_VOTES = {
   imported: 0,
   form: { regulars: 0, newcomers: 0 },
-  api: { regulars: 0, newcomers: 0 },
+  api: { regulars: 0, newcomers: 0, unknown: 0 },
   network: { tenths: 0, nothing: 0 },
   allowance: 0,
 };
@@ -95,7 +104,7 @@ const NO_VOTES = {
 function examples(): string {
   const [players, votes] = [12, 500];
   const newcomers = { regulars: 0, newcomers: votes };
-  const apart = weighDay({ ...NO_VOTES, players, form: newcomers });
+  const apart = weighDay({ ...NO_VOTES, players: { most: players, usual: players }, form: newcomers });
   const together = FULL_OF_NETWORK + TENTHS_OF_NETWORK / 10;
   return t(
     'For example, a server with at most {players} players gets {votes} votes of new names in a day. From one network they count as {together}, from {votes} networks as {apart}. A vote party of 200 at a server with 120 players counts in full.',
@@ -106,4 +115,88 @@ function examples(): string {
       apart: decimal(apart.tenths / 10),
     },
   );
+}
+
+type Honest = {
+  server: Text;
+  /** The votes of a day on the first days (`DAYS_UNTIL_USUAL`), and after them. */
+  days: [Partial<DayEvidence>, Partial<DayEvidence>];
+  remedy: Text;
+};
+
+const form = (regulars: number, newcomers: number) => ({ regulars, newcomers });
+const seen = (most: number, usual: number) => ({ most, usual });
+const unknown = (votes: number) => ({ regulars: 0, newcomers: 0, unknown: votes });
+
+const HONEST: Honest[] = [
+  {
+    server: defineMessage('A large server that joins: 600 players, 420 votes a day'),
+    days: [
+      { players: seen(600, 0), form: form(0, 420) },
+      { players: seen(600, 600), form: form(380, 40) },
+    ],
+    remedy: defineMessage('An operator can allow the votes of the first days.'),
+  },
+  {
+    server: defineMessage('The same, with votes that were imported from another list'),
+    days: [
+      { players: seen(600, 0), form: form(380, 40) },
+      { players: seen(600, 600), form: form(380, 40) },
+    ],
+    remedy: defineMessage('With its imported history of players, all count at once.'),
+  },
+  {
+    server: defineMessage('A video brings 370 players and 600 votes a day to a server with 30 and 40'),
+    days: [
+      { players: seen(400, 30), form: form(40, 600) },
+      { players: seen(400, 400), form: form(40, 600) },
+    ],
+    remedy: defineMessage('An operator can allow the votes of the first days.'),
+  },
+  {
+    server: defineMessage('A small server: 12 players, 37 votes a day'),
+    days: [
+      { players: seen(12, 0), form: form(33, 4) },
+      { players: seen(12, 12), form: form(33, 4) },
+    ],
+    remedy: defineMessage('Nothing is needed.'),
+  },
+  {
+    server: defineMessage('The same, and all its votes come through the API'),
+    days: [
+      { players: seen(12, 0), api: unknown(37) },
+      { players: seen(12, 12), api: unknown(37) },
+    ],
+    remedy: defineMessage(
+      'An operator allows its votes, with one press. Or its players vote on the page once: then their names are known.',
+    ),
+  },
+];
+
+/** What honest servers keep, computed with `weighDay`. */
+function honestServers(): Html {
+  const kept = ({ days }: Honest, i: 0 | 1) => {
+    const evidence = { ...NO_VOTES, players: null, ...days[i] };
+    const { form, api } = evidence;
+    const votes = form.regulars + form.newcomers + api.regulars + api.newcomers + api.unknown;
+    return t('{counted} of {votes}', {
+      counted: decimal(weighDay(evidence).tenths / 10),
+      votes: count(votes),
+    });
+  };
+  return dataTable({
+    caption: t('What honest servers keep'),
+    rows: HONEST,
+    empty: '',
+    columns: [
+      { title: t('Server'), heads: true, cell: ({ server }) => t(server) },
+      {
+        title: t('Counted a day, first {days} days', { days: DAYS_UNTIL_USUAL }),
+        kind: 'number',
+        cell: (one) => kept(one, 0),
+      },
+      { title: t('After them'), kind: 'number', cell: (one) => kept(one, 1) },
+      { title: t('What helps'), cell: ({ remedy }) => t(remedy) },
+    ],
+  });
 }

@@ -23,6 +23,7 @@ const SHORT: Record<LessWeightReason, Text> = {
   network: defineMessage('of one network'),
   newcomers: defineMessage('of new names'),
   api: defineMessage('through the API'),
+  unknown: defineMessage('through the API, of unknown names'),
   waiting: defineMessage('waiting for an operator'),
   later: defineMessage('since the last ranking'),
 };
@@ -44,6 +45,11 @@ function sentenceOf(reason: LessWeightReason): string {
       return t(
         'More votes of a day came through the API than {each} for each player, and more than {fewest}: further ones count a tenth.',
         { each: API_VOTES_A_PLAYER, fewest: FEWEST },
+      );
+    case 'unknown':
+      return t(
+        'More than {fewest} votes of a day came through the API with names that never voted on this server’s page: those above do not count for the rank until an operator allows them. Once a name has voted on the page, its votes through the API are known.',
+        { fewest: FEWEST },
       );
     case 'waiting':
       return t(
@@ -105,7 +111,7 @@ function daysTable(days: RankDay[]): Html {
     empty: '',
     columns: [
       ...rankDayColumns(),
-      { title: t('Most players seen'), kind: 'number', cell: playersText },
+      { title: t('Players counted'), kind: 'number', cell: playersText },
       {
         title: t('Reason'),
         cell: (one) =>
@@ -117,7 +123,9 @@ function daysTable(days: RankDay[]): Html {
   });
 }
 
-function playersText({ players }: RankDay): string {
+function playersText({ players, seen }: RankDay): string {
   if (players === undefined) return '–';
+  if (seen !== undefined && players !== null)
+    return t('{players} of {seen}: unusually many', { players: count(players), seen: count(seen) });
   return players === null ? t('not seen: {players} assumed', { players: ASSUMED_PLAYERS }) : count(players);
 }

@@ -109,7 +109,7 @@ export async function castVote(
   deadline.allowInsert();
   const { vote, isNew } = await insertVote(
     deps,
-    newVote(deps, request, { _id: id, seq, votedAt: now, isForwarded }),
+    newVote(deps, request, { _id: id, seq, votedAt: now, isForwarded, pageVotes: pageVotesOf(newest.live) }),
   );
   if (!vote._id.equals(id)) return refusedBy(vote);
 
@@ -119,13 +119,26 @@ export async function castVote(
   return { kind: 'accepted', vote, monthlyVotes: monthlyVotes() + uncounted(vote) };
 }
 
-/** @param isForwarded - whether the server's listener gets the vote */
+/** The votes of a player for a server that were cast on its page. Votes of older versions count as one at most. */
+function pageVotesOf(newest: Vote | null): number {
+  return newest?.pageVotes ?? (newest?.source === 'web' ? 1 : 0);
+}
+
+/**
+ * @param isForwarded - whether the server's listener gets the vote
+ * @param pageVotes - the player's earlier votes on the server's page
+ */
 function newVote(
   { tracing }: Pick<CastDeps, 'tracing'>,
   { serverId, username, usernameKey, tokenId, quarantineId, isProven }: CastRequest,
-  { isForwarded, ...own }: Pick<Vote, '_id' | 'seq' | 'votedAt'> & { isForwarded: boolean },
+  {
+    isForwarded,
+    pageVotes,
+    ...own
+  }: Pick<Vote, '_id' | 'seq' | 'votedAt'> & { isForwarded: boolean; pageVotes: number },
 ): Vote {
   const { votedAt } = own;
+  const onPage = pageVotes + (tokenId ? 0 : 1);
   const traceparent = tracing.active();
   return {
     ...own,
@@ -134,6 +147,7 @@ function newVote(
     usernameKey,
     tokenId,
     source: tokenId ? 'api' : 'web',
+    ...(onPage > 0 ? { pageVotes: onPage } : {}),
     ...(isProven ? { identity: 'proven' as const } : {}),
     ...(quarantineId ? { excludedBy: [quarantineId], excludedAt: votedAt, quarantinedAt: votedAt } : {}),
     ...(isSampled(traceparent) ? { traceparent } : {}),

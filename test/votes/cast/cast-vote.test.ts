@@ -45,6 +45,27 @@ describe('one vote per player and server in any 24 hours', () => {
     await refuse(voting.other, request);
   });
 
+  test('a vote counts its player’s votes on the server’s page, excluded ones too', async () => {
+    const { deps, clock } = voting.at('2026-05-04T10:00:00.000Z');
+    const api = ballot('Steve');
+    const page = { ...api, tokenId: null };
+    const cast = async (request: typeof api | typeof page) => {
+      const { vote } = await accept(deps, request);
+      clock.move(DAY);
+      return vote;
+    };
+    expect(await cast(api)).not.toHaveProperty('pageVotes');
+    expect(await cast(page)).toMatchObject({ pageVotes: 1 });
+    expect(await cast(api)).toMatchObject({ pageVotes: 1 });
+    const second = await cast(page);
+    expect(second).toMatchObject({ seq: 4, pageVotes: 2 });
+    expect(await cast({ ...api, serverId: ballot('').serverId })).not.toHaveProperty('pageVotes');
+    // A vote of an older version has no number.
+    const { serverId } = api;
+    await deps.votes.updateOne({ serverId, _id: second._id }, { $unset: { pageVotes: 1 } });
+    expect(await cast(api)).toMatchObject({ seq: 5, pageVotes: 1 });
+  });
+
   test('the next vote is refused one millisecond before next_vote_at and accepted exactly then', async () => {
     const { deps, clock } = voting.at('2026-05-04T10:00:00.000Z');
     const request = ballot('Steve');
