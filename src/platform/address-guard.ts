@@ -5,6 +5,7 @@ import ipaddr from 'ipaddr.js';
 import { t } from '../language/t.ts';
 import { AppError, CodedError } from './app-error.ts';
 import type { Config } from './config.ts';
+import { embeddedIpv4 } from './embedded-ipv4.ts';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
@@ -58,28 +59,28 @@ export function hostWarning(host: string, ranges: AddressRanges): string | null 
 }
 
 /**
- * Checks one address of a host (design rule 11). Returns the address in its canonical form.
+ * Checks one address of a host (design rule 11). Returns the address in its canonical form. If an IPv6 address leads to
+ * an IPv4 one (NAT64, 6to4), that one decides: name servers of networks without IPv4 make such addresses (DNS64).
  *
  * @throws {AddressError} `address-refused` when no connection to the address may be opened
  */
 export function checkAddress(host: string, answer: string, ranges: AddressRanges): string {
   const address = ipaddr.parse(answer);
+  const embedded = embeddedIpv4(address);
+  const decisive = embedded ?? address;
+  const isIn = (all: AddressRanges['REFUSED_RANGES']) =>
+    all.some((range) => isWithin(decisive, range) || isWithin(ipaddr.process(answer), range));
   const named = host === answer ? host : `${host} has the address ${answer}, which`;
-  if (ranges.REFUSED_RANGES.some((range) => isWithin(ipaddr.process(answer), range))) {
-    throw new AddressError(
-      'address-refused',
-      `${named} is an address that the operator refuses (REFUSED_RANGES)`,
-    );
-  }
-  if (ranges.ALLOWED_PRIVATE_RANGES.some((range) => isWithin(address, range))) return address.toString();
-  if (!isPublic(address)) {
-    throw new AddressError('address-refused', `${named} is not a public address (${rangeName(address)})`);
-  }
-  if (CLOUD_INTERNAL.has(address.toString())) {
-    throw new AddressError('address-refused', `${named} is not a public address (cloud-internal)`);
-  }
-  if (isOwn(address))
-    throw new AddressError('address-refused', `${named} is an address of this machine itself`);
+  const leads = embedded ? `leads to ${embedded}, which ` : '';
+  const refuse = (why: string): never => {
+    throw new AddressError('address-refused', `${named} ${leads}${why}`);
+  };
+  if (isIn(ranges.REFUSED_RANGES)) refuse('is an address that the operator refuses (REFUSED_RANGES)');
+  if (ranges.ALLOWED_PRIVATE_RANGES.some((range) => isWithin(decisive, range) || isWithin(address, range)))
+    return address.toString();
+  if (!isPublic(decisive)) refuse(`is not a public address (${rangeName(decisive)})`);
+  if (CLOUD_INTERNAL.has(decisive.toString())) refuse('is not a public address (cloud-internal)');
+  if (isOwn(decisive)) refuse('is an address of this machine itself');
   return address.toString();
 }
 
@@ -98,7 +99,7 @@ const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 /**
  * Whether an address is public. ipaddr.js calls an address `unicast` when it is in none of the special ranges: private,
  * loopback, link-local, shared (CGNAT), multicast, broadcast, documentation, benchmarking, reserved, and for IPv6 also
- * those that contain an IPv4 address (6to4, Teredo). IPv4-mapped, IPv4-compatible and NAT64 addresses are outside
+ * Teredo. IPv4-mapped and IPv4-compatible addresses, and NAT64 ones with a prefix of local use, are outside
  * `GLOBAL_UNICAST`, so they are not public either.
  */
 function isPublic(address: Address): boolean {

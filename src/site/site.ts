@@ -58,7 +58,7 @@ export async function site(
   app.addHook('onRequest', async (request, reply) => {
     reply.header('content-security-policy', CONTENT_SECURITY_POLICY);
     // With `same-origin`, browsers send no referrer to other sites. With `no-referrer`, they would also send `Origin:
-    // null` with the forms of this site, and `isSameOrigin` would refuse these.
+    // null` with the forms of this site, and `isSameOrigin` would refuse those of browsers without `Sec-Fetch-Site`.
     reply.header('referrer-policy', 'same-origin');
     if (request.method === 'GET' || request.method === 'HEAD' || isSameOrigin(request, config.PUBLIC_URL))
       return;

@@ -62,6 +62,8 @@ const HOSTILE = [
   ['IPv4-mapped, public inside', '::ffff:8.8.8.8'],
   ['IPv4-translated', '::ffff:0:10.0.0.1'],
   ['NAT64', '64:ff9b::7f00:1'],
+  ['NAT64 of a cloud’s metadata', '64:ff9b::a9fe:a9fe'],
+  ['NAT64 of Azure’s wire server', '64:ff9b::a83f:8110'],
   ['NAT64, local use', '64:ff9b:1::a00:1'],
   ['discard', '100::1'],
   ['Teredo', '2001::1'],
@@ -82,6 +84,33 @@ const HOSTILE = [
 ] as const;
 
 describe('resolveAddress', () => {
+  it('takes a name whose name server answers with NAT64 (DNS64), alone or beside IPv4', async () => {
+    const lookup = answering('64:ff9b::808:808', '8.8.8.8');
+    expect(await resolveAddress('name.example', { ...NONE, lookup })).toEqual([
+      '64:ff9b::808:808',
+      '8.8.8.8',
+    ]);
+    const alone = answering('64:ff9b::808:808');
+    expect(await resolveAddress('name.example', { ...NONE, lookup: alone })).toEqual(['64:ff9b::808:808']);
+  });
+
+  it('refuses NAT64 and 6to4 addresses by the IPv4 address that they lead to', async () => {
+    const ranges = {
+      ALLOWED_PRIVATE_RANGES: [ipaddr.parseCIDR('10.0.0.0/8')],
+      REFUSED_RANGES: [ipaddr.parseCIDR('8.8.8.0/24')],
+    };
+    expect(await faultOf(resolveAddress('64:ff9b::808:808', { ...NONE, ranges }))).toBe('address-refused');
+    expect(await faultOf(resolveAddress('2002:808:808::1', { ...NONE, ranges }))).toBe('address-refused');
+    expect(await resolveAddress('64:ff9b::a00:1', { ...NONE, ranges })).toEqual(['64:ff9b::a00:1']);
+    const local = { ALLOWED_PRIVATE_RANGES: [ipaddr.parseCIDR('64:ff9b:1::/48')], REFUSED_RANGES: [] };
+    expect(await resolveAddress('64:ff9b:1::a00:1', { ...NONE, ranges: local })).toEqual([
+      '64:ff9b:1::a00:1',
+    ]);
+    await expect(resolveAddress('64:ff9b::a9fe:a9fe', NONE)).rejects.toThrow(
+      '64:ff9b::a9fe:a9fe leads to 169.254.169.254, which is not a public address (linkLocal)',
+    );
+  });
+
   it.each(HOSTILE)('refuses an address that is %s: %s', async (_, address) => {
     expect(await faultOf(resolveAddress(address, NONE))).toBe('address-refused');
     expect(await faultOf(resolveAddress('name.example', { ...NONE, lookup: answering(address) }))).toBe(
@@ -124,6 +153,9 @@ describe('resolveAddress', () => {
     ['100.63.255.255', '100.63.255.255'],
     ['172.32.0.1', '172.32.0.1'],
     ['2606:4700:0:0::1111', '2606:4700::1111'],
+    // NAT64 with the well-known prefix, and 6to4: the embedded address is public.
+    ['64:ff9b::808:808', '64:ff9b::808:808'],
+    ['2002:808:808::1', '2002:808:808::1'],
   ])('accepts the public address %s', async (host, expected) => {
     expect(await resolveAddress(host, NONE)).toEqual([expected]);
   });

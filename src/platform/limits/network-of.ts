@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { embeddedIpv4 } from '../embedded-ipv4.ts';
 import { plainAddress } from './client-address.ts';
 
 /** The network of all clients whose address is not valid. They share its limits. */
@@ -40,15 +41,12 @@ export function neighbourhoodOf(address: string): string {
   return `${parsed.octets.slice(0, 2).join('.')}.0.0/16`;
 }
 
-/** An IPv6 address that contains an IPv4 one counts as IPv4: NAT64 (RFC 6052) and 6to4 (RFC 3056). */
+/** An IPv6 address that leads to an IPv4 one counts as that. */
 function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
   const plain = plainAddress(address);
   if (plain === null) return null;
   const parsed = ipaddr.parse(plain);
-  if (!(parsed instanceof ipaddr.IPv6)) return parsed;
-  const bytes = parsed.toByteArray();
-  if (parsed.range() === 'rfc6052') return new ipaddr.IPv4(bytes.slice(12));
-  return parsed.range() === '6to4' ? new ipaddr.IPv4(bytes.slice(2, 6)) : parsed;
+  return embeddedIpv4(parsed) ?? parsed;
 }
 
 function prefixOf({ parts }: ipaddr.IPv6, bits: 32 | 48 | 64): string {
