@@ -50,7 +50,7 @@ const ATTACKS: Simulated[] = [
     groups: [fewHonest, invented({ fresh: false })],
   },
   {
-    title: 'the same, and players hidden',
+    title: 'the same, and the game cannot be asked: 25 players are assumed',
     peak: () => null,
     groups: [fewHonest, invented({ fresh: false })],
   },

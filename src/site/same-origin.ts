@@ -12,3 +12,15 @@ export function isSameOrigin(request: FastifyRequest, publicUrl: string): boolea
   if (origin === undefined || origin === 'null') return site === 'same-origin';
   return origin === new URL(publicUrl).origin || origin === `${request.protocol}://${request.host}`;
 }
+
+/** What a proxy that adds `Referrer-Policy: no-referrer` does, and what mends it. */
+export const NO_REFERRER =
+  'A proxy in front of the site sets Referrer-Policy: no-referrer. Browsers then send “Origin: null” with forms, so those without Sec-Fetch-Site (Safari before 16.4) cannot vote or sign in. Remove the header from the proxy: the site sets Referrer-Policy: same-origin itself.';
+
+/**
+ * Whether browsers send no `Referer` and no `Origin` under this header. Of several policies, which a second header of a
+ * proxy makes, the last one applies.
+ */
+export function sendsNoReferrer(referrerPolicy: string | null): boolean {
+  return referrerPolicy?.split(',').at(-1)?.trim().toLowerCase() === 'no-referrer';
+}

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import { expect, it, onTestFinished } from 'vitest';
@@ -16,6 +19,30 @@ async function check(name: string, changes: Record<string, string>): Promise<Ser
   expect(stdout).not.toContain('hunter2-hunter2');
   return (json.services as Service[]).find(({ service }) => service === name);
 }
+
+it('a proxy that sets Referrer-Policy: no-referrer is named; a site that cannot be opened is a warning', async () => {
+  const policies = ['same-origin, no-referrer', 'same-origin'];
+  const proxy = createServer((_request, reply) =>
+    reply.setHeader('referrer-policy', policies.shift() ?? '').end(),
+  );
+  await once(proxy.listen(0, '127.0.0.1'), 'listening');
+  const { port } = proxy.address() as AddressInfo;
+  const PUBLIC_URL = `http://127.0.0.1:${port}`;
+  expect(await check('site', { PUBLIC_URL })).toMatchObject({
+    status: 'ok',
+    facts: [`${PUBLIC_URL} answers with 200.`],
+    warnings: [expect.stringMatching(/^A proxy in front of the site sets Referrer-Policy: no-referrer\./)],
+  });
+  expect(await check('site', { PUBLIC_URL })).toMatchObject({ warnings: [] });
+  proxy.close();
+  expect(await check('site', { PUBLIC_URL })).toMatchObject({
+    facts: [expect.stringMatching(/^Nothing answers/)],
+  });
+  expect(await check('site', { PUBLIC_URL: 'https://votes.example.invalid' })).toMatchObject({
+    status: 'ok',
+    warnings: [expect.stringContaining('https://votes.example.invalid cannot be opened from here')],
+  });
+});
 
 it('a Redis that may evict jobs is an error', async () => {
   const redis = await startRedis({ args: ['--maxmemory-policy', 'allkeys-lru', '--appendonly', 'no'] });

@@ -54,6 +54,19 @@ test('a public site behind its proxy is good', async () => {
 
 test.each<[string, () => WebApp | Promise<WebApp>, Record<string, string>, string, RegExp]>([
   [
+    'a proxy that lets browsers send no referrer',
+    () => proxied,
+    {
+      host: 'votes.example.org',
+      'x-forwarded-for': '203.0.113.7',
+      'x-forwarded-proto': 'https',
+      'sec-fetch-site': 'same-origin',
+      'sec-fetch-mode': 'navigate',
+    },
+    'proxy',
+    /look at it Your browser sent no Referer .* Referrer-Policy: no-referrer/,
+  ],
+  [
     'a proxy that is not trusted',
     () => unproxied,
     { host: 'votes.example.org', 'x-forwarded-for': '203.0.113.7' },

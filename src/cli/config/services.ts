@@ -11,11 +11,12 @@ import { failureOf } from '../failure.ts';
 import { sentence } from '../format.ts';
 import { failed } from './findings.ts';
 import { checkMongo } from './mongodb.ts';
+import { checkPublicUrl } from './public-url.ts';
 import { checkRedis } from './redis.ts';
 
 /** The result of the check of one service. `skipped`: the service is not configured. */
 export type ServiceReport = Findings & {
-  service: 'mongodb' | 'redis' | 'smtp' | 'oidc';
+  service: 'mongodb' | 'redis' | 'smtp' | 'oidc' | 'site';
   status: 'ok' | 'failed' | 'skipped';
 };
 
@@ -24,7 +25,7 @@ const MAIL_TIMEOUT_MS = 15 * SECOND;
 /** Connects to the configured services, all at the same time. Changes nothing in them. */
 export async function checkServices(config: Config): Promise<ServiceReport[]> {
   const log = createLogger({ LOG_LEVEL: 'silent' }, 'cli');
-  const { MONGODB_URI, REDIS_URL, SMTP_URL, OIDC_ISSUER } = config;
+  const { MONGODB_URI, REDIS_URL, SMTP_URL, OIDC_ISSUER, PUBLIC_URL } = config;
   const embedded = '`npm start` runs its own';
   return await Promise.all([
     report('mongodb', 'MONGODB_URI', MONGODB_URI, embedded, (url) => checkMongo(url, config, log)),
@@ -33,6 +34,7 @@ export async function checkServices(config: Config): Promise<ServiceReport[]> {
     report('oidc', 'OIDC_ISSUER', OIDC_ISSUER, 'nobody signs in with OpenID Connect', (issuer) =>
       checkOpenId(config, issuer),
     ),
+    report('site', 'PUBLIC_URL', PUBLIC_URL, 'the site has no address', checkPublicUrl),
   ]);
 }
 

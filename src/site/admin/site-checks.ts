@@ -8,6 +8,7 @@ import { within } from '../../platform/deadline.ts';
 import { OLDEST_MONGODB } from '../../platform/mongo.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { type Findings, readRedis } from '../../process/redis-findings.ts';
+import { NO_REFERRER } from '../same-origin.ts';
 import { exactTime } from '../shared/format.ts';
 import { type Content, html } from '../shared/html.ts';
 
@@ -115,6 +116,18 @@ function proxyCheck(deps: CheckDeps, { headers, ip, ips }: FastifyRequest): Seen
       tone: 'attention',
       saw: html`${yours} It is a private one. Visitors from the internet must not have such addresses.`,
       mend: 'Nothing is wrong if you are in the site’s own network. Otherwise TRUST_PROXY counts too few proxies, or a container network hides addresses (docs/operating/settings.md).',
+    };
+  }
+  // A click on a link of the site sends a referrer under the site's own policy.
+  if (
+    headers['sec-fetch-site'] === 'same-origin' &&
+    headers['sec-fetch-mode'] === 'navigate' &&
+    !headers.referer
+  ) {
+    return {
+      tone: 'attention',
+      saw: html`Your browser sent no Referer from one page of the site to the next. ${yours}`,
+      mend: html`If no extension of your browser removes it: ${NO_REFERRER}`,
     };
   }
   return {
