@@ -61,8 +61,11 @@ export function createSend(config: MailSettings, longestMs = LONGEST_SEND_MS): S
   };
 }
 
-/** `servername`: the name to check in the certificate, if `url` has an IP address instead of the name. */
-type Server = { url: string; servername?: string };
+/**
+ * `servername`: the name to check in the certificate, if `url` has an IP address instead of the name. `name`: the name
+ * with which the connection greets the server.
+ */
+type Server = { url: string; servername?: string; name?: string };
 
 /**
  * The mail server of the settings. If it was entered in the admin area, its URL has a checked address in place of its
@@ -73,19 +76,34 @@ type Server = { url: string; servername?: string };
 async function serverOf(config: MailSettings, signal: AbortSignal): Promise<Server> {
   const { SMTP_URL: url } = config;
   if (url === undefined) throw new Error('SMTP_URL is not set');
-  if (config.given.has('SMTP_URL')) return { url };
+  const name = greetingName(config);
+  if (config.given.has('SMTP_URL')) return { url, ...name };
   const server = new URL(url);
   const host = server.hostname.replace(/^\[|\]$/g, '');
   const [address = host] = await resolveAddress(host, { ranges: config, timeoutMs: CONNECT_MS, signal });
   server.hostname = isIPv6(address) ? `[${address}]` : address;
-  return { url: server.href, ...(isIP(host) ? {} : { servername: host }) };
+  return { url: server.href, ...name, ...(isIP(host) ? {} : { servername: host }) };
 }
 
-async function openTransport({ url, servername }: Server, connectMs = CONNECT_MS, silenceMs = SILENCE_MS) {
+/**
+ * The name for EHLO: the host of `PUBLIC_URL`. The machine's own name, which the library takes, has no domain in a
+ * container: the library then greets with `[127.0.0.1]`, which Gmail's relay and a strict Postfix refuse.
+ */
+function greetingName({ PUBLIC_URL }: MailSettings): { name?: string } {
+  const { hostname } = new URL(PUBLIC_URL);
+  return isIP(hostname.replace(/^\[|\]$/g, '')) || !hostname.includes('.') ? {} : { name: hostname };
+}
+
+async function openTransport(
+  { url, servername, name }: Server,
+  connectMs = CONNECT_MS,
+  silenceMs = SILENCE_MS,
+) {
   // Imported here, so that processes which send no mail do not load the library.
   const { createTransport } = await import('nodemailer');
   return createTransport({
     url,
+    ...(name === undefined ? {} : { name }),
     connectionTimeout: connectMs,
     greetingTimeout: connectMs,
     socketTimeout: silenceMs,

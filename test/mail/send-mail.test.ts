@@ -77,6 +77,13 @@ test('the transport is opened by a mail; if that fails, the mail is sent later',
   expect(server.received).toHaveLength(1);
 });
 
+test('the greeting is the host of PUBLIC_URL, which a strict mail server wants', async () => {
+  const { server, put, send } = await outbox({ PUBLIC_URL: 'https://votes.example.org' });
+  server.behaviour.needsFullName = true;
+  expect(await send(await put())).toBe('sent');
+  expect(server.received[0]?.greeting).toBe('votes.example.org');
+});
+
 test('a mail is sent once, and then its text is removed from the database', async () => {
   const { server, deps, put, send, mail } = await outbox();
   const id = await put();
@@ -89,6 +96,7 @@ test('a mail is sent once, and then its text is removed from the database', asyn
   expect(server.received).toEqual([
     {
       ...LETTER,
+      greeting: '[127.0.0.1]',
       from: 'Tallyport <votes@example.org>',
       messageId: expect.stringMatching(/^<\w+@localhost>$/),
     },

@@ -3,10 +3,20 @@ import { onTestFinished } from 'vitest';
 import { freePort } from '../../src/embedded/free-port.ts';
 
 /** A mail as its reader sees it. */
-export type Received = { to: string; from: string; subject: string; text: string; messageId: string };
+export type Received = {
+  to: string;
+  from: string;
+  subject: string;
+  text: string;
+  messageId: string;
+  /** The name with which the sender greeted. */
+  greeting: string;
+};
 
 /** How the mail server behaves. By default it accepts everything. */
 export type MailBehaviour = {
+  /** It refuses senders whose greeting is not the full name of a host, as Gmail's relay and a strict Postfix do. */
+  needsFullName?: boolean;
   /** Its answer to the recipient: codes such as 450 are transient, 550 is final. */
   recipientCode?: number;
   /** Its answer to the text of the mail. */
@@ -63,6 +73,10 @@ function open(mails: MailServer): SMTPServer {
     authOptional: true,
     disabledCommands: ['STARTTLS', 'AUTH'],
     closeTimeout: 100,
+    onMailFrom(_address, { hostNameAppearsAs: name }, done) {
+      const isRefused = mails.behaviour.needsFullName && !/^[a-z][\w-]*(\.[\w-]+)+$/i.test(String(name));
+      done(refusal(isRefused ? 504 : undefined));
+    },
     onRcptTo(_address, _session, done) {
       done(refusal(mails.behaviour.recipientCode));
     },
@@ -73,7 +87,10 @@ function open(mails: MailServer): SMTPServer {
       });
       stream.on('end', () => {
         const { textCode, silentAfterText, cutAfterText } = mails.behaviour;
-        if (!textCode) mails.received.push(read(source, session.envelope.rcptTo[0]?.address ?? ''));
+        if (!textCode) {
+          const greeting = String(session.hostNameAppearsAs);
+          mails.received.push({ ...read(source, session.envelope.rcptTo[0]?.address ?? ''), greeting });
+        }
         if (cutAfterText) for (const connection of server.connections) connection.close();
         else if (!silentAfterText) done(refusal(textCode));
       });
@@ -86,7 +103,7 @@ function refusal(code: number | undefined): Error | null {
   return code ? Object.assign(new Error('not this one'), { responseCode: code }) : null;
 }
 
-function read(source: string, to: string): Received {
+function read(source: string, to: string): Omit<Received, 'greeting'> {
   const [head = '', ...body] = source.split('\r\n\r\n');
   const headers = new Map(
     head
