@@ -11,6 +11,7 @@ import { derivedKey } from '../platform/secrets.ts';
 import type { AddressChange } from './address/address-change.ts';
 import { cancelAddressChangeOf } from './address/cancel-change.ts';
 import { noteCause } from './library-cause.ts';
+import { withAddresses } from './library-email.ts';
 import type { OneTimeLink } from './one-time-link.ts';
 import { openIdClientOf } from './other-sites/openid-connect.ts';
 import { openIdPlugin } from './other-sites/openid-plugin.ts';
@@ -103,7 +104,7 @@ function openLibrary(sources: AuthDeps, giveLink: GiveLink, inSlot: ReturnType<t
     baseURL: new URL(config.PUBLIC_URL).origin,
     basePath: `${config.basePath}/api/auth`,
     // No `client` is passed: with it the adapter would start transactions, which a standalone mongod rejects.
-    database: mongodbAdapter(mongo.db),
+    database: withAddresses(mongodbAdapter(mongo.db)),
     secrets: signingSecrets(config),
     telemetry: { enabled: false },
     logger: {

@@ -4,6 +4,7 @@ import { CodedError } from '../platform/app-error.ts';
 import type { AuditAction } from '../platform/audit/audit-actions.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
+import { emailAddress } from '../platform/email-address.ts';
 import { parseInput } from '../platform/input.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
 import { type ActiveLease, type LeaseDeps, withLease } from '../platform/periods/work-lease.ts';
@@ -136,12 +137,9 @@ export async function noteLink(
 }
 
 const newUser = z.object({
-  email: z
-    .string()
-    .trim()
-    .max(254, 'must be shorter')
-    .pipe(z.email('must be an e-mail address'))
-    .transform((email) => email.toLowerCase()),
+  email: emailAddress({ error: 'must be an e-mail address' }, { error: 'must be shorter' }).transform(
+    (email) => email.toLowerCase(),
+  ),
   name: shownText(60).optional(),
 });
 

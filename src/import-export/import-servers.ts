@@ -3,6 +3,7 @@ import { type Collection, ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import { type AuditEntry, recordAuditOnce } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
+import { emailAddress } from '../platform/email-address.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
 import { newListing, nextRank } from '../servers/listed-servers.ts';
 import type { Server } from '../servers/server.ts';
@@ -58,7 +59,9 @@ function serverSchema(clock: Clock) {
         country_code: shape.countryCode,
         is_premium: z.boolean(premiumError).nullish(),
         date_added: pastMoment(clock).nullish(),
-        owner_email: z.email(emailError).max(254, emailError).toLowerCase().nullish(),
+        owner_email: emailAddress(emailError)
+          .transform((email) => email.toLowerCase())
+          .nullish(),
         how_to_vote: z.string({ error: 'must be text' }).nullish(),
         profile: profileField.nullish(),
       },

@@ -413,22 +413,6 @@ test('every form is refused when a page of another site sends it', async () => {
   expect(statuses).toEqual(Object.fromEntries(posts.map((name) => [name, 403])));
 });
 
-test.each([
-  [{ origin: 'null', 'sec-fetch-site': 'same-origin' }, true],
-  [{ 'sec-fetch-site': 'same-origin' }, true],
-  [{ origin: 'null', 'sec-fetch-site': 'cross-site' }, false],
-  [{ origin: 'null', 'sec-fetch-site': 'none' }, false],
-  [{ origin: 'null' }, false],
-])('a form of a page behind a proxy that adds `Referrer-Policy: no-referrer`: %o', async (headers, isLet) => {
-  const { statusCode } = await web.app.inject({
-    method: 'POST',
-    url: '/sign-in',
-    headers: { 'content-type': 'x/unknown', ...headers },
-    payload: 'x',
-  });
-  expect(statusCode).toBe(isLet ? 415 : 403);
-});
-
 test('an ended session, a forged session and no session have no access', async () => {
   const { headers } = await signIn(web);
   expect(await isLet('GET /dashboard', { headers } as SignedInUser)).toBe(true);

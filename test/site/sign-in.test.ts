@@ -30,6 +30,29 @@ test('a user signs up, signs out and signs in, and reaches the requested page', 
   expect(await isSignedIn(web, cookiesOf(back))).toBe(true);
 });
 
+test.each([
+  'a/b@example.org',
+  'A=b@example.org',
+  'a&b@example.org',
+  'ivan@xn--e1afmkfd.xn--p1ai',
+])('a user signs up and in with the address %s', async (email) => {
+  const web = shared();
+  const up = await sendForm(web, '/sign-up', { ...NEWCOMER, email });
+  expect(up.statusCode).toBe(303);
+  expect((await sendForm(web, '/sign-up', { ...NEWCOMER, email })).statusCode).toBe(409);
+  const back = await sendSignIn(web, email.toUpperCase());
+  expect(await isSignedIn(web, cookiesOf(back))).toBe(true);
+  const stored = await web.deps.users.findOne({ email: email.toLowerCase() });
+  expect(stored?.name).toBe(NEWCOMER.name);
+});
+
+test('a stand-in of the sign-in library is no way around the limits of an address', async () => {
+  const web = shared();
+  const { email } = await signIn(web);
+  const standIn = `${Buffer.from(email).toString('hex')}@stand-in.invalid`;
+  expect((await sendSignIn(web, standIn)).statusCode).toBe(401);
+});
+
 test('cookies are limited to this site and its path, and secure with https', async () => {
   const up = await sendForm(shared(), '/sign-up', NEWCOMER);
   const [cookie] = up.cookies;
@@ -72,6 +95,7 @@ test.each([
   [{ origin: 'http://localhost:3000', 'sec-fetch-site': 'same-site' }],
   [{ origin: 'http://localhost:3001' }],
   [{ origin: 'null' }],
+  [{ origin: 'null', 'sec-fetch-site': 'cross-site' }],
   [{}],
 ])('a form sent with %j is refused before it is read', async (headers) => {
   const { app } = shared();
@@ -87,6 +111,8 @@ test.each([
 
 test.each([
   [{ 'sec-fetch-site': 'same-origin' }],
+  // A proxy that adds `Referrer-Policy: no-referrer` makes browsers send this.
+  [{ 'sec-fetch-site': 'same-origin', origin: 'null' }],
   [{ origin: 'http://127.0.0.1:3000', host: '127.0.0.1:3000' }],
 ])('a form sent with %j is ours', async (headers) => {
   const { app } = shared();

@@ -6,6 +6,7 @@ import { type AuditEntry, recordAuditOnce } from '../../platform/audit/audit-log
 import { after, DAY } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import { checked, InvalidDocumentError } from '../../platform/document.ts';
+import { emailAddress } from '../../platform/email-address.ts';
 import { parseInput } from '../../platform/input.ts';
 import { type Allowance, type RateLimit, useAllowance } from '../../platform/limits/rate-limit.ts';
 import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
@@ -37,12 +38,10 @@ export type ChangeDeps = Outbox &
 type Own = { user: Pick<User, '_id' | 'email'>; sessionId: ObjectId };
 
 /** Input for an e-mail address. The result is in lower case, as it is stored. */
-export const addressSchema = z
-  .string()
-  .trim()
-  .max(254, { error: () => t('must have at most 254 characters') })
-  .pipe(z.email({ error: () => t('must be an e-mail address') }))
-  .transform((email) => email.toLowerCase());
+export const addressSchema = emailAddress(
+  { error: () => t('must be an e-mail address') },
+  { error: () => t('must have at most 254 characters') },
+).transform((email) => email.toLowerCase());
 
 const newAddress = z.object({ email: addressSchema });
 

@@ -21,12 +21,12 @@ import { formRoute, refused } from '../shared/form-route.ts';
 import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import type { Site } from '../shared/site-settings.ts';
-import { emailAddress, emailField, newPasswordField } from './account-fields.ts';
+import { emailField, emailValue, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import { newPassword, refuseOwn } from './new-password.ts';
 
 const forgotForm = z.object({
-  email: emailAddress,
+  email: emailValue,
 });
 
 /** A value that cannot be a token becomes empty: the answer is then the same as for an invalid link. */

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { forLibrary } from '../../accounts/library-email.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { type FirstOperator, makeFirstOperator } from '../../accounts/setup/first-operator.ts';
 import { countSetupCode, hasOperator, isSetupToken } from '../../accounts/setup/setup-link.ts';
@@ -14,7 +15,7 @@ import { type FormAnswer, formRoute, refused } from '../shared/form-route.ts';
 import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { copyable, linkTo, notice, textField } from '../shared/parts.ts';
-import { emailAddress, emailField, nameField, newPasswordField } from './account-fields.ts';
+import { emailField, emailValue, nameField, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import { newPassword, refuseOwn } from './new-password.ts';
 import { beginTwoFactor } from './two-factor-begin.ts';
@@ -30,7 +31,7 @@ const codeForm = z.object({ code: codeText });
 
 const operatorForm = z.object({
   code: codeText,
-  email: emailAddress,
+  email: emailValue,
   name: shownText(60),
   password: newPassword,
 });
@@ -141,7 +142,7 @@ async function enter(
   const { base } = request.server.site;
   const { headers, begun } = await hashingFor(hashingClientOf(request), async () => {
     const { headers } = await auth.api.signInEmail({
-      body: { email, password },
+      body: { email: forLibrary(email), password },
       headers: signInHeaders(request),
       returnHeaders: true,
     });

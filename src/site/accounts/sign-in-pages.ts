@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import type { Auth } from '../../accounts/auth.ts';
+import { forLibrary } from '../../accounts/library-email.ts';
 import { countMail } from '../../accounts/mail-limits.ts';
 import { otherSites } from '../../accounts/other-sites/other-sites.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
@@ -129,7 +130,7 @@ function passwordPages(app: FastifyInstance, { deps, auth, devices }: AccountPar
       try {
         const { headers, response } = await hashingFor(hashingClientOf(request, device && data.email), () =>
           auth.api.signInEmail({
-            body: { email: data.email, password: data.password },
+            body: { email: forLibrary(data.email), password: data.password },
             headers: signInHeaders(request),
             returnHeaders: true,
           }),

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
+import { forLibrary } from '../../accounts/library-email.ts';
 import { countMail } from '../../accounts/mail-limits.ts';
 import { otherSites } from '../../accounts/other-sites/other-sites.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
@@ -27,7 +28,7 @@ import { type Content, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPage } from '../shared/next-path.ts';
 import { linkTo } from '../shared/parts.ts';
-import { emailAddress, emailField, nameField, newPasswordField } from './account-fields.ts';
+import { emailField, emailValue, nameField, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import { homeOf } from './home.ts';
 import { newPassword, refuseOwn } from './new-password.ts';
@@ -35,7 +36,7 @@ import { otherSiteButtons } from './other-site-pages.ts';
 import { purposeOf } from './purpose.ts';
 
 const addressForm = z.object({
-  email: emailAddress,
+  email: emailValue,
   next: z.string().max(2_048).optional(),
 });
 
@@ -109,7 +110,11 @@ function accountCreator(base: string, { deps, auth, devices }: AccountParts) {
     const retryAt = await countSignUp(deps, request.ip);
     if (retryAt) return refused(429, t('Too many attempts.'), retryAt);
     const signUp = () =>
-      auth.api.signUpEmail({ body: account, headers: signInHeaders(request), returnHeaders: true });
+      auth.api.signUpEmail({
+        body: { ...account, email: forLibrary(email) },
+        headers: signInHeaders(request),
+        returnHeaders: true,
+      });
     try {
       const made = await makeWithinLimits(deps, { email, address: request.ip }, () =>
         hashingFor(hashingClientOf(request), signUp),
