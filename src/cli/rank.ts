@@ -120,7 +120,7 @@ const LESS_WEIGHT_TEXTS: Record<LessWeightReason, string> = {
   network: 'of one network',
   newcomers: 'of new names',
   api: 'through the API',
-  unknown: 'through the API, of names that never voted on the page',
+  unknown: 'through the API, of unknown names',
   waiting: 'waiting for an operator',
   later: 'since the last ranking',
 };

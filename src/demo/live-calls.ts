@@ -3,8 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { MINUTE, SECOND } from '../platform/clock.ts';
 import { messageOf } from './open-fake-server.ts';
 import type { ListedSample } from './sample-days.ts';
-import { sampleLatencyAt, samplePlayersAt } from './sample-days.ts';
-import { samplePlayer } from './sample-players.ts';
+import { playerOf, sampleLatencyAt, samplePlayersAt } from './sample-days.ts';
 
 /** A sample server that calls the API with its own token. */
 export type Caller = ListedSample & { token: string };
@@ -33,8 +32,11 @@ export async function castLiveVotes(
   while (!signal.aborted) {
     const all = callers();
     const caller = all[randomInt(Math.max(1, all.length))];
-    const username = samplePlayer(randomInt(10_000), randomInt(10_000));
-    if (caller) await post(url, caller, 'vote', { username }, signal);
+    // Of new names, only some votes a day would count for the rank.
+    if (caller) {
+      const username = playerOf(caller.sample, randomInt(10_000));
+      await post(url, caller, 'vote', { username }, signal);
+    }
     await rest(randomInt(LONGEST_PAUSE_MS / 4, LONGEST_PAUSE_MS), signal);
   }
 }

@@ -116,6 +116,11 @@ export function sampleLatencyAt(sample: Sample, at: Date): number {
   return Math.round(10 * (15 + 60 * chance(seedOf(sample)) + 15 * varying)) / 10;
 }
 
+/** One of the players of a sample server. Most of them voted in its made-up history. */
+export function playerOf(sample: Sample, number: number): string {
+  return samplePlayer(seedOf(sample), number % (2 * sample.activity.votes));
+}
+
 /** The made-up votes of a UTC day. Each player votes at about the same hour every day; some players vote less often. */
 export function votesOn({ serverId, sample }: ListedSample, day: string): VoteRecord[] {
   const start = startOf(day);

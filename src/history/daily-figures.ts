@@ -5,6 +5,7 @@ import type { Server } from '../servers/server.ts';
 import { sourceAt } from './current-status.ts';
 import type { DailyStats } from './daily-stats.ts';
 import { inSlices, type SliceOptions } from './server-slices.ts';
+import { PLAYERS_OF_DAY, usualPlayersOf } from './usual-players.ts';
 
 type FigureDeps = { servers: Collection<Server>; dailyStats: Collection<DailyStats>; clock: Clock };
 
@@ -19,7 +20,7 @@ const ratio = (a: unknown, b: unknown, none: unknown) => ({
 
 /**
  * Updates the figures of servers from their daily stats, within the database: averages, peak, latency and uptime of the
- * current source, the players of each of the 7 days, and the uptime by probes alone. Unknown values become 0 or null
+ * current source, the players of each of the 7 days, and by probes alone the usual players and the uptime. Unknown values become 0 or null
  * (see `info` in the OpenAPI document). The figures change every day, even without new samples.
  *
  * @throws the signal's reason when it is aborted
@@ -86,6 +87,7 @@ const SUMS: Document = {
     $push: {
       day: '$day',
       players: ratio('$own.playerSeconds', VISIBLE_SECONDS, null),
+      seen: { $cond: ['$isRecent', PLAYERS_OF_DAY, null] },
     },
   },
 };
@@ -112,4 +114,7 @@ const FIGURES: Document = {
   averageLatency: ratio('$sums.latencySum', '$sums.latencySeconds', null),
   uptimePercentage: percentage('$sums.online', '$sums.offline'),
   probedUptime: percentage('$sums.probedOnline', '$sums.probedOffline'),
+  usualPlayers: usualPlayersOf({
+    $filter: { input: { $ifNull: ['$sums.days.seen', []] }, cond: { $ne: ['$$this', null] } },
+  }),
 };

@@ -33,6 +33,7 @@ export function compressLazily(identity: Buffer): LazilyCompressed {
     if (before) return before;
     const making = encoding === 'br' ? br(identity, QUALITY.page) : encodeGzip(identity);
     made.set(encoding, making);
+    making.catch(() => made.delete(encoding));
     return making;
   };
 }
@@ -65,8 +66,12 @@ export function encodedFor(request: FastifyRequest, reply: FastifyReply, bodies:
   return bodies[chooseEncoding(request, reply)];
 }
 
+/** Browsers send 25 characters of `Accept-Encoding`. */
+const LONGEST_ENCODINGS = 200;
+
 function chooseEncoding({ headers }: FastifyRequest, reply: FastifyReply): Encoding {
   const accepted = String(headers['accept-encoding'] ?? '')
+    .slice(0, LONGEST_ENCODINGS)
     .split(',')
     .flatMap((one) => {
       const [name = '', weight = ''] = one.split(';');

@@ -77,12 +77,12 @@ const VOTES_FACTOR = 4;
 /**
  * Answers requests with 503 while the event loop is delayed for more than `maxDelayMs` (0: no limit) or the heap is
  * nearly full. Files are answered whatever the delay, since pages that were answered need them; routes of votes up to
- * four times the delay. `/healthz` is always
- * answered, because the process is alive. In the first two seconds, delays are ignored: loading the application causes
- * them.
+ * four times the delay. `/healthz` is never refused, because the process is alive. In the first two seconds, delays are
+ * ignored: loading the application causes them.
  */
 export async function refuseOverload(app: FastifyInstance, maxDelayMs: number): Promise<void> {
   let delaysCountFrom = 0;
+  const mostHeap = 0.9 * getHeapStatistics().heap_size_limit;
   app.addHook('onReady', (done) => {
     // The library measures the delay for a second and uses it during the next second, so two seconds are ignored.
     delaysCountFrom = performance.now() + 2 * SECOND;
@@ -90,11 +90,13 @@ export async function refuseOverload(app: FastifyInstance, maxDelayMs: number): 
   });
   await app.register(underPressure, {
     maxEventLoopDelay: maxDelayMs,
-    maxHeapUsedBytes: 0.9 * getHeapStatistics().heap_size_limit,
+    maxHeapUsedBytes: mostHeap,
     sampleInterval: SECOND,
     async pressureHandler({ routeOptions: { url, config } }, _reply, kind, delayMs) {
       if (url?.endsWith('/healthz')) return;
-      if (kind === underPressure.TYPE_EVENT_LOOP_DELAY) {
+      // The library looks at the delay first, and a nearly full heap delays too.
+      const isDelay = kind === underPressure.TYPE_EVENT_LOOP_DELAY && app.memoryUsage().heapUsed <= mostHeap;
+      if (isDelay) {
         if (performance.now() < delaysCountFrom || config.isFile) return;
         if (config.isOfVotes && Number(delayMs) <= VOTES_FACTOR * maxDelayMs) return;
       }

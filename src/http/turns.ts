@@ -1,14 +1,15 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { FastifyInstance } from 'fastify';
-import { networkOf } from '../platform/limits/network-of.ts';
+import { widerNetworkOf } from '../platform/limits/network-of.ts';
 
 /** So many requests for pages, forms and files begin in a turn of the event loop. */
 const A_TURN = 2;
 
 /**
  * Lets two requests begin in each turn of the event loop, except those of programs (`isOfPrograms`). The others wait, and
- * each network gets its share. A vote takes several turns: without this, each of them would last as long as all requests that
- * have arrived, of one network or many (docs/adr/0136-turns.md). Register it before the hooks whose work it bounds.
+ * each network gets its share; an IPv6 /48 is one. A vote takes several turns: if all requests that have arrived began in
+ * one turn, the vote would wait for all of them, several times (docs/adr/0136-turns.md). Register it before the hooks
+ * whose work it bounds.
  */
 export function takeTurns(app: FastifyInstance): void {
   /** The requests that wait, by network, oldest first. The networks get their turns in the order of the map. */
@@ -26,10 +27,11 @@ export function takeTurns(app: FastifyInstance): void {
     begun = 0;
     isScheduled = false;
     // A network that is moved to the end is visited again in the same loop, if there is no other one.
-    for (const [network, [next, ...others]] of waiting) {
+    for (const [network, queue] of waiting) {
       if (begun >= A_TURN) return;
+      const next = queue.shift();
       waiting.delete(network);
-      if (others.length > 0) waiting.set(network, others);
+      if (queue.length > 0) waiting.set(network, queue);
       if (next) begin(next);
     }
   };
@@ -37,7 +39,7 @@ export function takeTurns(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _reply, done) => {
     if (request.routeOptions.config.isOfPrograms) return done();
     if (begun < A_TURN && waiting.size === 0) return begin(done);
-    const network = networkOf(request.ip);
+    const network = widerNetworkOf(request.ip);
     const own = waiting.get(network) ?? [];
     // A later request must not run in the asynchronous context of the one that let it begin.
     own.push(AsyncResource.bind(() => done()));

@@ -8,6 +8,7 @@ import { after, type Clock, DAY } from '../platform/clock.ts';
 import { dayOf } from '../platform/periods/period-marks.ts';
 import { COMPARED_WITHIN_MS } from '../probing/players-differ.ts';
 import { jumpedLately } from '../probing/players-jump.ts';
+import { LEFT_MS } from '../ranking/evidence/allow-votes.ts';
 import { rankingDays } from '../ranking/ranking-days.ts';
 import type { Server } from '../servers/server.ts';
 import { FAILED_VOTES, OPEN_WORK, type Vote } from '../votes/vote.ts';
@@ -43,12 +44,13 @@ export type UnusualFigures = {
   unusualVotes: Kind<{ server: Named } & NonNullable<Server['unusualVotes']>>;
   /**
    * Votes of the last 30 days that do not count for the rank until an operator allows them (see ranking/evidence/).
-   * `busiestDay`: the most votes of one of these days; `allowed`: the current allowance of a day.
+   * `usualDay` and `busiestDay`: the median and the most of the days with votes; `allowed`: the allowance of a day.
    */
   waitingVotes: Kind<{
     server: Named;
     waiting: number;
     votesCount: number;
+    usualDay: number;
     busiestDay: number;
     allowed: number;
   }>;
@@ -205,32 +207,40 @@ async function unusualServers({ servers }: AttentionDeps): Promise<UnusualFigure
 async function serversWithWaitingVotes(sources: AttentionDeps): Promise<UnusualFigures['waitingVotes']> {
   const found = await sources.servers
     .find(
-      { 'ranked.waiting': { $gt: 0 }, removedAt: null },
+      {
+        'ranked.waiting': { $gt: 0 },
+        removedAt: null,
+        waitingLeftAt: { $not: { $gt: after(sources.clock.now(), -LEFT_MS) } },
+      },
       { projection: { name: 1, 'ranked.waiting': 1, 'ranked.votesCount': 1, 'voteAllowance.votes': 1 } },
     )
     .sort({ 'ranked.waiting': -1 })
     .limit(LISTED + 1)
     .toArray();
-  const busiest = await busiestDays(
+  const days = await votesOfDays(
     sources,
     found.map(({ _id }) => _id),
   );
   return kind(
-    found.map(({ ranked, voteAllowance, ...server }) => ({
-      server,
-      waiting: ranked?.waiting ?? 0,
-      votesCount: ranked?.votesCount ?? 0,
-      busiestDay: busiest.get(server._id.toHexString()) ?? 0,
-      allowed: voteAllowance?.votes ?? 0,
-    })),
+    found.map(({ ranked, voteAllowance, ...server }) => {
+      const votes = days.get(server._id.toHexString())?.toSorted((a, b) => a - b) ?? [];
+      return {
+        server,
+        waiting: ranked?.waiting ?? 0,
+        votesCount: ranked?.votesCount ?? 0,
+        usualDay: votes[Math.floor(votes.length / 2)] ?? 0,
+        busiestDay: votes.at(-1) ?? 0,
+        allowed: voteAllowance?.votes ?? 0,
+      };
+    }),
   );
 }
 
-/** The most votes of a day of the ranking, by server. */
-async function busiestDays(
+/** The votes of the days of the ranking that have any, by server. */
+async function votesOfDays(
   { voteCounters, clock }: AttentionDeps,
   serverIds: ObjectId[],
-): Promise<Map<string, number>> {
+): Promise<Map<string, number[]>> {
   if (serverIds.length === 0) return new Map();
   const days = rankingDays(dayOf(clock.now()));
   const months = [...new Set(days.map((day) => day.slice(0, 7)))];
@@ -238,14 +248,14 @@ async function busiestDays(
     { serverId: { $in: serverIds }, month: { $in: months } },
     { projection: { _id: 0, serverId: 1, month: 1, days: 1 } },
   );
-  const busiest = new Map<string, number>();
+  const found = new Map<string, number[]>();
   for await (const counter of counters) {
     const id = counter.serverId.toHexString();
     const ofMonth = days.filter((day) => day.startsWith(counter.month));
-    const votes = ofMonth.map((day) => counter.days[day.slice(8)] ?? 0);
-    busiest.set(id, Math.max(busiest.get(id) ?? 0, ...votes));
+    const votes = ofMonth.map((day) => counter.days[day.slice(8)] ?? 0).filter((count) => count > 0);
+    found.set(id, [...(found.get(id) ?? []), ...votes]);
   }
-  return busiest;
+  return found;
 }
 
 function kind<T>(rows: T[]): Kind<T> {

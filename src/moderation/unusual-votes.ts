@@ -28,6 +28,9 @@ export function isUnusual(votes: number, players: number): boolean {
   return votes > Math.max(ALWAYS_ALLOWED, VOTES_A_PLAYER * Math.max(players, FEWEST_PLAYERS));
 }
 
+/** How many servers are looked at together. */
+const SLICE = 200;
+
 type Suspect = { serverId: ObjectId; players: number };
 
 /**
@@ -46,7 +49,7 @@ export async function findUnusualVotes(
   const { servers, clock } = deps;
   const now = clock.now();
   const found: ObjectId[] = [];
-  for (const { serverId, players } of await suspects(deps, now)) {
+  for await (const { serverId, players } of suspects(deps, now)) {
     signal?.throwIfAborted();
     const counted = await votesOfDay(deps, serverId, now);
     if (!isUnusual(counted.votes, players)) continue;
@@ -62,7 +65,8 @@ export async function findUnusualVotes(
 }
 
 /** The listed servers whose votes of today and yesterday together would be unusual for one day (`isUnusual`). */
-async function suspects({ servers, voteCounters, dailyStats }: FindDeps, now: Date): Promise<Suspect[]> {
+async function* suspects(deps: FindDeps, now: Date): AsyncGenerator<Suspect> {
+  const { voteCounters } = deps;
   const days = [dayOf(now), addDays(dayOf(now), -1)];
   const votesOf = days.map((day) => ({
     $cond: [{ $eq: ['$month', day.slice(0, 7)] }, { $ifNull: [`$days.${day.slice(8)}`, 0] }, 0],
@@ -78,6 +82,17 @@ async function suspects({ servers, voteCounters, dailyStats }: FindDeps, now: Da
     counts.set(_id.toHexString(), votes);
     ids.push(_id);
   }
+  for (let at = 0; at < ids.length; at += SLICE) {
+    yield* await suspectsOf(deps, ids.slice(at, at + SLICE), counts, now);
+  }
+}
+
+async function suspectsOf(
+  { servers, dailyStats }: FindDeps,
+  ids: ObjectId[],
+  counts: Map<string, number>,
+  now: Date,
+): Promise<Suspect[]> {
   const listed = await servers
     .find(
       { _id: { $in: ids }, removedAt: null },

@@ -110,8 +110,8 @@ export function watchReadiness(sources: HealthDeps, stopping: AbortSignal): () =
   };
 }
 
-/** Hides a route, which is not part of the API, from the OpenAPI document. */
-const HIDDEN = { schema: { hide: true } };
+/** Not part of the API, and asked by programs: an orchestrator that waits behind visitors would restart the process. */
+const HIDDEN = { schema: { hide: true }, config: { isOfPrograms: true } } as const;
 
 /**
  * `/healthz` is answered while the process is alive. `/readyz` answers 200 if the process can do its work, otherwise

@@ -80,6 +80,8 @@ const dailyFigures = {
   probedUptime: { type: Number, default: null },
   /** The average number of players on each of the last 7 days, oldest first; null if unknown. Absent until computed. */
   players: { type: [Number] },
+  /** The usual players by probes (history/usual-players.ts). Absent until computed. */
+  usualPlayers: { type: Number },
 } as const;
 
 /** The figures that decided a server's rank in the newest ranking. */
@@ -238,6 +240,8 @@ const serverDefinition = {
   lastReport: { type: new Schema(lastReport, nested), default: null },
   playersDiffer: { type: new Schema(playersDiffer, nested) },
   playersJumped: { type: new Schema(playersJumped, nested) },
+  /** When an operator decided that votes which wait in the ranking do not count. The inbox shows them again later. */
+  waitingLeftAt: { type: Date },
   unusualVotes: { type: new Schema(unusualVotes, nested) },
   voteAllowance: { type: new Schema(voteAllowance, nested) },
 } as const;

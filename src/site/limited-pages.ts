@@ -51,14 +51,14 @@ const OWN_PAGES = { times: 600, windowMs: MINUTE };
  */
 const IMAGES = { times: 600, windowMs: MINUTE };
 
-/** How many refused forms one process takes from the visitors of a network per minute. Each takes 2 to 5 ms. */
+/** How many refused forms one process takes from a user, or from the visitors of a network, per minute. Each takes 2 to 5 ms. */
 const REFUSED_FORMS = { times: 300, windowMs: MINUTE };
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Counts signed-in users' GET requests to routes without `skipsSlotHook`, and their refused forms, by user id. */
+    /** Counts signed-in users' GET requests to routes without `skipsSlotHook`, by user id. */
     ownPages: LocalLimit;
-    /** Counts the refused forms of visitors, by the network of the request. */
+    /** Counts refused forms: of visitors by the network of the request, of users by their id. */
     refusedForms: LocalLimit;
     /** Counts the images of servers that are made, by the network of the request. */
     images: LocalLimit;
@@ -72,13 +72,13 @@ export function addLocalLimits(app: FastifyInstance, clock: Clock): void {
 }
 
 /**
- * Counts an image before it is made. Do not call this for a cached image.
+ * Counts an image before it is made or read, or a download. Do not call this for a cached image.
  *
- * @throws {PageError} 429, with the time of the next allowed image
+ * @throws {PageError} 429, with the time of the next allowed one
  */
 export async function limitImages({ ip, server: { images } }: FastifyRequest): Promise<void> {
   const nextAt = takeFor(images, ip);
-  if (nextAt) throw new PageError(429, t('Too many images from your network address.'), nextAt);
+  if (nextAt) throw new PageError(429, t('Too many files from your network address.'), nextAt);
 }
 
 function takeFor(limit: LocalLimit, ip: string): Date | null {
@@ -96,16 +96,17 @@ export function makeRefusedForm<T>(request: FastifyRequest, make: () => Promise<
 
 /**
  * Counts the refused forms of the routes registered later in `app`, whatever the type of the answer: by user, or for
- * visitors by network. If a limit is used up, further forms are refused before their bodies are read.
+ * visitors by network. If a limit is used up, further forms are refused before their bodies are read; not those of
+ * votes, which have limits of their own, so that nobody closes the vote form for their neighbours.
  */
 export function limitRefusedForms(app: FastifyInstance): void {
   const isCounted = ({ method, signedIn }: FastifyRequest) =>
     method !== 'GET' && method !== 'HEAD' && signedIn?.user.role !== 'operator';
   app.addHook('onRequest', async (request) => {
-    if (!isCounted(request)) return;
+    if (!isCounted(request) || request.routeOptions.config.isOfVotes) return;
     const { ip, signedIn } = request;
     const nextAt = signedIn
-      ? app.ownPages.usedUpUntil(signedIn.user._id.toHexString())
+      ? app.refusedForms.usedUpUntil(signedIn.user._id.toHexString())
       : (app.refusedForms.usedUpUntil(networkOf(ip)) ?? app.refusedForms.usedUpUntil(widerNetworkOf(ip)));
     if (nextAt)
       throw new PageError(429, defineMessage('Too many pages from your network address or account.'), nextAt);
@@ -114,7 +115,7 @@ export function limitRefusedForms(app: FastifyInstance): void {
     // An answer of 5xx is our fault: during an outage, nobody's forms are used up.
     if (reply.statusCode < 400 || reply.statusCode >= 500 || !isCounted(request)) return;
     const { ip, signedIn } = request;
-    if (signedIn) app.ownPages(signedIn.user._id.toHexString());
+    if (signedIn) app.refusedForms(signedIn.user._id.toHexString());
     else takeFor(app.refusedForms, ip);
   });
 }

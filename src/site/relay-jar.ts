@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
 import { isKnownTag } from '../http/if-none-match.ts';
 import { once } from '../platform/once.ts';
-import { FILE } from './route-options.ts';
+import { limitImages } from './limited-pages.ts';
+import { DOWNLOAD } from './route-options.ts';
 
 /** The path of the relay's jar below the site's base. It has no hash, so that documents can contain the path. */
 export const RELAY_JAR_PATH = '/downloads/tallyport-relay.jar';
@@ -19,7 +20,7 @@ const jar = once(async () => {
  * Caches must revalidate it after an hour, because an upgrade replaces it under the same path.
  */
 export function serveRelayJar(app: FastifyInstance): void {
-  app.get(RELAY_JAR_PATH, FILE, async (request, reply) => {
+  app.get(RELAY_JAR_PATH, { ...DOWNLOAD, preHandler: limitImages }, async (request, reply) => {
     const { bytes, etag } = await jar();
     reply.headers({
       etag,

@@ -8,6 +8,8 @@ export const FILE = {
   ...PAGE,
   config: { access: 'anyone', isFile: true, skipsSlotHook: true },
 } as const;
+/** A file that a person saves: an overloaded process refuses it, as it does pages. */
+export const DOWNLOAD = { ...PAGE, config: { access: 'anyone', skipsSlotHook: true } } as const;
 export const SIGNED_IN = { ...PAGE, config: { access: 'user' } } as const;
 export const OWNER = { ...PAGE, config: { access: 'owner' } } as const;
 export const SOLE_OWNER = { ...PAGE, config: { access: 'sole-owner' } } as const;

@@ -67,6 +67,9 @@ export async function site(
   });
   refreshAnnouncement(app);
   guardRoutes(app, deps, auth);
+  app.addHook('onRoute', (route) => {
+    route.bodyLimit ??= FORM_LIMIT;
+  });
   acceptForms(app, FORM_LIMIT);
   assets.serve(app);
   serveRelayJar(app);
@@ -77,6 +80,8 @@ export async function site(
     // During a restore, all pages are refused, but not the files above: the error page needs its styles and pictures.
     pages.addHook('onRequest', restoreGate);
     await pages.register(async (limited) => {
+      // Forms are the only bodies of pages. A JSON body could nest lists so deeply that reading it as text is slow.
+      limited.removeContentTypeParser(['application/json', 'text/plain']);
       limitOwnPages(limited);
       limitRefusedForms(limited);
       takePageSlots(limited);

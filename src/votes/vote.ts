@@ -145,6 +145,9 @@ const deliveryDefinition = {
 /** How many attempts of a vote are stored with details. */
 export const MOST_ATTEMPT_DETAILS = 20;
 
+/** The votes of the API count for a player who has voted on the server's page at least so often (ranking/evidence/). */
+export const KNOWN_AFTER = 3;
+
 const voteDefinition = {
   /** UUIDv7, made before the insert. The owner sees this id, and the listener receives it, except in Votifier v1. */
   _id: { type: Schema.Types.UUID, required: true },

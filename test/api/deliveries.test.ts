@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { ObjectId, UUID } from 'mongodb';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { setListener } from '../../src/delivery/listeners.ts';
 import { MINUTE } from '../../src/platform/clock.ts';
 import { useAllowances } from '../../src/platform/limits/rate-limit.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { atTheEnd } from '../support/at-the-end.ts';
+import { EVENTUALLY } from '../support/eventually.ts';
 import { addFetchingServer, type FetchingServer } from '../support/fetching.ts';
 import { startApp, type TestDeps } from '../support/start-app.ts';
 
@@ -61,6 +62,20 @@ describe('the limits of takes', () => {
     const alone = await addFetchingServer(web);
     expect((await alone.call()).headers.get('ratelimit')).toMatch(/^"server";r=599;t=\d+$/);
   });
+});
+
+test('of ten calls that arrive together, four wait', async () => {
+  const one = await addFetchingServer(web);
+  const left = new AbortController();
+  const calls = Array.from({ length: 10 }, () =>
+    one.call({ wait_seconds: 30 }, { signal: left.signal }).catch(() => undefined),
+  );
+  const refused: { status: number }[] = [];
+  for (const call of calls) void call.then((answer) => answer && refused.push(answer));
+  await vi.waitFor(() => expect(refused).toHaveLength(6), EVENTUALLY);
+  expect(refused.map(({ status }) => status)).toEqual(Array(6).fill(429));
+  left.abort();
+  await Promise.all(calls);
 });
 
 describe('taking', () => {

@@ -18,6 +18,7 @@ const UNKNOWN = {
   averageLatency: null,
   uptimePercentage: null,
   probedUptime: null,
+  usualPlayers: 0,
   players: [null, null, null, null, null, null, null],
 };
 
@@ -46,6 +47,7 @@ it('takes players from the 7 whole days before today, latency and uptime from th
     averageLatency: 50,
     uptimePercentage: 75,
     probedUptime: 75,
+    usualPlayers: 0,
     players: [30, null, null, null, null, null, 10],
   });
 });
@@ -65,6 +67,7 @@ it('updates the figures when days pass without a sample, until they are unknown'
     averageLatency: 25,
     uptimePercentage: 100,
     probedUptime: 100,
+    usualPlayers: 0,
     players: [null, null, null, null, null, null, null],
   });
   deps.clock.move(23 * DAY);
@@ -89,6 +92,7 @@ it('uses the current source, and stores the uptime by probes separately', async 
     averageLatency: 3,
     uptimePercentage: 100,
     probedUptime: 0,
+    usualPlayers: 0,
     players: [null, null, null, null, null, null, 7],
   });
   const succeededAt = after(deps.clock.now(), -HOUR);

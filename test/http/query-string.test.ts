@@ -46,6 +46,20 @@ describe('More than 200 fields are refused before they are decoded', () => {
     '/sign-in',
     '/servers/alpha/vote',
     '/servers/alpha/vote/challenge',
+  ])('lists within lists at %s, as JSON, are no form and are not read', async (path) => {
+    const body = `{"email":${'['.repeat(8_000)}${']'.repeat(8_000)}}`;
+    const headers = { ...FORM, accept: 'application/json', 'content-type': 'application/json' };
+    const refused = await send(path, { method: 'POST', headers, body });
+    expect([refused.status, JSON.parse(refused.text)]).toMatchObject([
+      415,
+      { code: 'unsupported-media-type' },
+    ]);
+  });
+
+  test.each([
+    '/sign-in',
+    '/servers/alpha/vote',
+    '/servers/alpha/vote/challenge',
   ])('in the form of %s', async (path) => {
     const asJson = { ...FORM, accept: 'application/json' };
     const few = await send(path, { method: 'POST', headers: asJson, body: names(200) });

@@ -1,5 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { expect, it } from 'vitest';
+import { refreshDailyFigures } from '../../src/history/daily-figures.ts';
+import { emptySums } from '../../src/history/daily-sums.ts';
 import { unusualFigures } from '../../src/moderation/needs-attention.ts';
 import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
 import { checkServer } from '../../src/probing/check-server.ts';
@@ -11,17 +13,15 @@ import { testDeps } from '../support/test-deps.ts';
 const NOW = new Date('2026-05-20T12:00:00Z');
 
 it.each([
-  ['15 players to 1,000', [14, 15, 15, 16, 15, 14, 16], 1_000, 15],
-  ['exactly ten times as many', [15, 15, 15, 15, 15, 15, 15], 150, null],
-  ['few players', [1, 1, 1, 1, 1, 1, 1], 99, null],
-  ['a single day of 1,000 before', [15, 15, 15, 15, 15, 15, 1_000], 1_000, 15],
-  ['four days of 1,000 before', [15, 15, 15, 1_000, 1_000, 1_000, 1_000], 1_000, null],
-  ['a server that joined three days ago', [null, null, null, null, 0, 0, 0], 1_000, null],
-  ['a server that joined four days ago', [null, null, null, 0, 0, 0, 0], 1_000, 0],
-])('%s: found or not', (_, players, found, usual) => {
-  const daily = { players } as never;
-  const jumped = jumpedPlayers({ daily }, found, NOW).playersJumped;
-  expect(jumped).toEqual(usual === null ? undefined : { at: NOW, players: found, usual });
+  ['15 players to 1,000', 15, 1_000, true],
+  ['exactly ten times as many', 15, 150, false],
+  ['few players', 1, 99, false],
+  ['a new server', 0, 1_000, true],
+  ['a usual number that is not computed yet', undefined, 1_000, false],
+])('%s: a jump or not', (_, usualPlayers, players, isJump) => {
+  const daily = { ...(usualPlayers === undefined ? {} : { usualPlayers }) } as never;
+  const jumped = jumpedPlayers({ daily }, players, NOW).playersJumped;
+  expect(jumped).toEqual(isJump ? { at: NOW, players, usual: usualPlayers } : undefined);
 });
 
 it('a check that finds a jump tells the operators for a week', async () => {
@@ -29,7 +29,17 @@ it('a check that finds a jump tells the operators for a week', async () => {
   const deps = { ...(await testDeps()), clock };
   const settings = { name: 'Alpha', address: 'play.example.org', port: 25_565, game: 'minecraft' };
   const _id = new ObjectId((await addServer(deps, settings, 'test')).serverId);
-  await deps.servers.updateOne({ _id }, { $set: { 'daily.players': [15, 15, 15, 15, 15, 15, 15] } });
+  const probes = { ...emptySums(), onlineSeconds: 86_400, peakPlayers: 15 };
+  const days = ['2026-05-16', '2026-05-17', '2026-05-18', '2026-05-19'];
+  const stats = days.map((day) => ({
+    _id: new ObjectId(),
+    serverId: _id,
+    day,
+    probes,
+    reports: emptySums(),
+  }));
+  await deps.dailyStats.insertMany(stats);
+  await refreshDailyFigures(deps);
   const probe = async (onlinePlayers: number) => {
     clock.move(MINUTE);
     const answer = { onlinePlayers, maxPlayers: 1_000, motd: '', version: '', latencyMs: 20 };

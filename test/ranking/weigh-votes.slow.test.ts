@@ -133,33 +133,35 @@ it('knows regulars by their counted votes, here or imported, and counts imported
   expect(days.at(-2)).toMatchObject({ votes: 70, rankVotes: 50, waiting: 20, players: 2 });
 });
 
-it('counts votes of the API by names that voted on the page; of others 20 a day until they are allowed', async () => {
+it('counts votes of the API by names that voted on the page three times; of others 20 a day until they are allowed', async () => {
   const { deps } = await rankingAt();
   const serverId = await listServer(deps);
   await addPeak(deps, serverId, YESTERDAY, 15);
   const excluded = { excludedAt: new Date(), excludedBy: [new ObjectId()] };
   await cast(deps, serverId, '2026-11-14', [
     ...names(10, () => ({ vote: { seq: 1, pageVotes: 1, ...excluded } }), 'bot'),
-    ...names(5, () => ({ vote: { seq: -1 } }), 'imported'),
+    ...[-1, -2, -3].flatMap((seq) => names(5, () => ({ vote: { seq } }), 'imported')),
   ]);
   const api = (pageVotes?: number) => () => ({
-    vote: { source: 'api' as const, seq: 2, ...(pageVotes ? { pageVotes } : {}) },
+    vote: { source: 'api' as const, seq: 4, ...(pageVotes ? { pageVotes } : {}) },
   });
   await cast(deps, serverId, YESTERDAY, [
-    ...names(30, api(1), 'known'),
+    ...names(30, api(3), 'known'),
     ...names(5, api(), 'imported'),
-    ...names(10, api(1), 'bot'),
-    ...names(100, api(), 'invented'),
+    ...names(10, api(3), 'bot'),
+    ...names(50, api(), 'invented'),
+    ...names(50, api(2), 'hardly'),
   ]);
   await recomputeRanks(deps);
-  // 35 known names and 20 of 110 others; all are new names, of which 45 count in full with 15 players.
+  // 35 known names, of which the five imported ones are regulars through it, and 20 of 110 others. Of the 50 new names,
+  // 45 count in full with 15 players.
   const [yesterday] = (await rankVotesByDay(deps, serverId, YESTERDAY)).slice(-1);
-  expect(yesterday).toMatchObject({ votes: 145, rankVotes: 46, newcomers: 10, unknown: 90, waiting: 0 });
+  expect(yesterday).toMatchObject({ votes: 145, rankVotes: 50.5, newcomers: 5, unknown: 90, waiting: 0 });
   expect(await rankedOf(deps, serverId)).toMatchObject({ waiting: 90 });
 
   await allowVotes(deps, serverId, { votes: 145, reason: 'Its website casts them.' }, 'op@example.org');
   await recomputeRanks(deps);
-  expect(await rankedOf(deps, serverId)).toEqual({ votesCount: 150, probedUptime: null });
+  expect(await rankedOf(deps, serverId)).toEqual({ votesCount: 160, probedUptime: null });
 });
 
 it('has room for more than 25 players only once they were seen for a while', async () => {

@@ -45,6 +45,7 @@ const TABLE: Record<string, Access> = {
   'POST /operator/attention/held/undo': 'operator',
   'POST /operator/attention/allow-votes': 'operator',
   'POST /operator/attention/held/block': 'operator',
+  'POST /operator/attention/leave-votes': 'operator',
   'POST /operator/attention/reviews': 'operator',
   'POST /operator/attention/reports': 'operator',
   'POST /operator/attention/servers': 'operator',

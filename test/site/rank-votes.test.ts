@@ -81,28 +81,39 @@ test('the owner sees how many votes count for the rank, and why the others do no
   expect(file.body.split('\r\n')[0]).toBe('\u{feff}day,votes');
 });
 
-test('one press in the inbox allows the votes that wait, and one takes it back', async () => {
+test('one press in the inbox allows the votes that wait or leaves them, and one takes it back', async () => {
   const { deps } = web;
   const inbox = '/operator?tab=figures';
   const page = await getPage(web, inbox, operator.headers);
-  expect(textOf(page.body)).toMatch(/Bought 500 500 380 Allow 500 a day/);
+  expect(textOf(page.body)).toMatch(/Bought 500 500 500 380 Allow 1,000 a day/);
   const server = bought.toHexString();
-  const allow = (votes: string, before: string, by: SignedInUser) =>
-    sendForm(web, '/operator/attention/allow-votes', { server, votes, before }, by.headers);
-  expect((await allow('500', '0', owner)).statusCode).toBeGreaterThanOrEqual(400);
-  const { headers } = await allow('500', '0', operator);
+  const send = (what: string, fields: Record<string, string>, by = operator) =>
+    sendForm(web, `/operator/attention/${what}`, { server, ...fields }, by.headers);
+  for (const fields of [{ votes: '1000', before: '0' }, { left: 'yes' }] as Record<string, string>[]) {
+    const what = fields.left ? 'leave-votes' : 'allow-votes';
+    expect((await send(what, fields, owner)).statusCode).toBeGreaterThanOrEqual(400);
+    expect((await send(what, { ...fields, server: new ObjectId().toHexString() })).statusCode).toBe(404);
+  }
+  expect((await send('allow-votes', { votes: '-1', before: '0' })).statusCode).toBe(400);
+
+  const { headers } = await send('allow-votes', { votes: '1000', before: '0' });
   expect(headers.location).toBe(`/operator?tab=figures&done=allowed&server=${server}&before=0`);
-  const done = await getPage(web, String(headers.location), operator.headers);
-  expect(textOf(done.body)).toContain('Bought : 500 votes a day need no evidence.');
-  expect(textOf(done.body)).toContain('Allowed from the next ranking on');
-  expect(done.body).toMatch(/name="votes" value="0"[\s\S]*Undo/);
-  await allow('0', '500', operator);
-  expect((await deps.servers.findOne({ _id: bought }))?.voteAllowance).toMatchObject({ votes: 0 });
-  const none = { server: new ObjectId().toHexString(), votes: '5', before: '0' };
-  expect((await sendForm(web, '/operator/attention/allow-votes', none, operator.headers)).statusCode).toBe(
-    404,
+  const allowed = await getPage(web, String(headers.location), operator.headers);
+  expect(textOf(allowed.body)).toContain(
+    'Bought : 1,000 votes a day need no evidence, until you change that.',
   );
+  expect(textOf(allowed.body)).toContain('1,000 a day are allowed.');
+  expect(allowed.body).toMatch(/name="votes" value="0"[\s\S]*Undo/);
+  await send('allow-votes', { votes: '0', before: '1000' });
+  expect((await deps.servers.findOne({ _id: bought }))?.voteAllowance).toMatchObject({ votes: 0 });
+
+  const left = await send('leave-votes', { left: 'yes' });
+  const gone = textOf((await getPage(web, String(left.headers.location), operator.headers)).body);
+  expect(gone).toContain('Bought : its votes go on waiting. The inbox does not show it for 30 days. Undo');
+  expect((await unusualFigures(deps)).waitingVotes.rows).toEqual([]);
+  await send('leave-votes', { left: 'no' });
   await recomputeRanks(deps);
+  expect((await unusualFigures(deps)).waitingVotes.rows).toHaveLength(1);
 });
 
 test('votes that wait need an operator’s attention, and one decision counts them', async () => {

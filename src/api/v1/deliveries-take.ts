@@ -211,21 +211,23 @@ export const takeEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app
       requireAllowed(limits, deps.clock);
       const fullMs = waitMs > 0 ? takes.waiting.fullFor(serverId) : 0;
       if (fullMs > 0) throw tooManyTakes('this server wait', after(deps.clock.now(), fullMs), deps.clock);
-      const first = note(await withinDatabaseTime(request, read()));
-      const readAgain = async () => {
-        try {
-          await requireTokenStill(request, deps);
-          return note(await read());
-        } catch (error) {
-          // The token was revoked, the listener changed or the server removed. So the server's other waiting takes are
-          // woken: each checks its token and the listener again.
-          if (error instanceof RefusedError) takes.waiting.wakeAll(serverId.toHexString());
-          throw error;
-        }
-      };
+      // In the same turn as the look above: otherwise any number of calls that arrive together would wait.
+      const wait = waitMs > 0 ? takes.waiting.begin(serverId, waitMs) : null;
       const client = clientOf(request);
       try {
-        const call = { most, leaseMs: lease_seconds * SECOND, requestId, waitMs };
+        const first = note(await withinDatabaseTime(request, read()));
+        const readAgain = async () => {
+          try {
+            await requireTokenStill(request, deps);
+            return note(await read());
+          } catch (error) {
+            // The token was revoked, the listener changed or the server removed. So the server's other waiting takes are
+            // woken: each checks its token and the listener again.
+            if (error instanceof RefusedError) takes.waiting.wakeAll(serverId.toHexString());
+            throw error;
+          }
+        };
+        const call = { most, leaseMs: lease_seconds * SECOND, requestId, wait };
         const shared = { ...deps, takes };
         const { taken, listener, waitedMs } = await takeOrWait(shared, first, call, client, readAgain);
         noteWait(request, waitedMs);
@@ -234,6 +236,7 @@ export const takeEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app
           paused: Boolean(listener.pause),
         };
       } finally {
+        wait?.end();
         client.release();
       }
     },

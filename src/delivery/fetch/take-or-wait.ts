@@ -13,7 +13,7 @@ import {
   takeDeliveries,
 } from './take-deliveries.ts';
 import { TakeLimits } from './take-limits.ts';
-import { WaitingTakes } from './waiting-takes.ts';
+import { type WaitingTake, WaitingTakes } from './waiting-takes.ts';
 
 /** What all takes of a web process share. `turns`: the running take of each `request_id`. */
 type Takes = { waiting: WaitingTakes; turns: Map<string, Promise<unknown>>; limits: TakeLimits };
@@ -34,19 +34,19 @@ type TakeAnswer = { taken: TakenDelivery[]; listener: FetchingListener; waitedMs
  * Takes due votes, or waits for some. After a wait the listener is read again, because it may have been paused or
  * changed. If the client has left, its votes are given back and no attempt is counted.
  *
- * @param call - `waitMs`: the longest wait in milliseconds; 0 if the call does not wait
+ * @param call - `wait`: begun by the caller, who ends it; null if the call does not wait
  * @param readAgain - returns the listener; its error ends the call
  * @throws what `readAgain` throws, the driver's error, {DeadlineError} when MongoDB does not answer within 5 s
  */
 export async function takeOrWait(
   deps: Deps,
   first: FetchingListener,
-  call: TakeCall & { waitMs: number },
+  call: TakeCall & { wait: WaitingTake | null },
   client: TakeClient,
   readAgain: () => Promise<FetchingListener>,
 ): Promise<TakeAnswer> {
   const { waiting } = deps.takes;
-  const wait = call.waitMs > 0 ? waiting.begin(first.serverId, call.waitMs) : null;
+  const { wait } = call;
   const leave = () => wait?.end();
   client.left.addEventListener('abort', leave);
   let waitedMs = 0;
@@ -64,7 +64,6 @@ export async function takeOrWait(
     }
   } finally {
     client.left.removeEventListener('abort', leave);
-    wait?.end();
   }
 }
 

@@ -41,13 +41,13 @@ export const LISTING = {
   '{each} for each player of the server count in full, and at least {fewest}. Further ones count a tenth.':
     'Je Spieler des Servers zählen {each} ganz, mindestens aber {fewest}. Weitere zählen ein Zehntel.',
   'Votes through the API': 'Stimmen über die API',
-  'The server’s own website or plugin casts them, so we see no network, and names could be invented. Votes of names that have voted on the server’s page before count in full up to {each} for each player, and at least {fewest}; further ones count a tenth. Of other names, {fewest} votes count in full; further ones do not count until an operator allows them.':
-    'Die Website oder das Plugin des Servers gibt sie ab, daher sehen wir kein Netz, und Namen könnten erfunden sein. Stimmen von Namen, die schon auf der Seite des Servers abgestimmt haben, zählen bis zu {each} je Spieler ganz, mindestens aber {fewest}; weitere zählen ein Zehntel. Von anderen Namen zählen {fewest} Stimmen ganz; weitere zählen erst, wenn ein Betreiber sie erlaubt.',
+  'The server’s own website or plugin casts them, so we see no network, and names could be invented. Votes of names that have voted on the server’s page at least {known} times count in full up to {each} for each player, and at least {fewest}; further ones count a tenth. Of other names, {fewest} votes count in full; further ones do not count until an operator allows them.':
+    'Die Website oder das Plugin des Servers gibt sie ab, daher sehen wir kein Netz, und Namen könnten erfunden sein. Stimmen von Namen, die mindestens {known}-mal auf der Seite des Servers abgestimmt haben, zählen bis zu {each} je Spieler ganz, mindestens aber {fewest}; weitere zählen ein Zehntel. Von anderen Namen zählen {fewest} Stimmen ganz; weitere zählen erst, wenn ein Betreiber sie erlaubt.',
   'All votes of the day': 'Alle Stimmen des Tages',
   'More than {each} for each player, and more than {fewest}, do not count for the rank until an operator allows them.':
     'Was über {each} je Spieler und über {fewest} hinausgeht, zählt für den Rang erst, wenn ein Betreiber es erlaubt.',
-  '“Players” is the highest number that our own checks saw on the day or in the {days} days before. A game server can tell us any number, so more than {players} count only up to twice the usual number, the median of the seven days before, and more than {most} as {most}. A server’s own reports do not count. A server that hides its players counts as one with {hidden}. Where our checks see no number, because the game cannot be asked or was not asked yet, {players} are assumed.':
-    '„Spieler“ ist die höchste Zahl, die unsere eigenen Prüfungen an dem Tag oder in den {days} Tagen davor sahen. Ein Spielserver kann uns jede Zahl nennen, daher zählen mehr als {players} nur bis zum Doppelten der üblichen Zahl, des Medians der sieben Tage davor, und mehr als {most} als {most}. Eigene Meldungen eines Servers zählen nicht. Ein Server, der seine Spieler verbirgt, zählt wie einer mit {hidden}. Wo unsere Prüfungen keine Zahl sehen, weil sich das Spiel nicht abfragen lässt oder noch nicht abgefragt wurde, werden {players} angenommen.',
+  '“Players” is the highest number that our own checks saw on the day or in the {days} days before. A game server can tell us any number, so more than {players} count only up to twice the usual number, the median of the seven days before, and more than {most} as {most}. A server’s own reports do not count. A day on which a server hides its players counts as one with {hidden}. Where our checks see no number, because the game cannot be asked or was not asked yet, {players} are assumed.':
+    '„Spieler“ ist die höchste Zahl, die unsere eigenen Prüfungen an dem Tag oder in den {days} Tagen davor sahen. Ein Spielserver kann uns jede Zahl nennen, daher zählen mehr als {players} nur bis zum Doppelten der üblichen Zahl, des Medians der sieben Tage davor, und mehr als {most} als {most}. Eigene Meldungen eines Servers zählen nicht. Ein Tag, an dem ein Server seine Spieler verbirgt, zählt wie einer mit {hidden}. Wo unsere Prüfungen keine Zahl sehen, weil sich das Spiel nicht abfragen lässt oder noch nicht abgefragt wurde, werden {players} angenommen.',
   'For example, a server with at most {players} players gets {votes} votes of new names in a day. From one network they count as {together}, from {votes} networks as {apart}. A vote party of 200 at a server with 120 players counts in full.':
     'Zum Beispiel bekommt ein Server mit höchstens {players} Spielern an einem Tag {votes} Stimmen neuer Namen. Aus einem Netz zählen sie als {together}, aus {votes} Netzen als {apart}. Eine Abstimmung von 200 Spielern auf einem Server mit 120 Spielern zählt ganz.',
   'What honest servers keep': 'Was ehrliche Server behalten',
@@ -65,8 +65,8 @@ export const LISTING = {
   'With its imported history of players, all count at once.':
     'Mit seinem übernommenen Spielerverlauf zählen sofort alle.',
   'Nothing is needed.': 'Nichts ist nötig.',
-  'An operator allows its votes, with one press. Or its players vote on the page once: then their names are known.':
-    'Ein Betreiber erlaubt seine Stimmen mit einem Klick. Oder seine Spieler stimmen einmal auf der Seite ab: Dann sind ihre Namen bekannt.',
+  'An operator allows its votes, with one press. Or its players vote on the page {known} times: then their names are known.':
+    'Ein Betreiber erlaubt seine Stimmen mit einem Klick. Oder seine Spieler stimmen {known}-mal auf der Seite ab: Dann sind ihre Namen bekannt.',
   '{counted} of {votes}': '{counted} von {votes}',
   'Counted a day, first {days} days': 'Gezählt am Tag, in den ersten {days} Tagen',
   'After them': 'Danach',
@@ -192,7 +192,7 @@ export const LISTING = {
   'Add the first server': 'Den ersten Server hinzufügen',
   Pages: 'Seiten',
   'Page {page} of {pages}': 'Seite {page} von {pages}',
-  'Too many images from your network address.': 'Zu viele Bilder von deiner Netzwerkadresse.',
+  'Too many files from your network address.': 'Zu viele Dateien von deiner Netzwerkadresse.',
   'Too many pages from your network address or account.':
     'Zu viele Seiten von deiner Netzwerkadresse oder deinem Konto.',
   'Too many searches from your network address.': 'Zu viele Suchen von deiner Netzwerkadresse.',
@@ -405,7 +405,6 @@ export const LISTING = {
     'Nach deiner ersten Stimme auf der Seite eines Servers zeigt diese Seite, wann du wieder abstimmen kannst.',
   'The times are for <bdi>{username}</bdi>, the player name of your last vote on a server’s page.':
     'Die Zeiten gelten für <bdi>{username}</bdi>, den Spielernamen deiner letzten Stimme auf der Seite eines Servers.',
-  'There is no such picture.': 'Dieses Bild gibt es nicht.',
   'Remove from your favourites': 'Aus deinen Favoriten entfernen',
   'Add to your favourites': 'Zu deinen Favoriten hinzufügen',
   'Its players or votes are not real': 'Seine Spieler oder Stimmen sind nicht echt',

@@ -209,8 +209,8 @@ export const SERVERS = {
     'An einem Tag stimmten mehr neue Namen ab als {each} je Spieler, und mehr als {fewest}: Weitere zählen ein Zehntel.',
   'More votes of a day came through the API than {each} for each player, and more than {fewest}: further ones count a tenth.':
     'An einem Tag kamen mehr Stimmen über die API als {each} je Spieler, und mehr als {fewest}: Weitere zählen ein Zehntel.',
-  'More than {fewest} votes of a day came through the API with names that never voted on this server’s page: those above do not count for the rank until an operator allows them. Once a name has voted on the page, its votes through the API are known.':
-    'An einem Tag kamen mehr als {fewest} Stimmen über die API von Namen, die nie auf der Seite dieses Servers abgestimmt haben: Was darüber liegt, zählt für den Rang erst, wenn ein Betreiber es erlaubt. Hat ein Name einmal auf der Seite abgestimmt, sind seine Stimmen über die API bekannt.',
+  'More than {fewest} votes of a day came through the API with names that voted on this server’s page less than {known} times: those above do not count for the rank until an operator allows them.':
+    'An einem Tag kamen mehr als {fewest} Stimmen über die API von Namen, die weniger als {known}-mal auf der Seite dieses Servers abgestimmt haben: Was darüber liegt, zählt für den Rang erst, wenn ein Betreiber es erlaubt.',
   'A day had more votes than {each} for each player, and more than {fewest}: those above do not count for the rank until an operator allows them.':
     'Ein Tag hatte mehr Stimmen als {each} je Spieler, und mehr als {fewest}: Was darüber liegt, zählt für den Rang erst, wenn ein Betreiber es erlaubt.',
   'They were cast since the last ranking. The next one counts them.':

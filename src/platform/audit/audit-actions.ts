@@ -39,6 +39,7 @@ export type AuditAction =
   | 'discord.remove'
   | 'vote.exclude'
   | 'rank.allow'
+  | 'rank.leave'
   | 'block.add'
   | 'block.lift'
   | 'vote.release'

@@ -1,7 +1,7 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import { z } from 'zod';
 import { type AuditEntry, recordAudit } from '../../platform/audit/audit-log.ts';
-import type { Clock } from '../../platform/clock.ts';
+import { type Clock, DAY } from '../../platform/clock.ts';
 import { parseInput } from '../../platform/input.ts';
 import type { Producer } from '../../platform/producer.ts';
 import { reasonText } from '../../platform/text.ts';
@@ -20,13 +20,43 @@ type AllowDeps = {
 export const MOST_ALLOWED = 1_000_000;
 
 const allowing = z.object({
-  votes: z.coerce
-    .number({ error: 'must be a number' })
-    .int('must be a whole number')
-    .min(0, 'must be 0 or more')
-    .max(MOST_ALLOWED, `must be at most ${MOST_ALLOWED}`),
+  // Not coerced by `Number`: an empty text would end an allowance, and `1e6` would be a million.
+  votes: z.preprocess(
+    (value) => (typeof value === 'string' && /^\s*-?\d+\s*$/.test(value) ? Number(value) : value),
+    z
+      .number('must be a whole number')
+      .int('must be a whole number')
+      .min(0, 'must be 0 or more')
+      .max(MOST_ALLOWED, `must be at most ${MOST_ALLOWED}`),
+  ),
   reason: reasonText,
 });
+
+/** After an operator left votes waiting, the inbox shows the server again after this time. */
+export const LEFT_MS = 30 * DAY;
+
+/**
+ * Stores an operator's decision that the votes which wait shall not count, or takes it back. They wait anyway: only the
+ * inbox does not show the server for `LEFT_MS`.
+ *
+ * @param by - the operator, for the audit log
+ * @returns the server; null if no such server is listed
+ */
+export async function leaveWaiting(
+  { servers, auditLog, clock }: Omit<AllowDeps, 'voteCounters' | 'producer'>,
+  serverId: ObjectId,
+  isLeft: boolean,
+  by: string,
+): Promise<WithId<Server> | null> {
+  const now = clock.now();
+  const change = isLeft ? { $set: { waitingLeftAt: now } } : { $unset: { waitingLeftAt: true as const } };
+  const server = await servers.findOneAndUpdate({ _id: serverId, removedAt: null }, change, {
+    returnDocument: 'after',
+  });
+  if (!server) return null;
+  await recordAudit({ auditLog, clock }, { by, action: 'rank.leave', serverId, details: { isLeft } });
+  return server;
+}
 
 /**
  * Stores an operator's decision about the allowance: how many votes of a server count for its rank on each UTC day

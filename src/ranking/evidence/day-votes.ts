@@ -1,7 +1,7 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
 import { after, DAY } from '../../platform/clock.ts';
 import { startOf } from '../../platform/periods/period-marks.ts';
-import { EXCLUDED_VOTES, type Vote } from '../../votes/vote.ts';
+import { EXCLUDED_VOTES, KNOWN_AFTER, type Vote } from '../../votes/vote.ts';
 import { playerHash } from '../../votes/web/origin-keys.ts';
 import type { CrowdedNetwork } from './crowded-networks.ts';
 import { knownNames, type NameEvidence } from './known-names.ts';
@@ -27,8 +27,7 @@ const dayRange = (day: string) => ({ $gte: startOf(day), $lt: after(startOf(day)
 const isImported = { $lt: ['$seq', 0] };
 const isForm = { $eq: ['$source', 'web'] };
 const isRegular = { $gt: ['$seq', NEW_VOTES + 1] };
-/** Whether the player has voted on the server's page. */
-const isKnown = { $gt: ['$pageVotes', 0] };
+const isKnown = { $gte: ['$pageVotes', KNOWN_AFTER] };
 const not = (condition: Document) => ({ $not: [condition] });
 const votesWhere = (...all: Document[]) => ({ $sum: { $cond: [{ $and: all }, 1, 0] } });
 

@@ -1,12 +1,12 @@
 import type { Collection, ObjectId } from 'mongodb';
-import { EXCLUDED_VOTES, type Vote } from '../../votes/vote.ts';
+import { EXCLUDED_VOTES, KNOWN_AFTER, type Vote } from '../../votes/vote.ts';
 import { NEW_VOTES } from './weigh-day.ts';
 
 type Named = Pick<Vote, 'usernameKey' | 'seq' | 'pageVotes'>;
 
 /**
- * What earlier votes say about a name. `isRegular`: it has more than `NEW_VOTES` of them. `isKnown`: it has voted on
- * the server's page, or its votes were imported.
+ * What earlier votes say about a name. `isRegular`: it has more than `NEW_VOTES` of them. `isKnown`: at least
+ * `KNOWN_AFTER` of them were cast on the server's page or imported.
  */
 export type NameEvidence = { isRegular: boolean; isKnown: boolean };
 
@@ -31,7 +31,10 @@ export async function knownNames(
         $group: {
           _id: '$usernameKey',
           votes: { $sum: 1 },
-          onPage: { $sum: { $cond: [{ $eq: ['$source', 'web'] }, 1, 0] } },
+          // Without `pageVotes`, the vote is not in the numbers of later votes.
+          onPage: {
+            $sum: { $cond: [{ $and: [{ $eq: ['$source', 'web'] }, { $gt: ['$pageVotes', 0] }] }, 1, 0] },
+          },
         },
       },
     ],
@@ -46,7 +49,7 @@ export async function knownNames(
         return { votes: seq - 1 - without.votes, onPage: (pageVotes ?? 0) - without.onPage };
       });
       const names = some.flatMap(({ usernameKey }, i) =>
-        (earlier[i]?.votes ?? 0) > NEW_VOTES && (earlier[i]?.onPage ?? 0) > 0 ? [] : [usernameKey],
+        (earlier[i]?.votes ?? 0) > NEW_VOTES && (earlier[i]?.onPage ?? 0) >= KNOWN_AFTER ? [] : [usernameKey],
       );
       const imported =
         names.length > 0 ? await importedVotes(votes, serverId, names) : new Map<string, number>();
@@ -54,7 +57,7 @@ export async function knownNames(
         const more = imported.get(usernameKey) ?? 0;
         return {
           isRegular: (earlier[i]?.votes ?? 0) + more > NEW_VOTES,
-          isKnown: (earlier[i]?.onPage ?? 0) + more > 0,
+          isKnown: (earlier[i]?.onPage ?? 0) + more >= KNOWN_AFTER,
         };
       });
     },

@@ -1,15 +1,13 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import { playersHidden, playersSource, STATUS_FIELDS, statusAt } from '../../history/current-status.ts';
 import type { DailyStats } from '../../history/daily-stats.ts';
+import { HIDDEN_PLAYERS, PLAYERS_OF_DAY, USUAL_DAYS, usualPlayers } from '../../history/usual-players.ts';
 import { addDays } from '../../platform/periods/period-marks.ts';
 import type { Server } from '../../servers/server.ts';
-import { HIDDEN_PLAYERS, type PlayersSeen } from './weigh-day.ts';
+import type { PlayersSeen } from './weigh-day.ts';
 
 /** The highest number of players is that of the day itself and of this many days before it. */
 export const PLAYER_DAYS = 30;
-/** The usual number of players is the median of this many days before the day. */
-export const USUAL_DAYS = 7;
-
 /** The fields of a server that give its current number of players. */
 export const CURRENT_PLAYERS = {
   'current.onlinePlayers': 1,
@@ -20,7 +18,7 @@ export const CURRENT_PLAYERS = {
 
 type Seen = WithId<Pick<Server, 'current' | 'probe' | 'lastReport'>>;
 
-/** `most`: the most players; null if no check saw a number. `recent`: those of each of the days before, as known. */
+/** `most`: the most players; null if no check saw a number. `recent`: the most of each of the `USUAL_DAYS` before. */
 type Stored = { _id: ObjectId; most: number | null; recent: number[] };
 
 /**
@@ -51,7 +49,7 @@ export async function playersSeen(
   ]);
   const seen = new Map<string, PlayersSeen>();
   for await (const { _id, most, recent } of stored) {
-    if (most !== null) seen.set(_id.toHexString(), { most, usual: usualOf(recent) });
+    if (most !== null) seen.set(_id.toHexString(), { most, usual: usualPlayers(recent) });
   }
   if (!now) return seen;
   for (const server of servers) {
@@ -62,29 +60,6 @@ export async function playersSeen(
   }
   return seen;
 }
-
-/** The median of the numbers of `USUAL_DAYS` days. Missing days count as 0. */
-function usualOf(numbers: number[]): number {
-  const days = Array.from({ length: USUAL_DAYS }, (_, i) => numbers[i] ?? 0);
-  return days.toSorted((a, b) => a - b)[Math.floor(USUAL_DAYS / 2)] ?? 0;
-}
-
-const HIDDEN_SECONDS = { $ifNull: ['$probes.hiddenSeconds', 0] };
-
-/** A server that hid its players may have had any number; one that was only offline had none. */
-const PLAYERS_OF_DAY = {
-  $cond: [
-    { $gt: ['$probes.onlineSeconds', HIDDEN_SECONDS] },
-    '$probes.peakPlayers',
-    {
-      $cond: [
-        { $gt: [HIDDEN_SECONDS, 0] },
-        { $literal: HIDDEN_PLAYERS },
-        { $cond: [{ $gt: ['$probes.offlineSeconds', 0] }, { $literal: 0 }, null] },
-      ],
-    },
-  ],
-};
 
 /**
  * The number that our last answered check saw; `HIDDEN_PLAYERS` if the server hid it, 0 if our checks found the server

@@ -23,9 +23,8 @@ export const NEW_NAMES_A_PLAYER = 3;
  */
 export const API_VOTES_A_PLAYER = 5;
 /**
- * Up to this number of new names and of votes of the API count in full, whatever the players. Votes of the API by names
- * that never voted on the server's page count in full only up to this number: an owner can invent such names. Further
- * ones wait for an operator.
+ * The room for new names, and that for votes of the API, are at least this large. For votes of the API by unknown names
+ * (`KNOWN_AFTER`) it is the whole room, because an owner can invent them; further ones wait for an operator.
  */
 export const FEWEST = 20;
 
@@ -38,12 +37,9 @@ export const NEVER_WAITING = 50;
 
 /** If our checks saw no number (the game cannot be queried, or there was no check): this many players are assumed. */
 export const ASSUMED_PLAYERS = 25;
-/** A server that hides its players counts as one with this many. */
-export const HIDDEN_PLAYERS = 10;
-
 /** The highest number of players that is used, because a game server can tell our checks any number. */
 export const MOST_PLAYERS = 1_000;
-/** More players than `ASSUMED_PLAYERS` count only up to this number times the usual players of the server. */
+/** If checks saw more players than `ASSUMED_PLAYERS`: they count up to this number times the server's usual players. */
 export const TIMES_USUAL = 2;
 
 /** After so many days, a new number of players is the usual one. */
@@ -70,7 +66,7 @@ export function countedPlayers(seen: PlayersSeen | null): number {
 export type DayEvidence = {
   imported: number;
   form: { regulars: number; newcomers: number };
-  /** `unknown`: votes of names that never voted on the server's page; they are in no other figure. */
+  /** `unknown`: votes of names that hardly voted on the server's page (`KNOWN_AFTER`); they are in no other figure. */
   api: { regulars: number; newcomers: number; unknown: number };
   /** Votes from the vote form that weigh less because of their network; they are not in `form`. */
   network: { tenths: number; nothing: number };

@@ -77,6 +77,10 @@ const WORDS: Record<AuditAction, { title: string; more?: (details: Details) => s
     title: 'Allowed votes for a rank',
     more: ({ votes, reason }) => `${text(votes)} a day: ${text(reason)}`,
   },
+  'rank.leave': {
+    title: 'Decided about votes that wait',
+    more: ({ isLeft }) => (isLeft ? 'they go on waiting' : 'undone'),
+  },
   'block.add': {
     title: 'Blocked a name or network',
     more: ({ username, network }) => text(username ?? network),

@@ -100,7 +100,7 @@ function remarks({ server, now }: View): Content {
     unusualVotes &&
       notice(
         'attention',
-        `Unusual votes: ${count(unusualVotes.votes)} votes in 24 hours (${count(unusualVotes.web ?? 0)} on the pages), and ${count(unusualVotes.players)} players. Players count up to twice the usual number (at least 25), reported ones up to 50.`,
+        `Unusual votes: ${count(unusualVotes.votes)} votes in 24 hours (${count(unusualVotes.web ?? 0)} on the pages), and ${count(unusualVotes.players)} players. More than 25 players count up to twice the usual number, reported ones up to 50.`,
       ),
     playersJumped &&
       playersJumped.at > after(now, -JUMP_SHOWN_MS) &&

@@ -1,9 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { t } from '../../language/t.ts';
 import { MINUTE } from '../../platform/clock.ts';
 import { readPicture } from '../../servers/pictures.ts';
-import { PageError } from '../error-pages.ts';
+import { limitImages } from '../limited-pages.ts';
 import { FILE } from '../route-options.ts';
 import type { PublicParts } from './public-parts.ts';
 
@@ -21,8 +20,10 @@ export function pictures(app: FastifyInstance, { deps }: Pick<PublicParts, 'deps
     const { file } = request.params as { file: string };
     const [, id] = /^([0-9a-f]{64})\.webp$/.exec(file) ?? [];
     const cached = id === undefined ? undefined : cache.get(id);
+    if (id !== undefined && !cached) await limitImages(request);
     const bytes = id === undefined ? null : (cached ?? (await readPicture(deps, id)));
-    if (id === undefined || !bytes) throw new PageError(404, t('There is no such picture.'));
+    if (id === undefined || !bytes)
+      return reply.code(404).type('text/plain; charset=utf-8').send('There is no such picture.\n');
     // A cached picture is not stored again: that would restart its TTL, so a deleted picture could be served for ever.
     if (!cached) cache.set(id, bytes);
     return reply

@@ -1,3 +1,4 @@
+import { HIDDEN_PLAYERS } from '../../history/usual-players.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { PLAYER_DAYS } from '../../ranking/evidence/players-seen.ts';
 import {
@@ -7,7 +8,6 @@ import {
   type DayEvidence,
   FEWEST,
   FULL_OF_NETWORK,
-  HIDDEN_PLAYERS,
   MORE_PROVEN,
   MOST_PLAYERS,
   NEVER_WAITING,
@@ -17,6 +17,7 @@ import {
   VOTES_A_PLAYER,
   weighDay,
 } from '../../ranking/evidence/weigh-day.ts';
+import { KNOWN_AFTER } from '../../votes/vote.ts';
 import { count, day, decimal } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { card, dataTable } from '../shared/parts.ts';
@@ -29,7 +30,7 @@ export function voteWeights(first: string | null): Html {
     'Every accepted vote reaches the server, can be rewarded and is in all counts. Nearly all of them also count in full for the rank. Only votes that little speaks for weigh less there, so that a rank cannot be bought cheaply. For each server and day (UTC):',
   );
   const players = t(
-    '“Players” is the highest number that our own checks saw on the day or in the {days} days before. A game server can tell us any number, so more than {players} count only up to twice the usual number, the median of the seven days before, and more than {most} as {most}. A server’s own reports do not count. A server that hides its players counts as one with {hidden}. Where our checks see no number, because the game cannot be asked or was not asked yet, {players} are assumed.',
+    '“Players” is the highest number that our own checks saw on the day or in the {days} days before. A game server can tell us any number, so more than {players} count only up to twice the usual number, the median of the seven days before, and more than {most} as {most}. A server’s own reports do not count. A day on which a server hides its players counts as one with {hidden}. Where our checks see no number, because the game cannot be asked or was not asked yet, {players} are assumed.',
     {
       days: PLAYER_DAYS,
       most: count(MOST_PLAYERS),
@@ -76,8 +77,8 @@ function rules(): Html[] {
     { each: NEW_NAMES_A_PLAYER, fewest: FEWEST },
   );
   const fromApi = t(
-    'The server’s own website or plugin casts them, so we see no network, and names could be invented. Votes of names that have voted on the server’s page before count in full up to {each} for each player, and at least {fewest}; further ones count a tenth. Of other names, {fewest} votes count in full; further ones do not count until an operator allows them.',
-    { each: API_VOTES_A_PLAYER, fewest: FEWEST },
+    'The server’s own website or plugin casts them, so we see no network, and names could be invented. Votes of names that have voted on the server’s page at least {known} times count in full up to {each} for each player, and at least {fewest}; further ones count a tenth. Of other names, {fewest} votes count in full; further ones do not count until an operator allows them.',
+    { each: API_VOTES_A_PLAYER, fewest: FEWEST, known: KNOWN_AFTER },
   );
   const all = t(
     'More than {each} for each player, and more than {fewest}, do not count for the rank until an operator allows them.',
@@ -121,7 +122,7 @@ type Honest = {
   server: Text;
   /** The votes of a day on the first days (`DAYS_UNTIL_USUAL`), and after them. */
   days: [Partial<DayEvidence>, Partial<DayEvidence>];
-  remedy: Text;
+  remedy: () => string;
 };
 
 const form = (regulars: number, newcomers: number) => ({ regulars, newcomers });
@@ -135,7 +136,7 @@ const HONEST: Honest[] = [
       { players: seen(600, 0), form: form(0, 420) },
       { players: seen(600, 600), form: form(380, 40) },
     ],
-    remedy: defineMessage('An operator can allow the votes of the first days.'),
+    remedy: () => t('An operator can allow the votes of the first days.'),
   },
   {
     server: defineMessage('The same, with votes that were imported from another list'),
@@ -143,7 +144,7 @@ const HONEST: Honest[] = [
       { players: seen(600, 0), form: form(380, 40) },
       { players: seen(600, 600), form: form(380, 40) },
     ],
-    remedy: defineMessage('With its imported history of players, all count at once.'),
+    remedy: () => t('With its imported history of players, all count at once.'),
   },
   {
     server: defineMessage('A video brings 370 players and 600 votes a day to a server with 30 and 40'),
@@ -151,7 +152,7 @@ const HONEST: Honest[] = [
       { players: seen(400, 30), form: form(40, 600) },
       { players: seen(400, 400), form: form(40, 600) },
     ],
-    remedy: defineMessage('An operator can allow the votes of the first days.'),
+    remedy: () => t('An operator can allow the votes of the first days.'),
   },
   {
     server: defineMessage('A small server: 12 players, 37 votes a day'),
@@ -159,7 +160,7 @@ const HONEST: Honest[] = [
       { players: seen(12, 0), form: form(33, 4) },
       { players: seen(12, 12), form: form(33, 4) },
     ],
-    remedy: defineMessage('Nothing is needed.'),
+    remedy: () => t('Nothing is needed.'),
   },
   {
     server: defineMessage('The same, and all its votes come through the API'),
@@ -167,9 +168,11 @@ const HONEST: Honest[] = [
       { players: seen(12, 0), api: unknown(37) },
       { players: seen(12, 12), api: unknown(37) },
     ],
-    remedy: defineMessage(
-      'An operator allows its votes, with one press. Or its players vote on the page once: then their names are known.',
-    ),
+    remedy: () =>
+      t(
+        'An operator allows its votes, with one press. Or its players vote on the page {known} times: then their names are known.',
+        { known: KNOWN_AFTER },
+      ),
   },
 ];
 
@@ -196,7 +199,7 @@ function honestServers(): Html {
         cell: (one) => kept(one, 0),
       },
       { title: t('After them'), kind: 'number', cell: (one) => kept(one, 1) },
-      { title: t('What helps'), cell: ({ remedy }) => t(remedy) },
+      { title: t('What helps'), cell: ({ remedy }) => remedy() },
     ],
   });
 }

@@ -15,6 +15,7 @@ import {
   TENTHS_OF_NETWORK,
   VOTES_A_PLAYER,
 } from '../../ranking/evidence/weigh-day.ts';
+import { KNOWN_AFTER } from '../../votes/vote.ts';
 import { count, counted, day, decimal } from './format.ts';
 import { type Html, html } from './html.ts';
 import { dataTable } from './parts.ts';
@@ -48,8 +49,8 @@ function sentenceOf(reason: LessWeightReason): string {
       );
     case 'unknown':
       return t(
-        'More than {fewest} votes of a day came through the API with names that never voted on this server’s page: those above do not count for the rank until an operator allows them. Once a name has voted on the page, its votes through the API are known.',
-        { fewest: FEWEST },
+        'More than {fewest} votes of a day came through the API with names that voted on this server’s page less than {known} times: those above do not count for the rank until an operator allows them.',
+        { fewest: FEWEST, known: KNOWN_AFTER },
       );
     case 'waiting':
       return t(

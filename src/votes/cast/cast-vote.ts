@@ -9,7 +9,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Durability } from '../../platform/durability.ts';
 import type { Producer } from '../../platform/producer.ts';
 import { isSampled, type Tracing } from '../../platform/tracing/tracing.ts';
-import { noDelivery, queued, type Vote } from '../vote.ts';
+import { KNOWN_AFTER, noDelivery, queued, type Vote } from '../vote.ts';
 import type { VoteCounts } from '../vote-counts.ts';
 import { countVotesOfMonth } from '../vote-figures.ts';
 import { type Cooldown, nextVoteAt, readCooldown } from './cooldown.ts';
@@ -119,9 +119,13 @@ export async function castVote(
   return { kind: 'accepted', vote, monthlyVotes: monthlyVotes() + uncounted(vote) };
 }
 
-/** The votes of a player for a server that were cast on its page. Votes of older versions count as one at most. */
+/**
+ * How many of a player's votes were cast on the server's page, up to the newest one. If that is of 0.1.0, which had no
+ * source and no vote form: enough for a known name, because such names were not invented for this rule.
+ */
 function pageVotesOf(newest: Vote | null): number {
-  return newest?.pageVotes ?? (newest?.source === 'web' ? 1 : 0);
+  if (!newest || newest.pageVotes !== undefined) return newest?.pageVotes ?? 0;
+  return newest.source === undefined ? KNOWN_AFTER : Number(newest.source === 'web');
 }
 
 /**

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { setListener } from '../../../src/delivery/listeners.ts';
 import { after, DAY, HOUR } from '../../../src/platform/clock.ts';
 import { newVoteId, type Refused } from '../../../src/votes/cast/cast-vote.ts';
-import type { Vote } from '../../../src/votes/vote.ts';
+import { KNOWN_AFTER, type Vote } from '../../../src/votes/vote.ts';
 import { castVote } from '../../support/casting.ts';
 import { deliveryIn, waitingDelivery } from '../../support/votes.ts';
 import { accept, ballot, counted, refuse, votesOf, votingForAll } from '../voting.ts';
@@ -60,10 +60,10 @@ describe('one vote per player and server in any 24 hours', () => {
     const second = await cast(page);
     expect(second).toMatchObject({ seq: 4, pageVotes: 2 });
     expect(await cast({ ...api, serverId: ballot('').serverId })).not.toHaveProperty('pageVotes');
-    // A vote of an older version has no number.
+    // A vote of 0.1.0 has neither number nor source: its player is known.
     const { serverId } = api;
-    await deps.votes.updateOne({ serverId, _id: second._id }, { $unset: { pageVotes: 1 } });
-    expect(await cast(api)).toMatchObject({ seq: 5, pageVotes: 1 });
+    await deps.votes.updateOne({ serverId, _id: second._id }, { $unset: { pageVotes: 1, source: 1 } });
+    expect(await cast(api)).toMatchObject({ seq: 5, pageVotes: KNOWN_AFTER });
   });
 
   test('the next vote is refused one millisecond before next_vote_at and accepted exactly then', async () => {

@@ -2,7 +2,8 @@ import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { type Named, type UnusualFigures, unusualFigures } from '../../../moderation/needs-attention.ts';
 import { after, DAY } from '../../../platform/clock.ts';
-import { allowVotes } from '../../../ranking/evidence/allow-votes.ts';
+import { allowVotes, LEFT_MS, leaveWaiting } from '../../../ranking/evidence/allow-votes.ts';
+import { TIMES_USUAL } from '../../../ranking/evidence/weigh-day.ts';
 import { isId } from '../../../servers/slug.ts';
 import { userOf } from '../../guard-routes.ts';
 import { OPERATOR } from '../../route-options.ts';
@@ -23,7 +24,7 @@ import { serverCard } from './server-card.ts';
 /** The tab of servers with unusual numbers of votes or players. */
 export function figuresTab(inbox: Inbox): TabOf {
   const { deps, base } = inbox;
-  allowForm(inbox);
+  waitingForms(inbox);
   return async (_request, query) => {
     const found = await unusualFigures(deps);
     const view = { base, now: deps.clock.now() };
@@ -33,44 +34,62 @@ export function figuresTab(inbox: Inbox): TabOf {
       jumpedCard(view, found.playersJumped),
       differingCard(view, found.playersDiffer),
     ].filter((one) => one !== null);
-    const result = await allowResult(inbox, query);
+    const result = await waitingResult(inbox, query);
     return {
       body: html`${result} ${cards.length > 0 ? html`${keysHint({})} ${cards}` : emptyLine('No figures are unusual.')}`,
     };
   };
 }
 
-/** The form with which an operator allows the votes of a server that wait, and takes this back. */
-function allowForm({ app, deps, base, numbers }: Inbox): void {
+/** The forms with which an operator allows the votes of a server that wait, or leaves them, and takes this back. */
+function waitingForms({ app, deps, base, numbers }: Inbox): void {
+  const noServer = () => refused(404, 'This server does not exist, or was removed.');
   formRoute(app, {
     path: '/attention/allow-votes',
     access: OPERATOR,
     schema: z.object({ server: idField, votes: fieldText, before: fieldText }),
     run: async ({ request, data: { server, votes, before } }) => {
       const reason = 'Decided in the inbox';
-      const allowed = await allowVotes(deps, new ObjectId(server), { votes, reason }, userOf(request).email);
+      const found = await allowVotes(deps, new ObjectId(server), { votes, reason }, userOf(request).email);
       numbers.forget();
-      if (!allowed) return refused(404, 'This server does not exist, or was removed.');
-      return inboxPath(base, 'figures', { done: 'allowed', server, before });
+      return found ? inboxPath(base, 'figures', { done: 'allowed', server, before }) : noServer();
+    },
+  });
+  formRoute(app, {
+    path: '/attention/leave-votes',
+    access: OPERATOR,
+    schema: z.object({ server: idField, left: z.enum(['yes', 'no']) }),
+    run: async ({ request, data: { server, left } }) => {
+      const found = await leaveWaiting(deps, new ObjectId(server), left === 'yes', userOf(request).email);
+      numbers.forget();
+      return found ? inboxPath(base, 'figures', { done: `left-${left}`, server }) : noServer();
     },
   });
 }
 
-/** A notice after votes were allowed, with a button that restores the earlier allowance. Empty after other actions. */
-async function allowResult(
+/** A notice after a decision about votes that wait, with a button to undo it. Empty after other actions. */
+async function waitingResult(
   { deps, base }: Inbox,
-  { done, server = '', before }: Record<string, string>,
+  { done = '', server = '', before }: Record<string, string>,
 ): Promise<Content> {
-  if (done !== 'allowed' || !isId(server)) return '';
+  if (!['allowed', 'left-yes', 'left-no'].includes(done) || !isId(server)) return '';
   const found = await deps.servers.findOne(
     { _id: new ObjectId(server) },
     { projection: { name: 1, voteAllowance: 1 } },
   );
   if (!found) return '';
+  const name = html`<a href="${adminServerPath(base, found, '#rank')}"><bdi>${found.name}</bdi></a>`;
+  if (done === 'left-no') return resultNotice('good', html`${name} is in the inbox again.`);
+  if (done === 'left-yes') {
+    const text = html`${name}: its votes go on waiting. The inbox does not show it for ${LEFT_MS / DAY} days.`;
+    return resultNotice('good', text, leaveButton(base, found, 'no', 'Undo'));
+  }
   const votes = found.voteAllowance?.votes ?? 0;
   const earlier = wholeNumber(before);
-  const text = html`<a href="${adminServerPath(base, found, '#rank')}"><bdi>${found.name}</bdi></a>:
-    ${counted(votes, 'vote')} a day need no evidence. The next ranking counts them.`;
+  const text =
+    votes === 0
+      ? html`${name}: the allowance was taken back.`
+      : html`${name}: ${counted(votes, 'vote')} a day need no evidence, until you change that. The next ranking counts them.`;
   if (votes === earlier) return resultNotice('good', text);
   return resultNotice(
     'good',
@@ -88,13 +107,18 @@ function allowButton(
   return button({ to: adminPath(base, '/attention/allow-votes'), text, hidden, of: name });
 }
 
+function leaveButton(base: string, { _id, name }: Named, left: 'yes' | 'no', text: string): Html {
+  const hidden = { server: _id.toHexString(), left };
+  return button({ to: adminPath(base, '/attention/leave-votes'), text, hidden, of: name });
+}
+
 type View = { base: string; now: Date };
 
 function unusualCard({ base }: View, kind: UnusualFigures['unusualVotes']): Html | null {
   return serverCard({
     title: 'Unusual votes',
     about:
-      'These servers received far more votes in 24 hours, with all of their tokens and on the pages, than they have players. Players count up to twice the usual number (at least 25), reported ones up to 50.',
+      'These servers received far more votes in 24 hours, with all of their tokens and on the pages, than they have players. More than 25 players count up to twice the usual number, reported ones up to 50.',
     kind,
     link: ({ server, at }) => {
       const since = minuteOf(after(at, -DAY));
@@ -125,33 +149,34 @@ function waitingCard({ base }: View, kind: UnusualFigures['waitingVotes']): Html
   return serverCard({
     title: 'Votes that wait in the ranking',
     about:
-      'A day had far more votes than the server has players, or many votes through the API of names that never voted on its page. They were delivered and are in all counts, but do not count for the rank until you allow them. “Allow” lets as many votes a day count as the busiest day had; the server’s page takes another number.',
+      'A day had far more votes than the server has players, or many votes through the API of names that hardly voted on its page. They were delivered and are in all counts, but do not count for the rank until you allow them. “Allow” lets twice as many votes a day count as the server usually has; its page takes another number. “Leave” keeps them waiting.',
     kind,
     link: ({ server }) => adminServerPath(base, server, '#rank'),
     columns: [
       { title: 'Votes in 30 days', kind: 'number', cell: ({ votesCount }) => count(votesCount) },
+      { title: 'On a usual day', kind: 'number', cell: ({ usualDay }) => count(usualDay) },
       { title: 'On the busiest day', kind: 'number', cell: ({ busiestDay }) => count(busiestDay) },
       { title: 'Waiting', kind: 'number', cell: ({ waiting }) => count(waiting) },
-      {
-        title: 'Decide',
-        cell: ({ server, busiestDay, allowed }) =>
-          busiestDay > allowed
-            ? allowButton(base, server, {
-                votes: busiestDay,
-                before: allowed,
-                text: `Allow ${count(busiestDay)} a day`,
-              })
-            : 'Allowed from the next ranking on',
-      },
+      { title: 'Decide', cell: (row) => waitingDecisions(base, row) },
     ],
   });
+}
+
+function waitingDecisions(base: string, row: UnusualFigures['waitingVotes']['rows'][number]): Html {
+  const { server, usualDay, allowed } = row;
+  const votes = TIMES_USUAL * usualDay;
+  const allow =
+    votes > allowed
+      ? allowButton(base, server, { votes, before: allowed, text: `Allow ${count(votes)} a day` })
+      : `${count(allowed)} a day are allowed.`;
+  return html`${allow} ${leaveButton(base, server, 'yes', 'Leave')}`;
 }
 
 function jumpedCard({ base, now }: View, kind: UnusualFigures['playersJumped']): Html | null {
   return serverCard({
     title: 'Players jumped',
     about:
-      'Our check found more than ten times the usual players (the median of the last seven days), within the last week. A game server can tell us any number. For the rank, more than twice the usual players count only after four days.',
+      'Within the last week, our check found more than ten times the usual players: the median of the most players of seven days, 0 for a new server. A game server can tell us any number. For the rank, more than twice the usual players count only after four days.',
     kind,
     link: ({ server }) => adminServerPath(base, server),
     columns: [
