@@ -17,6 +17,7 @@ export async function settleQueueTimes(mongo: Mongo): Promise<void> {
     {
       serverId: { $exists: true },
       'delivery.queuedAt': { $exists: true },
+      'delivery.expiresAt': { $exists: true },
       $expr: { $gt: ['$delivery.queuedAt', ENTERED_AT] },
     },
     [{ $set: { 'delivery.queuedAt': ENTERED_AT } }],

@@ -50,7 +50,11 @@ export async function giveUpSentVotes(
   return found.filter((vote) => !sentOut.includes(vote));
 }
 
-const READ_AT_ONCE = 1_000;
+/** How many votes are given up at a time. */
+export const READ_AT_ONCE = 1_000;
+
+/** A take gives up votes at most so often before it ends without any. The sweep then finds the rest. */
+export const MOST_ROUNDS = 10;
 
 /**
  * Gives up all waiting votes of a server that were sent as often as its owner now allows. Safe to run again. Reads the

@@ -5,7 +5,7 @@ import type { Attempt, Vote } from '../../votes/vote.ts';
 import type { ListenerOfTake, RecordDeps, Taken, TakeReason } from './attempt-record.ts';
 import { newAttempt, takenVote, withoutAttempt } from './attempt-record.ts';
 import { endedAt, recordOutcomes } from './record-outcomes.ts';
-import { giveUpSentVotes } from './sent-votes.ts';
+import { giveUpSentVotes, MOST_ROUNDS, READ_AT_ONCE } from './sent-votes.ts';
 import { dueVotesLoader, hasLease, type SharedTake, sharedLargeTakes, sharedTakes } from './shared-takes.ts';
 
 /** How many votes to take, and how many of them are sent at once. */
@@ -42,11 +42,16 @@ export async function takeVotes(
   const { votes, clock, batcher, processId } = recording;
   const asked = { listener, test: reason.test, most, clock };
   let [due, now]: [Vote[], Date] = [[], clock.now()];
-  for (let sentOut = true; sentOut; ) {
-    const read = await batcher.load(dueVotesLoader, votes, asked);
-    [due, now] = [await giveUpSentVotes(votes, listener, read.found), read.now];
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
     // If all that were read are given up, others may be due behind them.
-    sentOut = due.length === 0 && read.found.length > 0;
+    const read = await batcher.load(
+      dueVotesLoader,
+      votes,
+      round === 0 ? asked : { ...asked, most: READ_AT_ONCE },
+    );
+    const allowed = await giveUpSentVotes(votes, listener, read.found);
+    [due, now] = [allowed.slice(0, most), read.now];
+    if (due.length > 0 || read.found.length === 0) break;
   }
   // At most one attempt of a vote is wasted so, and none of a vote that may be sent only once.
   const next = takenTogether(due, atOnce, maxSendingsOf(listener) === 1 ? -1 : 0);
