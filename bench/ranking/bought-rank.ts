@@ -32,6 +32,21 @@ const invented = (more: Partial<Group> = {}): Group => ({
 const fewHonest = honest(5);
 const lies = (from: number) => (day: number) => (day < from ? 15 : 1_000);
 
+/** Every third day, other names: on three days they use the network's places for new players, then the API. */
+function laundered(names: number): Group[] {
+  return Array.from({ length: DAYS / 3 }, (_, set): Group[] => [
+    { name: `p${set}-`, votes: names, together: 4, on: (day) => day >= 3 * set && day < 3 * set + 3 },
+    {
+      name: `p${set}-`,
+      votes: names,
+      together: 0,
+      known: true,
+      before: 3,
+      on: (day) => day >= 3 * set + 3,
+    },
+  ]).flat();
+}
+
 const ATTACKS: Simulated[] = [
   { title: 'no attack: 15 players, 5 votes a day', peak: () => 15, groups: [fewHonest] },
   {
@@ -55,29 +70,21 @@ const ATTACKS: Simulated[] = [
     groups: [fewHonest, invented({ fresh: false })],
   },
   {
-    title: 'one network: 4 names a day vote on the page once, then through the API every day, “25 players”',
+    title:
+      'one network has places for 4 new names a day: they vote on the page three times, then through the API',
     peak: () => 25,
-    groups: [
-      fewHonest,
-      { name: 'p', votes: 4, together: 4, fresh: true },
-      ...Array.from(
-        { length: DAYS - 1 },
-        (_, first): Group => ({
-          name: `p${first}-`,
-          votes: 4,
-          together: 0,
-          known: true,
-          before: 1,
-          on: (day) => day > first,
-        }),
-      ),
-    ],
+    groups: [fewHonest, ...laundered(4)],
+  },
+  {
+    title: 'the same with an IPv6 /48, which has 16 places, and “99 players”',
+    peak: () => 99,
+    groups: [fewHonest, ...laundered(16)],
   },
 ];
 
 const joined = (peak: number) => (day: number) => (day < 0 ? null : peak);
-const firstDays = (day: number) => day === 0;
-const laterDays = (day: number) => day > 0;
+const firstDays = (day: number) => day < 3;
+const laterDays = (day: number) => day >= 3;
 
 const HONEST: Simulated[] = [
   {
@@ -111,11 +118,11 @@ const HONEST: Simulated[] = [
     groups: [honest(37, { before: 0, together: 0 })],
   },
   {
-    title: 'the same, and each player votes on the page on day 1',
+    title: 'the same, and each player votes on the page on the first three days',
     peak: joined(12),
     groups: [
       honest(37, { before: 0, on: firstDays }),
-      honest(37, { before: 1, together: 0, known: true, on: laterDays }),
+      honest(37, { before: 3, together: 0, known: true, on: laterDays }),
     ],
   },
 ];

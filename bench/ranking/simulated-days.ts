@@ -16,7 +16,7 @@ import { type RankDay, rankVotesByDay, sumOfDays } from '../../src/ranking/evide
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { newProbeState } from '../../src/servers/listed-servers.ts';
 import type { Vote } from '../../src/votes/vote.ts';
-import { noDelivery } from '../../src/votes/vote.ts';
+import { KNOWN_AFTER, noDelivery } from '../../src/votes/vote.ts';
 import { playerHash } from '../../src/votes/web/origin-keys.ts';
 import { ORIGIN_STORED_MS, type VoteOrigin } from '../../src/votes/web/vote-origin.ts';
 import { startMongod } from '../../test/support/services.ts';
@@ -39,7 +39,7 @@ export type Group = {
   on?: (day: number) => boolean;
   /** How often each name has already voted for the server. */
   before?: number;
-  /** Whether the names voted on the server's page before; for votes through the API. */
+  /** Whether the names voted on the server's page often enough before; for votes through the API. */
   known?: boolean;
   /** Whether each day has other names. */
   fresh?: boolean;
@@ -171,7 +171,7 @@ async function insertVotes(
 function voteOf(serverId: ObjectId, group: Group, i: number, seq: number, votedAt: Date): Vote {
   const username = `${group.name}${i}`;
   const source = group.together === 0 ? 'api' : 'web';
-  const pageVotes = source === 'web' ? seq : group.known ? 1 : 0;
+  const pageVotes = source === 'web' ? seq : group.known ? KNOWN_AFTER : 0;
   const vote = { _id: new UUID(), serverId, username, usernameKey: username, seq, votedAt, source } as const;
   return {
     ...vote,

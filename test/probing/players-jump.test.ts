@@ -19,7 +19,7 @@ it.each([
   ['a new server', 0, 1_000, true],
   ['a usual number that is not computed yet', undefined, 1_000, false],
 ])('%s: a jump or not', (_, usualPlayers, players, isJump) => {
-  const daily = { ...(usualPlayers === undefined ? {} : { usualPlayers }) } as never;
+  const daily = { usualPlayers } as never;
   const jumped = jumpedPlayers({ daily }, players, NOW).playersJumped;
   expect(jumped).toEqual(isJump ? { at: NOW, players, usual: usualPlayers } : undefined);
 });

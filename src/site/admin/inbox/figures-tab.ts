@@ -89,7 +89,8 @@ async function waitingResult(
   const text =
     votes === 0
       ? html`${name}: the allowance was taken back.`
-      : html`${name}: ${counted(votes, 'vote')} a day need no evidence, until you change that. The next ranking counts them.`;
+      : html`${name}: ${counted(votes, 'vote')} a day need no evidence, until you change that.
+          The next ranking counts them.`;
   if (votes === earlier) return resultNotice('good', text);
   return resultNotice(
     'good',
