@@ -128,6 +128,8 @@ const WHAT_TO_DO: Record<ProbeFailure, string> = {
     'Something accepted the query and closed the connection. Is the port right, and is there a proxy in front of the server?',
   'answer-broken': 'The answer is not one of this game. Are port and game right?',
   'answer-too-long': 'The answer is too long for a game server. Are port and game right?',
+  'host-says-stopped':
+    'The host answers in place of the server, which is stopped, sleeping or starting. Start it in the panel of the host.',
   'outgoing-limited': 'Too many connections to its address were opened. Try again in a minute.',
   stopped: 'The check was stopped. Try again.',
 };

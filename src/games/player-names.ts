@@ -42,6 +42,12 @@ export const BEDROCK_PREFIX = '.';
 export type NameOptions = {
   /** The prefix of Bedrock Edition's names; empty if the server accepts none. */
   bedrockPrefix: string;
+  /** Whether the server is in offline mode, which takes names of other lengths, with dots and hyphens. */
+  offlineMode?: boolean;
+  /** Whether Floodgate gives names of Bedrock Edition no prefix. `bedrockPrefix` is then ignored. */
+  bedrockPlain?: boolean;
+  /** Whether Floodgate keeps the spaces of gamertags (`replace-spaces: false`). */
+  bedrockSpaces?: boolean;
   /** Whether the form has the button to sign in through Steam. */
   offersSteam?: boolean;
 };
@@ -75,8 +81,8 @@ export const NAME_RULES: Readonly<Record<NameKind, NameRule>> = {
   },
   minecraft: {
     label: () => t('Your player name'),
-    hint: ({ bedrockPrefix: prefix }) =>
-      prefix
+    hint: ({ bedrockPrefix: prefix, bedrockPlain }) =>
+      prefix && !bedrockPlain
         ? t(
             'As in the game, for example Steve. On Bedrock Edition with “{prefix}” before it, as this server shows it.',
             {
@@ -108,17 +114,22 @@ export const NAME_RULES: Readonly<Record<NameKind, NameRule>> = {
 const JAVA_NAME = /^\w{3,16}$/;
 /** Names from the first years of the game. */
 const OLDER_JAVA_NAME = /^\w{1,25}$/;
-const GAMERTAG = /^[\p{L}\p{M}\p{N}_]{1,16}$/u;
+/** Servers in offline mode check only that a name has at most 16 characters; these are the ones that plugins take. */
+const OFFLINE_NAME = /^[\w.-]{1,16}$/;
 /** The most characters of a name in the game. Floodgate cuts longer names, so plugins know only the cut name. */
 const LONGEST_IN_GAME = 16;
 
-function readMinecraftName(text: string, { bedrockPrefix: prefix }: NameOptions): ReadName {
+function readMinecraftName(text: string, options: NameOptions): ReadName {
   if (JAVA_NAME.test(text)) return { name: text };
-  if (prefix && text.startsWith(prefix)) {
-    // Floodgate replaces the spaces of a gamertag.
-    const gamertag = text.slice(prefix.length).trim().replaceAll(' ', '_');
-    if (GAMERTAG.test(gamertag)) return { name: `${prefix}${gamertag}`.slice(0, LONGEST_IN_GAME) };
-  }
+  if (options.offlineMode && OFFLINE_NAME.test(text)) return { name: text };
+  const bedrock = readBedrockName(text, options);
+  if (bedrock !== null) return { name: bedrock };
+  const prefix = options.bedrockPlain ? '' : options.bedrockPrefix;
+  if (options.bedrockPlain)
+    return {
+      error: t('This is not a name of Minecraft: it has at most 16 letters, digits and underscores.'),
+      mayBeOlder: OLDER_JAVA_NAME.test(text),
+    };
   return {
     error: prefix
       ? t(
@@ -128,6 +139,19 @@ function readMinecraftName(text: string, { bedrockPrefix: prefix }: NameOptions)
       : t('This is not a Minecraft name: it has 3 to 16 letters from a to z, digits and underscores.'),
     mayBeOlder: OLDER_JAVA_NAME.test(text),
   };
+}
+
+/** The name of a player of Bedrock Edition as Floodgate makes it; null if the text is none. */
+function readBedrockName(
+  text: string,
+  { bedrockPrefix, bedrockPlain, bedrockSpaces }: NameOptions,
+): string | null {
+  const prefix = bedrockPlain ? '' : bedrockPrefix;
+  if (!text.startsWith(prefix) || (prefix === '' && !bedrockPlain)) return null;
+  const typed = text.slice(prefix.length).trim().replaceAll(/ +/g, ' ');
+  const gamertag = bedrockSpaces ? typed : typed.replaceAll(' ', '_');
+  if (!PLAIN_GAMERTAG.test(gamertag) || gamertag.length > LONGEST_IN_GAME) return null;
+  return `${prefix}${gamertag}`.slice(0, LONGEST_IN_GAME).trimEnd();
 }
 
 /** Letters of any script, digits, underscores and single spaces. */

@@ -62,8 +62,8 @@ export const mongoUri = z
 export const redisUrl = z
   .string()
   .regex(
-    /^(rediss?:\/\/[^/]+(\/\d+)?|redis\+sentinel:\/\/[^/]+\/[^/]+(\/\d+)?|redis\+cluster:\/\/[^/]+)\/?(\?[^#]*)?$/,
-    'must be redis://host:port, rediss://host:port, redis+sentinel://host:port,host:port/name or redis+cluster://host:port,host:port',
+    /^(rediss?:\/\/[^/]+(\/\d+)?|rediss?\+sentinel:\/\/[^/]+\/[^/]+(\/\d+)?|rediss?\+cluster:\/\/[^/]+)\/?(\?[^#]*)?$/,
+    'must be redis://host:port, redis+sentinel://host:port,host:port/name or redis+cluster://host:port,host:port; with TLS it begins with rediss',
   );
 
 export const secretKey = z

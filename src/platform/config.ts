@@ -111,6 +111,11 @@ const environment = z.object({
     .max(40, 'must have at most 40 characters')
     .regex(/^\P{Cc}*$/u, 'must have no control characters')
     .optional(),
+  /**
+   * Whether an address counts as confirmed if the provider does not say whether it is (Microsoft Entra). Whoever can set
+   * any address there can then open the account here that has it.
+   */
+  OIDC_TRUST_EMAIL: oneOf(['on', 'off']).default('off'),
   /** Whether players of Steam's games can prove their SteamID on the vote form (see votes/identity). */
   STEAM_SIGN_IN: oneOf(['on', 'off']).default('off'),
   /** The address of Steam's OpenID provider; only tests change it. */

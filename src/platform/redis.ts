@@ -1,6 +1,7 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { SECOND } from './clock.ts';
 import type { Logger } from './log.ts';
+import { printable } from './printable.ts';
 
 export type RedisConnection = Redis | Cluster;
 
@@ -18,16 +19,28 @@ const OPTIONS = {
   socketTimeout: 20 * SECOND,
   // With the default of 2 s, a CLI command would take that much longer to exit if Redis is unavailable.
   disconnectTimeout: 200,
+  // After a failover behind a fixed name, a connection stays with the old primary, which is a replica now. A new
+  // connection finds the new one. The command fails: it may be a part of a transaction, and the sweep finds its work.
+  reconnectOnError: ({ message }) => message.includes('READONLY'),
 } satisfies RedisOptions;
 
 function retryDelay(attempt: number): number {
   return Math.min(50 * 2 ** Math.min(attempt, 6), 2 * SECOND);
 }
 
-/** The options after the question mark of a Sentinel or cluster address. Only `family` (4 or 6) is used. */
-function optionsIn(query = ''): Pick<RedisOptions, 'family'> {
-  const family = Number(new URLSearchParams(query).get('family') ?? 0);
-  return family ? { family } : {};
+/**
+ * The options after the question mark of a Sentinel or cluster address: `family` (4 or 6), and `sentinelUsername` and
+ * `sentinelPassword`, with which the Sentinels themselves are asked.
+ */
+function optionsIn(query = ''): Pick<RedisOptions, 'family' | 'sentinelUsername' | 'sentinelPassword'> {
+  const given = new URLSearchParams(query);
+  const family = Number(given.get('family') ?? 0);
+  const [sentinelUsername, sentinelPassword] = [given.get('sentinelUsername'), given.get('sentinelPassword')];
+  return {
+    ...(family ? { family } : {}),
+    ...(sentinelUsername ? { sentinelUsername } : {}),
+    ...(sentinelPassword ? { sentinelPassword } : {}),
+  };
 }
 
 function parseNodes(text: string): { host: string; port: number }[] {
@@ -38,15 +51,16 @@ function parseNodes(text: string): { host: string; port: number }[] {
 }
 
 /**
- * Opens a connection to `redis://`, `rediss://`, `redis+sentinel://host:port,…/name` or `redis+cluster://host:port,…`.
- * Options such as `?family=6` may follow the address. If Redis is unavailable, this does not throw: the connection is
+ * Opens a connection to `redis://`, `redis+sentinel://host:port,…/name` or `redis+cluster://host:port,…`; with TLS the
+ * scheme begins with `rediss`. Options such as `?family=6` may follow the address. If Redis is unavailable, this does not throw: the connection is
  * opened again and again. One line is logged when Redis goes away, and one when it is back.
  */
 export function openRedis(url: string, log: Logger): RedisConnection {
   const connection = connect(url);
   let away = false;
   connection.on('error', (error: Error) => {
-    if (!away) log.warn({ event: 'redis.away', reason: error.message }, 'Redis does not answer');
+    const reason = explainRedisError(error);
+    if (!away) log.warn({ event: 'redis.away', reason }, 'Redis does not answer');
     away = true;
   });
   connection.on('ready', () => {
@@ -67,20 +81,50 @@ function connect(url: string): RedisConnection {
   const [, username, password] = (/^([^:]*)(?::(.*))?$/s.exec(rest.slice(0, Math.max(at, 0))) ?? []).map(
     (part) => part && decodeURIComponent(part),
   );
-  const options = { ...OPTIONS, ...optionsIn(query) };
+  const isTls = scheme.startsWith('rediss');
+  const options = { ...OPTIONS, ...optionsIn(query), ...(isTls ? { tls: {} } : {}) };
   const credentials = { ...(username ? { username } : {}), ...(password ? { password } : {}) };
   const [nodes = '', name = '', database = '0'] = path.split('/');
-  if (scheme === 'redis+sentinel') {
+  if (scheme.endsWith('+sentinel')) {
     return new Redis({
       ...options,
       ...credentials,
       sentinels: parseNodes(nodes),
+      ...(isTls ? { sentinelTLS: {}, enableTLSForSentinelMode: true } : {}),
       name,
       db: Number(database),
     });
   }
   return new Cluster(parseNodes(nodes), {
+    // Certificates are of names, so a name must not be replaced by its address.
+    ...(isTls ? { dnsLookup: (name, done) => done(null, name) } : {}),
     redisOptions: { ...options, ...credentials },
     clusterRetryStrategy: retryDelay,
   });
+}
+
+/** Reasons why a connection fails, with what the operator can do. */
+const HINTS: [RegExp, string][] = [
+  [
+    /All sentinels are unreachable.*(NOAUTH|WRONGPASS)/s,
+    'the Sentinels ask for a password of their own: add ?sentinelPassword=… (and sentinelUsername) to REDIS_URL',
+  ],
+  [
+    /self-signed certificate|unable to (verify|get)|unknown authority/i,
+    'its certificate is of an authority that Node does not know: set NODE_EXTRA_CA_CERTS to the file of your authority, for every process',
+  ],
+  [
+    /wrong version number|packet length too long/i,
+    'it does not use TLS: begin REDIS_URL with redis, not rediss',
+  ],
+  [/Protocol error, got/, 'it may use TLS: begin REDIS_URL with rediss'],
+];
+
+/** The error of a connection in one line, with what the operator can do about it if that is known. */
+export function explainRedisError(error: Error): string {
+  // A Cluster reports only that no node answered. The reason is in the error of the last node.
+  const { lastNodeError } = error as { lastNodeError?: Error };
+  const message = printable((lastNodeError ?? error).message);
+  const [, hint] = HINTS.find(([pattern]) => pattern.test(message)) ?? [];
+  return hint ? `${message}; ${hint}` : message;
 }

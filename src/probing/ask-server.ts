@@ -11,10 +11,11 @@ import { ownProtocol } from './own-protocols.ts';
 import { limitProtocol } from './protocol-traps.ts';
 import { OldServers } from './protocols/old-servers.ts';
 import { QueryConnections, type QueryServer } from './query-connections.ts';
-import { failedProbe, outgoingLimited, QueryError } from './query-error.ts';
+import { failedProbe, hostSaysStopped, outgoingLimited, QueryError } from './query-error.ts';
 import { limitQueries, type QueryLimit } from './query-limit.ts';
 import { readAnswer, type Said, saidBy } from './read-answer.ts';
 import { type Lookups, resolveServer } from './resolve-server.ts';
+import { isStoppedHost } from './stopped-host.ts';
 
 /** How long a query may take. The look-up of the name counts; the wait for a slot and the import of gamedig do not. */
 const QUERY_MS = 5_000;
@@ -138,7 +139,9 @@ async function queryAt(
   try {
     const said = await Promise.race([askOnce({ server, ...asked }, connections, ended), ended]);
     if (signal?.aborted) throw stopped();
-    return readAnswer(said, asked.game, connections.roundTripMs ?? 0);
+    const answer = readAnswer(said, asked.game, connections.roundTripMs ?? 0);
+    if (asked.game.protocol.startsWith('minecraft') && isStoppedHost(answer)) throw hostSaysStopped();
+    return answer;
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onStop);

@@ -21,6 +21,7 @@ export type Target = {
  * - `closed`: the connection was closed before there was an answer.
  * - `answer-broken`: the data is not an answer of this game.
  * - `answer-too-long`: the answer is longer than that of any real server.
+ * - `host-says-stopped`: the host answers in place of a server that it has stopped.
  * - `outgoing-limited`: a limit of connections was reached, so the server was not queried at every address and port.
  */
 export type ProbeFailure =
@@ -31,6 +32,7 @@ export type ProbeFailure =
   | 'closed'
   | 'answer-broken'
   | 'answer-too-long'
+  | 'host-says-stopped'
   | 'outgoing-limited';
 
 /** A game server's answer, cut to the limits of a status report (schema of `POST …/status`). */

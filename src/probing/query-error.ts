@@ -15,6 +15,13 @@ export function requireAllowedPort(port: number): void {
   if (isRefusedPort(port)) throw new QueryError('address-refused', `Port ${port} is never queried.`);
 }
 
+/** The error for the answer of a host in place of a server that it has stopped. */
+export const hostSaysStopped = () =>
+  new QueryError(
+    'host-says-stopped',
+    'The host answers in place of the server and says that it is not running: it is offline, sleeping or starting.',
+  );
+
 /** The error for a connection that a limit does not allow. */
 export const outgoingLimited = () =>
   new QueryError(

@@ -14,7 +14,9 @@ const OLDEST = { Redis: 7, Valkey: 8 };
  * @param hasSentinel - whether Sentinel named the server
  */
 export async function readRedis(connection: RedisConnection, hasSentinel: boolean): Promise<Findings> {
-  return findingsOf(await readInfos(connection), connection instanceof Cluster, hasSentinel);
+  const isCluster = connection instanceof Cluster;
+  const scheme = !isCluster && connection.options.tls ? 'rediss' : 'redis';
+  return findingsOf(await readInfos(connection), { isCluster, hasSentinel, scheme });
 }
 
 type Info = Record<string, string>;
@@ -28,7 +30,10 @@ async function readInfos(connection: RedisConnection): Promise<Info[]> {
   );
 }
 
-function findingsOf(infos: Info[], isCluster: boolean, hasSentinel: boolean): Findings {
+function findingsOf(
+  infos: Info[],
+  { isCluster, hasSentinel, scheme }: { isCluster: boolean; hasSentinel: boolean; scheme: string },
+): Findings {
   const versions = infos.map(versionOf);
   const shown = [...new Set(versions.map(({ name, version }) => `${name} ${version}`))].join(', ');
   const policies = new Set(infos.map((info) => info.maxmemory_policy ?? 'unknown'));
@@ -58,7 +63,7 @@ function findingsOf(infos: Info[], isCluster: boolean, hasSentinel: boolean): Fi
           `maxmemory-policy is ${printable(policy)}: set noeviction, or Redis removes jobs when its memory is full.`,
       ),
       ...(needsCluster
-        ? ['REDIS_URL names a node of a Redis Cluster: write redis+cluster://host:port,host:port.']
+        ? [`REDIS_URL names a node of a Redis Cluster: write ${scheme}+cluster://host:port,host:port.`]
         : []),
     ],
   };

@@ -10,7 +10,9 @@ import type { Server } from './server.ts';
 /** The longest prefix of names of Minecraft: Bedrock Edition, in characters. */
 export const LONGEST_PREFIX = 5;
 
-const prefixSchema = z.object({
+const checked = z.enum(['yes']).optional();
+
+const namesSchema = z.object({
   bedrockPrefix: z
     .string()
     .trim()
@@ -18,29 +20,47 @@ const prefixSchema = z.object({
       error: () =>
         t('must have at most {max} letters, digits or signs, without a space', { max: LONGEST_PREFIX }),
     }),
+  offlineMode: checked,
+  bedrockPlain: checked,
+  bedrockSpaces: checked,
 });
 
 type Deps = { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock };
 
 /**
- * Sets the prefix with which names of Minecraft: Bedrock Edition begin on the vote form. With an empty prefix, the form
- * accepts no such name.
+ * Sets which names of players the vote form of a Minecraft server takes: the prefix of Bedrock Edition (empty: none of
+ * its names), and as `yes` what else is allowed.
  *
  * @throws {InvalidDocumentError} for a prefix that is too long, or has a space or a character outside ASCII
  */
-export async function setBedrockPrefix(
+export async function setPlayerNames(
   deps: Deps,
   serverId: ObjectId,
-  text: string,
+  given: z.input<typeof namesSchema>,
   by: string,
 ): Promise<void> {
-  const { bedrockPrefix } = parseInput(prefixSchema, { bedrockPrefix: text });
+  const { bedrockPrefix, ...boxes } = parseInput(namesSchema, given);
+  const playerNames = Object.fromEntries(
+    Object.entries(boxes).flatMap(([name, box]) => (box ? [[name, true]] : [])),
+  );
+  const set = {
+    ...(bedrockPrefix === BEDROCK_PREFIX ? {} : { bedrockPrefix }),
+    ...(Object.keys(playerNames).length === 0 ? {} : { playerNames }),
+  };
+  const unset = {
+    ...('bedrockPrefix' in set ? {} : { bedrockPrefix: '' as const }),
+    ...('playerNames' in set ? {} : { playerNames: '' as const }),
+  };
   const { modifiedCount } = await deps.servers.updateOne(
     { _id: serverId, removedAt: null },
-    bedrockPrefix === BEDROCK_PREFIX ? { $unset: { bedrockPrefix: '' } } : { $set: { bedrockPrefix } },
+    {
+      ...(Object.keys(set).length > 0 ? { $set: set } : {}),
+      ...(Object.keys(unset).length > 0 ? { $unset: unset } : {}),
+    },
   );
   if (modifiedCount === 0) return;
-  await recordAudit(deps, { by, action: 'server.bedrock-prefix', serverId, details: { bedrockPrefix } });
+  const details = { bedrockPrefix, ...playerNames };
+  await recordAudit(deps, { by, action: 'server.bedrock-prefix', serverId, details });
 }
 
 /** Sets whether the vote form takes only SteamIDs that Steam confirmed. Votes through the API are not affected. */

@@ -210,6 +210,19 @@ const serverDefinition = {
   provenIdOnly: { type: Boolean },
   /** The prefix of names of Minecraft: Bedrock Edition. Empty: the server takes no such names. Absent: the default. */
   bedrockPrefix: { type: String, maxlength: 5 },
+  /** Which further names the vote form takes. Absent if none. */
+  playerNames: {
+    type: new Schema(
+      {
+        /** The server is in offline mode. */
+        offlineMode: { type: Boolean },
+        /** Floodgate gives names of Bedrock Edition no prefix, or keeps their spaces. */
+        bedrockPlain: { type: Boolean },
+        bedrockSpaces: { type: Boolean },
+      },
+      nested,
+    ),
+  },
   /** The e-mail address of an imported server's owner, until a user with this address signs in. Not public. */
   ownerEmail: { type: String, maxlength: 254 },
   listedAt: { type: Date, required: true },

@@ -22,7 +22,25 @@ test.each([
   [{ game: 'rust', bedrockPrefix: '*' }, 'steam', null],
   [{ game: null }, 'name', null],
 ])('a server with %j takes the names of the kind %s with the prefix %j', async (fields, kind, prefix) => {
-  expect(await namesOf(fields)).toEqual({ kind, bedrock_prefix: prefix, proven_only: false });
+  expect(await namesOf(fields)).toEqual({
+    kind,
+    bedrock_prefix: prefix,
+    bedrock_without_prefix: false,
+    bedrock_spaces: false,
+    offline_mode: false,
+    proven_only: false,
+  });
+});
+
+test('the owner’s further choices are told, for a server of Java Edition', async () => {
+  const playerNames = { offlineMode: true, bedrockPlain: true, bedrockSpaces: true };
+  expect(await namesOf({ game: 'minecraft', playerNames })).toMatchObject({
+    bedrock_prefix: '',
+    bedrock_without_prefix: true,
+    bedrock_spaces: true,
+    offline_mode: true,
+  });
+  expect(await namesOf({ game: 'rust', playerNames })).toMatchObject({ offline_mode: false });
 });
 
 test('only servers whose players have SteamIDs can require proven ones', async () => {

@@ -121,6 +121,8 @@ describe('the address of Redis', () => {
     'rediss://:secret@redis/1?family=4',
     'redis+sentinel://a:26379,b/main/1?family=6',
     'redis+cluster://a,b?family=6',
+    'rediss+sentinel://a:26379,b/main?sentinelPassword=s%26t',
+    'rediss+cluster://a,b',
   ])('may be %s', (REDIS_URL) => {
     expect(errorsOf({ REDIS_URL })).toEqual([]);
     expect(loadConfig({ REDIS_URL }).REDIS_URL).toBe(REDIS_URL);

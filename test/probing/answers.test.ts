@@ -17,6 +17,25 @@ const KINDS = [
 
 const UDP_KINDS = KINDS.filter(([game]) => game !== 'minecraft');
 
+it.each([
+  ['§4● Offline', '§7This server is offline.', true],
+  ['Sleeping', 'Join to wake it', true],
+  ['● Starting', '', true],
+  ['Paper 1.21', 'The server is currently starting up, please wait', true],
+  ['Paper 1.21', 'Offline mode survival', false],
+  ['Paper 1.21', 'Starting from scratch', false],
+])('a host that says “%s”, “%s” and 0 of 0 has stopped its server: %s', async (name, text, isStopped) => {
+  const server = await started(new JavaServer());
+  const answer = (online: number, max: number) => {
+    server.status = { version: { name }, players: { online, max }, description: { text } };
+    return ask(at(server.port, 'minecraft'));
+  };
+  const stopped = await answer(0, 0);
+  if (isStopped) expect(failureOf(stopped)).toBe('host-says-stopped');
+  else expect(answerOf(stopped)).toMatchObject({ onlinePlayers: 0 });
+  expect(answerOf(await answer(0, 20))).toMatchObject({ maxPlayers: 20 });
+});
+
 describe.each(KINDS)('A server of %s', (game, Kind) => {
   it('is queried once and returns its players, limit, message and version', async () => {
     const server = await started(new Kind());

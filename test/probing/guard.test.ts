@@ -124,6 +124,18 @@ describe('The SRV record of a Minecraft server', () => {
     expect(server.handshakes).toEqual(['node7.example.net']);
   });
 
+  it('is asked with the typed name once, if a proxy that knows only that one closes the connection', async () => {
+    const server = await started(new JavaServer());
+    const srv = srvOf({ name: 'node7.example.net', port: server.port });
+    const ask = () => askHere({ lookup: names(['127.0.0.1']).lookup, srv })(onUsualPort);
+    server.knows = onUsualPort.host;
+    answerOf(await ask());
+    expect(server.handshakes).toEqual(['node7.example.net', onUsualPort.host]);
+    server.knows = 'another.example.org';
+    expect(failureOf(await ask())).toBe('closed');
+    expect(server.handshakes.slice(2)).toEqual(['node7.example.net', onUsualPort.host]);
+  });
+
   it('leads to no private address', async () => {
     const server = await started(new JavaServer());
     const { lookup } = names(['127.0.0.1']);

@@ -4,7 +4,7 @@ import type { AppDeps } from '../../src/process/app-deps.ts';
 import { setProfile } from '../../src/servers/edit-profile.ts';
 import { setHowToVote } from '../../src/servers/how-to-vote.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
-import { requireProvenId, setBedrockPrefix } from '../../src/servers/player-identity.ts';
+import { requireProvenId, setPlayerNames } from '../../src/servers/player-identity.ts';
 import type { Server } from '../../src/servers/server.ts';
 import { switchVoteForm } from '../../src/servers/vote-form-switch.ts';
 import { testDeps } from '../support/test-deps.ts';
@@ -38,7 +38,7 @@ const PROFILE = {
 const CHANGES: [string, (server: WithId<Server>) => Promise<void>][] = [
   ['server.web-votes', ({ _id }) => switchVoteForm(deps, _id, false, 'test')],
   ['server.how-to-vote', ({ _id }) => setHowToVote(deps, _id, 'Type /vote.', 'test')],
-  ['server.bedrock-prefix', ({ _id }) => setBedrockPrefix(deps, _id, '*', 'test')],
+  ['server.bedrock-prefix', ({ _id }) => setPlayerNames(deps, _id, { bedrockPrefix: '*' }, 'test')],
   ['server.proven-id-only', ({ _id }) => requireProvenId(deps, _id, true, 'test')],
 ];
 

@@ -322,9 +322,30 @@ test('an operator’s unconfirmed account keeps its password', async () => {
   expect((await sendSignIn(web, email)).statusCode).toBe(303);
 });
 
+test('the text "true" is a confirmation, and so is one that only the userinfo endpoint has', async () => {
+  op.user = { ...NORA, email_verified: 'true' };
+  expect(await isSignedIn(web, cookiesOf((await goThere()).answer))).toBe(true);
+  op.user = NORA;
+  op.lies.token = ({ email_verified: _, ...claims }) => claims;
+  expect(await isSignedIn(web, cookiesOf((await goThere()).answer))).toBe(true);
+  expect(op.requests).toContain('GET /me');
+  op.lies.userinfo = (claims) => ({ ...claims, email_verified: false });
+  expect(await messageOf((await goThere()).answer)).toContain(NO_VERIFIED_ADDRESS);
+});
+
+test('with OIDC_TRUST_EMAIL an address without the claim is confirmed; one that is not confirmed stays so', async () => {
+  const opened = await testDeps({ ...op.env, OIDC_TRUST_EMAIL: 'on' });
+  const at = await openWebAppOn({ ...opened, passwords: CHEAP_PASSWORDS });
+  op.user = { ...NORA, email_verified: undefined };
+  expect(await isSignedIn(at, cookiesOf((await goThere({ at })).answer))).toBe(true);
+  op.user = { ...NORA, email_verified: false };
+  expect(await messageOf((await goThere({ at })).answer)).toContain(NO_VERIFIED_ADDRESS);
+});
+
 test.each([
   [{ email_verified: undefined }],
-  [{ email_verified: 'true' }],
+  [{ email_verified: 'false' }],
+  [{ email_verified: 1 }],
 ])('an address with %j is refused', async (changes) => {
   op.user = { ...op.user, ...changes };
   expect(await messageOf((await goThere()).answer)).toContain(NO_VERIFIED_ADDRESS);

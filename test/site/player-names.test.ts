@@ -29,7 +29,7 @@ beforeEach(async () => {
   await web.deps.votes.deleteMany({});
   await web.deps.servers.updateOne(
     { _id: serverId },
-    { $set: { game: 'minecraft' }, $unset: { bedrockPrefix: '', provenIdOnly: '' } },
+    { $set: { game: 'minecraft' }, $unset: { bedrockPrefix: '', playerNames: '', provenIdOnly: '' } },
   );
 });
 
@@ -70,6 +70,27 @@ describe('the settings of a server', () => {
     expect((await challengeFor('*Bob')).statusCode).toBe(400);
     await post('bedrock-prefix', { bedrockPrefix: '.' });
     expect(await serverNow()).not.toHaveProperty('bedrockPrefix');
+  });
+
+  test('take names of offline mode, and those of Bedrock Edition without a prefix or with spaces', async () => {
+    const NAMES = ['AB', 'x-Bob', 'Mr.X', 'Big Bob', '.Big Bob', 'Élodie'];
+    const taken = async () => {
+      const found: string[] = [];
+      for (const name of NAMES) if ((await challengeFor(name)).statusCode === 200) found.push(name);
+      return found;
+    };
+    expect(await taken()).toEqual(['.Big Bob']);
+    await post('bedrock-prefix', { bedrockPrefix: '.', offlineMode: 'yes' });
+    expect(await taken()).toEqual(['AB', 'x-Bob', 'Mr.X', '.Big Bob']);
+    expect((await getPage(web, settings(), owner.headers)).body).toMatch(/name="offlineMode"[^>]*checked/);
+    await post('bedrock-prefix', { bedrockPrefix: '.', bedrockPlain: 'yes', bedrockSpaces: 'yes' });
+    expect(await taken()).toEqual(['AB', 'Big Bob', 'Élodie']);
+    expect(await voteAs('Big  Bob')).toBe(303);
+    await post('bedrock-prefix', { bedrockPrefix: '.', bedrockSpaces: 'yes' });
+    expect(await voteAs('.Big Bob')).toBe(303);
+    expect(await web.deps.votes.distinct('username')).toEqual(['.Big Bob', 'Big Bob']);
+    await post('bedrock-prefix', { bedrockPrefix: '.' });
+    expect(await serverNow()).not.toHaveProperty('playerNames');
   });
 
   test.each(['a b', '123456', 'ü'])('refuse the prefix “%s”', async (bedrockPrefix) => {

@@ -103,6 +103,8 @@ export class JavaServer extends TcpResponder {
   status: unknown;
   /** The host names of the handshakes. */
   readonly handshakes: string[] = [];
+  /** If set, it is a proxy that knows only this name, and closes connections with another one. */
+  knows: string | undefined;
   /** The delay of the status. List pings are answered at once. */
   statusDelayMs = 0;
 
@@ -112,7 +114,8 @@ export class JavaServer extends TcpResponder {
       // Handshake and request arrive in one segment: `[length] 0 [version] [host] [port] 1`, `1 0`.
       if (!isListPing) this.handshakes.push(bytes.toString('utf8', 4, 4 + bytes.readUInt8(3)));
       if (!this.hears()) return;
-      if (isListPing) this.#answer(socket, this.#kick());
+      if (this.knows !== undefined && (isListPing || this.handshakes.at(-1) !== this.knows)) socket.end();
+      else if (isListPing) this.#answer(socket, this.#kick());
       else if (this.statusDelayMs === 0) this.#answer(socket, this.#statusPacket());
       else setTimeout(() => this.#answer(socket, this.#statusPacket()), this.statusDelayMs);
     });

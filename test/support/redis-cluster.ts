@@ -9,13 +9,19 @@ export type RedisCluster = { url: string; primaries: TestService[]; stop(): Prom
 
 const SLOTS = 16_384;
 
-/** Starts the cluster and waits until every slot is served. If a shard is unavailable, the other shards still work. */
-export async function startRedisCluster(): Promise<RedisCluster> {
+/**
+ * Starts the cluster and waits until every slot is served. If a shard is unavailable, the other shards still work.
+ *
+ * @param more - further arguments of a node, by its number
+ */
+export async function startRedisCluster(more: (n: number) => string[] = () => []): Promise<RedisCluster> {
   const primaries = await Promise.all(
-    [0, 1, 2].map(async () => {
+    [0, 1, 2].map(async (n) => {
       const bus = String(await freePort());
       const cluster = ['--cluster-enabled', 'yes', '--cluster-port', bus, '--cluster-node-timeout', '1000'];
-      const service = await startRedis({ args: [...cluster, '--cluster-require-full-coverage', 'no'] });
+      const service = await startRedis({
+        args: [...cluster, '--cluster-require-full-coverage', 'no', ...more(n)],
+      });
       return { ...service, bus };
     }),
   );

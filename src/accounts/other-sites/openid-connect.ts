@@ -14,6 +14,8 @@ export type OpenIdClient = {
   clientId: string;
   clientSecret: string;
   name: string;
+  /** Whether an address without the claim `email_verified` counts as confirmed. */
+  trustsEmail: boolean;
   /** The address guard's ranges. Null if the environment sets the issuer, which may be in a private network. */
   ranges: AddressRanges | null;
 };
@@ -49,7 +51,10 @@ const LONGEST_NAME = 60;
 type Provider = Pick<OpenIdClient, 'issuer'> & { ranges?: OpenIdClient['ranges'] | undefined };
 
 type Settings = AddressRanges &
-  Pick<Config, 'OIDC_ISSUER' | 'OIDC_CLIENT_ID' | 'OIDC_CLIENT_SECRET' | 'OIDC_NAME' | 'given'>;
+  Pick<
+    Config,
+    'OIDC_ISSUER' | 'OIDC_CLIENT_ID' | 'OIDC_CLIENT_SECRET' | 'OIDC_NAME' | 'OIDC_TRUST_EMAIL' | 'given'
+  >;
 
 /** The address guard's ranges for the provider. Null, for no check, if the environment sets the issuer. */
 export function guardOfIssuer(config: AddressRanges & Pick<Config, 'given'>): AddressRanges | null {
@@ -62,7 +67,8 @@ export function openIdClientOf(config: Settings): OpenIdClient | null {
   const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret } = config;
   if (!issuer || !clientId || !clientSecret) return null;
   const name = config.OIDC_NAME ?? new URL(issuer).host;
-  return { issuer, clientId, clientSecret, name, ranges: guardOfIssuer(config) };
+  const trustsEmail = config.OIDC_TRUST_EMAIL === 'on';
+  return { issuer, clientId, clientSecret, name, trustsEmail, ranges: guardOfIssuer(config) };
 }
 
 /** A user's id at a provider. A subject is unique only at its issuer (OpenID Connect Core, section 2). */
@@ -152,7 +158,7 @@ export async function discoverOpenId(
 
 /** Exchanges the code for an ID token, and checks that token and the provider's answers. */
 async function exchange(
-  { issuer, clientId, clientSecret, ranges }: OpenIdClient,
+  { issuer, clientId, clientSecret, trustsEmail, ranges }: OpenIdClient,
   server: oauth.AuthorizationServer,
   { redirectUri, state, nonce, codeVerifier }: OpenIdRequest,
   parameters: URLSearchParams,
@@ -179,19 +185,24 @@ async function exchange(
   await oauth.validateApplicationLevelSignature(server, response, options);
   const claims = oauth.getValidatedIdTokenClaims(tokens);
   if (!claims) throw new OpenIdError('the answer has no ID token');
-  // Many providers give the e-mail address only at this endpoint (OpenID Connect Core, section 5.4).
-  if (claims.email === undefined && server.userinfo_endpoint) {
-    const answer = await oauth.userInfoRequest(server, client, tokens.access_token, options);
-    return userOf(await oauth.processUserInfoResponse(server, client, claims.sub, answer));
-  }
-  return userOf(claims);
+  // Many providers give the e-mail address, or only whether it is confirmed, at this endpoint (OpenID Connect Core,
+  // section 5.4).
+  const isComplete = claims.email !== undefined && (claims.email_verified !== undefined || trustsEmail);
+  if (isComplete || !server.userinfo_endpoint) return userOf(claims, trustsEmail);
+  const answer = await oauth.userInfoRequest(server, client, tokens.access_token, options);
+  const more = await oauth.processUserInfoResponse(server, client, claims.sub, answer);
+  return userOf({ ...claims, ...more }, trustsEmail);
 }
 
-function userOf({ sub, email, email_verified, ...names }: Record<string, unknown>): OpenIdUser {
+function userOf(
+  { sub, email, email_verified: verified, ...names }: Record<string, unknown>,
+  trustsEmail: boolean,
+): OpenIdUser {
   return {
     subject: String(sub),
     email: addressSchema.safeParse(email).data,
-    emailVerified: email_verified === true,
+    // Apple and Amazon Cognito send the claim as text.
+    emailVerified: verified === true || verified === 'true' || (verified === undefined && trustsEmail),
     name: nameOf(names),
   };
 }

@@ -25,13 +25,26 @@ const names = z
           'What names of Bedrock Edition begin with, such as Floodgate’s `username-prefix`; empty if the vote form takes none. null if `kind` is not `minecraft`.',
         examples: ['.'],
       }),
+    bedrock_without_prefix: z.boolean().meta({
+      description: 'Whether names of Bedrock Edition have no prefix; `bedrock_prefix` is then empty.',
+    }),
+    bedrock_spaces: z.boolean().meta({ description: 'Whether names of Bedrock Edition keep their spaces.' }),
+    offline_mode: z.boolean().meta({
+      description: 'Whether the vote form takes names of 1 to 16 letters, digits, `_`, `.` and `-`.',
+    }),
     proven_only: z.boolean().meta({
       description: 'Whether the vote form takes only SteamIDs that Steam confirmed.',
     }),
   })
   .meta({ title: 'PlayerNames' });
 
-const namedServers = serverLoader({ game: 1, bedrockPrefix: 1, provenIdOnly: 1, removedAt: 1 });
+const namedServers = serverLoader({
+  game: 1,
+  bedrockPrefix: 1,
+  playerNames: 1,
+  provenIdOnly: 1,
+  removedAt: 1,
+});
 
 /** GET …/player-names: the kind of name that players enter in the vote form of the server. */
 export const playerNamesEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app, { deps }) => {
@@ -60,9 +73,14 @@ export const playerNamesEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = asy
       // Another process may have removed the server after the token was authenticated.
       if (!found || found.removedAt) throw new RefusedError(UNAUTHORIZED);
       const kind = nameKindOf(found.game);
+      const isJava = kind === 'minecraft';
+      const options = nameOptionsOf(found);
       return {
         kind,
-        bedrock_prefix: kind === 'minecraft' ? nameOptionsOf(found).bedrockPrefix : null,
+        bedrock_prefix: isJava ? (options.bedrockPlain ? '' : options.bedrockPrefix) : null,
+        bedrock_without_prefix: isJava && options.bedrockPlain === true,
+        bedrock_spaces: isJava && options.bedrockSpaces === true,
+        offline_mode: isJava && options.offlineMode === true,
         proven_only: needsProvenId(deps.config, found),
       };
     },

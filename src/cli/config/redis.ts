@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { SECOND } from '../../platform/clock.ts';
 import { within } from '../../platform/deadline.ts';
 import type { Logger } from '../../platform/log.ts';
-import { printable } from '../../platform/printable.ts';
-import { openRedis } from '../../platform/redis.ts';
+import { explainRedisError, openRedis } from '../../platform/redis.ts';
 import { type Findings, readRedis } from '../../process/redis-findings.ts';
 import { sentence } from '../format.ts';
 import { failed } from './findings.ts';
@@ -16,7 +15,7 @@ export async function checkRedis(url: string, log: Logger): Promise<Findings> {
   const connection = openRedis(url, log);
   try {
     await once(connection, 'ready', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
-    return await within(CONNECT_TIMEOUT_MS, readRedis(connection, url.startsWith('redis+sentinel:')));
+    return await within(CONNECT_TIMEOUT_MS, readRedis(connection, /^rediss?\+sentinel:/.test(url)));
   } catch (error) {
     return failed(sentence(`Redis does not answer: ${reasonOf(error)}`));
   } finally {
@@ -27,7 +26,5 @@ export async function checkRedis(url: string, log: Logger): Promise<Findings> {
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'AbortError') return `no connection within ${CONNECT_TIMEOUT_MS / SECOND} seconds`;
-  // For a Cluster, ioredis only reports that no node answered. The reason is in the error of the last node.
-  const { lastNodeError } = error as { lastNodeError?: Error };
-  return printable(lastNodeError?.message ?? error.message);
+  return explainRedisError(error);
 }

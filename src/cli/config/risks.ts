@@ -7,6 +7,7 @@ export function risksOf(config: Config, variables: Record<string, string>): stri
     ...incomplete(config),
     ...addressRisks(config, variables.PUBLIC_URL !== undefined),
     ...mailRisks(config),
+    ...providerRisks(config),
     ...accessRisks(config),
   ];
 }
@@ -54,6 +55,14 @@ function mailRisks({ SMTP_URL }: Config): string[] {
     : [
         'SMTP_URL does not require TLS: where the mail server does not offer it, password and mails are sent unencrypted. Add ?requireTLS=true or use smtps://',
       ];
+}
+
+function providerRisks({ OIDC_ISSUER, OIDC_TRUST_EMAIL }: Config): string[] {
+  return OIDC_ISSUER && OIDC_TRUST_EMAIL === 'on'
+    ? [
+        `OIDC_TRUST_EMAIL is on: whoever can set any e-mail address at ${new URL(OIDC_ISSUER).host} can open the account here that has it. Use it only if nobody but you sets addresses there`,
+      ]
+    : [];
 }
 
 function accessRisks(config: Config): string[] {

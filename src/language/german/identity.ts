@@ -11,6 +11,13 @@ export const IDENTITY = {
     'Das ist kein Gamertag: Er hat höchstens 16 Buchstaben, Ziffern und Leerzeichen.',
   'This is not a Minecraft name: it has 3 to 16 letters from a to z, digits and underscores. A name of Bedrock Edition begins with “{prefix}” here.':
     'Das ist kein Minecraft-Name: Er hat 3 bis 16 Buchstaben von a bis z, Ziffern und Unterstriche. Ein Name der Bedrock Edition beginnt hier mit „{prefix}“.',
+  'This is not a name of Minecraft: it has at most 16 letters, digits and underscores.':
+    'Das ist kein Name von Minecraft: Er hat höchstens 16 Buchstaben, Ziffern und Unterstriche.',
+  'Names of Bedrock Edition have no prefix (username-prefix is empty)':
+    'Namen der Bedrock Edition haben kein Präfix (username-prefix ist leer)',
+  'They keep their spaces (replace-spaces: false)': 'Sie behalten ihre Leerzeichen (replace-spaces: false)',
+  'Names of offline mode: also with one or two characters, dots and hyphens':
+    'Namen des Offline-Modus: auch mit einem oder zwei Zeichen, Punkten und Bindestrichen',
   'This is not a Minecraft name: it has 3 to 16 letters from a to z, digits and underscores.':
     'Das ist kein Minecraft-Name: Er hat 3 bis 16 Buchstaben von a bis z, Ziffern und Unterstriche.',
   'This address has a name of your choice, and not your SteamID. Open Steam, click your name at the top right, then “Account details”: the 17 digits are under your name.':
@@ -53,7 +60,7 @@ export const IDENTITY = {
   'What names of Bedrock Edition begin with': 'Womit Namen der Bedrock Edition beginnen',
   'The username-prefix of Floodgate. Leave it empty if only players of Java Edition can join.':
     'Der username-prefix von Floodgate. Lass das Feld leer, wenn nur Spieler der Java Edition mitspielen können.',
-  'The vote form takes names of Minecraft: Java Edition, and names of Bedrock Edition with this prefix. Votes of the API take every name.':
+  'The vote form takes names of Minecraft: Java Edition, and names of Bedrock Edition as Floodgate makes them. Votes of the API take every name.':
     'Das Abstimmungsformular nimmt Namen der Minecraft: Java Edition an, und Namen der Bedrock Edition mit diesem Präfix. Stimmen der API nehmen jeden Namen an.',
   'Steam players': 'Steam-Spieler',
   'Players may type any SteamID into the vote form. If you require a sign-in through Steam, only the player with that SteamID can vote with it. Votes of the API are not affected.':

@@ -75,7 +75,8 @@ const REFUSALS: ReadonlySet<string> = new Set(['closed', 'answer-broken']);
 
 /**
  * Queries a Minecraft Java server: first with the status request of 1.7, then with the list pings of older versions,
- * each on its own connection. A server in `oldServers` gets the newest list ping first. The first answer counts.
+ * each on its own connection. If a server that an SRV record names closes the connection, the status request is repeated
+ * with the name that players type: clients ping with one name and join with the other, and a proxy may know only one. A server in `oldServers` gets the newest list ping first. The first answer counts.
  * Servers since 1.7 also answer list pings, but with less information: such an answer counts only if the status does
  * not come.
  */
@@ -102,7 +103,7 @@ export const askJava: OwnProtocol = async (asked, connections) => {
  * @returns whether a form was not sent because connections are limited
  */
 async function attemptInOrder(
-  { server, oldServers, mayConnect }: Asked,
+  { server, target, oldServers, mayConnect }: Asked,
   connections: QueryConnections,
   attempts: Attempt[],
 ): Promise<boolean> {
@@ -111,11 +112,14 @@ async function attemptInOrder(
   const [newest, ...shorter] = legacyPings(host, port).map((request) => ({ request, read: readKick }));
   const forms = [status, ...shorter];
   if (newest) forms.splice(oldServers.has(where) ? 0 : 1, 0, newest);
+  const typed: Form = { request: statusRequest(target.host, port), read: readModern };
+  if (target.host !== host) forms.splice(forms.indexOf(status) + 1, 0, typed);
   for (const form of forms) {
     // If an answer says that the server is modern, the next form is the status request.
     if (form !== status && attempts.some(({ answered }) => answered?.isModern)) continue;
+    if (form === typed && !attempts.some(({ isStatus, isRefused }) => isStatus && isRefused)) continue;
     if (attempts.length > 0 && mayConnect && !(await mayConnect(address))) return true;
-    const attempt = new Attempt(connections, form, form === status);
+    const attempt = new Attempt(connections, form, form === status || form === typed);
     attempts.push(attempt);
     if (!(await isNextDue(attempts, attempt))) break;
   }

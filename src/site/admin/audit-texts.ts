@@ -15,8 +15,8 @@ const WORDS: Record<AuditAction, { title: string; more?: (details: Details) => s
     more: (details) => Object.keys(details).map(asText).join(', '),
   },
   'server.bedrock-prefix': {
-    title: 'Changed the prefix of Bedrock names',
-    more: ({ bedrockPrefix }) => text(bedrockPrefix),
+    title: 'Changed the names of players',
+    more: ({ bedrockPrefix, ...others }) => [bedrockPrefix, ...Object.keys(others)].map(text).join(', '),
   },
   'server.proven-id-only': {
     title: 'Changed whether votes need a sign-in through Steam',

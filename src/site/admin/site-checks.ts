@@ -196,7 +196,7 @@ async function mongoFindings({ mongo }: CheckDeps): Promise<Findings> {
 }
 
 async function redisFindings({ config, producerRedis }: CheckDeps): Promise<Findings> {
-  const hasSentinel = config.REDIS_URL.startsWith('redis+sentinel:');
+  const hasSentinel = /^rediss?\+sentinel:/.test(config.REDIS_URL);
   return within(TIMEOUT_MS, readRedis(producerRedis, hasSentinel)).catch(() => ({
     facts: [],
     warnings: [],

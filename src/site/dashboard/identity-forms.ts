@@ -4,7 +4,7 @@ import { BEDROCK_PREFIX, nameKindOf } from '../../games/player-names.ts';
 import { t } from '../../language/t.ts';
 import type { Config } from '../../platform/config.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import { LONGEST_PREFIX, requireProvenId, setBedrockPrefix } from '../../servers/player-identity.ts';
+import { LONGEST_PREFIX, requireProvenId, setPlayerNames } from '../../servers/player-identity.ts';
 import type { Server } from '../../servers/server.ts';
 import { offersSteam } from '../../votes/identity/steam-players.ts';
 import { serverOf, userOf } from '../guard-routes.ts';
@@ -14,7 +14,7 @@ import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute } from '../shared/form-route.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
-import { button, card, textField } from '../shared/parts.ts';
+import { button, card, checkbox, textField } from '../shared/parts.ts';
 
 /** The card with the settings about players' names. Empty if there are none for the server's game. */
 export function identityCard(
@@ -43,8 +43,14 @@ function steamCard(to: string, { provenIdOnly }: Server): Html {
 
 function bedrockCard(to: string, server: Server, { values, errors }: Typed): Html {
   const about = t(
-    'The vote form takes names of Minecraft: Java Edition, and names of Bedrock Edition with this prefix. Votes of the API take every name.',
+    'The vote form takes names of Minecraft: Java Edition, and names of Bedrock Edition as Floodgate makes them. Votes of the API take every name.',
   );
+  const box = (name: 'bedrockPlain' | 'bedrockSpaces' | 'offlineMode', label: string) =>
+    checkbox({
+      name,
+      label,
+      checked: 'bedrockPrefix' in values ? values[name] === 'yes' : server.playerNames?.[name] === true,
+    });
   return card({
     id: 'identity',
     title: t('Names of players'),
@@ -63,12 +69,15 @@ function bedrockCard(to: string, server: Server, { values, errors }: Typed): Htm
           autocapitalize: 'none',
           spellcheck: false,
         })}
+        ${box('bedrockPlain', t('Names of Bedrock Edition have no prefix (username-prefix is empty)'))}
+        ${box('bedrockSpaces', t('They keep their spaces (replace-spaces: false)'))}
+        ${box('offlineMode', t('Names of offline mode: also with one or two characters, dots and hyphens'))}
         <button type="submit" class="quiet">${t('Save')}</button>
       </form>`,
   });
 }
 
-/** The forms of the card: the prefix of Bedrock names, and whether votes need a sign-in through Steam. */
+/** The forms of the card: the names of Minecraft, and whether votes need a sign-in through Steam. */
 export function identityRoutes(
   app: FastifyInstance,
   deps: AppDeps,
@@ -80,11 +89,16 @@ export function identityRoutes(
   formRoute(app, {
     path: '/servers/:serverId/settings/bedrock-prefix',
     access: OWNER,
-    schema: z.object({ bedrockPrefix: fieldText }),
+    schema: z.object({
+      bedrockPrefix: fieldText,
+      bedrockPlain: z.enum(['yes']).optional(),
+      bedrockSpaces: z.enum(['yes']).optional(),
+      offlineMode: z.enum(['yes']).optional(),
+    }),
     show,
     run: async ({ request, data }) => {
       const { _id } = serverOf(request);
-      await setBedrockPrefix(deps, _id, data.bedrockPrefix, userOf(request).email);
+      await setPlayerNames(deps, _id, data, userOf(request).email);
       return saved(request);
     },
   });

@@ -2,7 +2,7 @@ import { NAME_RULES, nameKindOf } from '../../games/player-names.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Server } from '../../servers/server.ts';
-import { nameOptionsOf } from '../../votes/identity/player-name.ts';
+import { type NamesOfServer, nameOptionsOf } from '../../votes/identity/player-name.ts';
 import { offersSteam } from '../../votes/identity/steam-players.ts';
 import type { SteamSignInError } from '../../votes/identity/steam-sign-in.ts';
 import type { Typed } from '../shared/form.ts';
@@ -10,7 +10,7 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { button, textField } from '../shared/parts.ts';
 
 type Voting = {
-  server: Pick<Server, 'name' | 'game' | 'bedrockPrefix'>;
+  server: Pick<Server, 'name'> & NamesOfServer;
   config: Pick<Config, 'STEAM_SIGN_IN'>;
   /** The SteamID that Steam confirmed for this browser. */
   provenId: string | null;

@@ -2,8 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { establishedAccount } from '../../accounts/established.ts';
 import { notedUsername } from '../../favourites/favourites.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import type { Server } from '../../servers/server.ts';
-import { fitsServer } from '../../votes/identity/player-name.ts';
+import { fitsServer, type NamesOfServer } from '../../votes/identity/player-name.ts';
 import type { Voter } from '../../votes/web/origin-keys.ts';
 import type { VoteFormView } from './vote-form.ts';
 
@@ -22,7 +21,7 @@ export function accountOf(deps: Pick<AppDeps, 'clock'>, request: FastifyRequest)
 export async function ownNameOf(
   deps: Pick<AppDeps, 'favourites'>,
   { signedIn }: Pick<FastifyRequest, 'signedIn'>,
-  server: Pick<Server, 'game' | 'bedrockPrefix'>,
+  server: NamesOfServer,
 ): Promise<string | undefined> {
   const name = signedIn && (await notedUsername(deps, signedIn.user._id));
   return name && fitsServer(server, name) ? name : undefined;

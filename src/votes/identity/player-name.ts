@@ -9,20 +9,25 @@ import { usernameKey, usernameSchema } from '../username.ts';
 import { offersSteam } from './steam-players.ts';
 
 type NameDeps = Parameters<typeof readNewestVotes>[0] & { config: Pick<Config, 'STEAM_SIGN_IN'> };
-type NamedServer = Pick<WithId<Server>, '_id' | 'game' | 'bedrockPrefix'>;
+/** The settings of a server on which the names of its players depend. */
+export type NamesOfServer = Pick<Server, 'game' | 'bedrockPrefix' | 'playerNames'>;
+type NamedServer = WithId<NamesOfServer>;
 
-export function nameOptionsOf({ bedrockPrefix }: Pick<Server, 'bedrockPrefix'>): NameOptions {
-  return { bedrockPrefix: bedrockPrefix ?? BEDROCK_PREFIX };
+export function nameOptionsOf({ bedrockPrefix, playerNames }: Omit<NamesOfServer, 'game'>): NameOptions {
+  const { offlineMode, bedrockPlain, bedrockSpaces } = playerNames ?? {};
+  return {
+    bedrockPrefix: bedrockPrefix ?? BEDROCK_PREFIX,
+    offlineMode: offlineMode === true,
+    bedrockPlain: bedrockPlain === true,
+    bedrockSpaces: bedrockSpaces === true,
+  };
 }
 
 /**
  * Whether a name with which a player voted elsewhere may be their name on this server. A SteamID does not fit a game
  * that asks for a name, and a name does not fit a game that asks for a SteamID.
  */
-export function fitsServer(
-  { game, ...server }: Pick<Server, 'game' | 'bedrockPrefix'>,
-  name: string,
-): boolean {
+export function fitsServer({ game, ...server }: NamesOfServer, name: string): boolean {
   const kind = nameKindOf(game);
   const isSteamId = steamIdOf(name).kind === 'id';
   if (isSteamId || kind === 'steam') return isSteamId && kind === 'steam';

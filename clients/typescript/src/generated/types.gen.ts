@@ -398,6 +398,18 @@ export type PlayerNames = {
      */
     bedrock_prefix: string | null;
     /**
+     * Whether names of Bedrock Edition have no prefix; `bedrock_prefix` is then empty.
+     */
+    bedrock_without_prefix: boolean;
+    /**
+     * Whether names of Bedrock Edition keep their spaces.
+     */
+    bedrock_spaces: boolean;
+    /**
+     * Whether the vote form takes names of 1 to 16 letters, digits, `_`, `.` and `-`.
+     */
+    offline_mode: boolean;
+    /**
      * Whether the vote form takes only SteamIDs that Steam confirmed.
      */
     proven_only: boolean;

@@ -116,7 +116,6 @@ test('every page has its status and its forms with their fields', async () => {
     }
     lines.push('');
   }
-  const renew =
-    'If the forms of pages were meant to change: npx vitest run test/site/page-forms.slow.test.ts -u';
+  const renew = 'If the forms of pages were meant to change: npx vitest run test/site/page-forms.test.ts -u';
   await expect(lines.join('\n'), renew).toMatchFileSnapshot('page-forms.txt');
 });

@@ -1,0 +1,30 @@
+import type { ServerAnswer } from './ask.ts';
+
+const STATE = '(?:offline|sleeping|starting(?: up)?|stopped|stopping|hibernating)';
+/** The whole text is the state: `● Offline`. */
+const ONLY = new RegExp(`^${STATE}$`);
+/** A sentence about the server: `This server is offline.` */
+const SENTENCE = new RegExp(`^(?:(?:this|the|your) )?server (?:is )?(?:currently |now )?${STATE}(?: |$)`);
+
+/**
+ * Whether a host answers in place of a Minecraft server that it has stopped, as Aternos and others do: no players of no
+ * places, and a version or message that is a state. A running server without players tells its places.
+ */
+export function isStoppedHost({
+  onlinePlayers,
+  maxPlayers,
+  motd,
+  version,
+}: Pick<ServerAnswer, 'onlinePlayers' | 'maxPlayers' | 'motd' | 'version'>): boolean {
+  if (onlinePlayers || maxPlayers) return false;
+  return [motd, version].map(wordsOf).some((text) => ONLY.test(text) || SENTENCE.test(text));
+}
+
+/** The words of a text without colours, signs and capitals. */
+function wordsOf(text: string): string {
+  return text
+    .replace(/§./g, '')
+    .toLowerCase()
+    .replace(/[^a-z]+/g, ' ')
+    .trim();
+}
