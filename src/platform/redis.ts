@@ -123,8 +123,8 @@ const HINTS: [RegExp, string][] = [
 /** The error of a connection in one line, with what the operator can do about it if that is known. */
 export function explainRedisError(error: Error): string {
   // A Cluster reports only that no node answered. The reason is in the error of the last node.
-  const { lastNodeError } = error as { lastNodeError?: Error };
-  const message = printable((lastNodeError ?? error).message);
+  const { lastNodeError = error } = error as { lastNodeError?: Error };
+  const message = printable(lastNodeError.message);
   const [, hint] = HINTS.find(([pattern]) => pattern.test(message)) ?? [];
   return hint ? `${message}; ${hint}` : message;
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { isAlive } from '../../src/embedded/process-identity.ts';
+import { tallyport as tallyportInProcess } from '../cli/tallyport.ts';
 import { spawnTallyport } from '../cli/tallyport-process.ts';
 import { freshDataFolder } from '../embedded/data-folder.ts';
 import { address, childrenOf, exitCode, lives, start } from '../embedded/npm-start.ts';
@@ -26,19 +27,22 @@ test('with npm start and the command line a server is listed, a vote of the API 
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
   expect(started.stdout()).toContain(`DATA_DIR=${data.dir} npm run -s tallyport -- --help`);
 
-  const tallyport = async (command: string) => {
-    const { code, stderr, json } = await spawnTallyport([...command.split(' '), '--json'], { env });
+  const commandBy = (run: typeof spawnTallyport) => async (command: string) => {
+    const { code, stderr, json } = await run([...command.split(' '), '--json'], { env });
     expect([code, stderr], command).toEqual([0, '']);
     return json;
   };
+  const tallyport = commandBy(spawnTallyport);
+  // The same commands without a process of their own, whose start costs more than the command.
+  const tallyportHere = commandBy(tallyportInProcess);
   const listener = new VotifierListener();
   await listener.start();
   onTestFinished(() => listener.stop());
   const { server_id } = await tallyport('server add --name Alpha --address play.example.org --port 25565');
   const at = `--host 127.0.0.1 --port ${listener.port} --token ${listener.token}`;
   const [{ token }] = await Promise.all([
-    tallyport('token issue alpha'),
-    tallyport(`listener set alpha --protocol votifier-v2 ${at}`),
+    tallyportHere('token issue alpha'),
+    tallyportHere(`listener set alpha --protocol votifier-v2 ${at}`),
   ]);
 
   const vote = async (bearer: unknown) => {

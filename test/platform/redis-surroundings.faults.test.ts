@@ -103,22 +103,12 @@ test('Sentinels with a password of their own are asked with it; without it, the 
 });
 
 test('a Cluster with TLS and an own authority connects; each wrong address gets the sentence that mends it', async () => {
-  const tlsPorts = await Promise.all([freePort(), freePort(), freePort()]);
-  const cluster = await startRedisCluster((n) => [
-    '--tls-port',
-    String(tlsPorts[n]),
-    ...[
-      '--tls-cert-file',
-      file('own.pem'),
-      '--tls-key-file',
-      file('own.key'),
-      '--tls-ca-cert-file',
-      file('ca.pem'),
-    ],
-    ...['--tls-auth-clients', 'no', '--tls-replication', 'yes'],
-  ]);
+  const ports = await Promise.all([freePort(), freePort(), freePort()]);
+  const certificate = ['--tls-cert-file', file('own.pem'), '--tls-key-file', file('own.key')];
+  const args = [...certificate, '--tls-ca-cert-file', file('ca.pem'), '--tls-auth-clients', 'no'];
+  const cluster = await startRedisCluster({ ports, args });
   onTestFinished(() => cluster.stop());
-  const [first] = tlsPorts;
+  const [first] = ports;
   const url = `rediss+cluster://localhost:${first}`;
 
   expect(await checkRedis(url, true)).toMatchObject({

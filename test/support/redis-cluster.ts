@@ -12,15 +12,18 @@ const SLOTS = 16_384;
 /**
  * Starts the cluster and waits until every slot is served. If a shard is unavailable, the other shards still work.
  *
- * @param more - further arguments of a node, by its number
+ * @param tls - the nodes speak TLS with each other, and with clients beside the plain port: the port of each, and the
+ *   arguments that name the certificate
  */
-export async function startRedisCluster(more: (n: number) => string[] = () => []): Promise<RedisCluster> {
+export async function startRedisCluster(tls?: { ports: number[]; args: string[] }): Promise<RedisCluster> {
+  const tlsOf = (n: number) =>
+    tls ? ['--tls-port', String(tls.ports[n]), '--tls-cluster', 'yes', ...tls.args] : [];
   const primaries = await Promise.all(
     [0, 1, 2].map(async (n) => {
       const bus = String(await freePort());
       const cluster = ['--cluster-enabled', 'yes', '--cluster-port', bus, '--cluster-node-timeout', '1000'];
       const service = await startRedis({
-        args: [...cluster, '--cluster-require-full-coverage', 'no', ...more(n)],
+        args: [...cluster, '--cluster-require-full-coverage', 'no', ...tlsOf(n)],
       });
       return { ...service, bus };
     }),
@@ -32,7 +35,9 @@ export async function startRedisCluster(more: (n: number) => string[] = () => []
       const from = Math.ceil((SLOTS * n) / 3);
       await client.call('CLUSTER', 'ADDSLOTSRANGE', from, Math.ceil((SLOTS * (n + 1)) / 3) - 1);
     }
-    for (const { port, bus } of others) await clients[0]?.call('CLUSTER', 'MEET', '127.0.0.1', port, bus);
+    for (const [n, { port, bus }] of others.entries()) {
+      await clients[0]?.call('CLUSTER', 'MEET', '127.0.0.1', tls?.ports[n + 1] ?? port, bus);
+    }
     for (const client of clients) {
       await vi.waitUntil(async () => {
         const info = String(await client.call('CLUSTER', 'INFO'));

@@ -17,14 +17,34 @@ export async function checkRedis(url: string, log: Logger): Promise<Findings> {
     await once(connection, 'ready', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
     return await within(CONNECT_TIMEOUT_MS, readRedis(connection, /^rediss?\+sentinel:/.test(url)));
   } catch (error) {
-    return failed(sentence(`Redis does not answer: ${reasonOf(error)}`));
+    return failed(sentence(`Redis does not answer: ${reasonOf(await errorOfNode(url, error, log), url)}`));
   } finally {
     connection.disconnect();
   }
 }
 
-function reasonOf(error: unknown): string {
+/** For a Cluster: the error of its first node. The library hides why the nodes refuse it, such as their certificates. */
+async function errorOfNode(url: string, error: unknown, log: Logger): Promise<unknown> {
+  if (!url.includes('+cluster:')) return error;
+  const node = openRedis(url.replace('+cluster', '').replace(/,[^/?]*/, ''), log);
+  try {
+    await once(node, 'ready', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
+    return error;
+  } catch (ofNode) {
+    return ofNode;
+  } finally {
+    node.disconnect();
+  }
+}
+
+function reasonOf(error: unknown, url: string): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.name === 'AbortError') return `no connection within ${CONNECT_TIMEOUT_MS / SECOND} seconds`;
+  if (error.name === 'AbortError') {
+    // A server without TLS waits for the end of what it takes for a command.
+    const hint = url.startsWith('rediss')
+      ? '; it may not use TLS: begin REDIS_URL with redis, not rediss'
+      : '';
+    return `no connection within ${CONNECT_TIMEOUT_MS / SECOND} seconds${hint}`;
+  }
   return explainRedisError(error);
 }
