@@ -64,6 +64,15 @@ describe('the limits of takes', () => {
   });
 });
 
+test('a call with a wrong body counts as a take', async () => {
+  const one = await addFetchingServer(web);
+  const wrong = await one.call({ max: 0 });
+  expect([wrong.status, wrong.headers.get('ratelimit')]).toEqual([
+    400,
+    expect.stringMatching(/^"server";r=599;/),
+  ]);
+});
+
 test('of ten calls that arrive together, four wait', async () => {
   const one = await addFetchingServer(web);
   const left = new AbortController();

@@ -172,6 +172,13 @@ export const takeEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app
     '/deliveries/take',
     {
       config: { kind: 'deliver', isPolled: true },
+      // Before the body is read: a call with a wrong body counts too.
+      async onRequest(request, reply) {
+        const { serverId, ownerId } = callerOf(request);
+        const limits = await withinDatabaseTime(request, takes.limits.count(serverId, ownerId));
+        reply.headers(rateLimitHeaders(limits, deps.clock));
+        requireAllowed(limits, deps.clock);
+      },
       preHandler: requireRightClock(deps),
       schema: {
         operationId: 'takeDeliveries',
@@ -195,8 +202,8 @@ export const takeEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app
         },
       },
     },
-    async (request, reply) => {
-      const { serverId, ownerId } = callerOf(request);
+    async (request) => {
+      const { serverId } = callerOf(request);
       const { max: most, wait_seconds, lease_seconds, request_id: requestId } = request.body;
       const waitMs = wait_seconds * SECOND;
       const read = async () => requireFetching(await fetchingListener(deps, serverId));
@@ -206,9 +213,6 @@ export const takeEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app
         });
         return listener;
       };
-      const limits = await withinDatabaseTime(request, takes.limits.count(serverId, ownerId));
-      reply.headers(rateLimitHeaders(limits, deps.clock));
-      requireAllowed(limits, deps.clock);
       const fullMs = waitMs > 0 ? takes.waiting.fullFor(serverId) : 0;
       if (fullMs > 0) throw tooManyTakes('this server wait', after(deps.clock.now(), fullMs), deps.clock);
       // In the same turn as the look above: otherwise any number of calls that arrive together would wait.
