@@ -10,7 +10,11 @@ import type { Server } from './server.ts';
 /** The longest prefix of names of Minecraft: Bedrock Edition, in characters. */
 export const LONGEST_PREFIX = 5;
 
-const checked = z.enum(['yes']).optional();
+/** A check box sends `yes` or nothing. */
+const checked = z
+  .string()
+  .optional()
+  .transform((value) => value === 'yes');
 
 const namesSchema = z.object({
   bedrockPrefix: z

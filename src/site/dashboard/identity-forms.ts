@@ -91,9 +91,9 @@ export function identityRoutes(
     access: OWNER,
     schema: z.object({
       bedrockPrefix: fieldText,
-      bedrockPlain: z.enum(['yes']).optional(),
-      bedrockSpaces: z.enum(['yes']).optional(),
-      offlineMode: z.enum(['yes']).optional(),
+      bedrockPlain: z.string().optional(),
+      bedrockSpaces: z.string().optional(),
+      offlineMode: z.string().optional(),
     }),
     show,
     run: async ({ request, data }) => {

@@ -23,7 +23,11 @@ export function pictures(app: FastifyInstance, { deps }: Pick<PublicParts, 'deps
     if (id !== undefined && !cached) await limitImages(request);
     const bytes = id === undefined ? null : (cached ?? (await readPicture(deps, id)));
     if (id === undefined || !bytes)
-      return reply.code(404).type('text/plain; charset=utf-8').send('There is no such picture.\n');
+      return reply
+        .code(404)
+        .header('cache-control', 'no-store')
+        .type('text/plain; charset=utf-8')
+        .send('There is no such picture.\n');
     // A cached picture is not stored again: that would restart its TTL, so a deleted picture could be served for ever.
     if (!cached) cache.set(id, bytes);
     return reply
