@@ -4,6 +4,8 @@ export const HIDDEN_PLAYERS = 10;
 /** The usual number of players is the median of the most players of each of this many days. */
 export const USUAL_DAYS = 7;
 const MIDDLE = Math.floor(USUAL_DAYS / 2);
+/** After so many days, a new number of players is the usual one. */
+export const DAYS_UNTIL_USUAL = MIDDLE + 1;
 
 const HIDDEN_SECONDS = { $ifNull: ['$probes.hiddenSeconds', 0] };
 

@@ -5,20 +5,16 @@ import { LONGEST_OPEN_MS } from '../listeners/delivery-limits.ts';
 import type { Listener } from '../listeners/listener.ts';
 import { lastCalled } from '../listeners/listener-state.ts';
 import { after, type Clock, DAY } from '../platform/clock.ts';
-import { dayOf } from '../platform/periods/period-marks.ts';
 import { COMPARED_WITHIN_MS } from '../probing/players-differ.ts';
-import { jumpedLately } from '../probing/players-jump.ts';
+import { JUMP_SHOWN_MS } from '../probing/players-jump.ts';
 import { LEFT_MS } from '../ranking/evidence/allow-votes.ts';
-import { rankingDays } from '../ranking/ranking-days.ts';
 import type { Server } from '../servers/server.ts';
 import { FAILED_VOTES, OPEN_WORK, type Vote } from '../votes/vote.ts';
-import type { VoteCounter } from '../votes/vote-counter.ts';
 
 export type AttentionDeps = {
   listeners: Collection<Listener>;
   servers: Collection<Server>;
   votes: Collection<Vote>;
-  voteCounters: Collection<VoteCounter>;
   clock: Clock;
 };
 
@@ -44,16 +40,9 @@ export type UnusualFigures = {
   unusualVotes: Kind<{ server: Named } & NonNullable<Server['unusualVotes']>>;
   /**
    * Votes of the last 30 days that do not count for the rank until an operator allows them (see ranking/evidence/).
-   * `usualDay` and `busiestDay`: the median and the most of the days with votes; `allowed`: the allowance of a day.
+   * `allowed`: the allowance of a day.
    */
-  waitingVotes: Kind<{
-    server: Named;
-    waiting: number;
-    votesCount: number;
-    usualDay: number;
-    busiestDay: number;
-    allowed: number;
-  }>;
+  waitingVotes: Kind<{ server: Named; waiting: number; votesCount: number; allowed: number }>;
   playersJumped: Kind<{ server: Named } & NonNullable<Server['playersJumped']>>;
   playersDiffer: Kind<{ server: Named } & NonNullable<Server['playersDiffer']>>;
 };
@@ -184,7 +173,10 @@ async function differingServers({ servers, clock }: AttentionDeps): Promise<Unus
 
 async function jumpedServers({ servers, clock }: AttentionDeps): Promise<UnusualFigures['playersJumped']> {
   const found = await servers
-    .find({ ...jumpedLately(clock.now()), removedAt: null }, { projection: { name: 1, playersJumped: 1 } })
+    .find(
+      { 'playersJumped.at': { $gt: after(clock.now(), -JUMP_SHOWN_MS) }, removedAt: null },
+      { projection: { name: 1, playersJumped: 1 } },
+    )
     .sort({ 'playersJumped.at': -1 })
     .limit(LISTED + 1)
     .toArray();
@@ -204,58 +196,30 @@ async function unusualServers({ servers }: AttentionDeps): Promise<UnusualFigure
   );
 }
 
-async function serversWithWaitingVotes(sources: AttentionDeps): Promise<UnusualFigures['waitingVotes']> {
-  const found = await sources.servers
+async function serversWithWaitingVotes({
+  servers,
+  clock,
+}: AttentionDeps): Promise<UnusualFigures['waitingVotes']> {
+  const found = await servers
     .find(
       {
         'ranked.waiting': { $gt: 0 },
         removedAt: null,
-        waitingLeftAt: { $not: { $gt: after(sources.clock.now(), -LEFT_MS) } },
+        waitingLeftAt: { $not: { $gt: after(clock.now(), -LEFT_MS) } },
       },
       { projection: { name: 1, 'ranked.waiting': 1, 'ranked.votesCount': 1, 'voteAllowance.votes': 1 } },
     )
     .sort({ 'ranked.waiting': -1 })
     .limit(LISTED + 1)
     .toArray();
-  const days = await votesOfDays(
-    sources,
-    found.map(({ _id }) => _id),
-  );
   return kind(
-    found.map(({ ranked, voteAllowance, ...server }) => {
-      const votes = days.get(server._id.toHexString())?.toSorted((a, b) => a - b) ?? [];
-      return {
-        server,
-        waiting: ranked?.waiting ?? 0,
-        votesCount: ranked?.votesCount ?? 0,
-        usualDay: votes[Math.floor(votes.length / 2)] ?? 0,
-        busiestDay: votes.at(-1) ?? 0,
-        allowed: voteAllowance?.votes ?? 0,
-      };
-    }),
+    found.map(({ ranked, voteAllowance, ...server }) => ({
+      server,
+      waiting: ranked?.waiting ?? 0,
+      votesCount: ranked?.votesCount ?? 0,
+      allowed: voteAllowance?.votes ?? 0,
+    })),
   );
-}
-
-/** The votes of the days of the ranking that have any, by server. */
-async function votesOfDays(
-  { voteCounters, clock }: AttentionDeps,
-  serverIds: ObjectId[],
-): Promise<Map<string, number[]>> {
-  if (serverIds.length === 0) return new Map();
-  const days = rankingDays(dayOf(clock.now()));
-  const months = [...new Set(days.map((day) => day.slice(0, 7)))];
-  const counters = voteCounters.find(
-    { serverId: { $in: serverIds }, month: { $in: months } },
-    { projection: { _id: 0, serverId: 1, month: 1, days: 1 } },
-  );
-  const found = new Map<string, number[]>();
-  for await (const counter of counters) {
-    const id = counter.serverId.toHexString();
-    const ofMonth = days.filter((day) => day.startsWith(counter.month));
-    const votes = ofMonth.map((day) => counter.days[day.slice(8)] ?? 0).filter((count) => count > 0);
-    found.set(id, [...(found.get(id) ?? []), ...votes]);
-  }
-  return found;
 }
 
 function kind<T>(rows: T[]): Kind<T> {

@@ -68,16 +68,16 @@ export function checkAddress(host: string, answer: string, ranges: AddressRanges
   const address = ipaddr.parse(answer);
   const embedded = embeddedIpv4(address);
   const decisive = embedded ?? address;
-  const isIn = (all: AddressRanges['REFUSED_RANGES']) =>
-    all.some((range) => isWithin(decisive, range) || isWithin(ipaddr.process(answer), range));
+  const isIn = (ranges: AddressRanges['REFUSED_RANGES'], whole: Address) =>
+    ranges.some((range) => isWithin(decisive, range) || isWithin(whole, range));
   const named = host === answer ? host : `${host} has the address ${answer}, which`;
   const leads = embedded ? `leads to ${embedded}, which ` : '';
   const refuse = (why: string): never => {
     throw new AddressError('address-refused', `${named} ${leads}${why}`);
   };
-  if (isIn(ranges.REFUSED_RANGES)) refuse('is an address that the operator refuses (REFUSED_RANGES)');
-  if (ranges.ALLOWED_PRIVATE_RANGES.some((range) => isWithin(decisive, range) || isWithin(address, range)))
-    return address.toString();
+  if (isIn(ranges.REFUSED_RANGES, ipaddr.process(answer)))
+    refuse('is an address that the operator refuses (REFUSED_RANGES)');
+  if (isIn(ranges.ALLOWED_PRIVATE_RANGES, address)) return address.toString();
   if (!isPublic(decisive)) refuse(`is not a public address (${rangeName(decisive)})`);
   if (CLOUD_INTERNAL.has(decisive.toString())) refuse('is not a public address (cloud-internal)');
   if (isOwn(decisive)) refuse('is an address of this machine itself');

@@ -52,8 +52,9 @@ function parseNodes(text: string): { host: string; port: number }[] {
 
 /**
  * Opens a connection to `redis://`, `redis+sentinel://host:port,…/name` or `redis+cluster://host:port,…`; with TLS the
- * scheme begins with `rediss`. Options such as `?family=6` may follow the address. If Redis is unavailable, this does not throw: the connection is
- * opened again and again. One line is logged when Redis goes away, and one when it is back.
+ * scheme begins with `rediss`. Options such as `?family=6` may follow the address. If Redis is unavailable, this does
+ * not throw: the connection is opened again and again. One line is logged when Redis goes away, and one when it is
+ * back.
  */
 export function openRedis(url: string, log: Logger): RedisConnection {
   const connection = connect(url);

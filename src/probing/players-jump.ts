@@ -1,4 +1,4 @@
-import { after, DAY } from '../platform/clock.ts';
+import { DAY } from '../platform/clock.ts';
 import type { Server } from '../servers/server.ts';
 
 /** A jump is shown to operators for this long. */
@@ -22,9 +22,4 @@ export function jumpedPlayers(
 ): { playersJumped?: NonNullable<Server['playersJumped']> } {
   const isJump = typeof usual === 'number' && players >= FEWEST_PLAYERS && players > TIMES_USUAL * usual;
   return isJump ? { playersJumped: { at: now, players, usual } } : {};
-}
-
-/** The filter of servers whose players jumped lately. */
-export function jumpedLately(now: Date) {
-  return { 'playersJumped.at': { $gt: after(now, -JUMP_SHOWN_MS) } };
 }

@@ -8,15 +8,9 @@ export type Findings = { facts: string[]; warnings: string[]; errors: string[] }
 /** The oldest supported major versions. */
 const OLDEST = { Redis: 7, Valkey: 8 };
 
-/**
- * Checks the version of Redis, its eviction policy and persistence, and whether `REDIS_URL` must name a Redis Cluster.
- *
- * @param hasSentinel - whether Sentinel named the server
- */
-export async function readRedis(connection: RedisConnection, hasSentinel: boolean): Promise<Findings> {
-  const isCluster = connection instanceof Cluster;
-  const scheme = !isCluster && connection.options.tls ? 'rediss' : 'redis';
-  return findingsOf(await readInfos(connection), { isCluster, hasSentinel, scheme });
+/** Checks the version of Redis, its eviction policy and persistence, and whether `REDIS_URL` must name a Redis Cluster. */
+export async function readRedis(connection: RedisConnection): Promise<Findings> {
+  return findingsOf(await readInfos(connection), connection);
 }
 
 type Info = Record<string, string>;
@@ -30,17 +24,16 @@ async function readInfos(connection: RedisConnection): Promise<Info[]> {
   );
 }
 
-function findingsOf(
-  infos: Info[],
-  { isCluster, hasSentinel, scheme }: { isCluster: boolean; hasSentinel: boolean; scheme: string },
-): Findings {
+function findingsOf(infos: Info[], connection: RedisConnection): Findings {
+  const isCluster = connection instanceof Cluster;
+  const { tls, sentinels } = isCluster ? {} : connection.options;
   const versions = infos.map(versionOf);
   const shown = [...new Set(versions.map(({ name, version }) => `${name} ${version}`))].join(', ');
   const policies = new Set(infos.map((info) => info.maxmemory_policy ?? 'unknown'));
   const evicting = [...policies].filter((policy) => policy !== 'noeviction');
   const old = versions.find(({ name, version }) => Number.parseInt(version, 10) < OLDEST[name]);
   const needsCluster = !isCluster && infos.some((info) => info.redis_mode === 'cluster');
-  const single = hasSentinel ? 'the primary that Sentinel named' : 'a single server';
+  const single = sentinels ? 'the primary that Sentinel named' : 'a single server';
   const kind = isCluster
     ? `a Cluster with ${infos.length} ${infos.length === 1 ? 'primary' : 'primaries'}`
     : single;
@@ -63,7 +56,9 @@ function findingsOf(
           `maxmemory-policy is ${printable(policy)}: set noeviction, or Redis removes jobs when its memory is full.`,
       ),
       ...(needsCluster
-        ? [`REDIS_URL names a node of a Redis Cluster: write ${scheme}+cluster://host:port,host:port.`]
+        ? [
+            `REDIS_URL names a node of a Redis Cluster: write ${tls ? 'rediss' : 'redis'}+cluster://host:port,host:port.`,
+          ]
         : []),
     ],
   };

@@ -44,24 +44,14 @@ export async function setPlayerNames(
   by: string,
 ): Promise<void> {
   const { bedrockPrefix, ...boxes } = parseInput(namesSchema, given);
-  const playerNames = Object.fromEntries(
-    Object.entries(boxes).flatMap(([name, box]) => (box ? [[name, true]] : [])),
-  );
-  const set = {
-    ...(bedrockPrefix === BEDROCK_PREFIX ? {} : { bedrockPrefix }),
-    ...(Object.keys(playerNames).length === 0 ? {} : { playerNames }),
-  };
-  const unset = {
-    ...('bedrockPrefix' in set ? {} : { bedrockPrefix: '' as const }),
-    ...('playerNames' in set ? {} : { playerNames: '' as const }),
-  };
-  const { modifiedCount } = await deps.servers.updateOne(
-    { _id: serverId, removedAt: null },
-    {
-      ...(Object.keys(set).length > 0 ? { $set: set } : {}),
-      ...(Object.keys(unset).length > 0 ? { $unset: unset } : {}),
-    },
-  );
+  const playerNames = Object.fromEntries(Object.entries(boxes).filter(([, isChecked]) => isChecked));
+  // Defaults are not stored.
+  const prefixIn = bedrockPrefix === BEDROCK_PREFIX ? '$unset' : '$set';
+  const namesIn = Object.keys(playerNames).length === 0 ? '$unset' : '$set';
+  const change = { $set: {}, $unset: {} };
+  Object.assign(change[prefixIn], { bedrockPrefix });
+  Object.assign(change[namesIn], { playerNames });
+  const { modifiedCount } = await deps.servers.updateOne({ _id: serverId, removedAt: null }, change);
   if (modifiedCount === 0) return;
   const details = { bedrockPrefix, ...playerNames };
   await recordAudit(deps, { by, action: 'server.bedrock-prefix', serverId, details });

@@ -15,7 +15,7 @@ export async function checkRedis(url: string, log: Logger): Promise<Findings> {
   const connection = openRedis(url, log);
   try {
     await once(connection, 'ready', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
-    return await within(CONNECT_TIMEOUT_MS, readRedis(connection, /^rediss?\+sentinel:/.test(url)));
+    return await within(CONNECT_TIMEOUT_MS, readRedis(connection));
   } catch (error) {
     return failed(sentence(`Redis does not answer: ${reasonOf(await errorOfNode(url, error, log), url)}`));
   } finally {

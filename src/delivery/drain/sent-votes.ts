@@ -30,11 +30,7 @@ function isSentOut({ ambiguousEnds, attempts, events, codes }: Delivery, most: n
  * Those of `found` that may be sent. The others become unconfirmed: the owner has lowered the number of sendings while
  * an attempt was running, so that the vote waited again.
  */
-export async function giveUpSentVotes(
-  votes: Collection<Vote>,
-  listener: Limit,
-  found: Vote[],
-): Promise<Vote[]> {
+async function giveUpSentVotes(votes: Collection<Vote>, listener: Limit, found: Vote[]): Promise<Vote[]> {
   const most = maxSendingsOf(listener);
   const sentOut = found.filter(({ delivery }) => isSentOut(delivery, most));
   if (sentOut.length === 0) return found;
@@ -51,10 +47,30 @@ export async function giveUpSentVotes(
 }
 
 /** How many votes are given up at a time. */
-export const READ_AT_ONCE = 1_000;
+const READ_AT_ONCE = 1_000;
 
-/** A take gives up votes at most so often before it ends without any. The sweep then finds the rest. */
-export const MOST_ROUNDS = 10;
+/** A take gives up votes at most this often before it ends without any. The sweep then finds the rest. */
+const MOST_ROUNDS = 10;
+
+/**
+ * The next votes that may be sent, at most `most`. If all that were read are given up, it reads again: others may be
+ * due behind them.
+ *
+ * @param read - reads so many due votes in queue order
+ */
+export async function readAllowed(
+  votes: Collection<Vote>,
+  listener: Limit,
+  most: number,
+  read: (limit: number) => Promise<Vote[]>,
+): Promise<Vote[]> {
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const found = await read(round === 0 ? most : READ_AT_ONCE);
+    const allowed = await giveUpSentVotes(votes, listener, found);
+    if (allowed.length > 0 || found.length === 0) return allowed.slice(0, most);
+  }
+  return [];
+}
 
 /**
  * Gives up all waiting votes of a server that were sent as often as its owner now allows. Safe to run again. Reads the

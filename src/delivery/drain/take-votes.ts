@@ -5,7 +5,7 @@ import type { Attempt, Vote } from '../../votes/vote.ts';
 import type { ListenerOfTake, RecordDeps, Taken, TakeReason } from './attempt-record.ts';
 import { newAttempt, takenVote, withoutAttempt } from './attempt-record.ts';
 import { endedAt, recordOutcomes } from './record-outcomes.ts';
-import { giveUpSentVotes, MOST_ROUNDS, READ_AT_ONCE } from './sent-votes.ts';
+import { readAllowed } from './sent-votes.ts';
 import { dueVotesLoader, hasLease, type SharedTake, sharedLargeTakes, sharedTakes } from './shared-takes.ts';
 
 /** How many votes to take, and how many of them are sent at once. */
@@ -40,19 +40,13 @@ export async function takeVotes(
   toGiveBack: (taken: Taken[]) => void = () => undefined,
 ): Promise<Taken[]> {
   const { votes, clock, batcher, processId } = recording;
-  const asked = { listener, test: reason.test, most, clock };
-  let [due, now]: [Vote[], Date] = [[], clock.now()];
-  for (let round = 0; round < MOST_ROUNDS; round += 1) {
-    // If all that were read are given up, others may be due behind them.
-    const read = await batcher.load(
-      dueVotesLoader,
-      votes,
-      round === 0 ? asked : { ...asked, most: READ_AT_ONCE },
-    );
-    const allowed = await giveUpSentVotes(votes, listener, read.found);
-    [due, now] = [allowed.slice(0, most), read.now];
-    if (due.length > 0 || read.found.length === 0) break;
-  }
+  const asked = { listener, test: reason.test, clock };
+  let now = clock.now();
+  const due = await readAllowed(votes, listener, most, async (limit) => {
+    const read = await batcher.load(dueVotesLoader, votes, { ...asked, most: limit });
+    now = read.now;
+    return read.found;
+  });
   // At most one attempt of a vote is wasted so, and none of a vote that may be sent only once.
   const next = takenTogether(due, atOnce, maxSendingsOf(listener) === 1 ? -1 : 0);
   if (next.length === 0) return [];

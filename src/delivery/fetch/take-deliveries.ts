@@ -16,7 +16,7 @@ import {
   type Taken,
   withoutAttempt,
 } from '../drain/attempt-record.ts';
-import { giveUpSentVotes, READ_AT_ONCE, sentLessOftenThan } from '../drain/sent-votes.ts';
+import { readAllowed, sentLessOftenThan } from '../drain/sent-votes.ts';
 import { takesLoader } from '../drain/shared-takes.ts';
 import { takenOf, takenTogether } from '../drain/take-votes.ts';
 
@@ -61,15 +61,12 @@ export async function takeDeliveries(
     if (again.length > 0) return again;
   }
   if (listener.pause) return [];
-  let sentOut = false;
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const now = clock.now();
     const due = dueVotes(serverId, now, OF_FETCH);
-    const limit: number = sentOut ? READ_AT_ONCE : most;
-    const found = await votes.find(due, { sort: QUEUE_ORDER, limit, hint: DUE_VOTES }).toArray();
-    const allowed = (await giveUpSentVotes(votes, listener, found)).slice(0, most);
-    sentOut = allowed.length === 0 && found.length > 0;
-    if (sentOut) continue;
+    const allowed = await readAllowed(votes, listener, most, (limit) =>
+      votes.find(due, { sort: QUEUE_ORDER, limit, hint: DUE_VOTES }).toArray(),
+    );
     // If the next ambiguous outcome of a vote would be its last one, it is taken as the first. Others are not: after a
     // program died with many votes, each would need a call of its own.
     const next = takenTogether(allowed, HANDED_OVER_AT_ONCE, maxSendingsOf(listener) - 2);

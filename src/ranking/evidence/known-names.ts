@@ -44,24 +44,26 @@ export async function knownNames(
   for await (const { _id, ...of } of excluded) excludedOf.set(_id, of);
   return {
     async lookUp(some) {
-      const earlier = some.map(({ usernameKey, seq, pageVotes }) => {
+      const earlier = some.map(({ usernameKey, seq, pageVotes }): EarlierVotes => {
         const without = excludedOf.get(usernameKey) ?? { votes: 0, onPage: 0 };
-        return { votes: seq - 1 - without.votes, onPage: (pageVotes ?? 0) - without.onPage };
+        return { usernameKey, votes: seq - 1 - without.votes, onPage: (pageVotes ?? 0) - without.onPage };
       });
-      const names = some.flatMap(({ usernameKey }, i) =>
-        (earlier[i]?.votes ?? 0) > NEW_VOTES && (earlier[i]?.onPage ?? 0) >= KNOWN_AFTER ? [] : [usernameKey],
-      );
+      const names = earlier.flatMap((one) => {
+        const { isRegular, isKnown } = evidenceOf(one, 0);
+        return isRegular && isKnown ? [] : [one.usernameKey];
+      });
       const imported =
         names.length > 0 ? await importedVotes(votes, serverId, names) : new Map<string, number>();
-      return some.map(({ usernameKey }, i) => {
-        const more = imported.get(usernameKey) ?? 0;
-        return {
-          isRegular: (earlier[i]?.votes ?? 0) + more > NEW_VOTES,
-          isKnown: (earlier[i]?.onPage ?? 0) + more >= KNOWN_AFTER,
-        };
-      });
+      return earlier.map((one) => evidenceOf(one, imported.get(one.usernameKey) ?? 0));
     },
   };
+}
+
+/** The counted votes of a name before the vote that is weighed, without imported ones. */
+type EarlierVotes = { usernameKey: string; votes: number; onPage: number };
+
+function evidenceOf({ votes, onPage }: EarlierVotes, imported: number): NameEvidence {
+  return { isRegular: votes + imported > NEW_VOTES, isKnown: onPage + imported >= KNOWN_AFTER };
 }
 
 /** Counts imported votes by player name. Their numbers are negative, so the query needs only the index. */

@@ -8,6 +8,7 @@ import type { PlayersSeen } from './weigh-day.ts';
 
 /** The highest number of players is that of the day itself and of this many days before it. */
 export const PLAYER_DAYS = 30;
+
 /** The fields of a server that give its current number of players. */
 export const CURRENT_PLAYERS = {
   'current.onlinePlayers': 1,

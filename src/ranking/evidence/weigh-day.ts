@@ -42,9 +42,6 @@ export const MOST_PLAYERS = 1_000;
 /** If checks saw more players than `ASSUMED_PLAYERS`: they count up to this number times the server's usual players. */
 export const TIMES_USUAL = 2;
 
-/** After so many days, a new number of players is the usual one. */
-export const DAYS_UNTIL_USUAL = 4;
-
 /** What our checks saw of a server's players until a UTC day. */
 export type PlayersSeen = {
   /** The most players on the day and the 30 days before. */

@@ -1,15 +1,8 @@
 import { PASSWORD_LENGTH } from '../../accounts/auth.ts';
 import { t } from '../../language/t.ts';
-import { emailAddress } from '../../platform/email-address.ts';
 import type { Typed } from '../shared/form.ts';
 import type { Html } from '../shared/html.ts';
 import { textField } from '../shared/parts.ts';
-
-/** The value of an account form's `emailField`. */
-export const emailValue = emailAddress(
-  { error: () => t('must be an e-mail address') },
-  { error: () => t('must have at most 254 characters') },
-);
 
 /** The field for an e-mail address. The defaults are for the address with which the user signs in. */
 export function emailField(

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { noteAccountChange } from '../../accounts/account-changes.ts';
+import { typedAddress } from '../../accounts/address/change-address.ts';
 import { countMail } from '../../accounts/mail-limits.ts';
 import { MAX_TOKEN_LENGTH } from '../../accounts/one-time-token.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
@@ -21,12 +22,12 @@ import { formRoute, refused } from '../shared/form-route.ts';
 import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import type { Site } from '../shared/site-settings.ts';
-import { emailField, emailValue, newPasswordField } from './account-fields.ts';
+import { emailField, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import { newPassword, refuseOwn } from './new-password.ts';
 
 const forgotForm = z.object({
-  email: emailValue,
+  email: typedAddress,
 });
 
 /** A value that cannot be a token becomes empty: the answer is then the same as for an invalid link. */

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { typedAddress } from '../../accounts/address/change-address.ts';
 import { forLibrary } from '../../accounts/library-email.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { type FirstOperator, makeFirstOperator } from '../../accounts/setup/first-operator.ts';
@@ -15,7 +16,7 @@ import { type FormAnswer, formRoute, refused } from '../shared/form-route.ts';
 import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { copyable, linkTo, notice, textField } from '../shared/parts.ts';
-import { emailField, emailValue, nameField, newPasswordField } from './account-fields.ts';
+import { emailField, nameField, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import { newPassword, refuseOwn } from './new-password.ts';
 import { beginTwoFactor } from './two-factor-begin.ts';
@@ -31,7 +32,7 @@ const codeForm = z.object({ code: codeText });
 
 const operatorForm = z.object({
   code: codeText,
-  email: emailValue,
+  email: typedAddress,
   name: shownText(60),
   password: newPassword,
 });

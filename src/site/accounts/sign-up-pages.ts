@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
+import { typedAddress } from '../../accounts/address/change-address.ts';
 import { forLibrary } from '../../accounts/library-email.ts';
 import { countMail } from '../../accounts/mail-limits.ts';
 import { otherSites } from '../../accounts/other-sites/other-sites.ts';
@@ -28,7 +29,7 @@ import { type Content, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPage } from '../shared/next-path.ts';
 import { linkTo } from '../shared/parts.ts';
-import { emailField, emailValue, nameField, newPasswordField } from './account-fields.ts';
+import { emailField, nameField, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import { homeOf } from './home.ts';
 import { newPassword, refuseOwn } from './new-password.ts';
@@ -36,7 +37,7 @@ import { otherSiteButtons } from './other-site-pages.ts';
 import { purposeOf } from './purpose.ts';
 
 const addressForm = z.object({
-  email: emailValue,
+  email: typedAddress,
   next: z.string().max(2_048).optional(),
 });
 

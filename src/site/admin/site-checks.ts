@@ -195,9 +195,8 @@ async function mongoFindings({ mongo }: CheckDeps): Promise<Findings> {
   }
 }
 
-async function redisFindings({ config, producerRedis }: CheckDeps): Promise<Findings> {
-  const hasSentinel = /^rediss?\+sentinel:/.test(config.REDIS_URL);
-  return within(TIMEOUT_MS, readRedis(producerRedis, hasSentinel)).catch(() => ({
+async function redisFindings({ producerRedis }: CheckDeps): Promise<Findings> {
+  return within(TIMEOUT_MS, readRedis(producerRedis)).catch(() => ({
     facts: [],
     warnings: [],
     errors: ['Redis does not answer: votes are accepted, and forwarded when it is back.'],

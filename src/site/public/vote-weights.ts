@@ -1,10 +1,9 @@
-import { HIDDEN_PLAYERS } from '../../history/usual-players.ts';
+import { DAYS_UNTIL_USUAL, HIDDEN_PLAYERS } from '../../history/usual-players.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { PLAYER_DAYS } from '../../ranking/evidence/players-seen.ts';
 import {
   API_VOTES_A_PLAYER,
   ASSUMED_PLAYERS,
-  DAYS_UNTIL_USUAL,
   type DayEvidence,
   FEWEST,
   FULL_OF_NETWORK,

@@ -1,10 +1,16 @@
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
-import { type Named, type UnusualFigures, unusualFigures } from '../../../moderation/needs-attention.ts';
+import {
+  type Kind,
+  type Named,
+  type UnusualFigures,
+  unusualFigures,
+} from '../../../moderation/needs-attention.ts';
 import { after, DAY } from '../../../platform/clock.ts';
 import { allowVotes, LEFT_MS, leaveWaiting } from '../../../ranking/evidence/allow-votes.ts';
 import { TIMES_USUAL } from '../../../ranking/evidence/weigh-day.ts';
 import { isId } from '../../../servers/slug.ts';
+import { RANKING_DAYS, votesByDay } from '../../../votes/vote-figures.ts';
 import { userOf } from '../../guard-routes.ts';
 import { OPERATOR } from '../../route-options.ts';
 import { emptyLine } from '../../shared/empty-card.ts';
@@ -30,7 +36,7 @@ export function figuresTab(inbox: Inbox): TabOf {
     const view = { base, now: deps.clock.now() };
     const cards = [
       unusualCard(view, found.unusualVotes),
-      waitingCard(view, found.waitingVotes),
+      waitingCard(view, await withUsualDays(deps, found.waitingVotes)),
       jumpedCard(view, found.playersJumped),
       differingCard(view, found.playersDiffer),
     ].filter((one) => one !== null);
@@ -115,6 +121,24 @@ function leaveButton(base: string, { _id, name }: Named, left: 'yes' | 'no', tex
 
 type View = { base: string; now: Date };
 
+/** `usualDay` and `busiestDay`: the median and the most of the days of the ranking that have votes. */
+type WaitingVotes = UnusualFigures['waitingVotes']['rows'][number] & { usualDay: number; busiestDay: number };
+
+async function withUsualDays(
+  deps: Parameters<typeof votesByDay>[0],
+  { rows, more }: UnusualFigures['waitingVotes'],
+): Promise<Kind<WaitingVotes>> {
+  const withDays = rows.map(async (row) => {
+    const days = await votesByDay(deps, row.server._id, RANKING_DAYS);
+    const votes = days
+      .map((day) => day.votes)
+      .filter((count) => count > 0)
+      .toSorted((a, b) => a - b);
+    return { ...row, usualDay: votes[Math.floor(votes.length / 2)] ?? 0, busiestDay: votes.at(-1) ?? 0 };
+  });
+  return { rows: await Promise.all(withDays), more };
+}
+
 function unusualCard({ base }: View, kind: UnusualFigures['unusualVotes']): Html | null {
   return serverCard({
     title: 'Unusual votes',
@@ -146,7 +170,7 @@ function excludeLinks(base: string, row: UnusualFigures['unusualVotes']['rows'][
   return html`${link(undefined, 'All…')} ${tokenId ? link(tokenId.toHexString(), 'Of this token…') : ''}`;
 }
 
-function waitingCard({ base }: View, kind: UnusualFigures['waitingVotes']): Html | null {
+function waitingCard({ base }: View, kind: Kind<WaitingVotes>): Html | null {
   return serverCard({
     title: 'Votes that wait in the ranking',
     about:
@@ -163,7 +187,7 @@ function waitingCard({ base }: View, kind: UnusualFigures['waitingVotes']): Html
   });
 }
 
-function waitingDecisions(base: string, row: UnusualFigures['waitingVotes']['rows'][number]): Html {
+function waitingDecisions(base: string, row: WaitingVotes): Html {
   const { server, usualDay, allowed } = row;
   const votes = TIMES_USUAL * usualDay;
   const allow =
