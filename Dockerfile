@@ -8,16 +8,22 @@ RUN npm pkg delete devDependencies && npm ci --omit=dev
 # Source maps and declarations of types are for developers, too (42 MB). Node.js reads neither.
 RUN find node_modules -type f \( -name '*.[jt]s.map' -o -name '*.[cm][jt]s.map' -o -name '*.d.ts' -o -name '*.d.[cm]ts' \) -delete
 
-FROM ${NODE_IMAGE}
-# Node resolves host names on this thread pool. With the default of 4 a few dead name servers delay every listener.
-ENV NODE_ENV=production HOST=0.0.0.0 UV_THREADPOOL_SIZE=64
+# A checkout may be readable by its owner alone (umask 077). The image's user must read its files.
+FROM ${NODE_IMAGE} AS files
 WORKDIR /app
-COPY --from=dependencies /app/node_modules node_modules
 COPY package.json LICENSE ./
 COPY src src
 COPY workers workers
 # What owners download under “Connect”. It needs no Java here.
 COPY relay/tallyport-relay.jar relay/
+RUN chmod -R a+rX .
+
+FROM ${NODE_IMAGE}
+# Node resolves host names on this thread pool. With the default of 4 a few dead name servers delay every listener.
+ENV NODE_ENV=production HOST=0.0.0.0 UV_THREADPOOL_SIZE=64
+WORKDIR /app
+COPY --from=dependencies /app/node_modules node_modules
+COPY --from=files /app ./
 USER node
 EXPOSE 3000
 # One image, three processes: `node src/web.ts`, `node workers/main.ts`, `node workers/scheduler.ts`.

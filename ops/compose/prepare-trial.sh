@@ -51,7 +51,7 @@ clean() {
   if [ -f "$WORK/app/docker-compose.yml" ]; then
     (cd "$WORK/app" && docker compose down --volumes --remove-orphans --timeout 5) >/dev/null 2>&1 || true
     docker volume rm --force "$BACKUPS" >/dev/null 2>&1 || true
-    docker image rm --force "$IMAGE" "$REGISTRY/node:trial" "$REGISTRY/valkey:trial" >/dev/null 2>&1 || true
+    docker image rm --force "$IMAGE" "$IMAGE-no-avx" "$REGISTRY/node:trial" "$REGISTRY/valkey:trial" >/dev/null 2>&1 || true
   fi
   docker rm --force --volumes "$IMAGE-registry" >/dev/null 2>&1 || true
   rm -rf "$WORK"
@@ -167,6 +167,9 @@ networks:
     ipam: { config: [{ subnet: "$ULA:2::/64" }] }
     driver_opts: { com.docker.network.bridge.enable_ip_masquerade: "false" }
 EOF
+
+# Like a checkout with umask 077.
+chmod -R go= .
 
 tallyport() { timeout --foreground 120 docker compose exec -T web node src/cli.ts "$@" </dev/null; }
 one_off() {

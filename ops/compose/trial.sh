@@ -8,8 +8,8 @@ Usage: ops/compose/trial.sh [--help]
 
 Tries docker-compose.yml as an operator uses it: builds the image, checks the settings, starts all services with Caddy,
 lists a server, casts votes that arrive at a vote listener in a container, changes settings rightly and wrongly, restarts
-and kills every service, upgrades to newer base images, takes a backup and restores it, and stops. It takes about five
-minutes after the images are there.
+and kills every service, upgrades to newer base images, takes a backup and restores it, damages
+the file of Valkey, and stops. It takes about five minutes after the images are there.
 
 It ends with exit code 0, or with 1 at the first thing that is wrong, which it names. Containers, volumes, networks and the
 image of the trial are removed at the end, also after Ctrl-C. It needs Docker with Compose 2.24 or newer and curl, and it
@@ -56,9 +56,20 @@ grep -qE '(Redis|Valkey) .* answers' "$WORK/check" && grep -q '^1 error' "$WORK/
   fail "config check --connect before the first start: $(tail -n 20 "$WORK/check")"
 say 'config check --connect before the first start: it reaches MongoDB and Valkey and misses only the migrations'
 
+# As on a processor without AVX: there mongod ends with an illegal instruction.
+printf 'FROM %s\nUSER root\nRUN printf "#!/bin/sh\\nexit 132\\n" >/usr/bin/mongod\n' "${MONGODB_IMAGE:-mongo:8}" |
+  timeout --foreground 300 docker build --quiet --tag "$IMAGE-no-avx" - >"$WORK/output" 2>&1 ||
+  fail "an image whose mongod ends with 132 cannot be built: $(cat "$WORK/output")"
+! MONGODB_IMAGE=$IMAGE-no-avx timeout --foreground 120 docker compose up --detach >"$WORK/output" 2>&1 ||
+  fail 'up says that everything has started where mongod ends with 132'
+grep -q 'mongodb-prepare' "$WORK/output" || fail "up does not name mongodb-prepare: $(tail -n 5 "$WORK/output")"
+docker compose logs --no-color mongodb-prepare | finds 'AVX' || fail 'the log of mongodb-prepare does not name AVX'
+quietly 60 'the services cannot be removed' docker compose down --volumes --timeout 2
+say 'a processor that cannot run MongoDB: up ends at once, and the log of mongodb-prepare says why'
+
 quietly 60 'the listener does not start' docker compose up --detach listener
 healthy 'not every service is healthy after up'
-say 'up: every service is healthy'
+say 'up from a checkout that its owner alone may read: every service is healthy'
 
 migrations=$(tallyport migrate --list)
 if grep -q pending <<<"$migrations"; then fail "a migration is pending: $migrations"; fi
@@ -130,6 +141,12 @@ Docker before 27 needs \"ip6tables\": true and \"experimental\": true in daemon.
   sign_in "[::1]:$PORT" || fail 'nothing answers on [::1]'
   say "web knows IPv6 visitors by their own address ($seen)"
 fi
+
+awk -v server="$SERVER" 'BEGIN { for (i = 0; i < 1000000; i++) printf "{\"server_id\":\"%s\",\"username\":\"Player%d\",\"voted_at\":\"2026-0%d-%02dT%02d:%02d:%02dZ\"}\n",
+  server, i * 7919 % 1000003, 1 + i % 8, 1 + i % 28, i % 24, i % 60, i * 7 % 60 }' >"$WORK/votes"
+timeout --foreground 300 docker compose exec -T web node src/cli.ts import votes - --dry-run <"$WORK/votes" >"$WORK/output" 2>&1 ||
+  fail "an import of 100 MB through exec fails: $(tail -n 5 "$WORK/output")"
+say "an import of $(du -m "$WORK/votes" | cut -f 1) MB through exec: $(head -n 1 "$WORK/output")"
 
 errors=$(docker compose logs --no-color web worker scheduler migrate | grep -E '"level":"(error|fatal)"' || true)
 [ -z "$errors" ] || fail "errors in the log: $errors"
@@ -229,10 +246,27 @@ may_only_use restored
 # As in the volume of an earlier Compose file.
 mongosh_as_root 'db.grantRolesToUser("tallyport", ["root"]); db.dropUser("root")' >/dev/null
 docker compose exec -T mongodb rm /data/configdb/root-password
-quietly 60 'MongoDB cannot be restarted' docker compose restart mongodb
+quietly 60 'the services cannot be removed' docker compose down
 healthy 'not every service is healthy with the MongoDB volume of an earlier Compose file'
 may_only_use restored
 say 'the MongoDB volume of an earlier Compose file: the processes lose the rights of root'
+
+# As after a crash of the machine or on a full disk: Valkey does not start with such a file.
+quietly 60 'the services cannot be stopped' docker compose stop
+quietly 60 'the file of Valkey cannot be damaged' docker run --rm --user 0 --volume "${COMPOSE_PROJECT_NAME}_valkey:/data" "$IMAGE" \
+  sh -c 'for file in /data/appendonlydir/*.incr.aof; do printf "damaged\n" >>"$file"; done'
+quietly 120 'up fails while Valkey does not start' docker compose up --detach
+web_answers() { curl --silent --fail --max-time 5 --output /dev/null "$SITE/readyz"; }
+wait_for 60 'the site does not answer while Valkey does not start' web_answers
+vote WithoutValkey
+names_volume() { docker compose logs --no-color web | finds 'volume “valkey”'; }
+wait_for 30 'the log of web does not name the volume that may be deleted' names_volume
+# As docs/operating/install.md says.
+quietly 60 'Valkey cannot be removed' docker compose rm --stop --force valkey
+quietly 60 'the volume of Valkey cannot be deleted' docker volume rm "${COMPOSE_PROJECT_NAME}_valkey"
+healthy 'not every service is healthy without the data of Valkey'
+arrives WithoutValkey 60
+say 'a damaged file of Valkey: the site starts, takes votes and names the volume; without it everything goes on'
 
 quietly 120 'the services cannot be stopped' docker compose stop
 for service in web worker scheduler mongodb valkey caddy; do

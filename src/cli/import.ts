@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os';
 import type { Command } from 'commander';
 import { type ImportDeps, importSamples, importServers, importVotes } from '../import-export/import.ts';
 import type { ImportOptions, ImportResult } from '../import-export/import-lines.ts';
@@ -70,7 +71,13 @@ async function runImport(
 ): Promise<Answer> {
   const { terminal } = session;
   const source = await openSourceFile(path, terminal.streams.stdin).catch((error: NodeJS.ErrnoException) => {
-    throw new CommandError('file-unreadable', sentence(`“${path}” cannot be read: ${systemReason(error)}`));
+    // Only a copy of standard input or of a pipe needs room.
+    const hint =
+      error.code === 'ENOSPC' ? `; its copy has no room in ${tmpdir()}: give the path of a file instead` : '';
+    throw new CommandError(
+      'file-unreadable',
+      sentence(`“${path}” cannot be read: ${systemReason(error)}${hint}`),
+    );
   });
   try {
     const result = await withProgress(terminal, dryRun ? 'Checking' : 'Importing', 'bytes', (progress) =>

@@ -104,6 +104,10 @@ function connect(url: string): RedisConnection {
   });
 }
 
+/** What an operator may do if Redis does not start because of its data. */
+export const DAMAGED_DATA =
+  'if its log names a damaged append-only file, its data may be deleted (with Compose, the volume “valkey”), for it holds no votes';
+
 /** Reasons why a connection fails, with what the operator can do. */
 const HINTS: [RegExp, string][] = [
   [
@@ -119,6 +123,7 @@ const HINTS: [RegExp, string][] = [
     'it does not use TLS: begin REDIS_URL with redis, not rediss',
   ],
   [/Protocol error, got/, 'it may use TLS: begin REDIS_URL with rediss'],
+  [/ECONNREFUSED|ENOTFOUND|EAI_AGAIN/, DAMAGED_DATA],
 ];
 
 /** The error of a connection in one line, with what the operator can do about it if that is known. */

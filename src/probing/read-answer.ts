@@ -81,6 +81,14 @@ export function countOf(value: unknown): number | null {
   return Math.min(Math.max(Math.floor(number), 0), MOST_PLAYERS);
 }
 
+/**
+ * How many of the counted players are people. The number of all players has the bots in it; if there are more bots than
+ * that, the game counts people alone, as Counter-Strike and servers behind Steam's relay do.
+ */
+export function peopleAmong(players: number, bots: number): number {
+  return players < bots ? players : players - bots;
+}
+
 /** The longest icon, in UTF-16 code units: a PNG of 48 KiB. A longer text is not an icon. */
 const LONGEST_ICON = 66_000;
 

@@ -1,5 +1,8 @@
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
 import { startSteamProvider } from '../support/steam-provider.ts';
@@ -192,6 +195,42 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     await page.getByRole('button', { name: 'Not Mara?' }).click();
     await page.waitForURL(/username=$/);
     expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([]);
+  });
+
+  test('votes behind a proxy that sets Referrer-Policy: no-referrer, where forms have the origin null; signed in, without scripts too', async () => {
+    let behind = '';
+    const origins: (string | undefined)[] = [];
+    const proxy = createServer((asked, answer) => {
+      const { method, headers, url } = asked;
+      if (method === 'POST') origins.push(headers.origin);
+      const passed = request(`${behind}${url}`, { method, headers }, (answered) => {
+        answer.writeHead(answered.statusCode ?? 502, {
+          ...answered.headers,
+          'referrer-policy': 'no-referrer',
+        });
+        answered.pipe(answer);
+      });
+      asked.pipe(passed);
+    });
+    await once(proxy.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => proxy.close().closeAllConnections());
+    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const hidden = await startSite({ PUBLIC_URL: url });
+    behind = hidden.url;
+    const { slug } = await listWithListener(hidden, 'Behind a proxy');
+
+    const { page, open } = await openTab(browser, url);
+    await open(`/servers/${slug}/vote?username=Steve`);
+    await page.getByRole('button', { name: 'Vote' }).click();
+    await page.getByRole('heading', { name: 'Your vote counts, Steve.' }).waitFor();
+
+    const plain = await openTab(browser, url, { javaScriptEnabled: false });
+    await plain.signInHere(await signIn(hidden, { days: 8 }));
+    await plain.open(`/servers/${slug}/vote?username=Alex`);
+    await plain.page.getByRole('button', { name: 'Vote' }).click();
+    await plain.page.getByRole('heading', { name: 'Your vote counts, Alex.' }).waitFor();
+    // Scripts send their origin, forms do not.
+    expect(origins.filter((origin) => origin === 'null').length).toBeGreaterThan(1);
   });
 
   test('is told that a vote is quarantined, which an operator finds in the inbox and releases', async () => {

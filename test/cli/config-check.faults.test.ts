@@ -4,7 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import { expect, it, onTestFinished } from 'vitest';
+import { freePort } from '../../src/embedded/free-port.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
 import { startRedisCluster } from '../support/redis-cluster.ts';
+import { initiate, primaryOf, startReplicaSet } from '../support/replica-set.ts';
 import { startMongod, startRedis } from '../support/services.ts';
 import { environment } from './environment.ts';
 import { tallyport } from './tallyport.ts';
@@ -100,4 +103,53 @@ it('a replica set is named with its members', async () => {
   const found = await check('mongodb', { MONGODB_URI: `mongodb://${host}/checked?replicaSet=listing` });
 
   expect(found?.facts).toEqual([expect.stringContaining('answers: the replica set listing with 1 member.')]);
+});
+
+it('a replica set that announces a name which cannot be reached is named, with directConnection', async () => {
+  const mongod = await startMongod({ args: ['--replSet', 'listing'] });
+  onTestFinished(() => mongod.stop());
+  const name = await startFaultProxy(mongod.port, 'mongodb');
+  await initiate('listing', mongod.port, [`127.0.0.1:${name.port}`], 1_000);
+  await primaryOf([mongod.port]);
+  const MONGODB_URI = `mongodb://127.0.0.1:${mongod.port}/checked`;
+  const [fact] = (await check('mongodb', { MONGODB_URI }))?.facts ?? [];
+  expect(fact).toMatch('answers: the replica set listing with 1 member.');
+
+  await name.close();
+  const announced = `127.0.0.1:${name.port}`;
+  expect(await check('mongodb', { MONGODB_URI })).toMatchObject({
+    status: 'failed',
+    errors: [
+      expect.stringContaining(
+        `the replica set listing names its members ${announced}, and none answers: give them names that every machine of Tallyport can reach (rs.reconfig), or add directConnection=true to MONGODB_URI while the set has one member.`,
+      ),
+    ],
+  });
+  const direct = await check('mongodb', { MONGODB_URI: `${MONGODB_URI}?directConnection=true` });
+  expect(direct?.facts).toEqual([fact]);
+});
+
+it('a member of a replica set that cannot be reached is named before it is needed', async () => {
+  const set = await startReplicaSet();
+  onTestFinished(() => set.stop());
+  const primary = await set.primary();
+  const [other] = set.members.filter((member) => member !== primary);
+  await other?.kill();
+  expect((await check('mongodb', { MONGODB_URI: set.uri('checked') }))?.warnings).toContainEqual(
+    expect.stringMatching(
+      new RegExp(
+        `^The member 127.0.0.1:${other?.port} of the replica set rs cannot be reached from here \\(.*ECONNREFUSED`,
+      ),
+    ),
+  );
+});
+
+it('a Redis that does not start is named with what may be deleted', async () => {
+  const port = await freePort();
+  expect(await check('redis', { REDIS_URL: `redis://127.0.0.1:${port}` })).toMatchObject({
+    status: 'failed',
+    errors: [
+      expect.stringMatching(/ECONNREFUSED.*with Compose, the volume “valkey”\), for it holds no votes\.$/),
+    ],
+  });
 });

@@ -205,12 +205,13 @@ describe('each container can do no more than it needs to', () => {
     expect(networks.data?.internal).toBe(true);
   });
 
-  test('only MongoDB and the container that sets its users have the password of its root user', () => {
+  test('only MongoDB and the containers that prepare it and set its users have the password of its root user', () => {
     const withRoot = Object.keys(services).filter((name) =>
       services[name]?.volumes?.some((volume) => volume.startsWith('mongodb-config:')),
     );
-    expect(withRoot.toSorted()).toEqual(['mongodb', 'mongodb-user']);
-    expect(text).not.toContain('MONGO_INITDB_ROOT');
+    expect(withRoot.toSorted()).toEqual(['mongodb', 'mongodb-prepare', 'mongodb-user']);
+    // It is in the volume only, not in the configuration of a container.
+    expect(environmentOf('mongodb', REQUIRED)).toEqual({ MONGO_INITDB_ROOT_USERNAME: 'root' });
     // That container sets the user of the processes' own address.
     expect(environmentOf('mongodb-user', REQUIRED).MONGODB_URI).toBe(FIXED.MONGODB_URI);
   });

@@ -90,7 +90,7 @@ describe('A Quake server', () => {
     ['bots', '\\sv_hostname\\A\\sv_maxclients\\8\n5 0 "Sarge"\n1 12 "Ada"\n9 0 "Major"\n', 1],
     ['a quote in a name', '\\sv_hostname\\A\\sv_maxclients\\8\n5 48 "A" B"\n', 1],
     ['a number of clients and bots', '\\hostname\\A\\clients\\7\\bots\\3\n5 48 "Ada"\n', 4],
-    ['more bots than clients', '\\hostname\\A\\clients\\2\\bots\\3\n', 0],
+    ['more bots than clients, which are people then', '\\hostname\\A\\clients\\2\\bots\\3\n', 2],
     ['a number of people', '\\hostname\\A\\clients\\7\\g_humanplayers\\2\n', 2],
     ['nobody', '\\hostname\\A\\sv_maxclients\\8\n', 0],
     ['an odd number', '\\hostname\\A\\clients\\?\\sv_maxclients\\8\n1 30 "Ada"\n\0rest\n', 1],

@@ -7,13 +7,14 @@ import { describeSkew, watchClockSkew } from '../../platform/clock-skew.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Logger } from '../../platform/log.ts';
 import { type Mongo, OLDEST_MONGODB, openMongo } from '../../platform/mongo.ts';
+import { unreachableMembers } from '../../platform/mongo-members.ts';
 import { createSecretBox } from '../../platform/secrets.ts';
 import type { Findings } from '../../process/redis-findings.ts';
 import { countUnreadableListeners, unreadableListenersText } from '../../process/unreadable-listeners.ts';
 import { counted, sentence } from '../format.ts';
 
 /**
- * Checks the version, the kind of deployment, the clock, unfinished restores, unique indexes, migrations, and whether
+ * Checks the version, the kind of deployment, whether each member can be reached, the clock, unfinished restores, unique indexes, migrations, and whether
  * `SECRET_KEY` can decrypt the listeners' secrets.
  */
 export async function checkMongo(
@@ -25,9 +26,10 @@ export async function checkMongo(
   try {
     const { listeners, restores } = bindCollections(mongo);
     const secrets = SECRET_KEY ? createSecretBox(SECRET_KEY, SECRET_KEY_PREVIOUS) : null;
-    const [{ version }, kind, skew, restoring, missing, migrations, unreadable] = await Promise.all([
+    const [{ version }, kind, away, skew, restoring, missing, migrations, unreadable] = await Promise.all([
       mongo.db.command({ buildInfo: 1 }),
       kindOf(mongo),
+      unreachableMembers(mongo.db),
       watchClockSkew(mongo.db, systemClock(CLOCK_OFFSET_MS))(),
       hasUnfinishedRestore({ restores }),
       missingUniqueIndexes(mongo.db),
@@ -41,10 +43,12 @@ export async function checkMongo(
         `MongoDB ${version} answers: ${kind}.`,
         ...(isMigrated ? [`All ${counted(migrations.length, 'migration')} are applied.`] : []),
       ],
-      warnings:
-        Number.parseInt(version, 10) < OLDEST_MONGODB
+      warnings: [
+        ...(Number.parseInt(version, 10) < OLDEST_MONGODB
           ? [`MongoDB ${version} is older than ${OLDEST_MONGODB}, which Tallyport is meant for.`]
-          : [],
+          : []),
+        ...away,
+      ],
       errors: [
         // If a restore is unfinished, missing migrations are not reported: `tallyport migrate` refuses such a database.
         ...(restoring ? [sentence(RESTORE_UNFINISHED)] : isMigrated ? [] : [notMigrated(missing, pending)]),

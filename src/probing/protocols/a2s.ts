@@ -1,5 +1,5 @@
 import { QueryError } from '../query-error.ts';
-import type { Said } from '../read-answer.ts';
+import { peopleAmong, type Said } from '../read-answer.ts';
 
 /**
  * Valve's server queries (developer.valvesoftware.com, "Server queries"). Only the first question is asked: its answer
@@ -20,6 +20,7 @@ const CHALLENGE = 0x41;
 
 const THE_SHIP = 2_400;
 const RUST = 252_490;
+const COUNTER_STRIKE = 730;
 
 type Decode = (bytes: Buffer) => string;
 
@@ -58,7 +59,8 @@ function readInfo(fields: Fields): Said {
   if (shortAppId === THE_SHIP) fields.skip(3);
   const version = fields.text() ?? '';
   const { appId, keywords } = readExtra(fields);
-  const people = { players: Math.max(0, counts.players - bots), maxPlayers: counts.maxPlayers };
+  const isEmpty = appId === COUNTER_STRIKE && keywords?.split(',').includes('empty');
+  const people = { players: isEmpty ? 0 : peopleAmong(counts.players, bots), maxPlayers: counts.maxPlayers };
   return { name, version, ...people, ...(appId === RUST ? countsOfRust(keywords) : {}) };
 }
 
@@ -76,7 +78,7 @@ function readDetails(fields: Fields): Said {
   }
   fields.skip(1); // VAC.
   const bots = fields.byte() ?? 0;
-  return { name, version: '', players: Math.max(0, players - bots), maxPlayers };
+  return { name, version: '', players: peopleAmong(players, bots), maxPlayers };
 }
 
 /** Reads name, map, folder and game, and returns the name. */

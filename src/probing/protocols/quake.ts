@@ -2,7 +2,7 @@ import { decodeText, type TextFormat, textFormatOf } from '../../games/text-form
 import { OPTIONAL_MS, optional } from '../optional-question.ts';
 import type { OwnProtocol } from '../own-protocol.ts';
 import type { QueryConnections } from '../query-connections.ts';
-import { countOf, type Said } from '../read-answer.ts';
+import { countOf, peopleAmong, type Said } from '../read-answer.ts';
 
 /** Whether a client is a person and not a bot. `line`: the client's line in the server's status. */
 type IsPerson = (line: string) => boolean;
@@ -110,7 +110,7 @@ export function statusSaid(status: QuakeStatus, format: TextFormat, isPerson: Is
 function peopleStated({ settings }: QuakeStatus): number | null {
   const people = countOf(settings.get('g_humanplayers'));
   const all = countOf(settings.get('clients'));
-  return people ?? (all === null ? null : Math.max(0, all - (countOf(settings.get('bots')) ?? 0)));
+  return people ?? (all === null ? null : peopleAmong(all, countOf(settings.get('bots')) ?? 0));
 }
 
 /** Makes a check of a client's line: a bot has the ping 0. `pingAt`: the index of the ping in the line. */

@@ -6,6 +6,8 @@ import { describeSkew } from '../../platform/clock-skew.ts';
 import { isLoopback } from '../../platform/config-values.ts';
 import { within } from '../../platform/deadline.ts';
 import { OLDEST_MONGODB } from '../../platform/mongo.ts';
+import { unreachableMembers } from '../../platform/mongo-members.ts';
+import { DAMAGED_DATA } from '../../platform/redis.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { type Findings, readRedis } from '../../process/redis-findings.ts';
 import { NO_REFERRER } from '../same-origin.ts';
@@ -186,10 +188,11 @@ async function versionCheck(deps: CheckDeps): Promise<Seen> {
 
 async function mongoFindings({ mongo }: CheckDeps): Promise<Findings> {
   try {
-    const { version } = await within(TIMEOUT_MS, mongo.db.command({ buildInfo: 1 }));
+    const asked = Promise.all([mongo.db.command({ buildInfo: 1 }), unreachableMembers(mongo.db)]);
+    const [{ version }, away] = await within(TIMEOUT_MS, asked);
     const isOld = Number.parseInt(version, 10) < OLDEST_MONGODB;
     const old = `MongoDB ${version} is too old: use ${OLDEST_MONGODB} or newer.`;
-    return { facts: [`MongoDB ${version}.`], warnings: isOld ? [old] : [], errors: [] };
+    return { facts: [`MongoDB ${version}.`], warnings: [...(isOld ? [old] : []), ...away], errors: [] };
   } catch {
     return { facts: [], warnings: [], errors: ['MongoDB does not answer.'] };
   }
@@ -199,7 +202,7 @@ async function redisFindings({ producerRedis }: CheckDeps): Promise<Findings> {
   return within(TIMEOUT_MS, readRedis(producerRedis)).catch(() => ({
     facts: [],
     warnings: [],
-    errors: ['Redis does not answer: votes are accepted, and forwarded when it is back.'],
+    errors: [`Redis does not answer: votes are accepted, and forwarded when it is back; ${DAMAGED_DATA}.`],
   }));
 }
 

@@ -13,7 +13,8 @@ describe('A Source server', () => {
     ['no bots', { players: 10 }, 10, 24],
     ['bots among the players', { players: 10, bots: 4 }, 6, 24],
     ['only bots', { players: 10, bots: 10 }, 0, 24],
-    ['more bots than players', { players: 3, bots: 12 }, 0, 24],
+    ['more bots than players, which are people then', { players: 3, bots: 12 }, 3, 24],
+    ['nobody, and bots', { players: 0, bots: 12 }, 0, 24],
     ['as many as a byte counts', { players: 255, max: 255 }, 255, 255],
   ])('with %s counts its people', (_, counts, players, maxPlayers) => {
     expect(saidBy(infoReply(counts))).toMatchObject({ players, maxPlayers });
@@ -44,6 +45,16 @@ describe('A Source server', () => {
     const rust = { edf: 0x21, keywords, appId: 252_490 };
     expect(saidBy(infoReply(rust))).toMatchObject({ players, maxPlayers });
     expect(saidBy(infoReply({ ...rust, appId: 730 }))).toMatchObject({ players: 3, maxPlayers: 24 });
+  });
+
+  it.each([
+    ['empty,secure', 0],
+    ['secure,empty', 0],
+    ['not empty,secure', 3],
+    ['', 3],
+  ])('of Counter-Strike that sleeps counts those who left, and says that it is empty: %s', (keywords, players) => {
+    expect(saidBy(infoReply({ edf: 0x21, keywords, appId: 730 }))).toMatchObject({ players });
+    expect(saidBy(infoReply({ edf: 0x21, keywords, appId: 440 }))).toMatchObject({ players: 3 });
   });
 
   it('whose answer is cut off anywhere after the counts is read', () => {
