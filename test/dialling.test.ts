@@ -29,13 +29,15 @@ const dialsFrom = (entry: string) =>
     .flatMap(dialsOf)
     .toSorted();
 
-test('of what the web process loads, only sign-in at other sites and the export of traces dial', () => {
+test('of what the web process loads, only sign-in at other sites, traces and the operator’s check of MongoDB dial', () => {
   expect(dialsFrom('src/web.ts')).toEqual([
     'src/accounts/other-sites/bounded-fetch.ts: fetch',
     'src/accounts/other-sites/guarded-fetch.ts: node:http',
     'src/accounts/other-sites/guarded-fetch.ts: node:https',
     // Only in the text of an example.
     'src/api/quick-start.ts: fetch',
+    // “System” tries the members of the replica set, which the driver dials too.
+    'src/platform/mongo-members.ts: node:net',
     // Look-ups for sign-in at a provider that an operator entered in the admin area.
     'src/platform/resolve-address.ts: node:dns/promises',
     'src/platform/tracing/exporter.ts: node:http',

@@ -128,12 +128,12 @@ function sendErrorPage(
 /** A sentence with the time at which the user can try again. Empty if there is no header `Retry-After`. */
 function retry(headers: Record<string, string>): Content {
   const seconds = Number(headers['retry-after']);
-  return seconds > 0 ? tryAgain(after(new Date(), seconds * SECOND)) : '';
+  const now = new Date();
+  return seconds > 0 ? tryAgain(after(now, seconds * SECOND), now) : '';
 }
 
 /** A sentence with the time at which the same request will be accepted. */
-export function tryAgain(at: Date): Content {
-  const now = new Date();
+export function tryAgain(at: Date, now = new Date()): Content {
   const isSoon = at.getTime() - now.getTime() < 60 * SECOND;
   const sentence = t('You can try again <strong>{time}</strong>, at {at}.', {
     time: relative(at, now),
