@@ -1,3 +1,4 @@
+import { NOTHING_TO_DO } from '../delivery/diagnosis/explanation.ts';
 import type { OlderAttempts } from '../delivery/timeline/older-attempts.ts';
 import { statusText } from '../delivery/timeline/status-text.ts';
 import type { AttemptEvent, TimelineEvent, VoteTimeline } from '../delivery/timeline/timeline-event.ts';
@@ -148,9 +149,9 @@ export function timelineText(shown: Shown): string {
   return [head, '', events, ...(advice ? ['', 'What to do', advice] : [])].join('\n');
 }
 
-/** The advice for each code of the attempts that did not deliver the vote, the newest first. */
+/** The advice for each code of the attempts, the newest first. */
 function adviceOf(events: TimelineEvent[]): [string, string][] {
-  const ends = of(events, 'attempt').flatMap(({ end }) => (end && end.class !== 'delivered' ? [end] : []));
+  const ends = of(events, 'attempt').flatMap(({ end }) => (end && end.advice !== NOTHING_TO_DO ? [end] : []));
   return [...new Map(ends.toReversed().map(({ code, advice }) => [code as string, t(advice)]))];
 }
 

@@ -74,6 +74,7 @@ export const OUTCOMES = {
   'http-method-refused': 'configuration',
   'http-votes-refused': 'configuration',
   'http-unverified': 'configuration',
+  'http-challenge-refused': 'configuration',
   'challenge-surrounded': 'configuration',
   'challenge-quoted': 'configuration',
   'challenge-compressed': 'configuration',

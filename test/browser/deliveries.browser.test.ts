@@ -70,7 +70,7 @@ describe.skipIf(!chromium)('deliveries in a browser', () => {
     await page.getByText('The test vote did not arrive').waitFor();
     await page
       .getByText(
-        'The listener refused the signature: its token for our service name “Tallyport” is different.',
+        'The listener refused the signature: its token for our service name “Tallyport” is different, or it has none for it.',
       )
       .waitFor();
     expect(await page.getByRole('listitem').filter({ hasText: 'failed' }).textContent()).toContain(

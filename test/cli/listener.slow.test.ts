@@ -196,7 +196,7 @@ describe('listener set and show', () => {
       state: 'unreachable',
       reason: {
         code: 'connection-refused',
-        cause: expect.stringContaining('nothing listens on this port'),
+        cause: expect.stringContaining('nothing listens at this address and port'),
         mend: expect.stringContaining('8192'),
         words: null,
         since: openSince.toISOString(),
@@ -205,7 +205,7 @@ describe('listener set and show', () => {
     });
     expect(stdout).toMatch(/State: +unreachable since 2026-11-21T14:02:00Z \(/);
     expect(stdout).toMatch(
-      /Cause: +The machine answers, but nothing listens on this port, or a firewall rejects the connection\. \(connection-refused\)/,
+      /Cause: +The machine answers, but nothing listens at this address and port, or a firewall rejects the connection\. \(connection-refused\)/,
     );
     expect(stdout).toMatch(/Next test: +2026-11-21T14:12:00Z/);
   });

@@ -116,7 +116,7 @@ describe('vote show', () => {
       /State: +waiting\nDelivery: +Waiting until the listener is resumed\. Its owner paused it\. It expires .* \(in 3 days\)\./,
     );
     expect(stdout).toContain(
-      'The machine answers, but nothing listens on this port, or a firewall rejects the connection.',
+      'The machine answers, but nothing listens at this address and port, or a firewall rejects the connection.',
     );
   });
 

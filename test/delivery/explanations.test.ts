@@ -57,18 +57,28 @@ describe('explanations', () => {
     }
   });
 
+  it('say after an acknowledgement of a name that listeners cut where the reward may be', () => {
+    const long = explain('acknowledged', 'votifier-v2', { username: 'SeventeenLetters1' });
+    expect(t(long.cause)).toMatch(/over 16 characters, to which some listeners cut it \(VotifierPlus/);
+    const short = explain('acknowledged', 'votifier-v2', { username: 'SixteenLetters16' });
+    expect(t(short.advice)).toMatch(/^There is nothing to do; .* server to which a proxy forwards/);
+    expect(t(explain('acknowledged', 'http', { username: 'SeventeenLetters1' }).advice)).toBe(
+      'There is nothing to do.',
+    );
+  });
+
   it.each([
     // Besides a wrong token, other causes end a vote without an answer. The advice begins with the plugin's log.
     [
       'closed-without-answer',
       'votifier-v2',
-      /wrong token, when a plugin .* fails, or at a limit .* filter/,
+      /wrong token or without one .*, when a plugin .* fails, at a limit .* filter/,
       /^Look for an error in the game server’s log first/,
     ],
     [
       'never-acknowledged',
       'votifier-v2',
-      /hangs or fails, at a limit or filter, and with a wrong token/,
+      /hangs or fails, at a limit, filter or proxy, and with a wrong token or none/,
       /^Look for an error in the game server’s log first/,
     ],
     [
@@ -80,8 +90,8 @@ describe('explanations', () => {
     [
       'sent-not-confirmed',
       'votifier-v1',
-      /key is wrong or a plugin that takes votes fails/,
-      /public key .* log .* v1/,
+      /key is wrong, a plugin that takes votes fails, or a proxy/,
+      /public key .* log, .* v1/,
     ],
     [
       'no-answer',
@@ -104,8 +114,8 @@ describe('explanations', () => {
     [
       'connection-refused',
       'votifier-v2',
-      /nothing listens on this port, or a firewall rejects/,
-      /no firewall rejects/,
+      /nothing listens at this address and port, or a firewall rejects/,
+      /at 0\.0\.0\.0 and its log does not say “not able to bind”, .* no firewall rejects/,
     ],
     [
       'connection-refused',

@@ -115,7 +115,7 @@ describe('An HTTP listener', () => {
     ['a close', (response) => response.socket?.end(), 'closed-before-written', 'transient'],
     ['404', status(404), 'http-not-found', 'configuration'],
     ['405', status(405), 'http-method-refused', 'configuration'],
-    ['422', status(422), 'http-unverified', 'configuration'],
+    ['422', status(422), 'http-challenge-refused', 'configuration'],
     ['503', status(503), 'http-not-ready', 'transient'],
     ['100 informational responses', informing, 'not-http', 'configuration'],
   ] satisfies [

@@ -10,6 +10,7 @@ import type { DeliveryBench } from '../support/delivering.ts';
 import { listen, startFakeHttpListener, trustTestAuthority } from '../support/fake-http-listener.ts';
 import type { Case } from './known-case.ts';
 import {
+  behindProxyHeader,
   closing,
   goVotifier,
   hytaleVotifier,
@@ -54,15 +55,18 @@ const UNCONFIRMED = {
   code: 'sent-not-confirmed',
   fault: null,
   cause:
-    /closed the connection without an error; many Votifier v1 listeners say no more than that, even when the key is wrong/,
-  advice: /compare the public key .* see that the plugin takes v1, or change to Votifier v2/,
+    /closed the connection without an error; many Votifier v1 listeners say no more than that, even when the key is wrong, .* or a proxy puts a PROXY header before the vote/,
+  advice:
+    /compare the public key .* \(restart the game server if it is the same\), .* see that the plugin takes v1 .* or change to Votifier v2/,
   reply: null,
 } as const;
 const BAD_SIGNATURE = {
   code: 'bad-signature',
   fault: 'bad-signature',
-  cause: /refused the signature/,
-  advice: /^Copy the token for our service name “Tallyport”, or for “default”/,
+  cause:
+    /refused the signature: its token for our service name “Tallyport” is different, or it has none for it/,
+  advice:
+    /^Copy the token for our service name “Tallyport”, or for “default”.* add one for “Tallyport”; .* restart the game server/,
 } as const;
 const WRONG_KEY_UNSAID = {
   code: 'no-answer',
@@ -74,8 +78,10 @@ const WRONG_KEY_UNSAID = {
 const WRONG_TOKEN_UNSAID = {
   code: 'closed-without-answer',
   fault: 'closed-without-answer',
-  cause: /without an answer, as some listeners do on a wrong token, when a plugin .* fails, or at a limit/,
-  advice: /^Look for an error in the game server’s log first; .* copy the token/,
+  cause:
+    /without an answer, as some listeners do on a wrong token or without one for our service name, when a plugin .* fails, at a limit .* PROXY header/,
+  advice:
+    /^Look for an error in the game server’s log first .* copy the token .* add one if there is neither/,
   reply: null,
 } as const;
 const V1_ONLY = {
@@ -126,8 +132,8 @@ export const CASES: Case[] = [
     timeoutMs: 300,
     code: 'no-answer',
     fault: 'too-slow',
-    cause: /no answer came in time/,
-    advice: /^Look in the game server’s log .* hangs or is slow, and check the server’s load/,
+    cause: /no answer came in time, as when a plugin .* is slow, or a filter drops the vote or the answer/,
+    advice: /^Look in the game server’s log .* hangs or is slow, check the server’s load/,
     reply: null,
   },
   {
@@ -145,7 +151,7 @@ export const CASES: Case[] = [
   { name: 'VotifierPlus, wrong key', set: v1(votifierPlus(), 'wrong'), ...UNCONFIRMED },
   {
     name: 'VotifierPlus, tokens switched off',
-    set: v2(votifierPlus({ tokens: false }), 'right'),
+    set: v2(votifierPlus({ tokens: null }), 'right'),
     ...V1_ONLY,
     reply: 'VOTIFIER 1',
   },
@@ -175,7 +181,7 @@ export const CASES: Case[] = [
     code: 'key-invalid',
     fault: 'key-invalid',
     cause: /could not decrypt the vote/,
-    advice: /^Copy the public key/,
+    advice: /^Copy the public key .* restart the game server/,
     reply: 'Decryption failed',
   },
   {
@@ -189,6 +195,68 @@ export const CASES: Case[] = [
   },
   { name: 'one in Go, v1', set: v1(goVotifier(), 'right'), ...CONFIRMED },
   { name: 'one in Go, wrong token', set: v2(goVotifier(), 'wrong'), ...WRONG_TOKEN_UNSAID },
+  {
+    name: 'VotifierPlus, no token for our service',
+    set: v2(votifierPlus({ tokens: { elsewhere: TOKEN } }), 'right'),
+    ...WRONG_TOKEN_UNSAID,
+  },
+  {
+    name: 'a Hytale one, no token for our service',
+    set: v2(hytaleVotifier({ tokens: { elsewhere: TOKEN } }), 'right'),
+    ...BAD_SIGNATURE,
+    reply: 'Signature verification failed',
+  },
+  {
+    name: 'one in Go, no token for our service',
+    set: v2(goVotifier({ elsewhere: TOKEN }), 'right'),
+    ...WRONG_TOKEN_UNSAID,
+  },
+  {
+    name: 'NuVotifier, v1, the handler takes 7 s',
+    set: v1(nuVotifier({ handler: { stallsFor: 500 } }), 'right'),
+    timeoutMs: 300,
+    code: 'no-answer',
+    fault: 'too-slow',
+    cause:
+      /open without an answer: a plugin that takes votes is slow or hangs, the server is overloaded, or a filter/,
+    advice:
+      /^Look in the game server’s log for a plugin that takes votes and is slow .* compare the public key/,
+    reply: null,
+    detail: /^It greets as Votifier v2\.$/,
+  },
+  {
+    name: 'a filter drops the vote, v2',
+    set: v2({ ...nuVotifier(), take: () => null }, 'right'),
+    timeoutMs: 300,
+    code: 'no-answer',
+    fault: 'too-slow',
+    cause: /or a filter drops the vote or the answer/,
+    advice: /let no filter hold back what is sent or answered/,
+    reply: null,
+  },
+  {
+    name: 'a proxy that sends a PROXY header, v2',
+    set: v2(behindProxyHeader(nuVotifier()), 'right'),
+    ...WRONG_TOKEN_UNSAID,
+  },
+  {
+    name: 'a proxy that sends a PROXY header, v1',
+    set: v1(behindProxyHeader(nuVotifier()), 'right'),
+    ...UNCONFIRMED,
+  },
+  {
+    name: 'a full accept queue after a vote had arrived',
+    set: async (bench) => {
+      await v2(nuVotifier(), 'right')(bench);
+      await diagnoseListener({ ...bench.deps, send: createSend(bench.deps.config) }, bench.serverId);
+    },
+    send: async () => outcome('connect-timeout', 'resolved'),
+    code: 'connect-timeout',
+    fault: 'connect-timeout',
+    cause: /which has taken votes before: the game server hangs or is overloaded/,
+    advice: /^Check the game server’s load, and its log for a hang/,
+    reply: null,
+  },
   {
     name: 'a firewall rejects (ICMP: host prohibited, in 6 ms)',
     set: (bench) => bench.set({}),
@@ -213,9 +281,9 @@ export const CASES: Case[] = [
     set: raw((socket) => socket.destroy()),
     code: 'closed-before-greeting',
     fault: 'closed-without-answer',
-    cause: /closed before the listener greeted/,
-    advice:
-      /^Check the game server’s log, and that no proxy, DDoS filter or address limit ends connections to the vote port\.$/,
+    cause:
+      /closed before the listener greeted: mostly it is the port of a container or tunnel with nothing behind it/,
+    advice: /that the container or tunnel leads to the plugin’s port, and that no proxy, DDoS filter/,
     reply: null,
   },
   {
@@ -224,7 +292,7 @@ export const CASES: Case[] = [
     code: 'not-votifier',
     fault: 'other-protocol',
     cause: /^Something other than a Votifier listener answers/,
-    advice: /^Set the port of the vote plugin/,
+    advice: /^Set the port of the vote plugin .* another program has taken it/,
     reply: '8.0.36-debian … caching_sha2_password',
   },
   ...(
@@ -238,7 +306,7 @@ export const CASES: Case[] = [
     code: 'not-votifier' as const,
     fault: 'other-protocol' as const,
     cause: /^Something other than a Votifier listener answers/,
-    advice: /^Set the port of the vote plugin/,
+    advice: /^Set the port of the vote plugin .* another program has taken it/,
     reply: greeting.trim(),
   })),
   {
@@ -253,7 +321,7 @@ export const CASES: Case[] = [
     code: 'silent',
     fault: 'other-protocol',
     cause: /^Something other than a Votifier listener answers/,
-    advice: /^Set the port of the vote plugin/,
+    advice: /^Set the port of the vote plugin .* another program has taken it/,
     reply: "-ERR unknown command 'GET'",
   },
   {

@@ -65,7 +65,12 @@ export function nuVotifier({ tokens, handler }: NuVotifierSettings = {}): KnownL
     take(received, challenge) {
       const judged = judge(received, { challenge, ...(tokens ? { tokens } : {}) });
       if (judged === null) return null;
-      if (!isV2(received)) return { ends: 'close' };
+      // It closes at once if it cannot decrypt a vote.
+      if (!isV2(received))
+        return {
+          ends: 'close',
+          after: judged === true && handler !== 'throws' ? (handler?.stallsFor ?? 0) : 0,
+        };
       if (judged !== true) {
         const { code: cause, message: error } = judged;
         return { say: `${JSON.stringify({ status: 'error', cause, error })}\r\n`, ends: 'close' };
@@ -81,11 +86,21 @@ export function nuVotifier({ tokens, handler }: NuVotifierSettings = {}): KnownL
  * VotifierPlus: it answers `ok` for both versions. If it refuses a vote or the plugin behind it throws, it closes
  * without an answer.
  */
-export function votifierPlus({ tokens = true, v1 = true, pair = RIGHT, throws = false } = {}): KnownListener {
+export function votifierPlus({
+  tokens = { default: TOKEN },
+  v1 = true,
+  pair = RIGHT,
+  throws = false,
+}: {
+  tokens?: Record<string, string> | null;
+  v1?: boolean;
+  pair?: typeof RIGHT;
+  throws?: boolean;
+} = {}): KnownListener {
   return {
     greeting: (challenge) => (tokens ? v2Greeting(challenge) : 'VOTIFIER 1\n'),
     take(received, challenge) {
-      const judged = judge(received, { challenge, pair });
+      const judged = judge(received, { challenge, pair, ...(tokens ? { tokens } : {}) });
       if (judged === null) return null;
       const takes = judged === true && !throws && (v1 || isV2(received));
       return takes ? { say: `${OK}\r\n`, ends: 'close' } : { ends: 'close' };
@@ -116,7 +131,10 @@ export function closing(version: string): KnownListener {
 }
 
 /** A listener for Hytale: it answers without a line feed in both versions. */
-export function hytaleVotifier({ v1 = true } = {}): KnownListener {
+export function hytaleVotifier({
+  v1 = true,
+  tokens = { default: TOKEN } as Record<string, string>,
+} = {}): KnownListener {
   const error = (words: string): Answer => ({
     say: JSON.stringify({ status: 'error', cause: words, errorMessage: words }),
     ends: 'close',
@@ -126,7 +144,7 @@ export function hytaleVotifier({ v1 = true } = {}): KnownListener {
     take(received, challenge) {
       // It reads two bytes before it refuses the vote.
       if (!v1 && received.length >= 2 && !isV2(received)) return error('V1 protocol is disabled');
-      const judged = judge(received, { challenge });
+      const judged = judge(received, { challenge, tokens });
       if (judged === null) return null;
       if (judged === true) return { say: OK, ends: 'close' };
       return error(isV2(received) ? 'Signature verification failed' : 'Decryption failed');
@@ -135,15 +153,21 @@ export function hytaleVotifier({ v1 = true } = {}): KnownListener {
 }
 
 /** A listener in Go: a wrong token ends its process. */
-export function goVotifier(): KnownListener {
+export function goVotifier(tokens: Record<string, string> = { default: TOKEN }): KnownListener {
   return {
     greeting: v2Greeting,
     take(received, challenge) {
-      const judged = judge(received, { challenge });
+      const judged = judge(received, { challenge, tokens });
       if (judged === null) return null;
       return judged === true ? { say: `${OK}\r\n`, ends: 'close' } : { ends: 'die' };
     },
   };
+}
+
+/** A listener behind an HAProxy with `send-proxy`, which writes its header before the bytes of the client. */
+export function behindProxyHeader({ greeting, take }: KnownListener): KnownListener {
+  const header = Buffer.from('PROXY TCP4 203.0.113.7 198.51.100.2 50716 8192\r\n');
+  return { greeting, take: (received, challenge) => take(Buffer.concat([header, received]), challenge) };
 }
 
 /** Makes a fake listen on loopback until the test ends. Returns its port. */

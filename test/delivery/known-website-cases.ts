@@ -142,6 +142,15 @@ export const WEBSITE_CASES: Case[] = [
     { cause: /takes no more requests for now \(HTTP 429, or 503/, advice: /^Raise the limit of the website/ },
   ),
   challenged(
+    '400 to the challenge',
+    ['http-challenge-refused', 'http-unverified'],
+    (response) => void response.writeHead(400).end(),
+    {
+      cause: /^The website refused the challenge with HTTP 400; no vote was posted/,
+      advice: /listener\.challenge/,
+    },
+  ),
+  challenged(
     '503 to the challenge',
     ['http-not-ready', 'http-server'],
     (response) => void response.writeHead(503).end(),
@@ -164,6 +173,10 @@ export const WEBSITE_CASES: Case[] = [
   answering('400 before it took a vote', 400, ['http-votes-refused', 'vote-refused'], {
     cause: /has acknowledged none with its current settings/,
     advice: /^Look into the website’s log for the reason/,
+  }),
+  answering('422 before it took a vote', 422, ['http-votes-refused', 'vote-refused'], {
+    cause: /knows our signature, and refused this player, “TallyportTest” \(HTTP 422\)/,
+    advice: /^Let the website take the player TallyportTest, or wait/,
   }),
   answering('401', 401, ['http-forbidden', 'bad-signature'], {
     cause: /does not accept our signature, or a filter blocks it/,

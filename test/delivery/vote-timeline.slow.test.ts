@@ -291,7 +291,7 @@ describe('A waiting vote says what it waits for', () => {
     bench.clock.move(40 * SECOND);
     await bench.drain();
     expect(await words(vote)).toBe(
-      'Waiting for the listener, which is unreachable. Next test …. The machine answers, but nothing listens on this port, or a firewall rejects the connection. It expires ….',
+      'Waiting for the listener, which is unreachable. Next test …. The machine answers, but nothing listens at this address and port, or a firewall rejects the connection. It expires ….',
     );
   });
 

@@ -80,7 +80,7 @@ test('an owner gets one mail that a listener is paused for a configuration error
     subject: 'Alpha: its vote listener is paused',
   });
   expect(letter?.text).toContain(
-    'its token for our service name “Tallyport” is different. Its answer: “not valid”',
+    'its token for our service name “Tallyport” is different, or it has none for it. Its answer: “not valid”',
   );
   expect(letter?.text).toContain('Copy the token');
   expect(letter?.text).toContain('2 votes are waiting.');
@@ -102,7 +102,7 @@ test('an owner gets a mail when a listener is unreachable for an hour, not soone
   clock.move(2 * SECOND);
   expect(await tell()).toBe(1);
   expect(await tell()).toBe(0);
-  expect((await mails())[0]?.text).toContain('nothing listens on this port');
+  expect((await mails())[0]?.text).toContain('nothing listens at this address and port');
 });
 
 test('a listener that comes and goes gives one mail in a day', async () => {

@@ -124,7 +124,7 @@ test('a paused listener shows the reason, its answer and the fix; resuming sends
   const page = await fixture.read('/listener');
   expect(page).toMatch(/Paused because of an error since \d+ \w+ \d{4}, \d\d:\d\d UTC/);
   expect(page).toContain(
-    'The listener refused the signature: its token for our service name “Tallyport” is different.',
+    'The listener refused the signature: its token for our service name “Tallyport” is different, or it has none for it.',
   );
   expect(page).toMatch(/The listener’s answer: “ [^”]*Signature is not valid/);
   expect(page).toContain(
@@ -146,7 +146,7 @@ test('an unreachable listener shows since when, the cause, the next test and the
   const page = await fixture.read('/listener');
   expect(page).toMatch(/Unreachable since \d+ \w+/);
   expect(page).toContain(
-    'The machine answers, but nothing listens on this port, or a firewall rejects the connection.',
+    'The machine answers, but nothing listens at this address and port, or a firewall rejects the connection.',
   );
   expect(page).toMatch(/Next test (in \d seconds ?|in a few seconds|now), with one vote\./);
   expect(page).toContain('Votes waiting 3 ');

@@ -68,7 +68,7 @@ it('The test of a listener that fetches has one step, and names the program that
     ...came,
     outcome: 'transient',
     confirmed: false,
-    ...faultOf('not-fetched', 'fetch', false),
+    ...faultOf('not-fetched', 'fetch', { isWritten: false, isSlow: false }),
     ...explain('not-fetched', 'fetch'),
   };
   const missed = String(await diagnosisResult(nobody, fetching));

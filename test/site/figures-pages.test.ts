@@ -67,7 +67,7 @@ it('an owner sees rate, times, failures by cause and sources, and when they were
   expect(text).toMatch(/Half arrive within 29\d ms p50 95 % arrive within 13\.\d s p95/);
   expect(text).toContain('Failed 1 1 unconfirmed');
   expect(body).toContain('97 of 100 votes delivered, 1 waiting, 1 unconfirmed, 1 failed');
-  expect(text).toMatch(/nothing listens on this port.* connection-refused 12 /);
+  expect(text).toMatch(/nothing listens at this address and port.* connection-refused 12 /);
   expect(body).toContain(': 100, 40 on the page, 60 through the API');
   expect(body).toMatch(/: 13\.\d s, half of them within 29\d ms/);
   expect(Buffer.byteLength(body)).toBeLessThan(100_000);

@@ -42,7 +42,7 @@ test('an unreachable listener shows the cause, the fix, its waiting votes and th
   expect(text).toContain('Status unreachable');
   expect(text).toMatch(/Since \d+ \w+ \d{4}, \d\d:\d\d UTC/);
   expect(text).toContain(
-    'The machine answers, but nothing listens on this port, or a firewall rejects the connection.',
+    'The machine answers, but nothing listens at this address and port, or a firewall rejects the connection.',
   );
   expect(text).toContain('Check that the game server runs with its vote plugin');
   expect(text).toContain(`Protocol votifier-v2 Address 127.0.0.1:${port}`);
@@ -65,7 +65,7 @@ test('a paused listener shows the reason and its answer; one that answers is act
   const text = await read();
   expect(text).toMatch(/Status paused .* Since \d+ \w+ \d{4}/);
   expect(text).toContain(
-    'The listener refused the signature: its token for our service name “Tallyport” is different.',
+    'The listener refused the signature: its token for our service name “Tallyport” is different, or it has none for it.',
   );
   expect(text).toContain('Signature is not valid');
 });

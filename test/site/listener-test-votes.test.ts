@@ -91,7 +91,7 @@ test('a test vote shows each step, the exact error and the fix, and changes noth
   expect(text).toContain('Greeting passed');
   expect(text).toContain('The test vote did not arrive');
   expect(text).toContain(
-    'The listener refused the signature: its token for our service name “Tallyport” is different.',
+    'The listener refused the signature: its token for our service name “Tallyport” is different, or it has none for it.',
   );
   expect(text).toMatch(/Listener’s answer “ [^”]*Signature is not valid/);
   expect(text).toContain('bad-signature');

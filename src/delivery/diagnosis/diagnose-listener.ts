@@ -12,6 +12,7 @@ import type { DetectedProtocol } from './detect-protocol.ts';
 import { detectService, storeDetected } from './detect-service.ts';
 import { type Diagnosis, faultOf, type OnStep } from './diagnosis.ts';
 import { withServiceName } from './explanations.ts';
+import { isSlowV1 } from './explanations-by-protocol.ts';
 import { type GameAddress, isGamePort } from './game-port.ts';
 import { diagnosisOf } from './last-test.ts';
 import { hasTaken } from './listener-reason.ts';
@@ -80,7 +81,7 @@ async function diagnose(deps: DiagnosisDeps, listener: Listener, about: About): 
   const tested = await sendTestVote(deps, listener, about);
   const found = protocol === 'http' ? null : await detectAfter(deps, listener, tested);
   const hasGamePort = isBecauseOfGamePort(tested, listener, about.game);
-  const result = { ...resultOf(tested, protocol, found), ...(hasGamePort ? { hasGamePort } : {}) };
+  const result = { ...resultOf(tested, listener, found), ...(hasGamePort ? { hasGamePort } : {}) };
   const shown = withoutUntrustedAnswer(result, tested, protocol);
   const { _id, serverId, revision } = listener;
   // Texts are not stored: they are made from the codes later, in the language of the page. If there is a newer test or
@@ -130,7 +131,7 @@ async function diagnoseFetching(
   const take = await awaitTake(deps, listener);
   const { serverId, _id, revision } = listener;
   const code = take ? 'acknowledged' : 'not-fetched';
-  const result = resultOf({ code, reached: 'none', detail: take?.agent }, 'fetch', null);
+  const result = resultOf({ code, reached: 'none', detail: take?.agent }, listener, null);
   const tested = { at: deps.clock.now(), code, result } as const;
   await deps.listeners.updateOne({ serverId, _id, revision }, { $set: { tested } });
   return diagnosisOf(listener, code, result);
@@ -144,12 +145,16 @@ function resultOf(
     words,
     detail,
   }: Pick<Outcome, 'code' | 'reached' | 'words'> & { detail?: string | undefined },
-  protocol: Protocol,
+  listener: Listener,
   found: DetectedProtocol | null,
 ): ListenerTestResult {
+  const { protocol } = listener;
   // For a website, `greeted` means that the connection was ready, and the challenge or the vote was sent.
-  const isSent = reached === 'written' || (protocol === 'http' && reached === 'greeted');
-  const { fault, step } = found ? { fault: found.fault, step: 'greeting' } : faultOf(code, protocol, isSent);
+  const isWritten = reached === 'written' || (protocol === 'http' && reached === 'greeted');
+  const isSlow = isSlowV1({ code, hasTaken: hasTaken(listener), detail }, protocol);
+  const { fault, step } = found
+    ? { fault: found.fault, step: 'greeting' }
+    : faultOf(code, protocol, { isWritten, isSlow });
   const reply = found ? readable(found.reply) : words;
   return { step, ...(fault ? { fault } : {}), ...(reply ? { reply } : {}), ...(detail ? { detail } : {}) };
 }

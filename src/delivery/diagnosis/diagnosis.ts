@@ -62,6 +62,7 @@ export const FAULTS = {
   'certificate-self-signed': ['tls-server', 'greeting'],
   'certificate-incomplete': ['tls-server', 'greeting'],
   'http-unverified': ['http-unverified', 'acknowledgement'],
+  'http-challenge-refused': ['http-unverified', 'acknowledgement'],
   'challenge-surrounded': ['http-unverified', 'acknowledgement'],
   'challenge-quoted': ['http-unverified', 'acknowledgement'],
   'challenge-compressed': ['http-unverified', 'acknowledgement'],
@@ -103,14 +104,18 @@ export const FAULTS = {
 type Faults = typeof FAULTS;
 export type Fault = Faults[keyof Faults][0] | OtherService;
 
-/** The fault of an outcome, null if it is not a known fault, and the step at which the test vote stopped. */
+/**
+ * The fault of an outcome, null if it is not a known fault, and the step at which the test vote stopped.
+ *
+ * @param isSlow - whether a v1 listener that neither answers nor closes the connection is slow (`isSlowV1`); otherwise
+ *   its key is probably different
+ */
 export function faultOf(
   code: OutcomeCode,
   protocol: Protocol,
-  isWritten: boolean,
+  { isWritten, isSlow }: { isWritten: boolean; isSlow: boolean },
 ): { fault: Fault | null; step: DiagnosisStep } {
-  // If a v1 listener neither answers nor closes the connection, its key is probably different.
-  const cause = code === 'no-answer' && protocol === 'votifier-v1' ? 'key-invalid' : code;
+  const cause = code === 'no-answer' && protocol === 'votifier-v1' && !isSlow ? 'key-invalid' : code;
   if (isFault(cause)) {
     const [fault, step = isWritten ? 'acknowledgement' : 'greeting'] = FAULTS[cause];
     return { fault, step };

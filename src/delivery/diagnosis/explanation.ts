@@ -7,3 +7,6 @@ export type Explanation = { cause: Text; advice: Text };
 export function explanation(cause: PlainMessage, advice: PlainMessage): Explanation {
   return { cause: defineMessage(cause), advice: defineMessage(advice) };
 }
+
+/** The advice where there is none. */
+export const NOTHING_TO_DO = defineMessage('There is nothing to do.');

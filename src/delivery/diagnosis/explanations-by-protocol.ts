@@ -1,3 +1,4 @@
+import type { Protocol } from '../../listeners/listener.ts';
 import type { OutcomeCode } from '../../listeners/outcomes.ts';
 import { type Explanation, explanation } from './explanation.ts';
 
@@ -12,7 +13,7 @@ export const V1_TEXTS: ProtocolTexts = {
   ),
   'no-answer': explanation(
     'The vote was sent, and the listener kept the connection open without an answer, as some listeners do when they cannot decrypt a vote or when a plugin that takes votes hangs; it may have arrived all the same.',
-    'Compare the public key with the plugin’s own (rsa/public.key) and set the listener again with it; if it is right, look for an error of the vote plugin in the game server’s log.',
+    'Compare the public key with the plugin’s own (rsa/public.key) and set the listener again with it; if it is the same already, restart the game server, because the plugin reads it only at its start, and look for an error of the vote plugin in its log.',
   ),
   'never-acknowledged': explanation(
     'The listener has taken no vote with its current settings, and gave no answer to the last one, as happens with a wrong public key, when a plugin that takes votes hangs or fails, and at a filter; other votes wait.',
@@ -20,8 +21,31 @@ export const V1_TEXTS: ProtocolTexts = {
   ),
 };
 
+/**
+ * For Votifier v1 without an answer, if a different key is not the likelier cause (`isSlowV1`).
+ */
+export const SLOW_V1 = explanation(
+  'The vote was sent, and the listener kept the connection open without an answer: a plugin that takes votes is slow or hangs, the server is overloaded, or a filter drops the vote or the answer; it may have arrived all the same.',
+  'Look in the game server’s log for a plugin that takes votes and is slow or hangs, and check the server’s load and the filters before it; if there is nothing, compare the public key with the plugin’s own (rsa/public.key).',
+);
+
+/** What an attempt without an answer says of a v1 listener that greeted as one of v2, such as NuVotifier. */
+export const GREETS_AS_V2 = 'It greets as Votifier v2.';
+
+/**
+ * Whether a v1 listener without an answer is slow rather than has another key: it took votes before, or it greets as
+ * NuVotifier does, which closes the connection at once if it cannot decrypt a vote.
+ */
+export function isSlowV1(
+  { code, hasTaken, detail }: { code: OutcomeCode; hasTaken: boolean; detail?: string | undefined },
+  protocol: Protocol | undefined,
+): boolean {
+  return protocol === 'votifier-v1' && code === 'no-answer' && (hasTaken || detail === GREETS_AS_V2);
+}
+
 /** For an HTTP listener: a website with a URL. It has neither a vote plugin nor a token. */
 export const HTTP_TEXTS: ProtocolTexts = {
+  acknowledged: explanation('The listener took the vote and said so.', 'There is nothing to do.'),
   'vote-refused': explanation(
     'The website refused this vote, though it has taken others.',
     'Look into the website’s log for the reason of its status, correct it, and resend the vote.',
@@ -96,7 +120,11 @@ export const HTTP_TEXTS: ProtocolTexts = {
 export const PROVEN_TEXTS: ProtocolTexts = {
   'connection-refused': explanation(
     'The machine answers, but nothing listens any more on the port that has taken votes before, or a firewall rejects the connection.',
-    'Check that the game server runs with its vote plugin, and that no firewall rejects connections to the port.',
+    'Check that the game server runs with its vote plugin, whose log does not say “not able to bind”, and that no firewall rejects connections to the port.',
+  ),
+  'connect-timeout': explanation(
+    'Nothing answered at the listener’s address and port, which has taken votes before: the game server hangs or is overloaded, or its machine is off; more rarely a firewall drops the connection.',
+    'Check the game server’s load, and its log for a hang, and restart it if it hangs; then check the firewall and the hosting panel.',
   ),
   silent: explanation(
     'The listener took the connection and then said nothing, though it has taken votes before: the vote plugin hangs, or a filter holds the connection back.',

@@ -1,15 +1,27 @@
 import { defineMessage, filled } from '../../language/t.ts';
 import type { Protocol } from '../../listeners/listener.ts';
-import { hasNotGreeted, type OtherService, type OutcomeCode } from '../../listeners/outcomes.ts';
+import {
+  hasNotGreeted,
+  type OtherService,
+  type Outcome,
+  type OutcomeCode,
+} from '../../listeners/outcomes.ts';
 import { type Explanation, explanation } from './explanation.ts';
-import { FETCH_TEXTS, HTTP_TEXTS, PROVEN_TEXTS, V1_TEXTS } from './explanations-by-protocol.ts';
+import {
+  FETCH_TEXTS,
+  HTTP_TEXTS,
+  isSlowV1,
+  PROVEN_TEXTS,
+  SLOW_V1,
+  V1_TEXTS,
+} from './explanations-by-protocol.ts';
 import { WEBSITE_EXPLANATIONS } from './website-explanations.ts';
 
 /** If another service answers in place of a Votifier listener: the explanation, by the fault code of that service. */
 export const SERVICE_EXPLANATIONS: Record<OtherService, Explanation> = {
   'http-server': explanation(
     'A website answers here, not a vote listener.',
-    'Set the port from the vote plugin’s configuration, usually 8192.',
+    'Set the port from the vote plugin’s configuration, usually 8192; if it is this one, another program has taken it, and the plugin’s log says “not able to bind”.',
   ),
   'minecraft-server': explanation(
     'This is the port that players join on, not the one of the vote plugin.',
@@ -25,16 +37,19 @@ export const SERVICE_EXPLANATIONS: Record<OtherService, Explanation> = {
   ),
   'other-protocol': explanation(
     'Something other than a Votifier listener answers at this address and port.',
-    'Set the port of the vote plugin (usually 8192), not the game’s or a website’s, and let no proxy speak before the listener.',
+    'Set the port of the vote plugin (usually 8192), not the game’s or a website’s, and let no proxy speak before the listener; if it is the plugin’s port, another program has taken it, and the plugin’s log says “not able to bind”.',
   ),
 };
 
 /** What each outcome means for a server's owner, and how to correct it. Some protocols have other texts (`explain`). */
 export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
-  acknowledged: explanation('The listener took the vote and said so.', 'There is nothing to do.'),
+  acknowledged: explanation(
+    'The listener took the vote and said so.',
+    'There is nothing to do; if the vote does not reach the game, look behind the listener: at the plugin that takes its votes, and at the server to which a proxy forwards them.',
+  ),
   'sent-not-confirmed': explanation(
-    'The vote was sent, and the listener closed the connection without an error; many Votifier v1 listeners say no more than that, even when the key is wrong or a plugin that takes votes fails.',
-    'If votes do not arrive in the game, compare the public key with the plugin’s own, look for an error in the game server’s log and see that the plugin takes v1, or change to Votifier v2, which can confirm.',
+    'The vote was sent, and the listener closed the connection without an error; many Votifier v1 listeners say no more than that, even when the key is wrong, a plugin that takes votes fails, or a proxy puts a PROXY header before the vote.',
+    'If votes do not arrive in the game, compare the public key with the plugin’s own (restart the game server if it is the same), look for an error in the game server’s log, see that the plugin takes v1 and that no proxy sends the PROXY protocol, or change to Votifier v2, which can confirm.',
   ),
 
   'dns-not-found': explanation(
@@ -46,11 +61,11 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
     'Check that the domain’s name servers work, or set the listener to its IP address.',
   ),
   'connection-refused': explanation(
-    'The machine answers, but nothing listens on this port, or a firewall rejects the connection.',
-    'Check that the game server runs with its vote plugin, that the port is the one of the plugin’s configuration (usually 8192), not the game’s, and that no firewall rejects connections to it.',
+    'The machine answers, but nothing listens at this address and port, or a firewall rejects the connection.',
+    'Check that the game server runs with its vote plugin, that the port is the one of the plugin’s configuration (usually 8192), not the game’s, that the plugin listens at 0.0.0.0 and its log does not say “not able to bind”, and that no firewall rejects connections to it.',
   ),
   'refused-over-ipv6': explanation(
-    'The machine answers over IPv6, but nothing listens on this port there, or a firewall rejects the connection.',
+    'The machine answers over IPv6, but nothing listens at this address and port there, or a firewall rejects the connection.',
     'Check that the program that takes the votes runs and listens over IPv6 too, and that no firewall rejects it, or remove the IPv6 address (AAAA record) of the host.',
   ),
   'firewall-rejected': explanation(
@@ -70,8 +85,8 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
     'Check that the port is the vote plugin’s, not the game’s, look in the game server’s log whether the plugin hangs, and let no proxy or DDoS filter be in front of it.',
   ),
   'closed-before-greeting': explanation(
-    'The connection was closed before the listener greeted.',
-    'Check the game server’s log, and that no proxy, DDoS filter or address limit ends connections to the vote port.',
+    'The connection was closed before the listener greeted: mostly it is the port of a container or tunnel with nothing behind it, or a filter or limit ends it.',
+    'Check that the game server runs with its vote plugin, that the container or tunnel leads to the plugin’s port, and that no proxy, DDoS filter or address limit ends connections to it.',
   ),
   'closed-before-written': explanation(
     'The listener greeted and then closed the connection before the vote was sent.',
@@ -91,16 +106,16 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   ),
 
   'closed-without-answer': explanation(
-    'The vote was sent, and the listener closed the connection without an answer, as some listeners do on a wrong token, when a plugin that takes votes fails, or at a limit of the plugin or of a filter; it may have arrived all the same.',
-    'Look for an error in the game server’s log first; if there is none, copy the token from the vote plugin’s configuration once more, set the listener again with it, and check the limits of the plugin and of filters.',
+    'The vote was sent, and the listener closed the connection without an answer, as some listeners do on a wrong token or without one for our service name, when a plugin that takes votes fails, at a limit of the plugin or of a filter, or behind a proxy that puts a PROXY header before the vote; it may have arrived all the same.',
+    'Look for an error in the game server’s log first (if a vote plugin is “not able to bind”, another one has its port); if there is none, copy the token for our service name or “default” from the vote plugin’s configuration once more, add one if there is neither, restart the game server if it is the same, set the listener again with it, and check the limits of the plugin, filters, and the PROXY protocol of a proxy.',
   ),
   reset: explanation(
     'The vote was sent, and the connection broke before an answer came, so the vote may have arrived.',
     'Check that the game server did not stop at that moment and that no proxy or filter cuts connections to the vote port.',
   ),
   'no-answer': explanation(
-    'The vote was sent, and no answer came in time, so the vote may have arrived.',
-    'Look in the game server’s log for an error of the vote plugin, or for a plugin that takes its votes and hangs or is slow, and check the server’s load.',
+    'The vote was sent, and no answer came in time, as when a plugin that takes votes hangs or is slow, or a filter drops the vote or the answer, so the vote may have arrived.',
+    'Look in the game server’s log for an error of the vote plugin, or for a plugin that takes its votes and hangs or is slow, check the server’s load, and let no filter hold back what is sent or answered.',
   ),
   'garbage-answer': explanation(
     'The vote was sent, and the answer is not a Votifier answer, so the vote may have arrived.',
@@ -116,16 +131,16 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   ),
 
   'bad-signature': explanation(
-    'The listener refused the signature: its token for our service name is different.',
-    'Copy the token for our service name, or for “default” if it has none of its own, from the vote plugin’s configuration once more and set the listener again with it.',
+    'The listener refused the signature: its token for our service name is different, or it has none for it.',
+    'Copy the token for our service name, or for “default” if it has none of its own, from the vote plugin’s configuration once more and set the listener again with it; if there is neither, add one; if yours is the same already, restart the game server, because the plugin reads it only at its start.',
   ),
   'unknown-service': explanation(
     'The listener has no token for our service name.',
-    'Add a token for our service name, or one for “default”, to the vote plugin’s configuration and set it here.',
+    'Add a token for our service name, or one for “default”, to the vote plugin’s configuration, restart the game server, and set the token here.',
   ),
   'key-invalid': explanation(
     'The listener could not decrypt the vote: its key is different.',
-    'Copy the public key from the vote plugin’s folder once more (rsa/public.key) and set the listener again with it.',
+    'Copy the public key from the vote plugin’s folder once more (rsa/public.key) and set the listener again with it; if it is the same already, restart the game server, because the plugin reads it only at its start.',
   ),
   'not-votifier': SERVICE_EXPLANATIONS['other-protocol'],
   'v1-only': explanation(
@@ -145,8 +160,8 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
     'Read the reason in the timelines of these votes, correct it, and resume the listener.',
   ),
   'never-acknowledged': explanation(
-    'The listener has taken no vote with its current settings, and gave no answer to the last one, as happens when a plugin that takes votes hangs or fails, at a limit or filter, and with a wrong token; other votes wait.',
-    'Look for an error in the game server’s log first; if there is none, copy the token from the vote plugin’s configuration once more and set the listener again with it; if it is right, resume the listener.',
+    'The listener has taken no vote with its current settings, and gave no answer to the last one, as happens when a plugin that takes votes hangs or fails, at a limit, filter or proxy, and with a wrong token or none for our service name; other votes wait.',
+    'Look for an error in the game server’s log first; if there is none, copy the token for our service name or “default” from the vote plugin’s configuration once more, add one if there is neither, and set the listener again with it; if it is the same already, restart the game server and resume the listener.',
   ),
 
   'name-too-long': explanation(
@@ -199,16 +214,16 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
 const NAMED = {
   'bad-signature': {
     cause: defineMessage(
-      'The listener refused the signature: its token for our service name “{service}” is different.',
+      'The listener refused the signature: its token for our service name “{service}” is different, or it has none for it.',
     ),
     advice: defineMessage(
-      'Copy the token for our service name “{service}”, or for “default” if it has none of its own, from the vote plugin’s configuration once more and set the listener again with it.',
+      'Copy the token for our service name “{service}”, or for “default” if it has none of its own, from the vote plugin’s configuration once more and set the listener again with it; if there is neither, add one for “{service}”; if yours is the same already, restart the game server, because the plugin reads it only at its start.',
     ),
   },
   'unknown-service': {
     cause: defineMessage('The listener has no token for our service name “{service}”.'),
     advice: defineMessage(
-      'Add a token for our service name “{service}”, or one for “default”, to the vote plugin’s configuration and set it here.',
+      'Add a token for our service name “{service}”, or one for “default”, to the vote plugin’s configuration, restart the game server, and set the token here.',
     ),
   },
 };
@@ -227,8 +242,18 @@ export function withServiceName<T extends Explanation>(explained: T, serviceName
   return code ? { ...explained, ...namedText(code, serviceName) } : explained;
 }
 
-/** What is known of a listener whose outcome is explained. */
-export type Known = {
+/** If the listener took a vote whose name is longer than the names of Minecraft. */
+const TAKEN_WITH_A_LONG_NAME = explanation(
+  'The listener took the vote and said so, but its name has over 16 characters, to which some listeners cut it (VotifierPlus, Votifier 1.9).',
+  'If the player gets no reward, let them vote with the name that they have in the game.',
+);
+/** The longest name of Minecraft, in UTF-16 code units. */
+const LONGEST_NAME = 16;
+
+/** What is known of an attempt and of its listener. */
+export type Known = Partial<Pick<Outcome, 'words' | 'detail'>> & {
+  /** The player of the vote. */
+  username?: string;
   /** Whether the listener has taken a vote or a test vote with its current settings, so that its port must be right. */
   hasTaken?: boolean;
   serviceName?: string | undefined;
@@ -236,15 +261,25 @@ export type Known = {
   service?: OtherService | null | undefined;
 };
 
+/** The explanation with the status of a website that refused the challenge: its words begin with it. */
+function refusedChallenge(code: OutcomeCode, words = ''): Explanation | undefined {
+  const status = code === 'http-challenge-refused' && /^HTTP (\d{3})/.exec(words)?.[1];
+  if (!status) return undefined;
+  const cause = defineMessage('The website refused the challenge with HTTP {status}; no vote was posted.');
+  return { ...EXPLANATIONS[code], cause: filled(cause, { status }) };
+}
+
 /** The explanation of an outcome for a listener of this protocol. What is known of the listener may change it. */
 export function explain(
   code: OutcomeCode,
   protocol: Protocol | undefined,
-  { hasTaken = false, serviceName, service }: Known = {},
+  { hasTaken = false, serviceName, service, username = '', words, detail }: Known = {},
 ): Explanation {
-  if (protocol === 'http') return HTTP_TEXTS[code] ?? EXPLANATIONS[code];
+  if (protocol === 'http') return refusedChallenge(code, words) ?? HTTP_TEXTS[code] ?? EXPLANATIONS[code];
   if (protocol === 'fetch') return FETCH_TEXTS[code] ?? EXPLANATIONS[code];
   if (service && !hasTaken && hasNotGreeted(code)) return SERVICE_EXPLANATIONS[service];
+  if (code === 'acknowledged' && username.length > LONGEST_NAME) return TAKEN_WITH_A_LONG_NAME;
+  if (isSlowV1({ code, hasTaken, detail }, protocol)) return SLOW_V1;
   const proven = hasTaken ? PROVEN_TEXTS[code] : undefined;
   const isNamed = code === 'bad-signature' || code === 'unknown-service';
   const named = serviceName && isNamed ? namedText(code, serviceName) : undefined;

@@ -37,14 +37,24 @@ const FETCHED = explanation('Votes were fetched while the test waited.', 'There 
 function explanationOf(
   listener: Tested,
   code: OutcomeCode,
-  { fault, hasGamePort }: ListenerTestResult,
+  { fault, hasGamePort, reply, detail }: ListenerTestResult,
 ): Explanation {
   const { protocol } = listener;
   if (protocol === 'fetch' && code === 'acknowledged') return FETCHED;
   if (hasGamePort) return GAME_PORT;
   if (protocol !== 'http' && isOtherService(fault)) return SERVICE_EXPLANATIONS[fault];
-  return { ...explain(code, protocol, { hasTaken: hasTaken(listener) }), ...testAdvice(code) };
+  if (protocol === 'http' && REFUSALS.has(code) && reply?.startsWith('HTTP 422')) return REFUSED_TEST_PLAYER;
+  const said = { ...(reply ? { words: reply } : {}), ...(detail ? { detail } : {}) };
+  return { ...explain(code, protocol, { hasTaken: hasTaken(listener), ...said }), ...testAdvice(code) };
 }
+
+const REFUSALS: ReadonlySet<OutcomeCode> = new Set(['vote-refused', 'http-votes-refused']);
+
+/** The explanation if a website refused the content of the test vote, after it repeated the challenge. */
+const REFUSED_TEST_PLAYER = explanation(
+  'The website knows our signature, and refused this player, “TallyportTest” (HTTP 422).',
+  'Let the website take the player TallyportTest, or wait for the vote of a player whom it knows; resume the listener if it is paused.',
+);
 
 function isOtherService(fault: string | null | undefined): fault is OtherService {
   return OTHER_SERVICES.some((service) => service === fault);

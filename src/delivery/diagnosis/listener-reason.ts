@@ -40,8 +40,12 @@ export const REASON_FIELDS = {
 export type Explained = Taken & Partial<Pick<Listener, 'protocol' | 'serviceName' | 'detected'>>;
 type Taken = Partial<Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'tested' | 'updatedAt'>>;
 
-export function explainFor(listener: Explained, code: OutcomeCode): Explanation {
-  return explain(code, listener.protocol, knownOf(listener));
+export function explainFor(
+  listener: Explained,
+  code: OutcomeCode,
+  said: Pick<Known, 'words' | 'detail'> = {},
+): Explanation {
+  return explain(code, listener.protocol, { ...knownOf(listener), ...said });
 }
 
 /** What is known of a listener with its current settings. */
@@ -69,6 +73,7 @@ function reason(
   since: Date,
   listener: Explained,
 ): ListenerReason {
-  const explained = code ? { code, ...explainFor(listener, code) } : PAUSED_BY_OWNER;
-  return { ...explained, ...(words ? { words } : {}), ...(detail ? { detail } : {}), since };
+  const said = { ...(words ? { words } : {}), ...(detail ? { detail } : {}) };
+  const explained = code ? { code, ...explainFor(listener, code, said) } : PAUSED_BY_OWNER;
+  return { ...explained, ...said, since };
 }

@@ -94,6 +94,10 @@ export const WEBSITE_EXPLANATIONS = {
     'The website answered a signed challenge and did not repeat it, so it may not want votes; none was posted.',
     'Check that the URL leads to the program that takes the votes, and let it answer a message of the type listener.challenge with its challenge, as the example on the listener’s page shows; then send a test vote, and resume the listener if it is paused.',
   ),
+  'http-challenge-refused': explanation(
+    'The website refused the challenge; no vote was posted.',
+    'Let the program that takes the votes accept a message of the type listener.challenge and answer it with its challenge, as the example on the listener’s page shows; look into the website’s log for the reason of its status.',
+  ),
   'challenge-upgraded': explanation(
     'The website answered the challenge that it changes the protocol (HTTP 101), which Tallyport did not ask for; no vote was posted.',
     'Check that the URL leads to what takes the votes, not to a WebSocket, and answer with a status of 200 to 299.',

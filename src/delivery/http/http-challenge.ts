@@ -80,7 +80,7 @@ const NOTHING_SENT: Partial<Record<OutcomeCode, OutcomeCode>> = {
   'http-upgraded': 'challenge-upgraded',
   'http-headers-too-long': 'challenge-headers-too-long',
   'http-limited': 'challenge-limited',
-  'vote-refused': 'http-unverified',
+  'vote-refused': 'http-challenge-refused',
   'http-unavailable': 'http-not-ready',
   'stopped-while-waiting': 'stopped-before-written',
 };

@@ -143,7 +143,7 @@ function whyFailed({ attempts, events }: Delivery): Pick<Failed, 'why' | 'cause'
 function eventsOf(vote: Vote, exclusions: VoteExclusion[], listener: Explained | null): TimelineEvent[] {
   const { delivery, cooldownEndedAt, claim } = vote;
   const older = olderAttempts(vote);
-  const attempts = attemptEvents(delivery, listener);
+  const attempts = attemptEvents(vote, listener);
   const events: TimelineEvent[] = [
     { kind: isImported(vote) ? 'imported' : 'accepted', at: vote.votedAt },
     ...(older ? [older] : []),
@@ -170,13 +170,13 @@ function plainEvent({ kind, at, by, byId, from, mayArriveTwice }: Delivery['even
   return { kind, at, ...who, from: from ?? null, mayArriveTwice: mayArriveTwice ?? null };
 }
 
-function attemptEvents(delivery: Delivery, listener: Explained | null): AttemptEvent[] {
+function attemptEvents({ delivery, username }: Vote, listener: Explained | null): AttemptEvent[] {
   let number = olderCount(delivery);
   return delivery.attempts.map((attempt, index) => {
     const counted = counts(attempt);
     if (counted) number += 1;
     const { id, at, test, protocol, worker, wokenBy, relayed, lateAt } = attempt;
-    const end = endOf(attempt, knownAt(listener, at));
+    const end = endOf(attempt, { ...knownAt(listener, at), username });
     return {
       kind: 'attempt',
       at,
@@ -224,6 +224,6 @@ function endOf(
     words: words ?? null,
     detail: detail ?? null,
     durationMs: durationMs ?? null,
-    ...explain(code, protocol, known),
+    ...explain(code, protocol, { ...known, ...(words ? { words } : {}), ...(detail ? { detail } : {}) }),
   };
 }

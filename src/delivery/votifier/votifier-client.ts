@@ -12,6 +12,7 @@ import {
 } from '../connection.ts';
 import type { Destination } from '../destination.ts';
 import type { OnStep } from '../diagnosis/diagnosis.ts';
+import { GREETS_AS_V2 } from '../diagnosis/explanations-by-protocol.ts';
 import { assertSendable, type ForwardedVote } from '../vote-message.ts';
 import { type Greeting, isGreetingStart, readGreeting } from './votifier-greeting.ts';
 import { v1Block } from './votifier-v1.ts';
@@ -108,7 +109,9 @@ async function exchange(
   options.onStep?.('key-or-token');
   connection.write(frame);
   options.onStep?.('acknowledgement');
-  return readAnswerFrom(connection, target, vote, options);
+  const end = await readAnswerFrom(connection, target, vote, options);
+  const isV1 = target.protocol === 'votifier-v1' && greeting.version === 2;
+  return isV1 && end.code === 'no-answer' ? { ...end, detail: GREETS_AS_V2 } : end;
 }
 
 type Welcome = Exclude<Greeting, { notVotifier: string }>;

@@ -36,8 +36,8 @@ export const OUTCOMES = {
   'Check the spelling of the host and its DNS records, or set the listener to its IP address.':
     'Prüfe die Schreibweise des Hosts und seine DNS-Einträge, oder stelle den Listener auf seine IP-Adresse.',
   'A website answers here, not a vote listener.': 'Hier antwortet eine Website, kein Vote-Listener.',
-  'Set the port from the vote plugin’s configuration, usually 8192.':
-    'Stelle den Port aus der Konfiguration des Vote-Plugins ein, meist 8192.',
+  'Set the port from the vote plugin’s configuration, usually 8192; if it is this one, another program has taken it, and the plugin’s log says “not able to bind”.':
+    'Stelle den Port aus der Konfiguration des Vote-Plugins ein, meist 8192; ist es dieser, hat ihn ein anderes Programm belegt, und das Log des Plugins sagt „not able to bind“.',
   'This is the port that players join on, not the one of the vote plugin.':
     'Das ist der Port, über den Spieler beitreten, nicht der des Vote-Plugins.',
   'Something here speaks TLS, which no Votifier does: a website, or a proxy with a certificate.':
@@ -48,23 +48,49 @@ export const OUTCOMES = {
     'Ein Proxy vor dem Listener spricht das PROXY-Protokoll, das Vote-Seiten nicht sprechen.',
   'Switch the PROXY protocol off for the vote port (in the plugin, HAProxy or the DDoS protection), or set the port behind it.':
     'Schalte das PROXY-Protokoll für den Vote-Port ab (im Plugin, in HAProxy oder im DDoS-Schutz), oder stelle den Port dahinter ein.',
-  'Copy the token for our service name, or for “default” if it has none of its own, from the vote plugin’s configuration once more and set the listener again with it.':
-    'Kopiere das Token für unseren Dienstnamen, oder das für „default“, wenn er kein eigenes hat, noch einmal aus der Konfiguration des Vote-Plugins, und stelle den Listener damit neu ein.',
+  'Copy the token for our service name, or for “default” if it has none of its own, from the vote plugin’s configuration once more and set the listener again with it; if there is neither, add one; if yours is the same already, restart the game server, because the plugin reads it only at its start.':
+    'Kopiere das Token für unseren Dienstnamen, oder das für „default“, wenn er kein eigenes hat, noch einmal aus der Konfiguration des Vote-Plugins, und stelle den Listener damit neu ein; gibt es keines von beiden, füge eines hinzu; ist es schon dasselbe, starte den Spielserver neu, denn das Plugin liest es nur beim Start.',
+  'Set the port from the vote plugin’s configuration, usually 8192.':
+    'Stelle den Port aus der Konfiguration des Vote-Plugins ein, meist 8192.',
+  'There is nothing to do; if the vote does not reach the game, look behind the listener: at the plugin that takes its votes, and at the server to which a proxy forwards them.':
+    'Es ist nichts zu tun; kommt die Stimme im Spiel nicht an, sieh hinter dem Listener nach: bei dem Plugin, das seine Stimmen nimmt, und bei dem Server, an den ein Proxy sie weitergibt.',
+  'The listener took the vote and said so, but its name has over 16 characters, to which some listeners cut it (VotifierPlus, Votifier 1.9).':
+    'Der Listener hat die Stimme angenommen und es gesagt, aber ihr Name hat über 16 Zeichen, auf die ihn manche kürzen (VotifierPlus, Votifier 1.9).',
+  'If the player gets no reward, let them vote with the name that they have in the game.':
+    'Bekommt der Spieler keine Belohnung, lass ihn mit dem Namen abstimmen, den er im Spiel hat.',
+  'The vote was sent, and the listener kept the connection open without an answer: a plugin that takes votes is slow or hangs, the server is overloaded, or a filter drops the vote or the answer; it may have arrived all the same.':
+    'Die Stimme wurde gesendet, und der Listener hielt die Verbindung ohne Antwort offen: Ein Plugin ist langsam oder hängt, das Stimmen annimmt, der Server ist überlastet, oder ein Filter verwirft die Stimme oder die Antwort; sie ist vielleicht trotzdem angekommen.',
+  'Look in the game server’s log for a plugin that takes votes and is slow or hangs, and check the server’s load and the filters before it; if there is nothing, compare the public key with the plugin’s own (rsa/public.key).':
+    'Suche im Log des Spielservers nach einem Plugin, das Stimmen annimmt und langsam ist oder hängt, und prüfe die Last des Servers und die Filter davor; ist dort nichts, vergleiche den öffentlichen Schlüssel mit dem des Plugins (rsa/public.key).',
+  'Nothing answered at the listener’s address and port, which has taken votes before: the game server hangs or is overloaded, or its machine is off; more rarely a firewall drops the connection.':
+    'Unter der Adresse und dem Port des Listeners, der schon Stimmen angenommen hat, antwortet nichts: Der Spielserver hängt oder ist überlastet, oder seine Maschine ist aus; seltener verwirft eine Firewall die Verbindung.',
+  'Check the game server’s load, and its log for a hang, and restart it if it hangs; then check the firewall and the hosting panel.':
+    'Prüfe die Last des Spielservers, und sein Log darauf, ob er hängt, und starte ihn dann neu; prüfe danach die Firewall und das Panel deines Hosters.',
+  'The website refused the challenge with HTTP {status}; no vote was posted.':
+    'Die Website hat die Challenge mit HTTP {status} abgelehnt; es wurde keine Stimme gesendet.',
+  'The website refused the challenge; no vote was posted.':
+    'Die Website hat die Challenge abgelehnt; es wurde keine Stimme gesendet.',
+  'Let the program that takes the votes accept a message of the type listener.challenge and answer it with its challenge, as the example on the listener’s page shows; look into the website’s log for the reason of its status.':
+    'Lass das Programm, das die Stimmen annimmt, eine Nachricht vom Typ listener.challenge annehmen und mit ihrer Challenge beantworten, wie das Beispiel auf der Seite des Listeners zeigt; sieh im Log der Website nach dem Grund ihres Status.',
+  'The website knows our signature, and refused this player, “TallyportTest” (HTTP 422).':
+    'Die Website kennt unsere Signatur und hat diesen Spieler, „TallyportTest“, abgelehnt (HTTP 422).',
+  'Let the website take the player TallyportTest, or wait for the vote of a player whom it knows; resume the listener if it is paused.':
+    'Lass die Website den Spieler TallyportTest annehmen, oder warte auf die Stimme eines Spielers, den sie kennt; setze den Listener fort, wenn er pausiert.',
   'There is nothing to do.': 'Es ist nichts zu tun.',
   'The listener took the vote and said so.': 'Der Listener hat die Stimme angenommen und es gesagt.',
-  'The vote was sent, and the listener closed the connection without an error; many Votifier v1 listeners say no more than that, even when the key is wrong or a plugin that takes votes fails.':
-    'Die Stimme wurde gesendet, und der Listener hat die Verbindung ohne Fehler geschlossen; viele Votifier-v1-Listener sagen nicht mehr, auch wenn der Schlüssel falsch ist oder ein Plugin scheitert, das Stimmen annimmt.',
-  'If votes do not arrive in the game, compare the public key with the plugin’s own, look for an error in the game server’s log and see that the plugin takes v1, or change to Votifier v2, which can confirm.':
-    'Kommen Stimmen im Spiel nicht an, vergleiche den öffentlichen Schlüssel mit dem des Plugins, suche im Log des Spielservers nach einem Fehler und sieh nach, ob das Plugin v1 annimmt, oder wechsle zu Votifier v2, das bestätigen kann.',
+  'The vote was sent, and the listener closed the connection without an error; many Votifier v1 listeners say no more than that, even when the key is wrong, a plugin that takes votes fails, or a proxy puts a PROXY header before the vote.':
+    'Die Stimme wurde gesendet, und der Listener hat die Verbindung ohne Fehler geschlossen; viele Votifier-v1-Listener sagen nicht mehr, auch wenn der Schlüssel falsch ist, ein Plugin scheitert, das Stimmen annimmt, oder ein Proxy einen PROXY-Kopf vor die Stimme setzt.',
+  'If votes do not arrive in the game, compare the public key with the plugin’s own (restart the game server if it is the same), look for an error in the game server’s log, see that the plugin takes v1 and that no proxy sends the PROXY protocol, or change to Votifier v2, which can confirm.':
+    'Kommen Stimmen im Spiel nicht an, vergleiche den öffentlichen Schlüssel mit dem des Plugins (ist es derselbe, starte den Spielserver neu), suche im Log des Spielservers nach einem Fehler, sieh nach, ob das Plugin v1 annimmt und kein Proxy das PROXY-Protokoll sendet, oder wechsle zu Votifier v2, das bestätigen kann.',
   'The listener’s host name has no address.': 'Der Hostname des Listeners hat keine Adresse.',
   'The name servers of the listener’s host gave no answer in time.':
     'Die Nameserver des Hosts gaben nicht rechtzeitig Antwort.',
   'Check that the domain’s name servers work, or set the listener to its IP address.':
     'Prüfe, ob die Nameserver der Domain funktionieren, oder stelle den Listener auf seine IP-Adresse.',
-  'The machine answers, but nothing listens on this port, or a firewall rejects the connection.':
-    'Die Maschine antwortet, aber an diesem Port lauscht nichts, oder eine Firewall weist die Verbindung ab.',
-  'Check that the game server runs with its vote plugin, that the port is the one of the plugin’s configuration (usually 8192), not the game’s, and that no firewall rejects connections to it.':
-    'Prüfe, ob der Spielserver mit seinem Vote-Plugin läuft, ob der Port der aus der Konfiguration des Plugins ist (meist 8192), nicht der des Spiels, und ob keine Firewall Verbindungen dorthin abweist.',
+  'The machine answers, but nothing listens at this address and port, or a firewall rejects the connection.':
+    'Die Maschine antwortet, aber unter dieser Adresse und diesem Port lauscht nichts, oder eine Firewall weist die Verbindung ab.',
+  'Check that the game server runs with its vote plugin, that the port is the one of the plugin’s configuration (usually 8192), not the game’s, that the plugin listens at 0.0.0.0 and its log does not say “not able to bind”, and that no firewall rejects connections to it.':
+    'Prüfe, ob der Spielserver mit seinem Vote-Plugin läuft, ob der Port der aus der Konfiguration des Plugins ist (meist 8192), nicht der des Spiels, ob das Plugin unter 0.0.0.0 lauscht und sein Log nicht „not able to bind“ sagt, und ob keine Firewall Verbindungen dorthin abweist.',
   'A firewall rejects connections to the listener’s port.':
     'Eine Firewall weist Verbindungen zum Port des Listeners ab.',
   'Allow the listener’s port in the firewall of the game server’s machine and in the hosting panel, and check the address.':
@@ -81,10 +107,10 @@ export const OUTCOMES = {
     'Etwas hat die Verbindung angenommen und dann nichts gesagt, obwohl ein Votifier-Listener zuerst spricht: Es ist ein anderer Dienst, das Vote-Plugin hängt, oder ein Filter hält die Verbindung auf.',
   'Check that the port is the vote plugin’s, not the game’s, look in the game server’s log whether the plugin hangs, and let no proxy or DDoS filter be in front of it.':
     'Prüfe, ob der Port der des Vote-Plugins ist, nicht der des Spiels, sieh im Log des Spielservers nach, ob das Plugin hängt, und lass keinen Proxy oder DDoS-Filter davor.',
-  'The connection was closed before the listener greeted.':
-    'Die Verbindung wurde geschlossen, bevor der Listener grüßte.',
-  'Check the game server’s log, and that no proxy, DDoS filter or address limit ends connections to the vote port.':
-    'Prüfe das Log des Spielservers und ob kein Proxy, DDoS-Filter oder Adresslimit Verbindungen zum Vote-Port beendet.',
+  'The connection was closed before the listener greeted: mostly it is the port of a container or tunnel with nothing behind it, or a filter or limit ends it.':
+    'Die Verbindung wurde geschlossen, bevor der Listener grüßte: Meist ist es der Port eines Containers oder Tunnels, hinter dem nichts lauscht, oder ein Filter oder Limit beendet sie.',
+  'Check that the game server runs with its vote plugin, that the container or tunnel leads to the plugin’s port, and that no proxy, DDoS filter or address limit ends connections to it.':
+    'Prüfe, ob der Spielserver mit seinem Vote-Plugin läuft, ob der Container oder Tunnel zum Port des Plugins führt, und ob kein Proxy, DDoS-Filter oder Adresslimit Verbindungen dorthin beendet.',
   'The listener greeted and then closed the connection before the vote was sent.':
     'Der Listener hat gegrüßt und dann die Verbindung geschlossen, bevor die Stimme gesendet war.',
   'Look for an error of the vote plugin in the game server’s log.':
@@ -106,18 +132,18 @@ export const OUTCOMES = {
     'Sieh in das Log der Website oder Anwendung, die die Stimmen annimmt.',
   'The website answered a challenge that it cannot take votes now (HTTP 5xx or 408), or did not answer it; it has not taken the vote.':
     'Die Website hat auf die Challenge geantwortet, dass sie jetzt keine Stimmen annehmen kann (HTTP 5xx oder 408); es wurde keine Stimme gesendet.',
-  'The vote was sent, and the listener closed the connection without an answer, as some listeners do on a wrong token, when a plugin that takes votes fails, or at a limit of the plugin or of a filter; it may have arrived all the same.':
-    'Die Stimme wurde gesendet, und der Listener hat die Verbindung ohne Antwort geschlossen, wie es manche bei einem falschen Token tun, wenn ein Plugin scheitert, das Stimmen annimmt, oder bei einem Limit des Plugins oder eines Filters; sie ist vielleicht trotzdem angekommen.',
-  'Look for an error in the game server’s log first; if there is none, copy the token from the vote plugin’s configuration once more, set the listener again with it, and check the limits of the plugin and of filters.':
-    'Suche zuerst im Log des Spielservers nach einem Fehler; ist dort keiner, kopiere das Token noch einmal aus der Konfiguration des Vote-Plugins, stelle den Listener damit neu ein, und prüfe die Limits des Plugins und von Filtern.',
+  'The vote was sent, and the listener closed the connection without an answer, as some listeners do on a wrong token or without one for our service name, when a plugin that takes votes fails, at a limit of the plugin or of a filter, or behind a proxy that puts a PROXY header before the vote; it may have arrived all the same.':
+    'Die Stimme wurde gesendet, und der Listener hat die Verbindung ohne Antwort geschlossen, wie es manche bei einem falschen Token tun oder ohne eines für unseren Dienstnamen, wenn ein Plugin scheitert, das Stimmen annimmt, bei einem Limit des Plugins oder eines Filters, oder hinter einem Proxy, der einen PROXY-Kopf vor die Stimme setzt; sie ist vielleicht trotzdem angekommen.',
+  'Look for an error in the game server’s log first (if a vote plugin is “not able to bind”, another one has its port); if there is none, copy the token for our service name or “default” from the vote plugin’s configuration once more, add one if there is neither, restart the game server if it is the same, set the listener again with it, and check the limits of the plugin, filters, and the PROXY protocol of a proxy.':
+    'Suche zuerst im Log des Spielservers nach einem Fehler (sagt ein Vote-Plugin „not able to bind“, hat ein anderes seinen Port); ist dort keiner, kopiere das Token für unseren Dienstnamen oder „default“ noch einmal aus der Konfiguration des Vote-Plugins, füge eines hinzu, wenn es keines von beiden gibt, starte den Spielserver neu, wenn es dasselbe ist, stelle den Listener damit neu ein, und prüfe die Limits des Plugins, Filter und das PROXY-Protokoll eines Proxys.',
   'The vote was sent, and the connection broke before an answer came, so the vote may have arrived.':
     'Die Stimme wurde gesendet, und die Verbindung brach ab, bevor eine Antwort kam; die Stimme ist also vielleicht angekommen.',
   'Check that the game server did not stop at that moment and that no proxy or filter cuts connections to the vote port.':
     'Prüfe, ob der Spielserver in diesem Moment nicht stoppte und ob kein Proxy oder Filter Verbindungen zum Vote-Port kappt.',
-  'The vote was sent, and no answer came in time, so the vote may have arrived.':
-    'Die Stimme wurde gesendet, und es kam nicht rechtzeitig eine Antwort; die Stimme ist also vielleicht angekommen.',
-  'Look in the game server’s log for an error of the vote plugin, or for a plugin that takes its votes and hangs or is slow, and check the server’s load.':
-    'Suche im Log des Spielservers nach einem Fehler des Vote-Plugins oder nach einem Plugin, das dessen Stimmen annimmt und hängt oder langsam ist, und prüfe die Last des Servers.',
+  'The vote was sent, and no answer came in time, as when a plugin that takes votes hangs or is slow, or a filter drops the vote or the answer, so the vote may have arrived.':
+    'Die Stimme wurde gesendet, und es kam nicht rechtzeitig eine Antwort, wie wenn ein Plugin hängt oder langsam ist, das Stimmen annimmt, oder ein Filter die Stimme oder die Antwort verwirft; die Stimme ist also vielleicht angekommen.',
+  'Look in the game server’s log for an error of the vote plugin, or for a plugin that takes its votes and hangs or is slow, check the server’s load, and let no filter hold back what is sent or answered.':
+    'Suche im Log des Spielservers nach einem Fehler des Vote-Plugins oder nach einem Plugin, das dessen Stimmen annimmt und hängt oder langsam ist, prüfe die Last des Servers, und lass keinen Filter zurückhalten, was gesendet oder geantwortet wird.',
   'The vote was sent, and the answer is not a Votifier answer, so the vote may have arrived.':
     'Die Stimme wurde gesendet, und die Antwort ist keine Votifier-Antwort; die Stimme ist also vielleicht angekommen.',
   'Check that the port is the vote plugin’s and that no proxy answers in its place; then update the vote plugin.':
@@ -128,28 +154,28 @@ export const OUTCOMES = {
     'Es ist nichts zu tun: Die Stimme wird von selbst noch einmal versucht.',
   'Tallyport was stopped while it waited for the listener’s answer, so the vote may have arrived.':
     'Tallyport wurde beendet, während es auf die Antwort des Listeners wartete; die Stimme ist also vielleicht angekommen.',
-  'The listener refused the signature: its token for our service name is different.':
-    'Der Listener hat die Signatur abgelehnt: Sein Token für unseren Dienstnamen ist ein anderes.',
+  'The listener refused the signature: its token for our service name is different, or it has none for it.':
+    'Der Listener hat die Signatur abgelehnt: Sein Token für unseren Dienstnamen ist ein anderes, oder er hat keines für ihn.',
   'The listener has no token for our service name.':
     'Der Listener hat kein Token für unseren Namen des Dienstes.',
-  'Add a token for our service name, or one for “default”, to the vote plugin’s configuration and set it here.':
-    'Füge in der Konfiguration des Vote-Plugins ein Token für unseren Namen des Dienstes oder für „default“ hinzu, und stelle es hier ein.',
-  'The listener refused the signature: its token for our service name “{service}” is different.':
-    'Der Listener hat die Signatur abgelehnt: Sein Token für unseren Dienstnamen „{service}“ ist ein anderes.',
-  'Copy the token for our service name “{service}”, or for “default” if it has none of its own, from the vote plugin’s configuration once more and set the listener again with it.':
-    'Kopiere das Token für unseren Dienstnamen „{service}“, oder das für „default“, wenn er kein eigenes hat, noch einmal aus der Konfiguration des Vote-Plugins, und stelle den Listener damit neu ein.',
+  'Add a token for our service name, or one for “default”, to the vote plugin’s configuration, restart the game server, and set the token here.':
+    'Füge in der Konfiguration des Vote-Plugins ein Token für unseren Namen des Dienstes oder für „default“ hinzu, starte den Spielserver neu, und stelle das Token hier ein.',
+  'The listener refused the signature: its token for our service name “{service}” is different, or it has none for it.':
+    'Der Listener hat die Signatur abgelehnt: Sein Token für unseren Dienstnamen „{service}“ ist ein anderes, oder er hat keines für ihn.',
+  'Copy the token for our service name “{service}”, or for “default” if it has none of its own, from the vote plugin’s configuration once more and set the listener again with it; if there is neither, add one for “{service}”; if yours is the same already, restart the game server, because the plugin reads it only at its start.':
+    'Kopiere das Token für unseren Dienstnamen „{service}“, oder das für „default“, wenn er kein eigenes hat, noch einmal aus der Konfiguration des Vote-Plugins, und stelle den Listener damit neu ein; gibt es keines von beiden, füge eines für „{service}“ hinzu; ist es schon dasselbe, starte den Spielserver neu, denn das Plugin liest es nur beim Start.',
   'The listener has no token for our service name “{service}”.':
     'Der Listener hat kein Token für unseren Dienstnamen „{service}“.',
-  'Add a token for our service name “{service}”, or one for “default”, to the vote plugin’s configuration and set it here.':
-    'Füge in der Konfiguration des Vote-Plugins ein Token für unseren Dienstnamen „{service}“ oder für „default“ hinzu, und stelle es hier ein.',
+  'Add a token for our service name “{service}”, or one for “default”, to the vote plugin’s configuration, restart the game server, and set the token here.':
+    'Füge in der Konfiguration des Vote-Plugins ein Token für unseren Dienstnamen „{service}“ oder für „default“ hinzu, starte den Spielserver neu, und stelle das Token hier ein.',
   'The listener could not decrypt the vote: its key is different.':
     'Der Listener konnte die Stimme nicht entschlüsseln: Sein Schlüssel ist ein anderer.',
-  'Copy the public key from the vote plugin’s folder once more (rsa/public.key) and set the listener again with it.':
-    'Kopiere den öffentlichen Schlüssel noch einmal aus dem Ordner des Vote-Plugins (rsa/public.key), und stelle den Listener damit neu ein.',
+  'Copy the public key from the vote plugin’s folder once more (rsa/public.key) and set the listener again with it; if it is the same already, restart the game server, because the plugin reads it only at its start.':
+    'Kopiere den öffentlichen Schlüssel noch einmal aus dem Ordner des Vote-Plugins (rsa/public.key), und stelle den Listener damit neu ein; ist es schon derselbe, starte den Spielserver neu, denn das Plugin liest ihn nur beim Start.',
   'Something other than a Votifier listener answers at this address and port.':
     'Unter dieser Adresse und diesem Port antwortet etwas anderes als ein Votifier-Listener.',
-  'Set the port of the vote plugin (usually 8192), not the game’s or a website’s, and let no proxy speak before the listener.':
-    'Stelle den Port des Vote-Plugins ein (meist 8192), nicht den des Spiels oder einer Website, und lass keinen Proxy vor dem Listener sprechen.',
+  'Set the port of the vote plugin (usually 8192), not the game’s or a website’s, and let no proxy speak before the listener; if it is the plugin’s port, another program has taken it, and the plugin’s log says “not able to bind”.':
+    'Stelle den Port des Vote-Plugins ein (meist 8192), nicht den des Spiels oder einer Website, und lass keinen Proxy vor dem Listener sprechen; ist es der Port des Plugins, hat ihn ein anderes Programm belegt, und das Log des Plugins sagt „not able to bind“.',
   'The listener speaks Votifier v1 only, and a v2 token is set.':
     'Der Listener spricht nur Votifier v1, und ein v2-Token ist eingestellt.',
   'Set the listener as Votifier v1 with its public key, or install NuVotifier, which speaks v2.':
@@ -192,10 +218,10 @@ export const OUTCOMES = {
     'Der Listener hat mehrere Stimmen nacheinander abgelehnt.',
   'Read the reason in the timelines of these votes, correct it, and resume the listener.':
     'Lies den Grund in den Verläufen dieser Stimmen, behebe ihn, und setze den Listener fort.',
-  'The listener has taken no vote with its current settings, and gave no answer to the last one, as happens when a plugin that takes votes hangs or fails, at a limit or filter, and with a wrong token; other votes wait.':
-    'Der Listener hat mit den jetzigen Einstellungen noch keine Stimme angenommen und die letzte nicht beantwortet, wie es geschieht, wenn ein Plugin hängt oder scheitert, das Stimmen annimmt, bei einem Limit oder Filter und bei einem falschen Token; andere Stimmen warten.',
-  'Look for an error in the game server’s log first; if there is none, copy the token from the vote plugin’s configuration once more and set the listener again with it; if it is right, resume the listener.':
-    'Suche zuerst im Log des Spielservers nach einem Fehler; ist dort keiner, kopiere das Token noch einmal aus der Konfiguration des Vote-Plugins, und stelle den Listener damit neu ein; ist es richtig, setze den Listener fort.',
+  'The listener has taken no vote with its current settings, and gave no answer to the last one, as happens when a plugin that takes votes hangs or fails, at a limit, filter or proxy, and with a wrong token or none for our service name; other votes wait.':
+    'Der Listener hat mit seinen jetzigen Einstellungen keine Stimme angenommen und auf die letzte keine Antwort gegeben, wie wenn ein Plugin hängt oder scheitert, das Stimmen annimmt, bei einem Limit, Filter oder Proxy, und bei einem falschen Token oder keinem für unseren Dienstnamen; andere Stimmen warten.',
+  'Look for an error in the game server’s log first; if there is none, copy the token for our service name or “default” from the vote plugin’s configuration once more, add one if there is neither, and set the listener again with it; if it is the same already, restart the game server and resume the listener.':
+    'Suche zuerst im Log des Spielservers nach einem Fehler; ist dort keiner, kopiere das Token für unseren Dienstnamen oder „default“ noch einmal aus der Konfiguration des Vote-Plugins, füge eines hinzu, wenn es keines von beiden gibt, und stelle den Listener damit neu ein; ist es schon dasselbe, starte den Spielserver neu, und setze den Listener fort.',
   'The listener takes no player name of this length.':
     'Der Listener nimmt keinen Spielernamen dieser Länge an.',
   'Other votes are not affected: this player’s name does not fit the game; if it is a test vote, update the vote plugin.':
@@ -238,8 +264,8 @@ export const OUTCOMES = {
     'Vergleiche den öffentlichen Schlüssel mit dem des Plugins (rsa/public.key), und stelle den Listener damit neu ein; ist er richtig, suche im Log des Spielservers nach einem Fehler eines Plugins, das Stimmen annimmt, und setze den Listener fort, wenn er pausiert ist.',
   'The vote was sent, and the listener kept the connection open without an answer, as some listeners do when they cannot decrypt a vote or when a plugin that takes votes hangs; it may have arrived all the same.':
     'Die Stimme wurde gesendet, und der Listener hielt die Verbindung ohne Antwort offen, wie es manche tun, wenn sie eine Stimme nicht entschlüsseln können oder ein Plugin hängt, das Stimmen annimmt; sie ist vielleicht trotzdem angekommen.',
-  'Compare the public key with the plugin’s own (rsa/public.key) and set the listener again with it; if it is right, look for an error of the vote plugin in the game server’s log.':
-    'Vergleiche den öffentlichen Schlüssel mit dem des Plugins (rsa/public.key), und stelle den Listener damit neu ein; ist er richtig, suche im Log des Spielservers nach einem Fehler des Vote-Plugins.',
+  'Compare the public key with the plugin’s own (rsa/public.key) and set the listener again with it; if it is the same already, restart the game server, because the plugin reads it only at its start, and look for an error of the vote plugin in its log.':
+    'Vergleiche den öffentlichen Schlüssel mit dem des Plugins (rsa/public.key), und stelle den Listener damit neu ein; ist es schon derselbe, starte den Spielserver neu, denn das Plugin liest ihn nur beim Start, und suche in seinem Log nach einem Fehler des Vote-Plugins.',
   'The listener has taken no vote with its current settings, and gave no answer to the last one, as happens with a wrong public key, when a plugin that takes votes hangs or fails, and at a filter; other votes wait.':
     'Der Listener hat mit den jetzigen Einstellungen noch keine Stimme angenommen und die letzte nicht beantwortet, wie es bei einem falschen öffentlichen Schlüssel geschieht, wenn ein Plugin hängt oder scheitert, das Stimmen annimmt, und bei einem Filter; andere Stimmen warten.',
   'Compare the public key with the plugin’s own (rsa/public.key) and set the listener again with it; if it is right, look for an error in the game server’s log, and resume the listener.':
@@ -307,7 +333,7 @@ export const OUTCOMES = {
     'Die Website hat mit den jetzigen Einstellungen noch keine Stimme angenommen und die letzte nicht beantwortet; andere Stimmen warten.',
   'Look into the website’s log, compare the secret there with the listener’s, and resume the listener when that is corrected.':
     'Sieh in das Log der Website, vergleiche das Geheimnis dort mit dem des Listeners, und setze den Listener fort, wenn das behoben ist.',
-  'The machine answers over IPv6, but nothing listens on this port there, or a firewall rejects the connection.':
+  'The machine answers over IPv6, but nothing listens at this address and port there, or a firewall rejects the connection.':
     'Die Maschine antwortet über IPv6, aber an diesem Port lauscht dort nichts, oder eine Firewall weist die Verbindung ab.',
   'Check that the program that takes the votes runs and listens over IPv6 too, and that no firewall rejects it, or remove the IPv6 address (AAAA record) of the host.':
     'Prüfe, ob das Programm, das die Stimmen annimmt, läuft und auch über IPv6 lauscht und ob keine Firewall es abweist, oder entferne die IPv6-Adresse (AAAA-Eintrag) des Hosts.',
@@ -383,8 +409,8 @@ export const OUTCOMES = {
     'Sieh im Log des Spielservers nach, ob das Vote-Plugin hängt, prüfe die Last des Servers, und lass keinen Proxy oder DDoS-Filter Verbindungen aufhalten.',
   'The machine answers, but nothing listens any more on the port that has taken votes before, or a firewall rejects the connection.':
     'Die Maschine antwortet, aber an dem Port, der schon Stimmen angenommen hat, lauscht nichts mehr, oder eine Firewall weist die Verbindung ab.',
-  'Check that the game server runs with its vote plugin, and that no firewall rejects connections to the port.':
-    'Prüfe, ob der Spielserver mit seinem Vote-Plugin läuft und ob keine Firewall Verbindungen zum Port abweist.',
+  'Check that the game server runs with its vote plugin, whose log does not say “not able to bind”, and that no firewall rejects connections to the port.':
+    'Prüfe, ob der Spielserver mit seinem Vote-Plugin läuft, dessen Log nicht „not able to bind“ sagt, und ob keine Firewall Verbindungen zum Port abweist.',
   'Votes were fetched while the test waited.': 'Während der Test wartete, wurden Stimmen abgerufen.',
   'The program that fetches the votes could not hand this one over, and will fetch it again.':
     'Das Programm, das die Stimmen abruft, konnte diese nicht weitergeben und ruft sie noch einmal ab.',

@@ -1,4 +1,5 @@
 import type { Diagnosis, DiagnosisStep } from '../../delivery/diagnosis/diagnosis.ts';
+import { NOTHING_TO_DO } from '../../delivery/diagnosis/explanation.ts';
 import { withServiceName } from '../../delivery/diagnosis/explanations.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { Protocol } from '../../listeners/listener.ts';
@@ -69,7 +70,7 @@ function answerOf({ outcome, fault, reply, isReplyHidden }: Diagnosis): Content 
   return outcome === 'delivered' || !fault ? null : t('no answer');
 }
 
-/** The result of a test: each step with its result, the cause, and advice if the vote did not arrive. */
+/** The result of a test: each step with its result, the cause, and advice if there is any. */
 export function diagnosisResult(diagnosis: Diagnosis, tested: Tested): Html {
   const { outcome, fault, reply, detail } = diagnosis;
   const { cause, advice } = withServiceName(diagnosis, tested.serviceName);
@@ -82,7 +83,7 @@ export function diagnosisResult(diagnosis: Diagnosis, tested: Tested): Html {
     <div class="notice ${tone}" role="status">
       <p><strong>${isFetching ? fetchedHeadOf(outcome) : headOf(outcome)}</strong></p>
       <p>${t(cause)}</p>
-      ${advice && !arrived ? html`<p>${t(advice)}</p>` : ''}
+      ${advice !== NOTHING_TO_DO ? html`<p>${t(advice)}</p>` : ''}
     </div>
     ${
       reply || fault || isFetching

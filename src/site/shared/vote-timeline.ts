@@ -1,3 +1,4 @@
+import { NOTHING_TO_DO } from '../../delivery/diagnosis/explanation.ts';
 import type { OlderAttempts } from '../../delivery/timeline/older-attempts.ts';
 import type { AttemptEvent, TimelineEvent } from '../../delivery/timeline/timeline-event.ts';
 import { causeText, eventText } from '../../delivery/timeline/timeline-texts.ts';
@@ -16,7 +17,7 @@ export function timelineList(events: TimelineEvent[]): Html {
 /** The advice after an attempt; null if there is none. */
 function adviceOf(event: TimelineEvent): string | null {
   const end = event.kind === 'attempt' ? event.end : null;
-  return end && end.class !== 'delivered' ? t(end.advice) : null;
+  return end && end.advice !== NOTHING_TO_DO ? t(end.advice) : null;
 }
 
 function item(event: TimelineEvent, hasAdvice: boolean): Html {
