@@ -10,8 +10,8 @@ const SUFFIX = '@stand-in.invalid';
 
 /** The address, or its stand-in, that the library accepts. */
 export function forLibrary(email: string): string {
-  const isTaken = z.email().safeParse(email).success && !email.toLowerCase().endsWith(SUFFIX);
-  return isTaken ? email : `${Buffer.from(email).toString('hex')}${SUFFIX}`;
+  const isAccepted = z.email().safeParse(email).success && !email.toLowerCase().endsWith(SUFFIX);
+  return isAccepted ? email : `${Buffer.from(email).toString('hex')}${SUFFIX}`;
 }
 
 function addressOf<T>(value: T): T | string {

@@ -1,6 +1,7 @@
 import { type Collection, ObjectId } from 'mongodb';
 import { after, type Clock, DAY } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
+import { storedEmail } from '../platform/email-address.ts';
 import type { Auth, AuthDeps } from './auth.ts';
 import { hashOf, makeToken } from './one-time-token.ts';
 import { type LinkDeps, notifyKnownAddress, sendLink } from './send-link.ts';
@@ -26,7 +27,7 @@ type SigningUp = Links & LinkDeps & { users: Collection<User>; config: Pick<Conf
  */
 export async function offerAccount(sources: SigningUp, email: string, next = ''): Promise<void> {
   const { users, verifications, clock, config } = sources;
-  const address = email.trim().toLowerCase();
+  const address = storedEmail(email);
   const user = await users.findOne({ email: address });
   if (user?.emailVerified) return notifyKnownAddress(sources, user);
   const token = makeToken();
@@ -47,7 +48,7 @@ export async function offerAccount(sources: SigningUp, email: string, next = '')
  * address gets no mail.
  */
 export async function sendEntryLink(sources: SigningUp, auth: Auth, email: string): Promise<void> {
-  const user = await sources.users.findOne({ email: email.trim().toLowerCase() });
+  const user = await sources.users.findOne({ email: storedEmail(email) });
   if (user && !user.emailVerified) await offerAccount(sources, email);
   else await auth.api.requestPasswordReset({ body: { email } });
 }

@@ -137,9 +137,7 @@ export async function noteLink(
 }
 
 const newUser = z.object({
-  email: emailAddress({ error: 'must be an e-mail address' }, { error: 'must be shorter' }).transform(
-    (email) => email.toLowerCase(),
-  ),
+  email: emailAddress({ error: 'must be an e-mail address' }, { error: 'must be shorter' }),
   name: shownText(60).optional(),
 });
 

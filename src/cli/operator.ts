@@ -3,6 +3,7 @@ import { makePasswordLink } from '../accounts/make-link.ts';
 import { lacksSecondFactor } from '../accounts/operator-session.ts';
 import type { User } from '../accounts/user.ts';
 import { createOperator, type Decider, listOperators, noteLink } from '../accounts/users.ts';
+import { storedEmail } from '../platform/email-address.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
@@ -53,7 +54,7 @@ async function create(deps: AppDeps, options: { email: string; name?: string }):
 }
 
 async function link(deps: AppDeps, { email }: { email: string }): Promise<Answer> {
-  const user = await deps.users.findOne({ email: email.trim().toLowerCase() });
+  const user = await deps.users.findOne({ email: storedEmail(email) });
   if (!user) throw new CommandError('user-not-found', `No user has the address “${email}”.`);
   const address = await linkFor(deps, user);
   return {

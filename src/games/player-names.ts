@@ -115,7 +115,7 @@ const JAVA_NAME = /^\w{3,16}$/;
 /** Names from the first years of the game. */
 const OLDER_JAVA_NAME = /^\w{1,25}$/;
 /** Servers in offline mode check only that a name has at most 16 characters; these are the ones that plugins take. */
-const OFFLINE_NAME = /^[\w.-]{1,16}$/;
+const OFFLINE_NAME = /^(?=.*\w)[\w.-]{1,16}$/;
 /** The most characters of a name in the game. Floodgate cuts longer names, so plugins know only the cut name. */
 const LONGEST_IN_GAME = 16;
 
@@ -125,6 +125,13 @@ function readMinecraftName(text: string, options: NameOptions): ReadName {
   const bedrock = readBedrockName(text, options);
   if (bedrock !== null) return { name: bedrock };
   const prefix = options.bedrockPlain ? '' : options.bedrockPrefix;
+  if (options.offlineMode)
+    return {
+      error: t(
+        'This is not a name of this server: it has at most 16 letters from a to z, digits, underscores, dots and hyphens.',
+      ),
+      mayBeOlder: OLDER_JAVA_NAME.test(text),
+    };
   if (options.bedrockPlain)
     return {
       error: t('This is not a name of Minecraft: it has at most 16 letters, digits and underscores.'),
@@ -151,7 +158,11 @@ function readBedrockName(
   const typed = text.slice(prefix.length).trim().replaceAll(/ +/g, ' ');
   const gamertag = bedrockSpaces ? typed : typed.replaceAll(' ', '_');
   if (!PLAIN_GAMERTAG.test(gamertag) || gamertag.length > LONGEST_IN_GAME) return null;
-  return `${prefix}${gamertag}`.slice(0, LONGEST_IN_GAME).trimEnd();
+  // Floodgate cuts UTF-16 units; half a character at the end is no name that anybody types.
+  return `${prefix}${gamertag}`
+    .slice(0, LONGEST_IN_GAME)
+    .replace(/[\ud800-\udbff]$/, '')
+    .trimEnd();
 }
 
 /** Letters of any script, digits, underscores and single spaces. */

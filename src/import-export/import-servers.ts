@@ -59,9 +59,7 @@ function serverSchema(clock: Clock) {
         country_code: shape.countryCode,
         is_premium: z.boolean(premiumError).nullish(),
         date_added: pastMoment(clock).nullish(),
-        owner_email: emailAddress(emailError)
-          .transform((email) => email.toLowerCase())
-          .nullish(),
+        owner_email: emailAddress(emailError).nullish(),
         how_to_vote: z.string({ error: 'must be text' }).nullish(),
         profile: profileField.nullish(),
       },

@@ -49,9 +49,8 @@ export async function openSourceFile(
 
 async function copyOf(chunks: AsyncIterable<Uint8Array>): Promise<SourceFile> {
   const folder = await mkdtemp(join(tmpdir(), 'tallyport-import-'));
-  const file = await open(join(folder, 'copy'), 'wx+', 0o600);
+  const file = await open(join(folder, 'copy'), 'wx+', 0o600).finally(() => rm(folder, { recursive: true }));
   try {
-    await rm(folder, { recursive: true });
     const size = await writeCompressed(chunks, file);
     return {
       size,

@@ -68,8 +68,8 @@ export function checkAddress(host: string, answer: string, ranges: AddressRanges
   const address = ipaddr.parse(answer);
   const embedded = embeddedIpv4(address);
   const decisive = embedded ?? address;
-  const isIn = (ranges: AddressRanges['REFUSED_RANGES'], whole: Address) =>
-    ranges.some((range) => isWithin(decisive, range) || isWithin(whole, range));
+  const isIn = (networks: AddressRanges['REFUSED_RANGES'], whole: Address) =>
+    networks.some((range) => isWithin(decisive, range) || isWithin(whole, range));
   const named = host === answer ? host : `${host} has the address ${answer}, which`;
   const leads = embedded ? `leads to ${embedded}, which ` : '';
   const refuse = (why: string): never => {
@@ -80,7 +80,7 @@ export function checkAddress(host: string, answer: string, ranges: AddressRanges
   if (isIn(ranges.ALLOWED_PRIVATE_RANGES, address)) return address.toString();
   if (!isPublic(decisive)) refuse(`is not a public address (${rangeName(decisive)})`);
   if (CLOUD_INTERNAL.has(decisive.toString())) refuse('is not a public address (cloud-internal)');
-  if (isOwn(decisive)) refuse('is an address of this machine itself');
+  if (isOwn(decisive) || isOwn(address)) refuse('is an address of this machine itself');
   return address.toString();
 }
 

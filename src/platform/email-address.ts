@@ -18,13 +18,20 @@ export const EMAIL = new RegExp(
 
 type Rule = { error: string | (() => string) };
 
-/** The schema of an e-mail address. An international domain is stored in ASCII, as mail servers take it. */
+/** The schema of an e-mail address. The result is as it is stored (`storedEmail`). */
 export function emailAddress(rule: Rule, tooLong = rule) {
   return z
     .string(rule)
-    .trim()
-    .transform(asciiDomain)
+    .transform(storedEmail)
     .pipe(z.string().max(LONGEST_EMAIL, tooLong).regex(EMAIL, rule));
+}
+
+/**
+ * An address as accounts have it: in lower case, without surrounding spaces, and with an international domain in ASCII,
+ * as mail servers take it. Use it for every look-up of an address that somebody typed.
+ */
+export function storedEmail(typed: string): string {
+  return asciiDomain(typed.trim()).toLowerCase();
 }
 
 function asciiDomain(email: string): string {

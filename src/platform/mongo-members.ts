@@ -9,23 +9,27 @@ const CONNECT_MS = SECOND;
 const NAMES_ADVICE = 'give them names that every machine of Tallyport can reach (rs.reconfig)';
 
 /**
- * Adds the members to the error of a replica set that answers at the address of MONGODB_URI, but announces members of
- * which none answers. The driver uses only the announced names, and its error does not say where they come from.
+ * Adds the members to the error of a replica set that answers at the address of MONGODB_URI, and announces only members
+ * with other names, of which none answers. The driver forgets the address then, and its error names no cause.
  */
-export function nameMembers(error: unknown, uri: string): void {
-  if (!(error instanceof Error && 'reason' in error)) return;
+export function addMembersTo(error: unknown, uri: string): void {
+  // The names of `mongodb+srv` come from DNS.
+  if (!(error instanceof Error && 'reason' in error) || uri.startsWith('mongodb+srv:')) return;
   const { setName, servers } = Object(error.reason) as Partial<TopologyDescription>;
   const given = new Set(new MongoClient(uri).options.hosts.map(String));
-  const announced = [...(servers?.keys() ?? [])].filter((host) => !given.has(host));
-  if (!setName || announced.length === 0) return;
+  const announced = [...(servers?.keys() ?? [])];
+  const isUnreachable = [...(servers?.values() ?? [])].every(
+    ({ address, type }) => type === 'Unknown' && !given.has(address),
+  );
+  if (!setName || announced.length === 0 || !isUnreachable) return;
   const direct = ', or add directConnection=true to MONGODB_URI while the set has one member';
-  error.message += `; the replica set ${setName} names its members ${announced.join(', ')}, and none answers: ${NAMES_ADVICE}${announced.length === 1 ? direct : ''}`;
+  error.message += `; the replica set ${setName} names its members ${announced.join(', ')}, and none of these answers: ${NAMES_ADVICE}${announced.length === 1 ? direct : ''}`;
 }
 
-/** A sentence for each member with data that accepts no connection from here: after a failover it may be the primary. */
+/** A sentence for each member that may become the primary and accepts no connection from here. */
 export async function unreachableMembers(db: Db): Promise<string[]> {
-  const { setName, hosts = [], passives = [] } = await db.command({ hello: 1 });
-  const members = setName ? ([...hosts, ...passives] as string[]) : [];
+  const { setName, hosts = [] } = await db.command({ hello: 1 });
+  const members = setName ? (hosts as string[]) : [];
   // The only member has just answered, whatever its name leads to.
   if (members.length <= 1) return [];
   const reasons = await Promise.all(members.map(whyUnreachable));
@@ -46,7 +50,9 @@ async function whyUnreachable(member: string): Promise<string | null> {
     return null;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    return error.name === 'AbortError' ? `no connection within ${CONNECT_MS / SECOND} s` : error.message;
+    if (error.name === 'AbortError') return `no connection within ${CONNECT_MS / SECOND} s`;
+    // The error of a name with several addresses has no message.
+    return error.message || String((error as NodeJS.ErrnoException).code);
   } finally {
     socket.destroy();
   }

@@ -4,7 +4,7 @@ import mongoose, { type Connection, type ConnectOptions } from 'mongoose';
 import { MINUTE, SECOND } from './clock.ts';
 import type { Logger } from './log.ts';
 import './mongo-closed-connections.ts';
-import { nameMembers } from './mongo-members.ts';
+import { addMembersTo } from './mongo-members.ts';
 
 /** A mongoose connection, on which the models are compiled, and its database as the driver's `Db`. */
 export type Mongo = {
@@ -105,7 +105,7 @@ export async function openMongo(
         close: () => connection.destroy(),
       };
     } catch (error) {
-      nameMembers(error, uri);
+      addMembersTo(error, uri);
       if (!isUnknownResult(error) || Date.now() >= deadline) {
         await connection.destroy();
         throw error;

@@ -33,7 +33,8 @@ function retryDelay(attempt: number): number {
  * `sentinelPassword`, with which the Sentinels themselves are asked.
  */
 function optionsIn(query = ''): Pick<RedisOptions, 'family' | 'sentinelUsername' | 'sentinelPassword'> {
-  const given = new URLSearchParams(query);
+  // A password may have a plus sign, which `URLSearchParams` takes for a space.
+  const given = new URLSearchParams(query.replaceAll('+', '%2B'));
   const family = Number(given.get('family') ?? 0);
   const [sentinelUsername, sentinelPassword] = [given.get('sentinelUsername'), given.get('sentinelPassword')];
   return {
@@ -46,7 +47,7 @@ function optionsIn(query = ''): Pick<RedisOptions, 'family' | 'sentinelUsername'
 function parseNodes(text: string): { host: string; port: number }[] {
   return text.split(',').map((node) => {
     const { hostname, port } = new URL(`redis://${node}`);
-    return { host: hostname, port: Number(port || 6379) };
+    return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 6379) };
   });
 }
 
@@ -106,13 +107,17 @@ function connect(url: string): RedisConnection {
 
 /** What an operator may do if Redis does not start because of its data. */
 export const DAMAGED_DATA =
-  'if its log names a damaged append-only file, its data may be deleted (with Compose, the volume “valkey”), for it holds no votes';
+  'if its log names a damaged append-only file, the data of a Redis that only Tallyport uses may be deleted (with Compose, the volume “valkey”): it holds no votes';
 
 /** Reasons why a connection fails, with what the operator can do. */
 const HINTS: [RegExp, string][] = [
   [
-    /All sentinels are unreachable.*(NOAUTH|WRONGPASS)/s,
+    /All sentinels are unreachable.*NOAUTH/s,
     'the Sentinels ask for a password of their own: add ?sentinelPassword=… (and sentinelUsername) to REDIS_URL',
+  ],
+  [
+    /All sentinels are unreachable.*WRONGPASS/s,
+    'the Sentinels refuse sentinelUsername and sentinelPassword of REDIS_URL',
   ],
   [
     /self-signed certificate|unable to (verify|get)|unknown authority/i,
@@ -130,7 +135,8 @@ const HINTS: [RegExp, string][] = [
 export function explainRedisError(error: Error): string {
   // A Cluster reports only that no node answered. The reason is in the error of the last node.
   const { lastNodeError = error } = error as { lastNodeError?: Error };
-  const message = printable(lastNodeError.message);
+  // The error of a name with several addresses has only a code.
+  const message = printable(lastNodeError.message || String((lastNodeError as NodeJS.ErrnoException).code));
   const [, hint] = HINTS.find(([pattern]) => pattern.test(message)) ?? [];
   return hint ? `${message}; ${hint}` : message;
 }

@@ -55,6 +55,11 @@ function findingsOf(infos: Info[], connection: RedisConnection): Findings {
         (policy) =>
           `maxmemory-policy is ${printable(policy)}: set noeviction, or Redis removes jobs when its memory is full.`,
       ),
+      ...(!isCluster && infos.some((info) => info.role === 'slave')
+        ? [
+            'REDIS_URL leads to a replica, which takes no writes: name the primary, its Sentinels or an address that follows it.',
+          ]
+        : []),
       ...(needsCluster
         ? [
             `REDIS_URL names a node of a Redis Cluster: write ${tls ? 'rediss' : 'redis'}+cluster://host:port,host:port.`,

@@ -1,5 +1,6 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import { z } from 'zod';
+import { addressSchema } from '../accounts/address/change-address.ts';
 import { countMail, hashedAddress } from '../accounts/mail-limits.ts';
 import { type MailText, signed } from '../accounts/mail-text.ts';
 import type { User } from '../accounts/user.ts';
@@ -34,10 +35,7 @@ const INVITATION_MS = 14 * DAY;
 const INVITATIONS = { times: 20, windowMs: DAY };
 
 const invitation = z.object({
-  email: z
-    .email({ error: () => t('must be an e-mail address') })
-    .max(254)
-    .transform((email) => email.toLowerCase()),
+  email: addressSchema,
   role: z.enum(MEMBER_ROLES, { error: () => t('choose one of these') }),
 });
 

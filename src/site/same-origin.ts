@@ -15,7 +15,7 @@ export function isSameOrigin(request: FastifyRequest, publicUrl: string): boolea
 
 /** What a proxy that adds `Referrer-Policy: no-referrer` does, and what mends it. */
 export const NO_REFERRER =
-  'A proxy in front of the site sets Referrer-Policy: no-referrer. Browsers then send “Origin: null” with forms, so those without Sec-Fetch-Site (Safari before 16.4) cannot vote or sign in. Remove the header from the proxy: the site sets Referrer-Policy: same-origin itself.';
+  'A proxy in front of the site sets Referrer-Policy: no-referrer. Browsers then send “Origin: null” with forms, so those that send no Sec-Fetch-Site (Safari before 16.4, and all at a site with http://) cannot vote or sign in. Remove the header from the proxy: the site sets Referrer-Policy: same-origin itself.';
 
 /**
  * Whether browsers send no `Referer` and no `Origin` under this header. Of several policies, which a second header of a

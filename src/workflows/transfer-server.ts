@@ -5,6 +5,7 @@ import { removeWebhook } from '../notifications/discord/webhooks.ts';
 import { CodedError } from '../platform/app-error.ts';
 import { type AuditEntry, recordAuditOnce } from '../platform/audit/audit-log.ts';
 import type { TtlCache } from '../platform/batching/ttl-cache.ts';
+import { storedEmail } from '../platform/email-address.ts';
 import { rejectOwnersReview } from '../reviews/own-review.ts';
 import type { Review, ReviewList } from '../reviews/review.ts';
 import type { ApiToken, AuthenticatedToken } from '../servers/api-token.ts';
@@ -24,7 +25,7 @@ export class TransferError extends CodedError<'user-not-found' | 'user-suspended
  * @throws {TransferError} if there is no such account, or if its user is suspended
  */
 export async function nextOwner({ users }: Users, email: string): Promise<User> {
-  const user = await users.findOne({ email: email.trim().toLowerCase() });
+  const user = await users.findOne({ email: storedEmail(email) });
   if (!user)
     throw new TransferError('user-not-found', 'Nobody has an account with this address. They sign up first.');
   if (user.suspendedAt) throw new TransferError('user-suspended', 'This user is suspended.');

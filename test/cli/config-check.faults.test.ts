@@ -121,7 +121,7 @@ it('a replica set that announces a name which cannot be reached is named, with d
     status: 'failed',
     errors: [
       expect.stringContaining(
-        `the replica set listing names its members ${announced}, and none answers: give them names that every machine of Tallyport can reach (rs.reconfig), or add directConnection=true to MONGODB_URI while the set has one member.`,
+        `the replica set listing names its members ${announced}, and none of these answers: give them names that every machine of Tallyport can reach (rs.reconfig), or add directConnection=true to MONGODB_URI while the set has one member.`,
       ),
     ],
   });
@@ -149,7 +149,7 @@ it('a Redis that does not start is named with what may be deleted', async () => 
   expect(await check('redis', { REDIS_URL: `redis://127.0.0.1:${port}` })).toMatchObject({
     status: 'failed',
     errors: [
-      expect.stringMatching(/ECONNREFUSED.*with Compose, the volume “valkey”\), for it holds no votes\.$/),
+      expect.stringMatching(/ECONNREFUSED.*with Compose, the volume “valkey”\): it holds no votes\.$/),
     ],
   });
 });

@@ -65,6 +65,9 @@ const HOSTILE = [
   ['NAT64 of a cloud’s metadata', '64:ff9b::a9fe:a9fe'],
   ['NAT64 of Azure’s wire server', '64:ff9b::a83f:8110'],
   ['NAT64, local use', '64:ff9b:1::a00:1'],
+  // A prefix of 48 bits has the IPv4 address in the middle: these lead to 10.0.0.1 and 169.254.169.254.
+  ['NAT64, local use', '64:ff9b:1:a00:0:100:808:808'],
+  ['NAT64, local use', '64:ff9b:1:a9fe:a9:fe00:808:808'],
   ['discard', '100::1'],
   ['Teredo', '2001::1'],
   ['benchmarking', '2001:2::1'],
@@ -187,7 +190,12 @@ describe('resolveAddress', () => {
     const own = (address: string) => [{ address } as os.NetworkInterfaceInfo];
     const interfaces = vi.spyOn(os, 'networkInterfaces');
     onTestFinished(() => interfaces.mockRestore());
-    interfaces.mockReturnValue({ eth0: own('9.9.9.10'), eth1: own('2620:fe::0010') });
+    const interfacesOfAll = {
+      eth0: own('9.9.9.10'),
+      eth1: own('2620:fe::0010'),
+      eth2: own('2002:808:808::5'),
+    };
+    interfaces.mockReturnValue(interfacesOfAll);
     for (const host of ['9.9.9.10', '2620:fe::10']) {
       await expect(resolveAddress(host, NONE)).rejects.toMatchObject({
         code: 'address-refused',
@@ -196,6 +204,7 @@ describe('resolveAddress', () => {
       const lookup = answering(host);
       expect(await faultOf(resolveAddress('name.example', { ...NONE, lookup }))).toBe('address-refused');
     }
+    expect(await faultOf(resolveAddress('2002:808:808::5', NONE))).toBe('address-refused');
     expect(await resolveAddress('9.9.9.9', NONE)).toEqual(['9.9.9.9']);
     const allowed = {
       ...NONE,

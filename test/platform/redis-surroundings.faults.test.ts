@@ -67,6 +67,9 @@ test('after a failover behind one address, a connection that nobody closed finds
   admin.disconnect();
   primary = other.port;
   await expect(connection.set('key', '2')).rejects.toThrow('READONLY');
+  expect((await checkRedis(`redis://127.0.0.1:${one.port}`))?.errors).toEqual([
+    expect.stringContaining('REDIS_URL leads to a replica, which takes no writes'),
+  ]);
   await vi.waitFor(async () => expect(await connection.set('key', '3')).toBe('OK'), EVENTUALLY);
 });
 
@@ -79,7 +82,7 @@ test('Sentinels with a password of their own are asked with it; without it, the 
   const port = await freePort();
   writeFileSync(
     file('sentinel.conf'),
-    `port ${port}\nbind 127.0.0.1\ndir ${folder}\nrequirepass of-sentinel\nsentinel monitor main 127.0.0.1 ${server.port} 1\nsentinel auth-pass main of-redis\n`,
+    `port ${port}\nbind 127.0.0.1\ndir ${folder}\nrequirepass of+sentinel\nsentinel monitor main 127.0.0.1 ${server.port} 1\nsentinel auth-pass main of-redis\n`,
   );
   const sentinel = spawn(inject('redisBinary').path, [file('sentinel.conf'), '--sentinel'], {
     stdio: 'ignore',
@@ -90,7 +93,7 @@ test('Sentinels with a password of their own are asked with it; without it, the 
   });
   const url = `redis+sentinel://:of-redis@127.0.0.1:${port}/main`;
   await vi.waitFor(async () => {
-    expect(await checkRedis(`${url}?sentinelPassword=of-sentinel`)).toMatchObject({
+    expect(await checkRedis(`${url}?sentinelPassword=of+sentinel`)).toMatchObject({
       status: 'ok',
       facts: [expect.stringContaining('the primary that Sentinel named'), expect.anything()],
     });
@@ -99,6 +102,9 @@ test('Sentinels with a password of their own are asked with it; without it, the 
     expect.stringMatching(
       /^Redis does not answer: .*NOAUTH.*the Sentinels ask for a password of their own: add \?sentinelPassword=/,
     ),
+  ]);
+  expect((await checkRedis(`${url}?sentinelPassword=another`))?.errors).toEqual([
+    expect.stringMatching(/WRONGPASS.*the Sentinels refuse sentinelUsername and sentinelPassword/),
   ]);
 });
 

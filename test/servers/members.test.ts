@@ -52,6 +52,14 @@ async function mailTexts({ mails, secrets }: AppDeps): Promise<string[]> {
 const userOf = ({ userId, email }: SignedInUser) => ({ _id: userId, email, emailVerified: true });
 
 describe('an invitation', () => {
+  it.each(['a/b@example.org', 'ivan@пример.рф'])('may go to %s', async (email) => {
+    const { invite, server } = await owned(WITH_MAIL);
+    await invite(email);
+    expect((await server()).invitations).toMatchObject([
+      { email: email.replace('пример.рф', 'xn--e1afmkfd.xn--p1ai') },
+    ]);
+  });
+
   it('names the user who invited by the present address, and nobody who lost access', async () => {
     const { deps, owner, invite, server, serverId } = await owned();
     const mia = await signIn({ deps }, { email: 'mia@example.org' });

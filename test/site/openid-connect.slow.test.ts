@@ -340,6 +340,9 @@ test('with OIDC_TRUST_EMAIL an address without the claim is confirmed; one that 
   expect(await isSignedIn(at, cookiesOf((await goThere({ at })).answer))).toBe(true);
   op.user = { ...NORA, email_verified: false };
   expect(await messageOf((await goThere({ at })).answer)).toContain(NO_VERIFIED_ADDRESS);
+  // Only the userinfo endpoint says that it is not.
+  op.lies.token = (claims) => ({ ...claims, email_verified: undefined });
+  expect(await messageOf((await goThere({ at })).answer)).toContain(NO_VERIFIED_ADDRESS);
 });
 
 test.each([

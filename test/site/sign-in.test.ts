@@ -46,6 +46,14 @@ test.each([
   expect(stored?.name).toBe(NEWCOMER.name);
 });
 
+test('an international domain may be typed in its own letters, at every form', async () => {
+  const web = shared();
+  const typed = 'Ivan@пример.рф';
+  expect((await sendForm(web, '/sign-up', { ...NEWCOMER, email: typed })).statusCode).toBe(303);
+  expect(await isSignedIn(web, cookiesOf(await sendSignIn(web, typed)))).toBe(true);
+  expect(await isSignedIn(web, cookiesOf(await sendSignIn(web, 'ivan@xn--e1afmkfd.xn--p1ai')))).toBe(true);
+});
+
 test('a stand-in of the sign-in library is no way around the limits of an address', async () => {
   const web = shared();
   const { email } = await signIn(web);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { NOTHING_TO_DO } from '../../src/delivery/diagnosis/explanation.ts';
 import { EXPLANATIONS } from '../../src/delivery/diagnosis/explanations.ts';
 import type { AttemptEvent } from '../../src/delivery/timeline/timeline-event.ts';
 import { type Text, t } from '../../src/language/t.ts';
@@ -39,7 +40,7 @@ test('advice that several attempts share is shown once, with the newest of them'
     attempt(1, OPEN_THE_PORT),
     attempt(2, CHECK_THE_LOAD),
     attempt(3, OPEN_THE_PORT),
-    attempt(4, OPEN_THE_PORT, { code: 'delivered', class: 'delivered' }),
+    attempt(4, NOTHING_TO_DO, { code: 'acknowledged', class: 'delivered' }),
   ];
   const items = String(await timelineList(events))
     .split('<li')

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs before MongoDB starts, as root: says if this processor cannot run it, makes the password of MongoDB's root user at
 # the first start, and copies users.js for `mongodb-user`, since a checkout may be readable by its owner alone. Only
-# `mongodb` and `mongodb-user` have the volume; the user is created when the data is empty, or by users.js.
+# it, `mongodb` and `mongodb-user` have the volume. The user is created when the data is empty, or by users.js.
 set -eu
 code=0
 mongod --version >/dev/null || code=$?

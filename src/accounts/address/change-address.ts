@@ -37,14 +37,11 @@ export type ChangeDeps = Outbox &
 
 type Own = { user: Pick<User, '_id' | 'email'>; sessionId: ObjectId };
 
-/** Input for an e-mail address, with the errors that users read. */
-export const typedAddress = emailAddress(
+/** Input for an e-mail address, with the errors that users read. The result is as it is stored. */
+export const addressSchema = emailAddress(
   { error: () => t('must be an e-mail address') },
   { error: () => t('must have at most 254 characters') },
 );
-
-/** Input for an e-mail address. The result is in lower case, as it is stored. */
-export const addressSchema = typedAddress.transform((email) => email.toLowerCase());
 
 const newAddress = z.object({ email: addressSchema });
 

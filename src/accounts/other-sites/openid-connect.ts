@@ -187,11 +187,13 @@ async function exchange(
   if (!claims) throw new OpenIdError('the answer has no ID token');
   // Many providers give the e-mail address, or only whether it is confirmed, at this endpoint (OpenID Connect Core,
   // section 5.4).
-  const isComplete = claims.email !== undefined && (claims.email_verified !== undefined || trustsEmail);
+  const isComplete = claims.email !== undefined && claims.email_verified !== undefined;
   if (isComplete || !server.userinfo_endpoint) return userOf(claims, trustsEmail);
   const answer = await oauth.userInfoRequest(server, client, tokens.access_token, options);
   const more = await oauth.processUserInfoResponse(server, client, claims.sub, answer);
-  return userOf({ ...claims, ...more }, trustsEmail);
+  // Address and confirmation must be of one answer: they may speak of different addresses.
+  const { email, email_verified: verified } = more.email === undefined ? { ...more, ...claims } : more;
+  return userOf({ ...claims, ...more, email, email_verified: verified }, trustsEmail);
 }
 
 function userOf(

@@ -25,6 +25,10 @@ export async function checkPublicUrl(url: string): Promise<Findings> {
     };
   }
   await answer.body?.cancel();
-  const warnings = sendsNoReferrer(answer.headers.get('referrer-policy')) ? [NO_REFERRER] : [];
+  const warnings = sendsNoReferrer(answer.headers.get('referrer-policy'))
+    ? [NO_REFERRER]
+    : answer.ok
+      ? []
+      : [`${url} answers with ${answer.status}, so what a proxy changes was not checked.`];
   return { facts: [`${url} answers with ${answer.status}.`], warnings, errors: [] };
 }

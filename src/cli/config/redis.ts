@@ -26,7 +26,9 @@ export async function checkRedis(url: string, log: Logger): Promise<Findings> {
 /** For a Cluster: the error of its first node. The library hides why the nodes refuse it, such as their certificates. */
 async function errorOfNode(url: string, error: unknown, log: Logger): Promise<unknown> {
   if (!url.includes('+cluster:')) return error;
-  const node = openRedis(url.replace('+cluster', '').replace(/,[^/?]*/, ''), log);
+  // A password may contain commas.
+  const first = url.replace('+cluster', '').replace(/,[^@/?]*(?=[/?]|$)/, '');
+  const node = openRedis(first, log);
   try {
     await once(node, 'ready', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
     return error;

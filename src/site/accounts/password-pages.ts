@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { noteAccountChange } from '../../accounts/account-changes.ts';
-import { typedAddress } from '../../accounts/address/change-address.ts';
+import { addressSchema } from '../../accounts/address/change-address.ts';
 import { countMail } from '../../accounts/mail-limits.ts';
 import { MAX_TOKEN_LENGTH } from '../../accounts/one-time-token.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
@@ -27,7 +27,7 @@ import type { AccountParts } from './account-parts.ts';
 import { newPassword, refuseOwn } from './new-password.ts';
 
 const forgotForm = z.object({
-  email: typedAddress,
+  email: addressSchema,
 });
 
 /** A value that cannot be a token becomes empty: the answer is then the same as for an invalid link. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { typedAddress } from '../../accounts/address/change-address.ts';
+import { addressSchema } from '../../accounts/address/change-address.ts';
 import { forLibrary } from '../../accounts/library-email.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { type FirstOperator, makeFirstOperator } from '../../accounts/setup/first-operator.ts';
@@ -32,7 +32,7 @@ const codeForm = z.object({ code: codeText });
 
 const operatorForm = z.object({
   code: codeText,
-  email: typedAddress,
+  email: addressSchema,
   name: shownText(60),
   password: newPassword,
 });

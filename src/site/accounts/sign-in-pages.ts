@@ -10,6 +10,7 @@ import { APP_CODE, asGivenOut } from '../../accounts/second-factor.ts';
 import { countCode, countTry, forgiveTry } from '../../accounts/sign-in-limits.ts';
 import { offerAccount } from '../../accounts/sign-up.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
+import { storedEmail } from '../../platform/email-address.ts';
 import { signInHeaders } from '../guard-routes.ts';
 import { ANYONE } from '../route-options.ts';
 import { giveCookies, hashingClientOf, refusalCode } from '../shared/better-auth-calls.ts';
@@ -32,7 +33,8 @@ const signInForm = z.object({
     .string()
     .trim()
     .min(1, { error: () => t('Enter your e-mail address.') })
-    .max(254, { error: () => t('The address is too long.') }),
+    .max(254, { error: () => t('The address is too long.') })
+    .transform(storedEmail),
   password: z
     .string()
     .min(1, { error: () => t('Enter your password.') })

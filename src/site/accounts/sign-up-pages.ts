@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
-import { typedAddress } from '../../accounts/address/change-address.ts';
+import { addressSchema } from '../../accounts/address/change-address.ts';
 import { forLibrary } from '../../accounts/library-email.ts';
 import { countMail } from '../../accounts/mail-limits.ts';
 import { otherSites } from '../../accounts/other-sites/other-sites.ts';
@@ -37,7 +37,7 @@ import { otherSiteButtons } from './other-site-pages.ts';
 import { purposeOf } from './purpose.ts';
 
 const addressForm = z.object({
-  email: typedAddress,
+  email: addressSchema,
   next: z.string().max(2_048).optional(),
 });
 
@@ -148,7 +148,7 @@ const TAKEN = new Set(['USER_ALREADY_EXISTS', 'USER_ALREADY_EXISTS_USE_ANOTHER_E
 async function isTaken({ users }: Pick<AppDeps, 'users'>, error: unknown, email: string): Promise<boolean> {
   const code = refusalCode(error);
   if (code !== 'FAILED_TO_CREATE_USER') return TAKEN.has(code);
-  const user = await users.findOne({ email: email.toLowerCase() }, { projection: { _id: 1 } });
+  const user = await users.findOne({ email }, { projection: { _id: 1 } });
   if (!user) throw new AppError('the account could not be stored', { cause: error });
   return true;
 }

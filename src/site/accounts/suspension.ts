@@ -1,4 +1,5 @@
 import { t } from '../../language/t.ts';
+import { storedEmail } from '../../platform/email-address.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { contactText } from '../shared/contact.ts';
 import type { Site } from '../shared/site-settings.ts';
@@ -13,7 +14,7 @@ export async function suspensionNotice(
   email: string,
 ): Promise<string> {
   const user = await users.findOne(
-    { email: email.toLowerCase() },
+    { email: storedEmail(email) },
     { projection: { suspendedAt: 1, suspensionReason: 1 } },
   );
   return suspendedText(site, user?.suspendedAt ? user.suspensionReason : undefined);
