@@ -1,4 +1,4 @@
-import { DAY, HOUR, MINUTE } from '../platform/clock.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
 
 /**
  * An undelivered vote fails `DELIVERY_EXPIRES_MS` after it was cast or last put into the queue again. A vote can be
@@ -82,3 +82,6 @@ export function delayAt(schedule: readonly number[], step: number, random = Math
 
 /** Minecraft's limit, in UTF-16 units. If a listener refuses a longer name, the refusal is not counted. */
 export const LONGEST_USUAL_NAME = 16;
+
+/** After this time a worker that has a listener's lease reads its settings again. */
+export const RENEW_MS = SECOND;

@@ -1,6 +1,9 @@
+import { Webhook } from 'standardwebhooks';
 import { expect, it, vi } from 'vitest';
+import { rotateSecret, setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
+import { startFakeHttpListener } from '../support/fake-http-listener.ts';
 import { startWorker } from '../support/workers.ts';
 import { addGameServer, allArrive, castingDeps, type GameServer, noLeases } from './game-server.ts';
 
@@ -62,6 +65,33 @@ it('the worker notices changed settings, and releases the lease', async () => {
   await noLeases(deps);
   const later = await alpha.cast('Alex');
   expect((await alpha.delivery(later)).attempts).toEqual([]);
+});
+
+it('from the moment that a rotation returns, every vote is signed with the new secret too', async () => {
+  const deps = await castingDeps();
+  await startWorker(deps.config);
+  const alpha = await keptServer(deps);
+  const site = await startFakeHttpListener();
+  const { serverId } = alpha;
+  const settings = { url: `http://127.0.0.1:${site.port}/votes`, serviceName: 'Tallyport' };
+  await setHttpListener(deps, serverId, settings, 'test');
+  // The worker reads these settings within a second; then its lease of the earlier listener is over.
+  await noLeases(deps);
+  for (const name of ['Third', 'Fourth']) await arrived(alpha, await alpha.cast(name));
+  await vi.waitUntil(async () => (await leaseOf(deps, alpha))?.listens, EVENTUALLY);
+  // A vote that was begun with the old secret, and whose answer takes its time.
+  site.answer = (response) => setTimeout(() => response.end(), 300);
+  const slow = await alpha.cast('Fifth');
+  await vi.waitUntil(() => site.received.length === 3, EVENTUALLY);
+  const rotated = await rotateSecret(deps, serverId, 'test');
+  expect((await alpha.delivery(slow)).state).toBe('delivered');
+
+  site.answer = (response) => response.end();
+  await arrived(alpha, await alpha.cast('Sixth'));
+  const { body = '', headers } = site.received.at(-1) ?? {};
+  expect(() =>
+    new Webhook(rotated?.secret ?? '').verify(body, headers as Record<string, string>),
+  ).not.toThrow();
 });
 
 it('a worker that stops releases the leases that it keeps', async () => {

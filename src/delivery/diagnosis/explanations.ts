@@ -1,4 +1,5 @@
 import { defineMessage, filled } from '../../language/t.ts';
+import { LONGEST_USUAL_NAME } from '../../listeners/delivery-limits.ts';
 import type { Protocol } from '../../listeners/listener.ts';
 import {
   hasNotGreeted,
@@ -247,8 +248,6 @@ const TAKEN_WITH_A_LONG_NAME = explanation(
   'The listener took the vote and said so, but its name has over 16 characters, to which some listeners cut it (VotifierPlus, Votifier 1.9).',
   'If the player gets no reward, let them vote with the name that they have in the game.',
 );
-/** The longest name of Minecraft, in UTF-16 code units. */
-const LONGEST_NAME = 16;
 
 /** What is known of an attempt and of its listener. */
 export type Known = Partial<Pick<Outcome, 'words' | 'detail'>> & {
@@ -278,7 +277,7 @@ export function explain(
   if (protocol === 'http') return refusedChallenge(code, words) ?? HTTP_TEXTS[code] ?? EXPLANATIONS[code];
   if (protocol === 'fetch') return FETCH_TEXTS[code] ?? EXPLANATIONS[code];
   if (service && !hasTaken && hasNotGreeted(code)) return SERVICE_EXPLANATIONS[service];
-  if (code === 'acknowledged' && username.length > LONGEST_NAME) return TAKEN_WITH_A_LONG_NAME;
+  if (code === 'acknowledged' && username.length > LONGEST_USUAL_NAME) return TAKEN_WITH_A_LONG_NAME;
   if (isSlowV1({ code, hasTaken, detail }, protocol)) return SLOW_V1;
   const proven = hasTaken ? PROVEN_TEXTS[code] : undefined;
   const isNamed = code === 'bad-signature' || code === 'unknown-service';

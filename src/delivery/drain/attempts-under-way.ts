@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import { attemptLeaseMs, MAX_CONCURRENT_ATTEMPTS } from '../../listeners/delivery-limits.ts';
+import { attemptLeaseMs, MAX_CONCURRENT_ATTEMPTS, RENEW_MS } from '../../listeners/delivery-limits.ts';
 import { confirmsVotes, listenerState } from '../../listeners/listener-state.ts';
 import { type Outcome, outcome } from '../../listeners/outcomes.ts';
 import { MINUTE } from '../../platform/clock.ts';
@@ -14,7 +14,7 @@ import { asAllowedNow, givenUpAfter } from './after-attempt.ts';
 import { answerStepOf, type Taken } from './attempt-record.ts';
 import { saidIn } from './breaker.ts';
 import type { DrainDeps, DrainOptions } from './drain.ts';
-import { type LeasedListener, RENEW_MS } from './leased-listener.ts';
+import type { LeasedListener } from './leased-listener.ts';
 import { type Ended, recordWithRetries } from './record-outcomes.ts';
 import { giveBackVotes } from './take-votes.ts';
 

@@ -1,9 +1,10 @@
 import PQueue from 'p-queue';
+import { RENEW_MS } from '../../listeners/delivery-limits.ts';
 import { queueOf } from '../../listeners/delivery-queues.ts';
 import { SECOND } from '../../platform/clock.ts';
 import type { Payload } from '../../platform/queues.ts';
 import { type ChannelDeps, DueVotesChannel } from '../due-votes-channel.ts';
-import { type LeasedListener, RENEW_MS } from './leased-listener.ts';
+import type { LeasedListener } from './leased-listener.ts';
 
 /** The lease of a listener is kept for this long after its last drain. */
 const KEPT_FOR_MS = 5 * SECOND;

@@ -1,10 +1,9 @@
 import type { Collection } from 'mongodb';
-import { answerStepFor, LONGEST_USUAL_NAME } from '../../listeners/delivery-limits.ts';
+import { answerStepFor, LONGEST_USUAL_NAME, RENEW_MS } from '../../listeners/delivery-limits.ts';
 import type { Listener, ListenerProof } from '../../listeners/listener.ts';
 import { firstBeyondAscii, hasAcknowledged, hasTakenVotes } from '../../listeners/listener-state.ts';
 import type { Outcome } from '../../listeners/outcomes.ts';
 import { updateLoader } from '../../platform/batching/write-loaders.ts';
-import { SECOND } from '../../platform/clock.ts';
 import type { Limited } from '../../platform/limits/outgoing-limit.ts';
 import type { Logger } from '../../platform/log.ts';
 import { REPLICATED } from '../../platform/mongo.ts';
@@ -19,9 +18,6 @@ import { healthAfter, type ListenerHealth, logHealth } from './breaker.ts';
 import { readLeased, releaseLease, releaseWithRetries, renewLease } from './listener-lease.ts';
 import type { Ended } from './record-outcomes.ts';
 import { type Challenge, shareChallenges } from './shared-challenges.ts';
-
-/** After this time a drain reads its listener's settings again. */
-export const RENEW_MS = SECOND;
 
 /** Writes the changes that outcomes of attempts make to listeners. */
 export const changeListeners = updateLoader<Listener>(REPLICATED);

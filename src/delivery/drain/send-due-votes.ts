@@ -1,5 +1,5 @@
 import type { Collection, ObjectId } from 'mongodb';
-import { MAX_CONCURRENT_ATTEMPTS, maxSendingsOf } from '../../listeners/delivery-limits.ts';
+import { MAX_CONCURRENT_ATTEMPTS, maxSendingsOf, RENEW_MS } from '../../listeners/delivery-limits.ts';
 import { queueOf } from '../../listeners/delivery-queues.ts';
 import { listenerState } from '../../listeners/listener-state.ts';
 import { SECOND } from '../../platform/clock.ts';
@@ -7,7 +7,7 @@ import { OPEN_WORK, type Vote } from '../../votes/vote.ts';
 import { AttemptsUnderWay } from './attempts-under-way.ts';
 import { isFreshVote } from './backlog-throttle.ts';
 import type { DrainDeps, DrainOptions, DrainResult } from './drain.ts';
-import { type LeasedListener, RENEW_MS } from './leased-listener.ts';
+import type { LeasedListener } from './leased-listener.ts';
 import { takeVotes } from './take-votes.ts';
 
 /** While attempts run and no vote is due, the drain looks again after 50 ms, then after longer pauses of up to 1 s. */

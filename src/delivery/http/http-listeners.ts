@@ -1,9 +1,13 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { t } from '../../language/t.ts';
+import { RENEW_MS } from '../../listeners/delivery-limits.ts';
+import type { Listener } from '../../listeners/listener.ts';
 import { listenerPort, unansweredVotes } from '../../listeners/listener-settings.ts';
-import { after, HOUR } from '../../platform/clock.ts';
+import { after, HOUR, SECOND } from '../../platform/clock.ts';
 import { hostSchema, parseInput } from '../../platform/input.ts';
+import { LEASES, type Vote } from '../../votes/vote.ts';
 import { secretContext } from '../credentials.ts';
 import { changeListener } from '../listeners.ts';
 import { asLiterals, type ListenerSet, type ListenerSetup, storeListener } from '../store-listener.ts';
@@ -79,8 +83,9 @@ export async function setHttpListener(
 }
 
 /**
- * Makes a new signing secret for a server's HTTP listener. For 24 hours every vote is signed with both secrets, so that
- * the receiver can change to the new one without losing a vote. If an even older secret is still valid, it is removed.
+ * Makes a new signing secret for a server's HTTP listener. From the moment that this returns, every vote is signed with
+ * both secrets, for 24 hours, so that the receiver can change to the new one at once without losing a vote. While votes
+ * are sent, this takes a second. If an even older secret is still valid, it is removed.
  *
  * @param revision - if the listener no longer has this revision, nothing is changed: a form that is sent twice rotates
  *   the secret once
@@ -105,6 +110,30 @@ export async function rotateSecret(
     // If two rotations run at the same time, only one finds this revision. The other one reads the listener again.
     const which = { serverId, revision: before.revision };
     const rotated = await changeListener(deps, which, by, 'listener.rotate', asLiterals(secrets));
-    if (rotated) return { secret, previousValidUntil: until };
+    if (!rotated) continue;
+    await untilUsed(deps, rotated);
+    return { secret, previousValidUntil: until };
+  }
+}
+
+/** The longest wait for attempts that began with earlier settings. An attempt takes longer only on a busy machine. */
+const LONGEST_WAIT_MS = 30 * SECOND;
+
+/**
+ * Waits until every vote is sent with these settings. A worker that has the listener's lease reads them within a second;
+ * attempts that began before may last until their deadlines.
+ */
+async function untilUsed({ votes }: ListenerSetup, { serverId, revision, lease }: Listener): Promise<void> {
+  if (!lease || lease.until < new Date()) return;
+  const until = Date.now() + LONGEST_WAIT_MS;
+  await pause(RENEW_MS);
+  const leased = { serverId, 'delivery.leaseUntil': { $gt: new Date(0) } };
+  for (; Date.now() < until; await pause(SECOND / 10)) {
+    const sending = await votes
+      .find(leased, { projection: { 'delivery.attempts': 1 }, hint: LEASES })
+      .toArray();
+    const isEarlier = ({ delivery }: Pick<Vote, 'delivery'>) =>
+      (delivery.attempts.at(-1)?.revision ?? revision) < revision;
+    if (!sending.some(isEarlier)) return;
   }
 }
