@@ -27,6 +27,7 @@ final class Site {
     private static final int LEASE_SECONDS = 60;
     /** Beyond the time that the listing itself waits for votes. */
     private static final int MARGIN_MS = 15_000;
+    /** How often a request that waits looks whether it is over. */
     private static final int LOOK_MS = 1_000;
 
     private final Settings settings;

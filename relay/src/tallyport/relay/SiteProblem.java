@@ -110,7 +110,8 @@ final class SiteProblem extends Exception {
                     + Printable.line(String.valueOf(answer.location), 150)
                     + "), and the key is not sent there unasked: change server= in " + Settings.FILE_NAME, 0);
         }
-        boolean ours = answer.status == 401 ? "Bearer".equals(answer.challenge) : fields.get("code") instanceof String;
+        boolean ours = answer.status == 401 ? String.valueOf(answer.challenge).startsWith("Bearer")
+                : fields.get("code") instanceof String;
         if (!ours) {
             return ofOthers(answer.status, waitMs);
         }
