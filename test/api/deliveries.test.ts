@@ -138,6 +138,9 @@ describe('taking', () => {
     expect(body).toMatchObject({ deliveries: [{ username: 'Alex', lease: taken[0]?.lease }], paused: true });
     await server.settle(taken, 'delivered');
     expect((await server.call({ request_id: 'r1' })).body).toEqual({ deliveries: [], paused: true });
+    expect((await server.done([{ vote_id: randomUUID(), lease: 'x', outcome: 'retry' }])).body.paused).toBe(
+      true,
+    );
   });
 
   test('a vote that may be sent only once is taken alone, and so is the last sending of a vote', async () => {
@@ -197,7 +200,8 @@ describe('settling', () => {
       reason: `why\n${username}`,
     }));
     const { status, body } = await server.done(results);
-    expect([status, body]).toEqual([200, { settled: taken.map(({ vote_id }) => vote_id), refused: [] }]);
+    const settled = taken.map(({ vote_id }) => vote_id);
+    expect([status, body]).toEqual([200, { settled, refused: [], fetching: true, paused: false }]);
     for (const { vote_id, username } of taken) {
       const { delivery } = await server.vote(vote_id);
       expect(delivery.state).toBe(ends[username as keyof typeof ends]);
@@ -217,7 +221,7 @@ describe('settling', () => {
     // Again alike is settled; a different result is not.
     expect((await server.done(results)).body).toEqual(body);
     const [first] = results;
-    expect((await server.done([{ ...first, outcome: 'failed' }])).body).toEqual({
+    expect((await server.done([{ ...first, outcome: 'failed' }])).body).toMatchObject({
       settled: [],
       refused: [{ vote_id: first?.vote_id, code: 'settled-differently' }],
     });
@@ -232,7 +236,10 @@ describe('settling', () => {
       { vote_id: lost, lease: taken?.lease, outcome: 'delivered' },
       { vote_id: taken?.vote_id, lease: taken?.lease, outcome: 'delivered' },
     ]);
-    expect(body).toEqual({ settled: [taken?.vote_id], refused: [{ vote_id: lost, code: 'unknown-vote' }] });
+    expect(body).toMatchObject({
+      settled: [taken?.vote_id],
+      refused: [{ vote_id: lost, code: 'unknown-vote' }],
+    });
     const other = await addFetchingServer(web);
     const foreign = await other.done([
       { vote_id: taken?.vote_id, lease: taken?.lease, outcome: 'delivered' },
@@ -306,6 +313,8 @@ describe('who may call', () => {
     expect([status, body.code]).toEqual([422, 'fetch-not-set']);
     // What was taken before is settled all the same.
     if (taken) await server.settle([taken], 'delivered');
+    const unknown = { vote_id: randomUUID(), lease: 'x', outcome: 'retry' };
+    expect((await server.done([unknown])).body).toMatchObject({ fetching: false, paused: false });
     expect((await server.vote(new UUID(taken?.vote_id))).delivery.state).toBe('delivered');
   });
 });

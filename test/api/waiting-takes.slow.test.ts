@@ -228,7 +228,7 @@ describe('leases', () => {
     if (!first || !second) throw new Error('not taken');
     await server.settle([first], 'delivered');
     const result = { vote_id: second.vote_id, lease: second.lease, outcome: 'retry' };
-    expect((await server.done([result])).body).toEqual({ settled: [vote._id.toString()], refused: [] });
+    expect((await server.done([result])).body).toMatchObject({ settled: [vote._id.toString()], refused: [] });
     const { state, attempts } = (await server.vote(vote._id)).delivery;
     expect([state, ...attempts.map(({ code }) => code)]).toEqual([
       'delivered',
@@ -262,12 +262,12 @@ describe('leases', () => {
     const results = taken.map(({ vote_id, lease }, n) => ({ vote_id, lease, outcome: outcomes[n] }));
     const [ofA, ofB, ofC, ofD] = results;
     // Before the sweep has seen it, and after.
-    expect((await server.done([ofA ?? {}, ofC ?? {}])).body).toEqual({
+    expect((await server.done([ofA ?? {}, ofC ?? {}])).body).toMatchObject({
       settled: [ofA?.vote_id],
       refused: [{ vote_id: ofC?.vote_id, code: 'lease-ended' }],
     });
     await sweepDueWork(web.deps);
-    expect((await server.done([ofB ?? {}, ofD ?? {}])).body).toEqual({
+    expect((await server.done([ofB ?? {}, ofD ?? {}])).body).toMatchObject({
       settled: [ofB?.vote_id],
       refused: [{ vote_id: ofD?.vote_id, code: 'lease-ended' }],
     });

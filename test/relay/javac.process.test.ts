@@ -18,6 +18,7 @@ import {
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { stringify } from 'yaml';
 import { buildJar, JAR, javacVersion, readJar } from '../../relay/build.ts';
+import { startFakeHttpListener } from '../support/fake-http-listener.ts';
 import { compileBesideJar } from './compile.ts';
 import { HAS_JAVAC, relayBench, SMALL_JVM } from './relay-process.ts';
 
@@ -222,6 +223,16 @@ describe.skipIf(!HAS_JAVAC)('the relay as a plugin', () => {
     const vote = bench.api.cast('Alice');
     await expect.poll(() => vote.state).toBe('delivered');
   });
+});
+
+test.skipIf(!HAS_JAVAC)('the relay names an old Java 8 that does not know an authority', async () => {
+  const bench = await relayBench();
+  const { port } = await startFakeHttpListener({ certificate: 'self-signed' });
+  bench.writeConfig([bench.serverLine(`https://127.0.0.1:${port}`), 'key=k']);
+  const relay = bench.start([], ['java', '-cp', classPath, 'tallyport.relay.Java8Harness']);
+  await relay.says(
+    /Java 1\.8\.0_101 does not know the authority .* \(unable to find .*\): install the newest update of Java 8/,
+  );
 });
 
 test.skipIf(!HAS_JAVAC)(

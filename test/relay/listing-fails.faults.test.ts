@@ -72,7 +72,7 @@ describe.skipIf(!HAS_JAVA)('a listing that fails', () => {
     bench.writeConfig([`server=${bench.api.url}`, 'key=wrong']);
     const vote = bench.api.cast('Alice');
     const relay = bench.start();
-    await relay.says('the key was refused: issue a new one on the page "Connect"');
+    await relay.says('the key was refused: it is not whole, was revoked or has expired');
     const refusals: [number, string][] = [
       [403, 'the key may not fetch votes'],
       [404, 'check server= in tallyport-relay.properties'],
@@ -152,7 +152,8 @@ describe.skipIf(!HAS_JAVA)('a listing that fails', () => {
     const soon = () => new Date(Date.now() + 3_000).toISOString();
     bench.api.intercept = (call) => {
       times.push(Date.now());
-      if (times.length === 1) return answer(call, 429, '{}', { 'retry-after': '3' });
+      if (times.length === 1)
+        return answer(call, 429, '{"code": "too-many-requests"}', { 'retry-after': '3' });
       if (times.length === 2) return answer(call, 429, `{"next_allowed_at": "${soon()}"}`);
       if (times.length === 3) return answer(call, 503, '{}', { 'retry-after': '3' });
       return false;

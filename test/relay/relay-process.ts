@@ -84,6 +84,8 @@ export async function relayBench({ plugin = 'Votifier' } = {}) {
     writeConfig(lines = [`server=${api.url}`, `key=${api.key}`]) {
       writeFileSync(join(folder, 'tallyport-relay.properties'), `${lines.join('\n')}\n`);
     },
+    /** The line of the configuration for the same server at another origin. */
+    serverLine: (origin: string) => `server=${origin}${new URL(api.url).pathname}`,
     readJournal: () => readFileSync(bench.journal, 'utf8'),
     /** The names that the vote plugin received, oldest first. */
     received: () => listener.votes.map(({ username }) => username),
@@ -92,6 +94,16 @@ export async function relayBench({ plugin = 'Votifier' } = {}) {
   bench.writeConfig();
   bench.writeVotifierConfig(configYml(listener.port, listener.token));
   return bench;
+}
+
+/** What `--check` prints and its exit code. `options` are for the JVM. */
+export async function checkWith(
+  bench: Awaited<ReturnType<typeof relayBench>>,
+  options: string[] = [],
+): Promise<{ code: number | null; lines: string[] }> {
+  const relay = bench.start(['--check'], ['java', ...options]);
+  await once(relay.child, 'close');
+  return { code: relay.child.exitCode, lines: relay.lines };
 }
 
 /** The config.yml of NuVotifier. */

@@ -214,6 +214,17 @@ describe.skipIf(!HAS_JAVA)('the relay', () => {
     expect(bench.readJournal()).toMatch(/^\d+ take [\w-]+ #[0-9a-f]+\n$/);
   });
 
+  test('notices a changed configuration within seconds while it waits for votes', async () => {
+    const bench = await relayBench();
+    bench.start();
+    await expect.poll(() => bench.api.calls.length).toBe(1);
+    bench.writeConfig([`server=${bench.api.url}`, `key=${bench.api.key}`, '# changed']);
+    // Well before the end of its first call, which waits for 25 s.
+    await expect.poll(() => bench.api.calls.length, { timeout: 12_000 }).toBe(2);
+    const vote = bench.api.cast('Alice');
+    await expect.poll(() => vote.timeline).toEqual(['taken 1', 'delivered']);
+  });
+
   test('uses a folder of the vote plugin that its configuration names', async () => {
     const bench = await relayBench({ plugin: join('elsewhere', 'plugins', 'Votifier') });
     bench.writeConfig([

@@ -89,7 +89,7 @@ async function gatewayThatIsLate(): Promise<void> {
   const waits = () => bench.api.calls.map(({ body }) => (body as Record<string, unknown>).wait_seconds);
   await expect.poll(waits, PATIENT).toEqual([25, 25]);
   expect(pause).toBeGreaterThan(2_900);
-  await relay.says('the listing answered 503');
+  await relay.says('a proxy in front of it answered with HTTP 503');
 }
 
 /** A proxy that cuts requests which wait does no harm. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { HAS_JAVA, journalLine, relayBench } from './relay-process.ts';
+import { checkWith, HAS_JAVA, journalLine, relayBench } from './relay-process.ts';
 
 describe.skipIf(!HAS_JAVA)('the program', () => {
   test('writes a configuration with comments at its first start, and says what to fill in', async () => {
@@ -25,8 +25,15 @@ describe.skipIf(!HAS_JAVA)('the program', () => {
         ['server=https://listing.example/servers/1', 'key=k'],
         'must have the form https://LISTING/api/v1/servers/ID',
       ],
+      [
+        [`server=${bench.api.url.slice(0, -1)}`, 'key=k'],
+        'ends with 6555c0ffee6555c0ffee655, which is no id of a server',
+      ],
       [['server=listing.example', 'key=k'], 'is no address'],
       [[`server=${bench.api.url}`, 'key=two words'], 'is no key'],
+      [[`server=${bench.api.url}`, 'key="k"'], 'key= in tallyport-relay.properties has quotes around it'],
+      [[`server=“${bench.api.url}”`, 'key=k'], 'server= in tallyport-relay.properties has quotes around it'],
+      [[`server=${bench.api.url} key=k`], 'server= and key= are in one line'],
       [[`server=${bench.api.url}`, 'keys=k'], 'none of server=, key= and votifier=: keys'],
     ];
     for (const [config, words] of lines) {
@@ -35,6 +42,12 @@ describe.skipIf(!HAS_JAVA)('the program', () => {
       await relay.says(words);
       expect(await relay.end()).toBe(1);
     }
+    const config = Buffer.from(`\ufeffserver=${bench.api.url}\r\nkey=k\r\n`, 'utf16le');
+    writeFileSync(`${bench.folder}/tallyport-relay.properties`, config);
+    expect(await checkWith(bench)).toEqual({
+      code: 1,
+      lines: ['! tallyport-relay.properties is saved as UTF-16 ("Unicode"): save it as UTF-8'],
+    });
     expect(bench.api.calls).toEqual([]);
   });
 
@@ -42,9 +55,8 @@ describe.skipIf(!HAS_JAVA)('the program', () => {
     const bench = await relayBench();
     const vote = bench.api.cast('Alice');
     const check = async () => {
-      const relay = bench.start(['--check']);
-      const code = await relay.end();
-      return { code, said: relay.lines.join('\n') };
+      const { code, lines } = await checkWith(bench);
+      return { code, said: lines.join('\n') };
     };
     const good = await check();
     expect(good.said.split('\n')).toEqual([

@@ -81,6 +81,8 @@ export class FakeDeliveryApi {
   /** Answers with 400, which a correct caller never gets. */
   refusedBodies = 0;
   paused = false;
+  /** Whether the server's listener is one that fetches. */
+  fetching = true;
   /** How often a vote is sent after ambiguous ends. */
   sendings = 3;
   /** How soon a vote comes again after `retry` or an ambiguous end. */
@@ -191,7 +193,8 @@ export class FakeDeliveryApi {
     if (await this.intercept?.(call)) return;
     const { status, body } = await call.answer();
     if (response.destroyed) return;
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    const bearer = status === 401 ? { 'www-authenticate': 'Bearer' } : {};
+    response.writeHead(status, { 'content-type': 'application/json', ...bearer }).end(JSON.stringify(body));
   }
 
   async #answer(path: 'take' | 'done', text: string, request: IncomingMessage, response: ServerResponse) {
@@ -202,6 +205,7 @@ export class FakeDeliveryApi {
     if (path === 'done') return this.#done(body, text);
     const asked = TakeBody.safeParse(body);
     if (!asked.success) return this.#malformed();
+    if (!this.fetching) return refusal(422, 'fetch-not-set');
     return { status: 200, body: await this.#take(asked.data, response) };
   }
 
@@ -262,6 +266,8 @@ export class FakeDeliveryApi {
       body: {
         settled: ends.filter(({ code }) => code === undefined).map(({ vote_id }) => vote_id),
         refused: ends.filter(({ code }) => code !== undefined),
+        fetching: this.fetching,
+        paused: this.paused,
       },
     };
   }

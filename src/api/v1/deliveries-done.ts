@@ -76,6 +76,11 @@ const settledVotes = z
         })
         .meta({ title: 'RefusedResult' }),
     ),
+    fetching: z.boolean().meta({
+      description:
+        'Whether the server fetches its votes: if not, `deliveries/take` answers 422 `fetch-not-set`.',
+    }),
+    paused: z.boolean().meta({ description: 'Whether the owner paused the listener.' }),
   })
   .meta({ title: 'SettledVotes' });
 
@@ -111,7 +116,7 @@ export const doneEndpoint: FastifyPluginAsyncZod<Parts> = async (app, { deps, me
         ...result,
         voteId: new UUID(vote_id),
       }));
-      const { settled, refused, ended } = await withinDatabaseTime(
+      const { settled, refused, ended, fetching, paused } = await withinDatabaseTime(
         request,
         settleDeliveries(deps, serverId, results),
       );
@@ -124,6 +129,8 @@ export const doneEndpoint: FastifyPluginAsyncZod<Parts> = async (app, { deps, me
       return {
         settled: settled.map((id) => id.toString()),
         refused: refused.map(({ voteId: id, code }) => ({ vote_id: id.toString(), code })),
+        fetching,
+        paused,
       };
     },
   );

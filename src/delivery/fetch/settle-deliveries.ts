@@ -51,6 +51,10 @@ export type Settled = {
   refused: { voteId: Vote['_id']; code: SettleRefusal }[];
   /** The attempts that ended with this call, for metrics. */
   ended: Ended[];
+  /** Whether the server's listener is one that fetches. */
+  fetching: boolean;
+  /** Whether the owner paused the listener. */
+  paused: boolean;
 };
 
 type SettleDeps = FetchDeps & { listeners: Collection<Listener> };
@@ -92,7 +96,8 @@ export async function settleDeliveries(
   if (listener) await noteDelivery(deps, listener, ended);
   const isRefused = new Set(refused.map(({ voteId }) => voteId.toString()));
   const settled = results.map(({ voteId }) => voteId).filter((id) => !isRefused.has(id.toString()));
-  return { settled, refused, ended };
+  const fetching = listener?.protocol === 'fetch';
+  return { settled, refused, ended, fetching, paused: Boolean(listener?.pause) };
 }
 
 async function findVotes(

@@ -310,6 +310,14 @@ export type SettledVotes = {
          */
         code: 'lease-ended' | 'unknown-vote' | 'settled-differently';
     }>;
+    /**
+     * Whether the server fetches its votes: if not, `deliveries/take` answers 422 `fetch-not-set`.
+     */
+    fetching: boolean;
+    /**
+     * Whether the owner paused the listener.
+     */
+    paused: boolean;
 };
 
 export type ServerInfo = {

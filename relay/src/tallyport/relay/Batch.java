@@ -118,7 +118,7 @@ final class Batch {
     }
 
     private void tell(List<Told> part, Site site) throws SiteProblem {
-        Map<String, String> ends = site.done(part);
+        Map<String, String> ends = site.done(part).ends;
         for (Told told : part) {
             String refusal = ends.get(told.voteId);
             if (refusal != null) {

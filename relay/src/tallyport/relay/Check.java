@@ -1,7 +1,6 @@
 package tallyport.relay;
 
 import java.util.Collections;
-import java.util.Map;
 
 /** Looks at everything that the relay needs, and sends no vote. */
 final class Check {
@@ -25,20 +24,35 @@ final class Check {
             log.warn(error.getMessage());
             return false;
         }
-        // Both are looked at, so that one run names everything.
+        // All are looked at, so that one run names everything.
         boolean siteIsRight = site(settings);
-        return plugin(settings) && siteIsRight;
+        boolean pluginIsRight = plugin(settings);
+        return journal() && siteIsRight && pluginIsRight;
+    }
+
+    private boolean journal() {
+        String problem = Journal.problemIn(place.folder());
+        if (problem != null) {
+            log.warn(problem);
+        }
+        return problem == null;
     }
 
     private boolean site(Settings settings) {
         try {
             Told nothing = new Told(NO_VOTE, "check", Outcome.RETRY, "", null);
-            Map<String, String> ends = new Site(settings, place.edition).done(Collections.singletonList(nothing));
-            if (!ends.containsKey(NO_VOTE)) {
+            Site.Settled settled = new Site(settings, place.edition).done(Collections.singletonList(nothing));
+            if (!settled.ends.containsKey(NO_VOTE)) {
                 throw SiteProblem.unreadable();
             }
             log.info("The listing is reached, and the key is accepted: " + settings.server);
-            return true;
+            if (!settled.fetching) {
+                throw SiteProblem.notFetching();
+            }
+            if (settled.paused) {
+                log.warn("the delivery of votes is paused at the listing: resume it on the dashboard");
+            }
+            return !settled.paused;
         } catch (SiteProblem problem) {
             log.warn(problem.getMessage());
             return false;

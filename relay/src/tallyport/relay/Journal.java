@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -20,6 +21,8 @@ import java.util.Map;
  * <p>Not safe for several threads. A lock keeps a second relay out.
  */
 final class Journal implements Closeable {
+    private static final String LOCK = "tallyport-relay.lock";
+    private static final String JOURNAL = "tallyport-relay.journal";
     private static final long KEPT_MS = 30L * 24 * 60 * 60 * 1_000;
     private static final long LARGEST_FILE = 4L << 20;
     /** Of some 90 bytes each: a compacted journal has at most half the largest size. */
@@ -68,13 +71,17 @@ final class Journal implements Closeable {
      * @throws InUse if another process, or another plugin of this one, has it open
      */
     Journal(File folder) throws IOException {
-        lockFile = FileChannel.open(new File(folder, "tallyport-relay.lock").toPath(),
+        String problem = problemIn(folder);
+        if (problem != null) {
+            throw new IOException(problem);
+        }
+        lockFile = FileChannel.open(new File(folder, LOCK).toPath(),
                 StandardOpenOption.CREATE, StandardOpenOption.WRITE);
         try {
             if (!locked()) {
                 throw new InUse(folder);
             }
-            file = new JournalFile(new File(folder, "tallyport-relay.journal"), this::replay);
+            file = new JournalFile(new File(folder, JOURNAL), this::replay);
         } catch (IOException | RuntimeException error) {
             lockFile.close();
             throw error;
@@ -84,6 +91,24 @@ final class Journal implements Closeable {
         } catch (IOException error) {
             // If the disk is full, the file is as before, and the first line that is written says so.
         }
+    }
+
+    /**
+     * Looks at the files of the journal, and writes nothing.
+     *
+     * @return null, or why it cannot be used
+     */
+    static String problemIn(File folder) {
+        for (String name : new String[] {LOCK, JOURNAL}) {
+            File file = new File(folder, name);
+            if (file.isDirectory()) {
+                return file.getPath() + " is a folder: rename it, the relay needs a file of this name";
+            }
+            if (!Files.isWritable((file.exists() ? file : folder).toPath())) {
+                return file.getPath() + " cannot be written: the user who runs the relay may not";
+            }
+        }
+        return null;
     }
 
     private boolean locked() throws IOException {

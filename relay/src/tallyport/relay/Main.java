@@ -18,7 +18,7 @@ public final class Main {
             "",
             "  --config FILE  the configuration; " + Settings.FILE_NAME + " by default. If it is not there, it is written,",
             "                 and its comments say what to fill in. The journal is written beside it.",
-            "  --check        says whether the listing, the key and Votifier are right; exits with 0 or 1",
+            "  --check        says whether votes can arrive, or what is wrong; exits with 0 only if they can",
             "  --version      prints the version",
             "  --help         prints this");
 

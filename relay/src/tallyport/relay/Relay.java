@@ -20,7 +20,6 @@ final class Relay implements Runnable {
     /** An answer without votes that came sooner is followed by a pause. */
     private static final long WAITED_NANOS = 1_000_000_000L;
 
-    private final File config;
     private final Place place;
     private final Log log;
     private final Complaints complaints;
@@ -42,7 +41,6 @@ final class Relay implements Runnable {
 
     Relay(Place place, Log log) {
         this.place = place;
-        this.config = place.config;
         this.log = log;
         complaints = new Complaints(log);
     }
@@ -69,7 +67,7 @@ final class Relay implements Runnable {
         synchronized (this) {
             site = null;
         }
-        configStamp = stampOf(config);
+        configStamp = stampOf(place.config);
         pause(JOURNAL_MS);
     }
 
@@ -154,7 +152,7 @@ final class Relay implements Runnable {
             waitSeconds = WAIT_SECONDS;
         }
         try {
-            return site.take(requestId, max, waitSeconds);
+            return site.take(requestId, max, waitSeconds, this::isChanged);
         } catch (SiteProblem problem) {
             long seconds = (System.nanoTime() - began) / 1_000_000_000L;
             if (!problem.cut || seconds < 10 || waitSeconds < 10 || stopping) {
@@ -163,7 +161,7 @@ final class Relay implements Runnable {
             // A proxy cuts requests that wait: the next ones wait for less long, and this one is repeated.
             waitSeconds = (int) Math.min(waitSeconds - 1, seconds - 5);
             shortenedAt = System.nanoTime();
-            return site.take(requestId, max, waitSeconds);
+            return site.take(requestId, max, waitSeconds, this::isChanged);
         }
     }
 
@@ -208,7 +206,8 @@ final class Relay implements Runnable {
     }
 
     private void waitAfter(SiteProblem problem, Batch batch) {
-        if (stopping) {
+        // If the configuration has changed, the request was given up for it, or the problem may be over.
+        if (stopping || isChanged()) {
             return;
         }
         complaints.say(problem.getMessage());
@@ -238,13 +237,13 @@ final class Relay implements Runnable {
 
     /** Reads the configuration if it has changed. */
     private boolean configured() {
-        long stamp = stampOf(config);
+        long stamp = stampOf(place.config);
         if (site != null && stamp == configStamp) {
             return true;
         }
         configStamp = stamp;
         try {
-            Settings settings = Settings.read(config);
+            Settings settings = Settings.read(place.config);
             List<File> folders = place.votifierFolders(settings);
             synchronized (this) {
                 site = new Site(settings, place.edition);
@@ -270,6 +269,10 @@ final class Relay implements Runnable {
         }
     }
 
+    private boolean isChanged() {
+        return stampOf(place.config) != configStamp;
+    }
+
     /** Another number once the file has changed; within a second, its length tells. */
     private static long stampOf(File file) {
         return file.lastModified() * 31 + file.length();
@@ -284,7 +287,7 @@ final class Relay implements Runnable {
         long end = System.nanoTime() + ms * 1_000_000L;
         try {
             for (long left = ms; left > 0 && !stopping; left = (end - System.nanoTime()) / 1_000_000L) {
-                if (stampOf(config) != configStamp || (handOver != null && !handOver.stamp().equals(stamp))) {
+                if (isChanged() || (handOver != null && !handOver.stamp().equals(stamp))) {
                     return;
                 }
                 wait(Math.min(left, 1_000));

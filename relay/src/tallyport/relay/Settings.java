@@ -17,6 +17,7 @@ import java.util.Map;
 final class Settings {
     static final String FILE_NAME = "tallyport-relay.properties";
     private static final List<String> NAMES = Arrays.asList("server", "key", "votifier");
+    private static final String QUOTE = "[\"'`\u2018-\u201F\u00AB\u00BB]";
     private static final String[] TEMPLATE = {
         "# The Tallyport relay fetches this server's votes from its listing and hands them to the installed Votifier.",
         "# Copy both lines from the page \"Connect\" of your server. The relay reads this file again when it changes.",
@@ -72,11 +73,21 @@ final class Settings {
                         + Printable.line(name, 40));
             }
             String value = content.substring(equals + 1).trim();
+            refuseMiscopied(name, value, file);
             if (!value.isEmpty()) {
                 values.put(name, value);
             }
         }
         return new Settings(values, file);
+    }
+
+    private static void refuseMiscopied(String name, String value, File file) throws Invalid {
+        if (!name.equals("votifier") && value.matches(".*(server|key)\\s*=.*")) {
+            throw new Invalid("server= and key= are in one line of " + file.getPath() + ": each needs a line of its own");
+        }
+        if (value.matches(QUOTE + ".*|.*" + QUOTE)) {
+            throw new Invalid(name + "= in " + file.getPath() + " has quotes around it: remove them");
+        }
     }
 
     /**
@@ -103,7 +114,11 @@ final class Settings {
 
     private static List<String> lines(File file) throws Invalid {
         try {
-            return Arrays.asList(new String(Files.readAllBytes(file.toPath()), StandardCharsets.UTF_8).split("\r?\n"));
+            String text = new String(Files.readAllBytes(file.toPath()), StandardCharsets.UTF_8);
+            if (text.indexOf('\0') >= 0) {
+                throw new Invalid(file.getPath() + " is saved as UTF-16 (\"Unicode\"): save it as UTF-8");
+            }
+            return Arrays.asList(text.split("\r?\n"));
         } catch (IOException error) {
             throw new Invalid(file.getPath() + (file.exists() ? " cannot be read: " + error.getMessage() : " is not there"));
         }
@@ -123,6 +138,11 @@ final class Settings {
         }
         if (!url.getPath().matches(".*/api/v1/servers/[^/]+") || url.getQuery() != null || url.getUserInfo() != null) {
             return "must have the form https://LISTING/api/v1/servers/ID";
+        }
+        String id = url.getPath().replaceAll(".*/", "");
+        if (!id.matches("[0-9a-f]{24}")) {
+            return "ends with " + Printable.line(id, 40) + ", which is no id of a server: it has 24 digits and letters from a"
+                    + " to f. Copy the line from the page \"Connect\" of your server";
         }
         return null;
     }

@@ -18,6 +18,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 
 /** The listing's two requests: take votes, and answer for them. */
 final class Site {
@@ -26,6 +27,8 @@ final class Site {
     private static final int LEASE_SECONDS = 60;
     /** Beyond the time that the listing itself waits for votes. */
     private static final int MARGIN_MS = 15_000;
+    /** How often a request that waits looks whether it is over. */
+    private static final int LOOK_MS = 1_000;
 
     private final Settings settings;
     private final String userAgent;
@@ -49,6 +52,15 @@ final class Site {
         boolean paused;
     }
 
+    /** The listing's answer to "done". */
+    static final class Settled {
+        /** By vote id: an empty text if the listing has settled it, else the code with which it refused. */
+        final Map<String, String> ends = new LinkedHashMap<>();
+        /** Whether the owner has chosen that the server fetches its votes. */
+        boolean fetching;
+        boolean paused;
+    }
+
     /** The connection broke before a status came. */
     static final class Cut extends IOException {
         Cut(IOException cause) {
@@ -62,12 +74,15 @@ final class Site {
         final String body;
         final String retryAfter;
         final String location;
+        /** Java keeps the body of a 401 to itself: this header tells whose answer it is. */
+        final String challenge;
 
-        Answer(int status, String body, String retryAfter, String location) {
+        Answer(int status, String body, HttpURLConnection connection) {
             this.status = status;
             this.body = body;
-            this.retryAfter = retryAfter;
-            this.location = location;
+            retryAfter = connection.getHeaderField("Retry-After");
+            location = connection.getHeaderField("Location");
+            challenge = connection.getHeaderField("WWW-Authenticate");
         }
     }
 
@@ -75,8 +90,9 @@ final class Site {
      * Asks for votes and waits until some are due.
      *
      * @param requestId the same id brings the same votes again, as long as their leases run
+     * @param over asked once a second: the request is given up when it says so
      */
-    Taken take(String requestId, int max, int waitSeconds) throws SiteProblem {
+    Taken take(String requestId, int max, int waitSeconds, BooleanSupplier over) throws SiteProblem {
         Map<String, Object> body = new LinkedHashMap<>();
         body.put("max", max);
         body.put("wait_seconds", waitSeconds);
@@ -86,7 +102,7 @@ final class Site {
         AtomicReference<HttpURLConnection> opened = new AtomicReference<>();
         FutureTask<Answer> task = request("/deliveries/take", body, deadlineMs, opened);
         waitFor(task);
-        Map<?, ?> answer = run(task, deadlineMs, opened);
+        Map<?, ?> answer = run(task, deadlineMs, opened, over);
         waitFor(null);
         Object deliveries = answer.get("deliveries");
         if (!(deliveries instanceof List)) {
@@ -104,12 +120,8 @@ final class Site {
         return taken;
     }
 
-    /**
-     * Tells how hand-overs ended. Each vote id may be among the results once.
-     *
-     * @return by vote id: an empty text if the listing has settled it, else the code with which it refused
-     */
-    Map<String, String> done(List<Told> results) throws SiteProblem {
+    /** Tells how hand-overs ended. Each vote id may be among the results once. */
+    Settled done(List<Told> results) throws SiteProblem {
         List<Object> list = new ArrayList<>();
         for (Told told : results) {
             Map<String, Object> result = new LinkedHashMap<>();
@@ -124,21 +136,23 @@ final class Site {
         Map<String, Object> body = new LinkedHashMap<>();
         body.put("results", list);
         AtomicReference<HttpURLConnection> opened = new AtomicReference<>();
-        Map<?, ?> answer = run(request("/deliveries/done", body, MARGIN_MS, opened), MARGIN_MS, opened);
+        Map<?, ?> answer = run(request("/deliveries/done", body, MARGIN_MS, opened), MARGIN_MS, opened, () -> false);
         if (!(answer.get("settled") instanceof List) || !(answer.get("refused") instanceof List)) {
             throw SiteProblem.unreadable();
         }
-        Map<String, String> ends = new LinkedHashMap<>();
+        Settled settled = new Settled();
+        settled.fetching = !Boolean.FALSE.equals(answer.get("fetching"));
+        settled.paused = Boolean.TRUE.equals(answer.get("paused"));
         for (Object voteId : (List<?>) answer.get("settled")) {
-            ends.put(String.valueOf(voteId), "");
+            settled.ends.put(String.valueOf(voteId), "");
         }
         for (Object refused : (List<?>) answer.get("refused")) {
             if (refused instanceof Map) {
                 Map<?, ?> refusal = (Map<?, ?>) refused;
-                ends.put(String.valueOf(refusal.get("vote_id")), Printable.line(String.valueOf(refusal.get("code")), 60));
+                settled.ends.put(String.valueOf(refusal.get("vote_id")), Printable.line(String.valueOf(refusal.get("code")), 60));
             }
         }
-        return ends;
+        return settled;
     }
 
     /** Ends the request for votes that is under way, and allows no other one. The listing keeps what it had taken for it. */
@@ -161,20 +175,36 @@ final class Site {
     }
 
     /** Runs a request in a thread of its own: neither dripping bytes nor a name server can hold the relay for longer. */
-    private static Map<?, ?> run(FutureTask<Answer> task, int deadlineMs, AtomicReference<HttpURLConnection> opened) throws SiteProblem {
+    private static Map<?, ?> run(FutureTask<Answer> task, int deadlineMs, AtomicReference<HttpURLConnection> opened,
+            BooleanSupplier over) throws SiteProblem {
         Thread thread = new Thread(task, "tallyport-relay request");
         thread.setDaemon(true);
         thread.start();
         try {
-            return SiteProblem.bodyOf(task.get(deadlineMs, TimeUnit.MILLISECONDS));
+            return SiteProblem.bodyOf(answerOf(task, deadlineMs, over));
         } catch (TimeoutException | CancellationException | InterruptedException error) {
-            throw SiteProblem.down("it did not answer within " + deadlineMs / 1_000 + " s");
+            throw SiteProblem.silent(deadlineMs);
         } catch (ExecutionException error) {
             throw SiteProblem.of(error.getCause());
         } finally {
             HttpURLConnection connection = opened.get();
             if (connection != null) {
                 close(connection);
+            }
+        }
+    }
+
+    private static Answer answerOf(FutureTask<Answer> task, int deadlineMs, BooleanSupplier over)
+            throws TimeoutException, InterruptedException, ExecutionException {
+        long end = System.nanoTime() + deadlineMs * 1_000_000L;
+        for (;;) {
+            long leftMs = (end - System.nanoTime()) / 1_000_000L;
+            try {
+                return task.get(Math.min(leftMs, LOOK_MS), TimeUnit.MILLISECONDS);
+            } catch (TimeoutException error) {
+                if (leftMs <= LOOK_MS || over.getAsBoolean()) {
+                    throw error;
+                }
             }
         }
     }
@@ -209,8 +239,7 @@ final class Site {
         }
         int status = statusOf(connection);
         InputStream in = status >= 400 ? connection.getErrorStream() : connection.getInputStream();
-        return new Answer(status, in == null ? "" : read(in, end), connection.getHeaderField("Retry-After"),
-                connection.getHeaderField("Location"));
+        return new Answer(status, in == null ? "" : read(in, end), connection);
     }
 
     private static int statusOf(HttpURLConnection connection) throws IOException {

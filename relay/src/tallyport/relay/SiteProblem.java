@@ -46,12 +46,22 @@ final class SiteProblem extends Exception {
         this.cut = cut;
     }
 
-    static SiteProblem down(String message) {
+    private static SiteProblem down(String message) {
         return down(message, false);
     }
 
     private static SiteProblem down(String message, boolean cut) {
         return new SiteProblem(Kind.DOWN, "the listing cannot be reached: " + message, 0, cut);
+    }
+
+    static SiteProblem silent(int ms) {
+        return down("it did not answer within " + ms / 1_000 + " s: it is overloaded, or the address in server= is of"
+                + " something else");
+    }
+
+    static SiteProblem notFetching() {
+        return new SiteProblem(Kind.SETTING, "the listing does not let this server fetch its votes: choose"
+                + " \"My server fetches its votes\" on the page \"Vote listener\"", 0);
     }
 
     static SiteProblem unreadable() {
@@ -64,8 +74,7 @@ final class SiteProblem extends Exception {
             return down("its name cannot be resolved (" + words + ")");
         }
         if (error instanceof SSLException) {
-            return down("its certificate is refused by Java " + System.getProperty("java.version") + " (" + words
-                    + "); Java 8 before 8u141 does not know today's certificates");
+            return down(TlsProblem.of((SSLException) error));
         }
         if (error instanceof ConnectException || error instanceof SocketTimeoutException) {
             return down(words);
@@ -96,34 +105,56 @@ final class SiteProblem extends Exception {
 
     private static SiteProblem ofStatus(Site.Answer answer, Map<?, ?> fields) {
         long waitMs = waitOf(answer.retryAfter, fields.get("next_allowed_at"));
-        switch (answer.status) {
-            case 401:
-                return new SiteProblem(Kind.KEY, "the key was refused: issue a new one on the page \"Connect\" of your"
-                        + " server and put it into " + Settings.FILE_NAME, waitMs);
-            case 403:
-                return new SiteProblem(Kind.KEY, "the key may not fetch votes: issue one for fetching on the page"
-                        + " \"Connect\" of your server and put it into " + Settings.FILE_NAME, waitMs);
-            case 404:
-                return new SiteProblem(Kind.SETTING, "the listing does not know this server or cannot be fetched from:"
-                        + " check server= in " + Settings.FILE_NAME, waitMs);
-            case 422:
-                return new SiteProblem(Kind.SETTING, "the listing does not let this server fetch its votes: choose"
-                        + " \"My server fetches its votes\" on the page \"Vote listener\"", waitMs);
-            case 429:
-                return new SiteProblem(Kind.BUSY, "the listing asks the relay to wait (429)", waitMs);
-            case 400:
-            case 413:
-                return new SiteProblem(Kind.REQUEST, "the listing does not understand the relay (" + answer.status
-                        + "): a newer relay may help", waitMs);
-            default:
-                break;
-        }
         if (answer.status >= 300 && answer.status < 400) {
             return new SiteProblem(Kind.SETTING, "the listing is at another address ("
                     + Printable.line(String.valueOf(answer.location), 150)
                     + "), and the key is not sent there unasked: change server= in " + Settings.FILE_NAME, 0);
         }
-        return new SiteProblem(Kind.DOWN, "the listing answered " + answer.status, waitMs);
+        boolean ours = answer.status == 401 ? String.valueOf(answer.challenge).startsWith("Bearer")
+                : fields.get("code") instanceof String;
+        if (!ours) {
+            return ofOthers(answer.status, waitMs);
+        }
+        switch (answer.status) {
+            case 401:
+                return new SiteProblem(Kind.KEY, "the key was refused: it is not whole, was revoked or has expired, or it is"
+                        + " of another server than server= names. Copy both lines from the page \"Connect\" of your server"
+                        + " into " + Settings.FILE_NAME + "; it also creates a new key", waitMs);
+            case 403:
+                return new SiteProblem(Kind.KEY, "the key may not fetch votes: issue one for fetching on the page"
+                        + " \"Connect\" of your server and put it into " + Settings.FILE_NAME, waitMs);
+            case 404:
+                return new SiteProblem(Kind.SETTING, "the listing has nothing at this address: check server= in "
+                        + Settings.FILE_NAME + "; or the listing is older than 0.2.0 and cannot be fetched from", waitMs);
+            case 422:
+                return notFetching();
+            case 429:
+                return new SiteProblem(Kind.BUSY, "the listing asks the relay to wait (429): too many relays or programs"
+                        + " fetch the votes of this server, or of all servers of your account. One relay for each server is"
+                        + " enough", waitMs);
+            case 400:
+            case 413:
+                return new SiteProblem(Kind.REQUEST, "the listing does not understand the relay (" + answer.status
+                        + "): a newer relay may help", waitMs);
+            default:
+                return new SiteProblem(Kind.DOWN, "the listing answered " + answer.status, waitMs);
+        }
+    }
+
+    /** An answer without an error of the listing's API: it says nothing about the key. */
+    private static SiteProblem ofOthers(int status, long waitMs) {
+        if (status == 404) {
+            return new SiteProblem(Kind.SETTING, "what answers there is no Tallyport listing (HTTP 404): check server= in "
+                    + Settings.FILE_NAME, waitMs);
+        }
+        if (status >= 500) {
+            return new SiteProblem(Kind.DOWN, "the listing cannot be reached: a proxy in front of it answered with HTTP "
+                    + status, waitMs);
+        }
+        Kind kind = status == 400 || status == 413 ? Kind.REQUEST : Kind.DOWN;
+        return new SiteProblem(kind, "something between this machine and the listing, such as a filter, answered with HTTP "
+                + status + "; the key was not looked at. Ask the listing's operator, then your hosting company, to let the"
+                + " relay through", waitMs);
     }
 
     /** Retry-After in seconds or as a date, else the time in the body; at most an hour. */

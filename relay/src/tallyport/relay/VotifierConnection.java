@@ -77,6 +77,10 @@ final class VotifierConnection implements Closeable {
         for (;;) {
             int next = readOne(socket, () -> Math.min(end, deadline.getAsLong()));
             String text = new String(line.toByteArray(), StandardCharsets.UTF_8).trim();
+            if (next == TOO_LATE && text.isEmpty()) {
+                throw new NoGreeting("what listens at " + install.address() + " sent no greeting in time: it is another program"
+                        + " (check port in config.yml), or Votifier hangs (restart the game server)", false);
+            }
             if (next == TOO_LATE || next == CLOSED) {
                 throw new NoGreeting("Votifier at " + install.address()
                         + (next == CLOSED ? " closed the connection" : " sent no greeting in time")

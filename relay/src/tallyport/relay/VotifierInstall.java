@@ -35,6 +35,10 @@ final class VotifierInstall {
     private VotifierInstall(File folder) throws NotUsable {
         this.folder = folder;
         SimpleYaml yaml = SimpleYaml.parse(read(new File(folder, "config.yml")));
+        if (yaml.values.isEmpty()) {
+            throw new NotUsable(new File(folder, "config.yml").getPath() + " is empty: delete it and restart the game server,"
+                    + " then Votifier writes a new one");
+        }
         String named = yaml.values.getOrDefault("host", "");
         boolean everyAddress = named.isEmpty() || named.equals("0.0.0.0") || named.equals("::")
                 || named.equals("0:0:0:0:0:0:0:0") || named.startsWith("%");
