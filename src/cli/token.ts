@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { ObjectId, WithId } from 'mongodb';
 import { rewardsOf } from '../listeners/listener.ts';
-import { after, HOUR } from '../platform/clock.ts';
+import { after, DAY, HOUR } from '../platform/clock.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { TOKEN_KINDS, type TokenKind, type TokenScope } from '../servers/api-token.ts';
 import {
@@ -39,11 +39,10 @@ export function addTokenCommands(token: Command, terminal: Terminal): void {
         .default('api'),
     )
     .option('--scopes <scopes>', 'what an API token may do: vote, status, read; all by default', scopes)
-    .option(
-      '--expires-in <time>',
-      'how long it is valid, such as 90d, or never',
-      durationOrNever,
-      USUAL_LIFETIME_MS,
+    .addOption(
+      new Option('--expires-in <time>', 'how long it is valid, such as 90d, or never')
+        .argParser(durationOrNever)
+        .default(USUAL_LIFETIME_MS, `${USUAL_LIFETIME_MS / DAY}d`),
     )
     .addHelpText(
       'after',

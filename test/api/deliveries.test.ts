@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ObjectId, UUID } from 'mongodb';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { setListener } from '../../src/delivery/listeners.ts';
+import { resendVote } from '../../src/delivery/resend-vote.ts';
 import { MINUTE } from '../../src/platform/clock.ts';
 import { useAllowances } from '../../src/platform/limits/rate-limit.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
@@ -155,6 +156,23 @@ describe('taking', () => {
     expect([await names(), await names(), await names()]).toEqual([['d'], ['e'], []]);
   });
 
+  test('a resend by hand is told from a retry', async () => {
+    const one = await addFetchingServer(web);
+    const vote = await one.cast('Steve');
+    const seen = async () => {
+      const [taken] = await one.take();
+      return [taken?.sending, taken?.resends, taken] as const;
+    };
+    const [, , first] = await seen();
+    await one.done([{ vote_id: first?.vote_id, lease: first?.lease, outcome: 'unknown' }]);
+    await web.deps.votes.updateOne({ _id: vote._id }, { $set: { 'delivery.nextAt': new Date(0) } });
+    const [sending, resends, retry] = await seen();
+    expect([first?.resends, sending, resends]).toEqual([0, 2, 0]);
+    await one.done([{ vote_id: retry?.vote_id, lease: retry?.lease, outcome: 'delivered' }]);
+    await resendVote(web.deps, vote._id, 'owner@example.org');
+    expect((await seen()).slice(0, 2)).toEqual([3, 1]);
+  });
+
   test('a body with a field out of its bounds is refused', async () => {
     server = await addFetchingServer(web);
     for (const body of [
@@ -291,6 +309,13 @@ describe('who may call', () => {
     expect((await web.vote(server, 'Alex')).status).toBe(403);
     const other = await web.addServer();
     expect((await web.call({ ...server, serverId: other.serverId }, 'info')).status).toBe(401);
+  });
+
+  test('a wrong token is told which kind is needed', async () => {
+    const one = await addFetchingServer(web);
+    const refused = await one.call({}, { headers: { authorization: 'Bearer tpd_wrong' } });
+    expect(refused.status).toBe(401);
+    expect(refused.body.error).toMatch(/^A valid delivery token \(tpd_…\) of this server is needed/);
   });
 
   test('a server whose listener is another is told so', async () => {

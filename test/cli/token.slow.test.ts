@@ -36,6 +36,8 @@ describe('token issue', () => {
 
   it('shows the token once, in the text output too', async () => {
     const { slug, server_id } = await cli.addServer('Issuing in words');
+    const help = await cli.run('token issue --help');
+    expect(help.stdout).toMatch(/or never \(default:\s+365d\)/);
     const { stdout } = await cli.run(`token issue ${slug} --name website --expires-in 90d`);
     const token = /^ {2}(tp_\w{36})$/m.exec(stdout)?.[1] ?? '';
 

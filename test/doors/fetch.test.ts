@@ -25,6 +25,7 @@ test('votes are fetched once, the oldest first, with what a plugin needs and not
       voted_at: (await server.vote(ids[0] ?? '')).votedAt.toISOString(),
       service_name: 'Tallyport',
       sending: 1,
+      resends: 0,
       lease: expect.any(String),
       lease_seconds_left: expect.toBeOneOf([29, 28, 30]),
     },

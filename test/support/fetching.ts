@@ -13,6 +13,7 @@ export type TakenVote = {
   voted_at: string;
   service_name: string;
   sending: number;
+  resends: number;
   lease: string;
   lease_seconds_left: number;
 };

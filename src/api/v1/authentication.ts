@@ -34,6 +34,12 @@ export const UNAUTHORIZED = {
   headers: { 'www-authenticate': 'Bearer' },
 } as const satisfies Refusal;
 
+/** The same at the routes that need a delivery token. */
+const UNAUTHORIZED_TO_FETCH = {
+  ...UNAUTHORIZED,
+  sentence: 'A valid delivery token (tpd_…) of this server is needed, sent as Authorization: Bearer <token>.',
+} as const satisfies Refusal;
+
 /** The refusal of a valid token without the scope of the endpoint (RFC 6750, section 3.1). */
 function outOfScope(scope: TokenScope): Refusal {
   return {
@@ -95,7 +101,11 @@ export async function requireTokenStill(
   deps: AppDeps,
 ): Promise<void> {
   const caller = await authenticateCached(deps, request.params.server_id, bearerToken(request));
-  if (!caller) throw new RefusedError(UNAUTHORIZED);
+  if (!caller) throw new RefusedError(unauthorizedAt(request.routeOptions.config));
+}
+
+function unauthorizedAt({ kind }: FastifyContextConfig): Refusal {
+  return kind === 'deliver' ? UNAUTHORIZED_TO_FETCH : UNAUTHORIZED;
 }
 
 /** Refuses requests that have no valid token of the server in the path, before their bodies are read. */
@@ -111,7 +121,7 @@ export function requireToken(app: FastifyInstance, deps: AppDeps): void {
     const caller =
       (fresh ? undefined : cachedAuthentication(deps, serverId, token)) ??
       (await withinDatabaseTime(request, authenticateCached(deps, serverId, token, { fresh })));
-    if (!caller) throw new RefusedError(UNAUTHORIZED);
+    if (!caller) throw new RefusedError(unauthorizedAt(request.routeOptions.config));
     refuseToken(caller.token, request.routeOptions.config);
     request.setDecorator<AuthenticatedToken>(CALLER, caller);
     // The time of the token's last use is stored without `await`: the request does not wait for this write.

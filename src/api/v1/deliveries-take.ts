@@ -81,6 +81,10 @@ const takenVotes = z
               .int()
               .min(1)
               .meta({ description: 'Counts from 1. Over 1 the vote may have arrived before.' }),
+            resends: z.int().min(0).meta({
+              description:
+                'How often the owner sent the vote again by hand. If it is higher than when the vote was handed over, hand it over again; otherwise this is a retry.',
+            }),
             lease: z.string().meta({ description: 'Names this taking; send it with the result.' }),
             lease_seconds_left: z.int().min(0),
           })
@@ -114,6 +118,7 @@ function deliveryOf({ vote, attempt, leaseLeftMs }: TakenDelivery, { serviceName
     voted_at: vote.votedAt.toISOString(),
     service_name: serviceName,
     sending: timesArrived(vote.delivery) + 1,
+    resends: vote.delivery.events.filter(({ kind }) => kind === 'resent').length,
     lease: attempt.id.toString(),
     lease_seconds_left: Math.floor(leaseLeftMs / SECOND),
   };
@@ -185,7 +190,7 @@ export const takeEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app
         tags: ['deliveries'],
         summary: 'Take votes',
         description:
-          'Takes votes of a server whose owner chose that it fetches them. Each vote is leased to this call: report its result with `deliveries/done` before the lease ends; otherwise it may have arrived and is handed out again, up to the number of sendings that the owner allows. Remember the ids of votes for 30 days, and do not hand a vote over twice. Ignore unknown fields.',
+          'Takes votes of a server whose owner chose that it fetches them. Each vote is leased to this call: report its result with `deliveries/done` before the lease ends; otherwise it may have arrived and is handed out again, up to the number of sendings that the owner allows. Remember the ids of votes with their `resends` for 30 days, and do not hand a vote over twice for the same number. Ignore unknown fields.',
         params,
         body: takeBody,
         response: {

@@ -100,7 +100,7 @@ export const reportStatus = <ThrowOnError extends boolean = false>(options: Opti
 /**
  * Take votes
  *
- * Takes votes of a server whose owner chose that it fetches them. Each vote is leased to this call: report its result with `deliveries/done` before the lease ends; otherwise it may have arrived and is handed out again, up to the number of sendings that the owner allows. Remember the ids of votes for 30 days, and do not hand a vote over twice. Ignore unknown fields.
+ * Takes votes of a server whose owner chose that it fetches them. Each vote is leased to this call: report its result with `deliveries/done` before the lease ends; otherwise it may have arrived and is handed out again, up to the number of sendings that the owner allows. Remember the ids of votes with their `resends` for 30 days, and do not hand a vote over twice for the same number. Ignore unknown fields.
  */
 export const takeDeliveries = <ThrowOnError extends boolean = false>(options: Options<TakeDeliveriesData, ThrowOnError>): RequestResult<TakeDeliveriesResponses, TakeDeliveriesErrors, ThrowOnError> => (options.client ?? client).post<TakeDeliveriesResponses, TakeDeliveriesErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],

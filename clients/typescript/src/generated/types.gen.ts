@@ -256,6 +256,10 @@ export type TakenVotes = {
          */
         sending: number;
         /**
+         * How often the owner sent the vote again by hand. If it is higher than when the vote was handed over, hand it over again; otherwise this is a retry.
+         */
+        resends: number;
+        /**
          * Names this taking; send it with the result.
          */
         lease: string;
