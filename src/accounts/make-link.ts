@@ -1,4 +1,5 @@
 import type { AuthDeps } from './auth.ts';
+import { forLibrary } from './library-email.ts';
 import type { User } from './user.ts';
 
 /**
@@ -14,7 +15,7 @@ export async function makePasswordLink(sources: AuthDeps, { email }: Pick<User, 
   const auth = createAuth(sources, async (link) => {
     address = link.address;
   });
-  await auth.api.requestPasswordReset({ body: { email } });
+  await auth.api.requestPasswordReset({ body: { email: forLibrary(email) } });
   if (!address) throw new Error('the sign-in library made no link');
   return address;
 }

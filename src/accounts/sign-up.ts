@@ -3,6 +3,7 @@ import { after, type Clock, DAY } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import { storedEmail } from '../platform/email-address.ts';
 import type { Auth, AuthDeps } from './auth.ts';
+import { forLibrary } from './library-email.ts';
 import { hashOf, makeToken } from './one-time-token.ts';
 import { type LinkDeps, notifyKnownAddress, sendLink } from './send-link.ts';
 import type { User, Verification } from './user.ts';
@@ -50,7 +51,7 @@ export async function offerAccount(sources: SigningUp, email: string, next = '')
 export async function sendEntryLink(sources: SigningUp, auth: Auth, email: string): Promise<void> {
   const user = await sources.users.findOne({ email: storedEmail(email) });
   if (user && !user.emailVerified) await offerAccount(sources, email);
-  else await auth.api.requestPasswordReset({ body: { email } });
+  else await auth.api.requestPasswordReset({ body: { email: forLibrary(storedEmail(email)) } });
 }
 
 /**

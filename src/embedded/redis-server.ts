@@ -5,6 +5,7 @@ import type { ServiceKind } from './service-process.ts';
 /** redis-server or valkey-server on loopback, with an append-only file and without eviction. */
 export const REDIS: ServiceKind = {
   title: 'Redis',
+  damaged: /append.?only|AOF/i,
   args: (dataDir, port) => [
     '--bind',
     '127.0.0.1',

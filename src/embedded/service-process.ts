@@ -21,6 +21,8 @@ export type ServiceKind = {
   args(dataDir: string, port: number): string[];
   /** The id of the process that answers on this loopback port; throws or returns undefined while none does. */
   answeringPid(port: number): Promise<number | undefined>;
+  /** What the service says of damaged data that may be deleted; absent if its data may not. */
+  damaged?: RegExp;
   /** The address for clients, without the name of a database. */
   address(port: number): string;
 };
@@ -63,7 +65,9 @@ export async function startService(
       // If another process took the port after our check: try again with another port.
       const portTaken = options.port === undefined && /address already in use/i.test(message);
       if (portTaken && attempt < PORT_ATTEMPTS) continue;
-      if (error instanceof ServiceError) throw new ServiceError(`${error.message}. ${message}`.trim());
+      const mayDelete = kind.damaged?.test(message) ? ` Delete ${dataDir}: it holds no votes.` : '';
+      if (error instanceof ServiceError)
+        throw new ServiceError(`${`${error.message}. ${message}`.trim()}${mayDelete}`);
       throw error;
     }
   }

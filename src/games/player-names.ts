@@ -134,7 +134,11 @@ function readMinecraftName(text: string, options: NameOptions): ReadName {
     };
   if (options.bedrockPlain)
     return {
-      error: t('This is not a name of Minecraft: it has at most 16 letters, digits and underscores.'),
+      error: options.bedrockSpaces
+        ? t(
+            'This is not a name of Minecraft: it has at most 16 letters, digits, underscores and single spaces.',
+          )
+        : t('This is not a name of Minecraft: it has at most 16 letters, digits and underscores.'),
       mayBeOlder: OLDER_JAVA_NAME.test(text),
     };
   return {

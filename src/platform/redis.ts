@@ -1,5 +1,5 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { SECOND } from './clock.ts';
+import { MINUTE, SECOND } from './clock.ts';
 import type { Logger } from './log.ts';
 import { printable } from './printable.ts';
 
@@ -19,9 +19,6 @@ const OPTIONS = {
   socketTimeout: 20 * SECOND,
   // With the default of 2 s, a CLI command would take that much longer to exit if Redis is unavailable.
   disconnectTimeout: 200,
-  // After a failover behind a fixed name, a connection stays with the old primary, which is a replica now. A new
-  // connection finds the new one. The command fails: it may be a part of a transaction, and the sweep finds its work.
-  reconnectOnError: ({ message }) => message.includes('READONLY'),
 } satisfies RedisOptions;
 
 function retryDelay(attempt: number): number {
@@ -58,7 +55,15 @@ function parseNodes(text: string): { host: string; port: number }[] {
  * back.
  */
 export function openRedis(url: string, log: Logger): RedisConnection {
-  const connection = connect(url);
+  let noted = Number.NEGATIVE_INFINITY;
+  const connection = connect(url, () => {
+    if (performance.now() - noted < MINUTE) return;
+    noted = performance.now();
+    log.warn(
+      { event: 'redis.read_only' },
+      'Redis is a replica: waiting for its address to lead to the primary',
+    );
+  });
   let away = false;
   connection.on('error', (error: Error) => {
     const reason = explainRedisError(error);
@@ -72,10 +77,22 @@ export function openRedis(url: string, log: Logger): RedisConnection {
   return connection;
 }
 
-function connect(url: string): RedisConnection {
+/**
+ * After a failover behind a fixed name, a connection stays with the old primary, which is a replica now. A new connection
+ * finds the new one. The command fails: it may be a part of a transaction, and the sweep finds its work.
+ *
+ * @param onReadOnly - called for each command that a replica refuses
+ */
+function connect(url: string, onReadOnly: () => void): RedisConnection {
+  const reconnectOnError = ({ message }: Error) => {
+    const isReadOnly = message.includes('READONLY');
+    if (isReadOnly) onReadOnly();
+    return isReadOnly;
+  };
+  const ours = { ...OPTIONS, reconnectOnError };
   const [scheme = '', rest = ''] = url.split('://');
   if (scheme === 'redis' || scheme === 'rediss')
-    return new Redis(url, { ...OPTIONS, retryStrategy: retryDelay });
+    return new Redis(url, { ...ours, retryStrategy: retryDelay });
 
   const at = rest.lastIndexOf('@');
   const [path = '', query] = rest.slice(at + 1).split('?');
@@ -84,7 +101,7 @@ function connect(url: string): RedisConnection {
     (part) => part && decodeURIComponent(part),
   );
   const isTls = scheme.startsWith('rediss');
-  const options = { ...OPTIONS, ...optionsIn(query), ...(isTls ? { tls: {} } : {}) };
+  const options = { ...ours, ...optionsIn(query), ...(isTls ? { tls: {} } : {}) };
   const credentials = { ...(username ? { username } : {}), ...(password ? { password } : {}) };
   const [nodes = '', name = '', database = '0'] = path.split('/');
   if (scheme.endsWith('+sentinel')) {
@@ -126,6 +143,10 @@ const HINTS: [RegExp, string][] = [
   [
     /wrong version number|packet length too long/i,
     'it does not use TLS: begin REDIS_URL with redis, not rediss',
+  ],
+  [
+    /ECONNRESET/,
+    'it may use TLS: begin REDIS_URL with rediss; it may also ask for a certificate of the client',
   ],
   [/Protocol error, got/, 'it may use TLS: begin REDIS_URL with rediss'],
   [/ECONNREFUSED|ENOTFOUND|EAI_AGAIN/, DAMAGED_DATA],

@@ -1,10 +1,15 @@
 import type { ServerAnswer } from './ask.ts';
 
-const STATE = '(?:offline|sleeping|starting(?: up)?|stopped|stopping|hibernating)';
+const STATE =
+  '(?:offline|sleeping|preparing|loading|starting(?: up)?|restarting|waiting in queue|saving|stopping|stopped|crashed|hibernating)';
 /** The whole text is the state: `● Offline`. */
 const ONLY = new RegExp(`^${STATE}$`);
 /** A sentence about the server: `This server is offline.` */
 const SENTENCE = new RegExp(`^(?:(?:this|the|your) )?server (?:is )?(?:currently |now )?${STATE}(?: |$)`);
+
+/** What lazymc, which starts a server when somebody joins, says in its place. It tells the server's places. */
+const LAZYMC =
+  /^server (?:is sleeping join to start it up|is starting please wait|going to sleep please wait)$/;
 
 /**
  * Whether a host answers in place of a Minecraft server that it has stopped, as Aternos and others do: no players of no
@@ -16,7 +21,9 @@ export function isStoppedHost({
   motd,
   version,
 }: Pick<ServerAnswer, 'onlinePlayers' | 'maxPlayers' | 'motd' | 'version'>): boolean {
-  if (onlinePlayers || maxPlayers) return false;
+  if (onlinePlayers) return false;
+  if (LAZYMC.test(wordsOf(motd))) return true;
+  if (maxPlayers) return false;
   return [motd, version].map(wordsOf).some((text) => ONLY.test(text) || SENTENCE.test(text));
 }
 

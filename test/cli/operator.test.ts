@@ -62,3 +62,8 @@ it('writes an audit entry for each of these, without the link', async () => {
   ]);
   expect(JSON.stringify(entries)).not.toContain('token');
 });
+
+it('takes an address that the sign-in library refuses', async () => {
+  const { json } = await cli.run('operator create --email a/b@example.org --json');
+  expect(json).toMatchObject({ email: 'a/b@example.org', link: expect.stringContaining('/set-password') });
+});

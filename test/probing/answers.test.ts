@@ -21,6 +21,8 @@ it.each([
   ['§4● Offline', '§7This server is offline.', true],
   ['Sleeping', 'Join to wake it', true],
   ['● Starting', '', true],
+  ['● Waiting in queue', '', true],
+  ['Paper 1.21', 'Preparing for the season', false],
   ['Paper 1.21', 'The server is currently starting up, please wait', true],
   ['Paper 1.21', 'Offline mode survival', false],
   ['Paper 1.21', 'Starting from scratch', false],
@@ -34,6 +36,20 @@ it.each([
   if (isStopped) expect(failureOf(stopped)).toBe('host-says-stopped');
   else expect(answerOf(stopped)).toMatchObject({ onlinePlayers: 0 });
   expect(answerOf(await answer(0, 20))).toMatchObject({ maxPlayers: 20 });
+});
+
+it('a host that wakes its server by a join has stopped it, though it tells its places', async () => {
+  const server = await started(new JavaServer());
+  const answer = (text: string) => {
+    server.status = { version: { name: '1.20.3' }, players: { online: 0, max: 20 }, description: { text } };
+    return ask(at(server.port, 'minecraft'));
+  };
+  for (const text of [
+    '☠ Server is sleeping\n§2☻ Join to start it up',
+    '§2☻ Server is starting...\n§7⌛ Please wait...',
+  ])
+    expect(failureOf(await answer(text))).toBe('host-says-stopped');
+  expect(answerOf(await answer('Server is starting a new season'))).toMatchObject({ maxPlayers: 20 });
 });
 
 describe.each(KINDS)('A server of %s', (game, Kind) => {

@@ -88,6 +88,14 @@ test('with mail, no page reveals whether an address is known', async () => {
   expect(letters.filter((text) => text.includes('has an account there already'))).toHaveLength(1);
 });
 
+test('an address that the sign-in library refuses gets a link too', async () => {
+  const { email } = await signIn(web, { email: 'a/b@example.org' });
+  expect((await sendForm(web, '/forgot-password', { email })).statusCode).toBe(200);
+  const [letter = ''] = await mailsTo(web.deps, email);
+  const [link = ''] = /\/set-password\?token=\S+/.exec(letter) ?? [];
+  expect((await setPassword(web, tokenOf(link))).headers.location).toBe('/sign-in?done=password-set');
+});
+
 test('a link sets a password once, ends all sessions and invalidates the old password', async () => {
   const { email, headers } = await signIn(web);
   await sendForm(web, '/forgot-password', { email });

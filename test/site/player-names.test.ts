@@ -82,6 +82,10 @@ describe('the settings of a server', () => {
     expect(await taken()).toEqual(['.Big Bob']);
     await post('bedrock-prefix', { bedrockPrefix: '.', offlineMode: 'yes' });
     expect(await taken()).toEqual(['AB', 'x-Bob', 'Mr.X', '.Big Bob']);
+    for (const name of ['a b', '..']) {
+      const refused = await challengeFor(name);
+      expect(refused.json().error).toContain('letters from a to z, digits, underscores, dots and hyphens');
+    }
     expect((await getPage(web, settings(), owner.headers)).body).toMatch(/name="offlineMode"[^>]*checked/);
     await post('bedrock-prefix', { bedrockPrefix: '.', bedrockPlain: 'yes', bedrockSpaces: 'yes' });
     expect(await taken()).toEqual(['AB', 'Big Bob', 'Élodie']);

@@ -42,10 +42,12 @@ async function errorOfNode(url: string, error: unknown, log: Logger): Promise<un
 function reasonOf(error: unknown, url: string): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'AbortError') {
-    // A server without TLS waits for the end of what it takes for a command.
-    const hint = url.startsWith('rediss')
-      ? '; it may not use TLS: begin REDIS_URL with redis, not rediss'
-      : '';
+    const hint = url.includes('+cluster:')
+      ? '; the addresses that its nodes announce may lead nowhere from here, or not be in their certificates: set cluster-announce-ip or cluster-announce-hostname'
+      : // A server without TLS waits for the end of what it takes for a command.
+        url.startsWith('rediss')
+        ? '; it may not use TLS: begin REDIS_URL with redis, not rediss'
+        : '';
     return `no connection within ${CONNECT_TIMEOUT_MS / SECOND} seconds${hint}`;
   }
   return explainRedisError(error);

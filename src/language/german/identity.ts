@@ -13,6 +13,8 @@ export const IDENTITY = {
     'Das ist kein Minecraft-Name: Er hat 3 bis 16 Buchstaben von a bis z, Ziffern und Unterstriche. Ein Name der Bedrock Edition beginnt hier mit „{prefix}“.',
   'This is not a name of this server: it has at most 16 letters from a to z, digits, underscores, dots and hyphens.':
     'Das ist kein Name dieses Servers: Er hat höchstens 16 Buchstaben von a bis z, Ziffern, Unterstriche, Punkte und Bindestriche.',
+  'This is not a name of Minecraft: it has at most 16 letters, digits, underscores and single spaces.':
+    'Das ist kein Name von Minecraft: Er hat höchstens 16 Buchstaben, Ziffern, Unterstriche und einzelne Leerzeichen.',
   'This is not a name of Minecraft: it has at most 16 letters, digits and underscores.':
     'Das ist kein Name von Minecraft: Er hat höchstens 16 Buchstaben, Ziffern und Unterstriche.',
   'Names of Bedrock Edition have no prefix (username-prefix is empty)':
