@@ -54,7 +54,7 @@ describe('a working listener', () => {
       fault: null,
       step: 'acknowledgement',
       cause: 'The listener took the vote and said so.',
-      advice: expect.stringMatching(/^There is nothing to do; if .* look behind the listener/),
+      advice: expect.stringMatching(/^There is nothing to do; if .* server behind the proxy/),
     });
     expect(listener.votes.map(({ username }) => username)).toEqual(['TallyportTest']);
   });

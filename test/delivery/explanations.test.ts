@@ -61,7 +61,7 @@ describe('explanations', () => {
     const long = explain('acknowledged', 'votifier-v2', { username: 'SeventeenLetters1' });
     expect(t(long.cause)).toMatch(/over 16 characters, to which some listeners cut it \(VotifierPlus/);
     const short = explain('acknowledged', 'votifier-v2', { username: 'SixteenLetters16' });
-    expect(t(short.advice)).toMatch(/^There is nothing to do; .* server to which a proxy forwards/);
+    expect(t(short.advice)).toMatch(/^There is nothing to do; .* server behind the proxy/);
     expect(t(explain('acknowledged', 'http', { username: 'SeventeenLetters1' }).advice)).toBe(
       'There is nothing to do.',
     );
@@ -115,7 +115,7 @@ describe('explanations', () => {
       'connection-refused',
       'votifier-v2',
       /nothing listens at this address and port, or a firewall rejects/,
-      /at 0\.0\.0\.0 and its log does not say “not able to bind”, .* no firewall rejects/,
+      /does not say “not able to bind”, .* at 0\.0\.0\.0 .* no firewall rejects/,
     ],
     [
       'connection-refused',

@@ -66,7 +66,7 @@ const BAD_SIGNATURE = {
   cause:
     /refused the signature: its token for our service name “Tallyport” is different, or it has none for it/,
   advice:
-    /^Copy the token for our service name “Tallyport”, or for “default”.* add one for “Tallyport”; .* restart the game server/,
+    /^Copy the token for our service name “Tallyport”, or for “default”.* add one if there is neither, .* restart the game server or reload/,
 } as const;
 const WRONG_KEY_UNSAID = {
   code: 'no-answer',
@@ -81,7 +81,7 @@ const WRONG_TOKEN_UNSAID = {
   cause:
     /without an answer, as some listeners do on a wrong token or without one for our service name, when a plugin .* fails, at a limit .* PROXY header/,
   advice:
-    /^Look for an error in the game server’s log first .* copy the token .* add one if there is neither/,
+    /^Look for an error in the game server’s log first; .* token for our service name or “default”, add one if there is neither/,
   reply: null,
 } as const;
 const V1_ONLY = {
@@ -218,7 +218,7 @@ export const CASES: Case[] = [
     code: 'no-answer',
     fault: 'too-slow',
     cause:
-      /open without an answer: a plugin that takes votes is slow or hangs, the server is overloaded, or a filter/,
+      /open without an answer: a plugin that takes votes is slow or hangs, the server is overloaded, a filter .*, or its key has changed/,
     advice:
       /^Look in the game server’s log for a plugin that takes votes and is slow .* compare the public key/,
     reply: null,

@@ -175,7 +175,7 @@ export const WEBSITE_CASES: Case[] = [
     advice: /^Look into the website’s log for the reason/,
   }),
   answering('422 before it took a vote', 422, ['http-votes-refused', 'vote-refused'], {
-    cause: /knows our signature, and refused this player, “TallyportTest” \(HTTP 422\)/,
+    cause: /answered the challenge and refused this player, “TallyportTest” \(HTTP 422\)/,
     advice: /^Let the website take the player TallyportTest, or wait/,
   }),
   answering('401', 401, ['http-forbidden', 'bad-signature'], {

@@ -63,8 +63,14 @@ describe.skipIf(!HAS_JAVA)('--check names what keeps votes from arriving, and ex
 
   test('the config.yml of Votifier is empty', async () => {
     const bench = await relayBench();
-    bench.writeVotifierConfig('# nothing\n');
+    bench.writeVotifierConfig('\n');
     await expectCause(bench, /config\.yml is empty: delete it and restart the game server/);
+    // It has the tokens of all sites, so nobody is told to delete it.
+    bench.writeVotifierConfig(' host: 0.0.0.0\n port: 8192\n');
+    await expectCause(
+      bench,
+      /config\.yml has no setting at the beginning of a line, .* is it saved as UTF-8\?/,
+    );
   });
 
   test('the path of the journal is a folder', async () => {

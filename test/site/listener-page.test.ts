@@ -44,7 +44,7 @@ test('an unreachable listener shows the cause, the fix, its waiting votes and th
   expect(text).toContain(
     'The machine answers, but nothing listens at this address and port, or a firewall rejects the connection.',
   );
-  expect(text).toContain('Check that the game server runs with its vote plugin');
+  expect(text).toContain('Check that the game server runs, that its log');
   expect(text).toContain(`Protocol votifier-v2 Address 127.0.0.1:${port}`);
   expect(text).toContain('Votes waiting 3');
   expect(text).toContain('Oldest waiting vote 2 hours old');

@@ -8,10 +8,12 @@ const stop = new AbortController();
 process.once('SIGINT', () => stop.abort());
 process.once('SIGTERM', () => stop.abort());
 
-/** The ids of rewarded votes. A plugin stores them for 30 days. */
-const rewarded = new Set<string>();
+/** The rewarded votes: their ids, and how often each was sent again. A plugin stores them for 30 days. */
+const rewarded = new Map<string, number>();
 
-for await (const { vote_id, username, sending } of tallyport.takeDeliveries({ signal: stop.signal })) {
-  if (!rewarded.has(vote_id)) console.log(`Reward ${username} (sending ${sending}).`);
-  rewarded.add(vote_id);
+for await (const { vote_id, username, sending, resends } of tallyport.takeDeliveries({
+  signal: stop.signal,
+})) {
+  if ((rewarded.get(vote_id) ?? -1) < resends) console.log(`Reward ${username} (sending ${sending}).`);
+  rewarded.set(vote_id, resends);
 }

@@ -12,6 +12,7 @@ import { noteWait } from '../../http/waited.ts';
 import { after, type Clock, SECOND } from '../../platform/clock.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { timesArrived } from '../../votes/arrival.ts';
+import type { Delivery } from '../../votes/vote.ts';
 import { callerOf, requireTokenStill } from './authentication.ts';
 import {
   answer,
@@ -83,7 +84,7 @@ const takenVotes = z
               .meta({ description: 'Counts from 1. Over 1 the vote may have arrived before.' }),
             resends: z.int().min(0).meta({
               description:
-                'How often the owner sent the vote again by hand. If it is higher than when the vote was handed over, hand it over again; otherwise this is a retry.',
+                'How often the vote was sent again because somebody wanted it once more, such as its owner with “Send again”. If it is higher than when you handed the vote over, hand it over again; otherwise this is a retry.',
             }),
             lease: z.string().meta({ description: 'Names this taking; send it with the result.' }),
             lease_seconds_left: z.int().min(0),
@@ -111,6 +112,21 @@ function requireFetching(listener: FetchingListener | null): FetchingListener {
   });
 }
 
+/**
+ * How often a vote was sent again because somebody wanted it once more. The first resend after a restore does not count:
+ * the game server may have had the vote already, and only the listing has forgotten that.
+ */
+function resendsOf({ events }: Delivery): number {
+  let [count, isHeldBack] = [0, false];
+  for (const { kind } of events) {
+    if (kind === 'restored') isHeldBack = true;
+    if (kind !== 'resent') continue;
+    if (!isHeldBack) count += 1;
+    isHeldBack = false;
+  }
+  return count;
+}
+
 function deliveryOf({ vote, attempt, leaseLeftMs }: TakenDelivery, { serviceName }: FetchingListener) {
   return {
     vote_id: vote._id.toString(),
@@ -118,7 +134,7 @@ function deliveryOf({ vote, attempt, leaseLeftMs }: TakenDelivery, { serviceName
     voted_at: vote.votedAt.toISOString(),
     service_name: serviceName,
     sending: timesArrived(vote.delivery) + 1,
-    resends: vote.delivery.events.filter(({ kind }) => kind === 'resent').length,
+    resends: resendsOf(vote.delivery),
     lease: attempt.id.toString(),
     lease_seconds_left: Math.floor(leaseLeftMs / SECOND),
   };

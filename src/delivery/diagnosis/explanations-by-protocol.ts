@@ -13,7 +13,7 @@ export const V1_TEXTS: ProtocolTexts = {
   ),
   'no-answer': explanation(
     'The vote was sent, and the listener kept the connection open without an answer, as some listeners do when they cannot decrypt a vote or when a plugin that takes votes hangs; it may have arrived all the same.',
-    'Compare the public key with the plugin’s own (rsa/public.key) and set the listener again with it; if it is the same already, restart the game server, because the plugin reads it only at its start, and look for an error of the vote plugin in its log.',
+    'Compare the public key with the plugin’s own (rsa/public.key) and set the listener again with it; if it is the same already, restart the game server or reload the plugin, which may still use an earlier one, and look for an error of the vote plugin in its log.',
   ),
   'never-acknowledged': explanation(
     'The listener has taken no vote with its current settings, and gave no answer to the last one, as happens with a wrong public key, when a plugin that takes votes hangs or fails, and at a filter; other votes wait.',
@@ -25,7 +25,7 @@ export const V1_TEXTS: ProtocolTexts = {
  * For Votifier v1 without an answer, if a different key is not the likelier cause (`isSlowV1`).
  */
 export const SLOW_V1 = explanation(
-  'The vote was sent, and the listener kept the connection open without an answer: a plugin that takes votes is slow or hangs, the server is overloaded, or a filter drops the vote or the answer; it may have arrived all the same.',
+  'The vote was sent, and the listener kept the connection open without an answer: a plugin that takes votes is slow or hangs, the server is overloaded, a filter drops the vote or the answer, or its key has changed; it may have arrived all the same.',
   'Look in the game server’s log for a plugin that takes votes and is slow or hangs, and check the server’s load and the filters before it; if there is nothing, compare the public key with the plugin’s own (rsa/public.key).',
 );
 

@@ -46,7 +46,7 @@ export const SERVICE_EXPLANATIONS: Record<OtherService, Explanation> = {
 export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   acknowledged: explanation(
     'The listener took the vote and said so.',
-    'There is nothing to do; if the vote does not reach the game, look behind the listener: at the plugin that takes its votes, and at the server to which a proxy forwards them.',
+    'There is nothing to do; if the game does not show the vote, look at the plugin that takes it, or at the server behind the proxy.',
   ),
   'sent-not-confirmed': explanation(
     'The vote was sent, and the listener closed the connection without an error; many Votifier v1 listeners say no more than that, even when the key is wrong, a plugin that takes votes fails, or a proxy puts a PROXY header before the vote.',
@@ -63,7 +63,7 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   ),
   'connection-refused': explanation(
     'The machine answers, but nothing listens at this address and port, or a firewall rejects the connection.',
-    'Check that the game server runs with its vote plugin, that the port is the one of the plugin’s configuration (usually 8192), not the game’s, that the plugin listens at 0.0.0.0 and its log does not say “not able to bind”, and that no firewall rejects connections to it.',
+    'Check that the game server runs, that its log does not say “not able to bind”, that the vote plugin listens at 0.0.0.0 on this port (usually 8192, not the game’s), and that no firewall rejects connections to it.',
   ),
   'refused-over-ipv6': explanation(
     'The machine answers over IPv6, but nothing listens at this address and port there, or a firewall rejects the connection.',
@@ -108,7 +108,7 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
 
   'closed-without-answer': explanation(
     'The vote was sent, and the listener closed the connection without an answer, as some listeners do on a wrong token or without one for our service name, when a plugin that takes votes fails, at a limit of the plugin or of a filter, or behind a proxy that puts a PROXY header before the vote; it may have arrived all the same.',
-    'Look for an error in the game server’s log first (if a vote plugin is “not able to bind”, another one has its port); if there is none, copy the token for our service name or “default” from the vote plugin’s configuration once more, add one if there is neither, restart the game server if it is the same, set the listener again with it, and check the limits of the plugin, filters, and the PROXY protocol of a proxy.',
+    'Look for an error in the game server’s log first; if there is none, set the listener again with the token for our service name or “default”, add one if there is neither, and restart the game server; then check limits, filters, another vote plugin on the port, and the PROXY protocol.',
   ),
   reset: explanation(
     'The vote was sent, and the connection broke before an answer came, so the vote may have arrived.',
@@ -133,15 +133,15 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
 
   'bad-signature': explanation(
     'The listener refused the signature: its token for our service name is different, or it has none for it.',
-    'Copy the token for our service name, or for “default” if it has none of its own, from the vote plugin’s configuration once more and set the listener again with it; if there is neither, add one; if yours is the same already, restart the game server, because the plugin reads it only at its start.',
+    'Copy the token for our service name, or for “default” if it has none of its own, from the vote plugin’s configuration once more and set the listener again with it; add one if there is neither, and after any change there, also an earlier one, restart the game server or reload the plugin.',
   ),
   'unknown-service': explanation(
     'The listener has no token for our service name.',
-    'Add a token for our service name, or one for “default”, to the vote plugin’s configuration, restart the game server, and set the token here.',
+    'Add a token for our service name, or one for “default”, to the vote plugin’s configuration, restart the game server or reload the plugin, and set the token here.',
   ),
   'key-invalid': explanation(
     'The listener could not decrypt the vote: its key is different.',
-    'Copy the public key from the vote plugin’s folder once more (rsa/public.key) and set the listener again with it; if it is the same already, restart the game server, because the plugin reads it only at its start.',
+    'Copy the public key from the vote plugin’s folder once more (rsa/public.key) and set the listener again with it; if it is the same already, restart the game server or reload the plugin, which may still use an earlier one.',
   ),
   'not-votifier': SERVICE_EXPLANATIONS['other-protocol'],
   'v1-only': explanation(
@@ -162,7 +162,7 @@ export const EXPLANATIONS: Record<OutcomeCode, Explanation> = {
   ),
   'never-acknowledged': explanation(
     'The listener has taken no vote with its current settings, and gave no answer to the last one, as happens when a plugin that takes votes hangs or fails, at a limit, filter or proxy, and with a wrong token or none for our service name; other votes wait.',
-    'Look for an error in the game server’s log first; if there is none, copy the token for our service name or “default” from the vote plugin’s configuration once more, add one if there is neither, and set the listener again with it; if it is the same already, restart the game server and resume the listener.',
+    'Look for an error in the game server’s log first; if there is none, check the token for our service name or “default”, add one if there is neither, restart the game server, and resume the listener.',
   ),
 
   'name-too-long': explanation(
@@ -218,13 +218,13 @@ const NAMED = {
       'The listener refused the signature: its token for our service name “{service}” is different, or it has none for it.',
     ),
     advice: defineMessage(
-      'Copy the token for our service name “{service}”, or for “default” if it has none of its own, from the vote plugin’s configuration once more and set the listener again with it; if there is neither, add one for “{service}”; if yours is the same already, restart the game server, because the plugin reads it only at its start.',
+      'Copy the token for our service name “{service}”, or for “default” if it has none of its own, from the vote plugin’s configuration once more and set the listener again with it; add one if there is neither, and after any change there, also an earlier one, restart the game server or reload the plugin.',
     ),
   },
   'unknown-service': {
     cause: defineMessage('The listener has no token for our service name “{service}”.'),
     advice: defineMessage(
-      'Add a token for our service name “{service}”, or one for “default”, to the vote plugin’s configuration, restart the game server, and set the token here.',
+      'Add a token for our service name “{service}”, or one for “default”, to the vote plugin’s configuration, restart the game server or reload the plugin, and set the token here.',
     ),
   },
 };

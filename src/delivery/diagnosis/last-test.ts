@@ -52,8 +52,8 @@ const REFUSALS: ReadonlySet<OutcomeCode> = new Set(['vote-refused', 'http-votes-
 
 /** The explanation if a website refused the content of the test vote, after it repeated the challenge. */
 const REFUSED_TEST_PLAYER = explanation(
-  'The website knows our signature, and refused this player, “TallyportTest” (HTTP 422).',
-  'Let the website take the player TallyportTest, or wait for the vote of a player whom it knows; resume the listener if it is paused.',
+  'The website answered the challenge and refused this player, “TallyportTest” (HTTP 422), mostly because it does not know the name.',
+  'Let the website take the player TallyportTest, or wait for a real vote; if that is refused too, look into the website’s log; resume the listener if it is paused.',
 );
 
 function isOtherService(fault: string | null | undefined): fault is OtherService {

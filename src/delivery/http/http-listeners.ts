@@ -85,7 +85,7 @@ export async function setHttpListener(
 /**
  * Makes a new signing secret for a server's HTTP listener. From the moment that this returns, every vote is signed with
  * both secrets, for 24 hours, so that the receiver can change to the new one at once without losing a vote. While votes
- * are sent, this takes a second. If an even older secret is still valid, it is removed.
+ * are sent, this takes a second or two, and at most ten. If an even older secret is still valid, it is removed.
  *
  * @param revision - if the listener no longer has this revision, nothing is changed: a form that is sent twice rotates
  *   the secret once
@@ -111,22 +111,28 @@ export async function rotateSecret(
     const which = { serverId, revision: before.revision };
     const rotated = await changeListener(deps, which, by, 'listener.rotate', asLiterals(secrets));
     if (!rotated) continue;
-    await untilUsed(deps, rotated);
+    // The secret is returned in any case: nobody could read it again.
+    await untilUsed(deps, rotated).catch((error: unknown) => {
+      deps.log.warn({ event: 'listener.rotation_not_awaited', reason: String(error) });
+    });
     return { secret, previousValidUntil: until };
   }
 }
 
-/** The longest wait for attempts that began with earlier settings. An attempt takes longer only on a busy machine. */
-const LONGEST_WAIT_MS = 30 * SECOND;
+/** The longest wait for attempts that began with earlier settings. It ends before a web process that stops ends. */
+const LONGEST_WAIT_MS = 10 * SECOND;
+/** By how much our clock and mongod's, by which leases go, may differ. */
+const CLOCK_SKEW_MS = 2 * SECOND;
 
 /**
  * Waits until every vote is sent with these settings. A worker that has the listener's lease reads them within a second;
  * attempts that began before may last until their deadlines.
  */
 async function untilUsed({ votes }: ListenerSetup, { serverId, revision, lease }: Listener): Promise<void> {
-  if (!lease || lease.until < new Date()) return;
+  if (!lease || after(lease.until, CLOCK_SKEW_MS) < new Date()) return;
   const until = Date.now() + LONGEST_WAIT_MS;
-  await pause(RENEW_MS);
+  // A take that began just before its worker read the settings again is stored a moment later.
+  await pause(RENEW_MS + SECOND / 2);
   const leased = { serverId, 'delivery.leaseUntil': { $gt: new Date(0) } };
   for (; Date.now() < until; await pause(SECOND / 10)) {
     const sending = await votes

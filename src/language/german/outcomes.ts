@@ -37,7 +37,7 @@ export const OUTCOMES = {
     'Prüfe die Schreibweise des Hosts und seine DNS-Einträge, oder stelle den Listener auf seine IP-Adresse.',
   'A website answers here, not a vote listener.': 'Hier antwortet eine Website, kein Vote-Listener.',
   'Set the port from the vote plugin’s configuration, usually 8192; if it is this one, another program has taken it, and the plugin’s log says “not able to bind”.':
-    'Stelle den Port aus der Konfiguration des Vote-Plugins ein, meist 8192; ist es dieser, hat ihn ein anderes Programm belegt, und das Log des Plugins sagt „not able to bind“.',
+    'Stelle den Port aus der Konfiguration des Vote-Plugins ein, meist 8192; ist es dieser, hat ihn ein anderes Programm belegt, und das Log des Plugins meldet, dass es ihn nicht öffnen konnte.',
   'This is the port that players join on, not the one of the vote plugin.':
     'Das ist der Port, über den Spieler beitreten, nicht der des Vote-Plugins.',
   'Something here speaks TLS, which no Votifier does: a website, or a proxy with a certificate.':
@@ -48,34 +48,34 @@ export const OUTCOMES = {
     'Ein Proxy vor dem Listener spricht das PROXY-Protokoll, das Vote-Seiten nicht sprechen.',
   'Switch the PROXY protocol off for the vote port (in the plugin, HAProxy or the DDoS protection), or set the port behind it.':
     'Schalte das PROXY-Protokoll für den Vote-Port ab (im Plugin, in HAProxy oder im DDoS-Schutz), oder stelle den Port dahinter ein.',
-  'Copy the token for our service name, or for “default” if it has none of its own, from the vote plugin’s configuration once more and set the listener again with it; if there is neither, add one; if yours is the same already, restart the game server, because the plugin reads it only at its start.':
-    'Kopiere das Token für unseren Dienstnamen, oder das für „default“, wenn er kein eigenes hat, noch einmal aus der Konfiguration des Vote-Plugins, und stelle den Listener damit neu ein; gibt es keines von beiden, füge eines hinzu; ist es schon dasselbe, starte den Spielserver neu, denn das Plugin liest es nur beim Start.',
+  'Copy the token for our service name, or for “default” if it has none of its own, from the vote plugin’s configuration once more and set the listener again with it; add one if there is neither, and after any change there, also an earlier one, restart the game server or reload the plugin.':
+    'Kopiere das Token für unseren Dienstnamen, oder das für „default“, wenn er kein eigenes hat, noch einmal aus der Konfiguration des Vote-Plugins, und stelle den Listener damit neu ein; gibt es keines von beiden, füge eines hinzu, und nach jeder Änderung dort, auch einer früheren, starte den Spielserver neu oder lade das Plugin neu.',
   'Set the port from the vote plugin’s configuration, usually 8192.':
     'Stelle den Port aus der Konfiguration des Vote-Plugins ein, meist 8192.',
-  'There is nothing to do; if the vote does not reach the game, look behind the listener: at the plugin that takes its votes, and at the server to which a proxy forwards them.':
-    'Es ist nichts zu tun; kommt die Stimme im Spiel nicht an, sieh hinter dem Listener nach: bei dem Plugin, das seine Stimmen nimmt, und bei dem Server, an den ein Proxy sie weitergibt.',
+  'There is nothing to do; if the game does not show the vote, look at the plugin that takes it, or at the server behind the proxy.':
+    'Es ist nichts zu tun; zeigt das Spiel die Stimme nicht, sieh bei dem Plugin nach, das sie nimmt, oder bei dem Server hinter dem Proxy.',
   'The listener took the vote and said so, but its name has over 16 characters, to which some listeners cut it (VotifierPlus, Votifier 1.9).':
     'Der Listener hat die Stimme angenommen und es gesagt, aber ihr Name hat über 16 Zeichen, auf die ihn manche kürzen (VotifierPlus, Votifier 1.9).',
   'If the player gets no reward, let them vote with the name that they have in the game.':
     'Bekommt der Spieler keine Belohnung, lass ihn mit dem Namen abstimmen, den er im Spiel hat.',
-  'The vote was sent, and the listener kept the connection open without an answer: a plugin that takes votes is slow or hangs, the server is overloaded, or a filter drops the vote or the answer; it may have arrived all the same.':
-    'Die Stimme wurde gesendet, und der Listener hielt die Verbindung ohne Antwort offen: Ein Plugin ist langsam oder hängt, das Stimmen annimmt, der Server ist überlastet, oder ein Filter verwirft die Stimme oder die Antwort; sie ist vielleicht trotzdem angekommen.',
+  'The vote was sent, and the listener kept the connection open without an answer: a plugin that takes votes is slow or hangs, the server is overloaded, a filter drops the vote or the answer, or its key has changed; it may have arrived all the same.':
+    'Die Stimme wurde gesendet, und der Listener hielt die Verbindung ohne Antwort offen: Ein Plugin, das Stimmen annimmt, ist langsam oder hängt, der Server ist überlastet, ein Filter verwirft die Stimme oder die Antwort, oder sein Schlüssel ist ein anderer; sie ist vielleicht trotzdem angekommen.',
   'Look in the game server’s log for a plugin that takes votes and is slow or hangs, and check the server’s load and the filters before it; if there is nothing, compare the public key with the plugin’s own (rsa/public.key).':
     'Suche im Log des Spielservers nach einem Plugin, das Stimmen annimmt und langsam ist oder hängt, und prüfe die Last des Servers und die Filter davor; ist dort nichts, vergleiche den öffentlichen Schlüssel mit dem des Plugins (rsa/public.key).',
   'Nothing answered at the listener’s address and port, which has taken votes before: the game server hangs or is overloaded, or its machine is off; more rarely a firewall drops the connection.':
     'Unter der Adresse und dem Port des Listeners, der schon Stimmen angenommen hat, antwortet nichts: Der Spielserver hängt oder ist überlastet, oder seine Maschine ist aus; seltener verwirft eine Firewall die Verbindung.',
   'Check the game server’s load, and its log for a hang, and restart it if it hangs; then check the firewall and the hosting panel.':
-    'Prüfe die Last des Spielservers, und sein Log darauf, ob er hängt, und starte ihn dann neu; prüfe danach die Firewall und das Panel deines Hosters.',
+    'Prüfe die Last des Spielservers und sein Log; hängt er, starte ihn neu; prüfe danach die Firewall und das Panel deines Hosters.',
   'The website refused the challenge with HTTP {status}; no vote was posted.':
     'Die Website hat die Challenge mit HTTP {status} abgelehnt; es wurde keine Stimme gesendet.',
   'The website refused the challenge; no vote was posted.':
     'Die Website hat die Challenge abgelehnt; es wurde keine Stimme gesendet.',
   'Let the program that takes the votes accept a message of the type listener.challenge and answer it with its challenge, as the example on the listener’s page shows; look into the website’s log for the reason of its status.':
     'Lass das Programm, das die Stimmen annimmt, eine Nachricht vom Typ listener.challenge annehmen und mit ihrer Challenge beantworten, wie das Beispiel auf der Seite des Listeners zeigt; sieh im Log der Website nach dem Grund ihres Status.',
-  'The website knows our signature, and refused this player, “TallyportTest” (HTTP 422).':
-    'Die Website kennt unsere Signatur und hat diesen Spieler, „TallyportTest“, abgelehnt (HTTP 422).',
-  'Let the website take the player TallyportTest, or wait for the vote of a player whom it knows; resume the listener if it is paused.':
-    'Lass die Website den Spieler TallyportTest annehmen, oder warte auf die Stimme eines Spielers, den sie kennt; setze den Listener fort, wenn er pausiert.',
+  'The website answered the challenge and refused this player, “TallyportTest” (HTTP 422), mostly because it does not know the name.':
+    'Die Website hat die Challenge beantwortet und diesen Spieler, „TallyportTest“, abgelehnt (HTTP 422), meist weil sie den Namen nicht kennt.',
+  'Let the website take the player TallyportTest, or wait for a real vote; if that is refused too, look into the website’s log; resume the listener if it is paused.':
+    'Lass die Website den Spieler TallyportTest annehmen, oder warte auf eine echte Stimme; wird auch sie abgelehnt, sieh in das Log der Website; setze den Listener fort, wenn er pausiert.',
   'There is nothing to do.': 'Es ist nichts zu tun.',
   'The listener took the vote and said so.': 'Der Listener hat die Stimme angenommen und es gesagt.',
   'The vote was sent, and the listener closed the connection without an error; many Votifier v1 listeners say no more than that, even when the key is wrong, a plugin that takes votes fails, or a proxy puts a PROXY header before the vote.':
@@ -89,8 +89,8 @@ export const OUTCOMES = {
     'Prüfe, ob die Nameserver der Domain funktionieren, oder stelle den Listener auf seine IP-Adresse.',
   'The machine answers, but nothing listens at this address and port, or a firewall rejects the connection.':
     'Die Maschine antwortet, aber unter dieser Adresse und diesem Port lauscht nichts, oder eine Firewall weist die Verbindung ab.',
-  'Check that the game server runs with its vote plugin, that the port is the one of the plugin’s configuration (usually 8192), not the game’s, that the plugin listens at 0.0.0.0 and its log does not say “not able to bind”, and that no firewall rejects connections to it.':
-    'Prüfe, ob der Spielserver mit seinem Vote-Plugin läuft, ob der Port der aus der Konfiguration des Plugins ist (meist 8192), nicht der des Spiels, ob das Plugin unter 0.0.0.0 lauscht und sein Log nicht „not able to bind“ sagt, und ob keine Firewall Verbindungen dorthin abweist.',
+  'Check that the game server runs, that its log does not say “not able to bind”, that the vote plugin listens at 0.0.0.0 on this port (usually 8192, not the game’s), and that no firewall rejects connections to it.':
+    'Prüfe, ob der Spielserver läuft, ob sein Log meldet, dass das Vote-Plugin den Port nicht öffnen konnte, ob das Plugin unter 0.0.0.0 an diesem Port lauscht (meist 8192, nicht der des Spiels), und ob keine Firewall Verbindungen dorthin abweist.',
   'A firewall rejects connections to the listener’s port.':
     'Eine Firewall weist Verbindungen zum Port des Listeners ab.',
   'Allow the listener’s port in the firewall of the game server’s machine and in the hosting panel, and check the address.':
@@ -134,14 +134,14 @@ export const OUTCOMES = {
     'Die Website hat auf die Challenge geantwortet, dass sie jetzt keine Stimmen annehmen kann (HTTP 5xx oder 408); es wurde keine Stimme gesendet.',
   'The vote was sent, and the listener closed the connection without an answer, as some listeners do on a wrong token or without one for our service name, when a plugin that takes votes fails, at a limit of the plugin or of a filter, or behind a proxy that puts a PROXY header before the vote; it may have arrived all the same.':
     'Die Stimme wurde gesendet, und der Listener hat die Verbindung ohne Antwort geschlossen, wie es manche bei einem falschen Token tun oder ohne eines für unseren Dienstnamen, wenn ein Plugin scheitert, das Stimmen annimmt, bei einem Limit des Plugins oder eines Filters, oder hinter einem Proxy, der einen PROXY-Kopf vor die Stimme setzt; sie ist vielleicht trotzdem angekommen.',
-  'Look for an error in the game server’s log first (if a vote plugin is “not able to bind”, another one has its port); if there is none, copy the token for our service name or “default” from the vote plugin’s configuration once more, add one if there is neither, restart the game server if it is the same, set the listener again with it, and check the limits of the plugin, filters, and the PROXY protocol of a proxy.':
-    'Suche zuerst im Log des Spielservers nach einem Fehler (sagt ein Vote-Plugin „not able to bind“, hat ein anderes seinen Port); ist dort keiner, kopiere das Token für unseren Dienstnamen oder „default“ noch einmal aus der Konfiguration des Vote-Plugins, füge eines hinzu, wenn es keines von beiden gibt, starte den Spielserver neu, wenn es dasselbe ist, stelle den Listener damit neu ein, und prüfe die Limits des Plugins, Filter und das PROXY-Protokoll eines Proxys.',
+  'Look for an error in the game server’s log first; if there is none, set the listener again with the token for our service name or “default”, add one if there is neither, and restart the game server; then check limits, filters, another vote plugin on the port, and the PROXY protocol.':
+    'Suche zuerst im Log des Spielservers nach einem Fehler; ist dort keiner, stelle den Listener mit dem Token für unseren Dienstnamen oder „default“ neu ein, füge eines hinzu, wenn es keines von beiden gibt, und starte den Spielserver neu; prüfe dann Limits, Filter, ein anderes Vote-Plugin am Port und das PROXY-Protokoll.',
   'The vote was sent, and the connection broke before an answer came, so the vote may have arrived.':
     'Die Stimme wurde gesendet, und die Verbindung brach ab, bevor eine Antwort kam; die Stimme ist also vielleicht angekommen.',
   'Check that the game server did not stop at that moment and that no proxy or filter cuts connections to the vote port.':
     'Prüfe, ob der Spielserver in diesem Moment nicht stoppte und ob kein Proxy oder Filter Verbindungen zum Vote-Port kappt.',
   'The vote was sent, and no answer came in time, as when a plugin that takes votes hangs or is slow, or a filter drops the vote or the answer, so the vote may have arrived.':
-    'Die Stimme wurde gesendet, und es kam nicht rechtzeitig eine Antwort, wie wenn ein Plugin hängt oder langsam ist, das Stimmen annimmt, oder ein Filter die Stimme oder die Antwort verwirft; die Stimme ist also vielleicht angekommen.',
+    'Die Stimme wurde gesendet, und es kam nicht rechtzeitig eine Antwort, wie wenn ein Plugin, das Stimmen annimmt, hängt oder langsam ist, oder ein Filter die Stimme oder die Antwort verwirft; die Stimme ist also vielleicht angekommen.',
   'Look in the game server’s log for an error of the vote plugin, or for a plugin that takes its votes and hangs or is slow, check the server’s load, and let no filter hold back what is sent or answered.':
     'Suche im Log des Spielservers nach einem Fehler des Vote-Plugins oder nach einem Plugin, das dessen Stimmen annimmt und hängt oder langsam ist, prüfe die Last des Servers, und lass keinen Filter zurückhalten, was gesendet oder geantwortet wird.',
   'The vote was sent, and the answer is not a Votifier answer, so the vote may have arrived.':
@@ -158,24 +158,24 @@ export const OUTCOMES = {
     'Der Listener hat die Signatur abgelehnt: Sein Token für unseren Dienstnamen ist ein anderes, oder er hat keines für ihn.',
   'The listener has no token for our service name.':
     'Der Listener hat kein Token für unseren Namen des Dienstes.',
-  'Add a token for our service name, or one for “default”, to the vote plugin’s configuration, restart the game server, and set the token here.':
-    'Füge in der Konfiguration des Vote-Plugins ein Token für unseren Namen des Dienstes oder für „default“ hinzu, starte den Spielserver neu, und stelle das Token hier ein.',
+  'Add a token for our service name, or one for “default”, to the vote plugin’s configuration, restart the game server or reload the plugin, and set the token here.':
+    'Füge in der Konfiguration des Vote-Plugins ein Token für unseren Dienstnamen oder für „default“ hinzu, starte den Spielserver neu oder lade das Plugin neu, und stelle das Token hier ein.',
   'The listener refused the signature: its token for our service name “{service}” is different, or it has none for it.':
     'Der Listener hat die Signatur abgelehnt: Sein Token für unseren Dienstnamen „{service}“ ist ein anderes, oder er hat keines für ihn.',
-  'Copy the token for our service name “{service}”, or for “default” if it has none of its own, from the vote plugin’s configuration once more and set the listener again with it; if there is neither, add one for “{service}”; if yours is the same already, restart the game server, because the plugin reads it only at its start.':
-    'Kopiere das Token für unseren Dienstnamen „{service}“, oder das für „default“, wenn er kein eigenes hat, noch einmal aus der Konfiguration des Vote-Plugins, und stelle den Listener damit neu ein; gibt es keines von beiden, füge eines für „{service}“ hinzu; ist es schon dasselbe, starte den Spielserver neu, denn das Plugin liest es nur beim Start.',
+  'Copy the token for our service name “{service}”, or for “default” if it has none of its own, from the vote plugin’s configuration once more and set the listener again with it; add one if there is neither, and after any change there, also an earlier one, restart the game server or reload the plugin.':
+    'Kopiere das Token für unseren Dienstnamen „{service}“, oder das für „default“, wenn er kein eigenes hat, noch einmal aus der Konfiguration des Vote-Plugins, und stelle den Listener damit neu ein; gibt es keines von beiden, füge eines hinzu, und nach jeder Änderung dort, auch einer früheren, starte den Spielserver neu oder lade das Plugin neu.',
   'The listener has no token for our service name “{service}”.':
     'Der Listener hat kein Token für unseren Dienstnamen „{service}“.',
-  'Add a token for our service name “{service}”, or one for “default”, to the vote plugin’s configuration, restart the game server, and set the token here.':
-    'Füge in der Konfiguration des Vote-Plugins ein Token für unseren Dienstnamen „{service}“ oder für „default“ hinzu, starte den Spielserver neu, und stelle das Token hier ein.',
+  'Add a token for our service name “{service}”, or one for “default”, to the vote plugin’s configuration, restart the game server or reload the plugin, and set the token here.':
+    'Füge in der Konfiguration des Vote-Plugins ein Token für unseren Dienstnamen „{service}“ oder für „default“ hinzu, starte den Spielserver neu oder lade das Plugin neu, und stelle das Token hier ein.',
   'The listener could not decrypt the vote: its key is different.':
     'Der Listener konnte die Stimme nicht entschlüsseln: Sein Schlüssel ist ein anderer.',
-  'Copy the public key from the vote plugin’s folder once more (rsa/public.key) and set the listener again with it; if it is the same already, restart the game server, because the plugin reads it only at its start.':
-    'Kopiere den öffentlichen Schlüssel noch einmal aus dem Ordner des Vote-Plugins (rsa/public.key), und stelle den Listener damit neu ein; ist es schon derselbe, starte den Spielserver neu, denn das Plugin liest ihn nur beim Start.',
+  'Copy the public key from the vote plugin’s folder once more (rsa/public.key) and set the listener again with it; if it is the same already, restart the game server or reload the plugin, which may still use an earlier one.':
+    'Kopiere den öffentlichen Schlüssel noch einmal aus dem Ordner des Vote-Plugins (rsa/public.key), und stelle den Listener damit neu ein; ist es schon derselbe, starte den Spielserver oder lade das Plugin neu, das vielleicht noch einen früheren benutzt.',
   'Something other than a Votifier listener answers at this address and port.':
     'Unter dieser Adresse und diesem Port antwortet etwas anderes als ein Votifier-Listener.',
   'Set the port of the vote plugin (usually 8192), not the game’s or a website’s, and let no proxy speak before the listener; if it is the plugin’s port, another program has taken it, and the plugin’s log says “not able to bind”.':
-    'Stelle den Port des Vote-Plugins ein (meist 8192), nicht den des Spiels oder einer Website, und lass keinen Proxy vor dem Listener sprechen; ist es der Port des Plugins, hat ihn ein anderes Programm belegt, und das Log des Plugins sagt „not able to bind“.',
+    'Stelle den Port des Vote-Plugins ein (meist 8192), nicht den des Spiels oder einer Website, und lass keinen Proxy vor dem Listener sprechen; ist es der Port des Plugins, hat ihn ein anderes Programm belegt, und das Log des Plugins meldet, dass es ihn nicht öffnen konnte.',
   'The listener speaks Votifier v1 only, and a v2 token is set.':
     'Der Listener spricht nur Votifier v1, und ein v2-Token ist eingestellt.',
   'Set the listener as Votifier v1 with its public key, or install NuVotifier, which speaks v2.':
@@ -219,9 +219,9 @@ export const OUTCOMES = {
   'Read the reason in the timelines of these votes, correct it, and resume the listener.':
     'Lies den Grund in den Verläufen dieser Stimmen, behebe ihn, und setze den Listener fort.',
   'The listener has taken no vote with its current settings, and gave no answer to the last one, as happens when a plugin that takes votes hangs or fails, at a limit, filter or proxy, and with a wrong token or none for our service name; other votes wait.':
-    'Der Listener hat mit seinen jetzigen Einstellungen keine Stimme angenommen und auf die letzte keine Antwort gegeben, wie wenn ein Plugin hängt oder scheitert, das Stimmen annimmt, bei einem Limit, Filter oder Proxy, und bei einem falschen Token oder keinem für unseren Dienstnamen; andere Stimmen warten.',
-  'Look for an error in the game server’s log first; if there is none, copy the token for our service name or “default” from the vote plugin’s configuration once more, add one if there is neither, and set the listener again with it; if it is the same already, restart the game server and resume the listener.':
-    'Suche zuerst im Log des Spielservers nach einem Fehler; ist dort keiner, kopiere das Token für unseren Dienstnamen oder „default“ noch einmal aus der Konfiguration des Vote-Plugins, füge eines hinzu, wenn es keines von beiden gibt, und stelle den Listener damit neu ein; ist es schon dasselbe, starte den Spielserver neu, und setze den Listener fort.',
+    'Der Listener hat mit seinen jetzigen Einstellungen keine Stimme angenommen und auf die letzte keine Antwort gegeben, wie wenn ein Plugin, das Stimmen annimmt, hängt oder scheitert, bei einem Limit, Filter oder Proxy, und bei einem falschen Token oder keinem für unseren Dienstnamen; andere Stimmen warten.',
+  'Look for an error in the game server’s log first; if there is none, check the token for our service name or “default”, add one if there is neither, restart the game server, and resume the listener.':
+    'Suche zuerst im Log des Spielservers nach einem Fehler; ist dort keiner, prüfe das Token für unseren Dienstnamen oder „default“, füge eines hinzu, wenn es keines von beiden gibt, starte den Spielserver neu, und setze den Listener fort.',
   'The listener takes no player name of this length.':
     'Der Listener nimmt keinen Spielernamen dieser Länge an.',
   'Other votes are not affected: this player’s name does not fit the game; if it is a test vote, update the vote plugin.':
@@ -264,8 +264,8 @@ export const OUTCOMES = {
     'Vergleiche den öffentlichen Schlüssel mit dem des Plugins (rsa/public.key), und stelle den Listener damit neu ein; ist er richtig, suche im Log des Spielservers nach einem Fehler eines Plugins, das Stimmen annimmt, und setze den Listener fort, wenn er pausiert ist.',
   'The vote was sent, and the listener kept the connection open without an answer, as some listeners do when they cannot decrypt a vote or when a plugin that takes votes hangs; it may have arrived all the same.':
     'Die Stimme wurde gesendet, und der Listener hielt die Verbindung ohne Antwort offen, wie es manche tun, wenn sie eine Stimme nicht entschlüsseln können oder ein Plugin hängt, das Stimmen annimmt; sie ist vielleicht trotzdem angekommen.',
-  'Compare the public key with the plugin’s own (rsa/public.key) and set the listener again with it; if it is the same already, restart the game server, because the plugin reads it only at its start, and look for an error of the vote plugin in its log.':
-    'Vergleiche den öffentlichen Schlüssel mit dem des Plugins (rsa/public.key), und stelle den Listener damit neu ein; ist es schon derselbe, starte den Spielserver neu, denn das Plugin liest ihn nur beim Start, und suche in seinem Log nach einem Fehler des Vote-Plugins.',
+  'Compare the public key with the plugin’s own (rsa/public.key) and set the listener again with it; if it is the same already, restart the game server or reload the plugin, which may still use an earlier one, and look for an error of the vote plugin in its log.':
+    'Vergleiche den öffentlichen Schlüssel mit dem des Plugins (rsa/public.key), und stelle den Listener damit neu ein; ist es schon derselbe, starte den Spielserver oder lade das Plugin neu, das vielleicht noch einen früheren benutzt, und suche in seinem Log nach einem Fehler des Vote-Plugins.',
   'The listener has taken no vote with its current settings, and gave no answer to the last one, as happens with a wrong public key, when a plugin that takes votes hangs or fails, and at a filter; other votes wait.':
     'Der Listener hat mit den jetzigen Einstellungen noch keine Stimme angenommen und die letzte nicht beantwortet, wie es bei einem falschen öffentlichen Schlüssel geschieht, wenn ein Plugin hängt oder scheitert, das Stimmen annimmt, und bei einem Filter; andere Stimmen warten.',
   'Compare the public key with the plugin’s own (rsa/public.key) and set the listener again with it; if it is right, look for an error in the game server’s log, and resume the listener.':
@@ -410,7 +410,7 @@ export const OUTCOMES = {
   'The machine answers, but nothing listens any more on the port that has taken votes before, or a firewall rejects the connection.':
     'Die Maschine antwortet, aber an dem Port, der schon Stimmen angenommen hat, lauscht nichts mehr, oder eine Firewall weist die Verbindung ab.',
   'Check that the game server runs with its vote plugin, whose log does not say “not able to bind”, and that no firewall rejects connections to the port.':
-    'Prüfe, ob der Spielserver mit seinem Vote-Plugin läuft, dessen Log nicht „not able to bind“ sagt, und ob keine Firewall Verbindungen zum Port abweist.',
+    'Prüfe, ob der Spielserver mit seinem Vote-Plugin läuft, ob sein Log meldet, dass es den Port nicht öffnen konnte, und ob keine Firewall Verbindungen zum Port abweist.',
   'Votes were fetched while the test waited.': 'Während der Test wartete, wurden Stimmen abgerufen.',
   'The program that fetches the votes could not hand this one over, and will fetch it again.':
     'Das Programm, das die Stimmen abruft, konnte diese nicht weitergeben und ruft sie noch einmal ab.',

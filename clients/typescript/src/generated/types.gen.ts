@@ -256,7 +256,7 @@ export type TakenVotes = {
          */
         sending: number;
         /**
-         * How often the owner sent the vote again by hand. If it is higher than when the vote was handed over, hand it over again; otherwise this is a retry.
+         * How often the vote was sent again because somebody wanted it once more, such as its owner with “Send again”. If it is higher than when you handed the vote over, hand it over again; otherwise this is a retry.
          */
         resends: number;
         /**

@@ -34,10 +34,13 @@ final class VotifierInstall {
 
     private VotifierInstall(File folder) throws NotUsable {
         this.folder = folder;
-        SimpleYaml yaml = SimpleYaml.parse(read(new File(folder, "config.yml")));
+        String text = read(new File(folder, "config.yml"));
+        boolean isBlank = text.trim().isEmpty();
+        SimpleYaml yaml = SimpleYaml.parse(text);
         if (yaml.values.isEmpty()) {
-            throw new NotUsable(new File(folder, "config.yml").getPath() + " is empty: delete it and restart the game server,"
-                    + " then Votifier writes a new one");
+            String path = new File(folder, "config.yml").getPath();
+            throw new NotUsable(isBlank ? path + " is empty: delete it and restart the game server, then Votifier writes a new one"
+                    : path + " has no setting at the beginning of a line, as Votifier's own file has: is it saved as UTF-8?");
         }
         String named = yaml.values.getOrDefault("host", "");
         boolean everyAddress = named.isEmpty() || named.equals("0.0.0.0") || named.equals("::")
