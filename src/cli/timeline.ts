@@ -189,12 +189,13 @@ function attemptRow({ at, number, test, worker, underWay, end, ...cause }: Attem
     const what = underWay ? `${name}: in progress` : `${name}: its outcome is unknown`;
     return [utc(at), what, startedBy, '', '', `worker ${worker}`];
   }
+  const who = cause.protocol === 'fetch' ? 'reported reason:' : 'the listener answered';
   return [
     utc(at),
     `${name}: ${end.class} (${end.code})`,
     startedBy,
     end.reached ?? '-',
     end.durationMs === null ? '-' : span(end.durationMs),
-    end.words ? `the listener answered “${oneLine(end.words)}”` : (end.detail ?? t(end.cause)),
+    end.words ? `${who} “${oneLine(end.words)}”` : (end.detail ?? t(end.cause)),
   ];
 }

@@ -70,6 +70,8 @@ const TAKES: ((answer: ServerResponse) => void)[] = [
   (answer) => answer.end('<!doctype html><title>Just a moment…</title>'),
   (answer) => answer.end('{}'),
   (answer) => answer.end('[]'),
+  (answer) => answer.end('{"deliveries":[{"foo":1}]}'),
+  (answer) => answer.writeHead(429, { 'retry-after': '-5' }).end(),
   (answer) => {
     answer.writeHead(200, { 'content-length': '500' }).write(odd(0).slice(0, 40));
     setTimeout(() => answer.destroy(), 50);
