@@ -224,7 +224,7 @@ function openLibrary(sources: AuthDeps, giveLink: GiveLink, inSlot: ReturnType<t
         twoFactorCookieMaxAge: (10 * MINUTE) / SECOND,
         backupCodeOptions: { customBackupCodesGenerate: makeBackupCodes },
       }),
-      openIdPlugin(openIdClientOf(config)),
+      openIdPlugin(openIdClientOf(config), log),
     ],
     advanced: {
       cookiePrefix: 'tallyport',

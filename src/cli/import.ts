@@ -71,9 +71,9 @@ async function runImport(
 ): Promise<Answer> {
   const { terminal } = session;
   const source = await openSourceFile(path, terminal.streams.stdin).catch((error: NodeJS.ErrnoException) => {
-    // Only a copy of standard input or of a pipe needs room.
-    const hint =
-      error.code === 'ENOSPC' ? `; its copy has no room in ${tmpdir()}: give the path of a file instead` : '';
+    // Standard input and pipes are copied.
+    const isCopied = path === '-' || error.code === 'ENOSPC';
+    const hint = isCopied ? `; it is copied to ${tmpdir()} first: give the path of a file instead` : '';
     throw new CommandError(
       'file-unreadable',
       sentence(`“${path}” cannot be read: ${systemReason(error)}${hint}`),

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { HOUR, MINUTE, SECOND } from './clock.ts';
-import { EMAIL } from './email-address.ts';
+import { asciiDomain, EMAIL } from './email-address.ts';
 
 /** Schemas of environment variables. Their messages say what a value must be. */
 
@@ -204,6 +204,7 @@ export const contact = z
   .string()
   .trim()
   .max(200, CONTACT_RULE)
+  .transform((value) => (isWebAddress(value) ? value : asciiDomain(value)))
   .refine((value) => isWebAddress(value) || EMAIL.test(value), CONTACT_RULE);
 
 export const colour = z

@@ -34,7 +34,8 @@ export function storedEmail(typed: string): string {
   return asciiDomain(typed.trim()).toLowerCase();
 }
 
-function asciiDomain(email: string): string {
+/** An address with its domain in ASCII. Anything else stays as it is. */
+export function asciiDomain(email: string): string {
   const at = email.lastIndexOf('@');
   const domain = email.slice(at + 1);
   // An empty result means that the domain is invalid.

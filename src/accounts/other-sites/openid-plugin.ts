@@ -2,6 +2,7 @@ import { getCurrentAuthContext } from '@better-auth/core/context';
 import type { OAuthProvider } from '@better-auth/core/oauth2';
 import type { BetterAuthPlugin } from 'better-auth';
 import { getOAuthState } from 'better-auth/api';
+import type { Logger } from '../../platform/log.ts';
 import {
   connectOpenId,
   type OpenIdClient,
@@ -15,18 +16,18 @@ import {
  * Adds the configured OpenID Connect provider, if any, to the sign-in library. The library's own plugin is not used: it
  * reads the discovery document only at the start, and without a time limit.
  */
-export function openIdPlugin(client: OpenIdClient | null) {
+export function openIdPlugin(client: OpenIdClient | null, log: Logger) {
   return {
     id: 'openid-connect',
     init: ({ socialProviders }) => ({
       context: {
-        socialProviders: client ? [...socialProviders, openIdProvider(client)] : socialProviders,
+        socialProviders: client ? [...socialProviders, openIdProvider(client, log)] : socialProviders,
       },
     }),
   } satisfies BetterAuthPlugin;
 }
 
-function openIdProvider(client: OpenIdClient): OAuthProvider<OpenIdUser> {
+function openIdProvider(client: OpenIdClient, log: Logger): OAuthProvider<OpenIdUser> {
   const connection = connectOpenId(client);
   return {
     id: 'oidc',
@@ -43,6 +44,11 @@ function openIdProvider(client: OpenIdClient): OAuthProvider<OpenIdUser> {
     getUserInfo: async ({ raw }) => {
       const data = raw?.user as OpenIdUser;
       const { email, emailVerified, name } = data;
+      if (email && !emailVerified)
+        log.warn(
+          { event: 'openid.address_not_confirmed' },
+          'The provider does not say that the address is confirmed (OIDC_TRUST_EMAIL)',
+        );
       // Without a verified address, the library looks for no account, so its answer does not reveal whether one exists.
       return { user: { email: emailVerified && email ? email : null, emailVerified, name }, data };
     },
