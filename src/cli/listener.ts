@@ -206,7 +206,7 @@ async function rotate(session: Session, text: string): Promise<Answer> {
     },
     text: [
       `New secret, shown only once: ${secret}`,
-      `Votes are also signed with the old secret until ${when(previousValidUntil, session.clock.now())}.`,
+      `Votes are also signed with the old secret until ${when(previousValidUntil, session.clock.now())}. Any older secret is not used any more.`,
     ].join('\n'),
   };
 }

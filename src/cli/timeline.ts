@@ -196,6 +196,10 @@ function attemptRow({ at, number, test, worker, underWay, end, ...cause }: Attem
     startedBy,
     end.reached ?? '-',
     end.durationMs === null ? '-' : span(end.durationMs),
-    end.words ? `${who} “${oneLine(end.words)}”` : (end.detail ?? t(end.cause)),
+    end.words
+      ? `${who} “${oneLine(end.words)}”`
+      : end.code === 'no-answer'
+        ? t(end.cause)
+        : (end.detail ?? t(end.cause)),
   ];
 }

@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { EXPLANATIONS, explain } from '../../src/delivery/diagnosis/explanations.ts';
 import {
   FETCH_TEXTS,
+  GREETS_AS_V2,
   HTTP_TEXTS,
+  PROVEN_HTTP_TEXTS,
   PROVEN_TEXTS,
   V1_TEXTS,
 } from '../../src/delivery/diagnosis/explanations-by-protocol.ts';
@@ -49,6 +51,7 @@ describe('explanations', () => {
       ['Votifier v1', V1_TEXTS],
       ['Votifier, after it has taken a vote', PROVEN_TEXTS],
       ['HTTP', HTTP_TEXTS],
+      ['HTTP, after it has taken a vote', PROVEN_HTTP_TEXTS],
       ['Fetch', FETCH_TEXTS],
     ] as const) {
       for (const [code, { cause, advice }] of Object.entries(words)) {
@@ -62,9 +65,19 @@ describe('explanations', () => {
     expect(t(long.cause)).toMatch(/over 16 characters, to which some listeners cut it \(VotifierPlus/);
     const short = explain('acknowledged', 'votifier-v2', { username: 'SixteenLetters16' });
     expect(t(short.advice)).toMatch(/^There is nothing to do; .* server behind the proxy/);
+    const unsaid = explain('sent-not-confirmed', 'votifier-v1', { username: 'SeventeenLetters1' });
+    expect(t(unsaid.cause)).toMatch(/nothing confirms it; its name has over 16 characters/);
+    expect(explain('acknowledged', 'fetch', { username: 'SeventeenLetters1' })).toEqual(long);
     expect(t(explain('acknowledged', 'http', { username: 'SeventeenLetters1' }).advice)).toBe(
       'There is nothing to do.',
     );
+  });
+
+  it('say of what took votes before, or greets as v2, that it is slow, and not that its settings are wrong', () => {
+    const detail = GREETS_AS_V2;
+    expect(t(explain('never-acknowledged', 'votifier-v1', { detail }).cause)).toMatch(/is slow or hangs/);
+    expect(t(explain('connect-timeout', 'http', { hasTaken: true }).cause)).toMatch(/the website hangs/);
+    expect(t(explain('connection-refused', 'http', { hasTaken: true }).cause)).toMatch(/listens any more/);
   });
 
   it.each([

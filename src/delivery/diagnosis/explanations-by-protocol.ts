@@ -29,6 +29,12 @@ export const SLOW_V1 = explanation(
   'Look in the game server’s log for a plugin that takes votes and is slow or hangs, and check the server’s load and the filters before it; if there is nothing, compare the public key with the plugin’s own (rsa/public.key).',
 );
 
+/** The same if such a listener was paused because it has taken no vote yet. */
+export const SLOW_V1_PAUSED = explanation(
+  'The listener has taken no vote with its current settings, and kept the connection of the last one open without an answer: a plugin that takes votes is slow or hangs, the server is overloaded, or a filter drops the vote or the answer; other votes wait.',
+  'Look in the game server’s log for a plugin that takes votes and is slow or hangs, check the server’s load and the filters before it, and resume the listener; if there is nothing, compare the public key with the plugin’s own (rsa/public.key).',
+);
+
 /** What an attempt without an answer says of a v1 listener that greeted as one of v2, such as NuVotifier. */
 export const GREETS_AS_V2 = 'It greets as Votifier v2.';
 
@@ -116,6 +122,18 @@ export const HTTP_TEXTS: ProtocolTexts = {
   ),
 };
 
+/** For a website that has taken a vote or a test vote with its current settings. */
+export const PROVEN_HTTP_TEXTS: ProtocolTexts = {
+  'connect-timeout': explanation(
+    'Nothing answered at the website’s address and port, which has taken votes before: the website hangs or is overloaded, or its machine is off; more rarely a firewall drops the connection.',
+    'Check the website’s load and log, and restart it if it hangs; then check the firewall and its hosting provider.',
+  ),
+  'connection-refused': explanation(
+    'The machine answers, but nothing listens any more on the port in the URL, or a firewall rejects the connection.',
+    'Check that the website runs, and that no firewall rejects connections to it.',
+  ),
+};
+
 /** For a Votifier listener that has taken a vote or a test vote with its current settings, so its port is right. */
 export const PROVEN_TEXTS: ProtocolTexts = {
   'connection-refused': explanation(
@@ -136,7 +154,7 @@ export const PROVEN_TEXTS: ProtocolTexts = {
 export const FETCH_TEXTS: ProtocolTexts = {
   acknowledged: explanation(
     'The program that fetches the votes handed this one over, and the game server confirmed it.',
-    'There is nothing to do.',
+    'There is nothing to do; if the game does not show the vote, look at the plugin that takes it, or at the server behind the proxy.',
   ),
   'sent-not-confirmed': explanation(
     'The program that fetches the votes handed this one to a plugin that confirms nothing, such as Votifier v1.',

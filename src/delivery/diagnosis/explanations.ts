@@ -10,10 +10,13 @@ import {
 import { type Explanation, explanation } from './explanation.ts';
 import {
   FETCH_TEXTS,
+  GREETS_AS_V2,
   HTTP_TEXTS,
   isSlowV1,
+  PROVEN_HTTP_TEXTS,
   PROVEN_TEXTS,
   SLOW_V1,
+  SLOW_V1_PAUSED,
   V1_TEXTS,
 } from './explanations-by-protocol.ts';
 import { WEBSITE_EXPLANATIONS } from './website-explanations.ts';
@@ -249,6 +252,12 @@ const TAKEN_WITH_A_LONG_NAME = explanation(
   'If the player gets no reward, let them vote with the name that they have in the game.',
 );
 
+/** The same if the listener says nothing about a vote. */
+const SENT_WITH_A_LONG_NAME = explanation(
+  'The vote was sent, and nothing confirms it; its name has over 16 characters, to which some listeners cut it (VotifierPlus, Votifier 1.9).',
+  'If the player gets no reward, let them vote with the name that they have in the game.',
+);
+
 /** What is known of an attempt and of its listener. */
 export type Known = Partial<Pick<Outcome, 'words' | 'detail'>> & {
   /** The player of the vote. */
@@ -274,11 +283,19 @@ export function explain(
   protocol: Protocol | undefined,
   { hasTaken = false, serviceName, service, username = '', words, detail }: Known = {},
 ): Explanation {
-  if (protocol === 'http') return refusedChallenge(code, words) ?? HTTP_TEXTS[code] ?? EXPLANATIONS[code];
+  if (protocol === 'http') {
+    const proven = hasTaken ? PROVEN_HTTP_TEXTS[code] : undefined;
+    return refusedChallenge(code, words) ?? proven ?? HTTP_TEXTS[code] ?? EXPLANATIONS[code];
+  }
+  if (username.length > LONGEST_USUAL_NAME) {
+    if (code === 'acknowledged') return TAKEN_WITH_A_LONG_NAME;
+    if (code === 'sent-not-confirmed') return SENT_WITH_A_LONG_NAME;
+  }
   if (protocol === 'fetch') return FETCH_TEXTS[code] ?? EXPLANATIONS[code];
   if (service && !hasTaken && hasNotGreeted(code)) return SERVICE_EXPLANATIONS[service];
-  if (code === 'acknowledged' && username.length > LONGEST_USUAL_NAME) return TAKEN_WITH_A_LONG_NAME;
   if (isSlowV1({ code, hasTaken, detail }, protocol)) return SLOW_V1;
+  if (protocol === 'votifier-v1' && code === 'never-acknowledged' && detail === GREETS_AS_V2)
+    return SLOW_V1_PAUSED;
   const proven = hasTaken ? PROVEN_TEXTS[code] : undefined;
   const isNamed = code === 'bad-signature' || code === 'unknown-service';
   const named = serviceName && isNamed ? namedText(code, serviceName) : undefined;

@@ -76,6 +76,20 @@ export const OUTCOMES = {
     'Die Website hat die Challenge beantwortet und diesen Spieler, „TallyportTest“, abgelehnt (HTTP 422), meist weil sie den Namen nicht kennt.',
   'Let the website take the player TallyportTest, or wait for a real vote; if that is refused too, look into the website’s log; resume the listener if it is paused.':
     'Lass die Website den Spieler TallyportTest annehmen, oder warte auf eine echte Stimme; wird auch sie abgelehnt, sieh in das Log der Website; setze den Listener fort, wenn er pausiert.',
+  'The listener has taken no vote with its current settings, and kept the connection of the last one open without an answer: a plugin that takes votes is slow or hangs, the server is overloaded, or a filter drops the vote or the answer; other votes wait.':
+    'Der Listener hat mit seinen jetzigen Einstellungen keine Stimme angenommen und die Verbindung der letzten ohne Antwort offen gehalten: Ein Plugin, das Stimmen annimmt, ist langsam oder hängt, der Server ist überlastet, oder ein Filter verwirft die Stimme oder die Antwort; andere Stimmen warten.',
+  'Look in the game server’s log for a plugin that takes votes and is slow or hangs, check the server’s load and the filters before it, and resume the listener; if there is nothing, compare the public key with the plugin’s own (rsa/public.key).':
+    'Suche im Log des Spielservers nach einem Plugin, das Stimmen annimmt und langsam ist oder hängt, prüfe die Last des Servers und die Filter davor, und setze den Listener fort; ist dort nichts, vergleiche den öffentlichen Schlüssel mit dem des Plugins (rsa/public.key).',
+  'Nothing answered at the website’s address and port, which has taken votes before: the website hangs or is overloaded, or its machine is off; more rarely a firewall drops the connection.':
+    'Unter der Adresse und dem Port der Website, die schon Stimmen angenommen hat, antwortet nichts: Die Website hängt oder ist überlastet, oder ihre Maschine ist aus; seltener verwirft eine Firewall die Verbindung.',
+  'Check the website’s load and log, and restart it if it hangs; then check the firewall and its hosting provider.':
+    'Prüfe die Last und das Log der Website; hängt sie, starte sie neu; prüfe danach die Firewall und ihren Hoster.',
+  'The machine answers, but nothing listens any more on the port in the URL, or a firewall rejects the connection.':
+    'Die Maschine antwortet, aber am Port in der URL lauscht nichts mehr, oder eine Firewall weist die Verbindung ab.',
+  'Check that the website runs, and that no firewall rejects connections to it.':
+    'Prüfe, ob die Website läuft und keine Firewall Verbindungen zu ihr abweist.',
+  'The vote was sent, and nothing confirms it; its name has over 16 characters, to which some listeners cut it (VotifierPlus, Votifier 1.9).':
+    'Die Stimme wurde gesendet, und nichts bestätigt sie; ihr Name hat über 16 Zeichen, auf die ihn manche Listener kürzen (VotifierPlus, Votifier 1.9).',
   'There is nothing to do.': 'Es ist nichts zu tun.',
   'The listener took the vote and said so.': 'Der Listener hat die Stimme angenommen und es gesagt.',
   'The vote was sent, and the listener closed the connection without an error; many Votifier v1 listeners say no more than that, even when the key is wrong, a plugin that takes votes fails, or a proxy puts a PROXY header before the vote.':
