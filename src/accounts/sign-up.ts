@@ -49,9 +49,10 @@ export async function offerAccount(sources: SigningUp, email: string, next = '')
  * address gets no mail.
  */
 export async function sendEntryLink(sources: SigningUp, auth: Auth, email: string): Promise<void> {
-  const user = await sources.users.findOne({ email: storedEmail(email) });
-  if (user && !user.emailVerified) await offerAccount(sources, email);
-  else await auth.api.requestPasswordReset({ body: { email: forLibrary(storedEmail(email)) } });
+  const address = storedEmail(email);
+  const user = await sources.users.findOne({ email: address });
+  if (user && !user.emailVerified) await offerAccount(sources, address);
+  else await auth.api.requestPasswordReset({ body: { email: forLibrary(address) } });
 }
 
 /**

@@ -1,7 +1,12 @@
 import { NOTHING_TO_DO } from '../delivery/diagnosis/explanation.ts';
 import type { OlderAttempts } from '../delivery/timeline/older-attempts.ts';
 import { statusText } from '../delivery/timeline/status-text.ts';
-import type { AttemptEvent, TimelineEvent, VoteTimeline } from '../delivery/timeline/timeline-event.ts';
+import type {
+  AttemptEvent,
+  AttemptOutcome,
+  TimelineEvent,
+  VoteTimeline,
+} from '../delivery/timeline/timeline-event.ts';
 import { causeText, eventText } from '../delivery/timeline/timeline-texts.ts';
 import { t } from '../language/t.ts';
 import type { Server } from '../servers/server.ts';
@@ -182,6 +187,16 @@ function olderRow({ count, firstAt, lastAt, ends, codes }: OlderAttempts): Row {
   ];
 }
 
+function detailsOf(
+  { code, words, detail, cause }: AttemptOutcome,
+  protocol: AttemptEvent['protocol'],
+): string {
+  if (words)
+    return `${protocol === 'fetch' ? 'reported reason:' : 'the listener answered'} “${oneLine(words)}”`;
+  // How a listener greets does not say why it gave no answer.
+  return code === 'no-answer' ? t(cause) : (detail ?? t(cause));
+}
+
 function attemptRow({ at, number, test, worker, underWay, end, ...cause }: AttemptEvent): Row {
   const name = `${test ? 'test' : 'attempt'}${number === null ? ', not counted' : ` ${number}`}`;
   const startedBy = causeText(cause) ?? '-';
@@ -189,17 +204,12 @@ function attemptRow({ at, number, test, worker, underWay, end, ...cause }: Attem
     const what = underWay ? `${name}: in progress` : `${name}: its outcome is unknown`;
     return [utc(at), what, startedBy, '', '', `worker ${worker}`];
   }
-  const who = cause.protocol === 'fetch' ? 'reported reason:' : 'the listener answered';
   return [
     utc(at),
     `${name}: ${end.class} (${end.code})`,
     startedBy,
     end.reached ?? '-',
     end.durationMs === null ? '-' : span(end.durationMs),
-    end.words
-      ? `${who} “${oneLine(end.words)}”`
-      : end.code === 'no-answer'
-        ? t(end.cause)
-        : (end.detail ?? t(end.cause)),
+    detailsOf(end, cause.protocol),
   ];
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ObjectId } from 'mongodb';
-import { explain } from '../delivery/diagnosis/explanations.ts';
+import { explain } from '../delivery/diagnosis/explain.ts';
 import { t } from '../language/t.ts';
 import { isUnknownResult } from '../platform/mongo.ts';
 import type { AppDeps } from '../process/app-deps.ts';

@@ -155,3 +155,18 @@ export type Outcome = {
 export function outcome(code: OutcomeCode, reached: Step, words?: string): Outcome {
   return { code, class: OUTCOMES[code], reached, ...(words ? { words } : {}) };
 }
+
+/** The listener's message and what Tallyport found, without absent or empty fields. */
+export function saidIn({
+  words,
+  detail,
+}: {
+  words?: string | null | undefined;
+  detail?: string | null | undefined;
+}): Said {
+  return { ...(words ? { words } : {}), ...(detail ? { detail } : {}) };
+}
+export type Said = Pick<Outcome, 'words' | 'detail'>;
+
+/** The detail of an attempt without an answer at a v1 listener that greeted as one of v2, such as NuVotifier. */
+export const GREETS_AS_V2 = 'It greets as Votifier v2.';

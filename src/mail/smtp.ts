@@ -4,6 +4,7 @@ import type { AddressRanges } from '../platform/address-guard.ts';
 import { SECOND } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import { within } from '../platform/deadline.ts';
+import { hostOf } from '../platform/host-and-port.ts';
 import { printable } from '../platform/printable.ts';
 import { resolveAddress } from '../platform/resolve-address.ts';
 
@@ -79,7 +80,7 @@ async function serverOf(config: MailSettings, signal: AbortSignal): Promise<Serv
   const name = greetingName(config);
   if (config.given.has('SMTP_URL')) return { url, ...name };
   const server = new URL(url);
-  const host = server.hostname.replace(/^\[|\]$/g, '');
+  const host = hostOf(server);
   const [address = host] = await resolveAddress(host, { ranges: config, timeoutMs: CONNECT_MS, signal });
   server.hostname = isIPv6(address) ? `[${address}]` : address;
   return { url: server.href, ...name, ...(isIP(host) ? {} : { servername: host }) };
@@ -90,8 +91,8 @@ async function serverOf(config: MailSettings, signal: AbortSignal): Promise<Serv
  * container: the library then greets with `[127.0.0.1]`, which Gmail's relay and a strict Postfix refuse.
  */
 function greetingName({ PUBLIC_URL }: MailSettings): { name?: string } {
-  const { hostname } = new URL(PUBLIC_URL);
-  return isIP(hostname.replace(/^\[|\]$/g, '')) || !hostname.includes('.') ? {} : { name: hostname };
+  const name = hostOf(new URL(PUBLIC_URL));
+  return isIP(name) || !name.includes('.') ? {} : { name };
 }
 
 async function openTransport(

@@ -1,4 +1,4 @@
-import { explain } from '../delivery/diagnosis/explanations.ts';
+import { explain } from '../delivery/diagnosis/explain.ts';
 import { type ListenerReason, listenerReason } from '../delivery/diagnosis/listener-reason.ts';
 import { t } from '../language/t.ts';
 import type { DueNotification } from './due-notifications.ts';

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { type Db, MongoClient, type TopologyDescription } from 'mongodb';
 import { SECOND } from './clock.ts';
+import { hostOf } from './host-and-port.ts';
 
 /** How long a member may take to accept a connection. */
 const CONNECT_MS = SECOND;
@@ -17,13 +18,12 @@ export function addMembersTo(error: unknown, uri: string): void {
   if (!(error instanceof Error && 'reason' in error) || uri.startsWith('mongodb+srv:')) return;
   const { setName, servers } = Object(error.reason) as Partial<TopologyDescription>;
   const given = new Set(new MongoClient(uri).options.hosts.map(String));
-  const announced = [...(servers?.keys() ?? [])];
-  const isUnreachable = [...(servers?.values() ?? [])].every(
-    ({ address, type }) => type === 'Unknown' && !given.has(address),
-  );
-  if (!setName || announced.length === 0 || !isUnreachable) return;
+  const announced = [...(servers?.values() ?? [])];
+  const isReachable = announced.some(({ address, type }) => type !== 'Unknown' || given.has(address));
+  if (!setName || announced.length === 0 || isReachable) return;
+  const names = announced.map(({ address }) => address).join(', ');
   const direct = ', or add directConnection=true to MONGODB_URI while the set has one member';
-  error.message += `; the replica set ${setName} names its members ${announced.join(', ')}, and none of these answers: ${NAMES_ADVICE}${announced.length === 1 ? direct : ''}`;
+  error.message += `; the replica set ${setName} names its members ${names}, and none of these answers: ${NAMES_ADVICE}${announced.length === 1 ? direct : ''}`;
 }
 
 /** A sentence for each member that may become the primary and accepts no connection from here. */
@@ -43,8 +43,8 @@ export async function unreachableMembers(db: Db): Promise<string[]> {
 }
 
 async function whyUnreachable(member: string): Promise<string | null> {
-  const { hostname, port } = new URL(`mongodb://${member}`);
-  const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 27_017) });
+  const url = new URL(`mongodb://${member}`);
+  const socket = connect({ host: hostOf(url), port: Number(url.port || 27_017) });
   try {
     await once(socket, 'connect', { signal: AbortSignal.timeout(CONNECT_MS) });
     return null;

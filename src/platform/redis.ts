@@ -1,5 +1,6 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { MINUTE, SECOND } from './clock.ts';
+import { hostOf } from './host-and-port.ts';
 import type { Logger } from './log.ts';
 import { printable } from './printable.ts';
 
@@ -43,8 +44,8 @@ function optionsIn(query = ''): Pick<RedisOptions, 'family' | 'sentinelUsername'
 
 function parseNodes(text: string): { host: string; port: number }[] {
   return text.split(',').map((node) => {
-    const { hostname, port } = new URL(`redis://${node}`);
-    return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 6379) };
+    const url = new URL(`redis://${node}`);
+    return { host: hostOf(url), port: Number(url.port || 6379) };
   });
 }
 

@@ -6,6 +6,7 @@ import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Config, settingValue } from '../platform/config.ts';
 import { InvalidDocumentError } from '../platform/document.ts';
+import { hostOf } from '../platform/host-and-port.ts';
 import type { SecretBox } from '../platform/secrets.ts';
 import { type ChangeableName, isChangeable, isSealed } from './changeable.ts';
 import type { LiveSettings } from './live-settings.ts';
@@ -186,7 +187,7 @@ function checkTogether(deps: ChangeDeps, texts: StoredTexts, names: string[]): v
  */
 function refusedHost(config: Config, name: ChangeableName, text: string): string | null {
   if (name !== 'SMTP_URL' && name !== 'OIDC_ISSUER') return null;
-  const host = new URL(text).hostname.replace(/^\[|\]$/g, '');
+  const host = hostOf(new URL(text));
   const warning = hostWarning(host, config);
   return warning?.replace(/\.$/, '') ?? null;
 }

@@ -54,6 +54,21 @@ export function timesArrived(delivery: Delivery): number {
   );
 }
 
+/**
+ * How often a vote was sent again because somebody wanted it once more. The first resend after a restore does not count:
+ * the game server may have had the vote already, and only the listing has forgotten that.
+ */
+export function resendsOf({ events }: Delivery): number {
+  let [count, isHeldBack] = [0, false];
+  for (const { kind } of events) {
+    if (kind === 'restored') isHeldBack = true;
+    if (kind !== 'resent') continue;
+    if (!isHeldBack) count += 1;
+    isHeldBack = false;
+  }
+  return count;
+}
+
 /** How often attempts ended with these outcomes. */
 function timesEnded({ codes, attempts }: Delivery, ends: readonly OutcomeCode[]): number {
   // Older versions did not count all codes, and a vote with many attempts stores only the newest ones. Neither number

@@ -5,11 +5,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import type { Diagnosis } from '../../src/delivery/diagnosis/diagnosis.ts';
 import { FAULTS, type Fault } from '../../src/delivery/diagnosis/diagnosis.ts';
-import {
-  EXPLANATIONS,
-  SERVICE_EXPLANATIONS,
-  withServiceName,
-} from '../../src/delivery/diagnosis/explanations.ts';
+import { withServiceName } from '../../src/delivery/diagnosis/explain.ts';
+import { EXPLANATIONS, SERVICE_EXPLANATIONS } from '../../src/delivery/diagnosis/explanations.ts';
 import { setFetchListener } from '../../src/delivery/fetch/fetch-listener.ts';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import { createSend } from '../../src/delivery/send-vote.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { EXPLANATIONS, explain } from '../../src/delivery/diagnosis/explanations.ts';
+import { explain } from '../../src/delivery/diagnosis/explain.ts';
+import { EXPLANATIONS } from '../../src/delivery/diagnosis/explanations.ts';
 import {
   FETCH_TEXTS,
-  GREETS_AS_V2,
   HTTP_TEXTS,
   PROVEN_HTTP_TEXTS,
   PROVEN_TEXTS,
@@ -13,7 +13,7 @@ import { listenerReason } from '../../src/delivery/diagnosis/listener-reason.ts'
 import { waitingFor } from '../../src/delivery/waiting-for.ts';
 import { t } from '../../src/language/t.ts';
 import { REACHABLE } from '../../src/listeners/listener.ts';
-import { OUTCOMES, type OutcomeCode } from '../../src/listeners/outcomes.ts';
+import { GREETS_AS_V2, OUTCOMES, type OutcomeCode } from '../../src/listeners/outcomes.ts';
 import type { Delivery } from '../../src/votes/vote.ts';
 import { deliveryIn } from '../support/votes.ts';
 

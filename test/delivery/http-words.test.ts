@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
 import type { Destination } from '../../src/delivery/destination.ts';
 import { FAULTS } from '../../src/delivery/diagnosis/diagnosis.ts';
-import { explain } from '../../src/delivery/diagnosis/explanations.ts';
+import { explain } from '../../src/delivery/diagnosis/explain.ts';
 import { type HttpTarget, postVote } from '../../src/delivery/http/http-client.ts';
 import { newSigningSecret } from '../../src/delivery/http/http-message.ts';
 import { t } from '../../src/language/t.ts';

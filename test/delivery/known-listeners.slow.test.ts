@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { connectFailure } from '../../src/delivery/connection.ts';
 import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import type { Diagnosis } from '../../src/delivery/diagnosis/diagnosis.ts';
-import { explain } from '../../src/delivery/diagnosis/explanations.ts';
+import { explain } from '../../src/delivery/diagnosis/explain.ts';
 import { createSend, type Send } from '../../src/delivery/send-vote.ts';
 import { t } from '../../src/language/t.ts';
 import { OUTCOMES, type Outcome, type OutcomeCode } from '../../src/listeners/outcomes.ts';

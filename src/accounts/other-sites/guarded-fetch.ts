@@ -3,6 +3,7 @@ import { request as overHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { callbackify } from 'node:util';
 import { type AddressRanges, checkAddress } from '../../platform/address-guard.ts';
+import { hostOf } from '../../platform/host-and-port.ts';
 import { resolveAddress } from '../../platform/resolve-address.ts';
 import { type Bounded, readBounded } from './bounded-fetch.ts';
 
@@ -19,12 +20,12 @@ const LOOKUP_MS = 5_000;
 export function guardedFetch(ranges: AddressRanges): (url: string, init: Bounded) => Promise<Response> {
   const lookup = guardedLookup(ranges);
   return async (url, { method = 'GET', headers, body, signal }) => {
-    const { protocol, hostname } = new URL(url);
-    const host = hostname.replace(/^\[|\]$/g, '');
+    const target = new URL(url);
+    const host = hostOf(target);
     // If the host is an IP address, no look-up checks it, so it is checked here.
     if (isIP(host)) checkAddress(host, host, ranges);
     const text = body === undefined || body === null ? undefined : String(body);
-    const request = (protocol === 'https:' ? overHttps : overHttp)(url, {
+    const request = (target.protocol === 'https:' ? overHttps : overHttp)(url, {
       method,
       headers: {
         ...Object.fromEntries(new Headers(headers)),

@@ -11,8 +11,7 @@ import { RefusedError } from '../../http/http-errors.ts';
 import { noteWait } from '../../http/waited.ts';
 import { after, type Clock, SECOND } from '../../platform/clock.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import { timesArrived } from '../../votes/arrival.ts';
-import type { Delivery } from '../../votes/vote.ts';
+import { resendsOf, timesArrived } from '../../votes/arrival.ts';
 import { callerOf, requireTokenStill } from './authentication.ts';
 import {
   answer,
@@ -110,21 +109,6 @@ function requireFetching(listener: FetchingListener | null): FetchingListener {
     code: 'fetch-not-set',
     sentence: 'This server does not fetch its votes: its owner chooses that under “Vote listener”.',
   });
-}
-
-/**
- * How often a vote was sent again because somebody wanted it once more. The first resend after a restore does not count:
- * the game server may have had the vote already, and only the listing has forgotten that.
- */
-function resendsOf({ events }: Delivery): number {
-  let [count, isHeldBack] = [0, false];
-  for (const { kind } of events) {
-    if (kind === 'restored') isHeldBack = true;
-    if (kind !== 'resent') continue;
-    if (!isHeldBack) count += 1;
-    isHeldBack = false;
-  }
-  return count;
 }
 
 function deliveryOf({ vote, attempt, leaseLeftMs }: TakenDelivery, { serviceName }: FetchingListener) {

@@ -14,8 +14,8 @@ import { countUnreadableListeners, unreadableListenersText } from '../../process
 import { counted, sentence } from '../format.ts';
 
 /**
- * Checks the version, the kind of deployment, whether each member can be reached, the clock, unfinished restores, unique indexes, migrations, and whether
- * `SECRET_KEY` can decrypt the listeners' secrets.
+ * Checks the version, the kind of deployment, whether each member can be reached, the clock, unfinished restores, unique
+ * indexes, migrations, and whether `SECRET_KEY` can decrypt the listeners' secrets.
  */
 export async function checkMongo(
   uri: string,

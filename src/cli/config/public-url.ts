@@ -25,10 +25,9 @@ export async function checkPublicUrl(url: string): Promise<Findings> {
     };
   }
   await answer.body?.cancel();
-  const warnings = sendsNoReferrer(answer.headers.get('referrer-policy'))
-    ? [NO_REFERRER]
-    : answer.ok
-      ? []
-      : [`${url} answers with ${answer.status}, so what a proxy changes was not checked.`];
-  return { facts: [`${url} answers with ${answer.status}.`], warnings, errors: [] };
+  const facts = [`${url} answers with ${answer.status}.`];
+  if (sendsNoReferrer(answer.headers.get('referrer-policy')))
+    return { ...found, facts, warnings: [NO_REFERRER] };
+  const unchecked = `${url} answers with ${answer.status}, so what a proxy changes was not checked.`;
+  return { ...found, facts, warnings: answer.ok ? [] : [unchecked] };
 }

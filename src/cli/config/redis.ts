@@ -42,13 +42,15 @@ async function errorOfNode(url: string, error: unknown, log: Logger): Promise<un
 function reasonOf(error: unknown, url: string): string {
   if (!(error instanceof Error)) return String(error);
   if (error.name === 'AbortError') {
-    const hint = url.includes('+cluster:')
-      ? '; the addresses that its nodes announce may lead nowhere from here, or not be in their certificates: set cluster-announce-ip or cluster-announce-hostname'
-      : // A server without TLS waits for the end of what it takes for a command.
-        url.startsWith('rediss')
-        ? '; it may not use TLS: begin REDIS_URL with redis, not rediss'
-        : '';
-    return `no connection within ${CONNECT_TIMEOUT_MS / SECOND} seconds${hint}`;
+    return `no connection within ${CONNECT_TIMEOUT_MS / SECOND} seconds${hintOf(url)}`;
   }
   return explainRedisError(error);
+}
+
+/** What may be wrong if nothing answers, and nothing is refused. */
+function hintOf(url: string): string {
+  if (url.includes('+cluster:'))
+    return '; the addresses that its nodes announce may lead nowhere from here, or not be in their certificates: set cluster-announce-ip or cluster-announce-hostname';
+  // A server without TLS waits for the end of what it takes for a command.
+  return url.startsWith('rediss') ? '; it may not use TLS: begin REDIS_URL with redis, not rediss' : '';
 }

@@ -11,8 +11,7 @@ import { type ListenerTest, sendTestVote, type TestDeps } from '../test-listener
 import type { DetectedProtocol } from './detect-protocol.ts';
 import { detectService, storeDetected } from './detect-service.ts';
 import { type Diagnosis, faultOf, type OnStep } from './diagnosis.ts';
-import { withServiceName } from './explanations.ts';
-import { isSlowV1 } from './explanations-by-protocol.ts';
+import { isSlowV1, withServiceName } from './explain.ts';
 import { type GameAddress, isGamePort } from './game-port.ts';
 import { diagnosisOf } from './last-test.ts';
 import { hasTaken } from './listener-reason.ts';

@@ -1,4 +1,3 @@
-import type { Protocol } from '../../listeners/listener.ts';
 import type { OutcomeCode } from '../../listeners/outcomes.ts';
 import { type Explanation, explanation } from './explanation.ts';
 
@@ -20,34 +19,6 @@ export const V1_TEXTS: ProtocolTexts = {
     'Compare the public key with the plugin’s own (rsa/public.key) and set the listener again with it; if it is right, look for an error in the game server’s log, and resume the listener.',
   ),
 };
-
-/**
- * For Votifier v1 without an answer, if a different key is not the likelier cause (`isSlowV1`).
- */
-export const SLOW_V1 = explanation(
-  'The vote was sent, and the listener kept the connection open without an answer: a plugin that takes votes is slow or hangs, the server is overloaded, a filter drops the vote or the answer, or its key has changed; it may have arrived all the same.',
-  'Look in the game server’s log for a plugin that takes votes and is slow or hangs, and check the server’s load and the filters before it; if there is nothing, compare the public key with the plugin’s own (rsa/public.key).',
-);
-
-/** The same if such a listener was paused because it has taken no vote yet. */
-export const SLOW_V1_PAUSED = explanation(
-  'The listener has taken no vote with its current settings, and kept the connection of the last one open without an answer: a plugin that takes votes is slow or hangs, the server is overloaded, or a filter drops the vote or the answer; other votes wait.',
-  'Look in the game server’s log for a plugin that takes votes and is slow or hangs, check the server’s load and the filters before it, and resume the listener; if there is nothing, compare the public key with the plugin’s own (rsa/public.key).',
-);
-
-/** What an attempt without an answer says of a v1 listener that greeted as one of v2, such as NuVotifier. */
-export const GREETS_AS_V2 = 'It greets as Votifier v2.';
-
-/**
- * Whether a v1 listener without an answer is slow rather than has another key: it took votes before, or it greets as
- * NuVotifier does, which closes the connection at once if it cannot decrypt a vote.
- */
-export function isSlowV1(
-  { code, hasTaken, detail }: { code: OutcomeCode; hasTaken: boolean; detail?: string | undefined },
-  protocol: Protocol | undefined,
-): boolean {
-  return protocol === 'votifier-v1' && code === 'no-answer' && (hasTaken || detail === GREETS_AS_V2);
-}
 
 /** For an HTTP listener: a website with a URL. It has neither a vote plugin nor a token. */
 export const HTTP_TEXTS: ProtocolTexts = {

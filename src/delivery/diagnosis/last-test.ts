@@ -1,9 +1,16 @@
 import { defineMessage, type Text } from '../../language/t.ts';
 import type { Listener, ListenerTestResult } from '../../listeners/listener.ts';
-import { OTHER_SERVICES, type OtherService, OUTCOMES, type OutcomeCode } from '../../listeners/outcomes.ts';
+import {
+  OTHER_SERVICES,
+  type OtherService,
+  OUTCOMES,
+  type OutcomeCode,
+  saidIn,
+} from '../../listeners/outcomes.ts';
 import type { Diagnosis, DiagnosisStep, Fault } from './diagnosis.ts';
+import { explain } from './explain.ts';
 import { type Explanation, explanation } from './explanation.ts';
-import { explain, SERVICE_EXPLANATIONS } from './explanations.ts';
+import { SERVICE_EXPLANATIONS } from './explanations.ts';
 import { GAME_PORT } from './game-port.ts';
 import { hasTaken } from './listener-reason.ts';
 
@@ -44,7 +51,7 @@ function explanationOf(
   if (hasGamePort) return GAME_PORT;
   if (protocol !== 'http' && isOtherService(fault)) return SERVICE_EXPLANATIONS[fault];
   if (protocol === 'http' && REFUSALS.has(code) && reply?.startsWith('HTTP 422')) return REFUSED_TEST_PLAYER;
-  const said = { ...(reply ? { words: reply } : {}), ...(detail ? { detail } : {}) };
+  const said = saidIn({ words: reply, detail });
   return { ...explain(code, protocol, { hasTaken: hasTaken(listener), ...said }), ...testAdvice(code) };
 }
 

@@ -1,8 +1,8 @@
 import type { Breaker, Listener } from '../../listeners/listener.ts';
 import { hasAcknowledged } from '../../listeners/listener-state.ts';
-import type { OutcomeCode } from '../../listeners/outcomes.ts';
+import { type OutcomeCode, type Said, saidIn } from '../../listeners/outcomes.ts';
+import { explain, type Known } from './explain.ts';
 import { type Explanation, explanation } from './explanation.ts';
-import { explain, type Known } from './explanations.ts';
 
 export type ListenerReason = Explanation & {
   /** The outcome that paused the listener or made it unreachable; absent if its owner paused it. */
@@ -40,11 +40,7 @@ export const REASON_FIELDS = {
 export type Explained = Taken & Partial<Pick<Listener, 'protocol' | 'serviceName' | 'detected'>>;
 type Taken = Partial<Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'tested' | 'updatedAt'>>;
 
-export function explainFor(
-  listener: Explained,
-  code: OutcomeCode,
-  said: Pick<Known, 'words' | 'detail'> = {},
-): Explanation {
+export function explainFor(listener: Explained, code: OutcomeCode, said: Said = {}): Explanation {
   return explain(code, listener.protocol, { ...knownOf(listener), ...said });
 }
 
@@ -73,7 +69,7 @@ function reason(
   since: Date,
   listener: Explained,
 ): ListenerReason {
-  const said = { ...(words ? { words } : {}), ...(detail ? { detail } : {}) };
+  const said = saidIn({ words, detail });
   const explained = code ? { code, ...explainFor(listener, code, said) } : PAUSED_BY_OWNER;
   return { ...explained, ...said, since };
 }

@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import { attemptLeaseMs, MAX_CONCURRENT_ATTEMPTS, RENEW_MS } from '../../listeners/delivery-limits.ts';
 import { confirmsVotes, listenerState } from '../../listeners/listener-state.ts';
-import { type Outcome, outcome } from '../../listeners/outcomes.ts';
+import { type Outcome, outcome, saidIn } from '../../listeners/outcomes.ts';
 import { MINUTE } from '../../platform/clock.ts';
 import { within } from '../../platform/deadline.ts';
 import type { Logger } from '../../platform/log.ts';
@@ -12,7 +12,6 @@ import { throwUnlessTransient } from '../../platform/transient-errors.ts';
 import { Destination, shownToOwner, withListenerProof } from '../destination.ts';
 import { asAllowedNow, givenUpAfter } from './after-attempt.ts';
 import { answerStepOf, type Taken } from './attempt-record.ts';
-import { saidIn } from './breaker.ts';
 import type { DrainDeps, DrainOptions } from './drain.ts';
 import type { LeasedListener } from './leased-listener.ts';
 import { type Ended, recordWithRetries } from './record-outcomes.ts';

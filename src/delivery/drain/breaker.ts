@@ -11,7 +11,7 @@ import {
   REACHABLE,
   type Release,
 } from '../../listeners/listener.ts';
-import { isOurs, isSilent, type Outcome, type OutcomeCode } from '../../listeners/outcomes.ts';
+import { isOurs, isSilent, type Outcome, type OutcomeCode, saidIn } from '../../listeners/outcomes.ts';
 import { after } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
 
@@ -124,11 +124,6 @@ function whyPaused(before: ListenerHealth, outcome: JudgedOutcome): OutcomeCode 
   }
   const isNoLongerConfirmed = protocol === 'votifier-v1' && code === 'closed-without-answer';
   return isNoLongerConfirmed && before.breaker.code === code ? code : null;
-}
-
-/** The listener's message and what Tallyport found, without absent or empty fields. */
-export function saidIn({ words, detail }: Outcome): { words?: string; detail?: string } {
-  return { ...(words ? { words } : {}), ...(detail ? { detail } : {}) };
 }
 
 function breakerAfterFailure(

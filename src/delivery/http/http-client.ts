@@ -1,5 +1,6 @@
 import http from 'node:http';
 import { type Outcome, type OutcomeCode, outcome } from '../../listeners/outcomes.ts';
+import { hostOf } from '../../platform/host-and-port.ts';
 import { printable, readable } from '../../platform/printable.ts';
 import { connectTo, deadlineIn, dial, type PeerConnection, resolveAndConnect } from '../connection.ts';
 import { secure, speaksTls } from '../tls.ts';
@@ -120,11 +121,6 @@ async function tlsExpected(
   } finally {
     again.destroy();
   }
-}
-
-/** The host in a URL; an IPv6 address without its brackets. */
-function hostOf(url: URL): string {
-  return url.hostname.replace(/^\[|\]$/g, '');
 }
 
 async function handshake(

@@ -6,6 +6,7 @@ import { RENEW_MS } from '../../listeners/delivery-limits.ts';
 import type { Listener } from '../../listeners/listener.ts';
 import { listenerPort, unansweredVotes } from '../../listeners/listener-settings.ts';
 import { after, HOUR, SECOND } from '../../platform/clock.ts';
+import { TOLERANCE_MS } from '../../platform/clock-skew.ts';
 import { hostSchema, parseInput } from '../../platform/input.ts';
 import { LEASES, type Vote } from '../../votes/vote.ts';
 import { secretContext } from '../credentials.ts';
@@ -121,25 +122,24 @@ export async function rotateSecret(
 
 /** The longest wait for attempts that began with earlier settings. It ends before a web process that stops ends. */
 const LONGEST_WAIT_MS = 10 * SECOND;
-/** By how much our clock and mongod's, by which leases go, may differ. */
-const CLOCK_SKEW_MS = 2 * SECOND;
 
 /**
  * Waits until every vote is sent with these settings. A worker that has the listener's lease reads them within a second;
  * attempts that began before may last until their deadlines.
  */
 async function untilUsed({ votes }: ListenerSetup, { serverId, revision, lease }: Listener): Promise<void> {
-  if (!lease || after(lease.until, CLOCK_SKEW_MS) < new Date()) return;
+  // Leases go by mongod's clock.
+  if (!lease || after(lease.until, TOLERANCE_MS) < new Date()) return;
   const until = Date.now() + LONGEST_WAIT_MS;
   // A take that began just before its worker read the settings again is stored a moment later.
   await pause(RENEW_MS + SECOND / 2);
   const leased = { serverId, 'delivery.leaseUntil': { $gt: new Date(0) } };
+  const isEarlier = ({ delivery }: Pick<Vote, 'delivery'>) =>
+    (delivery.attempts.at(-1)?.revision ?? revision) < revision;
   for (; Date.now() < until; await pause(SECOND / 10)) {
     const sending = await votes
       .find(leased, { projection: { 'delivery.attempts': 1 }, hint: LEASES })
       .toArray();
-    const isEarlier = ({ delivery }: Pick<Vote, 'delivery'>) =>
-      (delivery.attempts.at(-1)?.revision ?? revision) < revision;
     if (!sending.some(isEarlier)) return;
   }
 }

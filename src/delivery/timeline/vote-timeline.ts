@@ -2,12 +2,13 @@ import type { Collection } from 'mongodb';
 import { RESENDABLE_MS } from '../../listeners/delivery-limits.ts';
 import type { Listener } from '../../listeners/listener.ts';
 import { firstBeyondAscii } from '../../listeners/listener-state.ts';
+import { saidIn } from '../../listeners/outcomes.ts';
 import { after } from '../../platform/clock.ts';
 import { arrivalOf, timesArrived } from '../../votes/arrival.ts';
 import type { VoteExclusion } from '../../votes/exclusions/vote-exclusion.ts';
 import { isConfirmed } from '../../votes/sent-not-confirmed.ts';
 import { type Attempt, type Delivery, isImported, type Vote } from '../../votes/vote.ts';
-import { explain, type Known } from '../diagnosis/explanations.ts';
+import { explain, type Known } from '../diagnosis/explain.ts';
 import { type Explained, hasTaken, knownOf, listenerReason } from '../diagnosis/listener-reason.ts';
 import { waitingFor } from '../waiting-for.ts';
 import { counts, olderAttempts, olderCount } from './older-attempts.ts';
@@ -224,6 +225,6 @@ function endOf(
     words: words ?? null,
     detail: detail ?? null,
     durationMs: durationMs ?? null,
-    ...explain(code, protocol, { ...known, ...(words ? { words } : {}), ...(detail ? { detail } : {}) }),
+    ...explain(code, protocol, { ...known, ...saidIn({ words, detail }) }),
   };
 }

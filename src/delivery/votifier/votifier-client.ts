@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { type Outcome, type OutcomeCode, outcome } from '../../listeners/outcomes.ts';
+import { GREETS_AS_V2, type Outcome, type OutcomeCode, outcome } from '../../listeners/outcomes.ts';
 import type { AddressRanges } from '../../platform/address-guard.ts';
 import { readable } from '../../platform/printable.ts';
 import type { ResolveOptions } from '../../platform/resolve-address.ts';
@@ -12,7 +12,6 @@ import {
 } from '../connection.ts';
 import type { Destination } from '../destination.ts';
 import type { OnStep } from '../diagnosis/diagnosis.ts';
-import { GREETS_AS_V2 } from '../diagnosis/explanations-by-protocol.ts';
 import { assertSendable, type ForwardedVote } from '../vote-message.ts';
 import { type Greeting, isGreetingStart, readGreeting } from './votifier-greeting.ts';
 import { v1Block } from './votifier-v1.ts';
@@ -110,8 +109,8 @@ async function exchange(
   connection.write(frame);
   options.onStep?.('acknowledgement');
   const end = await readAnswerFrom(connection, target, vote, options);
-  const isV1 = target.protocol === 'votifier-v1' && greeting.version === 2;
-  return isV1 && end.code === 'no-answer' ? { ...end, detail: GREETS_AS_V2 } : end;
+  const greetsAsV2 = target.protocol === 'votifier-v1' && greeting.version === 2;
+  return greetsAsV2 && end.code === 'no-answer' ? { ...end, detail: GREETS_AS_V2 } : end;
 }
 
 type Welcome = Exclude<Greeting, { notVotifier: string }>;

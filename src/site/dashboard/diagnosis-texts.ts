@@ -1,6 +1,6 @@
 import type { Diagnosis, DiagnosisStep } from '../../delivery/diagnosis/diagnosis.ts';
+import { withServiceName } from '../../delivery/diagnosis/explain.ts';
 import { NOTHING_TO_DO } from '../../delivery/diagnosis/explanation.ts';
-import { withServiceName } from '../../delivery/diagnosis/explanations.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { Protocol } from '../../listeners/listener.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
