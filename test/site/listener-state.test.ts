@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { showListener } from '../../src/delivery/listeners.ts';
+import { GREETS_AS_V2 } from '../../src/listeners/outcomes.ts';
 import { after, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { listenerLine, listenerState } from '../../src/site/shared/listener-state.ts';
 import { deliveryBench } from '../support/delivering.ts';
@@ -49,5 +50,24 @@ test('after a test vote without an answer, the page does not say that it did not
   expect(await read('no-answer')).toMatch(/The last test vote was not confirmed: .* may have arrived/);
   expect(await read('connection-refused')).toContain(
     'The last test vote did not arrive: The machine answers',
+  );
+});
+
+test('the page names the cause of a failed attempt and test as their own pages do: by how the listener greets', async () => {
+  const { deps, serverId, clock } = await deliveryBench();
+  const read = async (change: object) => {
+    await deps.listeners.updateOne({ serverId }, { $set: { protocol: 'votifier-v1', ...change } });
+    const listener = await showListener(deps, serverId);
+    if (!listener) throw new Error('there is no listener');
+    return textOf(String(await listenerState({ listener, queuePaused: false }, '/x', clock.now())));
+  };
+  const failed = { failures: 1, tests: 0, code: 'no-answer', detail: GREETS_AS_V2 };
+  expect(await read({ breaker: failed })).toMatch(
+    /The last attempt failed: .* is slow or hangs, the server is over/,
+  );
+  const result = { step: 'acknowledgement', detail: GREETS_AS_V2 };
+  const tested = { at: clock.now(), code: 'no-answer', result };
+  expect(await read({ breaker: { failures: 0, tests: 0 }, tested })).toMatch(
+    /The last test vote was not confirmed: .* is slow or hangs, the server is over/,
   );
 });

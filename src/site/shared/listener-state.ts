@@ -10,7 +10,7 @@ import {
   lastDelivery,
   settingsProof,
 } from '../../listeners/listener-state.ts';
-import { OUTCOMES } from '../../listeners/outcomes.ts';
+import { OUTCOMES, saidIn } from '../../listeners/outcomes.ts';
 import { SECOND } from '../../platform/clock.ts';
 import type { VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import { fetchedText, fetchingState } from './fetch-state.ts';
@@ -240,7 +240,7 @@ function why(listener: ListenerView, now: Date): Content {
   const retries = t(
     'We retry automatically. After three failures in a row, the listener is marked unreachable.',
   );
-  return html`<p>${times}: ${t(explainFor(listener, breaker.code).cause)} ${retries}</p>`;
+  return html`<p>${times}: ${t(explainFor(listener, breaker.code, saidIn(breaker)).cause)} ${retries}</p>`;
 }
 
 /** If the last attempt did not fail: whether a vote or test vote showed that the listener's settings work. */
@@ -252,7 +252,9 @@ function untroubled(listener: ListenerView): string {
     case 'untested':
       return t('No vote has arrived with these settings yet. Send a test vote to check them.');
     case 'failed': {
-      const cause = tested ? t(explainFor(listener, tested.code).cause) : '';
+      const { reply, detail } = tested?.result ?? {};
+      const said = saidIn({ words: reply, detail });
+      const cause = tested ? t(explainFor(listener, tested.code, said).cause) : '';
       // If the outcome is ambiguous: the vote may have arrived, so the text must not say that it did not.
       return tested && OUTCOMES[tested.code] === 'ambiguous'
         ? t(
