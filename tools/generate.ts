@@ -5,9 +5,10 @@
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Generated } from './generated/generated.ts';
+import { SETTINGS_FILES } from './generated/settings.ts';
 
 /** Everything that is generated, one list for each kind. */
-const GENERATED: Generated[] = [];
+const GENERATED: Generated[] = [...SETTINGS_FILES];
 
 /** The files that are not what the code says, with the right text. */
 export async function oldFiles(): Promise<Map<string, string>> {

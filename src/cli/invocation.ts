@@ -1,10 +1,8 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Variables } from '../platform/environment.ts';
+import { DEFAULTS } from '../platform/settings/definitions.ts';
 import type { Terminal } from './terminal.ts';
-
-/** The default of `DATA_DIR` (see config.ts). */
-const DEFAULT_DATA_DIR = '.data';
 
 /**
  * A command line for the user to copy. If the running command was started with npm, it begins with npm; otherwise with
@@ -14,7 +12,7 @@ const DEFAULT_DATA_DIR = '.data';
  */
 export function invocation(line: string, env: Variables): string {
   const { DATA_DIR = '' } = env;
-  const elsewhere = DATA_DIR === '' || DATA_DIR === DEFAULT_DATA_DIR ? '' : `DATA_DIR=${quoted(DATA_DIR)} `;
+  const elsewhere = DATA_DIR === '' || DATA_DIR === DEFAULTS.DATA_DIR ? '' : `DATA_DIR=${quoted(DATA_DIR)} `;
   // npm sets `npm_lifecycle_event`. Without npm, `tallyport` is a command only where the package is installed.
   if (env.npm_lifecycle_event === 'tallyport') return `${elsewhere}npm run -s tallyport -- ${line}`;
   const file = relative('', fileURLToPath(new URL('../cli.ts', import.meta.url)));

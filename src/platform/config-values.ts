@@ -21,6 +21,15 @@ export function wholeNumber(minimum: number, maximum: number) {
     .refine((value) => value >= minimum && value <= maximum, rule);
 }
 
+/** One line of text. */
+export function line(longest: number) {
+  return z
+    .string()
+    .trim()
+    .max(longest, `must have at most ${longest} characters`)
+    .regex(/^\P{Cc}*$/u, 'must have no control characters');
+}
+
 export const listenHost = z
   .string()
   .refine(

@@ -1,4 +1,4 @@
-import { SECRETS } from './secret-settings.ts';
+import { SECRETS } from './settings/definitions.ts';
 
 const HIDDEN = '***';
 

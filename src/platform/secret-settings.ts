@@ -2,21 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
 import { AppError } from './app-error.ts';
-
-/** Secret settings. The variable `NAME_FILE` may name a file with the value: Docker mounts secrets as files. */
-export const SECRETS_IN_FILES = [
-  'MONGODB_URI',
-  'REDIS_URL',
-  'SECRET_KEY',
-  'SECRET_KEY_PREVIOUS',
-  'SMTP_URL',
-  'DISCORD_CLIENT_SECRET',
-  'OIDC_CLIENT_SECRET',
-  'OTEL_EXPORTER_OTLP_HEADERS',
-] as const;
-
-/** Settings that are masked wherever settings are shown (masked.ts). */
-export const SECRETS: ReadonlySet<string> = new Set([...SECRETS_IN_FILES, 'OPERATOR_PASSWORD_HASH']);
+import { SECRETS_IN_FILES } from './settings/definitions.ts';
 
 /** The largest file of a secret. */
 const MAX_KILOBYTES = 16;

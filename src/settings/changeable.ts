@@ -1,30 +1,61 @@
-import type { SettingName } from '../platform/config.ts';
-import { SECRETS } from '../platform/secret-settings.ts';
+import {
+  type ChangeableName,
+  DEFINED,
+  DEFINITIONS,
+  SECRETS,
+  type SettingGroup,
+} from '../platform/settings/definitions.ts';
+import type { Field } from '../platform/settings/setting.ts';
 
-/**
- * The settings that operators may change while processes run, in groups. A setting that a process needs before it
- * reaches the database, such as the address of a service, must not be among them.
- */
-export const CHANGEABLE = {
-  site: ['SERVICE_NAME', 'CONTACT', 'DEFAULT_LANGUAGE', 'NOTICE', 'FOOTER_LINKS'],
-  look: ['ACCENT_COLOUR'],
-  logo: ['LOGO_PICTURE'],
-  pages: ['PAGE_CONTACT', 'PAGE_IMPRINT', 'PAGE_PRIVACY', 'PAGE_TERMS'],
-  mail: ['SMTP_URL', 'MAIL_FROM'],
-  discord: ['DISCORD_CLIENT_ID', 'DISCORD_CLIENT_SECRET'],
-  openid: ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_NAME'],
-  votes: ['WEB_VOTES', 'WEB_VOTE_PLAYERS', 'STEAM_SIGN_IN'],
-  accounts: ['SIGN_UPS_PER_NETWORK', 'SIGN_UPS_PER_MAIL_DOMAIN', 'SERVERS_PER_ACCOUNT'],
-  retention: ['KEEP_PLAYER_NAMES_MONTHS', 'KEEP_ADDRESSES_MONTHS'],
-} as const satisfies Record<string, readonly SettingName[]>;
+export type { ChangeableName, SettingGroup };
 
-export type SettingGroup = keyof typeof CHANGEABLE;
-export type ChangeableName = (typeof CHANGEABLE)[SettingGroup][number];
+/** The pages of settings in the admin area: the path below `/operator/settings`, and the text of the tab. */
+export const PAGES = {
+  '': 'Site',
+  '/mail': 'Mail',
+  '/discord': 'Discord',
+  '/openid': 'OpenID Connect',
+  '/limits': 'Limits and retention',
+};
 
-export const CHANGEABLE_NAMES: readonly ChangeableName[] = Object.values(CHANGEABLE).flat();
+type Group = {
+  title: string;
+  page: keyof typeof PAGES;
+  /** Changing it needs re-authentication: control over mails or the sign-in gives access to every account. */
+  isGuarded?: true;
+  /** It has forms of its own, such as an upload. */
+  hasOwnForms?: true;
+};
 
-/** Changing these groups needs re-authentication: control over mails or the sign-in gives access to every account. */
-export const GUARDED_GROUPS: ReadonlySet<SettingGroup> = new Set(['mail', 'discord', 'openid']);
+/** The groups of the settings that operators may change while processes run, in the order of the pages. */
+export const GROUPS: Record<SettingGroup, Group> = {
+  site: { title: 'Site', page: '' },
+  look: { title: 'Colour', page: '' },
+  logo: { title: 'Logo', page: '', hasOwnForms: true },
+  pages: { title: 'Your own pages', page: '', hasOwnForms: true },
+  mail: { title: 'Mail server', page: '/mail', isGuarded: true },
+  discord: { title: 'Sign-in with Discord', page: '/discord', isGuarded: true },
+  openid: { title: 'Sign-in with OpenID Connect', page: '/openid', isGuarded: true },
+  votes: { title: 'Votes on pages', page: '/limits' },
+  accounts: { title: 'Accounts', page: '/limits' },
+  retention: { title: 'How long data is kept', page: '/limits' },
+};
+
+export const GROUP_NAMES = Object.keys(GROUPS) as SettingGroup[];
+
+export const CHANGEABLE_NAMES = DEFINED.flatMap(([name, { field }]) =>
+  field ? [name as ChangeableName] : [],
+);
+
+/** The field of a setting in the admin area. */
+export function fieldOf(name: ChangeableName): Field<SettingGroup> {
+  return DEFINITIONS[name].field as Field<SettingGroup>;
+}
+
+/** The settings of a group, in the order of its form. */
+export function settingsOf(group: SettingGroup): ChangeableName[] {
+  return CHANGEABLE_NAMES.filter((name) => fieldOf(name).group === group);
+}
 
 export function isChangeable(name: string): name is ChangeableName {
   return (CHANGEABLE_NAMES as readonly string[]).includes(name);
@@ -32,7 +63,7 @@ export function isChangeable(name: string): name is ChangeableName {
 
 /** Whether changing a setting in the admin area needs re-authentication. */
 export function isGuarded(name: string): boolean {
-  return [...GUARDED_GROUPS].some((group) => (CHANGEABLE[group] as readonly string[]).includes(name));
+  return isChangeable(name) && GROUPS[fieldOf(name).group].isGuarded === true;
 }
 
 /** Whether the stored text of a setting is sealed with `SECRET_KEY`. */

@@ -1,5 +1,7 @@
-import { type Config, DEFAULTS, errorsTogether, settingValue } from '../platform/config.ts';
+import type { Config } from '../platform/config.ts';
 import type { SecretBox } from '../platform/secrets.ts';
+import { errorsTogether } from '../platform/settings/contradictions.ts';
+import { DEFAULTS, settingValue } from '../platform/settings/definitions.ts';
 import { CHANGEABLE_NAMES, type ChangeableName } from './changeable.ts';
 import { openTexts, type StoredTexts } from './stored-settings.ts';
 

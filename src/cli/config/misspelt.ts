@@ -1,29 +1,17 @@
-import { SETTINGS } from '../../platform/config.ts';
 import { editDistance } from '../../platform/edit-distance.ts';
-import { SECRETS_IN_FILES } from '../../platform/secret-settings.ts';
+import { SECRETS_IN_FILES, SETTINGS } from '../../platform/settings/definitions.ts';
+import { COMPOSE_VARIABLES } from './compose-variables.ts';
 
-/** Variables that docker-compose.yml, Node or Tallyport's tools read. They are not settings of a process. */
+/** Further variables that docker-compose.yml, Node or Tallyport's tools read. They are not settings of a process. */
 const OTHERS = [
+  ...Object.keys(COMPOSE_VARIABLES),
   'CADDY_IMAGE',
   'CHROMIUM',
-  'ENABLE_IPV6',
-  'IPV6_SUBNET',
-  'MONGODB_DATABASE',
-  'MONGODB_IMAGE',
-  'MONGODB_MEMORY',
-  'MONGODB_PASSWORD',
   'MONGOMS_SYSTEM_BINARY',
-  'NODE_IMAGE',
-  'PUBLISH',
   'PUBLISH_HTTP',
   'PUBLISH_HTTPS',
-  'SCHEDULER_MEMORY',
   'SITE_HOST',
   'UV_THREADPOOL_SIZE',
-  'VALKEY_IMAGE',
-  'VALKEY_PASSWORD',
-  'WEB_MEMORY',
-  'WORKER_MEMORY',
   'XDG_CACHE_HOME',
 ];
 const KNOWN = [...SETTINGS, ...SECRETS_IN_FILES.map((name) => `${name}_FILE`)];

@@ -5,7 +5,7 @@ import type { Config } from '../../platform/config.ts';
 import { createLogger } from '../../platform/log.ts';
 import { shownAddress } from '../../platform/masked.ts';
 import { printable } from '../../platform/printable.ts';
-import { SECRETS } from '../../platform/secret-settings.ts';
+import { SECRETS } from '../../platform/settings/definitions.ts';
 import type { Findings } from '../../process/redis-findings.ts';
 import { failureOf } from '../failure.ts';
 import { sentence } from '../format.ts';

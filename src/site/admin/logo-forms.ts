@@ -1,10 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { type Config, settingValue } from '../../platform/config.ts';
+import type { Config } from '../../platform/config.ts';
 import { failureSentence, PictureError } from '../../platform/pictures/picture-error.ts';
+import { settingValue } from '../../platform/settings/definitions.ts';
 import type { StoredLogo } from '../../platform/stored-values.ts';
 import { readPicture } from '../../servers/pictures.ts';
 import { changeSettings, readStoredSettings } from '../../settings/change-settings.ts';
+import { GROUPS } from '../../settings/changeable.ts';
 import { storeLogoUpload } from '../../settings/logo-upload.ts';
 import { answerNow } from '../../workflows/answer-now.ts';
 import { userOf } from '../guard-routes.ts';
@@ -22,7 +24,7 @@ import type { Site } from '../shared/site-settings.ts';
 import { acceptUploads } from '../shared/uploaded-file.ts';
 import { adminFrame } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
-import { fixedValue, GROUP_TITLES } from './setting-fields.ts';
+import { fixedValue } from './setting-fields.ts';
 import { conflict, settingsPath } from './settings-frame.ts';
 
 /** The card with the logo and a link to its form. */
@@ -33,7 +35,7 @@ export function logoCard({ base, logo }: Site, config: Config): Html {
     ? fixedValue(config, 'LOGO_PICTURE')
     : html`<div class="actions"><a class="button"
         href="${settingsPath(base, '/logo')}">${config.LOGO_PICTURE ? 'Another logo' : 'Upload a logo'}</a></div>`;
-  return card({ id: 'logo', title: GROUP_TITLES.logo, body: html`${picture}${body}` });
+  return card({ id: 'logo', title: GROUPS.logo.title, body: html`${picture}${body}` });
 }
 
 /** `/operator/settings/logo`: the forms to upload a logo, to see its preview, and to use it. */

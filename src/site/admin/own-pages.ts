@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Config } from '../../platform/config.ts';
 import { LONGEST_PAGE } from '../../platform/stored-values.ts';
 import { changeSettings, readStoredSettings } from '../../settings/change-settings.ts';
+import { GROUPS } from '../../settings/changeable.ts';
 import { userOf } from '../guard-routes.ts';
 import { OPERATOR } from '../route-options.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
@@ -14,7 +15,7 @@ import { badge, card, dataTable, textArea } from '../shared/parts.ts';
 import { PAGE_SETTINGS, pageOf, SITE_PAGES, type SitePageName } from '../site-pages.ts';
 import { adminFrame } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
-import { fixedValue, GROUP_TITLES, labelOf } from './setting-fields.ts';
+import { fixedValue, labelOf } from './setting-fields.ts';
 import { conflict, SETTINGS_MESSAGES, settingsPath } from './settings-frame.ts';
 
 const NAMES = Object.keys(SITE_PAGES) as SitePageName[];
@@ -27,7 +28,7 @@ export function ownPagesCard(base: string, config: Config): Html {
   const rows = NAMES.map((name) => ({ name, setting: PAGE_SETTINGS[name] }));
   return card({
     id: 'pages',
-    title: GROUP_TITLES.pages,
+    title: GROUPS.pages.title,
     body: html`${config.given.has('PAGE_IMPRINT') ? fixedValue(config, 'PAGE_IMPRINT') : ''}${dataTable({
       caption: 'Your own pages',
       rows,

@@ -1,4 +1,4 @@
-import { DEFAULTS } from '../../platform/config.ts';
+import { DEFAULTS } from '../../platform/settings/definitions.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { readClosedSteps, SET_UP_STEPS, type SetUpStep } from '../../settings/set-up-step.ts';
 import { type Content, html } from '../shared/html.ts';

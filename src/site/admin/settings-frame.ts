@@ -3,7 +3,7 @@ import { inEnglish } from '../../language/t.ts';
 import { EarlierProcessesError, refuseEarlierProcesses } from '../../platform/earlier-processes.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { SettingsChangedError } from '../../settings/change-settings.ts';
-import type { SettingGroup } from '../../settings/changeable.ts';
+import { GROUP_NAMES, GROUPS, PAGES, type SettingGroup } from '../../settings/changeable.ts';
 import type { StoredSettings } from '../../settings/stored-settings.ts';
 import type { Typed } from '../shared/form.ts';
 import type { Refused } from '../shared/form-route.ts';
@@ -14,14 +14,12 @@ import { notice, tabs } from '../shared/parts.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import { labelOf } from './setting-fields.ts';
 
-/** The pages of settings: the path below `/operator/settings`, the text of the tab, and the groups of settings. */
-export const SECTIONS: readonly { path: string; text: string; groups: readonly SettingGroup[] }[] = [
-  { path: '', text: 'Site', groups: ['site', 'look'] },
-  { path: '/mail', text: 'Mail', groups: ['mail'] },
-  { path: '/discord', text: 'Discord', groups: ['discord'] },
-  { path: '/openid', text: 'OpenID Connect', groups: ['openid'] },
-  { path: '/limits', text: 'Limits and retention', groups: ['votes', 'accounts', 'retention'] },
-];
+/** The pages of settings: the path below `/operator/settings`, the text of the tab, and the groups with a form there. */
+export const SECTIONS = Object.entries(PAGES).map(([path, text]) => ({
+  path,
+  text,
+  groups: GROUP_NAMES.filter((group) => GROUPS[group].page === path && !GROUPS[group].hasOwnForms),
+}));
 
 export const SETTINGS_MESSAGES = inEnglish({
   saved: 'Saved. Every process uses it within 5 seconds.',

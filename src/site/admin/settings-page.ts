@@ -2,11 +2,11 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { changeSettings, readStoredSettings, type SettingChanges } from '../../settings/change-settings.ts';
 import {
-  CHANGEABLE,
   type ChangeableName,
-  GUARDED_GROUPS,
+  GROUPS,
   isSealed,
   type SettingGroup,
+  settingsOf,
 } from '../../settings/changeable.ts';
 import type { StoredSettings } from '../../settings/stored-settings.ts';
 import { userOf } from '../guard-routes.ts';
@@ -26,7 +26,7 @@ import type { AdminParts } from './admin-parts.ts';
 import { logoCard, logoForms } from './logo-forms.ts';
 import { ownPagesCard, ownPagesForms } from './own-pages.ts';
 import { setUpCard } from './set-up-list.ts';
-import { colourPreview, GROUP_TITLES, removalOf, settingField, textOfField } from './setting-fields.ts';
+import { colourPreview, removalOf, settingField, textOfField } from './setting-fields.ts';
 import {
   conflict,
   earlierWarning,
@@ -40,7 +40,7 @@ import {
 import { settingsTests, testButtons } from './settings-tests.ts';
 import { undoForms } from './undo-settings.ts';
 
-const GROUPS = SECTIONS.flatMap(({ path, groups }) => groups.map((group) => ({ path, group })));
+const FORMS = SECTIONS.flatMap(({ path, groups }) => groups.map((group) => ({ path, group })));
 
 /** `/operator/settings`: the settings that operators can change while processes run. */
 export async function settingsPages(app: FastifyInstance, parts: AdminParts): Promise<void> {
@@ -69,17 +69,17 @@ export async function settingsPages(app: FastifyInstance, parts: AdminParts): Pr
     { group: sent, typed: entered = UNTOUCHED, preview }: Showing,
   ): Html {
     const typed = group === sent ? entered : UNTOUCHED;
-    const fields = CHANGEABLE[group].map((name) => settingField({ ...deps, stored }, name, typed));
+    const fields = settingsOf(group).map((name) => settingField({ ...deps, stored }, name, typed));
     const path = settingsPath(base, `/change/${group}`);
-    const proof = GUARDED_GROUPS.has(group) ? reAuthenticationFields(typed, userOf(request)) : '';
-    const isFixed = CHANGEABLE[group].every((name) => deps.config.given.has(name));
+    const proof = GROUPS[group].isGuarded ? reAuthenticationFields(typed, userOf(request)) : '';
+    const isFixed = settingsOf(group).every((name) => deps.config.given.has(name));
     const previews =
       group === 'look'
         ? html`<button class="quiet" type="submit" formaction="${settingsPath(base, '/preview')}">Preview</button>`
         : '';
     return card({
       id: group,
-      title: GROUP_TITLES[group],
+      title: GROUPS[group].title,
       isResult: group === sent && preview !== undefined,
       body: html`${group === sent && preview ? preview : ''}<form method="post" action="${path}" class="stack">
         <input type="hidden" name="revision" value="${String(stored?.revision ?? 0)}" />${fields}
@@ -94,14 +94,14 @@ export async function settingsPages(app: FastifyInstance, parts: AdminParts): Pr
     );
   }
 
-  for (const { group, path } of GROUPS) {
-    const isGuarded = GUARDED_GROUPS.has(group);
+  for (const { group, path } of FORMS) {
+    const isGuarded = GROUPS[group].isGuarded;
     formRoute(app, {
       path: `/settings/change/${group}`,
       access: OPERATOR,
       schema: (request) =>
         isGuarded ? fieldsOf(group).extend(proofForm(userOf(request)).shape) : fieldsOf(group),
-      secrets: [...SECRET_FIELDS, ...CHANGEABLE[group].filter(isSealed)] as never[],
+      secrets: [...SECRET_FIELDS, ...settingsOf(group).filter(isSealed)] as never[],
       show: (request, typed) => show(request, path, { group, typed }),
       refusalOf: conflict,
       run: async ({ request, data }) => {
@@ -136,7 +136,7 @@ export async function settingsPages(app: FastifyInstance, parts: AdminParts): Pr
 
   /** The schema of a group's form. A field with an input must be sent: a missing one would be stored as the default. */
   function fieldsOf(group: SettingGroup) {
-    const names: readonly ChangeableName[] = CHANGEABLE[group];
+    const names = settingsOf(group);
     const fields = names.map((name) => [name, deps.config.given.has(name) ? fieldText : z.string()]);
     const removals = names.filter(isSealed).map((name) => [removalOf(name), fieldText]);
     return z.object({
@@ -147,7 +147,7 @@ export async function settingsPages(app: FastifyInstance, parts: AdminParts): Pr
 
   /** The changes in a form. Settings that environment variables give have no field, so they are left out. */
   function changesOf(group: SettingGroup, fields: Record<string, string | undefined>): SettingChanges {
-    const names: readonly ChangeableName[] = CHANGEABLE[group];
+    const names = settingsOf(group);
     const entries = names
       .filter((name) => !deps.config.given.has(name))
       .map((name) => [name, changeOf(name, fields)])
