@@ -91,7 +91,7 @@ function exampleOf(name: string, { example }: Setting): string {
 /** Lines of a comment. Names of settings are without backticks; a command in backticks stays in one line. */
 function comment(text: string): string[] {
   const lines = ['#'];
-  const words = text.replace(/`([A-Z\d_]+)`/g, '$1').match(/(\S*`[^`]*`\S*)+|\S+/g) ?? [];
+  const words = text.replace(/`([A-Z][A-Z\d_]+)`/g, '$1').match(/([^\s`]*`[^`]*`)+[^\s`]*|\S+/g) ?? [];
   for (const word of words) {
     const longer = `${lines.at(-1)} ${word}`;
     if (longer.length <= EXAMPLE_WIDTH) lines[lines.length - 1] = longer;
@@ -107,7 +107,7 @@ function descriptionOf({ description, unit }: Setting): string {
 function settingsTables(): string {
   return sections
     .filter(([, [[name = ''] = []]]) => !Object.hasOwn(traceSettings, name))
-    .flatMap(([{ title, about }, settings]) => [`**${title}.** ${about ?? ''}`, tableOf(settings)])
+    .flatMap(([{ title, about }, settings]) => [`**${title}.** ${about ?? ''}`.trim(), tableOf(settings)])
     .join('\n\n');
 }
 
