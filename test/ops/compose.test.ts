@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { misspeltVariables } from '../../src/cli/config/misspelt.ts';
 import { CONNECTION_LIMITS } from '../../src/http/limit-connections.ts';
-import { loadConfig, SETTINGS } from '../../src/platform/config.ts';
+import { loadConfig } from '../../src/platform/config.ts';
 import { LARGEST_UPLOAD } from '../../src/platform/pictures/check-upload.ts';
-import { SECRETS_IN_FILES } from '../../src/platform/secret-settings.ts';
+import { SECRETS_IN_FILES, SETTINGS } from '../../src/platform/settings/definitions.ts';
 import { pathOf } from './operators-files.ts';
 
 type Service = {

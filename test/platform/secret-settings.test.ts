@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { loadConfig, SETTINGS } from '../../src/platform/config.ts';
+import { loadConfig } from '../../src/platform/config.ts';
 import { ConfigError, type Variables } from '../../src/platform/environment.ts';
-import { SECRETS } from '../../src/platform/secret-settings.ts';
+import { SECRETS, SETTINGS } from '../../src/platform/settings/definitions.ts';
 
 const KEY = 'k3y-for-tests-0123456789-abcdefghij';
 const dir = mkdtempSync(join(tmpdir(), 'secrets-'));

@@ -1,5 +1,6 @@
 import { SECOND } from '../../src/platform/clock.ts';
-import { type ConnectedConfig, DEFAULTS } from '../../src/platform/config.ts';
+import type { ConnectedConfig } from '../../src/platform/config.ts';
+import { DEFAULTS } from '../../src/platform/settings/definitions.ts';
 import { isChangeable } from '../../src/settings/changeable.ts';
 
 /** The environment variables for `config`. */
