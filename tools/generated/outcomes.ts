@@ -1,12 +1,12 @@
 import { t } from '../../src/language/t.ts';
 import type { Explanation } from '../../src/listeners/explanation.ts';
-import { OUTCOME_CODES, OUTCOMES } from '../../src/listeners/outcomes.ts';
 import { OTHER_SERVICES } from '../../src/listeners/outcomes/other-services.ts';
 import {
   OUTCOME_CLASSES,
   SPECIAL_CASES,
   type SpecialCase,
 } from '../../src/listeners/outcomes/outcome-definition.ts';
+import { OUTCOME_CODES, OUTCOMES } from '../../src/listeners/outcomes.ts';
 import { type Generated, part, table } from './generated.ts';
 
 const FILE = 'docs/delivery.md';
