@@ -7,9 +7,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { ERROR_CODE_TABLES } from './generated/error-codes.ts';
 import type { Generated } from './generated/generated.ts';
 import { OUTCOME_TABLES } from './generated/outcomes.ts';
+import { PLAYER_NAMES } from './generated/player-names.ts';
 
 /** Everything that is generated, one list for each kind. */
-const GENERATED: Generated[] = [...ERROR_CODE_TABLES, ...OUTCOME_TABLES];
+const GENERATED: Generated[] = [...ERROR_CODE_TABLES, ...OUTCOME_TABLES, PLAYER_NAMES];
 
 /** The files that are not what the code says, with the right text. */
 export async function oldFiles(): Promise<Map<string, string>> {

@@ -404,7 +404,7 @@ export type PlayerNames = {
     /**
      * `minecraft`: names of Minecraft: Java Edition, and those of Bedrock Edition with `bedrock_prefix`. `bedrock`: gamertags. `steam`: the 17 digits of a SteamID. `name`: any name.
      */
-    kind: 'name' | 'minecraft' | 'bedrock' | 'steam';
+    kind: 'minecraft' | 'bedrock' | 'steam' | 'name';
     /**
      * What names of Bedrock Edition begin with, such as Floodgate’s `username-prefix`; empty if the vote form takes none. null if `kind` is not `minecraft`.
      */
