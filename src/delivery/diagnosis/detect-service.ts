@@ -18,7 +18,7 @@ type StoreDeps = { listeners: Collection<Listener>; clock: Clock };
  * Detects the service that answers in place of a Votifier listener: from its first bytes if it sent some, otherwise
  * from its answers to requests in other protocols. Takes up to three times `LISTENER_TIMEOUT_MS`, with the look-up.
  *
- * @param code - the outcome of the failed attempt, which `hasNotGreeted`
+ * @param code - the outcome of the failed attempt, one that `hasNotGreeted`
  * @returns as `detectProtocol`; `incomplete` if the look-up fails or the host has a refused address
  */
 export async function detectService(

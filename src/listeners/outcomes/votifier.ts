@@ -7,6 +7,7 @@ import type { OutcomeDefinition } from './outcome-definition.ts';
 export const VOTIFIER_OUTCOMES = {
   'sent-not-confirmed': {
     class: 'delivered',
+    // If a v1 listener closes without an answer, it is unknown whether the key is right.
     step: 'key-or-token',
     text: explanation(
       'The vote was sent, and the listener closed the connection without an error; many Votifier v1 listeners say no more than that, even when the key is wrong, a plugin that takes votes fails, or a proxy puts a PROXY header before the vote.',
