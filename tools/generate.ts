@@ -1,14 +1,17 @@
 /**
  * `npm run generate`: writes what follows from the definitions in the code, such as tables of the documentation. A test
  * (test/docs/generated.test.ts) fails if a file is not what this would write. `--check` writes nothing and names such
- * files.
+ * files. It also writes the generated part of the TypeScript client, which has a test of its own.
  */
 import { readFile, writeFile } from 'node:fs/promises';
+import { ERROR_CODE_TABLES } from './generated/error-codes.ts';
 import type { Generated } from './generated/generated.ts';
+import { OUTCOME_TABLES } from './generated/outcomes.ts';
+import { PLAYER_NAMES } from './generated/player-names.ts';
 import { SETTINGS_FILES } from './generated/settings.ts';
 
 /** Everything that is generated, one list for each kind. */
-const GENERATED: Generated[] = [...SETTINGS_FILES];
+const GENERATED: Generated[] = [...ERROR_CODE_TABLES, ...OUTCOME_TABLES, PLAYER_NAMES, ...SETTINGS_FILES];
 
 /** The files that are not what the code says, with the right text. */
 export async function oldFiles(): Promise<Map<string, string>> {
@@ -35,4 +38,6 @@ if (import.meta.main) {
   }
   if (old.size === 0) console.log('Every generated file is what the code says.');
   if (isCheck && old.size > 0) process.exitCode = 1;
+  // Not imported above: the generator of the client takes seconds to load.
+  if (!isCheck) await (await import('../clients/typescript/scripts/generate.ts')).generateClient();
 }

@@ -1,7 +1,8 @@
 import { diagnoseListener } from '../delivery/diagnosis/diagnose-listener.ts';
-import type { Diagnosis, DiagnosisStep } from '../delivery/diagnosis/diagnosis.ts';
+import type { Diagnosis } from '../delivery/diagnosis/diagnosis.ts';
 import { createSend } from '../delivery/send-vote.ts';
 import { t } from '../language/t.ts';
+import type { DiagnosisStep } from '../listeners/outcomes/outcome-definition.ts';
 import type { Answer } from './answer.ts';
 import { noListener, serverOf } from './find.ts';
 import { showsProgress } from './progress.ts';

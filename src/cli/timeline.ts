@@ -1,4 +1,3 @@
-import { NOTHING_TO_DO } from '../delivery/diagnosis/explanation.ts';
 import type { OlderAttempts } from '../delivery/timeline/older-attempts.ts';
 import { statusText } from '../delivery/timeline/status-text.ts';
 import type {
@@ -9,6 +8,7 @@ import type {
 } from '../delivery/timeline/timeline-event.ts';
 import { causeText, eventText } from '../delivery/timeline/timeline-texts.ts';
 import { t } from '../language/t.ts';
+import { NOTHING_TO_DO } from '../listeners/explanation.ts';
 import type { Server } from '../servers/server.ts';
 import { nextVoteAt } from '../votes/cast/cooldown.ts';
 import { stateNameOf } from '../votes/state-names.ts';

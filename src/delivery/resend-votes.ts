@@ -1,7 +1,7 @@
 import type { Collection, Filter, ObjectId } from 'mongodb';
 import { RESENDABLE_MS } from '../listeners/delivery-limits.ts';
 import { QUEUE_FIELDS, wakeListener } from '../listeners/delivery-queues.ts';
-import { SILENT_OUTCOMES } from '../listeners/outcomes.ts';
+import { OUTCOME_CODES, OUTCOMES } from '../listeners/outcomes.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import { after, type Clock } from '../platform/clock.ts';
 import { refund, useAllowances } from '../platform/limits/rate-limit.ts';
@@ -257,5 +257,6 @@ function silentVotes(range: { since: Date; until: Date }): Filter<Vote> {
 function endedSilently({ since, until }: { since: Date; until: Date }): Filter<Vote> {
   const last = (field: string) => ({ $last: `$delivery.attempts.${field}` });
   const between = [{ $gt: [last('at'), since] }, { $lt: [last('at'), until] }];
-  return { $expr: { $and: [...between, { $in: [last('code'), [...SILENT_OUTCOMES]] }] } };
+  const silent = OUTCOME_CODES.filter((code) => OUTCOMES[code].isSilent);
+  return { $expr: { $and: [...between, { $in: [last('code'), silent] }] } };
 }

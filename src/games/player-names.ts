@@ -2,19 +2,8 @@ import { t } from '../language/t.ts';
 import { storedGameId } from './games.ts';
 import { steamIdOf } from './steam-ids.ts';
 
-/**
- * What a game's vote form asks for.
- *
- * - `minecraft`: a name of Minecraft: Java Edition, or one of Bedrock Edition with the server's prefix.
- * - `bedrock`: a gamertag, because a server of Bedrock Edition knows its players by their gamertags.
- * - `steam`: a SteamID, stored as its 17 digits, because the game's vote plugins find votes by the SteamID.
- * - `name`: any name.
- */
-export const NAME_KINDS = ['name', 'minecraft', 'bedrock', 'steam'] as const;
-export type NameKind = (typeof NAME_KINDS)[number];
-
 /** The games whose vote form accepts only certain names, by gamedig's id. */
-const KIND_OF_GAME: Readonly<Record<string, NameKind>> = {
+export const KIND_OF_GAME: Readonly<Record<string, NameKind>> = {
   minecraft: 'minecraft',
   mbe: 'bedrock',
   asa: 'steam',
@@ -56,6 +45,11 @@ export type NameOptions = {
 export type ReadName = { name: string } | { error: string; mayBeOlder: boolean };
 
 type NameRule = {
+  /** What the names are, in the API's reference. */
+  names: string;
+  /** What the form takes and what is stored, in docs/player-names.md. */
+  takes: string;
+  storedAs: string;
   label: () => string;
   hint: (options: NameOptions) => string;
   /** The keyboard that a phone shows. */
@@ -70,16 +64,17 @@ const LONGEST_NAME = 50;
 /** The longest profile link; it may have parameters. */
 const LONGEST_LINK = 300;
 
-/** The rule of each kind: the texts of the field, the names that it accepts, and the error for others. */
-export const NAME_RULES: Readonly<Record<NameKind, NameRule>> = {
-  name: {
-    label: () => t('Your player name'),
-    hint: () => t('As in the game.'),
-    inputmode: 'text',
-    longest: LONGEST_NAME,
-    read: (name) => ({ name }),
-  },
+/**
+ * What a vote form can ask for: the texts of the field, the names that it accepts, and the error for others. A SteamID
+ * and a gamertag are what the vote plugins of such games find votes by.
+ */
+export const NAME_RULES = {
   minecraft: {
+    names: 'names of Minecraft: Java Edition, and those of Bedrock Edition with `bedrock_prefix`',
+    takes:
+      "a name of Java Edition: 3 to 16 letters (a to z), digits and underscores; a name of Bedrock Edition with the server's prefix; a name of another length if the server has a vote of it",
+    storedAs:
+      'as typed; spaces after the prefix become underscores, and with the prefix it is cut to 16 characters, as in Floodgate',
     label: () => t('Your player name'),
     hint: ({ bedrockPrefix: prefix, bedrockPlain }) =>
       prefix && !bedrockPlain
@@ -95,6 +90,10 @@ export const NAME_RULES: Readonly<Record<NameKind, NameRule>> = {
     read: readMinecraftName,
   },
   bedrock: {
+    names: 'gamertags',
+    takes:
+      'a gamertag of at most 16 letters of any script, digits and spaces; another name if the server has a vote of it',
+    storedAs: 'as typed, with single spaces',
     label: () => t('Your player name'),
     hint: () => t('Your gamertag, as in the game.'),
     inputmode: 'text',
@@ -102,6 +101,9 @@ export const NAME_RULES: Readonly<Record<NameKind, NameRule>> = {
     read: readGamertag,
   },
   steam: {
+    names: 'the 17 digits of a SteamID',
+    takes: 'a SteamID of a person',
+    storedAs: 'its 17 digits (SteamID64)',
     label: () => t('Your SteamID'),
     hint: () =>
       t('The 17 digits, or the address of your Steam profile. The game server finds your reward by it.'),
@@ -109,7 +111,19 @@ export const NAME_RULES: Readonly<Record<NameKind, NameRule>> = {
     longest: LONGEST_LINK,
     read: readSteamId,
   },
-};
+  name: {
+    names: 'any name',
+    takes: 'any name',
+    storedAs: 'as typed',
+    label: () => t('Your player name'),
+    hint: () => t('As in the game.'),
+    inputmode: 'text',
+    longest: LONGEST_NAME,
+    read: (name) => ({ name }),
+  },
+} as const satisfies Record<string, NameRule>;
+export type NameKind = keyof typeof NAME_RULES;
+export const NAME_KINDS = Object.keys(NAME_RULES) as NameKind[];
 
 const JAVA_NAME = /^\w{3,16}$/;
 /** Names from the first years of the game. */

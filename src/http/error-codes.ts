@@ -1,14 +1,17 @@
-type Meaning = { status: number; meaning: string };
+import type { ProofOfWorkError } from '../votes/web/proof-of-work.ts';
+
+/** `ofPages`: only pages and `/readyz` answer with it, the API never. */
+type Meaning = { status: number; meaning: string; ofPages?: true };
 
 /**
- * The values of `code` in JSON error bodies; the vote form has more (`VoteFormError`). A code never changes and is
- * never reused; a later version may add codes. The table in docs/errors.md has the same codes.
+ * The values of `code` in JSON error bodies; the vote form has more (`VOTE_FORM_CODES`). A code never changes and is
+ * never reused; a later version may add codes.
  */
 export const ERROR_CODES = {
   malformed: { status: 400, meaning: 'A field, a parameter or the request itself is malformed.' },
   'too-many-fields': { status: 400, meaning: 'The form or the query has more than 200 fields.' },
   unauthorized: { status: 401, meaning: 'No valid token of this server was sent.' },
-  forbidden: { status: 403, meaning: 'The user may not do this.' },
+  forbidden: { status: 403, meaning: 'The user may not do this.', ofPages: true },
   'scope-missing': {
     status: 403,
     meaning: 'The token lacks the scope that the call needs, or is of another kind.',
@@ -16,7 +19,11 @@ export const ERROR_CODES = {
   'not-found': { status: 404, meaning: 'There is nothing at this address.' },
   'method-not-allowed': { status: 405, meaning: 'The address exists and does not take this method.' },
   'request-timeout': { status: 408, meaning: 'The request took too long to arrive.' },
-  conflict: { status: 409, meaning: 'The state changed, or was already what the request asks for.' },
+  conflict: {
+    status: 409,
+    meaning: 'The state changed, or was already what the request asks for.',
+    ofPages: true,
+  },
   'claims-off': {
     status: 409,
     meaning: 'The vote listener of the server rewards votes: they cannot be claimed.',
@@ -37,13 +44,21 @@ export const ERROR_CODES = {
   },
   'headers-too-large': { status: 431, meaning: 'The headers are larger than 16 KiB.' },
   internal: { status: 500, meaning: 'An error of the listing.' },
-  unavailable: { status: 503, meaning: 'A page cannot be shown at the moment, or the process is not ready.' },
+  unavailable: {
+    status: 503,
+    meaning: 'A page cannot be shown at the moment, or the process is not ready.',
+    ofPages: true,
+  },
   overloaded: { status: 503, meaning: 'There is too much to do, or too many requests on one connection.' },
   stopping: { status: 503, meaning: 'The process is stopping.' },
   'clock-wrong': { status: 503, meaning: 'The clock of the process differs from the database’s.' },
   'database-unavailable': { status: 503, meaning: 'The database does not answer within 5 seconds.' },
   'database-not-ready': { status: 503, meaning: 'The database is not prepared yet.' },
-  'queues-unavailable': { status: 503, meaning: 'Redis does not answer, so the queues cannot be shown.' },
+  'queues-unavailable': {
+    status: 503,
+    meaning: 'Redis does not answer, so the queues cannot be shown.',
+    ofPages: true,
+  },
   'result-unknown': {
     status: 503,
     meaning: 'The vote may have been counted: repeat it with the same Idempotency-Key, or call check-vote.',
@@ -52,12 +67,36 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
+/** The status of each error that only the vote form has. Its codes do not change either. */
+export const VOTE_FORM_CODES = {
+  'proof-missing': 400,
+  'proof-malformed': 400,
+  'proof-forged': 400,
+  'proof-wrong': 400,
+  'proof-expired': 400,
+  'proof-for-another-server': 400,
+  'proof-for-another-player': 400,
+  'proof-for-another-network': 400,
+  'web-votes-off': 403,
+  'identity-not-proven': 403,
+  'vote-not-accepted': 403,
+  'proof-used': 409,
+  'too-many-players': 429,
+} as const satisfies Record<ProofOfWorkError, number> & Record<string, number>;
+
+export type VoteFormCode = keyof typeof VOTE_FORM_CODES;
+
 /** Errors of Fastify or a plugin have only a status. Of the codes with the status 429 or 503, they get these. */
 const GENERAL = { 429: 'too-many-requests', 503: 'unavailable' } as const;
 
 /** All codes of one status, in the order of `ERROR_CODES`. */
 export function codesOf(status: number): ErrorCode[] {
   return (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => ERROR_CODES[code].status === status);
+}
+
+/** Whether only pages and `/readyz` answer with a code. */
+export function isOfPages(code: ErrorCode): boolean {
+  return 'ofPages' in ERROR_CODES[code];
 }
 
 /** The code of an error that has only a status. */

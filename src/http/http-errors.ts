@@ -5,13 +5,12 @@ import { AppError } from '../platform/app-error.ts';
 import { OverloadError } from '../platform/batching/batcher.ts';
 import { DeadlineError } from '../platform/deadline.ts';
 import { isUnknownResult } from '../platform/mongo.ts';
-import type { VoteFormError } from '../votes/cast/cast-from-page.ts';
-import { codeOfStatus, ERROR_CODES, type ErrorCode } from './error-codes.ts';
+import { codeOfStatus, ERROR_CODES, type ErrorCode, type VoteFormCode } from './error-codes.ts';
 
 /** An error answer: `{"error": sentence, "code": code, ...fields, "doc_url": address}`. */
 export type Refusal = {
   status: number;
-  code: ErrorCode | VoteFormError;
+  code: ErrorCode | VoteFormCode;
   /** Says what is wrong and what the user can do. */
   sentence: string;
   headers?: Record<string, string>;

@@ -167,7 +167,7 @@ export function settingsProof(
   const { tested, updatedAt, lastDeliveredAt } = listener;
   const taken = hasTakenVotes(listener);
   const test = tested && tested.at >= updatedAt ? tested : null;
-  const testClass = test ? OUTCOMES[test.code] : 'none';
+  const testClass = test ? OUTCOMES[test.code]?.class : 'none';
   // If Tallyport itself failed: the test says nothing about the settings.
   if (!test || testClass === 'none') return taken ? 'works' : 'untested';
   if (testClass === 'delivered') return 'works';

@@ -4,7 +4,8 @@ import type { Nested } from '../platform/document.ts';
 import { LIMITED_BY } from '../platform/limits/outgoing-limit.ts';
 import { CAUSES } from './causes.ts';
 import { LAST_ANSWER_STEP, MAX_SENDINGS } from './delivery-limits.ts';
-import { OTHER_SERVICES, OUTCOMES, type OutcomeCode } from './outcomes.ts';
+import { OTHER_SERVICES, type OtherService } from './outcomes/other-services.ts';
+import { OUTCOME_CODES } from './outcomes.ts';
 
 /** `fetch`: nothing is sent; the game server takes its votes with the API (docs/fetching.md). */
 export const PROTOCOLS = ['votifier-v1', 'votifier-v2', 'http', 'fetch'] as const;
@@ -20,7 +21,6 @@ export type Protocol = (typeof PROTOCOLS)[number];
 export const REWARDS = ['push', 'claims', 'both'] as const;
 export type Rewards = (typeof REWARDS)[number];
 
-const OUTCOME_CODES = Object.keys(OUTCOMES) as OutcomeCode[];
 const nested = { _id: false } as const;
 
 /** Why no vote is sent. `code`: the outcome for which Tallyport paused the listener; absent if the owner paused it. */
@@ -123,7 +123,7 @@ const testDefinition = {
 /** What answered instead of a Votifier listener. `service` is absent if Tallyport did not recognise the protocol. */
 const detectedDefinition = {
   at: { type: Date, required: true },
-  service: { type: String, enum: OTHER_SERVICES },
+  service: { type: String, enum: Object.keys(OTHER_SERVICES) as OtherService[] },
 } as const;
 
 /** The first vote with a name beyond ASCII that was sent in Votifier v1: many listeners read v1 as ASCII. */

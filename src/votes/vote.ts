@@ -3,7 +3,8 @@ import { type InferRawDocType, Schema } from 'mongoose';
 import { CAUSES, type Cause } from '../listeners/causes.ts';
 import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
 import { PROTOCOLS } from '../listeners/listener.ts';
-import { OUTCOMES, type OutcomeClass, type OutcomeCode, STEPS } from '../listeners/outcomes.ts';
+import { OUTCOME_CLASSES, type OutcomeClass } from '../listeners/outcomes/outcome-definition.ts';
+import { OUTCOME_CODES, type OutcomeCode, STEPS } from '../listeners/outcomes.ts';
 import { after } from '../platform/clock.ts';
 import type { Nested } from '../platform/document.ts';
 
@@ -29,9 +30,6 @@ export const VOTE_SOURCES = ['api', 'web'] as const;
 
 /** `proven`: the player signed in at the site that issues the name, such as Steam. */
 export const IDENTITIES = ['proven'] as const;
-
-const OUTCOME_CODES = Object.keys(OUTCOMES) as OutcomeCode[];
-const OUTCOME_CLASSES = [...new Set(Object.values(OUTCOMES))] as OutcomeClass[];
 
 /** One attempt to deliver a vote. Without `code` it has no recorded outcome yet. */
 const attemptDefinition = {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import type { OwnerDiagnosis } from '../delivery/diagnosis/diagnose-listener.ts';
-import type { DiagnosisStep, OnStep } from '../delivery/diagnosis/diagnosis.ts';
+import type { OnStep } from '../delivery/diagnosis/diagnosis.ts';
+import type { DiagnosisStep } from '../listeners/outcomes/outcome-definition.ts';
 import type { SendResult } from '../mail/smtp.ts';
 import type { WebhookTest } from '../notifications/discord/test-webhook.ts';
 import type { Answers, Ended, NotAnswered, Question } from '../platform/answers.ts';

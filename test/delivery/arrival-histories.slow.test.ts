@@ -76,7 +76,7 @@ type Truth = {
 
 function mayArrive(answer: AnswerOfPeer): boolean {
   if (answer === 'lost' || answer === 'http-unavailable' || answer === 'http-limited') return true;
-  return OUTCOMES[answer] === 'delivered' || OUTCOMES[answer] === 'ambiguous';
+  return OUTCOMES[answer].class === 'delivered' || OUTCOMES[answer].class === 'ambiguous';
 }
 
 /** One vote, the steps of its history, and the rules that hold after each of them. */
@@ -121,7 +121,7 @@ class History {
   async end(taken: Taken, answer: AnswerOfPeer, max: number): Promise<void> {
     const { deps, serverId } = this.bench;
     const { truth } = this;
-    const counts = answer === 'lost' || OUTCOMES[answer] === 'ambiguous';
+    const counts = answer === 'lost' || OUTCOMES[answer].class === 'ambiguous';
     if (counts || (max === 1 && answer === 'http-unavailable')) truth.countedEnds += 1;
     if (answer === 'lost') {
       const ended = [{ $set: { 'delivery.leaseUntil': { $subtract: ['$$NOW', 1] } } }];

@@ -7,7 +7,7 @@ import {
   diagnoseListener,
   type OwnerDiagnosis,
 } from '../../src/delivery/diagnosis/diagnose-listener.ts';
-import type { DiagnosisStep, OnStep } from '../../src/delivery/diagnosis/diagnosis.ts';
+import type { OnStep } from '../../src/delivery/diagnosis/diagnosis.ts';
 import {
   type DiagnosisRefusal,
   type OwnerRequest,
@@ -16,6 +16,7 @@ import {
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import { removeListener, setListener } from '../../src/delivery/listeners.ts';
 import { createSend } from '../../src/delivery/send-vote.ts';
+import type { DiagnosisStep } from '../../src/listeners/outcomes/outcome-definition.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { openMongo } from '../../src/platform/mongo.ts';
 import { removeServer } from '../../src/workflows/remove-server.ts';

@@ -1,19 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { explain } from '../../src/delivery/diagnosis/explain.ts';
-import { EXPLANATIONS } from '../../src/delivery/diagnosis/explanations.ts';
-import {
-  FETCH_TEXTS,
-  HTTP_TEXTS,
-  PROVEN_HTTP_TEXTS,
-  PROVEN_TEXTS,
-  V1_TEXTS,
-} from '../../src/delivery/diagnosis/explanations-by-protocol.ts';
 import { listenerReason } from '../../src/delivery/diagnosis/listener-reason.ts';
 import { waitingFor } from '../../src/delivery/waiting-for.ts';
 import { t } from '../../src/language/t.ts';
 import { REACHABLE } from '../../src/listeners/listener.ts';
-import { GREETS_AS_V2, OUTCOMES, type OutcomeCode } from '../../src/listeners/outcomes.ts';
+import { GREETS_AS_V2, OUTCOME_CODES, OUTCOMES } from '../../src/listeners/outcomes.ts';
 import type { Delivery } from '../../src/votes/vote.ts';
 import { deliveryIn } from '../support/votes.ts';
 
@@ -22,40 +13,13 @@ const later = new Date('2026-11-21T14:10:00.000Z');
 
 describe('explanations', () => {
   it.each(
-    Object.keys(OUTCOMES) as (keyof typeof OUTCOMES)[],
-  )('explain the cause and the advice of %s in one sentence each', (code) => {
-    for (const sentence of Object.values(EXPLANATIONS[code])) {
-      expect(sentence).toMatch(/^[A-Z][^\n]*[^.]\.$/);
-      expect(sentence).not.toMatch(/\. [A-Z]/);
-    }
-  });
-
-  it.each(
-    (Object.keys(OUTCOMES) as (keyof typeof OUTCOMES)[]).flatMap((code) =>
-      (['votifier-v1', 'http'] as const).map((protocol) => [code, protocol] as const),
-    ),
-  )('explain the cause and the advice of %s with %s in one sentence each', (code, protocol) => {
-    for (const sentence of Object.values(explain(code, protocol))) {
-      expect(sentence).toMatch(/^[A-Z][^\n]*[^.]\.$/);
-      expect(sentence).not.toMatch(/\. [A-Z]/);
-    }
-  });
-
-  it('are the same texts as in the documentation', () => {
-    const page = readFileSync(new URL('../../docs/delivery.md', import.meta.url), 'utf8').split('\n');
-    for (const [code, { cause, advice }] of Object.entries(EXPLANATIONS)) {
-      const row = page.find((line) => line.startsWith(`| \`${code}\` | ${OUTCOMES[code as OutcomeCode]} |`));
-      expect(row).toBe(`| \`${code}\` | ${OUTCOMES[code as OutcomeCode]} | ${t(cause)} | ${t(advice)} |`);
-    }
-    for (const [protocol, words] of [
-      ['Votifier v1', V1_TEXTS],
-      ['Votifier, after it has taken a vote', PROVEN_TEXTS],
-      ['HTTP', HTTP_TEXTS],
-      ['HTTP, after it has taken a vote', PROVEN_HTTP_TEXTS],
-      ['Fetch', FETCH_TEXTS],
-    ] as const) {
-      for (const [code, { cause, advice }] of Object.entries(words)) {
-        expect(page).toContain(`| ${protocol} | \`${code}\` | ${t(cause)} | ${t(advice)} |`);
+    OUTCOME_CODES,
+  )('explain the cause and the advice of %s in one sentence each, in every case', (code) => {
+    const { text, textFor = {} } = OUTCOMES[code];
+    for (const { cause, advice } of [text, ...Object.values(textFor)]) {
+      for (const sentence of [t(cause), t(advice)]) {
+        expect(sentence).toMatch(/^[A-Z][^\n]*[^.]\.$/);
+        expect(sentence).not.toMatch(/\. [A-Z]/);
       }
     }
   });
@@ -178,7 +142,7 @@ describe('explanations', () => {
   it('name a pause rather than the breaker', () => {
     const breaker = { failures: 3, tests: 0, openSince: now, nextTestAt: later, code: 'silent' } as const;
 
-    expect(listenerReason({ breaker })).toEqual({ code: 'silent', ...EXPLANATIONS.silent, since: now });
+    expect(listenerReason({ breaker })).toEqual({ code: 'silent', ...OUTCOMES.silent.text, since: now });
     expect(listenerReason({ breaker, pause: { at: later, by: 'owner' } })).toEqual({
       cause: 'Its owner paused it.',
       advice: expect.any(String),
@@ -189,7 +153,7 @@ describe('explanations', () => {
         breaker,
         pause: { at: later, by: 'tallyport', code: 'v1-only', words: 'VOTIFIER 1.9' },
       }),
-    ).toEqual({ code: 'v1-only', ...EXPLANATIONS['v1-only'], words: 'VOTIFIER 1.9', since: later });
+    ).toEqual({ code: 'v1-only', ...OUTCOMES['v1-only'].text, words: 'VOTIFIER 1.9', since: later });
   });
 });
 

@@ -4,11 +4,11 @@ import zlib from 'node:zlib';
 import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
 import type { Destination } from '../../src/delivery/destination.ts';
-import { FAULTS } from '../../src/delivery/diagnosis/diagnosis.ts';
 import { explain } from '../../src/delivery/diagnosis/explain.ts';
 import { type HttpTarget, postVote } from '../../src/delivery/http/http-client.ts';
 import { newSigningSecret } from '../../src/delivery/http/http-message.ts';
 import { t } from '../../src/language/t.ts';
+import { OUTCOMES, type OutcomeCode } from '../../src/listeners/outcomes.ts';
 import {
   type HttpListener,
   listen,
@@ -55,14 +55,13 @@ const at = (port: number) => `http://127.0.0.1:${port}/votes`;
 /** What an owner sees of an outcome: its fault, its cause and its advice. */
 function said(code: Awaited<ReturnType<typeof post>>['code']) {
   const { cause, advice } = explain(code, 'http');
-  const [fault] = FAULTS[code as keyof typeof FAULTS];
-  return { fault, cause: t(cause), advice: t(advice) };
+  return { fault: OUTCOMES[code].fault, cause: t(cause), advice: t(advice) };
 }
 
 type Case = [
   input: string,
   answer: HttpListener['answerChallenge'],
-  code: keyof typeof FAULTS,
+  code: OutcomeCode,
   cause: RegExp,
   advice: RegExp,
   words?: RegExp,

@@ -1,6 +1,5 @@
-import type { Fault } from '../../src/delivery/diagnosis/diagnosis.ts';
 import type { Send } from '../../src/delivery/send-vote.ts';
-import type { OutcomeCode } from '../../src/listeners/outcomes.ts';
+import type { Fault, OutcomeCode } from '../../src/listeners/outcomes.ts';
 import type { DeliveryBench } from '../support/delivering.ts';
 
 /** What Tallyport says about one case: the outcome of the test vote, the fault, and the sentences for the owner. */

@@ -6,7 +6,9 @@ import type { Diagnosis } from '../../src/delivery/diagnosis/diagnosis.ts';
 import { explain } from '../../src/delivery/diagnosis/explain.ts';
 import { createSend, type Send } from '../../src/delivery/send-vote.ts';
 import { t } from '../../src/language/t.ts';
-import { OUTCOMES, type Outcome, type OutcomeCode } from '../../src/listeners/outcomes.ts';
+import { FETCH_OUTCOMES } from '../../src/listeners/outcomes/fetch.ts';
+import { VOTIFIER_OUTCOMES } from '../../src/listeners/outcomes/votifier.ts';
+import { OUTCOME_CODES, OUTCOMES, type Outcome, type OutcomeCode } from '../../src/listeners/outcomes.ts';
 import { diagnosisResult } from '../../src/site/dashboard/diagnosis-texts.ts';
 import {
   type ClockedDeps,
@@ -62,7 +64,7 @@ describe('each case that real listeners and websites made has its own code, caus
     expect({ code, fault: diagnosis.fault, outcome: diagnosis.outcome }).toEqual({
       code: one.code,
       fault: one.fault,
-      outcome: one.code === 'sent-not-confirmed' ? one.code : OUTCOMES[one.code],
+      outcome: one.code === 'sent-not-confirmed' ? one.code : OUTCOMES[one.code].class,
     });
     expect(diagnosis.confirmed).toBe(one.code === 'acknowledged');
     expect(t(diagnosis.cause)).toMatch(one.cause);
@@ -72,7 +74,12 @@ describe('each case that real listeners and websites made has its own code, caus
     else expect(diagnosis).not.toHaveProperty('detail');
     const { fault } = diagnosis;
     const { step } = diagnosis;
-    const cells = [one.name, `\`${code}\` (${OUTCOMES[code]})`, fault ? `\`${fault}\`` : '-', `\`${step}\``];
+    const cells = [
+      one.name,
+      `\`${code}\` (${OUTCOMES[code].class})`,
+      fault ? `\`${fault}\`` : '-',
+      `\`${step}\``,
+    ];
     // The owner's page and the stored outcome say the same.
     const listener = await bench.deps.listeners.findOne({ serverId: bench.serverId });
     if (!listener) throw new Error('no listener');
@@ -109,27 +116,10 @@ it.each([
   expect(connectFailure(code, tookMs)).toBe(fault);
 });
 
-/** Codes that an HTTP listener never has: those of Votifier, and those of listeners that fetch. */
-const NEVER_HTTP = new Set<OutcomeCode>([
-  'sent-not-confirmed',
-  'unknown-error',
-  'challenge-refused',
-  'bad-signature',
-  'unknown-service',
-  'key-invalid',
-  'not-votifier',
-  'v1-only',
-  'v2-only',
-  'name-too-long',
-  'frame-too-long',
-  'not-fetched',
-  'fetch-retry',
-  'fetch-unknown',
-  'fetch-failed',
-]);
+const NEVER_HTTP = { ...VOTIFIER_OUTCOMES, ...FETCH_OUTCOMES };
 
 it.each(
-  (Object.keys(OUTCOMES) as OutcomeCode[]).filter((code) => !NEVER_HTTP.has(code)),
+  OUTCOME_CODES.filter((code) => !(code in NEVER_HTTP)),
 )('texts for an HTTP listener never mention port 8192, a token or a vote plugin: %s', (code) => {
   const { cause, advice } = explain(code, 'http');
   expect(`${t(cause)} ${t(advice)}`).not.toMatch(/8192|token|plugin|game server/i);

@@ -2,10 +2,9 @@ import https from 'node:https';
 import net from 'node:net';
 import tls from 'node:tls';
 import zlib from 'node:zlib';
-import type { Fault } from '../../src/delivery/diagnosis/diagnosis.ts';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
 import { freePort } from '../../src/embedded/free-port.ts';
-import type { OutcomeCode } from '../../src/listeners/outcomes.ts';
+import type { Fault, OutcomeCode } from '../../src/listeners/outcomes.ts';
 import type { DeliveryBench } from '../support/delivering.ts';
 import {
   type HttpListener,

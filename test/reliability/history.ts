@@ -1,4 +1,5 @@
-import type { OutcomeClass, OutcomeCode } from '../../src/listeners/outcomes.ts';
+import type { OutcomeClass } from '../../src/listeners/outcomes/outcome-definition.ts';
+import type { OutcomeCode } from '../../src/listeners/outcomes.ts';
 import type { DeliveryState } from '../../src/votes/vote.ts';
 
 /** A call to cast a vote, as its caller saw it. Times are milliseconds since 1970, all of one clock. */

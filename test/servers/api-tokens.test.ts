@@ -1,5 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { auditSentence } from '../../src/platform/audit/audit-actions.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { InvalidDocumentError } from '../../src/platform/document.ts';
 import { type AppDeps, openAppDeps } from '../../src/process/app-deps.ts';
@@ -7,7 +8,6 @@ import { issueToken, listTokens, revokeToken, rotateToken } from '../../src/serv
 import { authenticate, noteTokenUse } from '../../src/servers/authenticate-token.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import { makeToken } from '../../src/servers/token-text.ts';
-import { auditSentence } from '../../src/site/admin/audit-texts.ts';
 import { removeServer } from '../../src/workflows/remove-server.ts';
 import { migrateFresh } from '../support/databases.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';

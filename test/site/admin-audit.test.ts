@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, expect, test } from 'vitest';
-import { auditSentence } from '../../src/site/admin/audit-texts.ts';
+import { auditSentence } from '../../src/platform/audit/audit-actions.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp, type WebApp } from '../support/web-app.ts';

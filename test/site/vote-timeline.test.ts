@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { NOTHING_TO_DO } from '../../src/delivery/diagnosis/explanation.ts';
-import { EXPLANATIONS } from '../../src/delivery/diagnosis/explanations.ts';
 import type { AttemptEvent } from '../../src/delivery/timeline/timeline-event.ts';
 import { type Text, t } from '../../src/language/t.ts';
+import { NOTHING_TO_DO } from '../../src/listeners/explanation.ts';
+import { OUTCOMES } from '../../src/listeners/outcomes.ts';
 import { timelineList } from '../../src/site/shared/vote-timeline.ts';
 
-const { cause: CAUSE, advice: OPEN_THE_PORT } = EXPLANATIONS['connection-refused'];
-const { advice: CHECK_THE_LOAD } = EXPLANATIONS['too-slow'];
+const { cause: CAUSE, advice: OPEN_THE_PORT } = OUTCOMES['connection-refused'].text;
+const { advice: CHECK_THE_LOAD } = OUTCOMES['too-slow'].text;
 
 const END = {
   code: 'connection-refused',

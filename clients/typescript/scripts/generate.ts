@@ -15,7 +15,7 @@ const { createClient } = await import('@hey-api/openapi-ts');
 const GENERATED = fileURLToPath(new URL('../src/generated', import.meta.url));
 
 /** Empties `folder` and writes the generated part of the client into it. */
-async function generateClient(folder: string): Promise<void> {
+export async function generateClient(folder = GENERATED): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await createClient({
     input: (await apiDocument()) as Record<string, unknown>,
@@ -30,4 +30,4 @@ async function generateClient(folder: string): Promise<void> {
   });
 }
 
-if (import.meta.main) await generateClient(process.argv[2] ?? GENERATED);
+if (import.meta.main) await generateClient(process.argv[2]);

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { NAME_KINDS, nameKindOf } from '../../games/player-names.ts';
+import { NAME_KINDS, NAME_RULES, nameKindOf } from '../../games/player-names.ts';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import { RefusedError } from '../../http/http-errors.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
@@ -14,8 +14,7 @@ import { answer, COMMON_FAILURES, ETAG_HEADER, IF_NONE_MATCH, params, UNCHANGED 
 const names = z
   .object({
     kind: z.enum(NAME_KINDS).meta({
-      description:
-        '`minecraft`: names of Minecraft: Java Edition, and those of Bedrock Edition with `bedrock_prefix`. `bedrock`: gamertags. `steam`: the 17 digits of a SteamID. `name`: any name.',
+      description: NAME_KINDS.map((kind) => `\`${kind}\`: ${NAME_RULES[kind].names}.`).join(' '),
     }),
     bedrock_prefix: z
       .string()

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { codesOf, ERROR_CODES, type ErrorCode } from '../../http/error-codes.ts';
+import { codesOf, ERROR_CODES, type ErrorCode, isOfPages } from '../../http/error-codes.ts';
 import { type Clock, SECOND } from '../../platform/clock.ts';
 
 /** The JSON Schema of a response header in the OpenAPI document. */
@@ -100,13 +100,10 @@ const problem = z.object({ error: sentence, code, doc_url: docUrl }).meta({ titl
  * `status` that the API uses.
  */
 export function failure(status: number, description: string, headers?: Record<string, HeaderSchema>) {
-  const codes = codesOf(status).filter((one) => !OF_PAGES.has(one));
+  const codes = codesOf(status).filter((one) => !isOfPages(one));
   const list = codes.map((one) => `\`${one}\``).join(', ');
   return answer(problem, `${description} ${codes.length > 1 ? 'Codes' : 'Code'}: ${list}.`, headers);
 }
-
-/** Codes that only pages and `/readyz` use. The OpenAPI document of the API does not list them. */
-const OF_PAGES = new Set<ErrorCode>(['unavailable', 'queues-unavailable']);
 
 /**
  * The schema of a 429 answer with the error code `code`. `name` is the name of the field with the time from which a

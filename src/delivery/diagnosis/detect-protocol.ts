@@ -1,4 +1,4 @@
-import type { OtherService } from '../../listeners/outcomes.ts';
+import type { OtherService } from '../../listeners/outcomes/other-services.ts';
 import type { MayConnect } from '../../platform/limits/outgoing-limit.ts';
 import { type Deadline, type DialFailure, deadlineIn, dial, type PeerConnection } from '../connection.ts';
 import { speaksTls } from '../tls.ts';

@@ -1,7 +1,7 @@
 import type { Collection } from 'mongodb';
 import type { Listener } from '../../listeners/listener.ts';
 import { hasAcknowledged } from '../../listeners/listener-state.ts';
-import { hasNotGreeted, type OutcomeCode } from '../../listeners/outcomes.ts';
+import { OUTCOMES, type OutcomeCode } from '../../listeners/outcomes.ts';
 import { AddressError, type AddressRanges } from '../../platform/address-guard.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
@@ -18,7 +18,7 @@ type StoreDeps = { listeners: Collection<Listener>; clock: Clock };
  * Detects the service that answers in place of a Votifier listener: from its first bytes if it sent some, otherwise
  * from its answers to requests in other protocols. Takes up to three times `LISTENER_TIMEOUT_MS`, with the look-up.
  *
- * @param code - the outcome of the failed attempt, for which `hasNotGreeted` is true
+ * @param code - the outcome of the failed attempt, one that `hasNotGreeted`
  * @returns as `detectProtocol`; `incomplete` if the look-up fails or the host has a refused address
  */
 export async function detectService(
@@ -61,7 +61,7 @@ export async function detectOnce(
 ): Promise<void> {
   const { pause, breaker, detected, updatedAt, protocol } = listener;
   const code = pause ? pause.code : breaker.openSince && breaker.code;
-  if (protocol === 'http' || !code || !hasNotGreeted(code) || hasAcknowledged(listener)) return;
+  if (protocol === 'http' || !code || !OUTCOMES[code].hasNotGreeted || hasAcknowledged(listener)) return;
   if (detected && detected.at >= updatedAt) return;
   const destination = new Destination(deps, listener, { accountId });
   const { mayConnect } = destination;

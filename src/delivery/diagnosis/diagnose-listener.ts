@@ -1,6 +1,6 @@
 import type { Collection, ObjectId } from 'mongodb';
 import type { Listener, ListenerTestResult, Protocol } from '../../listeners/listener.ts';
-import { hasNotGreeted, type Outcome } from '../../listeners/outcomes.ts';
+import { OUTCOMES, type Outcome } from '../../listeners/outcomes.ts';
 import type { AddressRanges } from '../../platform/address-guard.ts';
 import type { Config } from '../../platform/config.ts';
 import { readable } from '../../platform/printable.ts';
@@ -113,7 +113,7 @@ async function detectAfter(
 ): Promise<DetectedProtocol | null> {
   const { mayConnect } = destination;
   // Only an outcome without a Votifier greeting may come from another service.
-  const found = hasNotGreeted(code)
+  const found = OUTCOMES[code].hasNotGreeted
     ? await detectService(deps, listener, code, { mayConnect })
     : 'unrecognised';
   if (typeof found !== 'string' || listener.detected) await storeDetected(deps, listener, found);

@@ -1,6 +1,6 @@
+import { type Explanation, explanation } from '../../listeners/explanation.ts';
 import type { Listener } from '../../listeners/listener.ts';
 import type { Server } from '../../servers/server.ts';
-import { type Explanation, explanation } from './explanation.ts';
 
 /** The address of a server that its players join. */
 export type GameAddress = Pick<Server, 'address' | 'port'>;

@@ -1,16 +1,10 @@
-import { defineMessage, type Text } from '../../language/t.ts';
+import { type Explanation, explanation } from '../../listeners/explanation.ts';
 import type { Listener, ListenerTestResult } from '../../listeners/listener.ts';
-import {
-  OTHER_SERVICES,
-  type OtherService,
-  OUTCOMES,
-  type OutcomeCode,
-  saidIn,
-} from '../../listeners/outcomes.ts';
-import type { Diagnosis, DiagnosisStep, Fault } from './diagnosis.ts';
+import { isOtherService, OTHER_SERVICES } from '../../listeners/outcomes/other-services.ts';
+import type { DiagnosisStep } from '../../listeners/outcomes/outcome-definition.ts';
+import { type Fault, OUTCOMES, type OutcomeCode, saidIn } from '../../listeners/outcomes.ts';
+import type { Diagnosis } from './diagnosis.ts';
 import { explain } from './explain.ts';
-import { type Explanation, explanation } from './explanation.ts';
-import { SERVICE_EXPLANATIONS } from './explanations.ts';
 import { GAME_PORT } from './game-port.ts';
 import { hasTaken } from './listener-reason.ts';
 
@@ -27,7 +21,7 @@ export function lastTest(listener: Tested): { at: Date; diagnosis: Diagnosis } |
 export function diagnosisOf(listener: Tested, code: OutcomeCode, result: ListenerTestResult): Diagnosis {
   const { fault, step, reply, isReplyHidden, detail } = result;
   return {
-    outcome: code === 'sent-not-confirmed' ? code : OUTCOMES[code],
+    outcome: code === 'sent-not-confirmed' ? code : OUTCOMES[code].class,
     confirmed: code === 'acknowledged',
     fault: (fault as Fault | undefined) ?? null,
     step: step as DiagnosisStep,
@@ -49,10 +43,11 @@ function explanationOf(
   const { protocol } = listener;
   if (protocol === 'fetch' && code === 'acknowledged') return FETCHED;
   if (hasGamePort) return GAME_PORT;
-  if (protocol !== 'http' && isOtherService(fault)) return SERVICE_EXPLANATIONS[fault];
+  if (protocol !== 'http' && isOtherService(fault)) return OTHER_SERVICES[fault];
   if (protocol === 'http' && REFUSALS.has(code) && reply?.startsWith('HTTP 422')) return REFUSED_TEST_PLAYER;
   const said = saidIn({ words: reply, detail });
-  return { ...explain(code, protocol, { hasTaken: hasTaken(listener), ...said }), ...testAdvice(code) };
+  const { cause, advice } = explain(code, protocol, { hasTaken: hasTaken(listener), ...said });
+  return { cause, advice: OUTCOMES[code].testAdvice ?? advice };
 }
 
 const REFUSALS: ReadonlySet<OutcomeCode> = new Set(['vote-refused', 'http-votes-refused']);
@@ -62,26 +57,3 @@ const REFUSED_TEST_PLAYER = explanation(
   'The website answered the challenge and refused this player, “TallyportTest” (HTTP 422), mostly because it does not know the name.',
   'Let the website take the player TallyportTest, or wait for a real vote; if that is refused too, look into the website’s log; resume the listener if it is paused.',
 );
-
-function isOtherService(fault: string | null | undefined): fault is OtherService {
-  return OTHER_SERVICES.some((service) => service === fault);
-}
-
-/** After these outcomes a vote is sent again automatically, but a test vote is not, so a test has other advice. */
-function testAdvice(code: OutcomeCode): { advice?: Text } {
-  switch (code) {
-    case 'outgoing-limited':
-      return { advice: defineMessage('Send the test vote again in a minute or two.') };
-    case 'our-fault':
-      return {
-        advice: defineMessage(
-          'Send the test vote again; if that fails too, tell the operator of this listing.',
-        ),
-      };
-    case 'stopped-before-written':
-    case 'stopped-while-waiting':
-      return { advice: defineMessage('Send the test vote again.') };
-    default:
-      return {};
-  }
-}

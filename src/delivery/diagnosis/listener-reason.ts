@@ -1,8 +1,8 @@
+import { type Explanation, explanation } from '../../listeners/explanation.ts';
 import type { Breaker, Listener } from '../../listeners/listener.ts';
 import { hasAcknowledged } from '../../listeners/listener-state.ts';
 import { type OutcomeCode, type Said, saidIn } from '../../listeners/outcomes.ts';
 import { explain, type Known } from './explain.ts';
-import { type Explanation, explanation } from './explanation.ts';
 
 export type ListenerReason = Explanation & {
   /** The outcome that paused the listener or made it unreachable; absent if its owner paused it. */

@@ -11,7 +11,7 @@ import {
   REACHABLE,
   type Release,
 } from '../../listeners/listener.ts';
-import { isOurs, isSilent, type Outcome, type OutcomeCode, saidIn } from '../../listeners/outcomes.ts';
+import { isSilent, OUTCOMES, type Outcome, type OutcomeCode, saidIn } from '../../listeners/outcomes.ts';
 import { after } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
 
@@ -51,7 +51,7 @@ export function healthAfter(
   schedule: readonly number[],
 ): ListenerHealth {
   const said = saidIn(outcome);
-  if (isOurs(outcome)) {
+  if (OUTCOMES[outcome.code].isOurs) {
     if (!outcome.test) return before;
     // The outcome says nothing about the listener. If it ended a test, the next test must still not follow at once.
     const { hastenedBy: _, ...breaker } = before.breaker;

@@ -1,5 +1,5 @@
 import type { Listener } from '../../listeners/listener.ts';
-import { isOurs, OUTCOMES, type OutcomeCode } from '../../listeners/outcomes.ts';
+import { OUTCOMES, type OutcomeCode } from '../../listeners/outcomes.ts';
 import type { Ended } from './record-outcomes.ts';
 
 /**
@@ -24,5 +24,6 @@ export function deliveryDelayMs(
 
 /** Whether an attempt with this outcome failed because of the listener, and not because of Tallyport. */
 function isOfListener(code: OutcomeCode): boolean {
-  return OUTCOMES[code] !== 'none' && OUTCOMES[code] !== 'delivered' && !isOurs({ code });
+  const known = OUTCOMES[code];
+  return known?.class !== 'none' && known?.class !== 'delivered' && !known?.isOurs;
 }

@@ -146,7 +146,7 @@ function addGroup(sums: DeliverySums, { _id, votes }: Group): void {
 /** The outcomes that did not deliver a vote. Class `none` is left out: Tallyport failed, stopped or reached a limit. */
 function failuresIn(codes: DeliverySums['causes']): DeliverySums['causes'] {
   const failures = Object.entries(codes).filter(([code]) => {
-    const kind = OUTCOMES[code as OutcomeCode];
+    const kind = OUTCOMES[code as OutcomeCode]?.class;
     return kind !== 'delivered' && kind !== 'none';
   });
   return Object.fromEntries(failures);

@@ -1,5 +1,6 @@
 import type { Document } from 'mongodb';
-import type { OutcomeClass, OutcomeCode } from '../../listeners/outcomes.ts';
+import type { OutcomeClass } from '../../listeners/outcomes/outcome-definition.ts';
+import type { OutcomeCode } from '../../listeners/outcomes.ts';
 import { type Attempt, type Delivery, MOST_ATTEMPT_DETAILS, type Vote } from '../../votes/vote.ts';
 
 const STORED_ATTEMPTS = { $size: '$delivery.attempts' };

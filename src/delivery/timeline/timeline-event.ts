@@ -1,10 +1,11 @@
 import type { ObjectId } from 'mongodb';
 import type { Text } from '../../language/t.ts';
 import type { Cause } from '../../listeners/causes.ts';
-import type { OutcomeClass, OutcomeCode, Step } from '../../listeners/outcomes.ts';
+import type { Explanation } from '../../listeners/explanation.ts';
+import type { OutcomeClass } from '../../listeners/outcomes/outcome-definition.ts';
+import type { OutcomeCode, Step } from '../../listeners/outcomes.ts';
 import type { Arrival } from '../../votes/arrival.ts';
 import type { Attempt, DeliveryState } from '../../votes/vote.ts';
-import type { Explanation } from '../diagnosis/explanation.ts';
 import type { ListenerReason } from '../diagnosis/listener-reason.ts';
 import type { WaitingFor } from '../waiting-for.ts';
 import type { OlderAttempts } from './older-attempts.ts';

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { WithId } from 'mongodb';
+import { ACTIONS_BY_TITLE, auditSentence } from '../../platform/audit/audit-actions.ts';
 import type { AuditEntry } from '../../platform/audit/audit-log.ts';
 import { readAudit } from '../../platform/audit/read-audit.ts';
 import { findServer } from '../../servers/listed-servers.ts';
@@ -12,7 +13,6 @@ import { sendPage } from '../shared/layout.ts';
 import { card, dataTable, pager, select, textField } from '../shared/parts.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
-import { ACTIONS, auditSentence } from './audit-texts.ts';
 
 /** Entries per page. */
 const ROWS = 50;
@@ -61,7 +61,7 @@ async function serversOf({ servers }: AdminParts['deps'], rows: AuditEntry[]) {
 }
 
 function filterForm(base: string, query: Record<string, string>, error: string | undefined): Html {
-  const options: [string, string][] = [['', 'All actions'], ...ACTIONS];
+  const options: [string, string][] = [['', 'All actions'], ...ACTIONS_BY_TITLE];
   // If the list does not have the query's action: add it, so that the filter shows it as selected.
   if (query.action && !options.some(([value]) => value === query.action))
     options.push([query.action, query.action]);

@@ -1,8 +1,7 @@
-import { EXPLANATIONS } from '../../delivery/diagnosis/explanations.ts';
 import type { DayOfDeliveries } from '../../delivery/figures/delivery-figures.ts';
 import { totalOf } from '../../delivery/figures/delivery-sums.ts';
 import { t } from '../../language/t.ts';
-import type { OutcomeCode } from '../../listeners/outcomes.ts';
+import { OUTCOMES, type OutcomeCode } from '../../listeners/outcomes.ts';
 import { numberColumn } from '../shared/delivery-charts.ts';
 import { dayText } from '../shared/format.ts';
 import { type Content, html } from '../shared/html.ts';
@@ -24,7 +23,7 @@ export function causesTable(days: DayOfDeliveries[]): Content {
       {
         title: t('Cause'),
         heads: true,
-        cell: ({ code }) => html`${t(EXPLANATIONS[code].cause)} <code class="small">${code}</code>`,
+        cell: ({ code }) => html`${t(OUTCOMES[code].text.cause)} <code class="small">${code}</code>`,
       },
       numberColumn<Cause>(t('Failed attempts'), ({ attempts }) => attempts),
       { title: t('Last'), cell: ({ lastDay }) => dayText(new Date(lastDay)) },

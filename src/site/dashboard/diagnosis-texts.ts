@@ -1,8 +1,9 @@
-import type { Diagnosis, DiagnosisStep } from '../../delivery/diagnosis/diagnosis.ts';
+import type { Diagnosis } from '../../delivery/diagnosis/diagnosis.ts';
 import { withServiceName } from '../../delivery/diagnosis/explain.ts';
-import { NOTHING_TO_DO } from '../../delivery/diagnosis/explanation.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
+import { NOTHING_TO_DO } from '../../listeners/explanation.ts';
 import type { Protocol } from '../../listeners/listener.ts';
+import type { DiagnosisStep } from '../../listeners/outcomes/outcome-definition.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { badge, facts, type Tone } from '../shared/parts.ts';
 

@@ -1,9 +1,10 @@
 import { EventEmitter, on } from 'node:events';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WithId } from 'mongodb';
-import type { Diagnosis, DiagnosisStep, OnStep } from '../../delivery/diagnosis/diagnosis.ts';
+import type { Diagnosis, OnStep } from '../../delivery/diagnosis/diagnosis.ts';
 import { type DiagnosisRefusal, requestDiagnosis } from '../../delivery/diagnosis/request-diagnosis.ts';
 import { t } from '../../language/t.ts';
+import type { DiagnosisStep } from '../../listeners/outcomes/outcome-definition.ts';
 import type { Ended } from '../../platform/answers.ts';
 import { CHECKS_A_MINUTE } from '../../platform/limits/check-allowance.ts';
 import { roleOf } from '../../servers/ownership.ts';

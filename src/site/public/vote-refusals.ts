@@ -1,3 +1,4 @@
+import { VOTE_FORM_CODES, type VoteFormCode } from '../../http/error-codes.ts';
 import type { Refusal } from '../../http/http-errors.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { type Clock, SECOND } from '../../platform/clock.ts';
@@ -59,38 +60,33 @@ export function refusalOf(
       };
     }
     case 'off':
-      return {
-        status: 403,
-        sentence:
-          result.by === 'owner'
-            ? t('The owner of this server has switched off votes on this page. Vote as the owner describes.')
-            : t('Votes on this page are switched off. Vote as the owner of the server describes.'),
-        code: 'web-votes-off',
-      };
+      return refused(
+        'web-votes-off',
+        result.by === 'owner'
+          ? t('The owner of this server has switched off votes on this page. Vote as the owner describes.')
+          : t('Votes on this page are switched off. Vote as the owner of the server describes.'),
+      );
     case 'no-proof':
-      return {
-        status: result.why === 'proof-used' ? 409 : 400,
-        sentence: t(PROOF_OF_WORK_ERRORS[result.why]),
-        code: result.why,
-      };
+      return refused(result.why, t(PROOF_OF_WORK_ERRORS[result.why]));
     case 'not-proven':
-      return {
-        status: 403,
-        sentence: t(
+      return refused(
+        'identity-not-proven',
+        t(
           'This server takes votes only from players who signed in through Steam. Your vote is not used up: sign in on the vote page, then vote.',
         ),
-        code: 'identity-not-proven',
-      };
+      );
     case 'blocked':
-      return { status: 403, sentence: t(NOT_ACCEPTED), code: 'vote-not-accepted' };
+      return refused('vote-not-accepted', t(NOT_ACCEPTED));
     case 'too-many-players':
       return {
-        status: 429,
-        sentence: tooManyPlayers(result),
+        ...refused('too-many-players', tooManyPlayers(result)),
         headers: { 'retry-after': String(secondsUntil(tomorrow(clock.now()), clock.now())) },
-        code: 'too-many-players',
       };
   }
+}
+
+function refused(code: VoteFormCode, sentence: string): Refusal {
+  return { status: VOTE_FORM_CODES[code], sentence, code };
 }
 
 function tooManyPlayers({ by, most }: Extract<PageVoteResult, { kind: 'too-many-players' }>): string {

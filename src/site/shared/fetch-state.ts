@@ -1,7 +1,7 @@
-import { EXPLANATIONS } from '../../delivery/diagnosis/explanations.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
 import { t } from '../../language/t.ts';
 import { isNeglected } from '../../listeners/listener-state.ts';
+import { OUTCOMES } from '../../listeners/outcomes.ts';
 import { timeAgo } from './format.ts';
 import { type Html, html } from './html.ts';
 import { notice } from './parts.ts';
@@ -31,7 +31,7 @@ export function fetchingState(listener: Fetching, now: Date, connectPath: string
     return notice(
       'bad',
       html`<p><strong>${t('Votes wait, and nobody has fetched them for over 10 minutes.')}</strong></p>
-        <p>${t(EXPLANATIONS['not-fetched'].advice)}</p>`,
+        <p>${t(OUTCOMES['not-fetched'].text.advice)}</p>`,
     );
   }
   return listener.fetched

@@ -256,7 +256,7 @@ function untroubled(listener: ListenerView): string {
       const said = saidIn({ words: reply, detail });
       const cause = tested ? t(explainFor(listener, tested.code, said).cause) : '';
       // If the outcome is ambiguous: the vote may have arrived, so the text must not say that it did not.
-      return tested && OUTCOMES[tested.code] === 'ambiguous'
+      return tested && OUTCOMES[tested.code].class === 'ambiguous'
         ? t(
             'The last test vote was not confirmed: {cause} Votes are sent anyway. Send another test vote to see each step.',
             { cause },

@@ -1,9 +1,10 @@
-import { NOTHING_TO_DO } from '../../delivery/diagnosis/explanation.ts';
 import type { OlderAttempts } from '../../delivery/timeline/older-attempts.ts';
 import type { AttemptEvent, TimelineEvent } from '../../delivery/timeline/timeline-event.ts';
 import { causeText, eventText } from '../../delivery/timeline/timeline-texts.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
-import type { OutcomeClass, Step } from '../../listeners/outcomes.ts';
+import { NOTHING_TO_DO } from '../../listeners/explanation.ts';
+import type { OutcomeClass } from '../../listeners/outcomes/outcome-definition.ts';
+import type { Step } from '../../listeners/outcomes.ts';
 import { count, counted, duration, exactTime } from './format.ts';
 import { type Content, type Html, html } from './html.ts';
 import { badge, type Tone } from './parts.ts';

@@ -79,14 +79,6 @@ export type PageVoteResult =
   /** `isQuarantined`: the vote is neither counted nor delivered until an operator decides. */
   { kind: 'accepted'; voteId: UUID; isQuarantined: boolean } | PageRefusal;
 
-/** The errors of the vote form that the API does not have. The codes are stable: the JSON answer contains them. */
-export type VoteFormError =
-  | ProofOfWorkError
-  | 'identity-not-proven'
-  | 'web-votes-off'
-  | 'too-many-players'
-  | 'vote-not-accepted';
-
 /** Who switched off the vote form of a server; null if it works. */
 export function whyOff(
   { WEB_VOTES }: Pick<Config, 'WEB_VOTES'>,

@@ -404,7 +404,7 @@ export type PlayerNames = {
     /**
      * `minecraft`: names of Minecraft: Java Edition, and those of Bedrock Edition with `bedrock_prefix`. `bedrock`: gamertags. `steam`: the 17 digits of a SteamID. `name`: any name.
      */
-    kind: 'name' | 'minecraft' | 'bedrock' | 'steam';
+    kind: 'minecraft' | 'bedrock' | 'steam' | 'name';
     /**
      * What names of Bedrock Edition begin with, such as Floodgate’s `username-prefix`; empty if the vote form takes none. null if `kind` is not `minecraft`.
      */
@@ -487,7 +487,7 @@ export type CastVoteErrors = {
      */
     401: Error;
     /**
-     * The token is valid, but lacks the scope that the call needs. Codes: `forbidden`, `scope-missing`.
+     * The token is valid, but lacks the scope that the call needs. Code: `scope-missing`.
      */
     403: Error;
     /**
@@ -554,7 +554,7 @@ export type CheckVoteErrors = {
      */
     401: Error;
     /**
-     * The token is valid, but lacks the scope that the call needs. Codes: `forbidden`, `scope-missing`.
+     * The token is valid, but lacks the scope that the call needs. Code: `scope-missing`.
      */
     403: Error;
     /**
@@ -610,11 +610,11 @@ export type ClaimVoteErrors = {
      */
     401: Error;
     /**
-     * The token is valid, but lacks the scope that the call needs. Codes: `forbidden`, `scope-missing`.
+     * The token is valid, but lacks the scope that the call needs. Code: `scope-missing`.
      */
     403: Error;
     /**
-     * The owner rewards votes with the vote listener only, so votes cannot be claimed. Codes: `conflict`, `claims-off`.
+     * The owner rewards votes with the vote listener only, so votes cannot be claimed. Code: `claims-off`.
      */
     409: Error;
     /**
@@ -689,7 +689,7 @@ export type ListVotesErrors = {
      */
     401: Error;
     /**
-     * The token is valid, but lacks the scope that the call needs. Codes: `forbidden`, `scope-missing`.
+     * The token is valid, but lacks the scope that the call needs. Code: `scope-missing`.
      */
     403: Error;
     /**
@@ -750,7 +750,7 @@ export type ListTopVotersErrors = {
      */
     401: Error;
     /**
-     * The token is valid, but lacks the scope that the call needs. Codes: `forbidden`, `scope-missing`.
+     * The token is valid, but lacks the scope that the call needs. Code: `scope-missing`.
      */
     403: Error;
     /**
@@ -796,7 +796,7 @@ export type ReportStatusErrors = {
      */
     401: Error;
     /**
-     * The token is valid, but lacks the scope that the call needs. Codes: `forbidden`, `scope-missing`.
+     * The token is valid, but lacks the scope that the call needs. Code: `scope-missing`.
      */
     403: Error;
     /**
@@ -854,7 +854,7 @@ export type TakeDeliveriesErrors = {
      */
     401: Error;
     /**
-     * The token is valid, but lacks the scope that the call needs. Codes: `forbidden`, `scope-missing`.
+     * The token is valid, but lacks the scope that the call needs. Code: `scope-missing`.
      */
     403: Error;
     /**
@@ -916,7 +916,7 @@ export type SettleDeliveriesErrors = {
      */
     401: Error;
     /**
-     * The token is valid, but lacks the scope that the call needs. Codes: `forbidden`, `scope-missing`.
+     * The token is valid, but lacks the scope that the call needs. Code: `scope-missing`.
      */
     403: Error;
     /**
@@ -976,7 +976,7 @@ export type GetServerInfoErrors = {
      */
     401: Error;
     /**
-     * The token is valid, but lacks the scope that the call needs. Codes: `forbidden`, `scope-missing`.
+     * The token is valid, but lacks the scope that the call needs. Code: `scope-missing`.
      */
     403: Error;
     /**
@@ -1028,7 +1028,7 @@ export type GetPlayerNamesErrors = {
      */
     401: Error;
     /**
-     * The token is valid, but lacks the scope that the call needs. Codes: `forbidden`, `scope-missing`.
+     * The token is valid, but lacks the scope that the call needs. Code: `scope-missing`.
      */
     403: Error;
     /**
@@ -1089,7 +1089,7 @@ export type ListReviewsErrors = {
      */
     401: Error;
     /**
-     * The token is valid, but lacks the scope that the call needs. Codes: `forbidden`, `scope-missing`.
+     * The token is valid, but lacks the scope that the call needs. Code: `scope-missing`.
      */
     403: Error;
     /**

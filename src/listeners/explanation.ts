@@ -1,4 +1,4 @@
-import { defineMessage, type PlainMessage, type Text } from '../../language/t.ts';
+import { defineMessage, type PlainMessage, type Text } from '../language/t.ts';
 
 /** An explanation of an outcome for a server's owner, one sentence each: what happened, and what to do about it. */
 export type Explanation = { cause: Text; advice: Text };

@@ -1,0 +1,72 @@
+import type { Text } from '../../language/t.ts';
+import type { Explanation } from '../explanation.ts';
+
+/**
+ * The classes of outcomes and their consequences.
+ *
+ * - `delivered`: the listener acknowledged the vote or, in v1, closed without an error. Nothing more is sent.
+ * - `transient`: the listener did not take the vote. It is retried by the schedule, and counts for the breaker.
+ * - `ambiguous`: the vote may have been written, and no valid answer is known. It is retried as often as the owner
+ *   allows, and counts for the breaker unless Tallyport itself caused it.
+ * - `configuration`: every vote would fail until the owner corrects the settings, so the listener is paused.
+ * - `vote-only`: this vote cannot be delivered, but others can. The vote fails.
+ * - `none`: Tallyport failed, stopped, or reached a limit of connections. The attempt does not count.
+ */
+export const OUTCOME_CLASSES = [
+  'delivered',
+  'transient',
+  'ambiguous',
+  'configuration',
+  'vote-only',
+  'none',
+] as const;
+export type OutcomeClass = (typeof OUTCOME_CLASSES)[number];
+
+/**
+ * The steps of a diagnosis, in this order. An HTTP listener has no protocol version; its signature is `key-or-token`.
+ */
+export type DiagnosisStep =
+  | 'name-resolution'
+  | 'address-policy'
+  | 'connecting'
+  | 'greeting'
+  | 'protocol-version'
+  | 'key-or-token'
+  | 'acknowledgement';
+
+/** The cases in which an outcome has another explanation, as docs/delivery.md names them. */
+export const SPECIAL_CASES = {
+  v1: 'Votifier v1',
+  slowV1: 'Votifier v1, if it took votes before or greets as v2',
+  provenVotifier: 'Votifier, after it has taken a vote',
+  provenHttp: 'HTTP, after it has taken a vote',
+  http: 'HTTP',
+  fetch: 'Fetch',
+  longName: 'Votifier and Fetch, if the name has over 16 characters',
+} as const;
+export type SpecialCase = keyof typeof SPECIAL_CASES;
+
+/** All that is known of an outcome. Whatever depends on an outcome is read from here. */
+export type OutcomeDefinition = {
+  class: OutcomeClass;
+  /** What a diagnosis calls it; absent if it is no known fault. Stable: `--json` output contains it. */
+  fault?: string;
+  /**
+   * The step of a diagnosis that failed. If absent: `greeting` for a fault before the vote was written, else
+   * `acknowledgement`.
+   */
+  step?: DiagnosisStep;
+  /** No answer came after the vote was written. The listener may have refused the vote. */
+  isSilent?: true;
+  /** Tallyport failed or stopped, which says nothing about the listener. */
+  isOurs?: true;
+  /** The service did not send Votifier's greeting. Tallyport can detect its protocol. */
+  hasNotGreeted?: true;
+  /** What it means for a server's owner, and what to do. */
+  text: Explanation;
+  textFor?: Partial<Record<SpecialCase, Explanation>>;
+  /** The same with our service name, if a plugin has a token for each service name. */
+  textWithName?: (service: string) => Explanation;
+  /** The advice after a test vote, if only real votes are sent again automatically. */
+  testAdvice?: Text;
+};
