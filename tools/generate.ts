@@ -5,9 +5,10 @@
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Generated } from './generated/generated.ts';
+import { TEXTS } from './generated/texts.ts';
 
 /** Everything that is generated, one list for each kind. */
-const GENERATED: Generated[] = [];
+const GENERATED: Generated[] = [...TEXTS];
 
 /** The files that are not what the code says, with the right text. */
 export async function oldFiles(): Promise<Map<string, string>> {

@@ -1,0 +1,88 @@
+import { IntlMessageFormat } from 'intl-messageformat';
+import { describe, expect, test } from 'vitest';
+import english from '../../src/language/catalogues/en.json' with { type: 'json' };
+import { LANGUAGES, LOCALES, TEXTS } from '../../src/language/language.ts';
+import { COMPLETE } from './complete.ts';
+
+type Node = ReturnType<IntlMessageFormat['getAst']>[number];
+
+/** The parts of a text, those within others too. A broken text throws. */
+function partsOf(text: string): Node[] {
+  const all = (nodes: Node[]): Node[] =>
+    nodes.flatMap((node) => [
+      node,
+      ...('children' in node ? all(node.children) : []),
+      ...('options' in node ? Object.values(node.options).flatMap(({ value }) => all(value)) : []),
+    ]);
+  return all(new IntlMessageFormat(text, 'en').getAst());
+}
+
+const isText = (node: Node) => node.type === 0;
+
+/** The names of placeholders and elements, sorted. */
+function namesIn(text: string): string[] {
+  const names = partsOf(text).flatMap((node) => ('value' in node && !isText(node) ? node.value : []));
+  return [...new Set(names)].toSorted();
+}
+
+/** The names of the placeholders that choose a text by a number: only for these, `t` gets numbers. */
+function numbersIn(text: string): string[] {
+  return partsOf(text).flatMap((node) => ('pluralType' in node ? node.value : []));
+}
+
+/** The categories that the plurals of a text lack, of those that the language has, and those that it has too many. */
+function wrongCategories(text: string, locale: string): string[] {
+  return partsOf(text).flatMap((node) => {
+    if (!('pluralType' in node)) return [];
+    const rules = new Intl.PluralRules(locale, { type: node.pluralType ?? 'cardinal' });
+    const needed = new Set(Array.from({ length: 201 }, (_, number) => rules.select(number)));
+    const own = Object.keys(node.options).filter((category) => !category.startsWith('='));
+    const known = rules.resolvedOptions().pluralCategories as string[];
+    return [
+      ...own.filter((category) => !known.includes(category)),
+      ...[...needed].filter((category) => !own.includes(category)),
+    ];
+  });
+}
+
+describe.each(LANGUAGES)('%s', (language) => {
+  const texts = Object.entries<string>(language === 'en' ? english : TEXTS[language]).filter(
+    ([, text]) => text !== '',
+  );
+  const wrong = (isWrong: (text: string, source: string) => boolean) =>
+    texts.filter(([source, text]) => isWrong(text, source)).map(([source]) => source);
+
+  test('each text is one that the code has', () => {
+    expect(wrong((_, source) => !(source in english))).toEqual([]);
+  });
+
+  test.runIf(language in COMPLETE)('each text of the code is there', () => {
+    const known = new Set(texts.map(([source]) => source));
+    expect(Object.keys(english).filter((source) => !known.has(source))).toEqual([]);
+  });
+
+  test('a text has the placeholders and elements of the English one', () => {
+    // A language may number an attempt without an ending of its own.
+    expect(
+      wrong((text, source) => JSON.stringify(namesIn(text)) !== JSON.stringify(namesIn(source))),
+    ).toEqual([]);
+    expect(
+      wrong((text, source) => numbersIn(text).some((name) => !numbersIn(source).includes(name))),
+    ).toEqual([]);
+  });
+
+  test('a text has the plurals of its language', () => {
+    expect(wrong((text) => wrongCategories(text, LOCALES[language]).length > 0)).toEqual([]);
+  });
+
+  test('a text without placeholders and elements is shown as it is written', () => {
+    expect(
+      wrong(
+        (text, source) => namesIn(source).length === 0 && new IntlMessageFormat(text, 'en').format() !== text,
+      ),
+    ).toEqual([]);
+  });
+
+  if (language !== 'en' && texts.length < Object.keys(english).length)
+    console.log(`${language} has ${texts.length} of ${Object.keys(english).length} texts.`);
+});
