@@ -5,10 +5,10 @@
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Generated } from './generated/generated.ts';
-import { TEXTS } from './generated/texts.ts';
+import { TEXT_FILES } from './generated/texts.ts';
 
 /** Everything that is generated, one list for each kind. */
-const GENERATED: Generated[] = [...TEXTS];
+const GENERATED: Generated[] = [...TEXT_FILES];
 
 /** The files that are not what the code says, with the right text. */
 export async function oldFiles(): Promise<Map<string, string>> {

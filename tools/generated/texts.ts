@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import ts from 'typescript-6';
-import type { Generated } from './generated.ts';
+import { LANGUAGES } from '../../src/language/language.ts';
+import { type Generated, words } from './generated.ts';
 
 /** The functions that name English texts of the pages, each with the positions of these arguments. */
 const NAMING: Record<string, number[]> = {
@@ -47,10 +48,15 @@ function literalsOf(node: ts.Expression | undefined): string[] {
   return [];
 }
 
+const inEnglish = new Intl.DisplayNames('en', { type: 'language' });
+
 /** The list of English texts: `t` takes its keys, and translators' tools read it beside the catalogues. */
-export const TEXTS: Generated[] = [
+export const TEXT_FILES: Generated[] = [
   {
     file: 'src/language/catalogues/en.json',
     make: () => `${JSON.stringify(Object.fromEntries(textsOfCode().map((text) => [text, text])), null, 2)}\n`,
   },
+  words('README.md', 'languages', () =>
+    new Intl.ListFormat('en').format(LANGUAGES.map((language) => inEnglish.of(language) ?? language)),
+  ),
 ];
