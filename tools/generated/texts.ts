@@ -57,6 +57,6 @@ export const TEXT_FILES: Generated[] = [
     make: () => `${JSON.stringify(Object.fromEntries(textsOfCode().map((text) => [text, text])), null, 2)}\n`,
   },
   words('README.md', 'languages', () =>
-    new Intl.ListFormat('en').format(LANGUAGES.map((language) => inEnglish.of(language) ?? language)),
+    new Intl.ListFormat('en-GB').format(LANGUAGES.map((language) => inEnglish.of(language) ?? language)),
   ),
 ];
