@@ -9,9 +9,16 @@ import type { Generated } from './generated/generated.ts';
 import { OUTCOME_TABLES } from './generated/outcomes.ts';
 import { PLAYER_NAMES } from './generated/player-names.ts';
 import { SETTINGS_FILES } from './generated/settings.ts';
+import { TEXT_FILES } from './generated/texts.ts';
 
 /** Everything that is generated, one list for each kind. */
-const GENERATED: Generated[] = [...ERROR_CODE_TABLES, ...OUTCOME_TABLES, PLAYER_NAMES, ...SETTINGS_FILES];
+const GENERATED: Generated[] = [
+  ...ERROR_CODE_TABLES,
+  ...OUTCOME_TABLES,
+  PLAYER_NAMES,
+  ...SETTINGS_FILES,
+  ...TEXT_FILES,
+];
 
 /** The files that are not what the code says, with the right text. */
 export async function oldFiles(): Promise<Map<string, string>> {

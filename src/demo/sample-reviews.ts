@@ -1,4 +1,5 @@
 import { ObjectId } from 'mongodb';
+import { z } from 'zod';
 import { after, DAY, HOUR } from '../platform/clock.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { answerReview } from '../reviews/answer-review.ts';
@@ -8,31 +9,14 @@ import { writeReview } from '../reviews/write-review.ts';
 import { chance } from './chance.ts';
 import { type ListedSample, seedOf } from './sample-days.ts';
 import { samplePlayer } from './sample-players.ts';
+import samples from './sample-reviews.json' with { type: 'json' };
 
-const REVIEWS: [rating: number, content: string | undefined][] = [
-  [5, 'Kind people, and it is hardly ever away.'],
-  [4, 'Good community. The evenings are a little crowded for my laptop.'],
-  [5, 'I came for a weekend and stayed for two years.'],
-  [3, 'Fine server, but the rules change every other week.'],
-  [5, undefined],
-  [4, 'Sehr nette Leute, faire Regeln, nur das Wochenende ist voll.'],
-  [2, 'My house was gone after the last reset. Nobody told us before.'],
-  [5, 'Les admins répondent vite, même la nuit.'],
-  [4, 'Vote rewards arrive at once. That is rarer than it should be.'],
-  [5, 'Mi hermano y yo jugamos aquí cada tarde.'],
-  [1, 'Lag, lag, lag.\n\nI tried it from two places and gave up.'],
-  [4, undefined],
-  [5, 'The staff took an hour to help my daughter find her dog. Five stars for the dog.'],
-  [3, 'Nice builds, few players in my time zone.'],
-  [4, 'とても親切なサーバーです。'],
-  [5, 'Best of its kind that I have found, and I have been looking since 2013.'],
-];
-
-const ANSWERS = [
-  'Thank you! See you in the evening.',
-  'Sorry about that. It is announced on the website a week before from now on.',
-  'We have moved to a bigger machine since. Try us again?',
-];
+const { reviews, answers } = z
+  .strictObject({
+    reviews: z.array(z.strictObject({ rating: z.int().min(1).max(5), content: z.string().optional() })),
+    answers: z.array(z.string()),
+  })
+  .parse(samples);
 
 /** Adds a sample's reviews. The newest review of some samples is pending, and some reviews have the owner's answer. */
 export async function writeSampleReviews(deps: AppDeps, { serverId, sample }: ListedSample): Promise<void> {
@@ -40,7 +24,7 @@ export async function writeSampleReviews(deps: AppDeps, { serverId, sample }: Li
   const now = deps.clock.now();
   const age = Math.min(sample.listedDays, 300) * DAY;
   for (let number = 0; number < sample.activity.reviews; number++) {
-    const [rating = 5, content] = REVIEWS[(seed + number) % REVIEWS.length] ?? [];
+    const { rating = 5, content } = reviews[(seed + number) % reviews.length] ?? {};
     const username = samplePlayer(seed, 3 * number);
     const at = after(now, -age * ((number + chance(seed + number)) / sample.activity.reviews));
     const then = { ...deps, clock: { now: () => at } };
@@ -48,7 +32,7 @@ export async function writeSampleReviews(deps: AppDeps, { serverId, sample }: Li
     const isPending = number === 0 && seed % 3 === 0;
     if (isPending) continue;
     await moderateReview(then, reviewId, 'approved', 'demo');
-    const answer = rating < 4 || number % 4 === 1 ? ANSWERS[rating < 4 ? (rating % 2) + 1 : 0] : undefined;
+    const answer = rating < 4 || number % 4 === 1 ? answers[rating < 4 ? (rating % 2) + 1 : 0] : undefined;
     const later = { ...deps, clock: { now: () => after(at, 5 * HOUR) } };
     if (answer) await answerReview(later, { serverId, reviewId, answer }, 'demo');
   }

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
-import type { PlainMessage } from '../language/t.ts';
+import { sourceText } from '../language/t.ts';
 import { AppError } from '../platform/app-error.ts';
 import { OverloadError } from '../platform/batching/batcher.ts';
 import { DeadlineError } from '../platform/deadline.ts';
@@ -41,8 +41,11 @@ export const RETRY_AFTER_SECONDS = 5;
 /** The body limit of routes that set no other, in bytes. The OpenAPI document states it too. */
 export const BODY_LIMIT = 16 * 1_024;
 
-export const SENTENCES = {
+export const SENTENCES = sourceText({
   400: 'The request is malformed.',
+  url: 'The address has malformed percent-encoding.',
+  length: 'The body is not as long as Content-Length says.',
+  ended: 'The body ended early.',
   404: 'There is nothing at this address.',
   slash: 'There is nothing at this address: leave out the slash at its end.',
   405: 'This address does not take that method: see the Allow header.',
@@ -58,26 +61,18 @@ export const SENTENCES = {
   clock: 'The clock of this process is wrong: try again in a few seconds.',
   database: 'The database does not answer: try again in a few seconds.',
   notReady: 'The database is not prepared yet: try again in a few seconds.',
-} as const satisfies Record<string, PlainMessage>;
+});
 
 /** A refusal with the status 503 and the default `Retry-After`. */
 export function unavailable(code: ErrorCode, sentence: string): Refusal {
   return { status: 503, code, sentence, headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } };
 }
 
-const BY_FRAMEWORK_CODE: Record<string, Refusal & { sentence: PlainMessage }> = {
-  FST_ERR_BAD_URL: {
-    status: 400,
-    code: 'malformed',
-    sentence: 'The address has malformed percent-encoding.',
-  },
+const BY_FRAMEWORK_CODE: Record<string, Refusal> = {
+  FST_ERR_BAD_URL: { status: 400, code: 'malformed', sentence: SENTENCES.url },
   FST_ERR_CTP_INVALID_MEDIA_TYPE: { status: 415, code: 'unsupported-media-type', sentence: SENTENCES[415] },
   FST_ERR_CTP_BODY_TOO_LARGE: { status: 413, code: 'too-large', sentence: SENTENCES[413] },
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
-    status: 400,
-    code: 'malformed',
-    sentence: 'The body is not as long as Content-Length says.',
-  },
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: { status: 400, code: 'malformed', sentence: SENTENCES.length },
 };
 
 /** Converts any error to the answer of the API; an unknown error becomes 500. Pages use its status and sentence too. */
@@ -86,8 +81,7 @@ export function refusalOf(error: FastifyError, request: FastifyRequest): Refusal
   if (hasZodFastifySchemaValidationErrors(error)) {
     return { status: 400, code: 'malformed', sentence: describeErrors(error, request) };
   }
-  if (error === request.raw.errored)
-    return { status: 400, code: 'malformed', sentence: 'The body ended early.' };
+  if (error === request.raw.errored) return { status: 400, code: 'malformed', sentence: SENTENCES.ended };
   if (error instanceof OverloadError) return unavailable('overloaded', SENTENCES.overload);
   if (error instanceof DeadlineError || isUnknownResult(error))
     return unavailable('database-unavailable', SENTENCES.database);

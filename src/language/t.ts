@@ -1,11 +1,11 @@
 import { html } from 'hono/html';
 import { IntlMessageFormat } from 'intl-messageformat';
-import { GERMAN } from './german.ts';
-import { type Language, LOCALES, languageNow } from './language.ts';
+import type en from './catalogues/en.json';
+import { LOCALES, languageNow, translationOf } from './language.ts';
 import type { Html, Made, NeedsNothing, PlainTag, Value, Values } from './text-types.ts';
 
-/** An English text that is translated into every language (see german.ts). */
-type Message = keyof typeof GERMAN;
+/** An English text of the code. `npm run generate` finds them and lists them in en.json. */
+type Message = keyof typeof en;
 
 /** A text without placeholders and elements. */
 export type PlainMessage = { [K in Message]: NeedsNothing<K> extends true ? K : never }[Message];
@@ -21,9 +21,6 @@ export type Untranslated<K extends Message = Message> = symbol & { readonly [eng
 
 /** An untranslated text that needs no values. */
 export type Text = Untranslated<PlainMessage>;
-
-/** The translations of each language, by the English text. The type check names a missing one. */
-const CATALOGUES: Record<Exclude<Language, 'en'>, Readonly<Record<Message, string>>> = { de: GERMAN };
 
 const PLAIN_TAGS: Record<PlainTag, (parts: unknown) => Html> = {
   bdi: (parts) => html`<bdi>${parts}</bdi>`,
@@ -65,10 +62,7 @@ export function translated(sentence: string): string {
 }
 
 function patternOf(text: string): string {
-  const language = languageNow();
-  if (language === 'en') return text;
-  const catalogue = CATALOGUES[language];
-  return Object.hasOwn(catalogue, text) ? catalogue[text as Message] : text;
+  return translationOf(text, languageNow());
 }
 
 /** What `filled` makes. */
@@ -108,6 +102,16 @@ function formatFor(text: string): IntlMessageFormat {
     formats.set(key, format);
   }
   return format;
+}
+
+/**
+ * Names an English text, or an object of them, that stays a string: it is stored, or is the message of an error.
+ * `translated` translates it later.
+ */
+export function sourceText<const T extends PlainMessage | Readonly<Record<string, PlainMessage>>>(
+  text: T,
+): T {
+  return text;
 }
 
 /** Gives texts of the admin area the type that pages require. That area is only in English: `t` changes nothing. */

@@ -1,13 +1,13 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import type { User } from '../accounts/user.ts';
-import { t } from '../language/t.ts';
+import { sourceText, t } from '../language/t.ts';
 import type { Server } from './server.ts';
 
 /**
  * Shown in place of an operator's e-mail address. The text is the key of its translation, and invitations store it, so
  * it must not change.
  */
-export const AN_OPERATOR = 'an operator';
+export const AN_OPERATOR = sourceText('an operator');
 
 /**
  * The user who did something. `by` is the e-mail address that the user had then, or `cli` for the command line. `byId`

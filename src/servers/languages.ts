@@ -1,12 +1,9 @@
-import { LANGUAGES, type Language, languageNow } from '../language/language.ts';
+import { byLanguage, LANGUAGES, languageNow } from '../language/language.ts';
 
 /** The names of languages, in each language of the pages. An unassigned code has no name (`fallback: 'none'`). */
-const NAMES = Object.fromEntries(
-  LANGUAGES.map((language) => [
-    language,
-    new Intl.DisplayNames(language, { type: 'language', fallback: 'none' }),
-  ]),
-) as Record<Language, Intl.DisplayNames>;
+const NAMES = byLanguage(
+  (language) => new Intl.DisplayNames(language, { type: 'language', fallback: 'none' }),
+);
 
 /**
  * The names of the assigned codes for which `Intl` has the data of another code (`fil`, `ak`); the first name is shown.

@@ -203,7 +203,7 @@ test('the card is German for a German reader, with a webhook and with one that i
   const page = async (language: string) =>
     (await getPage(web, settings(), { ...owner.headers, 'accept-language': language })).body;
   const names = ['Alpha <b>&</b> *Craft*', '*Craft*', '1234', 'Tallyport'];
-  expect(untranslated(await page('de'), await page('en'), names)).toEqual([]);
+  expect(untranslated('de', await page('de'), await page('en'), names)).toEqual([]);
   discord.deleteWebhook();
   const tested = await sendForm(
     web,
@@ -212,5 +212,5 @@ test('the card is German for a German reader, with a webhook and with one that i
     { ...owner.headers, 'accept-language': 'de' },
   );
   expect(textOf(tested.body)).toContain('Discord kennt diesen Webhook nicht (404)');
-  expect(untranslated(await page('de'), await page('en'), names)).toEqual([]);
+  expect(untranslated('de', await page('de'), await page('en'), names)).toEqual([]);
 });

@@ -1,29 +1,42 @@
 import { Parser } from 'htmlparser2';
+import { type Language, TEXTS } from '../../src/language/language.ts';
+import { COMPLETE } from '../language/complete.ts';
 
 /** Attributes whose text users read or hear. */
 const READ = ['aria-label', 'title', 'placeholder', 'alt'];
 /** Elements whose content is the same in all languages: code, names, addresses, and text of users. */
 const AS_IT_IS = ['script', 'style', 'code', 'pre', 'bdi', 'time', 'textarea'];
 
-/** Common English words that are not German words. */
+/** Common English words. */
 const ENGLISH =
-  /\b(the|of|is|are|with|this|that|your|you|not|and|for|to|has|have|by|from|or|be|it|its|at|no|when|who|which|votes|players|reviews?|unknown|never|none|yes)\b/i;
+  'the of is are with this that your you not and for to has have by from or be it its at no when who which votes players review reviews unknown never none yes'.split(
+    ' ',
+  );
 
-/** Words that are the same in German. */
+/** Texts that are the same in every language, codes among them. */
 const SAME =
-  /^(server|status|name|version|discord|video|website|online|offline|premium|dashboard|browser|code|port|token|tokens|host|link|links|banner|icon|shop|api|imprint|utc|http|https?:\/\/\S+|\S+@\S+|play\.example\.org|vote-?(listener|reward|ing)?|votifier v\d|banner, \w+|acknowledged|owner|\W*)$/i;
+  /^(api|utc|http|https?:\/\/\S+|\S+@\S+|play\.example\.org|vote-?(listener|reward|ing)?|votifier v\d|acknowledged|\W*)$/i;
 
 /**
- * The English texts on a German page: those with English words, and those that are also on the English page.
+ * The English texts on a page in another language: those with English words, and those that are also on the English
+ * page and differ in the catalogue of the language.
  *
  * @param names - texts of the sample data, which are not translated
  */
-export function untranslated(german: string, english: string, names: string[]): string[] {
+export function untranslated(language: Language, page: string, english: string, names: string[]): string[] {
+  const own = COMPLETE[language] ?? [];
+  const words = new RegExp(`\\b(${ENGLISH.filter((word) => !own.includes(word)).join('|')})\\b`, 'i');
+  const alike = new Set(
+    Object.entries(TEXTS[language]).flatMap(([source, text]) => (source === text ? text.toLowerCase() : [])),
+  );
   const same = new Set(textsOf(english));
   const rest = (text: string) => names.reduce((left, name) => left.replaceAll(name, ''), text).trim();
-  const isEnglish = (text: string) =>
-    !SAME.test(rest(text)) && (ENGLISH.test(rest(text)) || (same.has(text) && /\p{L}{3}/u.test(rest(text))));
-  return [...new Set(textsOf(german).filter(isEnglish))];
+  const isEnglish = (text: string) => {
+    const ours = rest(text);
+    if (SAME.test(ours) || alike.has(ours.toLowerCase())) return false;
+    return words.test(ours) || (same.has(text) && /\p{L}{3}/u.test(ours));
+  };
+  return [...new Set(textsOf(page).filter(isEnglish))];
 }
 
 /** The texts of a page that come from our code. */

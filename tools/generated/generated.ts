@@ -29,6 +29,25 @@ export function part(file: string, name: string, text: () => string): Generated 
   };
 }
 
+/**
+ * Words within a line of Markdown, between such comments.
+ *
+ * @throws {Error} if the file lacks one of the comments
+ */
+export function words(file: string, name: string, text: () => string): Generated {
+  const begin = `<!-- generated: ${name} (npm run generate) -->`;
+  const end = `<!-- end of generated: ${name} -->`;
+  return {
+    file,
+    make(now) {
+      const from = now.indexOf(begin) + begin.length;
+      const to = now.indexOf(end, from);
+      if (!now.includes(begin) || to < 0) throw new Error(`${file} has no words in “${begin}${end}”`);
+      return now.slice(0, from) + text() + now.slice(to);
+    },
+  };
+}
+
 /** A table of Markdown. A cell is Markdown too; a `|` in it is escaped. */
 export function table(head: string[], rows: string[][]): string {
   const line = (cells: string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;

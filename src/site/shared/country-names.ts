@@ -1,8 +1,6 @@
-import { LANGUAGES, type Language, LOCALES, languageNow } from '../../language/language.ts';
+import { byLanguage, LOCALES, languageNow } from '../../language/language.ts';
 
-const REGIONS = Object.fromEntries(
-  LANGUAGES.map((language) => [language, regions(LOCALES[language])]),
-) as Record<Language, [string, string][]>;
+const REGIONS = byLanguage((language) => regions(LOCALES[language]));
 
 /** The countries of ISO 3166-1: code and name. Unicode's list also has other regions, such as the EU: `noCountry`. */
 function regions(locale: string): [string, string][] {
@@ -32,9 +30,7 @@ function regions(locale: string): [string, string][] {
     .toSorted(([, a], [, b]) => a.localeCompare(b, locale));
 }
 
-const COUNTRIES = Object.fromEntries(
-  LANGUAGES.map((language) => [language, new Map(REGIONS[language])]),
-) as Record<Language, Map<string, string>>;
+const COUNTRIES = byLanguage((language) => new Map(REGIONS[language]));
 
 /** The codes of all countries with their names in the language of the page, sorted by name. */
 export function countries(): [code: string, name: string][] {

@@ -1,7 +1,11 @@
-import { languageNow } from '../../language/language.ts';
+import { byLanguage, LOCALES, languageNow } from '../../language/language.ts';
 
-/** The separators that Excel expects in each language: between cells, and before decimals. */
-const FORMS = { en: { separator: ',', decimal: '.' }, de: { separator: ';', decimal: ',' } } as const;
+/** The separators that Excel expects in each language. If a comma separates decimals, a semicolon separates cells. */
+const FORMS = byLanguage((language) => {
+  const parts = new Intl.NumberFormat(LOCALES[language]).formatToParts(0.5);
+  const decimal = parts.find(({ type }) => type === 'decimal')?.value ?? '.';
+  return { decimal, separator: decimal === ',' ? ';' : ',' };
+});
 
 /** A byte order mark at the beginning, without which Excel does not read a file as UTF-8. */
 const BYTE_ORDER_MARK = '\ufeff';

@@ -1,5 +1,5 @@
 import type { StatusTimes } from '../../delivery/timeline/status-text.ts';
-import { LANGUAGES, type Language, LOCALES, languageNow } from '../../language/language.ts';
+import { byLanguage, LOCALES, languageNow } from '../../language/language.ts';
 import { plural } from '../../language/plural.ts';
 import { type PlainMessage, t } from '../../language/t.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../platform/clock.ts';
@@ -32,9 +32,7 @@ function formatsOf(locale: string) {
   };
 }
 
-const FORMATS = Object.fromEntries(
-  LANGUAGES.map((language) => [language, formatsOf(LOCALES[language])]),
-) as Record<Language, ReturnType<typeof formatsOf>>;
+const FORMATS = byLanguage((language) => formatsOf(LOCALES[language]));
 
 const formats = () => FORMATS[languageNow()];
 

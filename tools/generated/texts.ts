@@ -1,0 +1,62 @@
+import { globSync, readFileSync } from 'node:fs';
+import ts from 'typescript-6';
+import { LANGUAGES } from '../../src/language/language.ts';
+import { type Generated, words } from './generated.ts';
+
+/** The functions that name English texts of the pages, each with the positions of these arguments. */
+const NAMING: Record<string, number[]> = {
+  t: [0],
+  defineMessage: [0],
+  sourceText: [0],
+  explanation: [0, 1],
+  counted: [1],
+};
+
+const ROOT = new URL('../../', import.meta.url);
+
+/** All texts of the code, sorted. The command line is only in English and has a `counted` of its own. */
+function textsOfCode(): string[] {
+  const files = globSync('{src,workers}/**/*.ts', { cwd: ROOT, exclude: ['src/cli/**', 'src/language/**'] });
+  const texts = files.flatMap((file) => textsIn(readFileSync(new URL(file, ROOT), 'utf8')));
+  return [...new Set(texts)].toSorted();
+}
+
+/** The texts that calls in a TypeScript file name: literals, also as branches of conditions and values of objects. */
+export function textsIn(code: string): string[] {
+  const texts: string[] = [];
+  const visit = (node: ts.Node) => {
+    if (ts.isCallExpression(node) && ts.isIdentifier(node.expression)) {
+      const { text: name } = node.expression;
+      const literals = (NAMING[name] ?? []).flatMap((at) => literalsOf(node.arguments[at]));
+      texts.push(...literals, ...(name === 'counted' ? literals.map((noun) => `${noun}s`) : []));
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile('', code, ts.ScriptTarget.Latest));
+  return texts;
+}
+
+function literalsOf(node: ts.Expression | undefined): string[] {
+  if (!node) return [];
+  if (ts.isStringLiteralLike(node)) return [node.text];
+  if (ts.isConditionalExpression(node)) return [node.whenTrue, node.whenFalse].flatMap(literalsOf);
+  if (ts.isBinaryExpression(node)) return [node.left, node.right].flatMap(literalsOf);
+  if (ts.isObjectLiteralExpression(node))
+    return node.properties.flatMap((one) =>
+      ts.isPropertyAssignment(one) ? literalsOf(one.initializer) : [],
+    );
+  return [];
+}
+
+const inEnglish = new Intl.DisplayNames('en', { type: 'language' });
+
+/** The list of English texts: `t` takes its keys, and translators' tools read it beside the catalogues. */
+export const TEXT_FILES: Generated[] = [
+  {
+    file: 'src/language/catalogues/en.json',
+    make: () => `${JSON.stringify(Object.fromEntries(textsOfCode().map((text) => [text, text])), null, 2)}\n`,
+  },
+  words('README.md', 'languages', () =>
+    new Intl.ListFormat('en-GB').format(LANGUAGES.map((language) => inEnglish.of(language) ?? language)),
+  ),
+];
