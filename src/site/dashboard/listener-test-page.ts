@@ -5,7 +5,7 @@ import type { Diagnosis, DiagnosisStep, OnStep } from '../../delivery/diagnosis/
 import { type DiagnosisRefusal, requestDiagnosis } from '../../delivery/diagnosis/request-diagnosis.ts';
 import { t } from '../../language/t.ts';
 import type { Ended } from '../../platform/answers.ts';
-import { CHECKS_A_MINUTE } from '../../platform/limits/check-allowance.ts';
+import { CHECKS } from '../../platform/limits/check-allowance.ts';
 import { roleOf } from '../../servers/ownership.ts';
 import type { Server } from '../../servers/server.ts';
 import { type AnswerOf, answerNow } from '../../workflows/answer-now.ts';
@@ -26,7 +26,7 @@ import { serverFrame } from './server-frame.ts';
  * Answers a form with a page that shows the steps of a test vote as they happen.
  *
  * @param saved - a message above the test, if settings were just saved. Saving was already counted as one of the user's
- * `CHECKS_A_MINUTE`, so the test is not counted.
+ * `CHECKS`, so the test is not counted.
  */
 export type RunTest = (request: FastifyRequest, saved?: Html) => Promise<FormAnswer>;
 
@@ -160,7 +160,7 @@ function refusedFor(refusal: DiagnosisRefusal): Refused {
     case 'too-many': {
       const sentence = t(
         'You can send {times} test votes a minute. Changing the listener’s settings and resuming it count too.',
-        { times: CHECKS_A_MINUTE },
+        { times: CHECKS.times },
       );
       return refused(429, sentence, refusal.nextAllowedAt);
     }
