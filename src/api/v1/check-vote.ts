@@ -8,6 +8,7 @@ import type { ClaimCalls } from '../../votes/claims/claim-calls.ts';
 import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
 import { limitClaimKey } from '../claims/too-many-calls.ts';
 import { callerOf } from './authentication.ts';
+import { publicRecord } from './public-record.ts';
 import { answer, CLAIM_KEY_LIMIT, COMMON_FAILURES, params, timestamp } from './schemas.ts';
 
 const querystring = z.object({
@@ -59,11 +60,7 @@ export const checkVoteEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps; claimCall
       const { serverId } = callerOf(request);
       limitClaimKey({ ...deps, claimCalls }, callerOf(request));
       const check = await withinDatabaseTime(request, checkVote(deps, serverId, request.query.username));
-      return {
-        has_voted: check.hasVoted,
-        voted_at: check.votedAt?.toISOString() ?? null,
-        next_vote_at: check.nextVoteAt?.toISOString() ?? null,
-      };
+      return publicRecord(checked, check);
     },
   );
 };
