@@ -5,14 +5,14 @@ import { defineLimit, type Limit, limitFor } from '../../platform/limits/define-
 import { type RateLimit, useAllowances } from '../../platform/limits/rate-limit.ts';
 
 const TAKES = { what: 'Takes of votes', windowMs: MINUTE, beyond: '429 `too-many-requests`' } as const;
-const LIMITS = {
+export const TAKE_LIMITS = {
   server: defineLimit({ ...TAKES, key: 'takes:server', of: 'server', times: 600 }),
   account: defineLimit({ ...TAKES, key: 'takes:account', of: 'account, for all its servers', times: 3_000 }),
 };
 
 /** A limit as it is after a take was counted. */
 export type TakeLimit = {
-  name: keyof typeof LIMITS;
+  name: keyof typeof TAKE_LIMITS;
   times: number;
   windowMs: number;
   left: number;
@@ -35,7 +35,7 @@ export class TakeLimits {
   /** @returns the limits that apply to the take; only those that are used up if it is refused without being counted */
   async count(serverId: ObjectId, ownerId: ObjectId | null): Promise<TakeLimit[]> {
     const keys = [['server', serverId] as const, ...(ownerId ? [['account', ownerId] as const] : [])];
-    const named = keys.map(([name, id]) => ({ name, limit: limitFor(LIMITS[name], id) }));
+    const named = keys.map(([name, id]) => ({ name, limit: limitFor(TAKE_LIMITS[name], id) }));
     const now = this.#deps.clock.now();
     const known = named.flatMap(({ limit }) => this.#usedUp.get(limit.key) ?? []);
     const usedUp = known.filter(({ resetAt }) => resetAt > now);

@@ -7,7 +7,7 @@ import { createLocalLimit } from '../../platform/limits/local-limit.ts';
 export const LIST_COST = 25;
 
 /** A check or a claim counts as 1: a busy plugin that checks 500 players every 10 seconds uses 3,000. */
-const CALLS = defineLimit({
+export const CLAIM_CALLS = defineLimit({
   key: 'claim-key',
   what: `Calls with a claim key; a list (\`object=servers\`) counts as ${LIST_COST}`,
   of: 'claim key',
@@ -28,6 +28,6 @@ export type ClaimCalls = (key: { _id: ObjectId }, cost?: number) => Date | null;
  * counts in its memory, so that a refused call costs no database write.
  */
 export function createClaimCalls(clock: Clock): ClaimCalls {
-  const limit = createLocalLimit(clock, CALLS);
+  const limit = createLocalLimit(clock, CLAIM_CALLS);
   return ({ _id }, cost) => limit(_id.toHexString(), cost);
 }
