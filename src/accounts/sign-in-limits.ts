@@ -9,56 +9,38 @@ import { hashedAddress } from './mail-limits.ts';
 
 export const TOO_MANY_ATTEMPTS = defineMessage('Too many attempts.');
 const ATTEMPTS = { windowMs: 10 * MINUTE, sentence: TOO_MANY_ATTEMPTS } as const;
-const WRONG = { ...ATTEMPTS, what: 'Wrong passwords' } as const;
-const ALL = { ...ATTEMPTS, what: 'Passwords, right and wrong' } as const;
 /** Enough for typing errors. */
 const OF_ACCOUNT = 10;
 /** Enough for the many users who may share a network. */
 const OF_NETWORK = { ...ATTEMPTS, of: 'network', times: 30 } as const;
 
-const BY_DEVICE = defineLimit({
-  ...WRONG,
-  key: 'sign-in:device',
-  of: 'account and known device',
-  times: OF_ACCOUNT,
-});
-const BY_ACCOUNT_AND_NETWORK = defineLimit({
-  ...WRONG,
-  key: 'sign-in:account',
-  of: 'account and network (IPv4 address or IPv6 /64)',
-  times: OF_ACCOUNT,
-});
-const BY_NETWORK = defineLimit({ ...OF_NETWORK, ...WRONG, key: 'sign-in:address' });
+const WRONG = 'Wrong passwords';
+const ALL = 'Passwords, right and wrong';
+const tries = (what: string, key: string, of: string, times: number, windowMs = ATTEMPTS.windowMs) =>
+  defineLimit({ ...ATTEMPTS, what, key, of, times, windowMs });
+
+const BY_DEVICE = tries(WRONG, 'sign-in:device', 'account and known device', OF_ACCOUNT);
+const BY_ACCOUNT_AND_NETWORK = tries(
+  WRONG,
+  'sign-in:account',
+  'account and network (IPv4 address or IPv6 /64)',
+  OF_ACCOUNT,
+);
+const BY_NETWORK = defineLimit({ ...OF_NETWORK, key: 'sign-in:address', what: WRONG });
 /** A /48 contains many networks and counts as one. */
-const BY_ACCOUNT_AND_WIDER_NETWORK = defineLimit({
-  ...WRONG,
-  key: 'sign-in:site',
-  of: 'account and IPv4 address or IPv6 /48',
-  times: 20,
-  windowMs: HOUR,
-});
+const BY_ACCOUNT_AND_WIDER_NETWORK = tries(
+  WRONG,
+  'sign-in:site',
+  'account and IPv4 address or IPv6 /48',
+  20,
+  HOUR,
+);
 /** NIST SP 800-63B allows 100 consecutive wrong tries. Only tries from at least five wider networks can reach this. */
-const BY_ACCOUNT = defineLimit({
-  ...WRONG,
-  key: 'sign-in:email',
-  of: 'account, without its known devices',
-  times: 100,
-  windowMs: HOUR,
-});
+const BY_ACCOUNT = tries(WRONG, 'sign-in:email', 'account, without its known devices', 100, HOUR);
 /** Each try computes a hash and may start a session. */
-const ALL_BY_NETWORK = defineLimit({
-  ...ALL,
-  key: 'sign-in:all',
-  of: 'IPv4 address or IPv6 /64',
-  times: 300,
-});
+const ALL_BY_NETWORK = tries(ALL, 'sign-in:all', 'IPv4 address or IPv6 /64', 300);
 /** Each right try makes a new known device. */
-const ALL_BY_DEVICES = defineLimit({
-  ...ALL,
-  key: 'sign-in:devices',
-  of: 'account, for all its known devices',
-  times: 30,
-});
+const ALL_BY_DEVICES = tries(ALL, 'sign-in:devices', 'account, for all its known devices', 30);
 
 /** Each hashes a password. */
 export const SIGN_UPS = defineLimit({
