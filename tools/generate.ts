@@ -6,6 +6,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { ERROR_CODE_TABLES } from './generated/error-codes.ts';
 import type { Generated } from './generated/generated.ts';
+import { LIMITS } from './generated/limits.ts';
 import { OUTCOME_TABLES } from './generated/outcomes.ts';
 import { PLAYER_NAMES } from './generated/player-names.ts';
 import { SETTINGS_FILES } from './generated/settings.ts';
@@ -14,6 +15,7 @@ import { TEXT_FILES } from './generated/texts.ts';
 /** Everything that is generated, one list for each kind. */
 const GENERATED: Generated[] = [
   ...ERROR_CODE_TABLES,
+  ...LIMITS,
   ...OUTCOME_TABLES,
   PLAYER_NAMES,
   ...SETTINGS_FILES,

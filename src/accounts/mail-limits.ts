@@ -2,15 +2,20 @@ import { createHash } from 'node:crypto';
 import type { Collection, ObjectId } from 'mongodb';
 import { type Clock, DAY, HOUR } from '../platform/clock.ts';
 import { byNetwork, takeAll } from '../platform/limits/by-network.ts';
-import type { Allowance, RateLimit } from '../platform/limits/rate-limit.ts';
+import { defineLimit, limitFor } from '../platform/limits/define-limit.ts';
+import type { RateLimit } from '../platform/limits/rate-limit.ts';
 
-/** Mails to one address, counted over all clients and all pages, because anybody can enter an address. */
-const BY_RECIPIENT: Allowance = { times: 5, windowMs: HOUR };
-const BY_NETWORK: Allowance = { times: 20, windowMs: HOUR };
-/** Mails that one user causes to other addresses, from all networks. */
-const BY_USER: Allowance = { times: 20, windowMs: DAY };
-/** Mails that all clients cause together. A mail server that sends more may be classified as a spam source. */
-const BY_ALL: Allowance = { times: 1_000, windowMs: HOUR };
+const MAILS = {
+  what: 'Mails to an entered address',
+  windowMs: HOUR,
+  beyond: '429; after a sign-in to an unconfirmed account no mail',
+} as const;
+/** Counted over all clients and all pages, because anybody can enter an address. */
+const BY_RECIPIENT = defineLimit({ ...MAILS, key: 'link:email', of: 'that address', times: 5 });
+const BY_NETWORK = defineLimit({ ...MAILS, key: 'link:address', of: 'network', times: 20 });
+const BY_USER = defineLimit({ ...MAILS, key: 'mail:user', of: 'signed-in user', times: 20, windowMs: DAY });
+/** A mail server that sends more may be classified as a spam source. */
+const BY_ALL = defineLimit({ ...MAILS, key: 'link:all', of: 'all clients together', times: 1_000 });
 
 /** A mail to an address that somebody entered, which may be a stranger's. */
 export type EnteredMail = {
@@ -31,10 +36,10 @@ export function countMail(
   { email, address, userId }: EnteredMail,
 ): Promise<Date | null> {
   return takeAll(limits, [
-    ...byNetwork('link:address', address, BY_NETWORK),
-    ...(userId ? [{ key: `mail:user:${userId.toHexString()}`, allowance: BY_USER }] : []),
-    { key: `link:email:${hashedAddress(email)}`, allowance: BY_RECIPIENT },
-    { key: 'link:all', allowance: BY_ALL },
+    ...byNetwork(BY_NETWORK, address),
+    ...(userId ? [limitFor(BY_USER, userId)] : []),
+    limitFor(BY_RECIPIENT, hashedAddress(email)),
+    BY_ALL,
   ]);
 }
 

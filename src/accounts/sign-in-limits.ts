@@ -1,35 +1,86 @@
 import type { Collection, ObjectId } from 'mongodb';
+import { defineMessage } from '../language/t.ts';
 import { type Clock, HOUR, MINUTE } from '../platform/clock.ts';
 import { byNetwork, takeAll } from '../platform/limits/by-network.ts';
+import { defineLimit, type Limit, limitFor } from '../platform/limits/define-limit.ts';
 import { networkOf, widerNetworkOf } from '../platform/limits/network-of.ts';
-import {
-  type Allowance,
-  type Limit,
-  type RateLimit,
-  refundAll,
-  useAllowance,
-} from '../platform/limits/rate-limit.ts';
+import { type RateLimit, refundAll, useAllowance } from '../platform/limits/rate-limit.ts';
 import { hashedAddress } from './mail-limits.ts';
 
-/** Tries for one account: from one network, from one known device, or to re-authenticate. Allows for typing errors. */
-const OF_ACCOUNT: Allowance = { times: 10, windowMs: 10 * MINUTE };
-/** Tries from one network, which many users may share. */
-const BY_NETWORK: Allowance = { times: 30, windowMs: 10 * MINUTE };
-/** Tries for one account from one IPv4 address or IPv6 /48. A /48 contains many networks and counts as one. */
-const ACCOUNT_BY_WIDER_NETWORK: Allowance = { times: 20, windowMs: HOUR };
-/**
- * Tries for one account from all networks together, without those of known devices, which can still sign in. NIST SP
- * 800-63B allows 100 consecutive wrong tries. Only tries from at least five wider networks can reach this limit.
- */
-const BY_EMAIL: Allowance = { times: 100, windowMs: HOUR };
+export const TOO_MANY_ATTEMPTS = defineMessage('Too many attempts.');
+const ATTEMPTS = { windowMs: 10 * MINUTE, sentence: TOO_MANY_ATTEMPTS } as const;
+/** Enough for typing errors. */
+const OF_ACCOUNT = 10;
+/** Enough for the many users who may share a network. */
+const OF_NETWORK = { ...ATTEMPTS, of: 'network', times: 30 } as const;
 
-/** Right and wrong tries of one network. Each try computes a hash and may start a session. */
-const ALL_OF_NETWORK: Allowance = { times: 300, windowMs: 10 * MINUTE };
-/** Right and wrong tries of one account's known devices. Each right try makes a new known device. */
-const ALL_OF_DEVICES: Allowance = { times: 30, windowMs: 10 * MINUTE };
+const WRONG = 'Wrong passwords';
+const ALL = 'Passwords, right and wrong';
+const tries = (what: string, key: string, of: string, times: number, windowMs = ATTEMPTS.windowMs) =>
+  defineLimit({ ...ATTEMPTS, what, key, of, times, windowMs });
 
-/** One use of an authenticator app's code. The window is longer than the 90 seconds for which a code is valid. */
-const CODE: Allowance = { times: 1, windowMs: 2 * MINUTE };
+const BY_DEVICE = tries(WRONG, 'sign-in:device', 'account and known device', OF_ACCOUNT);
+const BY_ACCOUNT_AND_NETWORK = tries(
+  WRONG,
+  'sign-in:account',
+  'account and network (IPv4 address or IPv6 /64)',
+  OF_ACCOUNT,
+);
+const BY_NETWORK = defineLimit({ ...OF_NETWORK, key: 'sign-in:address', what: WRONG });
+/** A /48 contains many networks and counts as one. */
+const BY_ACCOUNT_AND_WIDER_NETWORK = tries(
+  WRONG,
+  'sign-in:site',
+  'account and IPv4 address or IPv6 /48',
+  20,
+  HOUR,
+);
+/** NIST SP 800-63B allows 100 consecutive wrong tries. Only tries from at least five wider networks can reach this. */
+const BY_ACCOUNT = tries(WRONG, 'sign-in:email', 'account, without its known devices', 100, HOUR);
+/** Each try computes a hash and may start a session. */
+const ALL_BY_NETWORK = tries(ALL, 'sign-in:all', 'IPv4 address or IPv6 /64', 300);
+/** Each right try makes a new known device. */
+const ALL_BY_DEVICES = tries(ALL, 'sign-in:devices', 'account, for all its known devices', 30);
+
+/** Each hashes a password. */
+export const SIGN_UPS = defineLimit({
+  ...OF_NETWORK,
+  key: 'sign-up:address',
+  what: 'Sign-ups on a listing without mail',
+});
+export const OTHER_SITE_SIGN_INS = defineLimit({
+  ...OF_NETWORK,
+  key: 'other-site:address',
+  what: 'Sign-ins that begin at another site',
+});
+export const OTHER_SITE_RETURNS = defineLimit({
+  ...OF_NETWORK,
+  key: 'other-site-return:address',
+  what: 'Returns from another site',
+});
+/** By network only: the sign-in library counts the wrong codes of each user. */
+export const CODES = defineLimit({
+  ...OF_NETWORK,
+  key: 'code:address',
+  what: 'Codes of a second factor at sign-in',
+});
+export const RE_AUTHENTICATIONS = defineLimit({
+  ...ATTEMPTS,
+  key: 'proof:user',
+  what: 'Passwords and codes, right and wrong, on the pages of one’s own account',
+  of: 'user',
+  times: OF_ACCOUNT,
+});
+
+/** The window is longer than the 90 seconds for which a code is valid. */
+const CODE_USES = defineLimit({
+  key: 'code',
+  what: 'Uses of a code of an authenticator app',
+  of: 'user and code',
+  times: 1,
+  windowMs: 2 * MINUTE,
+  beyond: 'the code counts as wrong',
+});
 
 type Limits = { rateLimits: Collection<RateLimit>; clock: Clock };
 
@@ -51,17 +102,17 @@ function rulesOf({ email, address, device }: Try): Rule[] {
   const account = hashedAddress(email);
   if (device !== null) {
     return [
-      { key: `sign-in:device:${account}:${device}`, allowance: OF_ACCOUNT },
-      { key: `sign-in:devices:${account}`, allowance: ALL_OF_DEVICES, countsAll: true },
+      limitFor(BY_DEVICE, `${account}:${device}`),
+      { ...limitFor(ALL_BY_DEVICES, account), countsAll: true },
     ];
   }
   const network = networkOf(address);
   return [
-    { key: `sign-in:all:${network}`, allowance: ALL_OF_NETWORK, countsAll: true },
-    ...byNetwork('sign-in:address', address, BY_NETWORK),
-    { key: `sign-in:site:${account}:${widerNetworkOf(address)}`, allowance: ACCOUNT_BY_WIDER_NETWORK },
-    { key: `sign-in:account:${account}:${network}`, allowance: OF_ACCOUNT },
-    { key: `sign-in:email:${account}`, allowance: BY_EMAIL },
+    { ...limitFor(ALL_BY_NETWORK, network), countsAll: true },
+    ...byNetwork(BY_NETWORK, address),
+    limitFor(BY_ACCOUNT_AND_WIDER_NETWORK, `${account}:${widerNetworkOf(address)}`),
+    limitFor(BY_ACCOUNT_AND_NETWORK, `${account}:${network}`),
+    limitFor(BY_ACCOUNT, account),
   ];
 }
 
@@ -83,40 +134,9 @@ export async function forgiveTry(limits: Limits, who: Try): Promise<void> {
   );
 }
 
-/** Counts one sign-up that hashes a password. Returns the same as `countTry`. */
-export function countSignUp(limits: Limits, address: string): Promise<Date | null> {
-  return takeAll(limits, byNetwork('sign-up:address', address, BY_NETWORK));
-}
-
-/** Counts one sign-in that begins at another site. Returns the same as `countTry`. */
-export function countOtherSite(limits: Limits, address: string): Promise<Date | null> {
-  return takeAll(limits, byNetwork('other-site:address', address, BY_NETWORK));
-}
-
-/** Counts one return from another site, which ends a sign-in at that site. Returns the same as `countTry`. */
-export function countOtherSiteCallback(limits: Limits, address: string): Promise<Date | null> {
-  return takeAll(limits, byNetwork('other-site-return:address', address, BY_NETWORK));
-}
-
-/**
- * Counts one re-authentication of a signed-in user, right or wrong: by the password, and a code if the second factor is
- * on. Returns the same as `countTry`.
- */
-export function countReAuthentication(limits: Limits, userId: ObjectId): Promise<Date | null> {
-  return useAllowance(limits, `proof:user:${userId.toHexString()}`, OF_ACCOUNT);
-}
-
-/**
- * Counts one try of a second factor's code, by network only: the sign-in library counts the wrong codes of each user.
- * Returns the same as `countTry`.
- */
-export function countCode(limits: Limits, address: string): Promise<Date | null> {
-  return takeAll(limits, byNetwork('code:address', address, BY_NETWORK));
-}
-
 /** Marks a code of an authenticator app as used. Returns true when it was used before. */
 export async function markCodeUsed(limits: Limits, userId: ObjectId, code: string): Promise<boolean> {
-  return (await useAllowance(limits, codeKey(userId, code), CODE)) !== null;
+  return (await useAllowance(limits, useOf(userId, code))) !== null;
 }
 
 /** Whether a code of an authenticator app was used before. Does not mark it as used. */
@@ -125,10 +145,10 @@ export async function wasCodeUsed(
   userId: ObjectId,
   code: string,
 ): Promise<boolean> {
-  const used = { _id: codeKey(userId, code), resetAt: { $gt: clock.now() } };
+  const used = { _id: useOf(userId, code).key, resetAt: { $gt: clock.now() } };
   return (await rateLimits.findOne(used)) !== null;
 }
 
-function codeKey(userId: ObjectId, code: string): string {
-  return `code:${userId.toHexString()}:${code}`;
+function useOf(userId: ObjectId, code: string): Limit {
+  return limitFor(CODE_USES, `${userId.toHexString()}:${code}`);
 }

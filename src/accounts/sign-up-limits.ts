@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type { Collection } from 'mongodb';
 import { type Clock, DAY } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
+import { defineLimit, type Limit, limitFor, timesBySetting } from '../platform/limits/define-limit.ts';
 import { networkOf, subnetOf, widerNetworkOf } from '../platform/limits/network-of.ts';
 import {
   findUsedUp,
-  type Limit,
   lastToReset,
   type RateLimit,
   refundAll,
@@ -26,30 +26,50 @@ export type NewAccount = {
   address: string;
 };
 
-/** The most accounts of one mailbox in 24 hours (see `mailboxOf`). */
-const OF_MAILBOX = 2;
-
+const NEW_ACCOUNTS = {
+  what: 'New accounts',
+  windowMs: DAY,
+  beyond: '429 on the page; a sign-in at another site fails',
+} as const;
+const BY_MAILBOX = defineLimit({
+  ...NEW_ACCOUNTS,
+  key: 'new-account:mailbox',
+  of: 'mailbox, with all its `+` tags and dots',
+  times: 2,
+});
+const BY_ADDRESS = defineLimit({
+  ...NEW_ACCOUNTS,
+  key: 'new-account:address',
+  of: 'IPv4 address or IPv6 /64',
+  setting: 'SIGN_UPS_PER_NETWORK',
+  part: 1 / 2,
+});
+const BY_SUBNET = defineLimit({
+  ...NEW_ACCOUNTS,
+  key: 'new-account:network',
+  of: 'IPv4 /24 or IPv6 /48',
+  setting: 'SIGN_UPS_PER_NETWORK',
+});
 /** A public mail provider has many users, so its limit is this many times the limit of another domain. */
 const PUBLIC_FACTOR = 50;
+const BY_DOMAIN = defineLimit({
+  ...NEW_ACCOUNTS,
+  key: 'new-account:domain',
+  of: `registered mail domain; a large public provider has ${PUBLIC_FACTOR} times as many`,
+  setting: 'SIGN_UPS_PER_MAIL_DOMAIN',
+});
 
-/**
- * The limits of new accounts in 24 hours: for a mailbox, for the client's network (an IPv4 address or IPv6 /64), for
- * the subnet around it (IPv4 /24 or IPv6 /48, twice as many), and for the registered domain of the e-mail address. The
- * narrowest limit comes first: if it refuses an account, the wider ones do not count the account.
- */
+/** The narrowest limit comes first: if it refuses an account, the wider ones do not count the account. */
 function limitsOf({ config }: Limits, { email, address }: NewAccount): Limit[] {
-  const { SIGN_UPS_PER_NETWORK: network, SIGN_UPS_PER_MAIL_DOMAIN: mailDomain } = config;
   const domain = mailDomainOf(email);
+  const byDomain = timesBySetting(BY_DOMAIN, config);
+  const factor = isPublicMail(domain) ? PUBLIC_FACTOR : 1;
   const wide = widerNetworkOf(address) === networkOf(address) ? subnetOf(address) : widerNetworkOf(address);
-  const limit = (of: string, times: number): Limit => ({
-    key: `new-account:${of}`,
-    allowance: { times, windowMs: DAY },
-  });
   return [
-    limit(`mailbox:${hashed(mailboxOf(email))}`, OF_MAILBOX),
-    limit(`address:${networkOf(address)}`, Math.ceil(network / 2)),
-    limit(`network:${wide}`, network),
-    limit(`domain:${hashed(domain)}`, isPublicMail(domain) ? PUBLIC_FACTOR * mailDomain : mailDomain),
+    limitFor(BY_MAILBOX, hashed(mailboxOf(email))),
+    limitFor(timesBySetting(BY_ADDRESS, config), networkOf(address)),
+    limitFor(timesBySetting(BY_SUBNET, config), wide),
+    limitFor({ ...byDomain, times: factor * byDomain.times }, hashed(domain)),
   ];
 }
 

@@ -4,7 +4,8 @@ import { QUEUE_FIELDS, wakeListener } from '../listeners/delivery-queues.ts';
 import type { Listener } from '../listeners/listener.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import { after, type Clock, HOUR } from '../platform/clock.ts';
-import { type Allowance, type RateLimit, useAllowance } from '../platform/limits/rate-limit.ts';
+import { defineLimit, limitFor } from '../platform/limits/define-limit.ts';
+import { type RateLimit, useAllowance } from '../platform/limits/rate-limit.ts';
 import { DURABLE } from '../platform/mongo.ts';
 import type { Producer } from '../platform/producer.ts';
 import { arrivalOf, withArrival } from '../votes/arrival.ts';
@@ -19,13 +20,15 @@ export type ResendDeps = {
   clock: Clock;
 };
 
-/** The limit on resends by its owner of a server's votes that arrived: each of them arrives twice. */
-export const DELIVERED_RESENDS: Allowance = { times: 500, windowMs: HOUR };
-
-/** The key of the allowance `DELIVERED_RESENDS` for a server. */
-export function deliveredResendsOf(serverId: ObjectId): string {
-  return `resend-delivered:${serverId.toHexString()}`;
-}
+/** Each of these votes arrives twice. */
+export const DELIVERED_RESENDS = defineLimit({
+  key: 'resend-delivered',
+  what: 'Resends of votes that arrived or were sent and not confirmed, by the owner',
+  of: 'server',
+  times: 500,
+  windowMs: HOUR,
+  beyond: '429',
+});
 
 export type Resent =
   /** The vote is in the queue again. `mayArriveTwice`: see the function of this name. */
@@ -81,7 +84,7 @@ export async function resendVote(
   if (!listener) return { kind: 'no-listener' };
 
   if (forOwner && (state === 'delivered' || arrivalOf(vote.delivery) === 'arrived')) {
-    const nextAllowedAt = await useAllowance(deps, deliveredResendsOf(serverId), DELIVERED_RESENDS);
+    const nextAllowedAt = await useAllowance(deps, limitFor(DELIVERED_RESENDS, serverId));
     if (nextAllowedAt) return { kind: 'too-many', nextAllowedAt };
   }
   // The write repeats what was decided: if a plugin claims the vote at the same moment, only one of the two matches.

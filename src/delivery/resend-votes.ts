@@ -4,6 +4,7 @@ import { QUEUE_FIELDS, wakeListener } from '../listeners/delivery-queues.ts';
 import { OUTCOME_CODES, OUTCOMES } from '../listeners/outcomes.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import { after, type Clock } from '../platform/clock.ts';
+import { limitFor } from '../platform/limits/define-limit.ts';
 import { refund, useAllowances } from '../platform/limits/rate-limit.ts';
 import { DURABLE } from '../platform/mongo.ts';
 import type { Progress } from '../platform/progress.ts';
@@ -14,7 +15,6 @@ import type { DeliveryState, Vote } from '../votes/vote.ts';
 import {
   ARRIVES_ONCE,
   DELIVERED_RESENDS,
-  deliveredResendsOf,
   mayArriveTwice,
   RESENDABLE_STATES,
   type ResendDeps,
@@ -96,14 +96,14 @@ export async function resendVotes(
   const { most = MOST_RESENT, forOwner = false } = options;
   const hasDelivered = range.states.some((state) => state === 'delivered' || state === 'sent-not-confirmed');
   if (!forOwner || !hasDelivered) return resendRange(deps, serverId, range, by, options);
-  const key = deliveredResendsOf(serverId);
-  const { taken, resetAt } = await useAllowances(deps, key, DELIVERED_RESENDS, most);
+  const limit = limitFor(DELIVERED_RESENDS, serverId);
+  const { taken, resetAt } = await useAllowances(deps, limit, most);
   const resent =
     taken === 0
       ? { resent: 0, mayArriveTwice: 0, more: true }
       : await resendRange(deps, serverId, range, by, { ...options, most: taken });
   const unused = taken - (resent?.resent ?? 0);
-  if (unused > 0) await refund(deps, key, unused);
+  if (unused > 0) await refund(deps, limit, unused);
   return resent?.more && taken < most ? { ...resent, nextAllowedAt: resetAt } : resent;
 }
 

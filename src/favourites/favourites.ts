@@ -1,7 +1,8 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
+import { defineMessage } from '../language/t.ts';
 import type { Batcher } from '../platform/batching/batcher.ts';
 import { type Clock, MINUTE } from '../platform/clock.ts';
-import { type Allowance, type RateLimit, useAllowance } from '../platform/limits/rate-limit.ts';
+import { defineLimit } from '../platform/limits/define-limit.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
 import type { Server } from '../servers/server.ts';
 import { nextVoteAt, readCooldown } from '../votes/cast/cooldown.ts';
@@ -12,16 +13,15 @@ import { type FavouriteList, MOST_FAVOURITES } from './favourite-list.ts';
 
 type Favourites = { favourites: Collection<FavouriteList>; clock: Clock };
 
-/** The limit of changes of one user: enough to star every server on several pages of the ranking. */
-const CHANGES: Allowance = { times: 120, windowMs: 10 * MINUTE };
-
-/** Counts one change of a user's favourites. Returns null if it is allowed; otherwise when the next one is allowed. */
-export function countFavouriteChange(
-  limits: { rateLimits: Collection<RateLimit>; clock: Clock },
-  userId: ObjectId,
-): Promise<Date | null> {
-  return useAllowance(limits, `favourites:${userId.toHexString()}`, CHANGES);
-}
+/** Enough to star every server on several pages of the ranking. */
+export const FAVOURITE_CHANGES = defineLimit({
+  key: 'favourites',
+  what: 'Changes of favourites',
+  of: 'user',
+  times: 120,
+  windowMs: 10 * MINUTE,
+  sentence: defineMessage('You changed your favourites too often.'),
+});
 
 /**
  * Adds a server to a user's favourites. Adding it again changes nothing.

@@ -2,12 +2,20 @@ import type { Collection, ObjectId, UUID } from 'mongodb';
 import type { BatchLoader } from '../platform/batching/batcher.ts';
 import { sendWrites } from '../platform/batching/write-loaders.ts';
 import { after, MINUTE } from '../platform/clock.ts';
+import { defineLimit } from '../platform/limits/define-limit.ts';
 import { REPLICATED } from '../platform/mongo.ts';
 import type { Server } from '../servers/server.ts';
 import { serverLoader } from '../servers/server-loader.ts';
 
-/** A server may report its status at most once in any period of this length (the OpenAPI document says so). */
-export const REPORT_INTERVAL_MS = 5 * MINUTE;
+/** The time between two reports of a server. The OpenAPI document says it too. */
+export const REPORT_INTERVAL_MS = defineLimit({
+  key: 'status',
+  what: 'Reports of a status',
+  of: 'server',
+  times: 1,
+  windowMs: 5 * MINUTE,
+  beyond: '429 `too-early`',
+}).windowMs;
 
 /** A report to write. `ours`: its id and time. `fields`: the fields to set, including `ours` as `lastReport`. */
 export type Report = {

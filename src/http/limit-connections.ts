@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { MINUTE, SECOND } from '../platform/clock.ts';
-import { byNetwork } from '../platform/limits/by-network.ts';
+import { networksOf } from '../platform/limits/network-of.ts';
 import type { Logger } from '../platform/log.ts';
 
 /** Limits for the connections of one process. Times are in milliseconds. */
@@ -47,7 +47,7 @@ type Deps = {
  */
 export function limitConnections(server: Server, { limits, isProxy, log }: Deps): () => void {
   const warnAtLimit = limitedLog(log);
-  const perKey = new Map<string, number>();
+  const perNetwork = new Map<string, number>();
   /** Connections that wait for a complete request, each with the time from which it waits. */
   const waiting = new Map<Socket, number>();
   /** Connections with a request that is being answered, each with the time of its last move to this map. */
@@ -61,11 +61,10 @@ export function limitConnections(server: Server, { limits, isProxy, log }: Deps)
 
   server.on('connection', (socket) => {
     const address = socket.remoteAddress ?? '';
-    const keys =
-      limits.perAddress === 0 || isProxy(address)
-        ? []
-        : byNetwork('', address, { times: limits.perAddress, windowMs: 0 });
-    if (keys.some(({ key, allowance }) => (perKey.get(key) ?? 0) >= allowance.times)) {
+    const networks = limits.perAddress === 0 || isProxy(address) ? [] : networksOf(address);
+    if (
+      networks.some(({ network, factor }) => (perNetwork.get(network) ?? 0) >= factor * limits.perAddress)
+    ) {
       socket.destroy();
       return warnAtLimit('address', { address, limit: limits.perAddress });
     }
@@ -76,15 +75,15 @@ export function limitConnections(server: Server, { limits, isProxy, log }: Deps)
       warnAtLimit('process', { limit: limits.most });
       if (oldest === socket) return;
     }
-    for (const { key } of keys) perKey.set(key, (perKey.get(key) ?? 0) + 1);
+    for (const { network } of networks) perNetwork.set(network, (perNetwork.get(network) ?? 0) + 1);
     moveTo(waiting, socket);
     socket.once('close', () => {
       waiting.delete(socket);
       answering.delete(socket);
-      for (const { key } of keys) {
-        const left = (perKey.get(key) ?? 1) - 1;
-        if (left > 0) perKey.set(key, left);
-        else perKey.delete(key);
+      for (const { network } of networks) {
+        const left = (perNetwork.get(network) ?? 1) - 1;
+        if (left > 0) perNetwork.set(network, left);
+        else perNetwork.delete(network);
       }
     });
   });

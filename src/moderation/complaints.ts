@@ -1,12 +1,13 @@
 import { type Collection, type Filter, ObjectId, type UpdateFilter, type WithId } from 'mongodb';
 import { z } from 'zod';
-import { t } from '../language/t.ts';
+import { defineMessage, t } from '../language/t.ts';
 import type { AuditAction } from '../platform/audit/audit-actions.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import { type Clock, DAY } from '../platform/clock.ts';
 import { InvalidDocumentError } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
-import { byNetwork, takeAll } from '../platform/limits/by-network.ts';
+import { countUse } from '../platform/limits/by-network.ts';
+import { defineLimit } from '../platform/limits/define-limit.ts';
 import type { RateLimit } from '../platform/limits/rate-limit.ts';
 import { readSlice, type Slice } from '../platform/slices.ts';
 import type { Server } from '../servers/server.ts';
@@ -18,7 +19,14 @@ type SendDeps = Complaints & { rateLimits: Collection<RateLimit> };
 /** In code points. */
 export const LONGEST_COMPLAINT = 1_000;
 
-const OF_A_NETWORK = { times: 5, windowMs: DAY };
+export const COMPLAINTS = defineLimit({
+  key: 'complaint',
+  what: 'Reports of servers to the operators',
+  of: 'network',
+  times: 5,
+  windowMs: DAY,
+  sentence: defineMessage('Your network has sent too many reports.'),
+});
 
 /** The most open complaints about one server. More would not help operators to decide. */
 const MOST_OF_A_SERVER = 50;
@@ -34,7 +42,7 @@ const complaintInput = z.object({
 });
 
 /**
- * Stores a visitor's complaint about a server. A network may send five a day. If the server has `MOST_OF_A_SERVER` open
+ * Stores a visitor's complaint about a server. If the server has `MOST_OF_A_SERVER` open
  * complaints, nothing is stored.
  *
  * @param from - the visitor's network address, for the limit only, and the id of the signed-in user, if any
@@ -49,7 +57,7 @@ export async function complain(
 ): Promise<Date | null> {
   const { kind, text } = parseInput(complaintInput, input);
   if (kind === 'other' && !text) throw new InvalidDocumentError({ text: t('must not be empty') });
-  const retryAt = await takeAll(deps, byNetwork('complaint', from.address, OF_A_NETWORK));
+  const retryAt = await countUse(deps, COMPLAINTS, from.address);
   if (retryAt) return retryAt;
   const open = await deps.complaints.countDocuments({ serverId, isOpen: true }, { limit: MOST_OF_A_SERVER });
   if (open >= MOST_OF_A_SERVER) return null;

@@ -9,6 +9,7 @@ import {
 } from '../mail/outbox.ts';
 import { after, type Clock, HOUR } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
+import { defineLimit } from '../platform/limits/define-limit.ts';
 import type { Logger } from '../platform/log.ts';
 import { isTransientError } from '../platform/transient-errors.ts';
 import { type Audience, channelsFor } from './audience.ts';
@@ -22,8 +23,14 @@ export type NotifyDeps = Outbox &
     log: Logger;
   };
 
-/** The most notifications about a server in an hour, on each channel. A later one says how many were not sent. */
-export const MOST_AN_HOUR = 20;
+export const MOST_AN_HOUR = defineLimit({
+  key: 'notifications',
+  what: 'Notifications about a server',
+  of: 'server and channel (mail, Discord)',
+  times: 20,
+  windowMs: HOUR,
+  beyond: 'not sent; a later one says how many',
+}).times;
 
 /** Whether a notification was written. `known`: all its messages existed already. `unwanted`: nobody wants its kind. */
 export type NotifyResult = 'written' | 'known' | 'unwanted';

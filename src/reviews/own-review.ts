@@ -1,8 +1,11 @@
 import { type Collection, ObjectId, type WithId } from 'mongodb';
 import type { User } from '../accounts/user.ts';
+import { defineMessage } from '../language/t.ts';
 import { type Clock, HOUR } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
-import { type Allowance, type RateLimit, useAllowance } from '../platform/limits/rate-limit.ts';
+import { countUse } from '../platform/limits/by-network.ts';
+import { defineLimit } from '../platform/limits/define-limit.ts';
+import type { RateLimit } from '../platform/limits/rate-limit.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
 import { readSlice, type Slice } from '../platform/slices.ts';
 import { roleOf } from '../servers/ownership.ts';
@@ -18,8 +21,15 @@ type ReviewDeps = {
   clock: Clock;
 };
 
-/** The limit of a user's new and edited reviews: enough for corrections, and few enough for operators to read all. */
-const WRITTEN: Allowance = { times: 10, windowMs: HOUR };
+/** Enough for corrections, and few enough for operators to read all. */
+export const OWN_REVIEWS = defineLimit({
+  key: 'review',
+  what: 'New and changed reviews',
+  of: 'user',
+  times: 10,
+  windowMs: HOUR,
+  sentence: defineMessage('You have changed your reviews too often.'),
+});
 
 export type WhyNot = 'own-server' | 'unconfirmed';
 
@@ -65,7 +75,7 @@ export async function saveOwnReview(
     existing.rating === rating &&
     (existing.content ?? '') === (content ?? '');
   if (existing && isSame) return { review: existing };
-  const nextAllowedAt = await useAllowance(deps, `review:${userId.toHexString()}`, WRITTEN);
+  const nextAllowedAt = await countUse(deps, OWN_REVIEWS, userId);
   if (nextAllowedAt) return { nextAllowedAt };
 
   const words = { username, rating, ...(content ? { content } : {}) };

@@ -4,14 +4,16 @@ import { addressSchema } from '../accounts/address/change-address.ts';
 import { countMail, hashedAddress } from '../accounts/mail-limits.ts';
 import { type MailText, signed } from '../accounts/mail-text.ts';
 import type { User } from '../accounts/user.ts';
-import { t } from '../language/t.ts';
+import { defineMessage, t } from '../language/t.ts';
 import { type Outbox, putMail } from '../mail/outbox.ts';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import { after, type Clock, DAY } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import { InvalidDocumentError } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
-import { type RateLimit, useAllowance } from '../platform/limits/rate-limit.ts';
+import { countUse } from '../platform/limits/by-network.ts';
+import { defineLimit } from '../platform/limits/define-limit.ts';
+import type { RateLimit } from '../platform/limits/rate-limit.ts';
 import { dayOf } from '../platform/periods/period-marks.ts';
 import { AN_OPERATOR, actorNames } from './actor-names.ts';
 import { roleOf } from './ownership.ts';
@@ -31,8 +33,14 @@ export const MOST_MEMBERS = 20;
 /** How long an invitation can be accepted. */
 const INVITATION_MS = 14 * DAY;
 
-/** The limit of invitations that a user sends, for all servers together. */
-const INVITATIONS = { times: 20, windowMs: DAY };
+export const INVITATIONS = defineLimit({
+  key: 'invite',
+  what: 'Invitations of members',
+  of: 'user, for all servers',
+  times: 20,
+  windowMs: DAY,
+  sentence: defineMessage('Too many invitations by you, to this address or from your network.'),
+});
 
 const invitation = z.object({
   email: addressSchema,
@@ -45,7 +53,7 @@ const invitation = z.object({
  * invites one address to several servers, the address gets one mail a day.
  *
  * @param by - the user who invites, and the network address of the request
- * @returns null after the invitation; if a limit is reached (20 a day, or one of `countMail`): when to try again
+ * @returns null after the invitation; if a limit is reached (`INVITATIONS`, or one of `countMail`): when to try again
  * @throws {InvalidDocumentError} for the address or the role, and when the server has `MOST_MEMBERS`
  */
 export async function inviteMember(
@@ -58,7 +66,7 @@ export async function inviteMember(
   const user = await deps.users.findOne({ email });
   if (user && roleOf(server, user._id))
     throw new InvalidDocumentError({ email: t('this user has a role already') });
-  const retryAt = await useAllowance(deps, `invite:${by._id.toHexString()}`, INVITATIONS);
+  const retryAt = await countUse(deps, INVITATIONS, by._id);
   if (retryAt) return retryAt;
   const now = deps.clock.now();
   const mailId = `invitation:${by._id.toHexString()}:${dayOf(now)}:${hashedAddress(email)}`;

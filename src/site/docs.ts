@@ -3,12 +3,12 @@ import { type FastifyInstance, fastify } from 'fastify';
 import { type Compressed, compressOnce, encodedFor } from '../http/compressed.ts';
 import { defineMessage } from '../language/t.ts';
 import { MINUTE } from '../platform/clock.ts';
-import { byNetwork, takeAll } from '../platform/limits/by-network.ts';
+import { defineLimit } from '../platform/limits/define-limit.ts';
 import { once, onceForKey } from '../platform/once.ts';
 import type { AppDeps } from '../process/app-deps.ts';
-import { PageError } from './error-pages.ts';
 import { html, raw } from './shared/html.ts';
 import type { Site } from './shared/site-settings.ts';
+import { throwIfUsedUp } from './shared/used-up.ts';
 
 type LimitDeps = Pick<AppDeps, 'rateLimits' | 'clock'>;
 
@@ -113,8 +113,15 @@ async function makeReference(app: FastifyInstance, openApiUrl: string): Promise<
   };
 }
 
-/** How many downloads of the script a network may make per minute. Browsers cache it for a year, so they need one. */
-const SCRIPTS = { times: 20, windowMs: MINUTE };
+/** Browsers cache it for a year, so they need one. */
+const SCRIPTS = defineLimit({
+  key: 'reference-script',
+  what: 'Downloads of the script of the API reference',
+  of: 'network',
+  times: 20,
+  windowMs: MINUTE,
+  sentence: defineMessage('Your network asked for the API reference too often.'),
+});
 
 /** `/docs`: the API reference, from the OpenAPI document at `openApiUrl`. Its script is served here, not by a CDN. */
 export async function docsPage(
@@ -136,9 +143,7 @@ export async function docsPage(
 
   const file = { ...hidden, config: { isFile: true } } as const;
   app.get<{ Querystring: { v?: unknown } }>(`/docs/${SCRIPT}`, file, async (request, reply) => {
-    const retryAt = await takeAll(deps, byNetwork('reference-script', request.ip, SCRIPTS));
-    if (retryAt)
-      throw new PageError(429, defineMessage('Your network asked for the API reference too often.'), retryAt);
+    await throwIfUsedUp(deps, SCRIPTS, request.ip);
     // If the header is missing: gzip, because the client then accepts any encoding (RFC 9110, section 12.5.3).
     request.headers['accept-encoding'] ??= 'gzip';
     const { script, version } = await reference();

@@ -1,20 +1,30 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { defineMessage, t } from '../language/t.ts';
 import { type Clock, MINUTE } from '../platform/clock.ts';
-import { byNetwork, takeAll, WIDER_NETWORK_FACTOR } from '../platform/limits/by-network.ts';
+import { byNetwork, takeAll } from '../platform/limits/by-network.ts';
+import { defineLimit, type Limit, limitFor } from '../platform/limits/define-limit.ts';
 import { createLocalLimit, type LocalLimit } from '../platform/limits/local-limit.ts';
-import { networkOf, widerNetworkOf } from '../platform/limits/network-of.ts';
-import { type Limit, refundAll } from '../platform/limits/rate-limit.ts';
+import { networkOf, networksOf, widerNetworkOf } from '../platform/limits/network-of.ts';
+import { refundAll } from '../platform/limits/rate-limit.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { PageError } from './error-pages.ts';
 import { inPageSlot } from './page-slots.ts';
 
-/**
- * How many public pages a network or a signed-in user may request per minute from all web processes together. A page
- * takes 5 to 25 ms of CPU time. Cached pages are not counted. Searches have their own limit (public/limited-search.ts).
- */
+const TOO_MANY_PAGES = {
+  windowMs: MINUTE,
+  sentence: defineMessage('Too many pages from your network address or account.'),
+} as const;
+
 export const PAGES_A_MINUTE = 300;
-const PAGES = { times: PAGES_A_MINUTE, windowMs: MINUTE };
+
+/** A page takes 5 to 25 ms of CPU time. Searches have their own limit (public/limited-search.ts). */
+const PAGES = {
+  ...TOO_MANY_PAGES,
+  what: 'Public pages that are made, not those from the cache',
+  times: PAGES_A_MINUTE,
+} as const;
+const PAGES_OF_NETWORK = defineLimit({ ...PAGES, key: 'pages:address', of: 'network' });
+const PAGES_OF_USER = defineLimit({ ...PAGES, key: 'pages:user', of: 'signed-in user' });
 
 /**
  * Counts a public page before it is made: by user, or for visitors by network.
@@ -23,7 +33,7 @@ const PAGES = { times: PAGES_A_MINUTE, windowMs: MINUTE };
  */
 export async function limitPages(deps: AppDeps, request: FastifyRequest): Promise<void> {
   const nextAt = await takeAll(deps, limitsOf(request));
-  if (nextAt) throw new PageError(429, t('Too many pages from your network address or account.'), nextAt);
+  if (nextAt) throw new PageError(429, t(PAGES.sentence), nextAt);
 }
 
 /** Takes back the count of `limitPages`, for a page that another limit then refused. */
@@ -32,27 +42,45 @@ export async function refundPage(deps: AppDeps, request: FastifyRequest): Promis
 }
 
 function limitsOf({ ip, signedIn }: FastifyRequest): Limit[] {
-  return signedIn
-    ? [{ key: `pages:user:${signedIn.user._id.toHexString()}`, allowance: PAGES }]
-    : byNetwork('pages:address', ip, PAGES);
+  return signedIn ? [limitFor(PAGES_OF_USER, signedIn.user._id)] : byNetwork(PAGES_OF_NETWORK, ip);
 }
 
 /**
- * How many pages a signed-in user may request per minute from one process. The admin area and routes with
- * `skipsSlotHook`, such as public pages, are not counted. A page that refreshes itself makes at most 50 requests per
- * minute, so 12 such pages can be open.
+ * The admin area and routes with `skipsSlotHook`, such as public pages, are not counted. A page that refreshes itself
+ * makes at most 50 requests per minute, so 12 such pages can be open.
  */
-const OWN_PAGES = { times: 600, windowMs: MINUTE };
+const OWN_PAGES = defineLimit({
+  ...TOO_MANY_PAGES,
+  key: 'own-pages',
+  what: 'Pages of the dashboard and the account',
+  of: 'user',
+  times: 600,
+  isOfProcess: true,
+});
 
 /**
- * How many images and widgets of servers one process makes for a network per minute; for an IPv6 /48, four times as
- * many. Each takes 4 to 9 ms. The limit is higher than that of pages, because a forum or chat may request the images
- * for all its users from one address.
+ * Each takes 4 to 9 ms. The limit is higher than that of pages, because a forum or chat may request the images for all
+ * its users from one address.
  */
-const IMAGES = { times: 600, windowMs: MINUTE };
+const IMAGES = defineLimit({
+  key: 'images',
+  what: 'Images and widgets of servers that are made, and downloads',
+  of: 'network',
+  times: 600,
+  windowMs: MINUTE,
+  isOfProcess: true,
+  sentence: defineMessage('Too many files from your network address.'),
+});
 
-/** How many refused forms one process takes from a user, or from the visitors of a network, per minute. Each takes 2 to 5 ms. */
-const REFUSED_FORMS = { times: 300, windowMs: MINUTE };
+/** Each takes 2 to 5 ms. */
+const REFUSED_FORMS = defineLimit({
+  ...TOO_MANY_PAGES,
+  key: 'refused-forms',
+  what: 'Refused forms, whatever the type of the answer',
+  of: 'user, or for the visitors of a network',
+  times: 300,
+  isOfProcess: true,
+});
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -78,12 +106,15 @@ export function addLocalLimits(app: FastifyInstance, clock: Clock): void {
  */
 export async function limitImages({ ip, server: { images } }: FastifyRequest): Promise<void> {
   const nextAt = takeFor(images, ip);
-  if (nextAt) throw new PageError(429, t('Too many files from your network address.'), nextAt);
+  if (nextAt) throw new PageError(429, t(IMAGES.sentence), nextAt);
 }
 
 function takeFor(limit: LocalLimit, ip: string): Date | null {
-  const [network, wider] = [networkOf(ip), widerNetworkOf(ip)];
-  return limit(network) ?? (wider === network ? null : limit(wider, 1 / WIDER_NETWORK_FACTOR));
+  for (const { network, factor } of networksOf(ip)) {
+    const nextAt = limit(network, 1 / factor);
+    if (nextAt) return nextAt;
+  }
+  return null;
 }
 
 /**
@@ -108,8 +139,7 @@ export function limitRefusedForms(app: FastifyInstance): void {
     const nextAt = signedIn
       ? app.refusedForms.usedUpUntil(signedIn.user._id.toHexString())
       : (app.refusedForms.usedUpUntil(networkOf(ip)) ?? app.refusedForms.usedUpUntil(widerNetworkOf(ip)));
-    if (nextAt)
-      throw new PageError(429, defineMessage('Too many pages from your network address or account.'), nextAt);
+    if (nextAt) throw new PageError(429, TOO_MANY_PAGES.sentence, nextAt);
   });
   app.addHook('onResponse', async (request, reply) => {
     // An answer of 5xx is our fault: during an outage, nobody's forms are used up.
@@ -125,7 +155,6 @@ export function limitOwnPages(app: FastifyInstance): void {
   app.addHook('onRequest', async ({ method, signedIn, routeOptions: { config } }) => {
     if (!signedIn || config.skipsSlotHook || (method !== 'GET' && method !== 'HEAD')) return;
     const nextAt = app.ownPages(signedIn.user._id.toHexString());
-    if (nextAt)
-      throw new PageError(429, defineMessage('Too many pages from your network address or account.'), nextAt);
+    if (nextAt) throw new PageError(429, TOO_MANY_PAGES.sentence, nextAt);
   });
 }

@@ -3,13 +3,14 @@ import type { AddressChange } from '../accounts/address/address-change.ts';
 import type { AccountDeletion } from '../accounts/deletion/account-deletion.ts';
 import type { Credential, SignInSession, User } from '../accounts/user.ts';
 import type { FavouriteList } from '../favourites/favourite-list.ts';
+import { defineMessage } from '../language/t.ts';
 import type { Listener } from '../listeners/listener.ts';
 import type { Complaint } from '../moderation/complaint.ts';
 import type { DiscordWebhook } from '../notifications/discord/discord-webhook.ts';
 import type { AuditEntry } from '../platform/audit/audit-log.ts';
 import { type Clock, HOUR } from '../platform/clock.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
-import { type Allowance, type RateLimit, useAllowance } from '../platform/limits/rate-limit.ts';
+import { defineLimit } from '../platform/limits/define-limit.ts';
 import type { Review } from '../reviews/review.ts';
 import { type ApiToken, kindOf, scopesOf } from '../servers/api-token.ts';
 import { roleOf } from '../servers/ownership.ts';
@@ -34,7 +35,14 @@ type ExportDeps = {
   clock: Clock;
 };
 
-const EXPORTS: Allowance = { times: 3, windowMs: HOUR };
+export const EXPORTS = defineLimit({
+  key: 'export',
+  what: 'Exports of the user’s data',
+  of: 'user',
+  times: 3,
+  windowMs: HOUR,
+  sentence: defineMessage('You can export your data three times in an hour.'),
+});
 
 /** The most entries of each list. If a list has more, the export names it in `truncated`. */
 export const MOST_EXPORTED = {
@@ -47,14 +55,6 @@ export const MOST_EXPORTED = {
   complaints: 1_000,
   audit_log: 10_000,
 };
-
-/** Counts one export of a user's data. Returns null if it is allowed, otherwise the time of the next allowed one. */
-export function countExport(
-  limits: { rateLimits: Collection<RateLimit>; clock: Clock },
-  userId: ObjectId,
-): Promise<Date | null> {
-  return useAllowance(limits, `export:${userId.toHexString()}`, EXPORTS);
-}
 
 /**
  * A user's data as the pieces of one JSON document, which are sent while they are read, so memory does not grow with

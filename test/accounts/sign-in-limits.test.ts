@@ -1,16 +1,17 @@
 import { ObjectId } from 'mongodb';
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
-  countCode,
-  countOtherSite,
-  countOtherSiteCallback,
-  countReAuthentication,
-  countSignUp,
+  CODES,
   countTry,
   forgiveTry,
+  OTHER_SITE_RETURNS,
+  OTHER_SITE_SIGN_INS,
+  RE_AUTHENTICATIONS,
+  SIGN_UPS,
   type Try,
 } from '../../src/accounts/sign-in-limits.ts';
 import { after, HOUR, MINUTE } from '../../src/platform/clock.ts';
+import { countUse } from '../../src/platform/limits/by-network.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
 import { testDeps } from '../support/test-deps.ts';
@@ -120,18 +121,22 @@ describe('right passwords', () => {
 
   test('of a signed-in user who confirms who they are: ten in ten minutes', async () => {
     const userId = new ObjectId();
-    const until = await useUp('proof:user:', 10, () => countReAuthentication(deps, userId));
+    const until = await useUp('proof:user:', 10, () => countUse(deps, RE_AUTHENTICATIONS, userId));
     expect(until).toEqual(after(deps.clock.now(), 10 * MINUTE));
-    expect(await countReAuthentication(deps, new ObjectId())).toBeNull();
+    expect(await countUse(deps, RE_AUTHENTICATIONS, new ObjectId())).toBeNull();
   });
 });
 
 test.each([
   ['tries to sign in', 'sign-in:address:', (at: string) => countTry(deps, { ...ann(at), email: at })],
-  ['codes', 'code:address:', (at: string) => countCode(deps, at)],
-  ['sign-ups', 'sign-up:address:', (at: string) => countSignUp(deps, at)],
-  ['sign-ins that begin at another site', 'other-site:', (at: string) => countOtherSite(deps, at)],
-  ['returns from another site', 'other-site-return:', (at: string) => countOtherSiteCallback(deps, at)],
+  ['codes', 'code:address:', (at: string) => countUse(deps, CODES, at)],
+  ['sign-ups', 'sign-up:address:', (at: string) => countUse(deps, SIGN_UPS, at)],
+  [
+    'sign-ins that begin at another site',
+    'other-site:',
+    (at: string) => countUse(deps, OTHER_SITE_SIGN_INS, at),
+  ],
+  ['returns from another site', 'other-site-return:', (at: string) => countUse(deps, OTHER_SITE_RETURNS, at)],
 ])('%s are thirty in ten minutes for a network, and 120 for an IPv6 /48', async (_what, kind, count) => {
   const inNetwork = (n: number) => count(`2001:db8:1:2::${n}`);
   expect(await useUp(kind, 30, inNetwork)).toEqual(after(deps.clock.now(), 10 * MINUTE));

@@ -3,12 +3,11 @@ import { ObjectId, UUID } from 'mongodb';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { setListener } from '../../src/delivery/listeners.ts';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
-import { MINUTE } from '../../src/platform/clock.ts';
-import { useAllowances } from '../../src/platform/limits/rate-limit.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { atTheEnd } from '../support/at-the-end.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { addFetchingServer, type FetchingServer } from '../support/fetching.ts';
+import { setUses } from '../support/limits.ts';
 import { startApp, type TestDeps } from '../support/start-app.ts';
 
 let web: TestDeps;
@@ -25,14 +24,12 @@ describe('the limits of takes', () => {
     web.deps.authentications.forget(() => true);
     return one;
   };
-  const use = (name: string, id: ObjectId, times: number, most: number) =>
-    useAllowances(web.deps, `takes:${name}:${id.toHexString()}`, { times: most, windowMs: MINUTE }, times);
   const POLICY = '"server";q=600;w=60, "account";q=3000;w=60';
 
   test('600 a minute for a server, counted over all processes, with what is left in each answer', async () => {
     const one = await ownedBy(new ObjectId());
     // As another process has counted them.
-    await use('server', one.serverId, 598, 600);
+    await setUses(web.deps, 'takes:server', one.serverId, 598);
     const allowed = await one.call();
     expect([allowed.status, allowed.headers.get('ratelimit-policy')]).toEqual([200, POLICY]);
     expect(allowed.headers.get('ratelimit')).toMatch(/^"server";r=1;t=\d+, "account";r=2999;t=\d+$/);
@@ -52,7 +49,7 @@ describe('the limits of takes', () => {
   test('3,000 a minute for all servers of an account; a server without an owner has only its own', async () => {
     const ownerId = new ObjectId();
     const [one, other] = [await ownedBy(ownerId), await ownedBy(ownerId)];
-    await use('account', ownerId, 2_999, 3_000);
+    await setUses(web.deps, 'takes:account', ownerId, 2_999);
     expect((await one.call()).status).toBe(200);
     for (const server of [one, other]) {
       const refused = await server.call();

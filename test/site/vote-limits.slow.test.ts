@@ -2,9 +2,9 @@ import type { Challenge } from 'altcha-lib';
 import { ObjectId } from 'mongodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
-import { useAllowance } from '../../src/platform/limits/rate-limit.ts';
 import { finishExclusion } from '../../src/votes/exclusions/finish-exclusion.ts';
 import { requestQuarantineExclusion } from '../../src/votes/exclusions/quarantine.ts';
+import { setUses } from '../support/limits.ts';
 import { signIn } from '../support/sign-in.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
 import { postVoteForm, proofOfWorkFor, solve, voteOnPage } from '../support/vote-form.ts';
@@ -209,9 +209,7 @@ it('quarantines a bot again the day after its vote was excluded', async () => {
   // Casts more votes of new players than are usual for the server.
   const fill = async () => {
     await deps.rateLimits.deleteMany({});
-    const limit = { times: 20, windowMs: HOUR };
-    for (let n = 0; n < 20; n += 1)
-      await useAllowance(deps, `new-web-voters:${serverId.toHexString()}:firsts`, limit);
+    await setUses(deps, 'new-web-voters', `${serverId}:firsts`, 20);
   };
   await fill();
   expect((await voteOnPage(open, open.slug, 'Bot')).statusCode).toBe(303);

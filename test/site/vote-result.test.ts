@@ -2,8 +2,8 @@ import { Binary, ObjectId, UUID } from 'mongodb';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { addFavourite } from '../../src/favourites/favourites.ts';
 import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
-import { useAllowance } from '../../src/platform/limits/rate-limit.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
+import { setUses } from '../support/limits.ts';
 import { signIn } from '../support/sign-in.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
 import { voteOnPage } from '../support/vote-form.ts';
@@ -32,9 +32,7 @@ describe('the page of a vote', () => {
 
   it('names the server’s many new players as the reason when they are', async () => {
     const open = await withServer(web());
-    const limit = { times: 20, windowMs: HOUR };
-    for (let n = 0; n < 20; n += 1)
-      await useAllowance(open.deps, `new-web-voters:${open.serverId.toHexString()}:firsts`, limit);
+    await setUses(open.deps, 'new-web-voters', `${open.serverId}:firsts`, 20);
     const { location } = (await voteOnPage(open, open.slug, 'Steve')).headers;
     const page = textOf((await getPage(open, String(location))).body);
     expect(page).toContain('This is not because of you: many new players are voting for Alpha Craft now.');

@@ -8,7 +8,7 @@ import type { Config } from '../../platform/config.ts';
 import { checked, InvalidDocumentError } from '../../platform/document.ts';
 import { emailAddress } from '../../platform/email-address.ts';
 import { parseInput } from '../../platform/input.ts';
-import { type Allowance, type RateLimit, useAllowance } from '../../platform/limits/rate-limit.ts';
+import { defineLimit } from '../../platform/limits/define-limit.ts';
 import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
 import { hashOf, makeToken } from '../one-time-token.ts';
 import { type LinkDeps, notifyKnownAddress } from '../send-link.ts';
@@ -20,8 +20,15 @@ import { changedText, confirmNewText, confirmOldText } from './address-mails.ts'
 /** Both addresses must confirm a change within this time. */
 export const CONFIRM_MS = 3 * DAY;
 
-/** The limit of requests of one user. Each request mails an address that the user typed. */
-const REQUESTS: Allowance = { times: 5, windowMs: DAY };
+/** Each request mails an address that the user typed. */
+export const ADDRESS_CHANGES = defineLimit({
+  key: 'address-change',
+  what: 'Changes of the e-mail address',
+  of: 'user',
+  times: 5,
+  windowMs: DAY,
+  beyond: '429',
+});
 
 export type ChangeDeps = Outbox &
   LinkDeps & {
@@ -55,14 +62,6 @@ const newAddress = z.object({ email: addressSchema });
  *   a third address by now.
  */
 export type Confirmed = 'waiting' | 'changed' | 'taken' | 'useless-link';
-
-/** Counts one request to change an address. Returns null if it is allowed; otherwise when the next one is allowed. */
-export function countAddressRequest(
-  limits: { rateLimits: Collection<RateLimit>; clock: ChangeDeps['clock'] },
-  userId: ObjectId,
-): Promise<Date | null> {
-  return useAllowance(limits, `address-change:${userId.toHexString()}`, REQUESTS);
-}
 
 /**
  * Starts the change of a user's e-mail address. Each of the two addresses gets a link, and the address changes when

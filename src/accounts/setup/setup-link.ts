@@ -2,15 +2,22 @@ import { type Collection, ObjectId } from 'mongodb';
 import { CodedError } from '../../platform/app-error.ts';
 import { after, type Clock, HOUR, MINUTE } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
-import { byNetwork, takeAll } from '../../platform/limits/by-network.ts';
-import type { Allowance, RateLimit } from '../../platform/limits/rate-limit.ts';
+import { defineLimit } from '../../platform/limits/define-limit.ts';
 import { hashOf, MAX_TOKEN_LENGTH, makeToken } from '../one-time-token.ts';
+import { TOO_MANY_ATTEMPTS } from '../sign-in-limits.ts';
 import type { User, Verification } from '../user.ts';
 
 export const SETUP_LINK_MS = HOUR;
 
-/** Tokens of setup links that one network may send, right and wrong ones together. */
-const CODES: Allowance = { times: 20, windowMs: 10 * MINUTE };
+/** A token is too long to be guessed; the limit keeps the cost of guesses low. */
+export const SETUP_CODES = defineLimit({
+  key: 'setup-code:address',
+  what: 'Codes of setup links, right and wrong',
+  of: 'network',
+  times: 20,
+  windowMs: 10 * MINUTE,
+  sentence: TOO_MANY_ATTEMPTS,
+});
 
 /** The `value` of setup links. Other one-time links are in the same collection. */
 const VALUE = 'setup';
@@ -60,18 +67,6 @@ export async function takeSetupToken(deps: Links, token: string): Promise<boolea
 /** Invalidates all setup links. */
 export async function endSetupLinks({ verifications }: Pick<Links, 'verifications'>): Promise<void> {
   await verifications.deleteMany({ value: VALUE });
-}
-
-/**
- * Counts a token that a network has sent. A token is too long to be guessed; the limit keeps the cost of guesses low.
- *
- * @returns null if the token may be checked; otherwise the time from which the next one may be checked
- */
-export function countSetupCode(
-  limits: { rateLimits: Collection<RateLimit>; clock: Clock },
-  address: string,
-): Promise<Date | null> {
-  return takeAll(limits, byNetwork('setup-code:address', address, CODES));
 }
 
 function usable({ clock }: Pick<Links, 'clock'>, token: string) {

@@ -4,10 +4,11 @@ import { requireRightClock } from '../../http/clock-gate.ts';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { checkVote } from '../../votes/cast/cooldown.ts';
-import type { ClaimCalls } from '../../votes/claims/claim-calls.ts';
+import { CLAIM_CALLS, type ClaimCalls } from '../../votes/claims/claim-calls.ts';
 import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
 import { limitClaimKey } from '../claims/too-many-calls.ts';
 import { callerOf } from './authentication.ts';
+import { publicRecord } from './public-record.ts';
 import { answer, CLAIM_KEY_LIMIT, COMMON_FAILURES, params, timestamp } from './schemas.ts';
 
 const querystring = z.object({
@@ -44,8 +45,7 @@ export const checkVoteEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps; claimCall
         operationId: 'checkVote',
         tags: ['votes'],
         summary: 'Check whether a player has voted',
-        description:
-          'No rate limit for API tokens. A claim key is accepted as well, for 3,000 calls a minute.',
+        description: `No rate limit for API tokens. A claim key is accepted as well, for ${CLAIM_CALLS.times.toLocaleString('en')} calls a minute.`,
         params,
         querystring,
         response: {
@@ -59,11 +59,7 @@ export const checkVoteEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps; claimCall
       const { serverId } = callerOf(request);
       limitClaimKey({ ...deps, claimCalls }, callerOf(request));
       const check = await withinDatabaseTime(request, checkVote(deps, serverId, request.query.username));
-      return {
-        has_voted: check.hasVoted,
-        voted_at: check.votedAt?.toISOString() ?? null,
-        next_vote_at: check.nextVoteAt?.toISOString() ?? null,
-      };
+      return publicRecord(checked, check);
     },
   );
 };

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { type FetchingListener, fetchingListener, noteTake } from '../../delivery/fetch/fetching-listener.ts';
 import type { TakenDelivery } from '../../delivery/fetch/take-deliveries.ts';
-import type { TakeLimit } from '../../delivery/fetch/take-limits.ts';
+import { TAKE_LIMITS, type TakeLimit } from '../../delivery/fetch/take-limits.ts';
 import { createTakes, type TakeClient, takeOrWait } from '../../delivery/fetch/take-or-wait.ts';
 import { requireRightClock } from '../../http/clock-gate.ts';
 import { withinDatabaseTime } from '../../http/database-time.ts';
@@ -202,7 +202,7 @@ export const takeEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app
             'too-many-requests',
             'next_allowed_at',
             'TakeRefused',
-            'At most 4 takes of a server wait at once in each web process. In a minute, 600 takes of a server are allowed, and 3,000 of all servers of an account.',
+            `At most 4 takes of a server wait at once in each web process. In a minute, ${TAKE_LIMITS.server.times.toLocaleString('en')} takes of a server are allowed, and ${TAKE_LIMITS.account.times.toLocaleString('en')} of all servers of an account.`,
           ),
         },
       },

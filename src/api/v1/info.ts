@@ -6,6 +6,7 @@ import { RefusedError } from '../../http/http-errors.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { callerOf, UNAUTHORIZED } from './authentication.ts';
 import { tagAnswers } from './etag.ts';
+import { publicRecord } from './public-record.ts';
 import {
   answer,
   COMMON_FAILURES,
@@ -101,30 +102,8 @@ export const infoEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app
       const found = await withinDatabaseTime(request, readServerInfo(deps, serverId));
       // `found` is null if another process removed the server after the token was authenticated.
       if (!found) throw new RefusedError(UNAUTHORIZED);
-      return {
-        name: found.name,
-        slug: found.slug,
-        address: found.address,
-        connection_port: found.port,
-        country_code: found.countryCode,
-        status: found.status,
-        online_players: found.onlinePlayers,
-        max_players: found.maxPlayers,
-        average_players: found.averagePlayers,
-        peak_players: found.peakPlayers,
-        latency_ms: found.latencyMs,
-        average_latency: found.averageLatency,
-        uptime_percentage: found.uptimePercentage,
-        motd: found.motd,
-        server_version: found.version,
-        votes_count: found.votesCount,
-        monthly_votes: found.monthlyVotes,
-        all_time_votes: found.allTimeVotes,
-        rank_position: found.rankPosition,
-        is_premium: found.isPremium,
-        last_checked_at: found.lastCheckedAt?.toISOString() ?? null,
-        date_added: found.listedAt.toISOString(),
-      };
+      const { port: connectionPort, version: serverVersion, listedAt: dateAdded } = found;
+      return publicRecord(info, { ...found, connectionPort, serverVersion, dateAdded });
     },
   );
 };

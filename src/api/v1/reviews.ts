@@ -5,6 +5,7 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import { readReviews } from '../../reviews/read-reviews.ts';
 import { callerOf } from './authentication.ts';
 import { tagAnswers } from './etag.ts';
+import { publicRecord } from './public-record.ts';
 import {
   answer,
   COMMON_FAILURES,
@@ -48,6 +49,13 @@ const querystring = z.object({
   }),
 });
 
+const review = z.object({
+  username: z.string(),
+  rating: z.int().min(1).max(5),
+  content: z.string().optional().meta({ description: 'Up to 2,000 characters; absent if there is none.' }),
+  created_at: timestamp,
+});
+
 const page = z
   .object({
     review_count: count,
@@ -56,17 +64,7 @@ const page = z
       .min(0)
       .max(5)
       .meta({ description: 'At most 2 decimals; 0 if there are no reviews.' }),
-    reviews: z.array(
-      z.object({
-        username: z.string(),
-        rating: z.int().min(1).max(5),
-        content: z
-          .string()
-          .optional()
-          .meta({ description: 'Up to 2,000 characters; absent if there is none.' }),
-        created_at: timestamp,
-      }),
-    ),
+    reviews: z.array(review),
     pagination: z.object({
       page: z.int().min(1),
       limit: z.int().min(1).max(MOST_PER_PAGE).meta({ description: 'The limit that was used.' }),
@@ -105,12 +103,7 @@ export const reviewsEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (
       return {
         review_count: found.reviewCount,
         average_rating: found.averageRating,
-        reviews: found.reviews.map(({ username, rating, content, createdAt }) => ({
-          username,
-          rating,
-          ...(content ? { content } : {}),
-          created_at: createdAt.toISOString(),
-        })),
+        reviews: found.reviews.map((one) => publicRecord(review, one)),
         pagination: { page, limit, total: found.total, total_pages: found.totalPages },
       };
     },

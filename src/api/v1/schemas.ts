@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { codesOf, ERROR_CODES, type ErrorCode, isOfPages } from '../../http/error-codes.ts';
 import { type Clock, SECOND } from '../../platform/clock.ts';
+import { CLAIM_CALLS } from '../../votes/claims/claim-calls.ts';
 
 /** The JSON Schema of a response header in the OpenAPI document. */
 type HeaderSchema = { type: 'string' | 'integer'; description: string; format?: 'uuid' };
@@ -137,7 +138,7 @@ export const CLAIM_KEY_LIMIT = tooEarly(
   'too-many-requests',
   'next_allowed_at',
   'ClaimRefused',
-  'The claim key was used for over 3,000 calls in a minute. API tokens have no such limit.',
+  `The claim key was used for over ${CLAIM_CALLS.times.toLocaleString('en')} calls in a minute. API tokens have no such limit.`,
   RETRY_AFTER_HEADER,
 );
 

@@ -7,6 +7,7 @@ import { MOST_TOP_VOTERS, topVotersOfMonth } from '../../votes/top-voters.ts';
 import { monthOf } from '../../votes/vote-counts.ts';
 import { callerOf } from './authentication.ts';
 import { tagAnswers } from './etag.ts';
+import { publicRecord } from './public-record.ts';
 import { wholeNumber } from './query-numbers.ts';
 import {
   answer,
@@ -32,16 +33,16 @@ const querystring = z.object({
   limit: wholeNumber({ most: MOST_TOP_VOTERS, fallback: 10, description: 'The most voters in the list.' }),
 });
 
+const voter = z.object({
+  username: z.string().meta({ description: 'In the spelling of their newest vote.' }),
+  votes: z.int().min(1),
+  last_voted_at: timestamp,
+});
+
 const list = z
   .object({
     month: z.string().meta({ description: 'The month of the list.', examples: ['2026-11'] }),
-    voters: z.array(
-      z.object({
-        username: z.string().meta({ description: 'In the spelling of their newest vote.' }),
-        votes: z.int().min(1),
-        last_voted_at: timestamp,
-      }),
-    ),
+    voters: z.array(voter),
   })
   .meta({ title: 'TopVoters' });
 
@@ -76,14 +77,7 @@ export const topVotersEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async
       const { limit } = request.query;
       const month = monthNamed(request.query.month, deps.clock);
       const voters = await withinDatabaseTime(request, topVotersOfMonth(deps, serverId, month, limit));
-      return {
-        month,
-        voters: voters.map(({ username, votes, lastVotedAt }) => ({
-          username,
-          votes,
-          last_voted_at: lastVotedAt.toISOString(),
-        })),
-      };
+      return { month, voters: voters.map((one) => publicRecord(voter, one)) };
     },
   );
 };

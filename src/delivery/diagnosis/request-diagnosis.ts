@@ -23,7 +23,7 @@ export type NotTestable = { code: 'not-found' | 'no-listener' | 'port-refused' }
  * Why an owner gets no diagnosis. The codes are stable.
  *
  * - `ownership-not-proven`: anybody may list a server, but only its proven owner may have it diagnosed.
- * - `too-many`: six checks (`CHECKS_A_MINUTE`) were started in the last minute; the next is allowed at `nextAllowedAt`.
+ * - `too-many`: as many checks were started as `CHECKS` allows; the next is allowed at `nextAllowedAt`.
  */
 export type DiagnosisRefusal =
   | NotTestable

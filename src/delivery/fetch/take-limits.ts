@@ -1,17 +1,20 @@
 import { LRUCache } from 'lru-cache';
 import type { Collection, ObjectId } from 'mongodb';
 import { type Clock, MINUTE } from '../../platform/clock.ts';
-import { type Allowance, type RateLimit, useAllowances } from '../../platform/limits/rate-limit.ts';
+import { defineLimit, type Limit, limitFor } from '../../platform/limits/define-limit.ts';
+import { type RateLimit, useAllowances } from '../../platform/limits/rate-limit.ts';
 
-/** How many takes are allowed over all processes: of a server, and of all servers of an account. */
-const ALLOWANCES = {
-  server: { times: 600, windowMs: MINUTE },
-  account: { times: 3_000, windowMs: MINUTE },
-} as const satisfies Record<string, Allowance>;
+const TAKES = { what: 'Takes of votes', windowMs: MINUTE, beyond: '429 `too-many-requests`' } as const;
+export const TAKE_LIMITS = {
+  server: defineLimit({ ...TAKES, key: 'takes:server', of: 'server', times: 600 }),
+  account: defineLimit({ ...TAKES, key: 'takes:account', of: 'account, for all its servers', times: 3_000 }),
+};
 
 /** A limit as it is after a take was counted. */
-export type TakeLimit = Allowance & {
-  name: keyof typeof ALLOWANCES;
+export type TakeLimit = {
+  name: keyof typeof TAKE_LIMITS;
+  times: number;
+  windowMs: number;
   left: number;
   resetAt: Date;
   /** Whether the take is refused. */
@@ -32,19 +35,19 @@ export class TakeLimits {
   /** @returns the limits that apply to the take; only those that are used up if it is refused without being counted */
   async count(serverId: ObjectId, ownerId: ObjectId | null): Promise<TakeLimit[]> {
     const keys = [['server', serverId] as const, ...(ownerId ? [['account', ownerId] as const] : [])];
-    const named = keys.map(([name, id]) => ({ name, key: `takes:${name}:${id.toHexString()}` }));
+    const named = keys.map(([name, id]) => ({ name, limit: limitFor(TAKE_LIMITS[name], id) }));
     const now = this.#deps.clock.now();
-    const known = named.flatMap(({ key }) => this.#usedUp.get(key) ?? []);
+    const known = named.flatMap(({ limit }) => this.#usedUp.get(limit.key) ?? []);
     const usedUp = known.filter(({ resetAt }) => resetAt > now);
     if (usedUp.length > 0) return usedUp;
-    return Promise.all(named.map(({ name, key }) => this.#use(name, key)));
+    return Promise.all(named.map(({ name, limit }) => this.#use(name, limit)));
   }
 
-  async #use(name: TakeLimit['name'], key: string): Promise<TakeLimit> {
-    const allowance = ALLOWANCES[name];
-    const { taken, left, resetAt } = await useAllowances(this.#deps, key, allowance, 1);
-    const limit = { name, ...allowance, left, resetAt, isUsedUp: taken === 0 };
-    if (limit.isUsedUp) this.#usedUp.set(key, limit);
-    return limit;
+  async #use(name: TakeLimit['name'], limit: Limit): Promise<TakeLimit> {
+    const { key, times, windowMs } = limit;
+    const { taken, left, resetAt } = await useAllowances(this.#deps, limit, 1);
+    const counted = { name, times, windowMs, left, resetAt, isUsedUp: taken === 0 };
+    if (counted.isUsedUp) this.#usedUp.set(key, counted);
+    return counted;
   }
 }

@@ -1,21 +1,36 @@
-import { networkOf, widerNetworkOf } from './network-of.ts';
-import { type Allowance, findUsedUp, type Limit, lastToReset, useAllowance } from './rate-limit.ts';
+import type { ObjectId } from 'mongodb';
+import { type Limit, limitFor } from './define-limit.ts';
+import { networksOf } from './network-of.ts';
+import { findUsedUp, lastToReset, useAllowance } from './rate-limit.ts';
 
-/** An IPv6 /48 has this many times the allowance of a network, because a provider may share it among customers. */
-export const WIDER_NETWORK_FACTOR = 4;
+type Deps = Parameters<typeof useAllowance>[0];
 
 /**
- * The limits of an address: first that of its network, then that of its IPv6 /48, if it has one. If a network has used
- * up its own limit, its further requests are not counted for the /48, so they do not block other networks there.
+ * A limit for each network of an address, the narrowest first. If a network has used up its own limit, its further
+ * requests are not counted for the /48, so they do not block other networks there.
  */
-export function byNetwork(key: string, address: string, allowance: Allowance): Limit[] {
-  const [network, wider] = [networkOf(address), widerNetworkOf(address)];
-  const limit = { key: `${key}:${network}`, allowance };
-  if (wider === network) return [limit];
-  return [
-    limit,
-    { key: `${key}:${wider}`, allowance: { ...allowance, times: allowance.times * WIDER_NETWORK_FACTOR } },
-  ];
+export function byNetwork(limit: Limit & { of: 'network' }, address: string): Limit[] {
+  return networksOf(address).map(({ network, factor }) =>
+    limitFor({ ...limit, times: factor * limit.times }, network),
+  );
+}
+
+/**
+ * Counts one use of a limit by somebody.
+ *
+ * @param whose - an id; for a limit of networks the address of the request
+ * @returns null when the use is allowed; otherwise when the next one is allowed
+ */
+export function countUse(
+  deps: Deps,
+  limit: Limit & { of: string },
+  whose: string | ObjectId,
+): Promise<Date | null> {
+  const { of } = limit;
+  return takeAll(
+    deps,
+    of === 'network' ? byNetwork({ ...limit, of }, String(whose)) : [limitFor(limit, whose)],
+  );
 }
 
 /**
@@ -23,12 +38,9 @@ export function byNetwork(key: string, address: string, allowance: Allowance): L
  *
  * @returns null when all limits allow it; otherwise the latest time at which one of the used up limits starts again
  */
-export async function takeAll(
-  deps: Parameters<typeof useAllowance>[0],
-  limits: Limit[],
-): Promise<Date | null> {
+export async function takeAll(deps: Deps, limits: Limit[]): Promise<Date | null> {
   for (const limit of limits) {
-    const until = await useAllowance(deps, limit.key, limit.allowance);
+    const until = await useAllowance(deps, limit);
     if (!until) continue;
     // This call may have used up the limits before.
     const others = await findUsedUp(

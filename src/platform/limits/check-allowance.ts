@@ -2,18 +2,22 @@ import type { Collection } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 import { after, type Clock, MINUTE } from '../clock.ts';
 import { isDuplicateKey } from '../mongo.ts';
+import { defineLimit } from './define-limit.ts';
 
-/**
- * How many checks a user may start in any minute. A check opens outgoing connections: a test vote, new listener
- * settings, a resume, new probe settings, a move, a check of a draft, a test message to Discord
- * (docs/adr/0021-one-allowance-for-checks.md).
- */
-export const CHECKS_A_MINUTE = 6;
+/** A check opens outgoing connections (docs/adr/0021-one-allowance-for-checks.md). */
+export const CHECKS = defineLimit({
+  key: 'check',
+  what: 'Test votes, changed listener settings, resumes, changed games and query ports, moves, checks of drafts and test messages to Discord together',
+  of: 'user',
+  times: 6,
+  windowMs: MINUTE,
+  beyond: '429',
+});
 
 const checkAllowanceDefinition = {
   /** The id of the user. */
   _id: { type: String, required: true },
-  /** When the newest checks were requested, the oldest first; at most `CHECKS_A_MINUTE` times. */
+  /** When the newest checks were requested, the oldest first; at most `CHECKS.times`. */
   askedAt: { type: [Date], required: true },
   expiresAt: { type: Date, required: true },
 } as const;
@@ -40,8 +44,8 @@ export async function useCheckAllowance(
   const now = clock.now();
   const hasRoom = {
     $or: [
-      { [`askedAt.${CHECKS_A_MINUTE - 1}`]: { $exists: false } },
-      { 'askedAt.0': { $lte: after(now, -MINUTE) } },
+      { [`askedAt.${CHECKS.times - 1}`]: { $exists: false } },
+      { 'askedAt.0': { $lte: after(now, -CHECKS.windowMs) } },
     ],
   };
   const requestedAt = { $concatArrays: [{ $ifNull: ['$askedAt', []] }, [now]] };
@@ -49,7 +53,14 @@ export async function useCheckAllowance(
     try {
       await diagnosisAllowances.updateOne(
         { _id: userId, ...hasRoom },
-        [{ $set: { askedAt: { $slice: [requestedAt, -CHECKS_A_MINUTE] }, expiresAt: after(now, MINUTE) } }],
+        [
+          {
+            $set: {
+              askedAt: { $slice: [requestedAt, -CHECKS.times] },
+              expiresAt: after(now, CHECKS.windowMs),
+            },
+          },
+        ],
         { upsert: true },
       );
       return null;
@@ -59,6 +70,6 @@ export async function useCheckAllowance(
     // A duplicate key has two possible causes: the allowance is used up, or another process inserted the document at
     // the same moment. This read finds out which; in the second case the loop tries again.
     const full = await diagnosisAllowances.findOne({ _id: userId, $nor: [hasRoom] });
-    if (full?.askedAt[0]) return after(full.askedAt[0], MINUTE);
+    if (full?.askedAt[0]) return after(full.askedAt[0], CHECKS.windowMs);
   }
 }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { after, type Clock } from '../clock.ts';
-import type { Allowance } from './rate-limit.ts';
+import type { ProcessLimit } from './define-limit.ts';
 
 /** How many keys are counted at once. Beyond it, the counts of the least recently used keys are dropped. */
 const MOST_KEYS = 20_000;
@@ -18,7 +18,7 @@ export type LocalLimit = {
 };
 
 /** A limit that is counted in the memory of one process, so that a use costs no write to the database. */
-export function createLocalLimit(clock: Clock, { times, windowMs }: Allowance): LocalLimit {
+export function createLocalLimit(clock: Clock, { times, windowMs }: ProcessLimit): LocalLimit {
   // With `max` the library would reserve the memory of all keys at once.
   const windows = new LRUCache<string, { used: number; resetAt: Date }>({
     maxSize: MOST_KEYS,

@@ -25,6 +25,16 @@ export function widerNetworkOf(address: string): string {
   return parsed instanceof ipaddr.IPv6 ? prefixOf(parsed, 48) : parsed.toString();
 }
 
+/** An IPv6 /48 has this many times the limit of a network, because a provider may share it among customers. */
+export const WIDER_NETWORK_FACTOR = 4;
+
+/** The networks for which a request counts: its own, and its wider one, if it is another, with `factor` times the limit. */
+export function networksOf(address: string): { network: string; factor: number }[] {
+  const [network, wider] = [networkOf(address), widerNetworkOf(address)];
+  const own = { network, factor: 1 };
+  return wider === network ? [own] : [own, { network: wider, factor: WIDER_NETWORK_FACTOR }];
+}
+
 /** The subnet of an address: its IPv4 /24 or its IPv6 /64. */
 export function subnetOf(address: string): string {
   const parsed = parse(address);

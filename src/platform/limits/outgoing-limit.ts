@@ -1,8 +1,9 @@
 import type { Collection } from 'mongodb';
 import { type Clock, MINUTE } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { defineLimit, type Limit, limitFor, timesBySetting } from './define-limit.ts';
 import { networkOf } from './network-of.ts';
-import { type Limit, type RateLimit, takeAllOrNone } from './rate-limit.ts';
+import { type RateLimit, takeAllOrNone } from './rate-limit.ts';
 
 export type OutgoingLimitDeps = {
   rateLimits: Collection<RateLimit>;
@@ -26,6 +27,47 @@ export type MayConnect = (address: string) => Promise<boolean>;
 const GREETED_FACTOR = 6;
 /** The part of a destination's allowance that one account may use, so that one account alone cannot use it up. */
 const PART_OF_ACCOUNT = 1 / 4;
+
+const UNPROVEN = connectionLimits('unproven', {
+  what: 'Connections to a destination that has acknowledged no vote',
+  destination: 'address (an IPv6 /64 counts as one)',
+  factor: 1,
+});
+const GREETED = connectionLimits('greeted', {
+  what: 'Connections to a Votifier v1 listener that greets and never confirms, or to an HTTP listener that was set before challenges existed',
+  destination: 'address and port',
+  factor: GREETED_FACTOR,
+});
+
+function connectionLimits(
+  kind: string,
+  { what, destination, factor }: { what: string; destination: string; factor: number },
+) {
+  const connections = { what, windowMs: MINUTE, beyond: 'votes and probes wait' } as const;
+  return {
+    destination: defineLimit({
+      ...connections,
+      key: `outgoing:destination:${kind}`,
+      of: destination,
+      setting: 'DESTINATION_LIMIT',
+      part: factor,
+    }),
+    account: defineLimit({
+      ...connections,
+      key: `outgoing:account:${kind}`,
+      of: 'account, for all its servers',
+      setting: 'ACCOUNT_LIMIT',
+      part: factor,
+    }),
+    part: defineLimit({
+      ...connections,
+      key: `outgoing:part:${kind}`,
+      of: `account and ${destination}`,
+      setting: 'DESTINATION_LIMIT',
+      part: factor * PART_OF_ACCOUNT,
+    }),
+  };
+}
 
 /** A connection that is about to be opened. */
 export type Connection = {
@@ -62,25 +104,20 @@ export async function takeConnection(
 type ConnectionLimit = Limit & { by: Limited['by'] };
 
 function limitsOf(
-  { DESTINATION_LIMIT, ACCOUNT_LIMIT }: OutgoingLimitDeps['config'],
+  config: OutgoingLimitDeps['config'],
   { address, port, accountId, isProvenByGreeting }: Connection,
 ): ConnectionLimit[] {
-  const factor = isProvenByGreeting ? GREETED_FACTOR : 1;
+  const limits = isProvenByGreeting ? GREETED : UNPROVEN;
   const network = networkOf(address);
   const target = isProvenByGreeting ? `${network}:${port}` : network;
-  const limit = (by: Limited['by'], of: string, id: string, times: number): ConnectionLimit => ({
-    key: `outgoing:${of}:${isProvenByGreeting ? 'greeted' : 'unproven'}:${id}`,
-    allowance: { times, windowMs: MINUTE },
-    by,
-  });
-  const times = DESTINATION_LIMIT * factor;
-  const destination = limit('destination', 'destination', target, times);
-  if (accountId === null) return [destination];
-  return [
-    destination,
-    limit('account', 'account', accountId, ACCOUNT_LIMIT * factor),
-    limit('account', 'part', `${accountId}:${target}`, Math.ceil(times * PART_OF_ACCOUNT)),
+  const destination = limitFor(timesBySetting(limits.destination, config), target);
+  const byDestination = { ...destination, by: 'destination' } as const;
+  if (accountId === null) return [byDestination];
+  const ofAccount = [
+    limitFor(timesBySetting(limits.account, config), accountId),
+    limitFor(timesBySetting(limits.part, config), `${accountId}:${target}`),
   ];
+  return [byDestination, ...ofAccount.map((limit) => ({ ...limit, by: 'account' }) as const)];
 }
 
 /** Returns a check for one account and port. It counts each connection as one to a destination that has not greeted. */

@@ -2,6 +2,7 @@ import type { Collection } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 import { after, type Clock } from '../clock.ts';
 import { isDuplicateKey } from '../mongo.ts';
+import type { Limit } from './define-limit.ts';
 
 const rateLimitDefinition = {
   /** What is limited, and for whom: `sign-in:address:192.0.2.7`. */
@@ -19,32 +20,26 @@ rateLimitSchema.index({ resetAt: 1 }, { expireAfterSeconds: 60 });
 
 export type RateLimit = InferRawDocType<typeof rateLimitDefinition>;
 
-/** At most `times` uses in a window of `windowMs` that begins with the first use. */
-export type Allowance = { times: number; windowMs: number };
-
-export type Limit = { key: string; allowance: Allowance };
-
 type LimitDeps = { rateLimits: Collection<RateLimit>; clock: Clock };
 
 /**
- * Counts one use of the allowance of `key`. Refused uses are not counted.
+ * Counts one use of a limit. Refused uses are not counted.
  *
  * @returns null when the use is allowed; otherwise when the next use is allowed
  */
-export async function useAllowance(deps: LimitDeps, key: string, allowance: Allowance): Promise<Date | null> {
-  const { taken, resetAt } = await useAllowances(deps, key, allowance, 1);
+export async function useAllowance(deps: LimitDeps, limit: Limit): Promise<Date | null> {
+  const { taken, resetAt } = await useAllowances(deps, limit, 1);
   return taken === 1 ? null : resetAt;
 }
 
 /**
- * Counts up to `wanted` uses of the allowance of `key`, as many as are left.
+ * Counts up to `wanted` uses of a limit, as many as are left.
  *
  * @returns how many uses were granted, how many are left, and when the window ends
  */
 export async function useAllowances(
   { rateLimits, clock }: LimitDeps,
-  key: string,
-  { times, windowMs }: Allowance,
+  { key, times, windowMs }: Limit,
   wanted: number,
 ): Promise<{ taken: number; left: number; resetAt: Date }> {
   const now = clock.now();
@@ -61,22 +56,22 @@ export async function useAllowances(
   ];
   const use = () =>
     rateLimits.findOneAndUpdate({ _id: key }, update, { upsert: true, returnDocument: 'after' });
-  const limit = await use().catch((error: unknown) => {
+  const used = await use().catch((error: unknown) => {
     // If another process inserted the limit at the same moment: this call updates it.
     if (isDuplicateKey(error)) return use();
     throw error;
   });
   return {
-    taken: limit?.granted ?? 0,
-    left: Math.max(0, times - (limit?.count ?? 0)),
-    resetAt: limit?.resetAt ?? after(now, windowMs),
+    taken: used?.granted ?? 0,
+    left: Math.max(0, times - (used?.count ?? 0)),
+    resetAt: used?.resetAt ?? after(now, windowMs),
   };
 }
 
-/** Gives `times` uses back to an allowance. */
+/** Gives `times` uses back to a limit. */
 export async function refund(
   { rateLimits }: Pick<LimitDeps, 'rateLimits'>,
-  key: string,
+  { key }: Pick<Limit, 'key'>,
   times = 1,
 ): Promise<void> {
   await rateLimits.updateOne({ _id: key, count: { $gte: times } }, { $inc: { count: -times } });
@@ -95,7 +90,7 @@ export async function takeAllOrNone<L extends Limit>(
   limits: L[],
 ): Promise<UsedUp<L> | null> {
   for (const [index, limit] of limits.entries()) {
-    const until = await useAllowance(deps, limit.key, limit.allowance);
+    const until = await useAllowance(deps, limit);
     if (!until) continue;
     await refundAll(deps, limits.slice(0, index));
     return lastToReset([{ limit, until }, ...(await findUsedUp(deps, limits.slice(index + 1)))]);
@@ -113,7 +108,7 @@ export async function findUsedUp<L extends Limit>(
   const found = await rateLimits.find({ _id: { $in: keys }, resetAt: { $gt: clock.now() } }).toArray();
   return limits.flatMap((limit) => {
     const present = found.find(({ _id }) => _id === limit.key);
-    return present && present.count >= limit.allowance.times ? [{ limit, until: present.resetAt }] : [];
+    return present && present.count >= limit.times ? [{ limit, until: present.resetAt }] : [];
   });
 }
 
@@ -124,5 +119,5 @@ export function lastToReset<L extends Limit>(usedUp: UsedUp<L>[]): UsedUp<L> | n
 
 /** Gives one use of each limit back. */
 export async function refundAll(deps: Pick<LimitDeps, 'rateLimits'>, limits: Limit[]): Promise<void> {
-  await Promise.all(limits.map(({ key }) => refund(deps, key)));
+  await Promise.all(limits.map((limit) => refund(deps, limit)));
 }

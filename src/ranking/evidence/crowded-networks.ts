@@ -1,6 +1,6 @@
 import type { Collection, ObjectId } from 'mongodb';
 import { after, DAY } from '../../platform/clock.ts';
-import { WIDER_NETWORK_FACTOR } from '../../platform/limits/by-network.ts';
+import { WIDER_NETWORK_FACTOR } from '../../platform/limits/network-of.ts';
 import { startOf } from '../../platform/periods/period-marks.ts';
 import { ORIGIN_STORED_MS, type VoteOrigin } from '../../votes/web/vote-origin.ts';
 import { FULL_OF_NETWORK } from './weigh-day.ts';

@@ -2,17 +2,18 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { cancelAddressChange } from '../../accounts/address/cancel-change.ts';
 import {
+  ADDRESS_CHANGES,
   addressSchema,
   changeAddressUnconfirmed,
   changeOfLink,
   confirmAddressChange,
-  countAddressRequest,
   findAddressChange,
   requestAddressChange,
 } from '../../accounts/address/change-address.ts';
 import { countMail } from '../../accounts/mail-limits.ts';
 import { MAX_TOKEN_LENGTH } from '../../accounts/one-time-token.ts';
 import { defineMessage, t } from '../../language/t.ts';
+import { countUse } from '../../platform/limits/by-network.ts';
 import { showUser } from '../../workflows/find-users.ts';
 import { PageError } from '../error-pages.ts';
 import { userOf } from '../guard-routes.ts';
@@ -89,7 +90,7 @@ function changePages(app: FastifyInstance, { deps, auth, devices }: AccountParts
     }
     const from = { address: request.ip, userId: user._id };
     const retryAt =
-      (await countAddressRequest(deps, user._id)) ??
+      (await countUse(deps, ADDRESS_CHANGES, user._id)) ??
       (await countMail(deps, { email, ...from })) ??
       // If the current address is not confirmed, it may be a stranger's. So the mail to it is counted as well.
       (user.emailVerified ? null : await countMail(deps, { email: user.email, ...from }));

@@ -2,10 +2,11 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { t } from '../../language/t.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
-import { countExport, exportAccount } from '../../workflows/export-account.ts';
+import { EXPORTS, exportAccount } from '../../workflows/export-account.ts';
 import { userOf } from '../guard-routes.ts';
 import { SIGNED_IN } from '../route-options.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
+import { refuseIfUsedUp } from '../shared/used-up.ts';
 import type { AccountParts } from './account-parts.ts';
 
 /**
@@ -18,8 +19,8 @@ export function exportPages(app: FastifyInstance, { deps }: Pick<AccountParts, '
     access: SIGNED_IN,
     run: async ({ request }) => {
       const { _id } = userOf(request);
-      const retryAt = await countExport(deps, _id);
-      if (retryAt) return refused(429, t('You can export your data three times in an hour.'), retryAt);
+      const usedUp = await refuseIfUsedUp(deps, EXPORTS, _id);
+      if (usedUp) return usedUp;
       const user = await deps.users.findOne({ _id });
       if (!user) return refused(404, t('This account no longer exists.'));
       request.log.info({ event: 'account.exported', userId: _id.toHexString() });

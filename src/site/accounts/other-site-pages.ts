@@ -2,7 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { withLoggedError } from '../../accounts/library-cause.ts';
 import { OpenIdError } from '../../accounts/other-sites/openid-connect.ts';
 import { OTHER_SITE_IDS, type OtherSite, otherSites } from '../../accounts/other-sites/other-sites.ts';
-import { countOtherSite, countOtherSiteCallback } from '../../accounts/sign-in-limits.ts';
+import { OTHER_SITE_RETURNS, OTHER_SITE_SIGN_INS } from '../../accounts/sign-in-limits.ts';
 import { logRefusal, refusalOf } from '../../http/http-errors.ts';
 import { t } from '../../language/t.ts';
 import { SECOND } from '../../platform/clock.ts';
@@ -13,11 +13,12 @@ import { signInHeaders } from '../guard-routes.ts';
 import { ANYONE } from '../route-options.ts';
 import { giveCookies, TOO_MANY_ACCOUNTS } from '../shared/better-auth-calls.ts';
 import { queryText } from '../shared/form.ts';
-import { formRoute, refused } from '../shared/form-route.ts';
+import { formRoute } from '../shared/form-route.ts';
 import { type Content, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
 import { nextPage } from '../shared/next-path.ts';
 import type { Site } from '../shared/site-settings.ts';
+import { refuseIfUsedUp, throwIfUsedUp } from '../shared/used-up.ts';
 import type { AccountParts } from './account-parts.ts';
 import { suspendedText } from './suspension.ts';
 
@@ -70,8 +71,8 @@ function startRoute(id: OtherSite['id'], app: FastifyInstance, { deps, auth }: A
       const { name } = configuredSite(deps, id);
       // If the user wanted no page: the sign-in page, which redirects signed-in users to their start page.
       const next = nextPage(app, values.next, `${base}/sign-in`);
-      const retryAt = await countOtherSite(deps, request.ip);
-      if (retryAt) return refused(429, t('Too many attempts.'), retryAt);
+      const usedUp = await refuseIfUsedUp(deps, OTHER_SITE_SIGN_INS, request.ip);
+      if (usedUp) return usedUp;
       try {
         const { headers, response } = await auth.api.signInSocial({
           body: {
@@ -127,8 +128,7 @@ function callbackRoute(id: OtherSite['id'], app: FastifyInstance, { deps, auth }
     };
     // If the cookie is missing, another site may have made the browser call this address: no attempt is counted.
     if (!STATE_COOKIE.test(request.headers.cookie ?? '')) return refuse('state_mismatch');
-    const retryAt = await countOtherSiteCallback(deps, request.ip);
-    if (retryAt) throw new PageError(429, t('Too many attempts.'), retryAt);
+    await throwIfUsedUp(deps, OTHER_SITE_RETURNS, request.ip);
     const address = new URL(request.url, origin);
     let answer: Response;
     let cause: Error | undefined;

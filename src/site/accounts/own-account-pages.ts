@@ -11,7 +11,7 @@ import {
   listSessions,
 } from '../../accounts/own-account.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
-import { countReAuthentication } from '../../accounts/sign-in-limits.ts';
+import { RE_AUTHENTICATIONS } from '../../accounts/sign-in-limits.ts';
 import { endSessions } from '../../accounts/users.ts';
 import { t } from '../../language/t.ts';
 import { mailSetting } from '../../notifications/kinds.ts';
@@ -27,6 +27,7 @@ import { formRoute, refused } from '../shared/form-route.ts';
 import { idParam } from '../shared/id-param.ts';
 import { chosenKinds, kindsForm } from '../shared/kind-boxes.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
+import { refuseIfUsedUp } from '../shared/used-up.ts';
 import type { AccountParts } from './account-parts.ts';
 import { newPassword, refuseOwn } from './new-password.ts';
 import { accountPage } from './own-account-views.ts';
@@ -120,8 +121,8 @@ function passwordForms(
       const userId = user._id.toHexString();
       const own = refuseOwn(data.password, user);
       if (own) return own;
-      const retryAt = await countReAuthentication(deps, user._id);
-      if (retryAt) return refused(429, t('Too many attempts.'), retryAt);
+      const usedUp = await refuseIfUsedUp(deps, RE_AUTHENTICATIONS, user._id);
+      if (usedUp) return usedUp;
       try {
         const { headers } = await hashingFor(hashingClientOf(request, user.email), () =>
           auth.api.changePassword({

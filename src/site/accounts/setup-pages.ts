@@ -4,7 +4,7 @@ import { addressSchema } from '../../accounts/address/change-address.ts';
 import { forLibrary } from '../../accounts/library-email.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { type FirstOperator, makeFirstOperator } from '../../accounts/setup/first-operator.ts';
-import { countSetupCode, hasOperator, isSetupToken } from '../../accounts/setup/setup-link.ts';
+import { hasOperator, isSetupToken, SETUP_CODES } from '../../accounts/setup/setup-link.ts';
 import { RefusedError, SENTENCES } from '../../http/http-errors.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { shownText } from '../../platform/text.ts';
@@ -12,10 +12,11 @@ import { signInHeaders } from '../guard-routes.ts';
 import { ANYONE } from '../route-options.ts';
 import { giveCookies, hashingClientOf } from '../shared/better-auth-calls.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
-import { type FormAnswer, formRoute, refused } from '../shared/form-route.ts';
+import { type FormAnswer, formRoute } from '../shared/form-route.ts';
 import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { copyable, linkTo, notice, textField } from '../shared/parts.ts';
+import { refuseIfUsedUp } from '../shared/used-up.ts';
 import { emailField, nameField, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import { newPassword, refuseOwn } from './new-password.ts';
@@ -99,8 +100,8 @@ async function refuseCode(
   code: string,
 ): Promise<FormAnswer | null> {
   const { base } = request.server.site;
-  const retryAt = await countSetupCode(deps, request.ip);
-  if (retryAt) return refused(429, t('Too many attempts.'), retryAt);
+  const usedUp = await refuseIfUsedUp(deps, SETUP_CODES, request.ip);
+  if (usedUp) return usedUp;
   if (await isSetupToken(deps, code)) return null;
   request.log.warn({ event: 'setup.code_refused', address: request.ip });
   return uselessCode(base);

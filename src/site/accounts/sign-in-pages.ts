@@ -7,7 +7,7 @@ import { countMail } from '../../accounts/mail-limits.ts';
 import { otherSites } from '../../accounts/other-sites/other-sites.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { APP_CODE, asGivenOut } from '../../accounts/second-factor.ts';
-import { countCode, countTry, forgiveTry } from '../../accounts/sign-in-limits.ts';
+import { CODES, countTry, forgiveTry, TOO_MANY_ATTEMPTS } from '../../accounts/sign-in-limits.ts';
 import { offerAccount } from '../../accounts/sign-up.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { storedEmail } from '../../platform/email-address.ts';
@@ -16,11 +16,12 @@ import { ANYONE } from '../route-options.ts';
 import { giveCookies, hashingClientOf, refusalCode } from '../shared/better-auth-calls.ts';
 import { withErrorSummary } from '../shared/error-summary.ts';
 import { queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
-import { formRoute, type Refused, refused } from '../shared/form-route.ts';
+import { formRoute, refused } from '../shared/form-route.ts';
 import { type Content, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPage } from '../shared/next-path.ts';
 import { linkTo, textField } from '../shared/parts.ts';
+import { refuseIfUsedUp } from '../shared/used-up.ts';
 import { emailField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import { homeOf } from './home.ts';
@@ -128,7 +129,7 @@ function passwordPages(app: FastifyInstance, { deps, auth, devices }: AccountPar
       const device = devices.find(request.headers.cookie, data.email);
       const who = { email: data.email, address: request.ip, device };
       const retryAt = await countTry(deps, who);
-      if (retryAt) return tooMany(retryAt);
+      if (retryAt) return refused(429, t(TOO_MANY_ATTEMPTS), retryAt);
       try {
         const { headers, response } = await hashingFor(hashingClientOf(request, device && data.email), () =>
           auth.api.signInEmail({
@@ -178,8 +179,8 @@ function codePages(app: FastifyInstance, { deps, auth, devices }: AccountParts):
     show: (_request, typed) => codePage(base, inside(typed.values.next), typed),
     run: async ({ request, reply, data }) => {
       const next = inside(data.next);
-      const retryAt = await countCode(deps, request.ip);
-      if (retryAt) return tooMany(retryAt);
+      const usedUp = await refuseIfUsedUp(deps, CODES, request.ip);
+      if (usedUp) return usedUp;
       try {
         const verification = {
           body: { code: data.code },
@@ -215,10 +216,6 @@ async function headersOfPending(request: FastifyRequest, auth: Auth): Promise<He
   const cookies = (headers.get('cookie') ?? '').split(';').map((cookie) => cookie.trim());
   headers.set('cookie', cookies.filter((cookie) => cookie.startsWith(`${name}=`)).join('; '));
   return headers;
-}
-
-function tooMany(retryAt: Date): Refused {
-  return refused(429, t('Too many attempts.'), retryAt);
 }
 
 type SignIn = { base: string; next: string; purpose: Content; buttons: Content };

@@ -6,7 +6,7 @@ import { forLibrary } from '../../accounts/library-email.ts';
 import { countMail } from '../../accounts/mail-limits.ts';
 import { otherSites } from '../../accounts/other-sites/other-sites.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
-import { countSignUp } from '../../accounts/sign-in-limits.ts';
+import { SIGN_UPS } from '../../accounts/sign-in-limits.ts';
 import { offerAccount } from '../../accounts/sign-up.ts';
 import { makeWithinLimits, networkSignUpsUsed } from '../../accounts/sign-up-limits.ts';
 import { t } from '../../language/t.ts';
@@ -29,6 +29,7 @@ import { type Content, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPage } from '../shared/next-path.ts';
 import { linkTo } from '../shared/parts.ts';
+import { refuseIfUsedUp } from '../shared/used-up.ts';
 import { emailField, nameField, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import { homeOf } from './home.ts';
@@ -108,8 +109,8 @@ function accountCreator(base: string, { deps, auth, devices }: AccountParts) {
     const { email, password } = account;
     const own = refuseOwn(password, account);
     if (own) return own;
-    const retryAt = await countSignUp(deps, request.ip);
-    if (retryAt) return refused(429, t('Too many attempts.'), retryAt);
+    const usedUp = await refuseIfUsedUp(deps, SIGN_UPS, request.ip);
+    if (usedUp) return usedUp;
     const signUp = () =>
       auth.api.signUpEmail({
         body: { ...account, email: forLibrary(email) },

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { noteAccountChange } from '../../accounts/account-changes.ts';
 import { mustHaveSecondFactor } from '../../accounts/operator-session.ts';
 import { whoIs } from '../../accounts/sessions.ts';
-import { countReAuthentication } from '../../accounts/sign-in-limits.ts';
+import { RE_AUTHENTICATIONS } from '../../accounts/sign-in-limits.ts';
 import type { User } from '../../accounts/user.ts';
 import { endSessions } from '../../accounts/users.ts';
 import { defineMessage, t } from '../../language/t.ts';
@@ -11,9 +11,10 @@ import { signInHeaders, userOf } from '../guard-routes.ts';
 import { SIGNED_IN } from '../route-options.ts';
 import { giveCookies, refusalCode } from '../shared/better-auth-calls.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
-import { formRoute, refused } from '../shared/form-route.ts';
+import { formRoute } from '../shared/form-route.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { proofForm, SECRET_FIELDS, withReAuthentication } from '../shared/re-authentication.ts';
+import { refuseIfUsedUp } from '../shared/used-up.ts';
 import type { AccountParts } from './account-parts.ts';
 import { beginTwoFactor } from './two-factor-begin.ts';
 import { backupCodesPage, codePage, offPage, onPage, type SentForm, setUpPage } from './two-factor-views.ts';
@@ -80,8 +81,8 @@ function setUpForms(app: FastifyInstance, { deps, auth }: Parts, start: Start): 
     show: (_request, typed) => codePage(path, typed),
     run: async ({ request, reply, data }) => {
       const user = userOf(request);
-      const retryAt = await countReAuthentication(deps, user._id);
-      if (retryAt) return refused(429, t('Too many attempts.'), retryAt);
+      const usedUp = await refuseIfUsedUp(deps, RE_AUTHENTICATIONS, user._id);
+      if (usedUp) return usedUp;
       try {
         const { headers } = await auth.api.verifyTOTP({
           body: data,

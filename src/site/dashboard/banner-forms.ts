@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { t, translated } from '../../language/t.ts';
 import { HOUR } from '../../platform/clock.ts';
-import { useAllowance } from '../../platform/limits/rate-limit.ts';
+import { countUse } from '../../platform/limits/by-network.ts';
+import { defineLimit } from '../../platform/limits/define-limit.ts';
 import { failureSentence, PictureError, type PictureFailure } from '../../platform/pictures/picture-error.ts';
 import { UPLOAD_TTL_MS } from '../../servers/picture-uploads.ts';
 import type { BannerUpload } from '../../servers/profile.ts';
@@ -21,8 +22,15 @@ import { bannerImage, iconImage } from '../shared/profile-parts.ts';
 import { acceptUploads } from '../shared/uploaded-file.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 
-/** How many banners a user may upload. Encoding one banner can take a worker several seconds of CPU time. */
-const UPLOADS = { times: 20, windowMs: HOUR };
+/** Encoding one banner can take a worker several seconds of CPU time. */
+const UPLOADS = defineLimit({
+  key: 'banner',
+  what: 'Uploads of banners',
+  of: 'user',
+  times: 20,
+  windowMs: HOUR,
+  beyond: '429',
+});
 
 const STATUS: Partial<Record<PictureFailure, number>> = { 'too-large': 413, busy: 503, slow: 503 };
 
@@ -41,7 +49,7 @@ export async function bannerForms(
   app.post('/servers/:serverId/profile/banner', OWNER, async (request, reply) => {
     const server = serverOf(request);
     const user = userOf(request);
-    const until = await useAllowance(deps, `banner:${user._id.toHexString()}`, UPLOADS);
+    const until = await countUse(deps, UPLOADS, user._id);
     if (until)
       throw new PageError(
         429,

@@ -6,7 +6,7 @@ import { type DiagnosisRefusal, requestDiagnosis } from '../../delivery/diagnosi
 import { t } from '../../language/t.ts';
 import type { DiagnosisStep } from '../../listeners/outcomes/outcome-definition.ts';
 import type { Ended } from '../../platform/answers.ts';
-import { CHECKS_A_MINUTE } from '../../platform/limits/check-allowance.ts';
+import { CHECKS } from '../../platform/limits/check-allowance.ts';
 import { roleOf } from '../../servers/ownership.ts';
 import type { Server } from '../../servers/server.ts';
 import { type AnswerOf, answerNow } from '../../workflows/answer-now.ts';
@@ -27,7 +27,7 @@ import { serverFrame } from './server-frame.ts';
  * Answers a form with a page that shows the steps of a test vote as they happen.
  *
  * @param saved - a message above the test, if settings were just saved. Saving was already counted as one of the user's
- * `CHECKS_A_MINUTE`, so the test is not counted.
+ * `CHECKS`, so the test is not counted.
  */
 export type RunTest = (request: FastifyRequest, saved?: Html) => Promise<FormAnswer>;
 
@@ -161,7 +161,7 @@ function refusedFor(refusal: DiagnosisRefusal): Refused {
     case 'too-many': {
       const sentence = t(
         'You can send {times} test votes a minute. Changing the listener’s settings and resuming it count too.',
-        { times: CHECKS_A_MINUTE },
+        { times: CHECKS.times },
       );
       return refused(429, sentence, refusal.nextAllowedAt);
     }

@@ -5,7 +5,7 @@ import { defineMessage, t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { makerOf } from '../../servers/api-tokens.ts';
 import { changeRole, leaveServer, removeMember } from '../../servers/end-membership.ts';
-import { inviteMember, openInvitations, withdrawInvitation } from '../../servers/members.ts';
+import { INVITATIONS, inviteMember, openInvitations, withdrawInvitation } from '../../servers/members.ts';
 import { MEMBER_ROLES, type Server } from '../../servers/server.ts';
 import { joinServer } from '../../workflows/join-server.ts';
 import { isByOperator, serverOf, userOf } from '../guard-routes.ts';
@@ -77,7 +77,7 @@ function invitationRoutes(app: FastifyInstance, deps: AppDeps, page: ShowMembers
       const { _id, email } = userOf(request);
       const retryAt = await inviteMember(deps, server, data, { _id, email, address: request.ip });
       return retryAt
-        ? refused(429, t('Too many invitations by you, to this address or from your network.'), retryAt)
+        ? refused(429, t(INVITATIONS.sentence), retryAt)
         : `${pathOf(base, server)}?done=invited`;
     },
   });

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ObjectId, WithId } from 'mongodb';
 import { MOST_FAVOURITES } from '../../favourites/favourite-list.ts';
-import { addFavourite, countFavouriteChange } from '../../favourites/favourites.ts';
+import { addFavourite, FAVOURITE_CHANGES } from '../../favourites/favourites.ts';
 import { t } from '../../language/t.ts';
 import type { Server } from '../../servers/server.ts';
 import { PageError } from '../error-pages.ts';
@@ -11,6 +11,7 @@ import { html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import type { Site } from '../shared/site-settings.ts';
+import { throwIfUsedUp } from '../shared/used-up.ts';
 import type { PublicParts } from './public-parts.ts';
 import type { WantedFavourite } from './wanted-favourite.ts';
 
@@ -56,8 +57,7 @@ export async function addOrThrow(deps: Deps, request: FastifyRequest, serverId: 
 
 /** @throws {PageError} 429 if the user changed the favourites too often */
 export async function countOrThrow(deps: Deps, userId: ObjectId): Promise<void> {
-  const retryAt = await countFavouriteChange(deps, userId);
-  if (retryAt) throw new PageError(429, t('You changed your favourites too often.'), retryAt);
+  await throwIfUsedUp(deps, FAVOURITE_CHANGES, userId);
 }
 
 function askPage({ base }: Site, { name }: WithId<Server>): Page {

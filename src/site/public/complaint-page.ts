@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { t } from '../../language/t.ts';
 import { COMPLAINT_KINDS } from '../../moderation/complaint.ts';
-import { complain, LONGEST_COMPLAINT } from '../../moderation/complaints.ts';
+import { COMPLAINTS, complain, LONGEST_COMPLAINT } from '../../moderation/complaints.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
 import { ANYONE } from '../route-options.ts';
@@ -76,7 +76,7 @@ export function complaintPage(app: FastifyInstance, { deps }: { deps: AppDeps })
       const server = await serverOfForm(deps, request);
       const from = { address: request.ip, userId: request.signedIn?.user._id ?? null };
       const retryAt = await complain(deps, server._id, data, from);
-      if (retryAt) return refused(429, t('Your network has sent too many reports.'), retryAt);
+      if (retryAt) return refused(429, t(COMPLAINTS.sentence), retryAt);
       return `${base}${publicPath(server)}/report?done=sent`;
     },
   });

@@ -1,15 +1,22 @@
 import type { FastifyRequest } from 'fastify';
-import { t } from '../../language/t.ts';
+import { defineMessage } from '../../language/t.ts';
 import { MINUTE } from '../../platform/clock.ts';
-import { byNetwork, takeAll } from '../../platform/limits/by-network.ts';
+import { defineLimit } from '../../platform/limits/define-limit.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
 import { searchListing } from '../../ranking/search-listing.ts';
-import { PageError } from '../error-pages.ts';
 import { refundPage } from '../limited-pages.ts';
+import { throwIfUsedUp } from '../shared/used-up.ts';
 
-/** How many searches a network may make. A search costs far more than a page of the ranking. */
-const SEARCHES = { times: 60, windowMs: MINUTE };
+/** A search costs far more than a page of the ranking. */
+const SEARCHES = defineLimit({
+  key: 'search:address',
+  what: 'Searches',
+  of: 'network',
+  times: 60,
+  windowMs: MINUTE,
+  sentence: defineMessage('Too many searches from your network address.'),
+});
 
 /**
  * Counts a search before its page is made, for all web processes together. A search does not count as a page
@@ -18,8 +25,7 @@ const SEARCHES = { times: 60, windowMs: MINUTE };
  * @throws {PageError} 429, with the time of the next allowed search
  */
 export async function limitSearches(deps: AppDeps, { ip }: FastifyRequest): Promise<void> {
-  const nextAt = await takeAll(deps, byNetwork('search:address', ip, SEARCHES));
-  if (nextAt) throw new PageError(429, t('Too many searches from your network address.'), nextAt);
+  await throwIfUsedUp(deps, SEARCHES, ip);
 }
 
 /**

@@ -4,7 +4,8 @@ import type { FastifyRequest } from 'fastify';
 import type { WithId } from 'mongodb';
 import { statusAt } from '../../history/current-status.ts';
 import { MINUTE } from '../../platform/clock.ts';
-import { byNetwork, takeAll } from '../../platform/limits/by-network.ts';
+import { countUse } from '../../platform/limits/by-network.ts';
+import { defineLimit } from '../../platform/limits/define-limit.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import {
   type CardState,
@@ -21,8 +22,14 @@ import type { Site } from '../shared/site-settings.ts';
 /** A preview card without texts. It is sent until a worker has drawn the server's card. */
 const PLACEHOLDER = readFileSync(new URL('./card-placeholder.png', import.meta.url));
 
-/** How many new drawings a network may cause. Its further requests get the stored drawing or the placeholder. */
-const DRAWINGS = { times: 60, windowMs: MINUTE };
+const DRAWINGS = defineLimit({
+  key: 'cards:address',
+  what: 'New drawings of preview images',
+  of: 'network',
+  times: 60,
+  windowMs: MINUTE,
+  beyond: 'the stored drawing, or a placeholder',
+});
 
 /** The version of the card's design. If you change the design, increment it: then all cards are drawn again. */
 const DRAWING = 2;
@@ -71,7 +78,7 @@ async function keepUpToDate(
     if (card) await noteAsked(deps, server._id, card);
     return;
   }
-  if (await takeAll(deps, byNetwork('cards:address', ip, DRAWINGS))) return;
+  if (await countUse(deps, DRAWINGS, ip)) return;
   // Not awaited: if the process ends before the write, the next request marks the card.
   void orderDrawing(deps, server, key).catch((error: unknown) => log.warn(error, 'a card was not marked'));
 }

@@ -1,15 +1,22 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { t } from '../../language/t.ts';
+import { defineMessage } from '../../language/t.ts';
 import { MINUTE } from '../../platform/clock.ts';
-import { byNetwork, takeAll } from '../../platform/limits/by-network.ts';
+import { defineLimit } from '../../platform/limits/define-limit.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { randomSlug } from '../../ranking/random-server.ts';
-import { PageError } from '../error-pages.ts';
 import { publicPath } from '../shared/server-paths.ts';
+import { throwIfUsedUp } from '../shared/used-up.ts';
 import { rankingPath, rankingQuery } from './ranking-query.ts';
 
-/** How many random servers a network may request. The redirects are not cached, so each costs a query. */
-const DRAWS = { times: 60, windowMs: MINUTE };
+/** The redirects are not cached, so each costs a query. */
+const DRAWS = defineLimit({
+  key: 'random:address',
+  what: 'Random servers',
+  of: 'network',
+  times: 60,
+  windowMs: MINUTE,
+  sentence: defineMessage('Too many random servers from your network address.'),
+});
 
 /**
  * Redirects to a random server that passes the filters of the request; if there is none, to the filtered list.
@@ -23,8 +30,7 @@ export async function sendRandomServer(
 ): Promise<FastifyReply> {
   const { base } = request.server.site;
   reply.header('cache-control', 'no-store');
-  const nextAt = await takeAll(deps, byNetwork('random:address', request.ip, DRAWS));
-  if (nextAt) throw new PageError(429, t('Too many random servers from your network address.'), nextAt);
+  await throwIfUsedUp(deps, DRAWS, request.ip);
   const { filters } = rankingQuery(request);
   const slug = await randomSlug(deps, filters);
   const path = slug ? publicPath({ slug }) : rankingPath({ q: '', filters, sort: 'rank', page: 1 });

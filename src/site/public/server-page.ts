@@ -4,7 +4,13 @@ import { z } from 'zod';
 import { favouriteIds } from '../../favourites/favourites.ts';
 import { t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import { deleteOwnReview, findOwnReview, saveOwnReview, whyNotReview } from '../../reviews/own-review.ts';
+import {
+  deleteOwnReview,
+  findOwnReview,
+  OWN_REVIEWS,
+  saveOwnReview,
+  whyNotReview,
+} from '../../reviews/own-review.ts';
 import { findServer } from '../../servers/listed-servers.ts';
 import { roleOf } from '../../servers/ownership.ts';
 import type { Server } from '../../servers/server.ts';
@@ -100,8 +106,7 @@ export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
       const review = { ...data, rating: Number(data.rating || Number.NaN) };
       const saved = await saveOwnReview(deps, whose, review);
       if ('review' in saved) return back(server, 'review-saved');
-      const sentence = t('You have changed your reviews too often.');
-      return refused(429, sentence, saved.nextAllowedAt);
+      return refused(429, t(OWN_REVIEWS.sentence), saved.nextAllowedAt);
     },
   });
 

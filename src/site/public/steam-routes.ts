@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WithId } from 'mongodb';
+import { TOO_MANY_ATTEMPTS } from '../../accounts/sign-in-limits.ts';
 import { t } from '../../language/t.ts';
 import { MINUTE } from '../../platform/clock.ts';
-import { byNetwork, takeAll } from '../../platform/limits/by-network.ts';
+import { defineLimit } from '../../platform/limits/define-limit.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
 import type { ProvenIds } from '../../votes/identity/proven-id.ts';
@@ -15,10 +16,18 @@ import {
 import { PageError } from '../error-pages.ts';
 import { ANYONE } from '../route-options.ts';
 import { publicPath } from '../shared/server-paths.ts';
+import { throwIfUsedUp } from '../shared/used-up.ts';
 import { serverOfForm, slugOfRequest } from './server-of-path.ts';
 
-/** How many sign-ins through Steam a network may begin, and finish. A whole school may share a network. */
-const SIGN_INS = { times: 30, windowMs: 10 * MINUTE };
+/** A whole school may share a network. */
+const OF_NETWORK = {
+  of: 'network',
+  times: 30,
+  windowMs: 10 * MINUTE,
+  sentence: TOO_MANY_ATTEMPTS,
+} as const;
+const SIGN_INS = defineLimit({ ...OF_NETWORK, key: 'steam-sign-in', what: 'Sign-ins that begin at Steam' });
+const RETURNS = defineLimit({ ...OF_NETWORK, key: 'steam-return', what: 'Returns from Steam' });
 
 /** No HEAD routes: if a link checker sent HEAD, the request would begin a sign-in, or use one up. */
 const OPTIONS = { ...ANYONE, exposeHeadRoute: false } as const;
@@ -42,7 +51,7 @@ export function steamRoutes(app: FastifyInstance, deps: AppDeps, provenIds: Prov
     const server = await steamServer(deps, request);
     // A cached page may show the link to sign in to a browser that has a SteamID. Such a browser needs no sign-in.
     if (provenIds.find(request.headers.cookie)) return redirect(reply, formOf(server));
-    await take(deps, 'steam-sign-in', request);
+    await throwIfUsedUp(deps, SIGN_INS, request.ip);
     const { address, cookie } = signIn.begin(placeOf(request, server), request.headers.cookie);
     return redirect(reply.header('set-cookie', cookie), address);
   });
@@ -57,7 +66,7 @@ export function steamRoutes(app: FastifyInstance, deps: AppDeps, provenIds: Prov
     const place = placeOf(request, server);
     const begun = signIn.check(place, query, request.headers.cookie);
     if ('error' in begun) return refuse(begun);
-    await take(deps, 'steam-return', request);
+    await throwIfUsedUp(deps, RETURNS, request.ip);
     const finished = await signIn.finish(place, query, begun);
     if ('error' in finished) return refuse(finished);
     request.log.info({ event: 'steam.signed_in' });
@@ -76,10 +85,4 @@ async function steamServer(deps: AppDeps, request: FastifyRequest): Promise<With
   if (!offersSteam(deps.config, server))
     throw new PageError(404, t('This server does not ask for a SteamID.'));
   return server;
-}
-
-/** @throws {PageError} 429 when the network has used up the limit */
-async function take(deps: AppDeps, limit: string, { ip }: FastifyRequest): Promise<void> {
-  const retryAt = await takeAll(deps, byNetwork(limit, ip, SIGN_INS));
-  if (retryAt) throw new PageError(429, t('Too many attempts.'), retryAt);
 }

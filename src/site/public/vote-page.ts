@@ -7,9 +7,9 @@ import { requireRightClock } from '../../http/clock-gate.ts';
 import { databaseTimeLeft } from '../../http/database-time.ts';
 import { type Refusal, sendRefusal } from '../../http/http-errors.ts';
 import { requireIndexes } from '../../http/index-gate.ts';
-import { t } from '../../language/t.ts';
-import { SECOND } from '../../platform/clock.ts';
-import { byNetwork, takeAll } from '../../platform/limits/by-network.ts';
+import { defineMessage, t } from '../../language/t.ts';
+import { MINUTE } from '../../platform/clock.ts';
+import { defineLimit } from '../../platform/limits/define-limit.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { serverAbove } from '../../ranking/server-above.ts';
 import type { Server } from '../../servers/server.ts';
@@ -32,6 +32,7 @@ import { formRoute } from '../shared/form-route.ts';
 import { sendPage } from '../shared/layout.ts';
 import { isUnchanged, seenMark, sendUnchanged, stateOf } from '../shared/live.ts';
 import { publicPath } from '../shared/server-paths.ts';
+import { throwIfUsedUp } from '../shared/used-up.ts';
 import { wantsPage } from '../wants-page.ts';
 import { readOtherServers } from './other-servers.ts';
 import type { PublicParts } from './public-parts.ts';
@@ -44,8 +45,17 @@ import { voteReminder } from './vote-reminder.ts';
 import { resultPage, type VoteState } from './vote-result.ts';
 import { accountOf, ownNameOf, voterOf } from './voter.ts';
 
-/** How many challenges a network may request. Each costs a key derivation and a query. A player may need several. */
-const CHALLENGES = { times: 60, windowMs: 60 * SECOND };
+/** Each costs a key derivation and a query. A player may need several. */
+const CHALLENGES = defineLimit({
+  key: 'vote-challenge',
+  what: 'Challenges of the vote form',
+  of: 'network',
+  times: 60,
+  windowMs: MINUTE,
+  sentence: defineMessage(
+    'Too many votes were started from your network. Try again in a minute, or sign in with an account that is older than 7 days.',
+  ),
+});
 
 /** If a name in a link is longer than this, in UTF-16 code units, its end is ignored. */
 const LONGEST_LINKED = 600;
@@ -155,15 +165,7 @@ function challengeRoute(app: FastifyInstance, parts: FormParts): void {
     const server = await serverOfForm(deps, request);
     const { data, typed } = readForm(challengeForm, request);
     if (!data) return sendRefusal(reply, incomplete(typed));
-    const retryAt = await takeAll(deps, byNetwork('vote-challenge', request.ip, CHALLENGES));
-    if (retryAt)
-      throw new PageError(
-        429,
-        t(
-          'Too many votes were started from your network. Try again in a minute, or sign in with an account that is older than 7 days.',
-        ),
-        retryAt,
-      );
+    await throwIfUsedUp(deps, CHALLENGES, request.ip);
     const read = await readPlayerName(deps, server, data.username);
     if ('error' in read) return sendRefusal(reply, wrongName(read.error));
     const provenId = provenIdOf(parts, request, server);

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { t } from '../../language/t.ts';
-import { CHECKS_A_MINUTE, useCheckAllowance } from '../../platform/limits/check-allowance.ts';
+import { CHECKS, useCheckAllowance } from '../../platform/limits/check-allowance.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { userOf } from '../guard-routes.ts';
 import { type Refused, refused } from './form-route.ts';
@@ -15,7 +15,7 @@ export function checkTaker(deps: Pick<AppDeps, 'diagnosisAllowances' | 'clock'>)
     if (!retryAt) return null;
     const sentence = t(
       'Nothing was saved: you can change settings, resume, test and check {times} times a minute in total.',
-      { times: CHECKS_A_MINUTE },
+      { times: CHECKS.times },
     );
     return refused(429, sentence, retryAt);
   };

@@ -4,16 +4,17 @@ import type { Auth } from '../../accounts/auth.ts';
 import { checkCodeOnce, type SessionOfRequest } from '../../accounts/check-second-factor.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { asGivenOut } from '../../accounts/second-factor.ts';
-import { countReAuthentication } from '../../accounts/sign-in-limits.ts';
+import { RE_AUTHENTICATIONS } from '../../accounts/sign-in-limits.ts';
 import type { User } from '../../accounts/user.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { signInHeaders, userOf } from '../guard-routes.ts';
 import { hashingClientOf, refusalCode } from './better-auth-calls.ts';
 import type { Typed } from './form.ts';
-import { type Refused, refused } from './form-route.ts';
+import type { Refused } from './form-route.ts';
 import { type Html, html } from './html.ts';
 import { linkTo, textField } from './parts.ts';
+import { refuseIfUsedUp } from './used-up.ts';
 
 /** The fields of a user without a second factor: the password confirms a sensitive change. */
 const passwordForm = z.object({
@@ -64,8 +65,8 @@ export async function withReAuthentication<T>(
   work: () => Promise<T>,
 ): Promise<{ done: T } | Refused> {
   const { _id, email } = userOf(request);
-  const retryAt = await countReAuthentication(deps, _id);
-  if (retryAt) return refused(429, t('Too many attempts.'), retryAt);
+  const usedUp = await refuseIfUsedUp(deps, RE_AUTHENTICATIONS, _id);
+  if (usedUp) return usedUp;
   try {
     const done = await hashingFor(hashingClientOf(request, email), async () => {
       await auth.api.verifyPassword({ body: { password }, headers: signInHeaders(request) });

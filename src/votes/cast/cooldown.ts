@@ -2,13 +2,21 @@ import type { Collection, Document, ObjectId } from 'mongodb';
 import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
 import { after, type Clock, HOUR } from '../../platform/clock.ts';
 import type { Durability } from '../../platform/durability.ts';
+import { defineLimit } from '../../platform/limits/define-limit.ts';
 import { MAJORITY } from '../../platform/mongo.ts';
 import { usernameKey } from '../username.ts';
 import { isImported, type Vote } from '../vote.ts';
 import { insertedBy } from './insert-vote.ts';
 
 /** A player may vote for a server once in any period of this length. */
-export const COOLDOWN_MS = 24 * HOUR;
+export const COOLDOWN_MS = defineLimit({
+  key: 'vote',
+  what: 'Votes',
+  of: 'player and server',
+  times: 1,
+  windowMs: 24 * HOUR,
+  beyond: '429 `cooldown`',
+}).windowMs;
 
 /** When the cooldown ends. From this moment on (inclusive) the player may vote for the server again. */
 export function nextVoteAt(vote: Pick<Vote, 'votedAt'>): Date {

@@ -1,15 +1,21 @@
 import type { ObjectId } from 'mongodb';
 import { type Clock, MINUTE } from '../../platform/clock.ts';
+import { defineLimit } from '../../platform/limits/define-limit.ts';
 import { createLocalLimit } from '../../platform/limits/local-limit.ts';
-
-/**
- * The cost that calls of one claim key may have in a minute, in each process. A check or a claim costs 1: a busy plugin
- * that checks 500 players every 10 seconds uses 3,000.
- */
-const A_MINUTE = 3_000;
 
 /** The cost of a call that lists votes or voters, because it reads up to 500 votes. */
 export const LIST_COST = 25;
+
+/** A check or a claim counts as 1: a busy plugin that checks 500 players every 10 seconds uses 3,000. */
+export const CLAIM_CALLS = defineLimit({
+  key: 'claim-key',
+  what: `Calls with a claim key; a list (\`object=servers\`) counts as ${LIST_COST}`,
+  of: 'claim key',
+  times: 3_000,
+  windowMs: MINUTE,
+  isOfProcess: true,
+  beyond: '429 `too-many-requests`',
+});
 
 /**
  * Counts a call of a claim key; `cost` is 1 or `LIST_COST`. Returns null when the call is allowed, otherwise when the
@@ -22,6 +28,6 @@ export type ClaimCalls = (key: { _id: ObjectId }, cost?: number) => Date | null;
  * counts in its memory, so that a refused call costs no database write.
  */
 export function createClaimCalls(clock: Clock): ClaimCalls {
-  const limit = createLocalLimit(clock, { times: A_MINUTE, windowMs: MINUTE });
+  const limit = createLocalLimit(clock, CLAIM_CALLS);
   return ({ _id }, cost) => limit(_id.toHexString(), cost);
 }

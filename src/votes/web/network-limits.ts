@@ -1,4 +1,7 @@
+import { DAY } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
+import { defineLimit, timesBySetting } from '../../platform/limits/define-limit.ts';
+import { WIDER_NETWORK_FACTOR } from '../../platform/limits/network-of.ts';
 
 /**
  * How many different players may vote from one network (IPv4 /24, IPv6 /64) on a UTC day. An IPv6 /48 has four times
@@ -13,25 +16,43 @@ export type NetworkLimits = {
   players: number;
 };
 
-/** Enough for a school class on one network, and too few for somebody who votes under many invented names. */
-const MOST_PLAYERS = 30;
+const OF_DAY = { windowMs: DAY, isOfUtcDay: true, beyond: 'their votes are refused' } as const;
+const NETWORK = 'network (IPv4 /24 or IPv6 /64)';
+const WIDER = `an IPv6 /48 has ${WIDER_NETWORK_FACTOR} times as many`;
 
-export function networkLimits({
-  WEB_VOTE_PLAYERS: newPlayers,
-}: Pick<Config, 'WEB_VOTE_PLAYERS'>): NetworkLimits {
+const NEW_PLAYERS = defineLimit({
+  ...OF_DAY,
+  key: 'origins:new-players',
+  what: 'New players on the vote form',
+  of: `server and ${NETWORK}; ${WIDER}`,
+  setting: 'WEB_VOTE_PLAYERS',
+});
+const NEW_PLAYERS_OVER_ALL = defineLimit({
+  ...OF_DAY,
+  key: 'origins:new-players-over-all',
+  what: 'New players on the vote form',
+  of: `${NETWORK}; ${WIDER}`,
+  setting: 'WEB_VOTE_PLAYERS',
+  part: 1.5,
+  beyond: 'their votes are held',
+});
+/** Enough for a school class on one network, and too few for somebody who votes under many invented names. */
+const PLAYERS = defineLimit({
+  ...OF_DAY,
+  key: 'origins:players',
+  what: 'Players on the vote form: new, established and returning ones',
+  of: `server and ${NETWORK}, at least \`WEB_VOTE_PLAYERS\`; ${WIDER}`,
+  times: 30,
+});
+
+export function networkLimits(config: Pick<Config, 'WEB_VOTE_PLAYERS'>): NetworkLimits {
+  const newPlayers = timesBySetting(NEW_PLAYERS, config).times;
   return {
     newPlayers,
-    newPlayersOverAll: Math.ceil(1.5 * newPlayers),
-    players: Math.max(MOST_PLAYERS, newPlayers),
+    newPlayersOverAll: timesBySetting(NEW_PLAYERS_OVER_ALL, config).times,
+    players: Math.max(PLAYERS.times, newPlayers),
   };
 }
-
-/**
- * How many votes one network may cast on a UTC day, over all servers. Further votes are refused, which keeps the stored
- * document small. New players alone, and visitors (new and returning players) together, have lower limits, so that they
- * cannot use up the votes of returning players and accounts.
- */
-export const MOST_VOTES = { new: 300, visitors: 700, all: 1_000 };
 
 /**
  * An IPv6 /48 has this many times `MOST_VOTES`, so that one of its networks cannot use up all of them. The factor is
@@ -39,5 +60,28 @@ export const MOST_VOTES = { new: 300, visitors: 700, all: 1_000 };
  */
 export const MOST_VOTES_FACTOR = 2;
 
-/** For how many servers an established account may vote on a UTC day, so that it cannot use up its network's votes. */
-export const MOST_SERVERS_OF_ACCOUNT = 100;
+/**
+ * How many votes one network may cast on a UTC day, over all servers. Further votes are refused, which keeps the stored
+ * document small. New players alone, and visitors (new and returning players) together, have lower limits, so that they
+ * cannot use up the votes of returning players and accounts.
+ */
+export const MOST_VOTES = {
+  new: votesOfNetwork('new', 'Votes of new players', 300),
+  visitors: votesOfNetwork('visitors', 'Votes of new and returning players', 700),
+  all: votesOfNetwork('all', 'Votes', 1_000),
+};
+
+function votesOfNetwork(key: string, votes: string, times: number): number {
+  const what = `${votes} on the vote form, over all servers`;
+  const of = `${NETWORK}; an IPv6 /48 has ${MOST_VOTES_FACTOR} times as many`;
+  return defineLimit({ ...OF_DAY, key: `origins:votes:${key}`, what, of, times }).times;
+}
+
+/** So that an account cannot use up its network's votes. */
+export const MOST_SERVERS_OF_ACCOUNT = defineLimit({
+  ...OF_DAY,
+  key: 'origins:account',
+  what: 'Servers with a vote on the vote form',
+  of: 'established account',
+  times: 100,
+}).times;

@@ -1,7 +1,12 @@
 import { createHmac } from 'node:crypto';
 import type { EstablishedAccount } from '../../accounts/established.ts';
-import { WIDER_NETWORK_FACTOR } from '../../platform/limits/by-network.ts';
-import { neighbourhoodOf, networkOf, subnetOf, widerNetworkOf } from '../../platform/limits/network-of.ts';
+import {
+  neighbourhoodOf,
+  networkOf,
+  subnetOf,
+  WIDER_NETWORK_FACTOR,
+  widerNetworkOf,
+} from '../../platform/limits/network-of.ts';
 import { derivedKey } from '../../platform/secrets.ts';
 
 type Keys = { config: { SECRET_KEY: string } };

@@ -6,7 +6,7 @@ import { type InferRawDocType, Schema } from 'mongoose';
 import { z } from 'zod';
 import { defineMessage } from '../../language/t.ts';
 import { after, type Clock, MINUTE } from '../../platform/clock.ts';
-import { WIDER_NETWORK_FACTOR } from '../../platform/limits/by-network.ts';
+import { WIDER_NETWORK_FACTOR } from '../../platform/limits/network-of.ts';
 import { isDuplicateKey } from '../../platform/mongo.ts';
 import { derivedKey } from '../../platform/secrets.ts';
 import type { Origin } from './origin-keys.ts';

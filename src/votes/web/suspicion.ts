@@ -1,20 +1,29 @@
 import type { WithId } from 'mongodb';
 import { HOUR } from '../../platform/clock.ts';
-import { type Allowance, useAllowance } from '../../platform/limits/rate-limit.ts';
+import { defineLimit, limitFor } from '../../platform/limits/define-limit.ts';
+import { useAllowance } from '../../platform/limits/rate-limit.ts';
 import type { Server } from '../../servers/server.ts';
 import type { QuarantineCause } from '../exclusions/vote-exclusion.ts';
 import type { NetworkLimits } from './network-limits.ts';
 import { mailDomainKey, neighbourhoodKey, type Voter, widerNetworkKey } from './origin-keys.ts';
 import type { PlayerStatus } from './vote-origin.ts';
 
-/** If more players than this vote for a server for the first time in an hour: the votes of further ones are held. */
-const NEW_PLAYERS_AN_HOUR = 20;
-/** A server may have this many new voters in an hour for each player of its peak, if that is more than 20. */
+/** A server may have this many new voters in an hour for each player of its peak, if that is more than `NEW_PLAYERS`. */
 const NEW_PLAYERS_A_PLAYER = 2;
 /** The most new voters of any server in an hour, because a game server may answer a probe with a false number. */
 const MOST_NEW_PLAYERS_AN_HOUR = 500;
 /** If a server has ever sent a report: at most this many of its players count, because reports can be false. */
 export const MOST_REPORTED_PLAYERS = 50;
+
+/** Parts of it count apart: see `whySuspicious`. */
+const NEW_PLAYERS = defineLimit({
+  key: 'new-web-voters',
+  what: 'Players who vote for the first time on the vote form',
+  of: `server; ${NEW_PLAYERS_A_PLAYER} for each player of its peak if that is more, at most ${MOST_NEW_PLAYERS_AN_HOUR}`,
+  times: 20,
+  windowMs: HOUR,
+  beyond: 'their votes are held',
+});
 
 /** `origin`: the keyed hash of the suspicious network or mail domain; absent if there is none. */
 export type Suspicion = { cause: QuarantineCause; origin?: string; reason: string };
@@ -67,8 +76,7 @@ type Hour = (part: string, size: { players: number } | { share: number }) => Pro
 function hourOf(deps: LimitDeps, { _id }: SuspectVote['server'], budget: number): Hour {
   return async (part, size) => {
     const times = 'players' in size ? size.players : Math.ceil(size.share * budget);
-    const allowance: Allowance = { times, windowMs: HOUR };
-    return (await useAllowance(deps, `new-web-voters:${_id.toHexString()}:${part}`, allowance)) === null;
+    return (await useAllowance(deps, limitFor({ ...NEW_PLAYERS, times }, `${_id}:${part}`))) === null;
   };
 }
 
@@ -113,5 +121,5 @@ export function newPlayersAllowed({
 }: Pick<Server, 'daily' | 'current' | 'lastReport'>): number {
   const peak = Math.max(daily.peakPlayers, current.onlinePlayers);
   const players = lastReport ? Math.min(peak, MOST_REPORTED_PLAYERS) : peak;
-  return Math.min(Math.max(NEW_PLAYERS_AN_HOUR, NEW_PLAYERS_A_PLAYER * players), MOST_NEW_PLAYERS_AN_HOUR);
+  return Math.min(Math.max(NEW_PLAYERS.times, NEW_PLAYERS_A_PLAYER * players), MOST_NEW_PLAYERS_AN_HOUR);
 }

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { MINUTE } from '../../../src/platform/clock.ts';
 import { type Connection, takeConnection } from '../../../src/platform/limits/outgoing-limit.ts';
 import { useAllowances } from '../../../src/platform/limits/rate-limit.ts';
+import { limitOfTest } from '../../support/limits.ts';
 import { stoppedClock } from '../../support/stopped-clock.ts';
 import { testDeps } from '../../support/test-deps.ts';
 
@@ -63,8 +64,7 @@ test('many concurrent processes do not exceed the limit', async () => {
 
 test('several uses are taken at once, as many as are left', async () => {
   const { deps, clock } = await limits();
-  const take = (wanted: number) =>
-    useAllowances({ ...deps, clock }, 'several', { times: 10, windowMs: MINUTE }, wanted);
+  const take = (wanted: number) => useAllowances({ ...deps, clock }, limitOfTest('several', 10), wanted);
   const resetAt = new Date(clock.now().getTime() + MINUTE);
   expect(await take(4)).toEqual({ taken: 4, left: 6, resetAt });
   expect(await take(9)).toEqual({ taken: 6, left: 0, resetAt });
