@@ -3,7 +3,6 @@ import type { FastifyInstance } from 'fastify';
 import { t } from '../../language/t.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
 import { countExport, exportAccount } from '../../workflows/export-account.ts';
-import { userOf } from '../guard-routes.ts';
 import { SIGNED_IN } from '../route-options.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import type { AccountParts } from './account-parts.ts';
@@ -16,8 +15,7 @@ export function exportPages(app: FastifyInstance, { deps }: Pick<AccountParts, '
   formRoute(app, {
     path: '/account/export',
     access: SIGNED_IN,
-    run: async ({ request }) => {
-      const { _id } = userOf(request);
+    run: async ({ request, user: { _id } }) => {
       const retryAt = await countExport(deps, _id);
       if (retryAt) return refused(429, t('You can export your data three times in an hour.'), retryAt);
       const user = await deps.users.findOne({ _id });

@@ -8,7 +8,6 @@ import {
   LONGEST_ANNOUNCEMENT,
   setAnnouncement,
 } from '../../moderation/announcements.ts';
-import { userOf } from '../guard-routes.ts';
 import { OPERATOR } from '../route-options.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute } from '../shared/form-route.ts';
@@ -45,8 +44,8 @@ export function announcementPage(app: FastifyInstance, { deps }: AdminParts): vo
     access: OPERATOR,
     schema: form,
     show: (_request, typed) => page(typed),
-    run: async ({ request, data }) => {
-      await setAnnouncement(deps, data, userOf(request).email);
+    run: async ({ by, data }) => {
+      await setAnnouncement(deps, data, by);
       await cache.reload();
       return `${path}?done=set`;
     },
@@ -55,8 +54,8 @@ export function announcementPage(app: FastifyInstance, { deps }: AdminParts): vo
   formRoute(app, {
     path: '/announcement/clear',
     access: OPERATOR,
-    run: async ({ request }) => {
-      const cleared = await clearAnnouncement(deps, userOf(request).email);
+    run: async ({ by }) => {
+      const cleared = await clearAnnouncement(deps, by);
       await cache.reload();
       return `${path}${cleared ? '?done=cleared' : ''}`;
     },

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { inEnglish } from '../../language/t.ts';
 import { type Block, isEffective } from '../../votes/blocks/block-list.ts';
 import { addBlock, liftBlock, listBlocks } from '../../votes/blocks/change-blocks.ts';
-import { userOf } from '../guard-routes.ts';
 import { OPERATOR } from '../route-options.ts';
 import { fieldText, queryOf, queryText, type Typed } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
@@ -68,9 +67,9 @@ export function blockPages(app: FastifyInstance, { deps }: AdminParts): void {
     access: OPERATOR,
     schema: blockForm,
     show: page,
-    run: async ({ request, data: { endsAt, isWideMeant, ...block } }) => {
+    run: async ({ by, data: { endsAt, isWideMeant, ...block } }) => {
       const wanted = { ...block, endsAt: endsAt ?? undefined, isWideMeant: isWideMeant === 'yes' };
-      await addBlock(deps, wanted, userOf(request).email);
+      await addBlock(deps, wanted, by);
       return `${path}?done=added`;
     },
   });
@@ -78,8 +77,8 @@ export function blockPages(app: FastifyInstance, { deps }: AdminParts): void {
   formRoute(app, {
     path: '/blocks/:blockId/lift',
     access: OPERATOR,
-    run: async ({ request }) => {
-      const block = await liftBlock(deps, idParam(request, 'blockId'), userOf(request).email);
+    run: async ({ request, by }) => {
+      const block = await liftBlock(deps, idParam(request, 'blockId'), by);
       if (!block) return refused(404, 'There is no such block. It may be lifted already.');
       return `${path}?done=lifted`;
     },

@@ -2,7 +2,6 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { inEnglish } from '../../language/t.ts';
 import { addTag, readTags, removeTag, type Tag } from '../../servers/tag-list.ts';
-import { userOf } from '../guard-routes.ts';
 import { OPERATOR } from '../route-options.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
@@ -35,8 +34,8 @@ export function tagPages(app: FastifyInstance, { deps }: AdminParts): void {
     access: OPERATOR,
     schema: z.object({ name: fieldText }),
     show: (_request, typed) => page(typed),
-    run: async ({ request, data }) => {
-      await addTag(deps, data, userOf(request).email);
+    run: async ({ by, data }) => {
+      await addTag(deps, data, by);
       return `${path}?done=added`;
     },
   });
@@ -44,9 +43,9 @@ export function tagPages(app: FastifyInstance, { deps }: AdminParts): void {
   formRoute(app, {
     path: '/tags/:tag/remove',
     access: OPERATOR,
-    run: async ({ request }) => {
+    run: async ({ request, by }) => {
       const { tag } = request.params as { tag: string };
-      const isRemoved = await removeTag(deps, tag, userOf(request).email);
+      const isRemoved = await removeTag(deps, tag, by);
       return isRemoved ? `${path}?done=removed` : refused(404, 'There is no such tag in the list.');
     },
   });

@@ -134,8 +134,8 @@ export function connectPages(app: FastifyInstance, { deps }: DashboardParts): vo
     schema: checkForm,
     show: (request, { values: { block = '', username = '' }, errors }) =>
       page(request, { tested: { block, username, error: errors.username } }),
-    run: async ({ request, data: { username, block } }) => {
-      const { kind } = await checkClaim(deps, { serverId: serverOf(request)._id, username });
+    run: async ({ request, server, data: { username, block } }) => {
+      const { kind } = await checkClaim(deps, { serverId: server._id, username });
       const answer = notice(
         'good',
         html`${t('<bdi>{username}</bdi>: {kind} Nothing was claimed.', { username, kind: t(ANSWERS[kind]) })}`,

@@ -7,9 +7,7 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import { LONGEST_PREFIX, requireProvenId, setPlayerNames } from '../../servers/player-identity.ts';
 import type { Server } from '../../servers/server.ts';
 import { offersSteam } from '../../votes/identity/steam-players.ts';
-import { serverOf, userOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
-import { serverPath } from '../shared/dashboard-paths.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute } from '../shared/form-route.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
@@ -83,9 +81,6 @@ export function identityRoutes(
   deps: AppDeps,
   show: (request: FastifyRequest, typed: Typed) => Promise<Page>,
 ): void {
-  const saved = (request: FastifyRequest) =>
-    `${serverPath(app.site.base, serverOf(request), '/settings')}?done=saved#identity`;
-
   formRoute(app, {
     path: '/servers/:serverId/settings/bedrock-prefix',
     access: OWNER,
@@ -96,10 +91,9 @@ export function identityRoutes(
       offlineMode: z.string().optional(),
     }),
     show,
-    run: async ({ request, data }) => {
-      const { _id } = serverOf(request);
-      await setPlayerNames(deps, _id, data, userOf(request).email);
-      return saved(request);
+    run: async ({ server, by, path, data }) => {
+      await setPlayerNames(deps, server._id, data, by);
+      return `${path('/settings')}?done=saved#identity`;
     },
   });
 
@@ -107,10 +101,9 @@ export function identityRoutes(
     path: '/servers/:serverId/settings/proven-id',
     access: OWNER,
     schema: z.object({ required: z.enum(['yes', 'no']) }),
-    run: async ({ request, data }) => {
-      const { _id } = serverOf(request);
-      await requireProvenId(deps, _id, data.required === 'yes', userOf(request).email);
-      return saved(request);
+    run: async ({ server, by, path, data }) => {
+      await requireProvenId(deps, server._id, data.required === 'yes', by);
+      return `${path('/settings')}?done=saved#identity`;
     },
   });
 }

@@ -14,7 +14,7 @@ import {
 } from '../../servers/profile.ts';
 import type { Server } from '../../servers/server.ts';
 import { readTags, type Tag } from '../../servers/tag-list.ts';
-import { serverOf, userOf } from '../guard-routes.ts';
+import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { allValues, fieldText, type Typed } from '../shared/form.ts';
@@ -91,8 +91,7 @@ export function profilePages(app: FastifyInstance, { deps }: DashboardParts): vo
     access: { ...OWNER, bodyLimit: PROFILE_FORM_LIMIT },
     schema: profileForm,
     show: (request, typed) => page(request, { typed, tags: allValues(request, 'tags') }),
-    run: async ({ request, data, values }) => {
-      const server = serverOf(request);
+    run: async ({ request, server, by, path, data, values }) => {
       const tags = allValues(request, 'tags');
       const { do: action, ...texts } = data;
       const input = { ...texts, tags };
@@ -100,8 +99,8 @@ export function profilePages(app: FastifyInstance, { deps }: DashboardParts): vo
         const preview = await readProfile(deps, input);
         return { page: page(request, { typed: { values, errors: {} }, tags, preview }) };
       }
-      await setProfile(deps, server, input, userOf(request).email);
-      return `${pathOf(server)}?done=saved`;
+      await setProfile(deps, server, input, by);
+      return `${path('/profile')}?done=saved`;
     },
   });
 

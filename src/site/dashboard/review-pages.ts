@@ -6,7 +6,7 @@ import { answerReview, LONGEST_ANSWER, removeAnswer } from '../../reviews/answer
 import { readAnswered } from '../../reviews/read-reviews.ts';
 import type { Review } from '../../reviews/review.ts';
 import type { Server } from '../../servers/server.ts';
-import { serverOf, userOf } from '../guard-routes.ts';
+import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { emptyLine } from '../shared/empty-card.ts';
@@ -70,10 +70,10 @@ export function reviewPages(app: FastifyInstance, { deps }: DashboardParts): voi
     access: OWNER,
     schema: z.object({ answer: fieldText }),
     show: (request, typed) => show(request, { reviewId: idParam(request, 'reviewId'), typed }),
-    run: async ({ request, data: { answer } }) => {
+    run: async ({ request, server, by, data: { answer } }) => {
       const reviewId = idParam(request, 'reviewId');
-      const wanted = { serverId: serverOf(request)._id, reviewId, answer };
-      const isAnswered = await answerReview(deps, wanted, userOf(request).email);
+      const wanted = { serverId: server._id, reviewId, answer };
+      const isAnswered = await answerReview(deps, wanted, by);
       return isAnswered ? back(request, reviewId, 'answered') : noReview();
     },
   });
@@ -81,10 +81,10 @@ export function reviewPages(app: FastifyInstance, { deps }: DashboardParts): voi
   formRoute(app, {
     path: '/servers/:serverId/reviews/:reviewId/remove-answer',
     access: OWNER,
-    run: async ({ request }) => {
+    run: async ({ request, server, by }) => {
       const reviewId = idParam(request, 'reviewId');
-      const answered = { serverId: serverOf(request)._id, reviewId };
-      const isFound = await removeAnswer(deps, answered, userOf(request).email);
+      const answered = { serverId: server._id, reviewId };
+      const isFound = await removeAnswer(deps, answered, by);
       return isFound ? back(request, reviewId, 'answer-removed') : noReview();
     },
   });

@@ -22,7 +22,7 @@ import {
 import type { Server } from '../../servers/server.ts';
 import { makerNames } from '../../servers/token-makers.ts';
 import { vrcFile } from '../../votes/claims/vrc-file.ts';
-import { serverOf, userOf } from '../guard-routes.ts';
+import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { INCOMPLETE, type Typed, UNTOUCHED } from '../shared/form.ts';
@@ -86,12 +86,11 @@ export function tokenPages(app: FastifyInstance, { deps }: DashboardParts): void
   formRoute(app, {
     path: '/servers/:serverId/tokens/:tokenId/revoke',
     access: OWNER,
-    run: async ({ request }) => {
-      const server = serverOf(request);
+    run: async ({ request, server, by, path }) => {
       const tokenId = idParam(request, 'tokenId');
-      const isRevoked = await revokeToken(deps, server._id, tokenId, userOf(request).email);
+      const isRevoked = await revokeToken(deps, server._id, tokenId, by);
       return isRevoked
-        ? `${serverPath(app.site.base, server, '/tokens')}?done=revoked`
+        ? `${path('/tokens')}?done=revoked`
         : refused(404, t('This server has no token with this id.'));
     },
   });
@@ -154,8 +153,7 @@ function issuingRoutes(app: FastifyInstance, deps: AppDeps, page: TokenPage): vo
     access: OWNER,
     schema: issueForm,
     show: (request, typed) => page(request, { typed }),
-    run: ({ request, data }) => {
-      const server = serverOf(request);
+    run: ({ request, server, user, by, data }) => {
       const { name, kind } = data;
       const expiresInMs = LIFETIMES[data.lifetime];
       const scopes = TOKEN_SCOPES.filter((scope) => data[scope]);
@@ -167,12 +165,12 @@ function issuingRoutes(app: FastifyInstance, deps: AppDeps, page: TokenPage): vo
         kind,
         ...(kind === 'api' && scopes.length < TOKEN_SCOPES.length ? { scopes } : {}),
         tokenId: data.newId,
-        maker: makerOf(server, userOf(request)._id),
+        maker: makerOf(server, user._id),
         ...(expiresInMs ? { expiresInMs } : {}),
       };
       return issuing(
         request,
-        () => issueToken(deps, wanted, userOf(request).email),
+        () => issueToken(deps, wanted, by),
         async () => kind,
       );
     },
@@ -183,10 +181,8 @@ function issuingRoutes(app: FastifyInstance, deps: AppDeps, page: TokenPage): vo
     access: OWNER,
     schema: rotateForm,
     show: (request) => page(request),
-    run: ({ request, data }) => {
-      const server = serverOf(request);
-      const { _id: userId, email: by } = userOf(request);
-      const maker = makerOf(server, userId);
+    run: ({ request, server, user, by, data }) => {
+      const maker = makerOf(server, user._id);
       const options = { overlapMs: OVERLAPS[data.overlap], newId: data.newId, maker };
       const tokenId = idParam(request, 'tokenId');
       return issuing(
