@@ -4,10 +4,11 @@ import { inEnglish } from '../../language/t.ts';
 import { addTag, readTags, removeTag, type Tag } from '../../servers/tag-list.ts';
 import { OPERATOR } from '../route-options.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { button, card, confirmed, dataTable, textField } from '../shared/parts.ts';
+import { button, card, confirmed, dataTable } from '../shared/parts.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 
@@ -51,18 +52,15 @@ export function tagPages(app: FastifyInstance, { deps }: AdminParts): void {
   });
 }
 
-function addCard(path: string, { values, errors }: Typed): Html {
+function addCard(path: string, typed: Typed): Html {
   return card({
     title: 'Add a tag',
     body: html`<form method="post" action="${path}" class="filters">
-        ${textField({
-          name: 'name',
+        ${fieldsOf(typed).text('name', {
           label: 'Name',
           hint: 'Up to 30 characters',
           required: true,
           maxlength: 60,
-          value: values.name ?? '',
-          error: errors.name,
         })}
         <button type="submit">Add</button>
       </form>`,

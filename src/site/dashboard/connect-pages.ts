@@ -185,7 +185,7 @@ function connectBody(
 function keyButton(path: string): Html {
   return html`<form method="post" action="${path}/key" class="stack">
     ${newIdField()}
-    ${lifetimeField(undefined, undefined)}
+    ${lifetimeField()}
     <button type="submit" class="quiet">${t('Create a claim key')}</button>
   </form>
   <p class="small soft">${t('The key is shown once, filled in below. You can revoke it under “API access”.')}</p>`;

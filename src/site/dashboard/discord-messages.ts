@@ -8,13 +8,14 @@ import { answerNow } from '../../workflows/answer-now.ts';
 import { OWNER } from '../route-options.ts';
 import { checkTaker } from '../shared/check-allowance.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import { formRoute, type PathOfServer, refused } from '../shared/form-route.ts';
 import { relative, timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { chosenKinds, kindBoxes, kindsForm } from '../shared/kind-boxes.ts';
 import type { Page } from '../shared/layout.ts';
 import { notAnsweredStatus, notAnsweredText } from '../shared/not-answered.ts';
-import { button, card, confirmed, notice, type Tone, textField } from '../shared/parts.ts';
+import { button, card, confirmed, notice, type Tone } from '../shared/parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 
 export const DISCORD_MESSAGES = {
@@ -145,13 +146,12 @@ function failingNotice({ at, reason }: NonNullable<DiscordWebhook['failing']>, n
   );
 }
 
-function addressForm(path: string, webhook: DiscordWebhook | null, { errors }: Typed): Html {
+function addressForm(path: string, webhook: DiscordWebhook | null, typed: Typed): Html {
   const hint = t(
     'In Discord: Edit channel, Integrations, Webhooks, New webhook, Copy webhook URL. For a post of a forum channel, or a thread, add ?thread_id= and its id. It is stored encrypted and not shown again.',
   );
   return html`<form method="post" action="${path}" class="stack">
-      ${textField({
-        name: 'webhook',
+      ${fieldsOf(typed).text('webhook', {
         label: webhook ? t('Address of another webhook') : t('Address of the webhook'),
         hint,
         required: true,
@@ -159,8 +159,6 @@ function addressForm(path: string, webhook: DiscordWebhook | null, { errors }: T
         autocomplete: 'off',
         spellcheck: false,
         placeholder: 'https://discord.com/api/webhooks/…',
-        value: '',
-        error: errors.webhook,
       })}
       <button type="submit" class="${webhook ? 'quiet' : ''}">
         ${webhook ? t('Replace webhook') : t('Save webhook')}

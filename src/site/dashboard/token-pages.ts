@@ -26,11 +26,12 @@ import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { INCOMPLETE, type Typed, UNTOUCHED } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import { type FormAnswer, formRoute, refused } from '../shared/form-route.ts';
 import { type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { card, checkbox, copyable, notice, optionsOf, select, textField } from '../shared/parts.ts';
+import { card, checkbox, copyable, notice, optionsOf } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import type { Site } from '../shared/site-settings.ts';
 import { curlLines } from './curl-lines.ts';
@@ -218,30 +219,24 @@ function scopeFields({ values }: Typed): Html {
 }
 
 function createForm(base: string, server: WithId<Server>, typed: Typed): Html {
-  const { values, errors } = typed;
+  const fields = fieldsOf(typed);
   return html`<form method="post" action="${serverPath(base, server, '/tokens')}" class="stack">
     ${newIdField()}
     <div class="row">
-      ${textField({
-        name: 'name',
+      ${fields.text('name', {
         label: t('Name'),
         hint: t('What the token is for, such as “website”.'),
         required: true,
         maxlength: 120,
-        value: values.name ?? '',
-        error: errors.name,
       })}
-      ${select({
-        name: 'kind',
+      ${fields.select('kind', {
         label: t('For'),
         hint: t(
           'A claim key may only check and claim votes; a delivery token may only fetch votes and report their results.',
         ),
-        value: values.kind,
         options: optionsOf(KIND_TEXTS),
-        error: errors.kind,
       })}
-      ${lifetimeField(values.lifetime, errors.lifetime)}
+      ${lifetimeField(typed)}
     </div>
     ${scopeFields(typed)}
     <button type="submit">${t('Create token')}</button>
