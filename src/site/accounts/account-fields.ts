@@ -1,58 +1,51 @@
 import { PASSWORD_LENGTH } from '../../accounts/auth.ts';
 import { t } from '../../language/t.ts';
 import type { Typed } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import type { Html } from '../shared/html.ts';
-import { textField } from '../shared/parts.ts';
 
 /** The field for an e-mail address. The defaults are for the address with which the user signs in. */
 export function emailField(
-  { values, errors }: Typed,
+  typed: Typed,
   { label = t('E-mail address'), autocomplete = 'username', hint }: EmailOptions = {},
 ): Html {
-  return textField({
-    name: 'email',
+  return fieldsOf(typed).text('email', {
     label,
     type: 'email',
     autocomplete,
     required: true,
     maxlength: 254,
-    value: values.email ?? '',
-    error: errors.email,
     hint,
   });
 }
 
 type EmailOptions = { label?: string; autocomplete?: 'username' | 'email'; hint?: string | undefined };
 
-/** The field for a user's name. */
-export function nameField({ values, errors }: Typed): Html {
-  return textField({
-    name: 'name',
+/** The field for a user's name. `value` is the present one. */
+export function nameField(typed: Typed, value = ''): Html {
+  return fieldsOf(typed).text('name', {
     label: t('Your name'),
     autocomplete: 'name',
     required: true,
     maxlength: 60,
-    value: values.name ?? '',
-    error: errors.name,
+    value,
     hint: t('Shown with your reviews, if you enter no other name there, and with your answers to reviews.'),
   });
 }
 
 /** The field for a new password. `hint` is the text below its label, by default the rule for its length. */
 export function newPasswordField(
-  { errors }: Pick<Typed, 'errors'>,
+  typed: Typed,
   label = t('Password'),
   hint = t('At least {min} characters. Several words work well.', { min: PASSWORD_LENGTH.min }),
 ): Html {
-  return textField({
-    name: 'password',
+  return fieldsOf(typed).secret('password', {
     label,
     type: 'password',
     autocomplete: 'new-password',
     required: true,
     minlength: PASSWORD_LENGTH.min,
     maxlength: PASSWORD_LENGTH.max,
-    error: errors.password,
     hint,
   });
 }

@@ -63,8 +63,7 @@ function changePages(app: FastifyInstance, { deps, auth, devices }: AccountParts
       }),
     secrets: SECRET_FIELDS,
     show: form,
-    run: async ({ request, reply, data }) => {
-      const user = userOf(request);
+    run: async ({ request, reply, user, data }) => {
       const proven = await withReAuthentication(request, { deps, auth }, data, () =>
         change(request, data.email),
       );
@@ -103,8 +102,8 @@ function changePages(app: FastifyInstance, { deps, auth, devices }: AccountParts
   formRoute(app, {
     path: '/account/email/cancel',
     access: SIGNED_IN,
-    run: async ({ request }) => {
-      const change = await findAddressChange(deps, userOf(request)._id);
+    run: async ({ user }) => {
+      const change = await findAddressChange(deps, user._id);
       const isCancelled = change !== null && (await cancelAddressChange(deps, change));
       return `${base}/account${isCancelled ? '?done=email-cancelled' : ''}`;
     },

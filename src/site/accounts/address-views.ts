@@ -44,7 +44,6 @@ type Changing = {
 
 /** The page with the form for a new address. It says what happens after the form was sent. */
 export function changePage({ base, user, hasPassword, sendsMail }: Changing, typed: Typed): Page {
-  const { values, errors } = typed;
   const consequence = sendsMail
     ? t(
         'We send a link to both addresses. The change happens after you have opened both and confirmed, within three days. Your other sessions are then signed out.',
@@ -60,7 +59,7 @@ export function changePage({ base, user, hasPassword, sendsMail }: Changing, typ
       <p>${consequence}</p>
       <form method="post" action="${base}/account/email" class="card stack">
         ${facts([[t('Present address'), user.email]])}
-        ${emailField({ values, errors }, { label: t('New e-mail address'), autocomplete: 'email' })}
+        ${emailField(typed, { label: t('New e-mail address'), autocomplete: 'email' })}
         ${reAuthenticationFields(typed, user)}
         <button type="submit">${t('Change address')}</button>
       </form>

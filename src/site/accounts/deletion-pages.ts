@@ -50,8 +50,7 @@ export function deletionPages(app: FastifyInstance, { deps, auth }: AccountParts
     schema: (request) => proofForm(userOf(request)),
     secrets: SECRET_FIELDS,
     show,
-    run: async ({ request, data }) => {
-      const user = userOf(request);
+    run: async ({ request, user, data }) => {
       const proven = await withReAuthentication(request, { deps, auth }, data, () =>
         requestDeletion(deps, user),
       );
@@ -65,8 +64,7 @@ export function deletionPages(app: FastifyInstance, { deps, auth }: AccountParts
   formRoute(app, {
     path: '/account/delete/cancel',
     access: SIGNED_IN,
-    run: async ({ request }) => {
-      const { _id } = userOf(request);
+    run: async ({ request, user: { _id } }) => {
       const isKept = await cancelDeletion(deps, _id);
       if (isKept) request.log.info({ event: 'account.deletion_cancelled', userId: _id.toHexString() });
       return `${base}/account${isKept ? '?done=kept' : ''}`;

@@ -3,7 +3,6 @@ import type { FastifyInstance } from 'fastify';
 import { t } from '../../language/t.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
 import { EXPORTS, exportAccount } from '../../workflows/export-account.ts';
-import { userOf } from '../guard-routes.ts';
 import { SIGNED_IN } from '../route-options.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { refuseIfUsedUp } from '../shared/used-up.ts';
@@ -17,8 +16,7 @@ export function exportPages(app: FastifyInstance, { deps }: Pick<AccountParts, '
   formRoute(app, {
     path: '/account/export',
     access: SIGNED_IN,
-    run: async ({ request }) => {
-      const { _id } = userOf(request);
+    run: async ({ request, user: { _id } }) => {
       const usedUp = await refuseIfUsedUp(deps, EXPORTS, _id);
       if (usedUp) return usedUp;
       const user = await deps.users.findOne({ _id });

@@ -19,7 +19,7 @@ import { shownText } from '../../platform/text.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { showUser } from '../../workflows/find-users.ts';
 import { PageError } from '../error-pages.ts';
-import { signInHeaders, userOf } from '../guard-routes.ts';
+import { signInHeaders } from '../guard-routes.ts';
 import { SIGNED_IN } from '../route-options.ts';
 import { giveCookies, hashingClientOf, refusalCode } from '../shared/better-auth-calls.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
@@ -85,8 +85,8 @@ function profileForms(app: FastifyInstance, deps: AppDeps, show: ShowAccount): v
     access: SIGNED_IN,
     schema: nameForm,
     show,
-    run: async ({ request, data }) => {
-      await changeOwnAccount(deps, userOf(request)._id, { name: data.name });
+    run: async ({ user, data }) => {
+      await changeOwnAccount(deps, user._id, { name: data.name });
       return `${base}/account?done=name`;
     },
   });
@@ -95,9 +95,9 @@ function profileForms(app: FastifyInstance, deps: AppDeps, show: ShowAccount): v
     path: '/account/mail',
     access: SIGNED_IN,
     schema: kindsForm,
-    run: async ({ request, values }) => {
+    run: async ({ user, values }) => {
       const setting = mailSetting(chosenKinds(values));
-      await changeOwnAccount(deps, userOf(request)._id, setting);
+      await changeOwnAccount(deps, user._id, setting);
       return `${base}/account?done=mail-${setting.wantsMail ? 'on' : 'off'}#notifications`;
     },
   });
@@ -116,8 +116,7 @@ function passwordForms(
     schema: passwordForm,
     secrets: ['current', 'password'],
     show,
-    run: async ({ request, reply, data }) => {
-      const user = userOf(request);
+    run: async ({ request, reply, user, data }) => {
       const userId = user._id.toHexString();
       const own = refuseOwn(data.password, user);
       if (own) return own;
@@ -151,11 +150,10 @@ function siteForms(app: FastifyInstance, deps: AppDeps): void {
   formRoute(app, {
     path: '/account/sites/:siteId/unlink',
     access: SIGNED_IN,
-    run: async ({ request }) => {
+    run: async ({ request, user }) => {
       const { siteId } = request.params as { siteId: string };
       const site = otherSites(deps.config).find(({ id }) => id === siteId);
       if (!site) return refused(404, t('This page does not exist.'));
-      const user = userOf(request);
       if (!(await unlinkSite(deps, user, site))) return refused(409, t('Set a password first.'));
       request.log.info({ event: 'account.site_unlinked', userId: user._id.toHexString(), provider: site.id });
       return `${base}/account?done=unlinked`;
@@ -169,8 +167,8 @@ function sessionForms(app: FastifyInstance, { deps, auth }: Pick<AccountParts, '
   formRoute(app, {
     path: '/account/sessions/end-all',
     access: SIGNED_IN,
-    run: async ({ request, reply }) => {
-      await endSessions(deps, userOf(request)._id);
+    run: async ({ request, reply, user }) => {
+      await endSessions(deps, user._id);
       const { headers } = await auth.api.signOut({ headers: signInHeaders(request), returnHeaders: true });
       giveCookies(reply, headers);
       return `${base}/sign-in?done=signed-out-everywhere`;
@@ -180,8 +178,8 @@ function sessionForms(app: FastifyInstance, { deps, auth }: Pick<AccountParts, '
   formRoute(app, {
     path: '/account/sessions/:sessionId/end',
     access: SIGNED_IN,
-    run: async ({ request }) => {
-      await endSession(deps, userOf(request)._id, idParam(request, 'sessionId'));
+    run: async ({ request, user }) => {
+      await endSession(deps, user._id, idParam(request, 'sessionId'));
       return `${base}/account?done=session`;
     },
   });

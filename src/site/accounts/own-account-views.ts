@@ -9,12 +9,13 @@ import type { SignInSession } from '../../accounts/user.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { wantsMailOf } from '../../notifications/kinds.ts';
 import type { Typed } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import { timeAgo } from '../shared/format.ts';
 import { type Html, html } from '../shared/html.ts';
 import { kindBoxes } from '../shared/kind-boxes.ts';
 import type { Page } from '../shared/layout.ts';
-import { badge, button, card, dataTable, facts, linkTo, textField } from '../shared/parts.ts';
-import { newPasswordField } from './account-fields.ts';
+import { badge, button, card, dataTable, facts, linkTo } from '../shared/parts.ts';
+import { nameField, newPasswordField } from './account-fields.ts';
 import { addressPart } from './address-views.ts';
 import { agentName } from './agent-name.ts';
 import { deletionBanner } from './deletion-views.ts';
@@ -107,25 +108,14 @@ function sitePart(
   return html`<p>${badge('quiet', t('not linked'))} ${how}</p>`;
 }
 
-function namePart({ base, signedIn: { user }, typed: { values, errors } }: Account): Html {
+function namePart({ base, signedIn: { user }, typed }: Account): Html {
   return html`<form method="post" action="${base}/account/name" class="stack">
-      ${textField({
-        name: 'name',
-        label: t('Your name'),
-        autocomplete: 'name',
-        required: true,
-        maxlength: 60,
-        value: values.name ?? user.name,
-        error: errors.name,
-        hint: t(
-          'Shown with your reviews, if you enter no other name there, and with your answers to reviews.',
-        ),
-      })}
+      ${nameField(typed, user.name)}
       <button type="submit" class="quiet">${t('Save name')}</button>
     </form>`;
 }
 
-function passwordPart({ base, hasPassword, sendsMail, typed: { errors } }: Account): Html {
+function passwordPart({ base, hasPassword, sendsMail, typed }: Account): Html {
   if (!hasPassword) {
     return sendsMail
       ? html`<p>${t('You have no password yet. <a>Request a link</a> to set one.', {
@@ -134,16 +124,14 @@ function passwordPart({ base, hasPassword, sendsMail, typed: { errors } }: Accou
       : html`<p>${t('You have no password. Ask the operator of this listing for a link to set one.')}</p>`;
   }
   return html`<form method="post" action="${base}/account/password" class="stack">
-    ${textField({
-      name: 'current',
+    ${fieldsOf(typed).secret('current', {
       label: t('Current password'),
       type: 'password',
       autocomplete: 'current-password',
       required: true,
-      error: errors.current,
     })}
     ${newPasswordField(
-      { errors },
+      typed,
       t('New password'),
       t('At least {min} characters. Your other sessions will be signed out.', { min: PASSWORD_LENGTH.min }),
     )}

@@ -56,8 +56,7 @@ export function ownReviewPages(app: FastifyInstance, { deps }: Pick<AccountParts
   formRoute(app, {
     path: '/account/reviews/:reviewId/delete',
     access: SIGNED_IN,
-    run: async ({ request }) => {
-      const { _id: userId } = userOf(request);
+    run: async ({ request, user: { _id: userId } }) => {
       const own = { _id: idParam(request, 'reviewId'), personId: userId };
       const review = await deps.reviews.findOne(own);
       if (!review) return refused(404, t('You have no such review.'));

@@ -104,7 +104,7 @@ export function passwordPages(app: FastifyInstance, { deps, auth }: AccountParts
   }
 }
 
-function forgotPage(site: Site, { values, errors }: Typed): Page {
+function forgotPage(site: Site, typed: Typed): Page {
   const { base } = site;
   return {
     title: t('Reset your password'),
@@ -112,7 +112,7 @@ function forgotPage(site: Site, { values, errors }: Typed): Page {
     body: html`<h1>${t('Reset your password')}</h1>
       <p>${t('Enter your e-mail address. We will send you a link to set a new password.')}</p>
       <form method="post" action="${base}/forgot-password" class="card stack">
-        ${emailField({ values, errors })}
+        ${emailField(typed)}
         <button type="submit">${t('Send link')}</button>
       </form>
       ${contactLine(site)}

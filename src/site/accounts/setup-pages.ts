@@ -12,10 +12,11 @@ import { signInHeaders } from '../guard-routes.ts';
 import { ANYONE } from '../route-options.ts';
 import { giveCookies, hashingClientOf } from '../shared/better-auth-calls.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import { type FormAnswer, formRoute } from '../shared/form-route.ts';
 import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { copyable, linkTo, notice, textField } from '../shared/parts.ts';
+import { copyable, linkTo, notice } from '../shared/parts.ts';
 import { refuseIfUsedUp } from '../shared/used-up.ts';
 import { emailField, nameField, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
@@ -164,7 +165,7 @@ function inNewSession(request: FastifyRequest, given: Headers): Headers {
   return headers;
 }
 
-function codePage(base: string, { errors }: Typed): Page {
+function codePage(base: string, typed: Typed): Page {
   const who = t(
     'This site has no operator yet. Whoever has a setup link becomes its operator. On the machine of the site, run one of these:',
   );
@@ -178,14 +179,12 @@ function codePage(base: string, { errors }: Typed): Page {
       ${copyable('docker compose exec web node src/cli.ts setup-link', t('Command with Compose'))}
       <p>${t('Open the link that it prints, or paste the link here.')}</p>
       <form method="post" action="${base}/setup" class="card stack" data-setup-code>
-        ${textField({
-          name: 'code',
+        ${fieldsOf(typed).secret('code', {
           label: t('Setup link or its code'),
           autocomplete: 'off',
           autocapitalize: 'none',
           spellcheck: false,
           required: true,
-          error: errors.code,
           hint: t('The code is what follows “token=”. It works once, within an hour.'),
         })}
         <button type="submit">${t('Continue')}</button>

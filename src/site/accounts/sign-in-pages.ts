@@ -16,11 +16,12 @@ import { ANYONE } from '../route-options.ts';
 import { giveCookies, hashingClientOf, refusalCode } from '../shared/better-auth-calls.ts';
 import { withErrorSummary } from '../shared/error-summary.ts';
 import { queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { type Content, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPage } from '../shared/next-path.ts';
-import { linkTo, textField } from '../shared/parts.ts';
+import { linkTo } from '../shared/parts.ts';
 import { refuseIfUsedUp } from '../shared/used-up.ts';
 import { emailField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
@@ -220,7 +221,7 @@ async function headersOfPending(request: FastifyRequest, auth: Auth): Promise<He
 
 type SignIn = { base: string; next: string; purpose: Content; buttons: Content };
 
-function signInPage({ base, next, purpose, buttons }: SignIn, { values, errors }: Typed): Page {
+function signInPage({ base, next, purpose, buttons }: SignIn, typed: Typed): Page {
   return {
     title: t('Sign in'),
     width: 'narrow',
@@ -229,14 +230,12 @@ function signInPage({ base, next, purpose, buttons }: SignIn, { values, errors }
       ${purpose}
       <form method="post" action="${base}/sign-in" class="card stack">
         <input type="hidden" name="next" value="${next}" />
-        ${emailField({ values, errors })}
-        ${textField({
-          name: 'password',
+        ${emailField(typed)}
+        ${fieldsOf(typed).secret('password', {
           label: t('Password'),
           type: 'password',
           autocomplete: 'current-password',
           required: true,
-          error: errors.password,
         })}
         <button type="submit">${t('Sign in')}</button>
         <p><a href="${base}/forgot-password">${t('Forgot your password?')}</a></p>
@@ -248,21 +247,19 @@ function signInPage({ base, next, purpose, buttons }: SignIn, { values, errors }
   };
 }
 
-function codePage(base: string, next: string, { errors }: Typed): Page {
+function codePage(base: string, next: string, typed: Typed): Page {
   return {
     title: t('Two-factor authentication'),
     width: 'narrow',
     body: html`<h1>${t('Two-factor authentication')}</h1>
       <form method="post" action="${base}/sign-in/code" class="card stack">
         <input type="hidden" name="next" value="${next}" />
-        ${textField({
-          name: 'code',
+        ${fieldsOf(typed).secret('code', {
           label: t('Code'),
           autocomplete: 'one-time-code',
           inputmode: 'numeric',
           required: true,
           autofocus: true,
-          error: errors.code,
           hint: t('Six digits from your authenticator app, or one of your backup codes.'),
         })}
         <button type="submit">${t('Continue')}</button>

@@ -79,8 +79,7 @@ function setUpForms(app: FastifyInstance, { deps, auth }: Parts, start: Start): 
     // Without this check, a right code alone would show the backup codes. The other forms also need the password.
     check: (request) => (userOf(request).twoFactorEnabled ? path : null),
     show: (_request, typed) => codePage(path, typed),
-    run: async ({ request, reply, data }) => {
-      const user = userOf(request);
+    run: async ({ request, reply, user, data }) => {
       const usedUp = await refuseIfUsedUp(deps, RE_AUTHENTICATIONS, user._id);
       if (usedUp) return usedUp;
       try {
@@ -118,13 +117,13 @@ function formsWhenOn(app: FastifyInstance, { deps, auth }: Parts, start: Start):
     ...PROOF,
     path: `${PATH}/backup-codes`,
     show: (request, typed) => start(request, typed, 'backup-codes'),
-    run: async ({ request, data }) => {
+    run: async ({ request, user, data }) => {
       const { password } = data;
       const made = await withReAuthentication(request, { deps, auth }, data, () =>
         auth.api.generateBackupCodes({ body: { password }, headers: signInHeaders(request) }),
       );
       if ('errors' in made) return made;
-      await noteAccountChange(deps, userOf(request), 'backup-codes');
+      await noteAccountChange(deps, user, 'backup-codes');
       return { page: backupCodesPage(made.done.backupCodes, `${base}/account`) };
     },
   });
@@ -133,8 +132,7 @@ function formsWhenOn(app: FastifyInstance, { deps, auth }: Parts, start: Start):
     ...PROOF,
     path: `${PATH}/off`,
     show: (request, typed) => start(request, typed, 'off'),
-    run: async ({ request, reply, data }) => {
-      const user = userOf(request);
+    run: async ({ request, reply, user, data }) => {
       const { password } = data;
       const ended = await withReAuthentication(request, { deps, auth }, data, () =>
         auth.api.disableTwoFactor({

@@ -1,13 +1,14 @@
 import { renderSVG } from 'uqr';
 import { t } from '../../language/t.ts';
-import type { Typed } from '../shared/form.ts';
+import { type Typed, UNTOUCHED } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import { type Html, html, raw } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
-import { badge, card, confirmed, copyable, linkTo, notice, textField } from '../shared/parts.ts';
-import { codeField, passwordField } from '../shared/re-authentication.ts';
+import { badge, card, confirmed, copyable, linkTo, notice } from '../shared/parts.ts';
+import { passwordField, reAuthenticationFields } from '../shared/re-authentication.ts';
 
 /** The page while the second factor is off. `isRequired`: the user is an operator and must turn it on. */
-export function offPage(path: string, { errors }: Typed, { isRequired }: { isRequired: boolean }): Page {
+export function offPage(path: string, typed: Typed, { isRequired }: { isRequired: boolean }): Page {
   const required = t(
     'Operators of this listing must use two-factor authentication. Set it up to open the admin area.',
   );
@@ -21,7 +22,7 @@ export function offPage(path: string, { errors }: Typed, { isRequired }: { isReq
       ${isRequired ? notice('attention', required) : ''}
       <p>${needed}</p>
       <form method="post" action="${path}/begin" class="card stack">
-        ${passwordField(errors.password)}
+        ${passwordField(typed)}
         <button type="submit">${t('Set up')}</button>
       </form>`,
   };
@@ -31,8 +32,9 @@ export function offPage(path: string, { errors }: Typed, { isRequired }: { isReq
 export type SentForm = 'backup-codes' | 'off';
 
 /** The page while the second factor is on. `sent` is the form to which the errors belong. */
-export function onPage(path: string, base: string, { errors }: Typed, sent?: SentForm): Page {
-  const errorsIn = (form: SentForm) => (form === sent ? errors : {});
+export function onPage(path: string, base: string, typed: Typed, sent?: SentForm): Page {
+  const proof = (form: SentForm, suffix?: string) =>
+    reAuthenticationFields(form === sent ? typed : UNTOUCHED, { twoFactorEnabled: true }, suffix);
   return {
     title: t('Two-factor authentication'),
     width: 'narrow',
@@ -43,7 +45,7 @@ export function onPage(path: string, base: string, { errors }: Typed, sent?: Sen
           'Each backup code signs you in once if you do not have your phone. New codes replace the old ones.',
         )}</p>
           <form method="post" action="${path}/backup-codes" class="stack">
-            ${reAuthenticationFields('', errorsIn('backup-codes'))}
+            ${proof('backup-codes')}
             <button type="submit" class="quiet">${t('Generate new backup codes')}</button>
           </form>`,
       })}
@@ -56,18 +58,13 @@ export function onPage(path: string, base: string, { errors }: Typed, sent?: Sen
           ),
           isOpen: sent === 'off',
           form: html`<form method="post" action="${path}/off" class="stack">
-            ${reAuthenticationFields('-off', errorsIn('off'))}
+            ${proof('off', '-off')}
             <button type="submit" class="danger">${t('Turn off')}</button>
           </form>`,
         }),
       })}
       <p><a href="${base}/account">${t('Back to your account')}</a></p>`,
   };
-}
-
-/** The fields that confirm a change. The page has two such forms; `suffix` makes the ids of their fields distinct. */
-function reAuthenticationFields(suffix: string, errors: Typed['errors']): Html {
-  return html`${passwordField(errors.password, `password${suffix}`)} ${codeField(`code${suffix}`, errors.code)}`;
 }
 
 /** The new secret and the form for the first code. `skip`: the link for users who want no second factor now. */
@@ -85,7 +82,7 @@ export function setUpPage(path: string, totpUri: string, { skip }: { skip?: stri
       </section>
       <section class="card stack">
         <h2>${t('2. Enter the code from your app')}</h2>
-        ${codePart(path, undefined)}
+        ${codePart(path, UNTOUCHED)}
       </section>
       <p class="soft">${t(
         'The code and the secret are shown only once. Two-factor authentication is on after you enter a correct code.',
@@ -95,25 +92,23 @@ export function setUpPage(path: string, totpUri: string, { skip }: { skip?: stri
 }
 
 /** The page after a wrong first code, with the form for another one. It does not show the secret again. */
-export function codePage(path: string, { errors }: Typed): Page {
+export function codePage(path: string, typed: Typed): Page {
   return {
     title: t('Set up two-factor authentication'),
     width: 'narrow',
     body: html`<h1>${t('Set up two-factor authentication')}</h1>
-      <section class="card stack">${codePart(path, errors.code)}</section>
+      <section class="card stack">${codePart(path, typed)}</section>
       <p>${t('App not set up yet? <a>Start over</a>.', { a: linkTo(path) })}</p>`,
   };
 }
 
-function codePart(path: string, error: string | undefined): Html {
+function codePart(path: string, typed: Typed): Html {
   return html`<form method="post" action="${path}/confirm" class="stack">
-    ${textField({
-      name: 'code',
+    ${fieldsOf(typed).secret('code', {
       label: t('Code'),
       autocomplete: 'one-time-code',
       inputmode: 'numeric',
       required: true,
-      error,
       hint: t('Six digits.'),
     })}
     <button type="submit">${t('Turn on')}</button>

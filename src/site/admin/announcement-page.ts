@@ -8,13 +8,13 @@ import {
   LONGEST_ANNOUNCEMENT,
   setAnnouncement,
 } from '../../moderation/announcements.ts';
-import { userOf } from '../guard-routes.ts';
 import { OPERATOR } from '../route-options.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import { formRoute } from '../shared/form-route.ts';
 import { type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { button, card, select, textArea, textField } from '../shared/parts.ts';
+import { button, card } from '../shared/parts.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { minuteOf, optionalUtcMoment } from './utc-fields.ts';
@@ -45,8 +45,8 @@ export function announcementPage(app: FastifyInstance, { deps }: AdminParts): vo
     access: OPERATOR,
     schema: form,
     show: (_request, typed) => page(typed),
-    run: async ({ request, data }) => {
-      await setAnnouncement(deps, data, userOf(request).email);
+    run: async ({ by, data }) => {
+      await setAnnouncement(deps, data, by);
       await cache.reload();
       return `${path}?done=set`;
     },
@@ -55,8 +55,8 @@ export function announcementPage(app: FastifyInstance, { deps }: AdminParts): vo
   formRoute(app, {
     path: '/announcement/clear',
     access: OPERATOR,
-    run: async ({ request }) => {
-      const cleared = await clearAnnouncement(deps, userOf(request).email);
+    run: async ({ by }) => {
+      const cleared = await clearAnnouncement(deps, by);
       await cache.reload();
       return `${path}${cleared ? '?done=cleared' : ''}`;
     },
@@ -69,36 +69,28 @@ function typedOf(current: Announcement | null): Typed {
   return { values: { text, level, until: until ? minuteOf(until) : '' }, errors: {} };
 }
 
-function formCard(path: string, { values, errors }: Typed, isSet: boolean): Html {
+function formCard(path: string, typed: Typed, isSet: boolean): Html {
+  const fields = fieldsOf(typed);
   return card({
     title: 'Announcement on all pages',
     body: html`<form method="post" action="${path}" class="stack">
-        ${textArea({
-          name: 'text',
+        ${fields.area('text', {
           label: 'Text',
           hint: `Markdown without pictures and tables, up to ${LONGEST_ANNOUNCEMENT} characters.`,
           required: true,
           rows: 5,
-          value: values.text ?? '',
-          error: errors.text,
         })}
-        ${select({
-          name: 'level',
+        ${fields.select('level', {
           label: 'Level',
-          value: values.level,
-          error: errors.level,
           options: [
             ['info', 'Information'],
             ['warning', 'Warning'],
           ],
         })}
-        ${textField({
-          name: 'until',
+        ${fields.text('until', {
           label: 'Shown until',
           hint: 'UTC. Empty: until you remove it.',
           type: 'datetime-local',
-          value: values.until ?? '',
-          error: errors.until,
         })}
         <button type="submit">Show on all pages</button>
       </form>

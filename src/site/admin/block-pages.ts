@@ -3,26 +3,15 @@ import { z } from 'zod';
 import { inEnglish } from '../../language/t.ts';
 import { type Block, isEffective } from '../../votes/blocks/block-list.ts';
 import { addBlock, liftBlock, listBlocks } from '../../votes/blocks/change-blocks.ts';
-import { userOf } from '../guard-routes.ts';
 import { OPERATOR } from '../route-options.ts';
 import { fieldText, queryOf, queryText, type Typed } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { count, time, timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import {
-  badge,
-  button,
-  card,
-  checkbox,
-  confirmed,
-  dataTable,
-  pager,
-  select,
-  textArea,
-  textField,
-} from '../shared/parts.ts';
+import { badge, button, card, checkbox, confirmed, dataTable, pager } from '../shared/parts.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { optionalUtcMoment } from './utc-fields.ts';
@@ -68,9 +57,9 @@ export function blockPages(app: FastifyInstance, { deps }: AdminParts): void {
     access: OPERATOR,
     schema: blockForm,
     show: page,
-    run: async ({ request, data: { endsAt, isWideMeant, ...block } }) => {
+    run: async ({ by, data: { endsAt, isWideMeant, ...block } }) => {
       const wanted = { ...block, endsAt: endsAt ?? undefined, isWideMeant: isWideMeant === 'yes' };
-      await addBlock(deps, wanted, userOf(request).email);
+      await addBlock(deps, wanted, by);
       return `${path}?done=added`;
     },
   });
@@ -78,15 +67,17 @@ export function blockPages(app: FastifyInstance, { deps }: AdminParts): void {
   formRoute(app, {
     path: '/blocks/:blockId/lift',
     access: OPERATOR,
-    run: async ({ request }) => {
-      const block = await liftBlock(deps, idParam(request, 'blockId'), userOf(request).email);
+    run: async ({ request, by }) => {
+      const block = await liftBlock(deps, idParam(request, 'blockId'), by);
       if (!block) return refused(404, 'There is no such block. It may be lifted already.');
       return `${path}?done=lifted`;
     },
   });
 }
 
-function addCard(path: string, { values, errors }: Typed): Html {
+function addCard(path: string, typed: Typed): Html {
+  const fields = fieldsOf(typed);
+  const { errors } = typed;
   return card({
     title: 'Block a name or a network',
     body: html`<p>
@@ -95,43 +86,31 @@ function addCard(path: string, { values, errors }: Typed): Html {
         delivered.
       </p>
       <form method="post" action="${path}" class="stack">
-        ${select({
-          name: 'kind',
+        ${fields.select('kind', {
           label: 'Kind',
-          value: values.kind,
-          error: errors.kind,
           options: [
             ['name', 'Player name'],
             ['network', 'Network'],
           ],
         })}
-        ${textField({
-          name: 'value',
+        ${fields.text('value', {
           label: 'Name or network',
           hint: 'A network such as 203.0.113.0/24 or 2001:db8:1::/48. A home connection has an IPv6 /64 or wider.',
           required: true,
           maxlength: 100,
-          value: values.value ?? '',
-          error: errors.value,
           spellcheck: false,
         })}
-        ${textArea({
-          name: 'reason',
+        ${fields.area('reason', {
           label: 'Internal reason',
           hint: 'For operators only.',
           rows: 2,
           maxlength: 500,
           required: true,
-          value: values.reason ?? '',
-          error: errors.reason,
         })}
-        ${textField({
-          name: 'endsAt',
+        ${fields.text('endsAt', {
           label: 'End (optional)',
           hint: 'UTC. Without it, the block lasts until you lift it.',
           type: 'datetime-local',
-          value: values.endsAt ?? '',
-          error: errors.endsAt,
         })}
         ${
           errors.isWideMeant

@@ -14,7 +14,6 @@ import {
 } from '../../votes/exclusions/request-exclusion.ts';
 import { countRange, type RangeCount } from '../../votes/search-votes.ts';
 import { PageError } from '../error-pages.ts';
-import { userOf } from '../guard-routes.ts';
 import { OPERATOR } from '../route-options.ts';
 import { queryOf, queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
@@ -86,11 +85,11 @@ export function exclusionPages(app: FastifyInstance, { deps }: AdminParts): void
         typed,
       );
     },
-    run: async ({ request, data }) => {
+    run: async ({ by, data }) => {
       const range = await rangeOfForm(data);
       const { id, reason, reasonForOwner } = data;
       const wanted = { ...requestOf(range), reason, reasonForOwner };
-      await requestExclusion(deps, new ObjectId(id), wanted, userOf(request).email);
+      await requestExclusion(deps, new ObjectId(id), wanted, by);
       const shown = queryText({ server: range.server._id.toHexString(), done: 'excluding' });
       return `${adminPath(base, `/votes${shown}`)}#exclusions`;
     },
@@ -112,9 +111,9 @@ export function exclusionPages(app: FastifyInstance, { deps }: AdminParts): void
   formRoute(app, {
     path: '/votes/exclusions/:exclusionId/undo',
     access: OPERATOR,
-    run: async ({ request, values }) => {
+    run: async ({ request, by, values }) => {
       const exclusionId = idParam(request, 'exclusionId');
-      const exclusion = await requestInclusion(deps, exclusionId, userOf(request).email);
+      const exclusion = await requestInclusion(deps, exclusionId, by);
       if (!exclusion) return refused(404, 'This exclusion does not exist.');
       const server = values.list === 'server' ? exclusion.serverId.toHexString() : undefined;
       return `${adminPath(base, `/votes${queryText({ server, done: 'including' })}`)}#exclusions`;
@@ -124,9 +123,9 @@ export function exclusionPages(app: FastifyInstance, { deps }: AdminParts): void
   formRoute(app, {
     path: '/votes/exclusions/:exclusionId/exclude',
     access: OPERATOR,
-    run: async ({ request }) => {
+    run: async ({ request, by }) => {
       const exclusionId = idParam(request, 'exclusionId');
-      const exclusion = await requestQuarantineExclusion(deps, exclusionId, CONFIRMED, userOf(request).email);
+      const exclusion = await requestQuarantineExclusion(deps, exclusionId, CONFIRMED, by);
       if (!exclusion)
         return refused(409, 'There is no such open quarantine. It may have been decided already.');
       return `${adminPath(base, '/votes?done=excluding')}#exclusions`;

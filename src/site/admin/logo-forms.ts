@@ -9,7 +9,6 @@ import { changeSettings, readStoredSettings } from '../../settings/change-settin
 import { GROUPS } from '../../settings/changeable.ts';
 import { storeLogoUpload } from '../../settings/logo-upload.ts';
 import { answerNow } from '../../workflows/answer-now.ts';
-import { userOf } from '../guard-routes.ts';
 import { logoSize } from '../look/logo.ts';
 import { OPERATOR } from '../route-options.ts';
 import { withErrorSummary } from '../shared/error-summary.ts';
@@ -114,11 +113,11 @@ export async function logoForms(
     schema: z.object({ revision: z.string().regex(/^\d{1,9}$/), text: z.string() }),
     show: (_request: FastifyRequest, typed) => page(typed),
     refusalOf: conflict,
-    run: async ({ request, data: { revision, text } }) => {
+    run: async ({ by, data: { revision, text } }) => {
       if (text !== '' && !(await isStored(text)))
         return refused(404, 'This picture is no longer stored. Upload it again.');
       const changes = { LOGO_PICTURE: text === '' ? null : text };
-      await changeSettings(deps, changes, userOf(request).email, Number(revision));
+      await changeSettings(deps, changes, by, Number(revision));
       return `${settingsPath(base)}?done=saved#logo`;
     },
   });

@@ -4,7 +4,6 @@ import type { Config } from '../../platform/config.ts';
 import { LONGEST_PAGE } from '../../platform/stored-values.ts';
 import { changeSettings, readStoredSettings } from '../../settings/change-settings.ts';
 import { GROUPS } from '../../settings/changeable.ts';
-import { userOf } from '../guard-routes.ts';
 import { OPERATOR } from '../route-options.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute } from '../shared/form-route.ts';
@@ -100,10 +99,10 @@ export function ownPagesForms(app: FastifyInstance, { deps }: AdminParts): void 
       fields: { [setting]: 'text' },
       show,
       refusalOf: conflict,
-      run: async ({ request, data }) => {
+      run: async ({ by, data }) => {
         const text = data.text.trim() === '' ? null : data.text.replaceAll('\r\n', '\n');
         const changes = { [setting]: text };
-        const changed = await changeSettings(deps, changes, userOf(request).email, Number(data.revision));
+        const changed = await changeSettings(deps, changes, by, Number(data.revision));
         return `${path}?done=${Object.keys(changed).length > 0 ? 'saved' : 'unchanged'}`;
       },
     });

@@ -8,7 +8,6 @@ import {
 } from '../../votes/exclusions/player-exclusion.ts';
 import { usernameSchema } from '../../votes/username.ts';
 import { PageError } from '../error-pages.ts';
-import { userOf } from '../guard-routes.ts';
 import { OPERATOR } from '../route-options.ts';
 import { queryOf, queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
@@ -66,10 +65,10 @@ export function playerExclusionPages(app: FastifyInstance, { deps }: AdminParts)
       const { data } = exclusionForm.safeParse(typed.values);
       return data ? show(rangeOf(data), new ObjectId(data.id), typed) : null;
     },
-    run: async ({ request, data }) => {
+    run: async ({ by, data }) => {
       const { id, player, server, reason, reasonForOwner } = data;
       const wanted = { ...rangeOf(data), reason, reasonForOwner };
-      const stored = await requestPlayerExclusion(deps, new ObjectId(id), wanted, userOf(request).email);
+      const stored = await requestPlayerExclusion(deps, new ObjectId(id), wanted, by);
       if (stored.length === 0) return refused(400, 'This player has no votes there.');
       return `${adminPath(base, `/votes${queryText({ server, player, done: 'excluding' })}`)}#exclusions`;
     },
@@ -79,8 +78,8 @@ export function playerExclusionPages(app: FastifyInstance, { deps }: AdminParts)
   formRoute(app, {
     path: '/votes/exclusions/players/:groupId/undo',
     access: OPERATOR,
-    run: async ({ request }) => {
-      const undone = await requestGroupInclusion(deps, idParam(request, 'groupId'), userOf(request).email);
+    run: async ({ request, by }) => {
+      const undone = await requestGroupInclusion(deps, idParam(request, 'groupId'), by);
       if (undone.length === 0) return refused(404, 'This exclusion does not exist.');
       return `${adminPath(base, '/votes?done=including')}#exclusions`;
     },

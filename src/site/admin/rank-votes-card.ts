@@ -3,9 +3,10 @@ import { MOST_ALLOWED } from '../../ranking/evidence/allow-votes.ts';
 import type { RankDay } from '../../ranking/evidence/rank-votes.ts';
 import type { Server } from '../../servers/server.ts';
 import type { Typed } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import { count, timeAgo } from '../shared/format.ts';
 import { type Html, html } from '../shared/html.ts';
-import { card, textArea, textField } from '../shared/parts.ts';
+import { card } from '../shared/parts.ts';
 import { rankVotesTables } from '../shared/rank-votes.ts';
 import { adminServerPath } from './admin-frame.ts';
 
@@ -33,7 +34,9 @@ function allowanceText({ votes, reason, by, at }: NonNullable<Server['voteAllowa
   return html`<p>${count(votes)} votes a day need no evidence: “<bdi>${reason}</bdi>” (${who}).</p>`;
 }
 
-function allowForm(to: string, allowed: number, { values, errors }: Typed): Html {
+function allowForm(to: string, allowed: number, typed: Typed): Html {
+  const fields = fieldsOf(typed);
+  const { errors } = typed;
   return html`<details class="confirm" ${errors.votes || errors.allowReason ? 'open' : ''}>
     <summary class="button quiet">Allow votes…</summary>
     <div class="confirm-body">
@@ -43,25 +46,20 @@ function allowForm(to: string, allowed: number, { values, errors }: Typed): Html
         under “Votes and exclusions” instead.
       </p>
       <form method="post" action="${to}" class="stack">
-        ${textField({
-          name: 'votes',
+        ${fields.text('votes', {
           label: 'Votes a day',
           type: 'number',
           min: 0,
           max: MOST_ALLOWED,
           required: true,
-          value: values.votes ?? String(allowed),
-          error: errors.votes,
+          value: String(allowed),
         })}
-        ${textArea({
-          name: 'allowReason',
+        ${fields.area('allowReason', {
           label: 'Internal reason',
           hint: 'For operators only, in the audit log.',
           rows: 2,
           maxlength: 500,
           required: true,
-          value: values.allowReason ?? '',
-          error: errors.allowReason,
         })}
         <button type="submit">Allow</button>
       </form>

@@ -1,6 +1,6 @@
 import type { Typed } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import { type Html, html } from '../shared/html.ts';
-import { textArea } from '../shared/parts.ts';
 
 /** The names of a form's two fields for reasons, and which of them are required. */
 type Reasons = {
@@ -15,18 +15,15 @@ type Reasons = {
 const LONGEST = 500;
 
 /** The fields for the two reasons of a decision: one that the owner or author reads, and one for operators only. */
-export function reasonFields({ typed: { values, errors }, forOwner, internal, of }: Reasons): Html {
+export function reasonFields({ typed, forOwner, internal, of }: Reasons): Html {
   const field = (name: string, label: string, hint: string, required = false) =>
-    textArea({
+    fieldsOf(typed).area(name, {
       id: of ? `${name}-${of}` : name,
-      name,
       label: required ? label : `${label} (optional)`,
       hint,
       rows: 2,
       maxlength: LONGEST,
       required,
-      value: values[name] ?? '',
-      error: errors[name],
     });
   const owner = field(
     forOwner.name,

@@ -6,7 +6,6 @@ import { listReviewsInState } from '../../reviews/read-reviews.ts';
 import { REVIEW_STATES, type ReviewState } from '../../reviews/review.ts';
 import { reviewerOf } from '../../reviews/reviewers.ts';
 import { isId } from '../../servers/slug.ts';
-import { userOf } from '../guard-routes.ts';
 import { OPERATOR } from '../route-options.ts';
 import { emptyLine } from '../shared/empty-card.ts';
 import { allValues, queryOf, queryText } from '../shared/form.ts';
@@ -70,10 +69,9 @@ export function reviewPages(app: FastifyInstance, { deps }: AdminParts): void {
   formRoute(app, {
     path: '/reviews/approve',
     access: OPERATOR,
-    run: async ({ request }) => {
+    run: async ({ request, by }) => {
       const seen = seenReviews(allValues(request, 'review'));
       if (seen.length === 0) return `${adminPath(base, '/reviews')}?done=none-selected`;
-      const by = userOf(request).email;
       const approved = await moderateReviews(deps, seen, 'approved', by, { seenAs: 'pending' });
       const values = { done: 'many', approved: String(approved.length), of: String(seen.length) };
       return `${adminPath(base, '/reviews')}${queryText(values)}`;
@@ -84,13 +82,13 @@ export function reviewPages(app: FastifyInstance, { deps }: AdminParts): void {
     path: '/reviews/:reviewId',
     access: OPERATOR,
     schema: decisionForm,
-    run: async ({ request, data }) => {
+    run: async ({ request, by, data }) => {
       const reviewId = idParam(request, 'reviewId');
       const { state, seenAs, revision, reason, reasonForOwner, list } = data;
       if (state === 'rejected' && !reason?.trim()) return refused(400, 'Enter a reason for the rejection.');
       const given = state === 'rejected' && reason ? { reason, reasonForOwner } : {};
       const seen = { seenAs, revision, ...given };
-      const review = await moderateReview(deps, reviewId, state, userOf(request).email, seen);
+      const review = await moderateReview(deps, reviewId, state, by, seen);
       if (!review) return refused(404, 'This review does not exist.');
       // The redirect goes to the list from which the form was sent.
       const done = review.state === state ? state : 'meanwhile';

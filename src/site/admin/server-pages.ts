@@ -13,7 +13,6 @@ import { findServers } from '../../workflows/find-servers.ts';
 import { removeServer } from '../../workflows/remove-server.ts';
 import { nextOwner, TransferError, transferServer } from '../../workflows/transfer-server.ts';
 import { PageError } from '../error-pages.ts';
-import { userOf } from '../guard-routes.ts';
 import { OPERATOR } from '../route-options.ts';
 import { fieldText, queryOf, queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { type Form, formRoute, type Refused, refused } from '../shared/form-route.ts';
@@ -93,14 +92,14 @@ function oneServerPage(app: FastifyInstance, deps: AppDeps): void {
     name: string,
     { done, act, ...form }: Pick<Form<S>, 'fields' | 'refusalOf'> & Action<S>,
   ) =>
-    formRoute<S>(app, {
+    formRoute<S, 'operator'>(app, {
       ...form,
       path: `/servers/:serverId/${name}`,
       access: OPERATOR,
       show,
-      run: async ({ request, data }) => {
+      run: async ({ request, by, data }) => {
         const server = await serverOf(request);
-        const changed = await act(server, data, userOf(request).email);
+        const changed = await act(server, data, by);
         if (!changed) return refused(409, 'This server was removed.');
         if (typeof changed === 'object' && 'errors' in changed) return changed;
         return `${adminServerPath(base, server)}?done=${typeof done === 'string' ? done : done(data)}`;

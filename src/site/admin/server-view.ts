@@ -18,12 +18,13 @@ import { slugsOf } from '../../servers/server-slugs.ts';
 import { OPEN_WORK } from '../../votes/vote.ts';
 import { DASHBOARD_PARTS, serverPath } from '../shared/dashboard-paths.ts';
 import type { Typed } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import { count, decimal, time, timeAgo } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
 import { listenerBadge } from '../shared/listener-state.ts';
-import { badge, button, card, facts, notice, textField } from '../shared/parts.ts';
+import { badge, button, card, facts, notice } from '../shared/parts.ts';
 import { protocolName } from '../shared/protocols.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
@@ -252,14 +253,11 @@ function transfer({ base, server, typed }: View): Html {
     consequence:
       'The new owner gets full access; the old owner and all members lose it. If the server had an owner, its API tokens and claim keys are revoked: plugins need new ones.',
     to: adminServerPath(base, server, '/transfer'),
-    field: textField({
-      name: 'email',
+    field: fieldsOf(typed).text('email', {
       label: 'E-mail address of the new owner',
       type: 'email',
       required: true,
       maxlength: 254,
-      value: typed.values.email ?? '',
-      error: typed.errors.email,
     }),
     submit: 'Transfer server',
   });
@@ -272,14 +270,11 @@ function removal({ base, server, typed }: View): Html {
     consequence:
       'This cannot be undone. Its tokens stop working, its waiting votes fail, and its id and slug are never used again.',
     to: adminServerPath(base, server, '/remove'),
-    field: textField({
-      name: 'slug',
+    field: fieldsOf(typed).text('slug', {
       label: `Type ${server.slug} to confirm`,
       required: true,
       spellcheck: false,
       autocomplete: 'off',
-      value: typed.values.slug ?? '',
-      error: typed.errors.slug,
     }),
     submit: 'Remove server permanently',
     kind: 'danger',

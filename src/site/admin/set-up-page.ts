@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { SET_UP_STEPS, setStepClosed } from '../../settings/set-up-step.ts';
-import { userOf } from '../guard-routes.ts';
 import { OPERATOR } from '../route-options.ts';
 import { formRoute } from '../shared/form-route.ts';
 import { type Html, html } from '../shared/html.ts';
@@ -42,10 +41,9 @@ export function setUpPage(app: FastifyInstance, { deps }: AdminParts): void {
     path: '/setup',
     access: OPERATOR,
     schema: z.object({ step: z.enum([...SET_UP_STEPS, REST]), is: z.enum(['closed', 'open']) }),
-    run: async ({ request, data: { step, is } }) => {
+    run: async ({ by, data: { step, is } }) => {
       const steps = step === REST ? await openSteps() : [step];
-      for (const one of steps)
-        await setStepClosed(deps, { step: one, isClosed: is === 'closed', by: userOf(request).email });
+      for (const one of steps) await setStepClosed(deps, { step: one, isClosed: is === 'closed', by });
       return path;
     },
   });

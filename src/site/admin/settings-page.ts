@@ -104,10 +104,9 @@ export async function settingsPages(app: FastifyInstance, parts: AdminParts): Pr
       secrets: [...SECRET_FIELDS, ...settingsOf(group).filter(isSealed)] as never[],
       show: (request, typed) => show(request, path, { group, typed }),
       refusalOf: conflict,
-      run: async ({ request, data }) => {
+      run: async ({ request, by, data }) => {
         const { password, code, ...fields } = data as Record<string, string | undefined>;
-        const save = () =>
-          changeSettings(deps, changesOf(group, fields), userOf(request).email, Number(fields.revision));
+        const save = () => changeSettings(deps, changesOf(group, fields), by, Number(fields.revision));
         const done = isGuarded
           ? await withReAuthentication(request, parts, { password: password ?? '', code }, save)
           : { done: await save() };

@@ -2,7 +2,6 @@ import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../platform/config.ts';
 import type { SettingGroup } from '../../settings/changeable.ts';
 import { answerNow, type MailTest, type OpenIdTest } from '../../workflows/answer-now.ts';
-import { userOf } from '../guard-routes.ts';
 import { OPERATOR } from '../route-options.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
@@ -26,8 +25,8 @@ export function settingsTests(app: FastifyInstance, { deps }: AdminParts, show: 
     path: '/settings/test/mail',
     access: OPERATOR,
     show: (request, typed) => show(request, '/mail', { group: 'mail', typed }),
-    run: async ({ request }) => {
-      const ended = await answerNow(deps, 'test-mail', { userId: userOf(request)._id.toHexString() });
+    run: async ({ request, user }) => {
+      const ended = await answerNow(deps, 'test-mail', { userId: user._id.toHexString() });
       if (ended.kind !== 'answered') return refused(notAnsweredStatus(ended), notAnsweredText(ended));
       return { page: show(request, '/mail', { group: 'mail', preview: mailResult(ended.result) }) };
     },

@@ -2,13 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { inEnglish } from '../../language/t.ts';
 import { addTag, readTags, removeTag, type Tag } from '../../servers/tag-list.ts';
-import { userOf } from '../guard-routes.ts';
 import { OPERATOR } from '../route-options.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { button, card, confirmed, dataTable, textField } from '../shared/parts.ts';
+import { button, card, confirmed, dataTable } from '../shared/parts.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 
@@ -35,8 +35,8 @@ export function tagPages(app: FastifyInstance, { deps }: AdminParts): void {
     access: OPERATOR,
     schema: z.object({ name: fieldText }),
     show: (_request, typed) => page(typed),
-    run: async ({ request, data }) => {
-      await addTag(deps, data, userOf(request).email);
+    run: async ({ by, data }) => {
+      await addTag(deps, data, by);
       return `${path}?done=added`;
     },
   });
@@ -44,26 +44,23 @@ export function tagPages(app: FastifyInstance, { deps }: AdminParts): void {
   formRoute(app, {
     path: '/tags/:tag/remove',
     access: OPERATOR,
-    run: async ({ request }) => {
+    run: async ({ request, by }) => {
       const { tag } = request.params as { tag: string };
-      const isRemoved = await removeTag(deps, tag, userOf(request).email);
+      const isRemoved = await removeTag(deps, tag, by);
       return isRemoved ? `${path}?done=removed` : refused(404, 'There is no such tag in the list.');
     },
   });
 }
 
-function addCard(path: string, { values, errors }: Typed): Html {
+function addCard(path: string, typed: Typed): Html {
   return card({
     title: 'Add a tag',
     body: html`<form method="post" action="${path}" class="filters">
-        ${textField({
-          name: 'name',
+        ${fieldsOf(typed).text('name', {
           label: 'Name',
           hint: 'Up to 30 characters',
           required: true,
           maxlength: 60,
-          value: values.name ?? '',
-          error: errors.name,
         })}
         <button type="submit">Add</button>
       </form>`,

@@ -70,12 +70,12 @@ export function undoForms(app: FastifyInstance, parts: AdminParts): void {
     schema: revision.extend({ password: z.string().optional(), code: z.string().optional() }),
     secrets: SECRET_FIELDS,
     show: page,
-    run: async ({ request, data }) => {
+    run: async ({ request, user, by, data }) => {
       const stored = await readStoredSettings(deps);
-      const undo = () => undoSettings(deps, Number(data.revision), userOf(request).email);
+      const undo = () => undoSettings(deps, Number(data.revision), by);
       const isLast = stored?.revision === Number(data.revision);
       if (!isLast) return `${settingsPath(base)}?done=unchanged`;
-      const proof = needsProof(stored) ? proofForm(userOf(request)).safeParse(data) : null;
+      const proof = needsProof(stored) ? proofForm(user).safeParse(data) : null;
       if (proof && !proof.success) {
         const errors = proof.error.issues.map(({ path, message }) => [String(path[0]), message]);
         return { errors: Object.fromEntries(errors) };

@@ -2,9 +2,10 @@ import type { WithId } from 'mongodb';
 import type { AddressChange } from '../../accounts/address/address-change.ts';
 import type { User } from '../../accounts/user.ts';
 import type { Typed } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import { time } from '../shared/format.ts';
 import { type Html, html } from '../shared/html.ts';
-import { confirmed, textArea, textField } from '../shared/parts.ts';
+import { confirmed } from '../shared/parts.ts';
 
 type View = {
   /** The path of the list of users. */
@@ -17,7 +18,8 @@ type View = {
 
 /** The form with which an operator changes a user's address; above it the change that waits for a confirmation. */
 export function addressPart({ users, user, change, sendsMail, typed }: View): Html {
-  const { values, errors } = typed;
+  const fields = fieldsOf(typed);
+  const { errors } = typed;
   const consequence = sendsMail
     ? 'For a user who cannot read mails to the present address. The new address gets a link to confirm the change, the present one a link to cancel it. The user is signed out of all sessions; the password and two-factor authentication stay.'
     : 'Changes the address at once and signs the user out of all sessions. The password and two-factor authentication stay.';
@@ -28,24 +30,18 @@ export function addressPart({ users, user, change, sendsMail, typed }: View): Ht
       consequence: html`${consequence} Make sure that the request comes from the user.`,
       isOpen: Boolean(errors.email || errors.emailReason),
       form: html`<form method="post" action="${users}/${user._id.toHexString()}/email" class="stack">
-        ${textField({
-          name: 'email',
+        ${fields.text('email', {
           label: 'New e-mail address',
           type: 'email',
           required: true,
           maxlength: 254,
-          value: values.email ?? '',
-          error: errors.email,
         })}
-        ${textArea({
-          name: 'emailReason',
+        ${fields.area('emailReason', {
           label: 'Internal reason',
           hint: 'For operators only, in the audit log.',
           rows: 2,
           maxlength: 500,
           required: true,
-          value: values.emailReason ?? '',
-          error: errors.emailReason,
         })}
         <button class="danger" type="submit">Change address</button>
       </form>`,

@@ -43,8 +43,7 @@ export function addServerPages(app: FastifyInstance, { deps }: DashboardParts): 
     show: (_request, typed) => newServerPage(base, typed, typed.values.draft),
     refusalOf: (error) =>
       error instanceof TooManyDraftsError ? tooManyDrafts() : namingContact(app.site, error),
-    run: async ({ request, data: { draft: draftId, ...settings } }) => {
-      const user = userOf(request);
+    run: async ({ user, data: { draft: draftId, ...settings } }) => {
       const draft = await saveDraft(deps, user._id, settings, draftId);
       if (!draft) return noDraft();
       // Check the ownership at once: if the owner corrected the draft, the code may already be in place.

@@ -43,8 +43,6 @@ export async function bannerForms(
 ): Promise<void> {
   const { base } = app.site;
   const uploadedFile = await acceptUploads(app);
-  const back = (request: FastifyRequest, done: string) =>
-    `${serverPath(base, serverOf(request), '/profile')}?done=${done}#banner`;
 
   app.post('/servers/:serverId/profile/banner', OWNER, async (request, reply) => {
     const server = serverOf(request);
@@ -65,15 +63,15 @@ export async function bannerForms(
       const page = await withErrorSummary(await show(request, sentence), { banner: sentence });
       return sendPage(request, reply, page, STATUS[error.code] ?? 400);
     }
-    return reply.redirect(back(request, 'banner'), 303);
+    return reply.redirect(`${serverPath(base, server, '/profile')}?done=banner#banner`, 303);
   });
 
   formRoute(app, {
     path: '/servers/:serverId/profile/banner/remove',
     access: OWNER,
-    run: async ({ request }) => {
-      await removeBanner(deps, serverOf(request), userOf(request).email);
-      return back(request, 'banner-removed');
+    run: async ({ server, by, path }) => {
+      await removeBanner(deps, server, by);
+      return `${path('/profile')}?done=banner-removed#banner`;
     },
   });
 }

@@ -134,8 +134,8 @@ export function connectPages(app: FastifyInstance, { deps }: DashboardParts): vo
     schema: checkForm,
     show: (request, { values: { block = '', username = '' }, errors }) =>
       page(request, { tested: { block, username, error: errors.username } }),
-    run: async ({ request, data: { username, block } }) => {
-      const { kind } = await checkClaim(deps, { serverId: serverOf(request)._id, username });
+    run: async ({ request, server, data: { username, block } }) => {
+      const { kind } = await checkClaim(deps, { serverId: server._id, username });
       const answer = notice(
         'good',
         html`${t('<bdi>{username}</bdi>: {kind} Nothing was claimed.', { username, kind: t(ANSWERS[kind]) })}`,
@@ -185,7 +185,7 @@ function connectBody(
 function keyButton(path: string): Html {
   return html`<form method="post" action="${path}/key" class="stack">
     ${newIdField()}
-    ${lifetimeField(undefined, undefined)}
+    ${lifetimeField()}
     <button type="submit" class="quiet">${t('Create a claim key')}</button>
   </form>
   <p class="small soft">${t('The key is shown once, filled in below. You can revoke it under “API access”.')}</p>`;

@@ -5,18 +5,17 @@ import { type DiscordWebhook, OFF_ADVICE, OFF_TEXTS } from '../../notifications/
 import type { WebhookTest } from '../../notifications/discord/test-webhook.ts';
 import { chooseKinds, removeWebhook, setWebhook } from '../../notifications/discord/webhooks.ts';
 import { answerNow } from '../../workflows/answer-now.ts';
-import { serverOf, userOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { checkTaker } from '../shared/check-allowance.ts';
-import { serverPath } from '../shared/dashboard-paths.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
-import { formRoute, refused } from '../shared/form-route.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
+import { formRoute, type PathOfServer, refused } from '../shared/form-route.ts';
 import { relative, timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { chosenKinds, kindBoxes, kindsForm } from '../shared/kind-boxes.ts';
 import type { Page } from '../shared/layout.ts';
 import { notAnsweredStatus, notAnsweredText } from '../shared/not-answered.ts';
-import { button, card, confirmed, notice, type Tone, textField } from '../shared/parts.ts';
+import { button, card, confirmed, notice, type Tone } from '../shared/parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 
 export const DISCORD_MESSAGES = {
@@ -33,8 +32,8 @@ type DiscordPage = (request: FastifyRequest, showing: DiscordShowing) => Promise
 /** The forms for a server's Discord messages. They are on the server's settings page. */
 export function discordRoutes(app: FastifyInstance, { deps }: DashboardParts, page: DiscordPage): void {
   const path = '/servers/:serverId/settings/discord';
-  const back = (request: FastifyRequest, done: keyof typeof DISCORD_MESSAGES) =>
-    `${serverPath(app.site.base, serverOf(request), '/settings')}?done=${done}#discord`;
+  const back = (to: PathOfServer, done: keyof typeof DISCORD_MESSAGES) =>
+    `${to('/settings')}?done=${done}#discord`;
 
   formRoute(app, {
     path,
@@ -42,9 +41,9 @@ export function discordRoutes(app: FastifyInstance, { deps }: DashboardParts, pa
     schema: z.object({ webhook: fieldText }),
     secrets: ['webhook'],
     show: (request, typed) => page(request, { typed }),
-    run: async ({ request, data }) => {
-      await setWebhook(deps, serverOf(request)._id, data.webhook, userOf(request).email);
-      return back(request, 'discord-set');
+    run: async ({ server, by, path: to, data }) => {
+      await setWebhook(deps, server._id, data.webhook, by);
+      return back(to, 'discord-set');
     },
   });
 
@@ -52,19 +51,18 @@ export function discordRoutes(app: FastifyInstance, { deps }: DashboardParts, pa
     path: `${path}/kinds`,
     access: OWNER,
     schema: kindsForm,
-    run: async ({ request, values }) => {
-      const { _id } = serverOf(request);
-      const isSet = await chooseKinds(deps, _id, chosenKinds(values), userOf(request).email);
-      return isSet ? back(request, 'discord-kinds') : refused(404, t('This server has no Discord webhook.'));
+    run: async ({ server, by, path: to, values }) => {
+      const isSet = await chooseKinds(deps, server._id, chosenKinds(values), by);
+      return isSet ? back(to, 'discord-kinds') : refused(404, t('This server has no Discord webhook.'));
     },
   });
 
   formRoute(app, {
     path: `${path}/remove`,
     access: OWNER,
-    run: async ({ request }) => {
-      await removeWebhook(deps, serverOf(request)._id, userOf(request).email);
-      return back(request, 'discord-removed');
+    run: async ({ server, by, path: to }) => {
+      await removeWebhook(deps, server._id, by);
+      return back(to, 'discord-removed');
     },
   });
 
@@ -73,8 +71,8 @@ export function discordRoutes(app: FastifyInstance, { deps }: DashboardParts, pa
     access: OWNER,
     check: checkTaker(deps),
     show: (request) => page(request, {}),
-    run: async ({ request }) => {
-      const ids = { serverId: serverOf(request)._id.toHexString() };
+    run: async ({ request, server }) => {
+      const ids = { serverId: server._id.toHexString() };
       const ended = await answerNow(deps, 'test-discord', ids);
       if (ended.kind !== 'answered') return refused(notAnsweredStatus(ended), notAnsweredText(ended));
       return { page: page(request, { message: notice(...testText(ended.result)) }) };
@@ -148,13 +146,12 @@ function failingNotice({ at, reason }: NonNullable<DiscordWebhook['failing']>, n
   );
 }
 
-function addressForm(path: string, webhook: DiscordWebhook | null, { errors }: Typed): Html {
+function addressForm(path: string, webhook: DiscordWebhook | null, typed: Typed): Html {
   const hint = t(
     'In Discord: Edit channel, Integrations, Webhooks, New webhook, Copy webhook URL. For a post of a forum channel, or a thread, add ?thread_id= and its id. It is stored encrypted and not shown again.',
   );
   return html`<form method="post" action="${path}" class="stack">
-      ${textField({
-        name: 'webhook',
+      ${fieldsOf(typed).text('webhook', {
         label: webhook ? t('Address of another webhook') : t('Address of the webhook'),
         hint,
         required: true,
@@ -162,8 +159,6 @@ function addressForm(path: string, webhook: DiscordWebhook | null, { errors }: T
         autocomplete: 'off',
         spellcheck: false,
         placeholder: 'https://discord.com/api/webhooks/…',
-        value: '',
-        error: errors.webhook,
       })}
       <button type="submit" class="${webhook ? 'quiet' : ''}">
         ${webhook ? t('Replace webhook') : t('Save webhook')}

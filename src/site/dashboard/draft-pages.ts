@@ -45,9 +45,9 @@ export function draftPages(app: FastifyInstance, { deps }: DashboardParts): void
     path: '/drafts/:draftId/check',
     access: SIGNED_IN,
     show: page,
-    run: ({ request }) => {
+    run: ({ request, user }) => {
       const draftId = draftIdOf(request);
-      const proving = proveDraftNow(deps, userOf(request), draftId);
+      const proving = proveDraftNow(deps, user, draftId);
       return afterProving(app.site, proving, draftPath(base, draftId));
     },
   });
@@ -55,8 +55,8 @@ export function draftPages(app: FastifyInstance, { deps }: DashboardParts): void
   formRoute(app, {
     path: '/drafts/:draftId/discard',
     access: SIGNED_IN,
-    run: async ({ request }) => {
-      await discardDraft(deps, userOf(request)._id, draftIdOf(request));
+    run: async ({ request, user }) => {
+      await discardDraft(deps, user._id, draftIdOf(request));
       return `${base}/dashboard?done=discarded`;
     },
   });

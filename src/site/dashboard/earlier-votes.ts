@@ -2,9 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { type EarlierVotes, sendEarlierVotes } from '../../delivery/earlier-votes.ts';
 import { t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import { serverOf, userOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
-import { serverPath } from '../shared/dashboard-paths.ts';
 import { formRoute } from '../shared/form-route.ts';
 import { type Html, html } from '../shared/html.ts';
 import { button } from '../shared/parts.ts';
@@ -33,12 +31,11 @@ export function earlierVotesRoute(app: FastifyInstance, deps: AppDeps): void {
   formRoute(app, {
     path: '/servers/:serverId/listener/send-earlier',
     access: OWNER,
-    run: async ({ request }) => {
-      const { _id: byId, email: by } = userOf(request);
-      const sent = await sendEarlierVotes(deps, serverOf(request)._id, { by, byId });
+    run: async ({ server, user, by, path }) => {
+      const sent = await sendEarlierVotes(deps, server._id, { by, byId: user._id });
       if (!sent) return noListener();
       const done = sent.resent > 0 ? 'sent-earlier' : 'none-earlier';
-      return `${serverPath(app.site.base, serverOf(request), '/listener')}?done=${done}`;
+      return `${path('/listener')}?done=${done}`;
     },
   });
 }

@@ -7,14 +7,13 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import { LONGEST_PREFIX, requireProvenId, setPlayerNames } from '../../servers/player-identity.ts';
 import type { Server } from '../../servers/server.ts';
 import { offersSteam } from '../../votes/identity/steam-players.ts';
-import { serverOf, userOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
-import { serverPath } from '../shared/dashboard-paths.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import { formRoute } from '../shared/form-route.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
-import { button, card, checkbox, textField } from '../shared/parts.ts';
+import { button, card, checkbox } from '../shared/parts.ts';
 
 /** The card with the settings about players' names. Empty if there are none for the server's game. */
 export function identityCard(
@@ -41,7 +40,8 @@ function steamCard(to: string, { provenIdOnly }: Server): Html {
   });
 }
 
-function bedrockCard(to: string, server: Server, { values, errors }: Typed): Html {
+function bedrockCard(to: string, server: Server, typed: Typed): Html {
+  const { values } = typed;
   const about = t(
     'The vote form takes names of Minecraft: Java Edition, and names of Bedrock Edition as Floodgate makes them. Votes of the API take every name.',
   );
@@ -56,14 +56,12 @@ function bedrockCard(to: string, server: Server, { values, errors }: Typed): Htm
     title: t('Names of players'),
     body: html`<p>${about}</p>
       <form method="post" action="${to}" class="stack">
-        ${textField({
-          name: 'bedrockPrefix',
+        ${fieldsOf(typed).text('bedrockPrefix', {
           label: t('What names of Bedrock Edition begin with'),
           hint: t(
             'The username-prefix of Floodgate. Leave it empty if only players of Java Edition can join.',
           ),
-          value: values.bedrockPrefix ?? server.bedrockPrefix ?? BEDROCK_PREFIX,
-          error: errors.bedrockPrefix,
+          value: server.bedrockPrefix ?? BEDROCK_PREFIX,
           maxlength: 4 * LONGEST_PREFIX,
           autocomplete: 'off',
           autocapitalize: 'none',
@@ -83,9 +81,6 @@ export function identityRoutes(
   deps: AppDeps,
   show: (request: FastifyRequest, typed: Typed) => Promise<Page>,
 ): void {
-  const saved = (request: FastifyRequest) =>
-    `${serverPath(app.site.base, serverOf(request), '/settings')}?done=saved#identity`;
-
   formRoute(app, {
     path: '/servers/:serverId/settings/bedrock-prefix',
     access: OWNER,
@@ -96,10 +91,9 @@ export function identityRoutes(
       offlineMode: z.string().optional(),
     }),
     show,
-    run: async ({ request, data }) => {
-      const { _id } = serverOf(request);
-      await setPlayerNames(deps, _id, data, userOf(request).email);
-      return saved(request);
+    run: async ({ server, by, path, data }) => {
+      await setPlayerNames(deps, server._id, data, by);
+      return `${path('/settings')}?done=saved#identity`;
     },
   });
 
@@ -107,10 +101,9 @@ export function identityRoutes(
     path: '/servers/:serverId/settings/proven-id',
     access: OWNER,
     schema: z.object({ required: z.enum(['yes', 'no']) }),
-    run: async ({ request, data }) => {
-      const { _id } = serverOf(request);
-      await requireProvenId(deps, _id, data.required === 'yes', userOf(request).email);
-      return saved(request);
+    run: async ({ server, by, path, data }) => {
+      await requireProvenId(deps, server._id, data.required === 'yes', by);
+      return `${path('/settings')}?done=saved#identity`;
     },
   });
 }

@@ -3,9 +3,10 @@ import { AN_OPERATOR } from '../../servers/actor-names.ts';
 import type { invitationsOf, openInvitations } from '../../servers/members.ts';
 import type { MemberRole } from '../../servers/server.ts';
 import type { Typed } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import { timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { button, card, dataTable, optionsOf, select, textField } from '../shared/parts.ts';
+import { button, card, dataTable, optionsOf } from '../shared/parts.ts';
 import { ROLE_TEXTS } from './members-card.ts';
 
 const ROLE_OPTIONS: [MemberRole, Text][] = [
@@ -46,17 +47,15 @@ export function inviteCard({ path, open, isMailed, typed, now }: Shown): Html {
   });
 }
 
-function inviteForm(path: string, isMailed: boolean, { values, errors }: Typed): Html {
+function inviteForm(path: string, isMailed: boolean, typed: Typed): Html {
+  const fields = fieldsOf(typed);
   return html`<form method="post" action="${path}" class="stack">
     <div class="row">
-      ${textField({
-        name: 'email',
+      ${fields.text('email', {
         label: t('E-mail address'),
         type: 'email',
         required: true,
         maxlength: 254,
-        value: values.email ?? '',
-        error: errors.email,
         hint: isMailed
           ? t(
               'We mail the address. Whoever signs in with it, confirmed, finds the invitation under “Your servers”.',
@@ -65,12 +64,10 @@ function inviteForm(path: string, isMailed: boolean, { values, errors }: Typed):
               'This listing sends no mail: tell the person to sign in. An operator must have confirmed the address.',
             ),
       })}
-      ${select({
-        name: 'role',
+      ${fields.select('role', {
         label: t('Role'),
-        value: values.role ?? 'read',
+        value: 'read',
         options: optionsOf(ROLE_OPTIONS),
-        error: errors.role,
       })}
     </div>
     <button type="submit">${t('Invite')}</button>

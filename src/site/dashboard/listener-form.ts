@@ -4,9 +4,10 @@ import { t } from '../../language/t.ts';
 import { MAX_SENDINGS } from '../../listeners/delivery-limits.ts';
 import type { Protocol } from '../../listeners/listener.ts';
 import type { Typed } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import { counted } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { checkbox, PORT_LENGTH, select, textArea, textField } from '../shared/parts.ts';
+import { checkbox, PORT_LENGTH } from '../shared/parts.ts';
 import { protocolChoices } from '../shared/protocols.ts';
 import { rewardsField } from './rewards.ts';
 
@@ -50,15 +51,13 @@ export function listenerForm(form: Form): Html {
  * The field for how often a vote is sent if no answer comes. If it is sent several times, the player may be rewarded
  * twice. If it is sent once, the vote may be lost.
  */
-function maxSendingsField({ protocol, listener, typed: { values, errors } }: Form): Html {
+function maxSendingsField({ protocol, listener, typed }: Form): Html {
   const twice = t('The vote may have arrived anyway. Most plugins then reward the player again.');
   const once = t('With “once”, it is not sent again after a server error (HTTP 5xx or 408) either.');
-  return select({
-    name: 'maxSendings',
+  return fieldsOf(typed).select('maxSendings', {
     label: t('When no answer comes, send a vote'),
     hint: protocol === 'http' ? `${twice} ${once}` : twice,
-    value: values.maxSendings ?? String(listener?.maxSendings ?? MAX_SENDINGS),
-    error: errors.maxSendings,
+    value: String(listener?.maxSendings ?? MAX_SENDINGS),
     options: [
       ['1', t('once')],
       ['2', t('up to twice')],
@@ -88,11 +87,10 @@ function keepField({ listener, unconfirmed, typed: { values } }: Form): Content 
   });
 }
 
-function urlField({ listener, typed: { values, errors } }: Form): Content {
+function urlField({ listener, typed }: Form): Content {
   const isSet = listener?.protocol === 'http';
   return [
-    textField({
-      name: 'url',
+    fieldsOf(typed).text('url', {
       label: 'URL',
       type: 'url',
       hint: t(
@@ -102,8 +100,7 @@ function urlField({ listener, typed: { values, errors } }: Form): Content {
       maxlength: 2_048,
       autocomplete: 'off',
       placeholder: 'https://example.org/votes',
-      value: values.url ?? listener?.url ?? '',
-      error: errors.url,
+      value: listener?.url ?? '',
     }),
     html`<p class="soft">
       ${isSet ? t('The signing secret does not change.') : t('We create a signing secret and show it once.')}
@@ -113,12 +110,11 @@ function urlField({ listener, typed: { values, errors } }: Form): Content {
 
 function votifierFields(form: Form): Content {
   const { protocol, listener, typed } = form;
-  const { values, errors } = typed;
+  const fields = fieldsOf(typed);
   const set = listener && listener.protocol !== 'http' && listener.protocol !== 'fetch' ? listener : null;
   return [
     html`<div class="row">
-      ${textField({
-        name: 'host',
+      ${fields.text('host', {
         label: t('Host'),
         hint: t('Host name or IP address, without a port.'),
         required: true,
@@ -126,19 +122,16 @@ function votifierFields(form: Form): Content {
         autocomplete: 'off',
         spellcheck: false,
         placeholder: 'play.example.org',
-        value: values.host ?? set?.host ?? '',
-        error: errors.host,
+        value: set?.host ?? '',
       })}
-      ${textField({
-        name: 'port',
+      ${fields.text('port', {
         label: t('Port'),
         hint: t('The port of the vote plugin, not of the game.'),
         required: true,
         inputmode: 'numeric',
         maxlength: PORT_LENGTH,
         autocomplete: 'off',
-        value: values.port ?? String(set?.port ?? 8_192),
-        error: errors.port,
+        value: String(set?.port ?? 8_192),
       })}
     </div>`,
     secretField(form, listener?.protocol === protocol),
@@ -154,9 +147,8 @@ function fetchFields(form: Form): Content {
   return [html`<p class="soft">${about}</p>`, serviceNameField(form)];
 }
 
-function serviceNameField({ listener, serviceName, typed: { values, errors } }: Form): Html {
-  return textField({
-    name: 'serviceName',
+function serviceNameField({ listener, serviceName, typed }: Form): Html {
+  return fieldsOf(typed).text('serviceName', {
     label: t('Service name'),
     hint: t(
       'The name of this listing in your plugin. Change it only if the plugin or its rewards use another name.',
@@ -164,8 +156,7 @@ function serviceNameField({ listener, serviceName, typed: { values, errors } }: 
     required: true,
     maxlength: 64,
     autocomplete: 'off',
-    value: values.serviceName ?? listener?.serviceName ?? serviceName,
-    error: errors.serviceName,
+    value: listener?.serviceName ?? serviceName,
   });
 }
 
@@ -175,18 +166,19 @@ function typedSecret({ secret = '' }: Typed['values']): string {
 }
 
 /** The field for the token or key. It never contains a stored secret; after an error it contains the entered one. */
-function secretField({ protocol, typed: { values, errors } }: Form, isSet: boolean): Html {
+function secretField({ protocol, typed }: Form, isSet: boolean): Html {
   const keepHint = isSet ? ` ${t('Leave empty to keep the current one.')}` : '';
-  const common = { name: 'secret', required: !isSet, value: typedSecret(values), error: errors.secret };
+  const fields = fieldsOf({ ...typed, values: { secret: typedSecret(typed.values) } });
+  const required = !isSet;
   return protocol === 'votifier-v1'
-    ? textArea({
-        ...common,
+    ? fields.area('secret', {
+        required,
         label: t('Public key'),
         hint: html`${t('The full content of <code>rsa/public.key</code> in the plugin’s folder.')}${keepHint}`,
         rows: 5,
       })
-    : textField({
-        ...common,
+    : fields.text('secret', {
+        required,
         label: t('Token'),
         hint: html`${t('From the plugin’s <code>config.yml</code>, under <code>tokens</code>.')}${keepHint}`,
         autocomplete: 'off',

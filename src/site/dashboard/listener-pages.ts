@@ -20,12 +20,12 @@ import { PROTOCOLS, type Protocol, REWARDS, type Rewards } from '../../listeners
 import { hostWarning } from '../../platform/address-guard.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { hasClaimKeys } from '../../servers/api-tokens.ts';
-import { serverOf, userOf } from '../guard-routes.ts';
+import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { checkTaker } from '../shared/check-allowance.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
-import { formRoute, refused } from '../shared/form-route.ts';
+import { formRoute, type PathOfServer, refused } from '../shared/form-route.ts';
 import { timeText } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
@@ -186,18 +186,17 @@ function settingsRoutes(app: FastifyInstance, deps: AppDeps, page: ListenerPage,
     show: (request, typed) =>
       page(request, { protocol: protocolField.parse(typed.values.protocol) ?? DEFAULT_PROTOCOL, typed }),
     refusalOf: settingsRefusal,
-    run: async ({ request, data }) => {
-      const { _id: serverId } = serverOf(request);
+    run: async ({ request, server, by, path, data }) => {
+      const { _id: serverId } = server;
       // If there is a claim key and no listener yet: players could be rewarded twice, so the owner must choose.
       if (!data.rewards && (await mustChooseRewards(deps, serverId))) return notChosen();
-      const { set, secret } = await store(deps, serverId, data, userOf(request).email);
+      const { set, secret } = await store(deps, serverId, data, by);
       // If a secret was created: send no test vote, because the owner must first set the secret on the server.
       if (secret) return { page: page(request, { message: secretShownOnce(secret, null) }) };
       // If the server fetches its votes: run no test, because it would fail before the owner has installed the relay.
-      if (set.protocol === 'fetch')
-        return `${serverPath(app.site.base, serverOf(request), '/connect')}?done=fetching#relay`;
+      if (set.protocol === 'fetch') return `${path('/connect')}?done=fetching#relay`;
       const saved = notice('good', t(SAVED[await doneOf(deps, set)]));
-      return runTest(request, html`${saved}${gamePortWarning(set, serverOf(request))}`);
+      return runTest(request, html`${saved}${gamePortWarning(set, server)}`);
     },
   });
 
@@ -206,9 +205,8 @@ function settingsRoutes(app: FastifyInstance, deps: AppDeps, page: ListenerPage,
     access: OWNER,
     schema: rotateForm,
     show: (request) => page(request),
-    run: async ({ request, data }) => {
-      const { _id: serverId } = serverOf(request);
-      const rotated = await rotateSecret(deps, serverId, userOf(request).email, data.revision);
+    run: async ({ request, server, by, data }) => {
+      const rotated = await rotateSecret(deps, server._id, by, data.revision);
       if (!rotated)
         return refused(
           409,
@@ -270,15 +268,14 @@ async function doneOf(deps: AppDeps, set: ListenerSet): Promise<keyof typeof SAV
 
 /** The forms that pause, resume and remove the listener. */
 function queueRoutes(app: FastifyInstance, deps: AppDeps, page: ListenerPage): void {
-  const back = (request: FastifyRequest, done: keyof typeof MESSAGES) =>
-    `${serverPath(app.site.base, serverOf(request), '/listener')}?done=${done}`;
+  const back = (path: PathOfServer, done: keyof typeof MESSAGES) => `${path('/listener')}?done=${done}`;
 
   formRoute(app, {
     path: '/servers/:serverId/listener/pause',
     access: OWNER,
-    run: async ({ request }) => {
-      const isPaused = await pauseListener(deps, serverOf(request)._id, userOf(request).email);
-      return isPaused ? back(request, 'paused') : noListener();
+    run: async ({ server, by, path }) => {
+      const isPaused = await pauseListener(deps, server._id, by);
+      return isPaused ? back(path, 'paused') : noListener();
     },
   });
 
@@ -287,19 +284,19 @@ function queueRoutes(app: FastifyInstance, deps: AppDeps, page: ListenerPage): v
     access: OWNER,
     check: checkTaker(deps),
     show: (request) => page(request),
-    run: async ({ request }) => {
-      const isResumed = await resumeListener(deps, serverOf(request)._id, userOf(request).email);
-      return isResumed ? back(request, 'resumed') : noListener();
+    run: async ({ server, by, path }) => {
+      const isResumed = await resumeListener(deps, server._id, by);
+      return isResumed ? back(path, 'resumed') : noListener();
     },
   });
 
   formRoute(app, {
     path: '/servers/:serverId/listener/remove',
     access: OWNER,
-    run: async ({ request }) => {
+    run: async ({ server, by, path }) => {
       // If the form is sent twice: the second request removes nothing, and gets the same answer.
-      await removeListener(deps, serverOf(request)._id, userOf(request).email);
-      return back(request, 'removed');
+      await removeListener(deps, server._id, by);
+      return back(path, 'removed');
     },
   });
 }

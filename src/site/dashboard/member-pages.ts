@@ -1,12 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { WithId } from 'mongodb';
 import { z } from 'zod';
 import { defineMessage, t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { makerOf } from '../../servers/api-tokens.ts';
 import { changeRole, leaveServer, removeMember } from '../../servers/end-membership.ts';
 import { INVITATIONS, inviteMember, openInvitations, withdrawInvitation } from '../../servers/members.ts';
-import { MEMBER_ROLES, type Server } from '../../servers/server.ts';
+import { MEMBER_ROLES } from '../../servers/server.ts';
 import { joinServer } from '../../workflows/join-server.ts';
 import { isByOperator, serverOf, userOf } from '../guard-routes.ts';
 import { OWNER, SIGNED_IN, SOLE_OWNER } from '../route-options.ts';
@@ -42,7 +41,7 @@ export function memberPages(app: FastifyInstance, { deps }: DashboardParts): voi
   const page = async (request: FastifyRequest, typed = UNTOUCHED): Promise<Page> => {
     const server = serverOf(request);
     const now = deps.clock.now();
-    const path = pathOf(base, server);
+    const path = serverPath(base, server, '/members');
     const mayChange = (server.ownerId?.equals(userOf(request)._id) ?? false) || isByOperator(deps, request);
     const invite = { path, open: openInvitations(server, now), isMailed: Boolean(deps.config.SMTP_URL) };
     const body = html`${membersCard(path, await readMembers(deps, server), mayChange, now)}
@@ -72,13 +71,10 @@ function invitationRoutes(app: FastifyInstance, deps: AppDeps, page: ShowMembers
     access: SOLE_OWNER,
     schema: inviteForm,
     show: page,
-    run: async ({ request, data }) => {
-      const server = serverOf(request);
-      const { _id, email } = userOf(request);
+    run: async ({ request, server, user, path, data }) => {
+      const { _id, email } = user;
       const retryAt = await inviteMember(deps, server, data, { _id, email, address: request.ip });
-      return retryAt
-        ? refused(429, t(INVITATIONS.sentence), retryAt)
-        : `${pathOf(base, server)}?done=invited`;
+      return retryAt ? refused(429, t(INVITATIONS.sentence), retryAt) : `${path('/members')}?done=invited`;
     },
   });
 
@@ -86,18 +82,17 @@ function invitationRoutes(app: FastifyInstance, deps: AppDeps, page: ShowMembers
     path: '/servers/:serverId/members/withdraw',
     access: SOLE_OWNER,
     schema: withdrawForm,
-    run: async ({ request, data }) => {
-      const server = serverOf(request);
-      await withdrawInvitation(deps, server._id, data.email, userOf(request).email);
-      return `${pathOf(base, server)}?done=withdrawn`;
+    run: async ({ server, by, path, data }) => {
+      await withdrawInvitation(deps, server._id, data.email, by);
+      return `${path('/members')}?done=withdrawn`;
     },
   });
 
   formRoute(app, {
     path: '/invitations/:serverId/accept',
     access: SIGNED_IN,
-    run: async ({ request }) => {
-      const server = await joinServer(deps, idParam(request, 'serverId'), userOf(request));
+    run: async ({ request, user }) => {
+      const server = await joinServer(deps, idParam(request, 'serverId'), user);
       return server
         ? serverPath(base, server)
         : refused(404, t('You have no open invitation to this server. It may be withdrawn or expired.'));
@@ -107,8 +102,7 @@ function invitationRoutes(app: FastifyInstance, deps: AppDeps, page: ShowMembers
   formRoute(app, {
     path: '/invitations/:serverId/decline',
     access: SIGNED_IN,
-    run: async ({ request }) => {
-      const { email, emailVerified } = userOf(request);
+    run: async ({ request, user: { email, emailVerified } }) => {
       // If the user's address is not confirmed: it may belong to somebody else, whose invitation must stay.
       if (emailVerified) await withdrawInvitation(deps, idParam(request, 'serverId'), email, email);
       return `${base}/dashboard?done=declined`;
@@ -124,11 +118,10 @@ function roleRoutes(app: FastifyInstance, deps: AppDeps): void {
     path: '/servers/:serverId/members/:userId/role',
     access: SOLE_OWNER,
     schema: roleForm,
-    run: async ({ request, data }) => {
-      const server = serverOf(request);
+    run: async ({ request, server, by, path, data }) => {
       const userId = idParam(request, 'userId');
-      const isChanged = await changeRole(deps, server._id, userId, data.role, userOf(request).email);
-      return isChanged ? `${pathOf(base, server)}?done=changed` : noMember();
+      const isChanged = await changeRole(deps, server._id, userId, data.role, by);
+      return isChanged ? `${path('/members')}?done=changed` : noMember();
     },
   });
 
@@ -136,27 +129,21 @@ function roleRoutes(app: FastifyInstance, deps: AppDeps): void {
     path: '/servers/:serverId/members/:userId/remove',
     access: SOLE_OWNER,
     schema: removeForm,
-    run: async ({ request, data }) => {
-      const server = serverOf(request);
-      const { _id: by, email } = userOf(request);
-      const keepFor = data.keep ? makerOf(server, by) : undefined;
-      const isRemoved = await removeMember(deps, server._id, idParam(request, 'userId'), email, keepFor);
-      return isRemoved ? `${pathOf(base, server)}?done=removed` : noMember();
+    run: async ({ request, server, user, by, path, data }) => {
+      const keepFor = data.keep ? makerOf(server, user._id) : undefined;
+      const isRemoved = await removeMember(deps, server._id, idParam(request, 'userId'), by, keepFor);
+      return isRemoved ? `${path('/members')}?done=removed` : noMember();
     },
   });
 
   formRoute(app, {
     path: '/memberships/:serverId/leave',
     access: SIGNED_IN,
-    run: async ({ request }) => {
-      await leaveServer(deps, idParam(request, 'serverId'), userOf(request));
+    run: async ({ request, user }) => {
+      await leaveServer(deps, idParam(request, 'serverId'), user);
       return `${base}/dashboard?done=left`;
     },
   });
-}
-
-function pathOf(base: string, server: WithId<Server>): string {
-  return serverPath(base, server, '/members');
 }
 
 function noMember(): Refused {

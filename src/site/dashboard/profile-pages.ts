@@ -14,15 +14,16 @@ import {
 } from '../../servers/profile.ts';
 import type { Server } from '../../servers/server.ts';
 import { readTags, type Tag } from '../../servers/tag-list.ts';
-import { serverOf, userOf } from '../guard-routes.ts';
+import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { allValues, fieldText, type Typed } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import { formRoute } from '../shared/form-route.ts';
 import { count, day } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { card, notice, textArea, textField } from '../shared/parts.ts';
+import { card, notice } from '../shared/parts.ts';
 import { aboutBody, hasAbout, LINK_TITLES, PART_TEXTS, tagChips } from '../shared/profile-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { bannerForms, isPreparing, picturesCard } from './banner-forms.ts';
@@ -91,8 +92,7 @@ export function profilePages(app: FastifyInstance, { deps }: DashboardParts): vo
     access: { ...OWNER, bodyLimit: PROFILE_FORM_LIMIT },
     schema: profileForm,
     show: (request, typed) => page(request, { typed, tags: allValues(request, 'tags') }),
-    run: async ({ request, data, values }) => {
-      const server = serverOf(request);
+    run: async ({ request, server, by, path, data, values }) => {
       const tags = allValues(request, 'tags');
       const { do: action, ...texts } = data;
       const input = { ...texts, tags };
@@ -100,8 +100,8 @@ export function profilePages(app: FastifyInstance, { deps }: DashboardParts): vo
         const preview = await readProfile(deps, input);
         return { page: page(request, { typed: { values, errors: {} }, tags, preview }) };
       }
-      await setProfile(deps, server, input, userOf(request).email);
-      return `${pathOf(server)}?done=saved`;
+      await setProfile(deps, server, input, by);
+      return `${path('/profile')}?done=saved`;
     },
   });
 
@@ -129,12 +129,11 @@ function valuesOf(profile: ProfileTexts = {}): Record<string, string> {
 }
 
 function profileCard(path: string, { profile }: Server, tags: Tag[], showing: Showing): Html {
-  const { values, errors } = showing.typed ?? { values: valuesOf(profile), errors: {} };
+  const typed = showing.typed ?? { values: valuesOf(profile), errors: {} };
+  const fields = fieldsOf(typed);
   const chosen = showing.tags ?? profile?.tags ?? [];
-  const field = (name: string) => ({ name, value: values[name] ?? '', error: errors[name] });
   const link = (name: (typeof LINKS)[number], hint: string) =>
-    textField({
-      ...field(name),
+    fields.text(name, {
       label: t(LINK_TITLES[name]),
       hint,
       inputmode: 'url',
@@ -145,18 +144,16 @@ function profileCard(path: string, { profile }: Server, tags: Tag[], showing: Sh
     title: t('Profile'),
     body: html`<p>${t('Tell players what your server is. Every field is optional.')}</p>
       <form method="post" action="${path}" class="stack">
-        ${textField({
-          ...field('shortText'),
+        ${fields.text('shortText', {
           label: t('Short text'),
           hint: t('One sentence, up to {characters} characters. The list of servers shows it.', {
             characters: LONGEST_SHORT_TEXT,
           }),
           maxlength: 2 * LONGEST_SHORT_TEXT,
         })}
-        ${textArea({ ...field('description'), label: t('Description'), hint: descriptionHint(), rows: 12 })}
-        ${tagField(tags, chosen, errors.tags)}
-        ${textField({
-          ...field('languages'),
+        ${fields.area('description', { label: t('Description'), hint: descriptionHint(), rows: 12 })}
+        ${tagField(tags, chosen, typed.errors.tags)}
+        ${fields.text('languages', {
           label: t('Languages'),
           hint: t('Up to {most}, separated by commas: English, Deutsch, fr', { most: MOST_LANGUAGES }),
           maxlength: 400,

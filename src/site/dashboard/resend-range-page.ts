@@ -12,7 +12,7 @@ import { t } from '../../language/t.ts';
 import type { VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import { STATE_NAMES } from '../../votes/state-names.ts';
 import { PageError } from '../error-pages.ts';
-import { serverOf, userOf } from '../guard-routes.ts';
+import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
@@ -48,13 +48,11 @@ export function resendRangePage(app: FastifyInstance, { deps }: DashboardParts):
     path: '/servers/:serverId/votes/resend',
     access: OWNER,
     schema: resendQuery.extend({ shown: shownUntil }),
-    run: async ({ request, reply, data: { shown, ...wanted } }) => {
-      const { _id: serverId } = serverOf(request);
+    run: async ({ request, reply, server, user, by, path, data: { shown, ...wanted } }) => {
       const filter = resendable(wanted);
       const range = rangeOf(filter, shown);
-      const user = userOf(request);
       const limits = { most: RESEND_BATCH_SIZE, forOwner: true, byId: user._id };
-      const resent = await resendVotes(deps, serverId, range, user.email, limits);
+      const resent = await resendVotes(deps, server._id, range, by, limits);
       if (!resent) return refused(409, t('This server has no vote listener. Set one up first.'));
       const { nextAllowedAt } = resent;
       if (nextAllowedAt) {
@@ -64,7 +62,7 @@ export function resendRangePage(app: FastifyInstance, { deps }: DashboardParts):
       }
       if (resent.more) return { page: question(request, filter, range, counted(resent.resent, 'vote')) };
       const done = resent.resent > 0 ? 'resent' : 'nothing-to-resend';
-      return `${serverPath(base, serverOf(request), '/votes')}?done=${done}`;
+      return `${path('/votes')}?done=${done}`;
     },
   });
 

@@ -6,17 +6,18 @@ import { answerReview, LONGEST_ANSWER, removeAnswer } from '../../reviews/answer
 import { readAnswered } from '../../reviews/read-reviews.ts';
 import type { Review } from '../../reviews/review.ts';
 import type { Server } from '../../servers/server.ts';
-import { serverOf, userOf } from '../guard-routes.ts';
+import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { emptyLine } from '../shared/empty-card.ts';
-import { fieldText, type Typed } from '../shared/form.ts';
+import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import { formRoute, type Refused, refused } from '../shared/form-route.ts';
 import { count } from '../shared/format.ts';
 import { type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { button, card, confirmed, pager, textArea } from '../shared/parts.ts';
+import { button, card, confirmed, pager } from '../shared/parts.ts';
 import { pageFrom, REVIEWS_A_PAGE, reviewItem, spreadCard } from '../shared/review-parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
@@ -70,10 +71,10 @@ export function reviewPages(app: FastifyInstance, { deps }: DashboardParts): voi
     access: OWNER,
     schema: z.object({ answer: fieldText }),
     show: (request, typed) => show(request, { reviewId: idParam(request, 'reviewId'), typed }),
-    run: async ({ request, data: { answer } }) => {
+    run: async ({ request, server, by, data: { answer } }) => {
       const reviewId = idParam(request, 'reviewId');
-      const wanted = { serverId: serverOf(request)._id, reviewId, answer };
-      const isAnswered = await answerReview(deps, wanted, userOf(request).email);
+      const wanted = { serverId: server._id, reviewId, answer };
+      const isAnswered = await answerReview(deps, wanted, by);
       return isAnswered ? back(request, reviewId, 'answered') : noReview();
     },
   });
@@ -81,10 +82,10 @@ export function reviewPages(app: FastifyInstance, { deps }: DashboardParts): voi
   formRoute(app, {
     path: '/servers/:serverId/reviews/:reviewId/remove-answer',
     access: OWNER,
-    run: async ({ request }) => {
+    run: async ({ request, server, by }) => {
       const reviewId = idParam(request, 'reviewId');
-      const answered = { serverId: serverOf(request)._id, reviewId };
-      const isFound = await removeAnswer(deps, answered, userOf(request).email);
+      const answered = { serverId: server._id, reviewId };
+      const isFound = await removeAnswer(deps, answered, by);
       return isFound ? back(request, reviewId, 'answer-removed') : noReview();
     },
   });
@@ -133,8 +134,7 @@ function answerForms({
 }): Html {
   const { username, answer, _id } = review;
   // The page has one such field for each review, so each field gets its own id.
-  const field = textArea({
-    name: 'answer',
+  const field = fieldsOf(wrong ?? UNTOUCHED).area('answer', {
     id: `answer-${_id.toHexString()}`,
     label: t('Your answer'),
     hint: t('Published at once. Up to {characters} characters.', {
@@ -142,8 +142,7 @@ function answerForms({
     }),
     rows: 4,
     required: true,
-    value: wrong?.values.answer ?? answer?.text ?? '',
-    error: wrong?.errors.answer,
+    value: answer?.text ?? '',
   });
   const whose = t('to {username}', { username });
   const removal = confirmed({

@@ -6,9 +6,7 @@ import { REWARDS, type Rewards } from '../../listeners/listener.ts';
 import { setRewards } from '../../listeners/rewards.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { hasClaimKeys } from '../../servers/api-tokens.ts';
-import { serverOf, userOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
-import { serverPath } from '../shared/dashboard-paths.ts';
 import type { Typed } from '../shared/form.ts';
 import { formRoute, type Refused, refused } from '../shared/form-route.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
@@ -47,12 +45,11 @@ export function rewardsRoute(
     access: OWNER,
     schema: form,
     show,
-    run: async ({ request, data: { rewards } }) => {
+    run: async ({ server, by, path, data: { rewards } }) => {
       if (!rewards) return notChosen();
-      const server = serverOf(request);
-      const isSet = await setRewards(deps, server._id, rewards, userOf(request).email);
+      const isSet = await setRewards(deps, server._id, rewards, by);
       if (!isSet) return refused(409, t('This server has no vote listener: its votes can be claimed.'));
-      return `${serverPath(app.site.base, server, '/listener')}?done=rewards#rewards`;
+      return `${path('/listener')}?done=rewards#rewards`;
     },
   });
 }

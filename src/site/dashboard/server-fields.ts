@@ -6,10 +6,11 @@ import { MOVE_TAKEN, TAKEN } from '../../servers/drafts.ts';
 import { contactText } from '../shared/contact.ts';
 import { countries } from '../shared/country-names.ts';
 import type { Typed } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import type { Refused } from '../shared/form-route.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Html, html } from '../shared/html.ts';
-import { PORT_LENGTH, select, textField } from '../shared/parts.ts';
+import { PORT_LENGTH } from '../shared/parts.ts';
 import type { Site } from '../shared/site-settings.ts';
 
 /** A port as a number; NaN if the text is empty or not a number. The schema of servers validates it later. */
@@ -43,76 +44,61 @@ export function namingContact(site: Site, error: unknown): Refused | undefined {
   return { errors: { ...error.errors, address: `${address}${contactText(site)}` } };
 }
 
-export function nameField({ values, errors }: Typed): Html {
-  return textField({
-    name: 'name',
+export function nameField(typed: Typed): Html {
+  return fieldsOf(typed).text('name', {
     label: t('Name'),
     hint: t('Shown in the list of servers.'),
     required: true,
     maxlength: 200,
-    value: values.name ?? '',
-    error: errors.name,
   });
 }
 
-export function addressFields({ values, errors }: Typed): Html {
+export function addressFields(typed: Typed): Html {
+  const fields = fieldsOf(typed);
   return html`<div class="row place">
-    ${textField({
-      name: 'address',
+    ${fields.text('address', {
       label: t('Address'),
       hint: t('Host name or IP address'),
       required: true,
       maxlength: 253,
       spellcheck: false,
       placeholder: 'play.example.org',
-      value: values.address ?? '',
-      error: errors.address,
     })}
-    ${textField({
-      name: 'port',
+    ${fields.text('port', {
       label: t('Port'),
       hint: t('The port for players'),
       required: true,
       inputmode: 'numeric',
       maxlength: PORT_LENGTH,
       placeholder: '25565',
-      value: values.port ?? '',
-      error: errors.port,
     })}
   </div>`;
 }
 
-export function gameFields({ values, errors }: Typed): Html {
+export function gameFields(typed: Typed): Html {
+  const fields = fieldsOf(typed);
   const hint = t(
     'Type to search. Leave empty if your game is not in the list; the status then comes from the server’s own reports.',
   );
-  return html`${textField({
-    name: 'game',
+  return html`${fields.text('game', {
     label: t('Game'),
     hint,
     list: 'games',
     maxlength: 100,
     spellcheck: false,
-    value: values.game ?? '',
-    error: errors.game,
   })}
     <datalist id="games">${GAMES.map(({ name }) => html`<option value="${name}"></option>`)}</datalist>
     <div class="row">
-      ${textField({
-        name: 'queryPort',
+      ${fields.text('queryPort', {
         label: t('Query port (optional)'),
         hint: t('Only if it is not the default'),
         inputmode: 'numeric',
         maxlength: PORT_LENGTH,
-        value: values.queryPort ?? '',
-        error: errors.queryPort,
       })}
-      ${select({
-        name: 'countryCode',
+      ${fields.select('countryCode', {
         label: t('Country (optional)'),
         hint: t('Location of the server'),
-        value: values.countryCode ?? '',
-        error: errors.countryCode,
+        value: '',
         options: [['', t('Not specified')], ...countries()],
       })}
     </div>`;

@@ -4,9 +4,10 @@ import { LONGEST_HOW_TO_VOTE } from '../../servers/how-to-vote.ts';
 import type { Server } from '../../servers/server.ts';
 import type { ServerDraft } from '../../servers/server-draft.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import { count } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { button, card, confirmed, notice, textArea, textField } from '../shared/parts.ts';
+import { button, card, confirmed, notice } from '../shared/parts.ts';
 import { addressOf } from '../shared/server-status.ts';
 import { writtenText } from '../shared/written-text.ts';
 import { addressFields, gameFields, nameField, valuesOf } from './server-fields.ts';
@@ -50,15 +51,13 @@ export function howToVoteCard(
   { howToVote }: Server,
   { typed = UNTOUCHED, preview }: { typed?: Typed | undefined; preview?: string | undefined },
 ): Html {
-  const field = textArea({
-    name: 'howToVote',
+  const field = fieldsOf(typed).area('howToVote', {
     label: t('Rewards and how to vote'),
     hint: t('Up to {characters} characters of plain text. URLs that begin with https:// become links.', {
       characters: count(LONGEST_HOW_TO_VOTE),
     }),
     rows: 6,
-    value: typed.values.howToVote ?? howToVote ?? '',
-    error: typed.errors.howToVote,
+    value: howToVote ?? '',
   });
   const shown = preview ?? howToVote;
   const heading = preview === undefined ? t('As players see it') : t('Preview (not saved)');
@@ -111,7 +110,7 @@ function pendingMove(path: string, server: Server, move: ServerDraft): Content {
     ${button({ to: `${path}/discard`, text: t('Cancel move') })}`;
 }
 
-export function removeCard(path: string, { name }: Server, { values, errors } = UNTOUCHED): Html {
+export function removeCard(path: string, { name }: Server, typed = UNTOUCHED): Html {
   const consequence = t(
     '<bdi>{name}</bdi> is removed permanently: its tokens stop working, waiting votes are not delivered, and its page is deleted. Its id is never used again. If you add the server again, it starts from zero.',
     { name },
@@ -121,17 +120,14 @@ export function removeCard(path: string, { name }: Server, { values, errors } = 
     body: confirmed({
       text: t('Remove server'),
       consequence,
-      isOpen: Boolean(errors.name),
+      isOpen: Boolean(typed.errors.name),
       form: html`<form method="post" action="${path}" class="stack">
-        ${textField({
-          name: 'name',
+        ${fieldsOf(typed).text('name', {
           id: 'removal',
           label: t('Name of the server'),
           required: true,
           autocomplete: 'off',
           spellcheck: false,
-          value: values.name ?? '',
-          error: errors.name,
         })}
         <button type="submit" class="danger">${t('Remove permanently')}</button>
       </form>`,

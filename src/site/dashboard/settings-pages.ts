@@ -1,21 +1,19 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { WithId } from 'mongodb';
 import { z } from 'zod';
 import { defineMessage, t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { discardMove, findMove, saveMove } from '../../servers/drafts.ts';
 import { readHowToVote, setHowToVote } from '../../servers/how-to-vote.ts';
 import { editServer, resetsProbe } from '../../servers/listed-servers.ts';
-import type { Server } from '../../servers/server.ts';
 import { switchVoteForm } from '../../servers/vote-form-switch.ts';
 import { proveMoveNow } from '../../workflows/answer-now.ts';
 import { removeServer } from '../../workflows/remove-server.ts';
-import { isByOperator, serverOf, userOf } from '../guard-routes.ts';
+import { isByOperator, serverOf } from '../guard-routes.ts';
 import { OWNER, SOLE_OWNER } from '../route-options.ts';
 import { checkTaker } from '../shared/check-allowance.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import type { Typed } from '../shared/form.ts';
-import { formRoute } from '../shared/form-route.ts';
+import { type ContextOf, formRoute } from '../shared/form-route.ts';
 import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import type { Site } from '../shared/site-settings.ts';
@@ -62,10 +60,6 @@ export function settingsPages(app: FastifyInstance, parts: DashboardParts): void
   addressRoutes(app, parts.deps, page);
 }
 
-function pathOf(base: string, server: WithId<Server>, rest = ''): string {
-  return serverPath(base, server, `/settings${rest}`);
-}
-
 function settingsPage(site: Site, deps: AppDeps): SettingsPage {
   return async (request, { details, address, howToVote = {}, discord = {}, identity, removal } = {}) => {
     const server = serverOf(request);
@@ -74,7 +68,7 @@ function settingsPage(site: Site, deps: AppDeps): SettingsPage {
       findMove(deps, server._id),
       deps.discordWebhooks.findOne({ _id: server._id }),
     ]);
-    const path = pathOf(site.base, server);
+    const path = serverPath(site.base, server, '/settings');
     const proof = { now, action: `${path}/place/check`, correct: `${path}#place` };
     const body = html`${detailsCard(path, server, details)}
       ${voteFormCard(`${path}/web-votes`, server)}
@@ -102,12 +96,11 @@ function detailsRoutes(app: FastifyInstance, deps: AppDeps, page: SettingsPage):
     access: OWNER,
     schema: detailsForm,
     show: (request, details) => page(request, { details }),
-    run: async ({ request, data }) => {
-      const server = serverOf(request);
+    run: async ({ request, server, by, path, data }) => {
       const tooMany = resetsProbe(server, data) ? await takeCheck(request) : null;
       if (tooMany) return tooMany;
-      await editServer(deps, server._id, data, userOf(request).email);
-      return `${pathOf(base, server)}?done=saved`;
+      await editServer(deps, server._id, data, by);
+      return `${path('/settings')}?done=saved`;
     },
   });
 
@@ -116,11 +109,10 @@ function detailsRoutes(app: FastifyInstance, deps: AppDeps, page: SettingsPage):
     access: SOLE_OWNER,
     schema: removalForm,
     show: (request, removal) => page(request, { removal }),
-    run: async ({ request, data }) => {
-      const server = serverOf(request);
+    run: async ({ server, by, data }) => {
       if (data.name.trim() !== server.name)
         return { errors: { name: t('Type the name of the server to remove it.') } };
-      await removeServer(deps, server._id, userOf(request).email);
+      await removeServer(deps, server._id, by);
       return `${base}/dashboard?done=removed`;
     },
   });
@@ -128,16 +120,13 @@ function detailsRoutes(app: FastifyInstance, deps: AppDeps, page: SettingsPage):
 
 /** The form that turns the public vote form on or off, and the form for the text about rewards and how to vote. */
 function votingRoutes(app: FastifyInstance, deps: AppDeps, page: SettingsPage): void {
-  const { base } = app.site;
-
   formRoute(app, {
     path: '/servers/:serverId/settings/web-votes',
     access: OWNER,
     schema: webVotesForm,
-    run: async ({ request, data }) => {
-      const server = serverOf(request);
-      await switchVoteForm(deps, server._id, data.webVotes === 'on', userOf(request).email);
-      return `${pathOf(base, server)}?done=saved#vote-form`;
+    run: async ({ server, by, path, data }) => {
+      await switchVoteForm(deps, server._id, data.webVotes === 'on', by);
+      return `${path('/settings')}?done=saved#vote-form`;
     },
   });
 
@@ -146,14 +135,13 @@ function votingRoutes(app: FastifyInstance, deps: AppDeps, page: SettingsPage): 
     access: OWNER,
     schema: howToVoteForm,
     show: (request, typed) => page(request, { howToVote: { typed } }),
-    run: async ({ request, data, values }) => {
-      const server = serverOf(request);
+    run: async ({ request, server, by, path, data, values }) => {
       if (data.do === 'preview') {
         const preview = readHowToVote(data.howToVote);
         return { page: page(request, { howToVote: { typed: { values, errors: {} }, preview } }) };
       }
-      await setHowToVote(deps, server._id, data.howToVote, userOf(request).email);
-      return `${pathOf(base, server)}?done=saved-text#how-to-vote`;
+      await setHowToVote(deps, server._id, data.howToVote, by);
+      return `${path('/settings')}?done=saved-text#how-to-vote`;
     },
   });
 }
@@ -161,11 +149,8 @@ function votingRoutes(app: FastifyInstance, deps: AppDeps, page: SettingsPage): 
 function addressRoutes(app: FastifyInstance, deps: AppDeps, page: SettingsPage): void {
   const { site } = app;
   const takeCheck = checkTaker(deps);
-  const prove = (request: FastifyRequest) => {
-    const server = serverOf(request);
-    const proving = proveMoveNow(deps, userOf(request), server._id);
-    return afterProving(site, proving, pathOf(site.base, server), 'moved');
-  };
+  const prove = ({ server, user, path }: ContextOf<'owner'>) =>
+    afterProving(site, proveMoveNow(deps, user, server._id), path('/settings'), 'moved');
 
   formRoute(app, {
     path: '/servers/:serverId/settings/place',
@@ -173,18 +158,16 @@ function addressRoutes(app: FastifyInstance, deps: AppDeps, page: SettingsPage):
     schema: addressForm,
     show: (request, address) => page(request, { address }),
     refusalOf: (error) => namingContact(site, error),
-    run: async ({ request, data }) => {
-      const server = serverOf(request);
-      const user = userOf(request);
+    run: async ({ request, server, user, by, path, data }) => {
       if (!isByOperator(deps, request)) {
         await saveMove(deps, server, data, user._id);
-        return prove(request);
+        return prove({ server, user, by, path });
       }
       // If an operator changes the address: it changes at once, without an ownership proof, as on the command line.
       const tooMany = await takeCheck(request);
       if (tooMany) return tooMany;
-      await editServer(deps, server._id, data, user.email);
-      return `${pathOf(site.base, server)}?done=saved`;
+      await editServer(deps, server._id, data, by);
+      return `${path('/settings')}?done=saved`;
     },
   });
 
@@ -192,16 +175,15 @@ function addressRoutes(app: FastifyInstance, deps: AppDeps, page: SettingsPage):
     path: '/servers/:serverId/settings/place/check',
     access: OWNER,
     show: (request) => page(request),
-    run: ({ request }) => prove(request),
+    run: prove,
   });
 
   formRoute(app, {
     path: '/servers/:serverId/settings/place/discard',
     access: OWNER,
-    run: async ({ request }) => {
-      const server = serverOf(request);
+    run: async ({ server, path }) => {
       await discardMove(deps, server._id);
-      return `${pathOf(site.base, server)}?done=kept-address`;
+      return `${path('/settings')}?done=kept-address`;
     },
   });
 }

@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { DAY } from '../../platform/clock.ts';
 import { USUAL_LIFETIME_MS } from '../../servers/api-tokens.ts';
+import { UNTOUCHED } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import type { Html } from '../shared/html.ts';
-import { optionsOf, select } from '../shared/parts.ts';
+import { optionsOf } from '../shared/parts.ts';
 
 /** The lifetimes of a new token, in milliseconds. */
 export const LIFETIMES = {
@@ -26,13 +28,11 @@ export const lifetimeSchema = z.enum(Object.keys(LIFETIMES) as [Lifetime, ...Lif
 });
 
 /** The field for the lifetime of a new token. By default, one year is selected. */
-export function lifetimeField(value: string | undefined, error: string | undefined): Html {
-  return select({
-    name: 'lifetime',
+export function lifetimeField(typed = UNTOUCHED): Html {
+  return fieldsOf(typed).select('lifetime', {
     label: t('Expires'),
     hint: t('Replace it before then: the page of the tokens warns 30 days ahead.'),
-    value: value ?? '1y',
+    value: '1y',
     options: optionsOf(WORDS),
-    error,
   });
 }

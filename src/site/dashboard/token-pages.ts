@@ -22,15 +22,16 @@ import {
 import type { Server } from '../../servers/server.ts';
 import { makerNames } from '../../servers/token-makers.ts';
 import { vrcFile } from '../../votes/claims/vrc-file.ts';
-import { serverOf, userOf } from '../guard-routes.ts';
+import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { INCOMPLETE, type Typed, UNTOUCHED } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import { type FormAnswer, formRoute, refused } from '../shared/form-route.ts';
 import { type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { card, checkbox, copyable, notice, optionsOf, select, textField } from '../shared/parts.ts';
+import { card, checkbox, copyable, notice, optionsOf } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import type { Site } from '../shared/site-settings.ts';
 import { curlLines } from './curl-lines.ts';
@@ -86,12 +87,11 @@ export function tokenPages(app: FastifyInstance, { deps }: DashboardParts): void
   formRoute(app, {
     path: '/servers/:serverId/tokens/:tokenId/revoke',
     access: OWNER,
-    run: async ({ request }) => {
-      const server = serverOf(request);
+    run: async ({ request, server, by, path }) => {
       const tokenId = idParam(request, 'tokenId');
-      const isRevoked = await revokeToken(deps, server._id, tokenId, userOf(request).email);
+      const isRevoked = await revokeToken(deps, server._id, tokenId, by);
       return isRevoked
-        ? `${serverPath(app.site.base, server, '/tokens')}?done=revoked`
+        ? `${path('/tokens')}?done=revoked`
         : refused(404, t('This server has no token with this id.'));
     },
   });
@@ -154,8 +154,7 @@ function issuingRoutes(app: FastifyInstance, deps: AppDeps, page: TokenPage): vo
     access: OWNER,
     schema: issueForm,
     show: (request, typed) => page(request, { typed }),
-    run: ({ request, data }) => {
-      const server = serverOf(request);
+    run: ({ request, server, user, by, data }) => {
       const { name, kind } = data;
       const expiresInMs = LIFETIMES[data.lifetime];
       const scopes = TOKEN_SCOPES.filter((scope) => data[scope]);
@@ -167,12 +166,12 @@ function issuingRoutes(app: FastifyInstance, deps: AppDeps, page: TokenPage): vo
         kind,
         ...(kind === 'api' && scopes.length < TOKEN_SCOPES.length ? { scopes } : {}),
         tokenId: data.newId,
-        maker: makerOf(server, userOf(request)._id),
+        maker: makerOf(server, user._id),
         ...(expiresInMs ? { expiresInMs } : {}),
       };
       return issuing(
         request,
-        () => issueToken(deps, wanted, userOf(request).email),
+        () => issueToken(deps, wanted, by),
         async () => kind,
       );
     },
@@ -183,10 +182,8 @@ function issuingRoutes(app: FastifyInstance, deps: AppDeps, page: TokenPage): vo
     access: OWNER,
     schema: rotateForm,
     show: (request) => page(request),
-    run: ({ request, data }) => {
-      const server = serverOf(request);
-      const { _id: userId, email: by } = userOf(request);
-      const maker = makerOf(server, userId);
+    run: ({ request, server, user, by, data }) => {
+      const maker = makerOf(server, user._id);
       const options = { overlapMs: OVERLAPS[data.overlap], newId: data.newId, maker };
       const tokenId = idParam(request, 'tokenId');
       return issuing(
@@ -222,30 +219,24 @@ function scopeFields({ values }: Typed): Html {
 }
 
 function createForm(base: string, server: WithId<Server>, typed: Typed): Html {
-  const { values, errors } = typed;
+  const fields = fieldsOf(typed);
   return html`<form method="post" action="${serverPath(base, server, '/tokens')}" class="stack">
     ${newIdField()}
     <div class="row">
-      ${textField({
-        name: 'name',
+      ${fields.text('name', {
         label: t('Name'),
         hint: t('What the token is for, such as “website”.'),
         required: true,
         maxlength: 120,
-        value: values.name ?? '',
-        error: errors.name,
       })}
-      ${select({
-        name: 'kind',
+      ${fields.select('kind', {
         label: t('For'),
         hint: t(
           'A claim key may only check and claim votes; a delivery token may only fetch votes and report their results.',
         ),
-        value: values.kind,
         options: optionsOf(KIND_TEXTS),
-        error: errors.kind,
       })}
-      ${lifetimeField(values.lifetime, errors.lifetime)}
+      ${lifetimeField(typed)}
     </div>
     ${scopeFields(typed)}
     <button type="submit">${t('Create token')}</button>

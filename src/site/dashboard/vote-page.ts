@@ -18,7 +18,7 @@ import { arrivalOf } from '../../votes/arrival.ts';
 import { stateNameOf } from '../../votes/state-names.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { PageError } from '../error-pages.ts';
-import { serverOf, userOf } from '../guard-routes.ts';
+import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { formRoute, type Refused, refused } from '../shared/form-route.ts';
@@ -100,14 +100,13 @@ export function votePage(app: FastifyInstance, { deps }: DashboardParts): void {
     path: '/servers/:serverId/votes/:voteId/resend',
     access: OWNER,
     schema: z.object({ twice: z.literal('yes').optional() }),
-    run: async ({ request, data: { twice } }) => {
+    run: async ({ request, user, by, path, data: { twice } }) => {
       const { _id } = await voteOf(request);
-      const user = userOf(request);
       const limits = { forOwner: true, onlyOnce: twice === undefined, byId: user._id };
-      const resent = await resendVote(deps, _id, user.email, limits);
-      const path = `${serverPath(base, serverOf(request), '/votes')}/${_id.toString()}`;
+      const resent = await resendVote(deps, _id, by, limits);
+      const votePath = `${path('/votes')}/${_id.toString()}`;
       return resent.kind === 'resent' || resent.kind === 'under-way'
-        ? `${path}?done=${resent.kind satisfies keyof typeof MESSAGES}`
+        ? `${votePath}?done=${resent.kind satisfies keyof typeof MESSAGES}`
         : notResent(resent);
     },
   });

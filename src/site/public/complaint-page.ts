@@ -8,11 +8,11 @@ import type { Server } from '../../servers/server.ts';
 import { ANYONE } from '../route-options.ts';
 import { COMPLAINT_TEXTS } from '../shared/complaint-texts.ts';
 import { fieldText, queryOf, type Typed, UNTOUCHED } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { count } from '../shared/format.ts';
 import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { select, textArea } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { followingRenames, serverByCurrentSlug, serverOfForm, slugOfRequest } from './server-of-path.ts';
 
@@ -22,7 +22,8 @@ const complaintForm = z.object({ kind: fieldText, text: fieldText });
 export function complaintPage(app: FastifyInstance, { deps }: { deps: AppDeps }): void {
   const { base } = app.site;
 
-  const pageOf = (server: Server, { values, errors }: Typed): Page => {
+  const pageOf = (server: Server, typed: Typed): Page => {
+    const fields = fieldsOf(typed);
     const path = `${base}${publicPath(server)}`;
     const readers = t(
       'Only the operators of this listing see your report. They see your account if you are signed in, and not your network address.',
@@ -33,24 +34,18 @@ export function complaintPage(app: FastifyInstance, { deps }: { deps: AppDeps })
       body: html`<h1>${t('Report <bdi>{server}</bdi>', { server: server.name })}</h1>
         <p class="soft">${readers}</p>
         <form method="post" action="${path}/report" class="card stack">
-          ${select({
-            name: 'kind',
+          ${fields.select('kind', {
             label: t('What is wrong?'),
             required: true,
-            value: values.kind,
             options: [
               ['', t('Choose a reason')],
               ...COMPLAINT_KINDS.map((kind): [string, string] => [kind, t(COMPLAINT_TEXTS[kind])]),
             ],
-            error: errors.kind,
           })}
-          ${textArea({
-            name: 'text',
+          ${fields.area('text', {
             label: t('What should we know?'),
             hint: t('Up to {characters} characters.', { characters: count(LONGEST_COMPLAINT) }),
             rows: 5,
-            value: values.text ?? '',
-            error: errors.text,
           })}
           <div class="actions">
             <button type="submit">${t('Send report')}</button> <a href="${path}">${t('Back to the server')}</a>

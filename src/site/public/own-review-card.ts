@@ -7,9 +7,10 @@ import { LONGEST_REVIEW } from '../../reviews/write-review.ts';
 import type { Server } from '../../servers/server.ts';
 import { LONGEST_USERNAME } from '../../votes/username.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import { count, counted } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { button, card, confirmed, linkTo, select, textArea, textField } from '../shared/parts.ts';
+import { button, card, confirmed, linkTo } from '../shared/parts.ts';
 import { reviewState, reviewText, starsText } from '../shared/review-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 
@@ -71,38 +72,32 @@ function reviewActions(path: string, server: WithId<Server>, reader: Reader): Co
 }
 
 function reviewForm(action: string, { name }: WithId<Server>, { user, review, typed }: Reader): Html {
-  const { values, errors } = typed ?? UNTOUCHED;
+  const fields = fieldsOf(typed ?? UNTOUCHED);
   const shownName = review?.username ?? [...user.name].slice(0, LONGEST_USERNAME).join('');
   const stars = RATINGS.toReversed().map((one): [string, string] => [String(one), counted(one, 'star')]);
   const approval = review
     ? t('An operator approves your review before it is public, also after each edit.')
     : t('An operator approves your review before it is public.');
   return html`<form method="post" action="${action}" class="stack ${review ? 'answer-form' : ''}">
-    ${select({
-      name: 'rating',
+    ${fields.select('rating', {
       id: 'review-rating',
       label: html`${t('Stars for <bdi>{name}</bdi>', { name })}`,
       required: true,
-      value: values.rating ?? (review ? String(review.rating) : ''),
+      value: review ? String(review.rating) : '',
       options: [['', t('Choose')], ...stars],
-      error: errors.rating,
     })}
-    ${textArea({
-      name: 'content',
+    ${fields.area('content', {
       id: 'review-content',
       label: t('Review (optional)'),
       hint: t('Up to {characters} characters.', { characters: count(LONGEST_REVIEW) }),
       rows: 5,
-      value: values.content ?? review?.content ?? '',
-      error: errors.content,
+      value: review?.content ?? '',
     })}
-    ${textField({
-      name: 'username',
+    ${fields.text('username', {
       id: 'review-username',
       label: t('Displayed name'),
       required: true,
-      value: values.username ?? shownName,
-      error: errors.username,
+      value: shownName,
       spellcheck: false,
     })}
     <p class="hint">${approval}</p>

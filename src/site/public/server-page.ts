@@ -100,9 +100,9 @@ export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
       return whyNot && refused(403, t(WHY_NOT[whyNot]));
     },
     show: async (request, typed) => page(request, await reviewedServer(request), wantedOf({}), typed),
-    run: async ({ request, data }) => {
+    run: async ({ request, user, data }) => {
       const server = await reviewedServer(request);
-      const whose = { serverId: server._id, userId: userOf(request)._id };
+      const whose = { serverId: server._id, userId: user._id };
       const review = { ...data, rating: Number(data.rating || Number.NaN) };
       const saved = await saveOwnReview(deps, whose, review);
       if ('review' in saved) return back(server, 'review-saved');
@@ -113,9 +113,9 @@ export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
   formRoute(app, {
     path: '/servers/:slug/review/delete',
     access: SIGNED_IN,
-    run: async ({ request }) => {
+    run: async ({ request, user }) => {
       const server = await reviewedServer(request);
-      await deleteOwnReview(deps, { serverId: server._id, userId: userOf(request)._id });
+      await deleteOwnReview(deps, { serverId: server._id, userId: user._id });
       return back(server, 'review-deleted');
     },
   });

@@ -6,8 +6,9 @@ import { type NamesOfServer, nameOptionsOf } from '../../votes/identity/player-n
 import { offersSteam } from '../../votes/identity/steam-players.ts';
 import type { SteamSignInError } from '../../votes/identity/steam-sign-in.ts';
 import type { Typed } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { button, textField } from '../shared/parts.ts';
+import { button } from '../shared/parts.ts';
 
 type Voting = {
   server: Pick<Server, 'name'> & NamesOfServer;
@@ -23,12 +24,10 @@ type Voting = {
 export function identityField({ server, provenId, typed, ownName }: Omit<Voting, 'config'>): Html {
   if (provenId) return html`<input type="hidden" name="username" value="${provenId}" />`;
   const rule = NAME_RULES[nameKindOf(server.game)];
-  return html`${textField({
-    name: 'username',
+  return html`${fieldsOf(typed).text('username', {
     label: rule.label(),
     hint: rule.hint(nameOptionsOf(server)),
-    value: typed.values.username ?? ownName ?? '',
-    error: typed.errors.username,
+    value: ownName ?? '',
     // If the name has an error: the field gets the focus, so that screen readers read the error, which is above it.
     autofocus: Boolean(typed.errors.username),
     // `maxlength` counts UTF-16 code units, `longest` counts code points. A code point has at most two code units.

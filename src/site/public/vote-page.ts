@@ -24,7 +24,6 @@ import type { Vote } from '../../votes/vote.ts';
 import { voteFigures } from '../../votes/vote-figures.ts';
 import { voteStreak } from '../../votes/vote-streak.ts';
 import { PageError } from '../error-pages.ts';
-import { userOf } from '../guard-routes.ts';
 import { makeRefusedForm } from '../limited-pages.ts';
 import { ANYONE, SIGNED_IN } from '../route-options.ts';
 import { fieldText, readForm, type Typed } from '../shared/form.ts';
@@ -138,9 +137,9 @@ function forgetNameRoute(app: FastifyInstance, deps: AppDeps): void {
   formRoute(app, {
     path: '/servers/:slug/vote/forget-name',
     access: SIGNED_IN,
-    run: async ({ request }) => {
+    run: async ({ request, user }) => {
       const server = await serverOfForm(deps, request);
-      await forgetUsername(deps, userOf(request)._id);
+      await forgetUsername(deps, user._id);
       return `${app.site.base}${publicPath(server, '/vote?username=')}`;
     },
   });

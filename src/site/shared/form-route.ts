@@ -1,9 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
+import type { WithId } from 'mongodb';
 import { z } from 'zod';
+import type { SignedIn } from '../../accounts/sessions.ts';
 import { t } from '../../language/t.ts';
 import { InvalidDocumentError } from '../../platform/document.ts';
+import type { Server } from '../../servers/server.ts';
 import { PageError, retryAfter } from '../error-pages.ts';
 import { makeRefusedForm } from '../limited-pages.ts';
+import type { Access } from '../route-access.ts';
+import { serverPath } from './dashboard-paths.ts';
 import { withErrorSummary } from './error-summary.ts';
 import { INCOMPLETE, readForm, sentencesOf, type Typed } from './form.ts';
 import { type Page, sendPage } from './layout.ts';
@@ -38,13 +43,26 @@ export type SentForm<S extends z.ZodObject> = {
   values: Record<string, string>;
 };
 
+/** The user who sent a form. `by`: the user in the audit log. */
+type Sender = { user: SignedIn['user']; by: string };
+
+/** Makes the path of a part of the server's dashboard, such as `/settings`. */
+export type PathOfServer = (part?: string) => string;
+
+/** What `run` knows of a request, by the access of its form. */
+export type ContextOf<A extends Access> = A extends 'owner' | 'sole-owner'
+  ? Sender & { server: WithId<Server>; path: PathOfServer }
+  : A extends 'user' | 'operator'
+    ? Sender
+    : unknown;
+
 /** A field of any of the schemas, if a form has several. */
 type FieldOf<Output> = Output extends unknown ? keyof Output : never;
 
-export type Form<S extends z.ZodObject> = {
+export type Form<S extends z.ZodObject, A extends Access = Access> = {
   path: string;
   /** The options of the route, which say who may send the form (route-options.ts). */
-  access: RouteShorthandOptions;
+  access: RouteShorthandOptions & { config: { access: A } };
   /** Absent if the form is only a button. */
   schema?: S | ((request: FastifyRequest) => S);
   /** Fields that are empty when the form is shown again, such as passwords. */
@@ -54,7 +72,7 @@ export type Form<S extends z.ZodObject> = {
   /** Runs before `run`. If it returns an answer, this answer is sent, even if fields are invalid. */
   check?: (request: FastifyRequest) => FormAnswer | null | Promise<FormAnswer | null>;
   /** Calls the feature. If it throws an `InvalidDocumentError`, the form is shown again. */
-  run: (sent: SentForm<S>) => FormAnswer | Promise<FormAnswer>;
+  run: (sent: SentForm<S> & ContextOf<A>) => FormAnswer | Promise<FormAnswer>;
   /** Converts an error of `run` or `check` to a refusal; undefined if the form did not cause the error. */
   refusalOf?: (error: unknown, values: Record<string, string>) => Refused | undefined;
   /**
@@ -73,9 +91,9 @@ export function refused(status: number, sentence: string, retryAt?: Date): Refus
  * Registers the route of a form (docs/adr/0120-one-route-for-forms.md). The route validates the fields and calls `run`.
  * A refused form is shown again, with the entered values and a summary of the errors.
  */
-export function formRoute<S extends z.ZodObject = typeof NO_FIELDS>(
+export function formRoute<S extends z.ZodObject = typeof NO_FIELDS, A extends Access = Access>(
   app: FastifyInstance,
-  form: Form<S>,
+  form: Form<S, A>,
 ): void {
   app.post(form.path, form.access, async (request, reply) => {
     const { answer, values } = await answerOf(form, request, reply);
@@ -90,8 +108,8 @@ const NO_FIELDS = z.object({});
 
 type Answered = { answer: FormAnswer; values: Record<string, string> };
 
-async function answerOf<S extends z.ZodObject>(
-  { schema = NO_FIELDS as unknown as S, check, run, refusalOf, fields = {}, show }: Form<S>,
+async function answerOf<S extends z.ZodObject, A extends Access>(
+  { schema = NO_FIELDS as unknown as S, check, run, refusalOf, fields = {}, show }: Form<S, A>,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Answered> {
@@ -100,7 +118,10 @@ async function answerOf<S extends z.ZodObject>(
   try {
     const early = await check?.(request);
     if (early) return { answer: early, values };
-    if (data) return { answer: await run({ request, reply, data, values }), values };
+    if (data) {
+      const sent = { request, reply, data, values, ...contextOf(request) };
+      return { answer: await run(sent as SentForm<S> & ContextOf<A>), values };
+    }
     return {
       answer: show ? { errors } : refused(400, t(INCOMPLETE)),
       values,
@@ -110,6 +131,14 @@ async function answerOf<S extends z.ZodObject>(
     if (!answer) throw error;
     return { answer, values };
   }
+}
+
+/** What is known of the sender and the server: for each access, what `guardRoutes` has required. */
+function contextOf({ signedIn, ownServer: server, server: { site } }: FastifyRequest) {
+  return {
+    ...(signedIn ? { user: signedIn.user, by: signedIn.user.email } : {}),
+    ...(server ? { server, path: (part?: string) => serverPath(site.base, server, part) } : {}),
+  };
 }
 
 /** The refusal for an `InvalidDocumentError`, with the field names of the form; undefined for any other error. */
@@ -122,8 +151,8 @@ function invalid(error: unknown, fields: Record<string, string>): Refused | unde
 type Again = { values: Record<string, string>; refused: Refused };
 
 /** @throws {PageError} with the errors, if no page can show them */
-async function sendAgain<S extends z.ZodObject>(
-  { show, secrets = [] }: Form<S>,
+async function sendAgain<S extends z.ZodObject, A extends Access>(
+  { show, secrets = [] }: Form<S, A>,
   request: FastifyRequest,
   reply: FastifyReply,
   { values, refused: { status = 400, errors, retryAt, on } }: Again,

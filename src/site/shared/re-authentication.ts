@@ -11,9 +11,10 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import { signInHeaders, userOf } from '../guard-routes.ts';
 import { hashingClientOf, refusalCode } from './better-auth-calls.ts';
 import type { Typed } from './form.ts';
+import { fieldsOf } from './form-fields.ts';
 import type { Refused } from './form-route.ts';
 import { type Html, html } from './html.ts';
-import { linkTo, textField } from './parts.ts';
+import { linkTo } from './parts.ts';
 import { refuseIfUsedUp } from './used-up.ts';
 
 /** The fields of a user without a second factor: the password confirms a sensitive change. */
@@ -115,36 +116,37 @@ const REFUSALS: Record<string, { field: 'form' | 'code'; text: Text }> = {
 };
 
 /** The field for the current password. */
-export function passwordField(error: string | undefined, id = 'password'): Html {
-  return textField({
-    name: 'password',
+export function passwordField(typed: Typed, id = 'password'): Html {
+  return fieldsOf(typed).secret('password', {
     id,
     label: t('Your password'),
     type: 'password',
     autocomplete: 'current-password',
     required: true,
-    error,
   });
 }
 
 /** The field for a code of the second factor. */
-export function codeField(id: string, error?: string): Html {
-  return textField({
-    name: 'code',
+function codeField(typed: Typed, id: string): Html {
+  return fieldsOf(typed).secret('code', {
     id,
     label: t('Code'),
     autocomplete: 'one-time-code',
     required: true,
     maxlength: 32,
-    error,
     hint: t('Six digits from your authenticator app, or one of your backup codes.'),
   });
 }
 
-/** The fields that confirm a change: the password, and a code if the second factor is on. */
+/**
+ * The fields that confirm a change: the password, and a code if the second factor is on. If a page has several such
+ * forms: `suffix` makes the ids of their fields distinct.
+ */
 export function reAuthenticationFields(
-  { errors }: Typed,
+  typed: Typed,
   { twoFactorEnabled }: Pick<User, 'twoFactorEnabled'>,
+  suffix = '',
 ): Html {
-  return html`${passwordField(errors.password)} ${twoFactorEnabled ? codeField('code', errors.code) : ''}`;
+  const code = twoFactorEnabled ? codeField(typed, `code${suffix}`) : '';
+  return html`${passwordField(typed, `password${suffix}`)} ${code}`;
 }

@@ -11,7 +11,6 @@ import { allowVotes, LEFT_MS, leaveWaiting } from '../../../ranking/evidence/all
 import { TIMES_USUAL } from '../../../ranking/evidence/weigh-day.ts';
 import { isId } from '../../../servers/slug.ts';
 import { RANKING_DAYS, votesByDay } from '../../../votes/vote-figures.ts';
-import { userOf } from '../../guard-routes.ts';
 import { OPERATOR } from '../../route-options.ts';
 import { emptyLine } from '../../shared/empty-card.ts';
 import { fieldText, queryText } from '../../shared/form.ts';
@@ -54,9 +53,9 @@ function waitingForms({ app, deps, base, numbers }: Inbox): void {
     path: '/attention/allow-votes',
     access: OPERATOR,
     schema: z.object({ server: idField, votes: fieldText, before: fieldText }),
-    run: async ({ request, data: { server, votes, before } }) => {
+    run: async ({ by, data: { server, votes, before } }) => {
       const reason = 'Decided in the inbox';
-      const found = await allowVotes(deps, new ObjectId(server), { votes, reason }, userOf(request).email);
+      const found = await allowVotes(deps, new ObjectId(server), { votes, reason }, by);
       numbers.forget();
       return found ? inboxPath(base, 'figures', { done: 'allowed', server, before }) : noServer();
     },
@@ -65,8 +64,8 @@ function waitingForms({ app, deps, base, numbers }: Inbox): void {
     path: '/attention/leave-votes',
     access: OPERATOR,
     schema: z.object({ server: idField, left: z.enum(['yes', 'no']) }),
-    run: async ({ request, data: { server, left } }) => {
-      const found = await leaveWaiting(deps, new ObjectId(server), left === 'yes', userOf(request).email);
+    run: async ({ by, data: { server, left } }) => {
+      const found = await leaveWaiting(deps, new ObjectId(server), left === 'yes', by);
       numbers.forget();
       return found ? inboxPath(base, 'figures', { done: `left-${left}`, server }) : noServer();
     },

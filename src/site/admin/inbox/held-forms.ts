@@ -4,7 +4,6 @@ import { InvalidDocumentError } from '../../../platform/document.ts';
 import { decideHeld, HELD_DECISIONS, MOST_DECIDED } from '../../../votes/exclusions/decide-held.ts';
 import { requestGroupInclusion } from '../../../votes/exclusions/player-exclusion.ts';
 import { blockGroup } from '../../../votes/exclusions/quarantine.ts';
-import { userOf } from '../../guard-routes.ts';
 import { OPERATOR } from '../../route-options.ts';
 import { formRoute, refused } from '../../shared/form-route.ts';
 import { idField } from '../exclusion-form.ts';
@@ -22,11 +21,10 @@ export function heldForms({ app, deps, base, numbers }: Inbox): void {
     path: '/attention/held',
     access: OPERATOR,
     schema: decisionForm,
-    run: async ({ request, data: { decision, seen } }) => {
+    run: async ({ request, by, data: { decision, seen } }) => {
       const quarantineIds = pickedIds(request, MOST_DECIDED);
       if (quarantineIds.length === 0) return inboxPath(base, 'held', { done: 'none' });
       const until = new Date(Math.min(Date.parse(seen), deps.clock.now().getTime()));
-      const by = userOf(request).email;
       const decided = await decideHeld(deps, decision, { quarantineIds, until }, { by, reason: CONFIRMED });
       numbers.forget();
       const { groupId, missed, later, left } = decided;
@@ -44,8 +42,8 @@ export function heldForms({ app, deps, base, numbers }: Inbox): void {
     path: '/attention/held/undo',
     access: OPERATOR,
     schema: z.object({ group: idField }),
-    run: async ({ request, data: { group } }) => {
-      const undone = await requestGroupInclusion(deps, new ObjectId(group), userOf(request).email);
+    run: async ({ by, data: { group } }) => {
+      const undone = await requestGroupInclusion(deps, new ObjectId(group), by);
       numbers.forget();
       return undone.length > 0
         ? inboxPath(base, 'held', { done: 'undone' })
@@ -57,8 +55,8 @@ export function heldForms({ app, deps, base, numbers }: Inbox): void {
     path: '/attention/held/block',
     access: OPERATOR,
     schema: z.object({ origin: z.string() }),
-    run: async ({ request, data: { origin } }) => {
-      const block = await blockGroup(deps, origin, userOf(request).email);
+    run: async ({ by, data: { origin } }) => {
+      const block = await blockGroup(deps, origin, by);
       return block
         ? inboxPath(base, 'held', { done: 'blocked', block: block._id.toHexString() })
         : refused(409, 'There are no such held votes. Somebody may have decided about them already.');

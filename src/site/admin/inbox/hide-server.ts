@@ -2,7 +2,6 @@ import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { hideServer, unhideServer } from '../../../servers/moderate-server.ts';
 import { isId } from '../../../servers/slug.ts';
-import { userOf } from '../../guard-routes.ts';
 import { OPERATOR } from '../../route-options.ts';
 import { fieldText, UNTOUCHED } from '../../shared/form.ts';
 import { formRoute, refused } from '../../shared/form-route.ts';
@@ -28,8 +27,8 @@ export function hidingForms({ app, deps, base, numbers }: Inbox): void {
       reason: fieldText,
       internalReason: z.string().optional(),
     }),
-    run: async ({ request, data: { server, tab, ...reasons } }) => {
-      const hidden = await hideServer(deps, new ObjectId(server), reasons, userOf(request).email);
+    run: async ({ by, data: { server, tab, ...reasons } }) => {
+      const hidden = await hideServer(deps, new ObjectId(server), reasons, by);
       numbers.forget();
       return hidden ? inboxPath(base, tab, { done: 'hidden', server }) : noServer();
     },
@@ -39,8 +38,8 @@ export function hidingForms({ app, deps, base, numbers }: Inbox): void {
     path: '/attention/unhide',
     access: OPERATOR,
     schema: z.object({ server: idField, tab: tabField }),
-    run: async ({ request, data: { server, tab } }) => {
-      const shown = await unhideServer(deps, new ObjectId(server), userOf(request).email);
+    run: async ({ by, data: { server, tab } }) => {
+      const shown = await unhideServer(deps, new ObjectId(server), by);
       return shown ? inboxPath(base, tab, { done: 'unhidden', server }) : noServer();
     },
   });

@@ -1,7 +1,6 @@
 import type { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import type { AppDeps } from '../../../process/app-deps.ts';
-import { userOf } from '../../guard-routes.ts';
 import { OPERATOR } from '../../route-options.ts';
 import { formRoute } from '../../shared/form-route.ts';
 import type { Content } from '../../shared/html.ts';
@@ -44,11 +43,11 @@ export function itemDecisionsForm({ app, deps, base, numbers }: Inbox, decisions
     path: path(tab),
     access: OPERATOR,
     schema: z.object({ decision: z.enum([decision.name, undo.name]) }),
-    run: async ({ request, data }) => {
+    run: async ({ request, by, data }) => {
       const ids = pickedIds(request, most);
       if (ids.length === 0) return inboxPath(base, tab, { done: 'none' });
       const { run } = data.decision === decision.name ? decision : undo;
-      const changed = await run(deps, ids, userOf(request).email);
+      const changed = await run(deps, ids, by);
       numbers.forget();
       const missed = ids.length - changed;
       return inboxPath(base, tab, {

@@ -4,7 +4,6 @@ import { SECOND } from '../../../platform/clock.ts';
 import { QUEUE_NAMES, QUEUES, type QueueName } from '../../../platform/queues.ts';
 import { type FailedJobs, failedJobs, removeFailed, retryFailed } from '../../../process/failed-jobs.ts';
 import { describeUnavailable, unavailableQueues } from '../../../process/unavailable-queues.ts';
-import { userOf } from '../../guard-routes.ts';
 import { OPERATOR } from '../../route-options.ts';
 import { emptyLine } from '../../shared/empty-card.ts';
 import { formRoute, refused } from '../../shared/form-route.ts';
@@ -55,12 +54,12 @@ function decisions({ app, deps, base }: Inbox): void {
     path: '/attention/jobs',
     access: OPERATOR,
     schema: decisionForm,
-    run: async ({ request, data: { decision, queue, seen } }) => {
+    run: async ({ by, data: { decision, queue, seen } }) => {
       // If Redis is unavailable: refuse the decision, because Redis commands would wait in memory and run much later.
       const unavailable = await unavailableQueues(deps, TIMEOUT_MS);
       if (unavailable.length > 0) return refused(503, `${describeUnavailable(unavailable)}.`);
       const details = { button: `${decision}/failed`, queueName: queue };
-      await recordAudit(deps, { by: userOf(request).email, action: 'queue.button', serverId: null, details });
+      await recordAudit(deps, { by, action: 'queue.button', serverId: null, details });
       const act = decision === 'retry' ? retryFailed : removeFailed;
       await act(deps, queue, new Date(seen));
       return inboxPath(base, 'jobs', { done: decision, queue });

@@ -4,7 +4,6 @@ import { moderateReviews, type SeenReview } from '../../../reviews/moderate-revi
 import { listReviewsInState } from '../../../reviews/read-reviews.ts';
 import { reviewerOf } from '../../../reviews/reviewers.ts';
 import { isId } from '../../../servers/slug.ts';
-import { userOf } from '../../guard-routes.ts';
 import { OPERATOR } from '../../route-options.ts';
 import { emptyLine } from '../../shared/empty-card.ts';
 import { allValues, UNTOUCHED } from '../../shared/form.ts';
@@ -99,13 +98,12 @@ function decisions({ app, deps, base, numbers }: Inbox): void {
     path: '/attention/reviews',
     access: OPERATOR,
     schema: manyDecision,
-    run: async ({ request, data: { decision, reason, reasonForOwner } }) => {
+    run: async ({ request, by, data: { decision, reason, reasonForOwner } }) => {
       const seen = seenReviews(allValues(request, 'item').flatMap((value) => value.split(' ')));
       if (seen.length === 0) return inboxPath(base, 'reviews', { done: 'none' });
       if (decision === 'rejected' && !reason?.trim())
         return refused(400, 'Enter a reason for the rejection.');
       const reasons = decision === 'rejected' && reason ? { reason, reasonForOwner } : {};
-      const by = userOf(request).email;
       const { state, seenAs } = DECISIONS[decision];
       const decided = await moderateReviews(deps, seen, state, by, { seenAs, ...reasons });
       numbers.forget();
