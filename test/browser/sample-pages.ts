@@ -2,6 +2,7 @@ import type { ObjectId } from 'mongodb';
 import { ADMIN_AREA } from '../../src/site/admin/admin-pages.ts';
 import type { Area } from '../../src/site/shared/area.ts';
 import { DASHBOARD_AREA, SERVER_AREA } from '../../src/site/shared/dashboard-pages.ts';
+import { withIds } from '../support/with-ids.ts';
 import type { SampleListing } from './sample-listing.ts';
 
 export type PageOf = SampleListing;
@@ -42,14 +43,8 @@ function pagesOf({ path: above, pages }: Area, reader: Reader): SamplePage[] {
     .map(({ path, example = '' }) => ({
       route: `${above}${path}`,
       reader,
-      path: (of) => `${above}${path}${example}`.replaceAll(/:([a-z]\w*)/gi, (_, name) => idOf(of, name)),
+      path: (of) => withIds(`${above}${path}${example}`, sampleIds(of)),
     }));
-}
-
-function idOf(of: PageOf, name: string): string {
-  const id = sampleIds(of)[name];
-  if (id === undefined) throw new Error(`the sample data has no :${name} (sampleIds)`);
-  return id;
 }
 
 /** One page for each route, filled with data. Those of an area come from its table. */
