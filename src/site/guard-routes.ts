@@ -10,6 +10,7 @@ import { roleOf } from '../servers/ownership.ts';
 import type { Server } from '../servers/server.ts';
 import { PageError } from './error-pages.ts';
 import type { Access } from './route-access.ts';
+import { type Area, accessIn } from './shared/area.ts';
 import { wantsPage } from './wants-page.ts';
 
 declare module 'fastify' {
@@ -38,9 +39,14 @@ type AccessDeps = Pick<AppDeps, 'config' | 'clock' | 'servers'>;
 /**
  * Checks access before every route that is registered later in `app`. A route states in `config.access` who may use it.
  *
- * @throws if such a route is registered without `config.access`
+ * @throws if such a route is registered without `config.access`, or with another one than its area's
  */
-export function guardRoutes(app: FastifyInstance, deps: AccessDeps, auth: Auth): void {
+export function guardRoutes(
+  app: FastifyInstance,
+  deps: AccessDeps,
+  auth: Auth,
+  areas: readonly Area[],
+): void {
   app.decorateRequest('signedIn', null);
   app.site.whoIs = (request) => whoIs(auth, signInHeaders(request)).then(({ signedIn }) => signedIn);
   app.decorateRequest('ownServer', null);
@@ -51,7 +57,12 @@ export function guardRoutes(app: FastifyInstance, deps: AccessDeps, auth: Auth):
     const access = config?.access ?? this.accessOfAll;
     if (access === undefined) throw new Error(`${method} ${url} has no config.access`);
     route.config = { ...config, access };
-    for (const one of [method].flat()) app.site.routes.push({ method: one, url, access });
+    for (const one of [method].flat()) {
+      const wanted = accessIn(areas, one, url.slice(app.site.base.length));
+      if (access !== (wanted ?? access))
+        throw new Error(`${one} ${url} has the access ${access}; its area says ${wanted}`);
+      app.site.routes.push({ method: one, url, access });
+    }
   });
   app.addHook('onRequest', async (request, reply) => {
     const { access, isFile } = request.routeOptions.config;

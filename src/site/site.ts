@@ -8,6 +8,7 @@ import type { AppDeps } from '../process/app-deps.ts';
 import type { Metrics } from '../process/metrics.ts';
 import { accountPages } from './accounts/account-pages.ts';
 import { adminArea } from './admin/admin-area.ts';
+import { ADMIN_AREA } from './admin/admin-pages.ts';
 import type { Assets } from './assets.ts';
 import { dashboard } from './dashboard/dashboard.ts';
 import { PageError } from './error-pages.ts';
@@ -19,8 +20,12 @@ import { publicPages } from './public/public-pages.ts';
 import { serveRelayJar } from './relay-jar.ts';
 import { isSameOrigin } from './same-origin.ts';
 import { refreshAnnouncement } from './shared/announcement.ts';
+import { DASHBOARD_AREA, SERVER_AREA } from './shared/dashboard-pages.ts';
 import { serveFlags } from './shared/flags.ts';
 import { styleguide } from './styleguide/styleguide-page.ts';
+
+/** The areas of the site. The server's is below the dashboard's, so it comes first. */
+export const AREAS = [SERVER_AREA, DASHBOARD_AREA, ADMIN_AREA] as const;
 
 /** Forbids content of other sites, inline scripts and styles, and showing a page in a frame. */
 const CONTENT_SECURITY_POLICY = [
@@ -66,7 +71,7 @@ export async function site(
     throw new PageError(403, defineMessage('This form was not sent from this site.'));
   });
   refreshAnnouncement(app);
-  guardRoutes(app, deps, auth);
+  guardRoutes(app, deps, auth, AREAS);
   app.addHook('onRoute', (route) => {
     route.bodyLimit ??= FORM_LIMIT;
   });
@@ -88,9 +93,9 @@ export async function site(
       await limited.register(publicPages, { deps, metrics });
       await limited.register(accountPages, { deps, auth, devices });
       styleguide(limited, deps.config);
-      await limited.register(dashboard, { deps, prefix: '/dashboard' });
+      await limited.register(dashboard, { deps, prefix: DASHBOARD_AREA.path });
     });
     // The admin area has no limits and slots for pages, because operators need it most when the site is overloaded.
-    await pages.register(adminArea, { deps, auth, prefix: '/operator' });
+    await pages.register(adminArea, { deps, auth, prefix: ADMIN_AREA.path });
   });
 }

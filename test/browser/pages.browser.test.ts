@@ -5,7 +5,7 @@ import { setAnnouncement } from '../../src/moderation/announcements.ts';
 import { COMPLETE } from '../language/complete.ts';
 import { untranslated } from '../site/untranslated.ts';
 import { bodyOf, formsOf, type Mistake, mistakesOf, type PageForm } from '../site/wrongly-filled-forms.ts';
-import { PAGES, type Reader, type SamplePage, STATES } from './sample-pages.ts';
+import { PAGES, type Reader, type SamplePage, STATES, sampleIds } from './sample-pages.ts';
 import { type SampleSite, startSampleSite } from './sample-site.ts';
 import { halfOf } from './second-window.ts';
 import { chromium, DARK_PHONE, launchBrowser, openTab, type Tab, type TabOptions } from './tab.ts';
@@ -206,14 +206,7 @@ describe('the errors of every form are in the language of who reads them', () =>
   });
 
   test('forms that no page of the sample data shows', async () => {
-    const { harbour, ownerId, draftId, voteId, slugs } = site.of;
-    const ids: Record<string, string> = {
-      slug: slugs.harbour,
-      serverId: harbour.toHexString(),
-      draftId: draftId.toHexString(),
-      userId: ownerId.toHexString(),
-      voteId: voteId.toString(),
-    };
+    const ids = sampleIds(site.of);
     const sent = [...posted].map((one) => one.split(' ')[0] ?? '');
     const others = formRoutes
       .filter((route) => !sent.includes(route))

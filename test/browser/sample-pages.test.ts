@@ -1,23 +1,19 @@
 import { expect, test } from 'vitest';
+import type { Area } from '../../src/site/shared/area.ts';
+import { AREAS } from '../../src/site/site.ts';
 import { openWebApp, type WebApp } from '../support/web-app.ts';
 import { PAGES } from './sample-pages.ts';
 
 /** Routes without a page. */
 const NO_PAGES = [
+  ...AREAS.flatMap(({ path, pages }: Area) =>
+    pages.filter(({ kind }) => kind && kind !== 'plugin').map((page) => `GET ${path}${page.path}`),
+  ),
   'GET /robots.txt', // a file
   'GET /feed.atom', // a feed
   'GET /games/:game/feed.atom', // a feed
   'GET /sitemap.xml', // a file
   'GET /sitemaps/:file', // a file
-  'GET /dashboard/servers/:serverId/listener/test', // a redirect
-  'GET /dashboard/servers/:serverId/connect/check', // a redirect
-  'GET /dashboard/servers/:serverId/connect/key', // a redirect
-  'GET /dashboard/servers/:serverId/connect/relay', // a redirect
-  'GET /dashboard/servers/:serverId/statistics/:table', // a file
-  'GET /dashboard/servers/:serverId/deliveries/:table', // a file
-  'GET /operator/figures.csv', // a file
-  'GET /operator/votes/exclusions', // a part of a page
-  'GET /operator/complaints', // a redirect
   'GET /language/:language', // a redirect
   'GET /api/auth/callback/discord', // a redirect
   'GET /api/auth/callback/oidc', // a redirect

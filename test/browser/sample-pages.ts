@@ -1,4 +1,8 @@
 import type { ObjectId } from 'mongodb';
+import { ADMIN_AREA } from '../../src/site/admin/admin-pages.ts';
+import type { Area } from '../../src/site/shared/area.ts';
+import { DASHBOARD_AREA, SERVER_AREA } from '../../src/site/shared/dashboard-pages.ts';
+import { withIds } from '../support/with-ids.ts';
 import type { SampleListing } from './sample-listing.ts';
 
 export type PageOf = SampleListing;
@@ -20,13 +24,30 @@ const fixed = (reader: Reader, ...routes: string[]): SamplePage[] =>
 
 const server = (id: ObjectId, part = '') => `/dashboard/servers/${id.toHexString()}${part}`;
 
-const ofServer = (part: string): SamplePage => ({
-  route: `/dashboard/servers/:serverId${part}`,
-  reader: 'owner',
-  path: ({ harbour }) => server(harbour, part),
-});
+/** The ids of the sample data, by the names of the parameters in routes. */
+export function sampleIds(of: PageOf): Record<string, string> {
+  return {
+    serverId: of.harbour.toHexString(),
+    draftId: of.draftId.toHexString(),
+    userId: of.ownerId.toHexString(),
+    listenerId: of.listenerId.toHexString(),
+    voteId: of.voteId.toString(),
+    slug: of.slugs.harbour,
+  };
+}
 
-/** One page for each route, filled with data. */
+/** The pages of an area. A file, a redirect and the like is no page. */
+function pagesOf({ path: above, pages }: Area, reader: Reader): SamplePage[] {
+  return pages
+    .filter(({ kind }) => kind === undefined)
+    .map(({ path, example = '' }) => ({
+      route: `${above}${path}`,
+      reader,
+      path: (of) => withIds(`${above}${path}${example}`, sampleIds(of)),
+    }));
+}
+
+/** One page for each route, filled with data. Those of an area come from its table. */
 export const PAGES: SamplePage[] = [
   ...fixed('stranger', '/', '/games', '/tags', '/how-ranking-works', '/styleguide'),
   ...fixed('stranger', '/contact', '/imprint', '/privacy', '/terms'),
@@ -66,98 +87,15 @@ export const PAGES: SamplePage[] = [
     '/account/reviews',
     '/favourites',
     '/account/two-factor',
-    '/dashboard',
-    '/dashboard/servers/new',
   ),
   {
     route: '/favourites/:serverId',
     reader: 'owner',
     path: ({ harbour }) => `/favourites/${harbour.toHexString()}`,
   },
-  {
-    route: '/dashboard/drafts/:draftId',
-    reader: 'owner',
-    path: ({ draftId }) => `/dashboard/drafts/${draftId.toHexString()}`,
-  },
-  ...[
-    '',
-    '/connect',
-    '/tokens',
-    '/members',
-    '/profile',
-    '/settings',
-    '/statistics',
-    '/deliveries',
-    '/reviews',
-    '/listener',
-    '/votes',
-    '/votes/resend',
-  ].map(ofServer),
-  {
-    route: '/dashboard/servers/:serverId/votes/:voteId',
-    reader: 'owner',
-    path: ({ harbour, voteId }) => server(harbour, `/votes/${voteId}`),
-  },
-  ...fixed(
-    'operator',
-    '/operator',
-    '/operator/figures',
-    '/operator/audit',
-    '/operator/blocks',
-    '/operator/reviews',
-    '/operator/servers',
-    '/operator/announcement',
-    '/operator/tags',
-    '/operator/users',
-    '/operator/setup',
-    '/operator/system',
-    '/operator/settings',
-    '/operator/settings/mail',
-    '/operator/settings/discord',
-    '/operator/settings/openid',
-    '/operator/settings/limits',
-    '/operator/settings/logo',
-    '/operator/settings/undo',
-    '/operator/settings/pages/contact',
-    '/operator/settings/pages/imprint',
-    '/operator/settings/pages/privacy',
-    '/operator/settings/pages/terms',
-  ),
-  {
-    route: '/operator/listeners/:listenerId',
-    reader: 'operator',
-    path: ({ listenerId }) => `/operator/listeners/${listenerId.toHexString()}`,
-  },
-  {
-    route: '/operator/servers/:serverId',
-    reader: 'operator',
-    path: ({ harbour }) => `/operator/servers/${harbour.toHexString()}`,
-  },
-  {
-    route: '/operator/users/:userId',
-    reader: 'operator',
-    path: ({ ownerId }) => `/operator/users/${ownerId.toHexString()}`,
-  },
-  {
-    route: '/operator/votes',
-    reader: 'operator',
-    path: ({ harbour }) => `/operator/votes?server=${harbour.toHexString()}`,
-  },
-  {
-    route: '/operator/votes/:voteId',
-    reader: 'operator',
-    path: ({ voteId }) => `/operator/votes/${voteId}`,
-  },
-  {
-    route: '/operator/votes/exclude-player',
-    reader: 'operator',
-    path: () => '/operator/votes/exclude-player?player=Steve',
-  },
-  {
-    route: '/operator/votes/exclude',
-    reader: 'operator',
-    path: ({ harbour }) => `/operator/votes/exclude?server=${harbour.toHexString()}&since=2026-01-01T00:00`,
-  },
+  ...pagesOf(DASHBOARD_AREA, 'owner'),
+  ...pagesOf(SERVER_AREA, 'owner'),
+  ...pagesOf(ADMIN_AREA, 'operator'),
 ];
 
 const named = (name: string, path: SamplePage['path'], more: Partial<SamplePage> = {}): SamplePage => ({

@@ -1,7 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { writeReview } from '../../src/reviews/write-review.ts';
-import { PARTS } from '../../src/site/admin/admin-frame.ts';
+import { ADMIN_AREA } from '../../src/site/admin/admin-pages.ts';
+import { tabsOf } from '../../src/site/shared/area.ts';
 import { addBlock } from '../../src/votes/blocks/change-blocks.ts';
 import { requestPlayerExclusion } from '../../src/votes/exclusions/player-exclusion.ts';
 import { castVote } from '../support/casting.ts';
@@ -9,8 +10,9 @@ import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp, type WebApp } from '../support/web-app.ts';
 
-/** The pages of all tabs, except Bull Board, which has pages of its own. */
-const TABS = PARTS.map(([path]) => path).filter((path) => path !== '/queues');
+/** The paths of all tabs; the pages of all tabs, except Bull Board, which has pages of its own. */
+const PARTS = tabsOf(ADMIN_AREA).map(({ path }) => path);
+const TABS = PARTS.filter((path) => path !== '/queues');
 
 let web: WebApp;
 let operator: SignedInUser;
@@ -34,7 +36,7 @@ describe('the admin area', () => {
       const { body } = await getPage(web, `/operator${path}`, operator.headers);
       const current = [...body.matchAll(/<a href="(\/operator[^"]*)" aria-current="page">/g)];
       expect(current[0]?.[1], path).toBe(`/operator${path}`);
-      for (const [other] of PARTS) expect(body, path).toContain(`href="/operator${other}"`);
+      for (const other of PARTS) expect(body, path).toContain(`href="/operator${other}"`);
     }
   });
 

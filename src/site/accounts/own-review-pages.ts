@@ -12,7 +12,7 @@ import { formRoute, refused } from '../shared/form-route.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { sendPage } from '../shared/layout.ts';
-import { button, confirmed, forReaders, pager } from '../shared/parts.ts';
+import { button, confirmed, cursorPager, forReaders } from '../shared/parts.ts';
 import { reviewState, reviewText, reviewTimes, starsText } from '../shared/review-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import type { AccountParts } from './account-parts.ts';
@@ -47,7 +47,7 @@ export function ownReviewPages(app: FastifyInstance, { deps }: Pick<AccountParts
       body: html`<h1>${t('Your reviews')}</h1>
         <section class="card">
           ${rows.length > 0 ? html`<ol class="reviews">${rows.map(item)}</ol>` : nothing(base, from)}
-          ${pager({ first: from ? path : undefined, older: next ? `${path}?from=${next}` : undefined })}
+          ${cursorPager(path, { from, next })}
         </section>
         <p><a href="${base}/account">${t('Back to your account')}</a></p>`,
     });

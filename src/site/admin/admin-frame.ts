@@ -1,29 +1,12 @@
 import type { UUID } from 'mongodb';
+import { tabsOf } from '../shared/area.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { tabs } from '../shared/parts.ts';
-
-/** The parts of the admin area, in the order of their tabs: path and text. */
-export const PARTS = [
-  ['', 'Attention'],
-  ['/figures', 'Figures'],
-  ['/reviews', 'Reviews'],
-  ['/servers', 'Servers'],
-  ['/votes', 'Votes'],
-  ['/blocks', 'Blocks'],
-  ['/users', 'Users'],
-  ['/tags', 'Tags'],
-  ['/announcement', 'Announcement'],
-  ['/settings', 'Settings'],
-  ['/audit', 'Audit log'],
-  ['/queues', 'Queues'],
-  ['/system', 'System'],
-] as const;
-
-type AdminPart = (typeof PARTS)[number][0];
+import { ADMIN_AREA, type AdminTab } from './admin-pages.ts';
 
 /** The path of a page of the admin area. `path` is below the admin area: `/votes`. */
 export function adminPath(base: string, path = ''): string {
-  return `${base}/operator${path}`;
+  return `${base}${ADMIN_AREA.path}${path}`;
 }
 
 export function adminServerPath(base: string, server: { _id: { toHexString(): string } }, path = ''): string {
@@ -35,12 +18,12 @@ export function adminVotePath(base: string, vote: { _id: UUID }): string {
 }
 
 /** The frame of each admin page: heading and tabs. `part` is the current tab. */
-export function adminFrame(frame: { base: string; part: AdminPart; head?: Content; body: Content }): Html {
+export function adminFrame(frame: { base: string; part: AdminTab; head?: Content; body: Content }): Html {
   const { base, part, head, body } = frame;
   return html`${head ?? html`<h1>Admin area</h1>`}
     ${tabs(
       'Admin area',
-      PARTS.map(([path, text]) => ({ href: adminPath(base, path), text })),
+      tabsOf(ADMIN_AREA).map(({ path, tab }) => ({ href: adminPath(base, path), text: tab })),
       adminPath(base, part),
     )}
     ${body}`;

@@ -6,11 +6,11 @@ import { readAudit } from '../../platform/audit/read-audit.ts';
 import { findServer } from '../../servers/listed-servers.ts';
 import type { Server } from '../../servers/server.ts';
 import { OPERATOR } from '../route-options.ts';
-import { queryOf, queryText } from '../shared/form.ts';
+import { queryOf } from '../shared/form.ts';
 import { time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
-import { card, dataTable, pager, select, textField } from '../shared/parts.ts';
+import { card, cursorPager, dataTable, select, textField } from '../shared/parts.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 
@@ -30,7 +30,6 @@ export function auditPage(app: FastifyInstance, { deps }: AdminParts): void {
       ? { rows: [], next: null }
       : await readAudit(deps, filter, { from, limit: ROWS });
     const servers = await serversOf(deps, rows);
-    const path = (start?: string) => adminPath(base, `/audit${queryText({ ...query, from: start })}`);
     const empty = next ? 'No matching entries so far. Continue with older ones.' : 'No matching entries.';
     return sendPage(
       request,
@@ -42,7 +41,7 @@ export function auditPage(app: FastifyInstance, { deps }: AdminParts): void {
           part: '/audit',
           body: html`${filterForm(base, query, isUnknown ? 'No server has this id or slug.' : undefined)}
             ${card({ title: 'Entries', body: entryTable(base, rows, servers, empty) })}
-            ${pager({ first: from ? path() : undefined, older: next ? path(next) : undefined })}`,
+            ${cursorPager(adminPath(base, '/audit'), { from, next }, query)}`,
         }),
       },
       isUnknown ? 400 : 200,

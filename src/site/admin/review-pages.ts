@@ -13,7 +13,7 @@ import { formRoute, refused } from '../shared/form-route.ts';
 import { type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { sendPage } from '../shared/layout.ts';
-import { notice, pager, tabs } from '../shared/parts.ts';
+import { cursorPager, notice, tabs } from '../shared/parts.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { inboxPath } from './inbox/inbox-tabs.ts';
@@ -58,10 +58,7 @@ export function reviewPages(app: FastifyInstance, { deps }: AdminParts): void {
           ${stateTabs(base, state)}
           ${rows.length === 0 ? emptyLine(EMPTY[state]) : cards}
           ${state === 'pending' && rows.length > 1 ? approveMany(base) : ''}
-          ${pager({
-            first: from ? listPath(base, state) : undefined,
-            older: next ? listPath(base, state, next) : undefined,
-          })}`,
+          ${cursorPager(adminPath(base, '/reviews'), { from, next }, queryOfState(state))}`,
       }),
     });
   });
@@ -110,8 +107,10 @@ function decidedReview({ reviews }: AdminParts['deps'], reviewId: string) {
   return reviews.findOne({ _id: new ObjectId(reviewId) });
 }
 
-function listPath(base: string, state: ReviewState, from?: string): string {
-  return adminPath(base, `/reviews${queryText({ state: state === 'pending' ? undefined : state, from })}`);
+const queryOfState = (state: ReviewState) => ({ state: state === 'pending' ? undefined : state });
+
+function listPath(base: string, state: ReviewState): string {
+  return adminPath(base, `/reviews${queryText(queryOfState(state))}`);
 }
 
 function stateTabs(base: string, state: ReviewState): Html {

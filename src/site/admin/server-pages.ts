@@ -20,7 +20,7 @@ import { count, timeAgo } from '../shared/format.ts';
 import { type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { sendPage } from '../shared/layout.ts';
-import { dataTable, pager, tabs, textField } from '../shared/parts.ts';
+import { cursorPager, dataTable, tabs, textField } from '../shared/parts.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { stateBadges } from './server-badges.ts';
@@ -53,8 +53,7 @@ function listPage(app: FastifyInstance, deps: AppDeps): void {
     const found = q
       ? { rows: await findServers(deps, q, { limit: ROWS }), next: null }
       : await listServersByTime(deps, list, { from, limit: ROWS });
-    const path = (values: Record<string, string | undefined>) =>
-      adminPath(base, `/servers${queryText({ list: list === 'all' ? undefined : list, ...values })}`);
+    const kept = { list: list === 'all' ? undefined : list };
     const empty = q
       ? `No servers match “${q}”. Search by a name or a part of it, by the beginning of an address or slug, by id, or by the owner’s e-mail address.`
       : EMPTY[list];
@@ -66,7 +65,7 @@ function listPage(app: FastifyInstance, deps: AppDeps): void {
         body: html`${searchForm(base, q)} ${q ? '' : listTabs(base, list)}
           <section class="card">${serverTable(base, found.rows, deps.clock.now(), empty)}</section>
           ${found.rows.length === ROWS && q ? html`<p class="soft">${FIRST_ROWS}</p>` : ''}
-          ${pager({ first: from ? path({}) : undefined, older: found.next ? path({ from: found.next }) : undefined })}`,
+          ${cursorPager(adminPath(base, '/servers'), { from, next: found.next }, kept)}`,
       }),
     });
   });

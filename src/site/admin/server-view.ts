@@ -3,7 +3,7 @@ import type { User } from '../../accounts/user.ts';
 import { listenerReason } from '../../delivery/diagnosis/listener-reason.ts';
 import { isProbed } from '../../games/games.ts';
 import { playersHidden, playersSource } from '../../history/current-status.ts';
-import { inEnglish, t } from '../../language/t.ts';
+import { inEnglish, type Text, t } from '../../language/t.ts';
 import type { Listener } from '../../listeners/listener.ts';
 import { lastDelivery, listenerState } from '../../listeners/listener-state.ts';
 import { COUNTED } from '../../moderation/needs-attention.ts';
@@ -16,7 +16,9 @@ import { rankVotesByDay } from '../../ranking/evidence/rank-votes.ts';
 import type { Server } from '../../servers/server.ts';
 import { slugsOf } from '../../servers/server-slugs.ts';
 import { OPEN_WORK } from '../../votes/vote.ts';
-import { DASHBOARD_PARTS, serverPath } from '../shared/dashboard-paths.ts';
+import { tabsOf } from '../shared/area.ts';
+import { SERVER_AREA } from '../shared/dashboard-pages.ts';
+import { serverPath } from '../shared/dashboard-paths.ts';
 import type { Typed } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
 import { count, decimal, time, timeAgo } from '../shared/format.ts';
@@ -184,8 +186,8 @@ function listenerFacts(listener: Listener | null, waiting: number, now: Date): H
 /** Links to the admin lists of this server and to its owner's pages. */
 function links({ base, server }: View): Html {
   const id = server._id.toHexString();
-  const ownersLinks = DASHBOARD_PARTS.map(
-    ([part, text]) => html`<li><a href="${serverPath(base, server, part)}">${t(text)}</a></li>`,
+  const ownersLinks = tabsOf<Text>(SERVER_AREA).map(
+    ({ path, tab }) => html`<li><a href="${serverPath(base, server, path)}">${t(tab)}</a></li>`,
   );
   return html`<div class="actions">
       <a class="button quiet" href="${adminPath(base, `/votes?server=${id}`)}">Votes and exclusions</a>

@@ -14,7 +14,7 @@ import { queryOf, queryText } from '../shared/form.ts';
 import { time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
-import { badge, card, dataTable, notice, pager, select, textField } from '../shared/parts.ts';
+import { badge, card, cursorPager, dataTable, notice, select, textField } from '../shared/parts.ts';
 import { adminFrame, adminPath, adminServerPath, adminVotePath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { exclusionList } from './exclusion-list.ts';
@@ -43,9 +43,7 @@ export function votePages(app: FastifyInstance, { deps }: AdminParts): void {
       ? await listExclusions(deps, server._id)
       : await newestExclusions(deps, { limit: EXCLUSIONS });
     const list = await exclusionList(deps, base, exclusions, server);
-    const { from: _, done: __, ...rest } = query;
-    const path = (from?: string) => adminPath(base, `/votes${queryText({ ...rest, from })}`);
-    const first = query.from ? path() : undefined;
+    const { from, done: _, ...kept } = query;
     return sendPage(
       request,
       reply,
@@ -62,7 +60,7 @@ export function votePages(app: FastifyInstance, { deps }: AdminParts): void {
           body: html`${searchForm(base, search)}
             ${search.choices.length > 0 ? choiceCard(deps, base, search) : ''}${ofPlayer}
             ${server && found ? voteCard(base, server, search, found.votes, found.next !== null) : ''}
-            ${found ? pager({ first, older: found.next ? path(found.next) : undefined }) : ''}
+            ${found ? cursorPager(adminPath(base, '/votes'), { from, next: found.next }, kept) : ''}
             ${card({
               id: 'exclusions',
               title: server ? html`Exclusions of <bdi>${server.name}</bdi>` : 'Recent exclusions',

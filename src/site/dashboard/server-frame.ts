@@ -1,7 +1,9 @@
-import { t } from '../../language/t.ts';
+import { type Text, t } from '../../language/t.ts';
 import type { Server } from '../../servers/server.ts';
+import { tabsOf } from '../shared/area.ts';
 import { contactLine } from '../shared/contact.ts';
-import { DASHBOARD_PARTS, serverPath } from '../shared/dashboard-paths.ts';
+import { SERVER_AREA, type ServerTab } from '../shared/dashboard-pages.ts';
+import { serverPath } from '../shared/dashboard-paths.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { notice, tabs } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
@@ -15,8 +17,8 @@ type Frame = {
     '_id' | 'name' | 'slug' | 'probe' | 'lastReport' | 'hiddenAt' | 'hiddenReason' | 'profile'
   >;
   now: Date;
-  /** The last part of the page's path, as in {@link DASHBOARD_PARTS}. */
-  part: string;
+  /** The path of the current tab. */
+  part: ServerTab;
   body: Content;
 };
 
@@ -36,7 +38,10 @@ export function serverFrame({ site, server, now, part, body }: Frame): Html {
     </div>
     ${tabs(
       server.name,
-      DASHBOARD_PARTS.map(([path, text]) => ({ href: serverPath(base, server, path), text: t(text) })),
+      tabsOf<Text>(SERVER_AREA).map(({ path, tab }) => ({
+        href: serverPath(base, server, path),
+        text: t(tab),
+      })),
       serverPath(base, server, part),
     )}
     ${server.hiddenAt ? hiddenNotice(site, server) : ''}

@@ -17,7 +17,7 @@ import { sendPage } from '../shared/layout.ts';
 import { listenerAnnouncement, listenerLine, waitingText } from '../shared/listener-state.ts';
 import { type ListenerStatus, listenerStatusReader } from '../shared/listener-status.ts';
 import { isUnchanged, livePart, markOf, seenMark, sendUnchanged, stateOf } from '../shared/live.ts';
-import { card, dataTable, figure, pager } from '../shared/parts.ts';
+import { card, cursorPager, dataTable, figure } from '../shared/parts.ts';
 import { stateBadge } from '../shared/vote-state.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
@@ -146,10 +146,7 @@ function table({ path, filter, from, page, status, now }: Shown): Html {
     ],
     empty: emptyText(filter, next !== null),
   })}
-  ${pager({
-    first: from ? `${path}${filterText(filter)}` : undefined,
-    older: next ? `${path}${filterText(filter, { from: formatVotesCursor(next) })}` : undefined,
-  })}`;
+  ${cursorPager(path, { from: from && formatVotesCursor(from), next: next && formatVotesCursor(next) }, filter)}`;
 }
 
 /** The mark of a vote whose SteamID Steam confirmed. */

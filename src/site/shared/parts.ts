@@ -1,5 +1,6 @@
 import { type Text, t } from '../../language/t.ts';
 import { emptyLine } from './empty-card.ts';
+import { queryText } from './form.ts';
 import { type Content, type Html, html } from './html.ts';
 
 /** What a state means for the reader; it decides the colour. Colour is never the only sign: a text says the same. */
@@ -265,6 +266,19 @@ export function pager(links: {
     }
     ${older ? html`<a href="${older}" rel="next">${t('Older →')}</a>` : html`<span></span>`}
   </nav>`;
+}
+
+/**
+ * The links of a list at `path` whose pages begin at a cursor, the query parameter `from`. `from`: that of this page;
+ * `next`: that of the next one; `kept`: the other parameters, such as those of a filter.
+ */
+export function cursorPager(
+  path: string,
+  { from, next }: { from: string | undefined; next: string | null },
+  kept: Record<string, string | undefined> = {},
+): Content {
+  const to = (start?: string) => `${path}${queryText({ ...kept, from: start })}`;
+  return pager({ first: from ? to() : undefined, older: next ? to(next) : undefined });
 }
 
 /** Tabs. `current` is the `href` of the current one. */

@@ -1,7 +1,8 @@
 import { type Content, html } from '../../shared/html.ts';
-import { pager } from '../../shared/parts.ts';
+import { cursorPager } from '../../shared/parts.ts';
+import { adminPath } from '../admin-frame.ts';
 import type { TabPage } from './inbox.ts';
-import { type InboxTab, inboxPath } from './inbox-tabs.ts';
+import type { InboxTab } from './inbox-tabs.ts';
 
 /**
  * One page of a tab whose list has several pages. `from`: the cursor of this page, undefined for the first; `next`: the
@@ -13,9 +14,6 @@ export function listPage(
   body: Content,
   { from, next, count }: { from: string | undefined; next: string | null; count: number },
 ): TabPage {
-  const pages = pager({
-    first: from ? inboxPath(base, tab) : undefined,
-    older: next ? inboxPath(base, tab, { from: next }) : undefined,
-  });
+  const pages = cursorPager(adminPath(base), { from, next }, { tab });
   return { body: html`${body} ${pages}`, ...(from || next ? {} : { shown: count }) };
 }

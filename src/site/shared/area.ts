@@ -1,0 +1,42 @@
+import type { Access } from '../route-access.ts';
+
+/** Pages with one audience below one path, such as the admin area. */
+export type Area<Tab = unknown> = {
+  /** The path, with its parameters: `/dashboard/servers/:serverId`. */
+  path: string;
+  /** Who may use every route below the path. */
+  access: Access;
+  /** Every page. Tabs have this order. */
+  pages: readonly AreaPage<Tab>[];
+  /** The paths at and below which forms are for the sole owner, not for members. */
+  soleOwnerForms?: readonly string[];
+};
+
+/** A page, or another GET route; its forms are in its own file. */
+export type AreaPage<Tab = unknown> = {
+  /** The path below that of the area, with its parameters: `/users/:userId`. */
+  path: string;
+  /** The text of the page's tab. Absent if it has none. */
+  tab?: Tab;
+  /** What there is at the path if it is no page. `plugin`: the routes of a third-party plugin. */
+  kind?: 'file' | 'part' | 'plugin' | 'redirect';
+  /** A query with which the page shows something. It may have the parameters of paths: `?server=:serverId`. */
+  example?: string;
+};
+
+/** The pages of an area with a tab, in the order of their tabs. */
+export function tabsOf<Tab>({ pages }: Area<Tab>): { path: string; tab: Tab }[] {
+  return pages.flatMap(({ path, tab }) => (tab === undefined ? [] : [{ path, tab }]));
+}
+
+/** Who may use a route, according to the areas; undefined for a route outside of them. */
+export function accessIn(areas: readonly Area[], method: string, url: string): Access | undefined {
+  const area = areas.find(({ path }) => isBelow(url, path));
+  const isOfSoleOwner =
+    method === 'POST' && area?.soleOwnerForms?.some((path) => isBelow(url, area.path + path));
+  return isOfSoleOwner ? 'sole-owner' : area?.access;
+}
+
+function isBelow(url: string, path: string): boolean {
+  return url === path || url.startsWith(`${path}/`);
+}
