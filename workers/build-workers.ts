@@ -223,7 +223,7 @@ export function buildWorkers(
   );
 
   function replace(name: QueueName): void {
-    metrics.workerReplaced(name);
+    metrics.count('tallyport_workers_replaced_total', { queue: name });
     // The old worker is closed when its jobs have ended. A stuck worker may never close, so only the shutdown waits for
     // it, and for a limited time.
     replaced.push(workers.get(name)?.close());

@@ -13,7 +13,7 @@ import { within } from '../src/platform/deadline.ts';
 import { delayJob } from '../src/platform/delayed-jobs.ts';
 import { type Payload, QUEUES } from '../src/platform/queues.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
-import type { Metrics } from '../src/process/metrics.ts';
+import { countAttempt, type Metrics } from '../src/process/metrics.ts';
 import { traceAttempt } from './trace-attempt.ts';
 
 /** How long a job may run. If its listener still has votes then, another listener gets the slot first. */
@@ -38,7 +38,7 @@ const FRESH_EVERY_MS = 40;
  */
 export function forwardVotes(
   deps: AppDeps,
-  metrics: Pick<Metrics, 'attemptEnded' | 'voteArrived' | 'voteDelayed'>,
+  metrics: Metrics,
   signals: StopSignals,
 ): { processors: Record<DeliveryQueue, Processor<Payload<DeliveryQueue>>>; keptLeases: KeptLeases } {
   const { clock, config, producer, producerRedis, queues, secrets, tracing } = deps;
@@ -58,17 +58,11 @@ export function forwardVotes(
 
   const measured = (queue: DeliveryQueue): NonNullable<DrainDeps['onOutcome']> => {
     return (ended, listener) => {
-      const { taken, outcome } = ended;
-      const { vote, attempt } = taken;
       traceAttempt(tracing, ended, listener);
-      metrics.attemptEnded(attempt.protocol, outcome);
       const now = clock.now();
+      countAttempt(metrics, ended, now.getTime());
       const delayMs = deliveryDelayMs(ended, listener, now);
-      if (delayMs !== null) metrics.voteDelayed(queue, delayMs);
-      // A vote may be resent by hand weeks later, so the time since it was cast is not its latency.
-      const byHand = vote.delivery.events.some(({ kind }) => kind === 'resent');
-      if (outcome.class === 'delivered' && !byHand)
-        metrics.voteArrived(attempt.protocol, now.getTime() - vote.votedAt.getTime());
+      if (delayMs !== null) metrics.observe('tallyport_delivery_delay_seconds', { queue }, delayMs / SECOND);
     };
   };
 

@@ -5,6 +5,7 @@ import { createAsk } from '../src/probing/ask-server.ts';
 import { createCanary } from '../src/probing/canary.ts';
 import { type CheckDeps, checkTakenServer } from '../src/probing/check-server.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
+import type { SeriesOf } from '../src/process/metric-definitions.ts';
 import type { Metrics } from '../src/process/metrics.ts';
 
 /**
@@ -14,7 +15,7 @@ import type { Metrics } from '../src/process/metrics.ts';
  */
 export function probeServers(
   deps: AppDeps,
-  metrics: Pick<Metrics, 'probeEnded'>,
+  metrics: Metrics,
   stop: AbortSignal,
 ): Processor<Payload<'probe-servers'>> {
   const ask = createAsk(deps.config);
@@ -23,15 +24,22 @@ export function probeServers(
     const payload = QUEUES['probe-servers'].payload.parse(job.data);
     const checked = await checkTakenServer(checkDeps, new ObjectId(payload.serverId), stop);
     if (checked.kind !== 'recorded') {
-      metrics.probeEnded(checked.kind);
+      countProbe(metrics, checked.kind);
       // The take is still valid, so another worker can probe the server at once.
       if (checked.kind === 'stopped' && stop.aborted) await deps.producer.add('probe-servers', payload);
       return checked.kind;
     }
     const { probe, end, server } = checked;
-    metrics.probeEnded(end);
+    countProbe(metrics, end);
     return probe.ok
       ? { status: server.probe.status, latencyMs: Math.round(probe.answer.latencyMs) }
       : { status: server.probe.status, failure: probe.failure, counted: end === 'failed' };
   };
+}
+
+/** Counts a finished probe of a game server by its outcome, or by why none was recorded. */
+export function countProbe(metrics: Metrics, outcome: SeriesOf<'tallyport_probes_total'>['outcome']): void {
+  metrics.count('tallyport_probes_total', { outcome });
+  if (outcome === 'canary-failed') metrics.set('tallyport_canary_up', 0);
+  else if (outcome === 'answered' || outcome === 'failed') metrics.set('tallyport_canary_up', 1);
 }

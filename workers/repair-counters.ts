@@ -6,15 +6,13 @@ import type { Metrics } from '../src/process/metrics.ts';
 import { repairReviewLists } from '../src/reviews/repair-lists.ts';
 import { type Repair, repairCounters, repairOpenCounters } from '../src/votes/repair-counters.ts';
 
-type Drifting = Pick<Metrics, 'countersDrifted'>;
-
 /**
  * Returns the processor of `repair-counters`. It corrects the vote counters and the review lists of the job's day, and
  * marks the day as done.
  */
 export function repairCountersWorker(
   deps: AppDeps,
-  metrics: Drifting,
+  metrics: Metrics,
   stop: AbortSignal,
 ): Processor<Payload<'repair-counters'>> {
   return async (job) => {
@@ -31,7 +29,7 @@ export function repairCountersWorker(
 /** Returns the processor of `repair-today`. It corrects the vote counters of unsettled days while votes are cast. */
 export function repairTodayWorker(
   deps: AppDeps,
-  metrics: Drifting,
+  metrics: Metrics,
   stop: AbortSignal,
 ): Processor<Payload<'repair-today'>> {
   return async (job) => {
@@ -47,7 +45,8 @@ function optionsOf(job: Job, signal: AbortSignal) {
   return { signal, progress };
 }
 
-function count({ servers, drifts }: Repair, metrics: Drifting): { servers: number; wrong: number } {
-  for (const { counted, votes } of drifts) metrics.countersDrifted(Math.abs(counted - votes));
+function count({ servers, drifts }: Repair, metrics: Metrics): { servers: number; wrong: number } {
+  for (const { counted, votes } of drifts)
+    metrics.count('tallyport_counter_drift_votes_total', {}, Math.abs(counted - votes));
   return { servers, wrong: drifts.length };
 }
