@@ -6,9 +6,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Generated } from './generated/generated.ts';
 import { METRICS_TABLE } from './generated/metrics.ts';
+import { QUEUES_TABLE } from './generated/queues.ts';
 
 /** Everything that is generated, one list for each kind. */
-const GENERATED: Generated[] = [...METRICS_TABLE];
+const GENERATED: Generated[] = [...METRICS_TABLE, ...QUEUES_TABLE];
 
 /** The files that are not what the code says, with the right text. */
 export async function oldFiles(): Promise<Map<string, string>> {

@@ -1,7 +1,9 @@
 import { COUNTED_AT_MOST, LISTENER_STATES, VOTE_AGES } from '../delivery/count-votes.ts';
+import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
 import { DELIVERY_QUEUES } from '../listeners/delivery-queues.ts';
 import { PROTOCOLS } from '../listeners/listener.ts';
 import { OUTCOMES, type OutcomeCode } from '../listeners/outcomes.ts';
+import { SECOND } from '../platform/clock.ts';
 import { QUEUE_NAMES } from '../platform/queues.ts';
 import { JOB_STATES, type WaitingWork } from './waiting-work.ts';
 
@@ -110,8 +112,10 @@ export const METRICS = {
     help: 'Time from the acceptance of a vote to its acknowledgement by the listener.',
     more: 'It includes every wait, and does not count resends by hand.',
     labels: { protocol: PROTOCOLS },
-    // A vote may arrive at once, or after up to three days.
-    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200, 21_600, 86_400, 259_200],
+    // A vote may arrive at once, or just before it expires.
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200, 21_600, 86_400].concat(
+      DELIVERY_EXPIRES_MS / SECOND,
+    ),
   }),
   tallyport_votes_total: counter({
     help: 'Calls to cast a vote, by result.',
