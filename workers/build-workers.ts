@@ -115,13 +115,8 @@ export function buildWorkers(
   );
 
   function start(name: QueueName): Worker {
-    const own = processors[name];
-    const resolved = withJobErrors(
-      deps,
-      name,
-      isDeliveryQueue(name) ? mongodb.givingUp(own) : own,
-      stop.signal,
-    );
+    const own = isDeliveryQueue(name) ? mongodb.givingUp(processors[name]) : processors[name];
+    const resolved = withJobErrors(deps, name, own, stop.signal);
     const processor = traceJobs(deps.tracing, name, resolved);
     const activity = activities.get(name);
     const tracked: Processor = (...job) => {

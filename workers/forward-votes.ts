@@ -49,9 +49,9 @@ export const drainBacklogsWork: QueueWork<'drain-backlogs'> = {
 const FRESH_EVERY_MS = 40;
 
 /**
- * What the delivery queues share in a process, and what runs their jobs. A job drains its listener. If the listener's state has changed so that
- * another queue handles it, the job adds a job to that queue before it ends. If the listener is unreachable, the job is
- * delayed until the next test is due, and its progress in Bull Board says so.
+ * Creates what the delivery queues of a process share and run. A job drains its listener. If the listener's state has
+ * changed so that another queue handles it, the job adds a job to that queue before it ends. If the listener is
+ * unreachable, the job is delayed until the next test is due, and its progress in Bull Board says so.
  */
 export function createDelivery(
   deps: AppDeps,
