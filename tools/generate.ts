@@ -7,8 +7,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { ERROR_CODE_TABLES } from './generated/error-codes.ts';
 import type { Generated } from './generated/generated.ts';
 import { LIMITS } from './generated/limits.ts';
+import { METRICS_TABLE } from './generated/metrics.ts';
 import { OUTCOME_TABLES } from './generated/outcomes.ts';
 import { PLAYER_NAMES } from './generated/player-names.ts';
+import { QUEUES_TABLE } from './generated/queues.ts';
 import { SETTINGS_FILES } from './generated/settings.ts';
 import { TEXT_FILES } from './generated/texts.ts';
 
@@ -16,8 +18,10 @@ import { TEXT_FILES } from './generated/texts.ts';
 const GENERATED: Generated[] = [
   ...ERROR_CODE_TABLES,
   ...LIMITS,
+  ...METRICS_TABLE,
   ...OUTCOME_TABLES,
   PLAYER_NAMES,
+  ...QUEUES_TABLE,
   ...SETTINGS_FILES,
   ...TEXT_FILES,
 ];

@@ -1,4 +1,3 @@
-import type { Job, Processor } from 'bullmq';
 import { ObjectId } from 'mongodb';
 import { diagnoseForOwner } from '../src/delivery/diagnosis/diagnose-listener.ts';
 import { createSend } from '../src/delivery/send-vote.ts';
@@ -9,9 +8,7 @@ import {
   type Question,
   type WorkersAnswer,
 } from '../src/platform/answers.ts';
-import { MINUTE } from '../src/platform/clock.ts';
-import type { PictureProcess } from '../src/platform/pictures/picture-process.ts';
-import { QUEUES } from '../src/platform/queues.ts';
+import { MINUTE, SECOND } from '../src/platform/clock.ts';
 import { UnsealError } from '../src/platform/secrets.ts';
 import { isTransientError } from '../src/platform/transient-errors.ts';
 import { createAsk } from '../src/probing/ask-server.ts';
@@ -19,37 +16,35 @@ import type { AppDeps } from '../src/process/app-deps.ts';
 import type { AnswerOf, ProofAnswer, Task } from '../src/workflows/answer-now.ts';
 import type { ProofResult, Prover } from '../src/workflows/finish-listing.ts';
 import { proveDraft, proveMove } from '../src/workflows/prove-draft.ts';
+import type { QueueWork, RunningJob } from './queue-work.ts';
 import { settingTasks } from './setting-tasks.ts';
 
 /**
- * Returns the processor of `answer-now`. If the worker of a question dies, the question is not run again: a second run
- * would send a test vote twice, and the user would wait even longer.
- *
- * @param waitNoLonger - aborted when a stopping worker has waited long enough for its jobs
+ * Answers a question. If the worker of a question dies, the question is not run again: a second run would send a test
+ * vote twice, and the user would wait even longer.
  */
-export function answerNowWorker(
-  deps: AppDeps,
-  waitNoLonger: AbortSignal,
-  pictureProcess: PictureProcess,
-): Processor<Question> {
-  const tasks = { ...createTasks(deps), ...settingTasks(deps, pictureProcess) };
-  return async (job): Promise<WorkersAnswer<AnswerOf[Task]>> => {
-    const question = QUEUES['answer-now'].payload.parse(job.data);
-    // If the job is stalled, the worker that began with it has died.
-    if (job.stalledCounter > 0) return { kind: 'interrupted' };
-    const ageMs = deps.clock.now().getTime() - Date.parse(question.askedAt);
-    if (ageMs > DEADLINE_MS) {
-      deps.log.info({ event: 'answer.dropped', task: question.task, jobId: job.id, ageMs });
-      return { kind: 'dropped' };
-    }
-    const answering = answer(tasks, question, showSteps(job)).catch((error: unknown) => {
-      if (!isTransientError(error)) throw error;
-      deps.log.warn({ event: 'answer.failed', task: question.task, jobId: job.id, reason: String(error) });
-      return { kind: 'failed' as const };
-    });
-    return orInterrupted(answering, waitNoLonger);
-  };
-}
+export const answerNowWork: QueueWork<'answer-now'> = {
+  concurrency: 'ANSWER_CONCURRENCY',
+  // If the worker of the job is killed, the waiting user gets a message after twice this time at most.
+  lockMs: 10 * SECOND,
+  processor({ deps, waitNoLonger, pictureProcess }) {
+    const tasks = { ...createTasks(deps), ...settingTasks(deps, pictureProcess) };
+    return async (question, job): Promise<WorkersAnswer<AnswerOf[Task]>> => {
+      if (job.wasStalled) return { kind: 'interrupted' };
+      const ageMs = deps.clock.now().getTime() - Date.parse(question.askedAt);
+      if (ageMs > DEADLINE_MS) {
+        deps.log.info({ event: 'answer.dropped', task: question.task, jobId: job.id, ageMs });
+        return { kind: 'dropped' };
+      }
+      const answering = answer(tasks, question, showSteps(job)).catch((error: unknown) => {
+        if (!isTransientError(error)) throw error;
+        deps.log.warn({ event: 'answer.failed', task: question.task, jobId: job.id, reason: String(error) });
+        return { kind: 'failed' as const };
+      });
+      return orInterrupted(answering, waitNoLonger);
+    };
+  },
+};
 
 /** Waits for `answering`. If `waitNoLonger` is aborted first, the result is `interrupted`. */
 async function orInterrupted<T>(
@@ -66,12 +61,12 @@ async function orInterrupted<T>(
   }
 }
 
-/** Returns a function that reports each step as the progress of `job`. If Redis fails, the progress is not shown. */
-function showSteps(job: Job): (step: string) => void {
+/** Returns a function that reports each step as the progress of `job`. */
+function showSteps(job: RunningJob): (step: string) => void {
   const steps: string[] = [];
   return (step) => {
     steps.push(step);
-    void job.updateProgress({ steps } satisfies AnswerProgress).catch(() => undefined);
+    job.showProgress({ steps } satisfies AnswerProgress);
   };
 }
 

@@ -1,10 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { schedule } from 'node-cron';
 import { SECOND } from '../src/platform/clock.ts';
+import { type Payload, QUEUE_NAMES, type QueueName } from '../src/platform/queues.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 import type { Work } from '../src/process/process.ts';
-import { PERIODIC_WORK, type PeriodicWork } from './periodic-work.ts';
+import { CRON, type QueueWork } from './queue-work.ts';
 import { takeProbes } from './take-probes.ts';
+import { WORKS } from './works.ts';
 
 /**
  * The delay before periodic work is retried. When the process starts, Redis is often not connected yet, and the next
@@ -12,13 +14,30 @@ import { takeProbes } from './take-probes.ts';
  */
 const RETRY_MS = SECOND;
 
-/** Adds the jobs of one kind of periodic work that are due now. Retries until Redis has accepted all of them. */
-async function runRound(deps: AppDeps, work: PeriodicWork, stopping: AbortSignal): Promise<void> {
+/**
+ * Adds the jobs of a queue that are due now. The job of a day has the day in its name.
+ *
+ * @returns whether Redis accepted all of them
+ */
+export async function addDueJobs(deps: AppDeps, name: QueueName): Promise<boolean> {
+  const { producer, log } = deps;
+  const { period } = WORKS[name] as QueueWork<QueueName>;
+  if (!period?.due) return producer.add(name, {} as Payload<typeof name>);
+  const payloads = await period.due(deps);
+  const jobs = payloads.map((payload) => ({ payload, subject: 'day' in payload ? payload.day : '' }));
+  if ((await producer.addAll(name, jobs)) < jobs.length) return false;
+  const days = jobs.flatMap(({ subject }) => subject || []);
+  if (days.length > 0) log.info({ event: 'schedule.enqueued', work: name, days });
+  return true;
+}
+
+/** Adds the jobs of a queue that are due now. Retries until Redis has accepted all of them. */
+async function runRound(deps: AppDeps, work: QueueName, stopping: AbortSignal): Promise<void> {
   while (!stopping.aborted) {
     try {
-      if (await work.enqueue(deps)) return;
+      if (await addDueJobs(deps, work)) return;
     } catch (error) {
-      deps.log.warn({ event: 'schedule.failed', work: work.name, reason: String(error) });
+      deps.log.warn({ event: 'schedule.failed', work, reason: String(error) });
     }
     await pause(RETRY_MS, undefined, { signal: stopping }).catch(() => undefined);
   }
@@ -30,7 +49,9 @@ async function runRound(deps: AppDeps, work: PeriodicWork, stopping: AbortSignal
  */
 export function buildScheduler(deps: AppDeps, { stopping }: { stopping: AbortSignal }): Work {
   const taking = takeProbes(deps, stopping);
-  const running = PERIODIC_WORK.map((work) => {
+  const running = QUEUE_NAMES.flatMap((work) => {
+    const { period } = WORKS[work];
+    if (!period) return [];
     let round: Promise<void> | undefined;
     /** Calls `runRound`, unless an earlier call is still waiting for Redis. */
     const run = () => {
@@ -39,10 +60,10 @@ export function buildScheduler(deps: AppDeps, { stopping }: { stopping: AbortSig
       });
       return round;
     };
-    const logger = deps.log.child({ event: 'schedule.cron', work: work.name });
-    const task = schedule(work.cron, run, { timezone: 'UTC', name: work.name, logger });
+    const logger = deps.log.child({ event: 'schedule.cron', work });
+    const task = schedule(CRON[period.every], run, { timezone: 'UTC', name: work, logger });
     void run();
-    return { task, ended: () => round };
+    return [{ task, ended: () => round }];
   });
   return {
     async close() {

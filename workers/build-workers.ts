@@ -1,36 +1,25 @@
-import { type Processor, type RateLimiterOptions, Worker } from 'bullmq';
-import { DELIVERY_QUEUES, type DeliveryQueue, isDeliveryQueue } from '../src/listeners/delivery-queues.ts';
+import { type Processor, Worker } from 'bullmq';
+import { DELIVERY_QUEUES, isDeliveryQueue } from '../src/listeners/delivery-queues.ts';
 import { SECOND } from '../src/platform/clock.ts';
 import { within } from '../src/platform/deadline.ts';
+import { delayJob } from '../src/platform/delayed-jobs.ts';
 import { ConfigError } from '../src/platform/environment.ts';
 import { LONG_OPERATION_TIMEOUT_MS } from '../src/platform/mongo.ts';
-import { createPictureProcess, type PictureProcess } from '../src/platform/pictures/picture-process.ts';
-import { QUEUE_NAMES, type QueueName, queuePrefix } from '../src/platform/queues.ts';
+import { createPictureProcess } from '../src/platform/pictures/picture-process.ts';
+import { QUEUE_NAMES, QUEUES, type QueueName, queuePrefix } from '../src/platform/queues.ts';
 import { openRedis } from '../src/platform/redis.ts';
 import type { OpenOptions } from '../src/platform/resources.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 import type { Metrics } from '../src/process/metrics.ts';
 import type { Work } from '../src/process/process.ts';
-import { aggregateDays } from './aggregate-day.ts';
-import { answerNowWorker } from './answer-now.ts';
-import { cleanUp } from './clean-up.ts';
-import { countFiguresWorker } from './count-figures.ts';
-import { drawCardsWorker } from './draw-cards.ts';
-import { encodePicturesWorker } from './encode-pictures.ts';
-import { excludeVotesWorker } from './exclude-votes.ts';
-import { findUnusualVotesWorker } from './find-unusual-votes.ts';
-import { forwardVotes, type StopSignals } from './forward-votes.ts';
+import { createDelivery } from './forward-votes.ts';
 import { withJobErrors } from './job-errors.ts';
-import { notifyOwnersWorker } from './notify-owners.ts';
-import { probeServers } from './probe-servers.ts';
-import { recomputeRanksWorker } from './recompute-ranks.ts';
-import { repairCountersWorker, repairTodayWorker } from './repair-counters.ts';
+import type { QueueWork, WorkContext } from './queue-work.ts';
 import { type Activity, replaceStuckWorkers } from './replace-stuck-workers.ts';
-import { sendDiscordWorker, sendMailWorker } from './send-mail.ts';
-import { settleAccountsWorker } from './settle-accounts.ts';
 import { runSweep } from './sweep.ts';
 import { traceJobs } from './trace-jobs.ts';
 import { withoutMongodb } from './without-mongodb.ts';
+import { WORKS } from './works.ts';
 
 /** The options of a worker's connections. An operation on many votes may take longer than one of an API request. */
 export const WORKER_OPTIONS: OpenOptions = { mongoOperationMs: LONG_OPERATION_TIMEOUT_MS };
@@ -40,57 +29,25 @@ const LAST_ANSWERS_MS = 10 * SECOND;
 /** How long a shutdown waits until the workers are closed. While Redis is unavailable, they never close. */
 const CLOSE_TIMEOUT_MS = 3 * SECOND;
 /**
- * How many mails, and how many Discord messages, are sent at once. With one, a slow delivery would delay all others;
- * with many, they would overload a mail server.
- */
-const MAILS_AT_ONCE = 4;
-/**
- * Rate limits that all workers share. If hundreds of listeners become due at the same moment, their tests would keep
- * MongoDB busy, and votes for working listeners would wait.
- */
-const LIMITERS: Partial<Record<QueueName, RateLimiterOptions>> = {
-  'test-listeners': { max: 3, duration: SECOND / 10 },
-  // Ten previews a second use 10 % to 33 % of a processor. Anybody can cause previews, so their number is limited.
-  'draw-cards': { max: 10, duration: SECOND },
-};
-/**
- * The longest time for which the lock of an `answer-now` job lasts. If the worker of the job is killed, the waiting
- * user gets a message after twice this time at most.
- */
-const ANSWER_LOCK_MS = 10 * SECOND;
-/**
  * How long a worker waits before it tries again after an error of Redis. BullMQ's default of 15 s would delay every
  * listener.
  */
 const RETRY_MS = SECOND;
 
-/** The processor of each queue. */
-function processors(
-  deps: AppDeps,
-  metrics: Metrics,
-  signals: StopSignals,
-  pictureProcess: PictureProcess,
-  delivery: Record<DeliveryQueue, Processor>,
-): Record<QueueName, Processor> {
-  return {
-    ...delivery,
-    'probe-servers': probeServers(deps, metrics, signals.stop),
-    'clean-up': cleanUp(deps, signals.stop),
-    'aggregate-day': aggregateDays(deps, signals.stop),
-    'repair-counters': repairCountersWorker(deps, metrics, signals.stop),
-    'repair-today': repairTodayWorker(deps, metrics, signals.stop),
-    'recompute-ranks': recomputeRanksWorker(deps, signals.stop),
-    'find-unusual-votes': findUnusualVotesWorker(deps, signals.stop),
-    'count-figures': countFiguresWorker(deps, signals.stop),
-    'exclude-votes': excludeVotesWorker(deps, signals.stop),
-    'send-mail': sendMailWorker(deps, signals.waitNoLonger),
-    'send-discord': sendDiscordWorker(deps, signals.waitNoLonger),
-    'settle-accounts': settleAccountsWorker(deps, signals.stop),
-    'tell-owners': notifyOwnersWorker(deps, signals.stop),
-    'encode-pictures': encodePicturesWorker(deps, pictureProcess),
-    'draw-cards': drawCardsWorker(deps, pictureProcess),
-    'answer-now': answerNowWorker(deps, signals.waitNoLonger, pictureProcess),
-  };
+/**
+ * The processor of a queue for BullMQ. It checks the payload first, because anybody with access to Redis can add a job.
+ *
+ * @throws {ConfigError} when `CANARY_ADDRESSES` has an unknown game
+ */
+function processorOf(name: QueueName, context: WorkContext): Processor {
+  const run = (WORKS[name] as QueueWork<QueueName>).processor(context);
+  return async (job, token) =>
+    run(QUEUES[name].payload.parse(job.data), {
+      id: job.id,
+      wasStalled: job.stalledCounter > 0,
+      showProgress: (progress) => void job.updateProgress(progress).catch(() => undefined),
+      delayUntil: (dueAt, progress) => delayJob(job, token, dueAt, progress),
+    });
 }
 
 /**
@@ -109,25 +66,10 @@ function queuesNamed(names: string[], config: AppDeps['config']): QueueName[] {
   return QUEUE_NAMES.filter((queue) => wanted.has(queue) && concurrencyOf(config, queue) > 0);
 }
 
-/** How many jobs of a queue run at once in this process. Queues that are not listed run one job at a time. */
+/** How many jobs of a queue run at once in this process. */
 function concurrencyOf(config: AppDeps['config'], name: QueueName): number {
-  switch (name) {
-    case 'forward-votes':
-      return config.WORKER_CONCURRENCY;
-    case 'test-listeners':
-      return config.TEST_CONCURRENCY;
-    case 'drain-backlogs':
-      return config.BACKLOG_CONCURRENCY;
-    case 'probe-servers':
-      return config.PROBE_CONCURRENCY;
-    case 'answer-now':
-      return config.ANSWER_CONCURRENCY;
-    case 'send-mail':
-    case 'send-discord':
-      return MAILS_AT_ONCE;
-    default:
-      return 1;
-  }
+  const { concurrency = 1 } = WORKS[name];
+  return typeof concurrency === 'number' ? concurrency : config[concurrency];
 }
 
 /**
@@ -152,8 +94,11 @@ export function buildWorkers(
   const waitNoLonger = new AbortController();
   const pictureProcess = createPictureProcess(log);
   const signals = { stop: stop.signal, waitNoLonger: waitNoLonger.signal };
-  const forwarding = forwardVotes(deps, metrics, signals);
-  const process = processors(deps, metrics, signals, pictureProcess, forwarding.processors);
+  const delivery = createDelivery(deps, metrics, signals);
+  const context = { deps, metrics, ...signals, pictureProcess, delivery };
+  const processors = Object.fromEntries(
+    QUEUE_NAMES.map((name) => [name, processorOf(name, context)]),
+  ) as Record<QueueName, Processor>;
   const underWay = new Set<Promise<unknown>>();
   const activities = new Map<QueueName, Activity>(
     queues.map((name) => [name, { running: 0, taken: 0, concurrency: concurrencyOf(config, name) }]),
@@ -170,7 +115,7 @@ export function buildWorkers(
   );
 
   function start(name: QueueName): Worker {
-    const own = isDeliveryQueue(name) ? mongodb.givingUp(process[name]) : process[name];
+    const own = isDeliveryQueue(name) ? mongodb.givingUp(processors[name]) : processors[name];
     const resolved = withJobErrors(deps, name, own, stop.signal);
     const processor = traceJobs(deps.tracing, name, resolved);
     const activity = activities.get(name);
@@ -186,13 +131,13 @@ export function buildWorkers(
       underWay.add(run);
       return run;
     };
-    const lockMs =
-      name === 'answer-now' ? Math.min(ANSWER_LOCK_MS, config.LEASE_MS / 2) : config.LEASE_MS / 2;
+    const { limiter, lockMs: ownLockMs = Number.POSITIVE_INFINITY } = WORKS[name];
+    const lockMs = Math.min(ownLockMs, config.LEASE_MS / 2);
     const worker = new Worker(name, tracked, {
       connection,
       prefix: queuePrefix(config, name),
       concurrency: concurrencyOf(config, name),
-      ...(LIMITERS[name] ? { limiter: LIMITERS[name] } : {}),
+      ...(limiter ? { limiter: { max: limiter.most, duration: limiter.inMs } } : {}),
       // If a worker is killed, another one takes over its jobs after this time. The leases in MongoDB expire later.
       lockDuration: lockMs,
       stalledInterval: lockMs / 2,
@@ -223,7 +168,7 @@ export function buildWorkers(
   );
 
   function replace(name: QueueName): void {
-    metrics.workerReplaced(name);
+    metrics.count('tallyport_workers_replaced_total', { queue: name });
     // The old worker is closed when its jobs have ended. A stuck worker may never close, so only the shutdown waits for
     // it, and for a limited time.
     replaced.push(workers.get(name)?.close());
@@ -237,7 +182,7 @@ export function buildWorkers(
       stop.abort();
       mongodb.close();
       const closing = [...workers.values()].map((worker) => worker.close());
-      const keptLeases = forwarding.keptLeases.close();
+      const keptLeases = delivery.keptLeases.close();
       underWay.add(keptLeases);
       const closed = Promise.all([...closing, ...replaced, sweeping, replacing, keptLeases]);
       await within(LAST_ANSWERS_MS, Promise.allSettled(underWay)).catch(() => waitNoLonger.abort());

@@ -1,20 +1,22 @@
-import type { Processor } from 'bullmq';
-import type { AppDeps } from '../src/process/app-deps.ts';
 import { createWaitingWork, type WaitingWork } from '../src/process/waiting-work.ts';
 import { countFigures } from '../src/workflows/figures/count-figures.ts';
 import type { Waiting } from '../src/workflows/figures/count-site-day.ts';
+import type { QueueWork } from './queue-work.ts';
 
-/** Returns the processor of `count-figures`. If a run is interrupted, the next run counts the remaining days. */
-export function countFiguresWorker(deps: AppDeps, stop: AbortSignal): Processor {
-  const waitingWork = createWaitingWork(deps);
-  return async () => {
-    const begun = performance.now();
-    const days = await countFigures(deps, async () => waitingOf(await waitingWork()), { signal: stop });
-    const result = { days: days.length, durationMs: Math.round(performance.now() - begun) };
-    deps.log.info({ event: 'figures.counted', ...result });
-    return result;
-  };
-}
+/** Counts the figures. If a run is interrupted or missed, the next run counts the remaining days. */
+export const countFiguresWork: QueueWork<'count-figures'> = {
+  period: { every: 'hour, at minute 7' },
+  processor({ deps, stop }) {
+    const waitingWork = createWaitingWork(deps);
+    return async () => {
+      const begun = performance.now();
+      const days = await countFigures(deps, async () => waitingOf(await waitingWork()), { signal: stop });
+      const result = { days: days.length, durationMs: Math.round(performance.now() - begun) };
+      deps.log.info({ event: 'figures.counted', ...result });
+      return result;
+    };
+  },
+};
 
 /** The waiting votes of all listeners by age, and the age of each queue's oldest work in seconds. */
 function waitingOf({ waitingVotes, queues }: WaitingWork): Waiting {

@@ -1,42 +1,48 @@
-import type { Processor } from 'bullmq';
 import { ObjectId } from 'mongodb';
 import { serverInfo } from '../src/history/server-info.ts';
 import { inLanguage } from '../src/language/language.ts';
+import { SECOND } from '../src/platform/clock.ts';
 import { onceForKey } from '../src/platform/once.ts';
 import type { PictureProcess } from '../src/platform/pictures/picture-process.ts';
 import type { DrawnPictures, PictureTasks } from '../src/platform/pictures/picture-tasks.ts';
-import { type Payload, QUEUES } from '../src/platform/queues.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 import { drawCard } from '../src/servers/draw-card.ts';
 import { readPicture } from '../src/servers/pictures.ts';
+import { dueCards, trimCards } from '../src/servers/preview-cards.ts';
 import type { Server } from '../src/servers/server.ts';
 import { type Logo, readLogo } from '../src/site/look/logo.ts';
 import { CARD_BANNER, CARD_ICON, shareDrawing } from '../src/site/public/share-image.ts';
+import type { QueueWork } from './queue-work.ts';
 
 type DrawnLogo = PictureTasks['logo']['result'];
 
-/**
- * Returns the processor of `draw-cards`. It draws the preview of links to the job's server. After a failure the
- * scheduler adds the job again when the next attempt is due.
- */
-export function drawCardsWorker(
-  deps: AppDeps,
-  pictureProcess: PictureProcess,
-): Processor<Payload<'draw-cards'>> {
-  const logo = logoOf(deps, pictureProcess);
-  return async (job) => {
-    const { serverId } = QUEUES['draw-cards'].payload.parse(job.data);
-    const end = await drawCard(deps, new ObjectId(serverId), async (server) => {
-      const info = await serverInfo(deps, server);
-      const drawnLogo = await logo();
-      const pictures = await picturesOf(deps, server);
-      const card = { info, game: server.game, site: deps.config.SERVICE_NAME, logo: drawnLogo, pictures };
-      const svg = await inLanguage('en', async () => shareDrawing(card));
-      return pictureProcess.run('drawing', { svg, pictures });
-    });
-    return { end };
-  };
-}
+/** Draws the preview of links to the job's server. */
+export const drawCardsWork: QueueWork<'draw-cards'> = {
+  // Ten previews a second use 10 % to 33 % of a processor. Anybody can cause previews, so their number is limited.
+  limiter: { most: 10, inMs: SECOND },
+  period: {
+    every: 'minute',
+    /** Deletes surplus previews, and finds those whose job was lost or whose next attempt is due. */
+    async due(deps) {
+      await trimCards(deps);
+      return (await dueCards(deps)).map((serverId) => ({ serverId: serverId.toHexString() }));
+    },
+  },
+  processor({ deps, pictureProcess }) {
+    const logo = logoOf(deps, pictureProcess);
+    return async ({ serverId }) => {
+      const end = await drawCard(deps, new ObjectId(serverId), async (server) => {
+        const info = await serverInfo(deps, server);
+        const drawnLogo = await logo();
+        const pictures = await picturesOf(deps, server);
+        const card = { info, game: server.game, site: deps.config.SERVICE_NAME, logo: drawnLogo, pictures };
+        const svg = await inLanguage('en', async () => shareDrawing(card));
+        return pictureProcess.run('drawing', { svg, pictures });
+      });
+      return { end };
+    };
+  },
+};
 
 /** The server's banner and icon. A picture that was deleted in the meantime is left out. */
 async function picturesOf(deps: AppDeps, { profile }: Server): Promise<DrawnPictures> {

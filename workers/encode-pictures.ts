@@ -1,16 +1,14 @@
-import type { Processor } from 'bullmq';
-import type { PictureProcess } from '../src/platform/pictures/picture-process.ts';
-import { type Payload, QUEUES } from '../src/platform/queues.ts';
-import type { AppDeps } from '../src/process/app-deps.ts';
 import { encodeUpload } from '../src/servers/encode-upload.ts';
+import { dueUploads } from '../src/servers/picture-uploads.ts';
+import type { QueueWork } from './queue-work.ts';
 
-/** Returns the processor of `encode-pictures`. After a failure the scheduler adds the job again when it is due. */
-export function encodePicturesWorker(
-  deps: AppDeps,
-  pictureProcess: PictureProcess,
-): Processor<Payload<'encode-pictures'>> {
-  return async (job) => {
-    const { uploadId } = QUEUES['encode-pictures'].payload.parse(job.data);
-    return { end: await encodeUpload({ ...deps, pictureProcess }, uploadId) };
-  };
-}
+/** Encodes a picture. The scheduler adds jobs for those whose job was lost or whose next attempt is due. */
+export const encodePicturesWork: QueueWork<'encode-pictures'> = {
+  period: {
+    every: 'minute',
+    due: async (deps) => (await dueUploads(deps)).map((uploadId) => ({ uploadId })),
+  },
+  processor:
+    ({ deps, pictureProcess }) =>
+    async ({ uploadId }) => ({ end: await encodeUpload({ ...deps, pictureProcess }, uploadId) }),
+};

@@ -1,17 +1,25 @@
-import type { Processor } from 'bullmq';
 import { ObjectId } from 'mongodb';
-import { type Payload, QUEUES } from '../src/platform/queues.ts';
-import type { AppDeps } from '../src/process/app-deps.ts';
 import { finishExclusion } from '../src/votes/exclusions/finish-exclusion.ts';
+import { unfinishedExclusions } from '../src/votes/exclusions/request-exclusion.ts';
+import type { QueueWork } from './queue-work.ts';
 
-/** Returns the processor of `exclude-votes`. If a run is interrupted, the scheduler adds the job again. */
-export function excludeVotesWorker(deps: AppDeps, stop: AbortSignal): Processor<Payload<'exclude-votes'>> {
-  return async (job) => {
-    const { exclusionId } = QUEUES['exclude-votes'].payload.parse(job.data);
-    await finishExclusion(deps, new ObjectId(exclusionId), {
-      signal: stop,
-      progress: (done, total) => void job.updateProgress({ done, total }).catch(() => undefined),
-    });
-    deps.log.info({ event: 'exclusion.finished', exclusionId });
-  };
-}
+/**
+ * Finishes an exclusion. The scheduler adds jobs for unfinished ones: if one is still running, the job waits for it and
+ * then has nothing to do.
+ */
+export const excludeVotesWork: QueueWork<'exclude-votes'> = {
+  period: {
+    every: '10 minutes',
+    due: async (deps) =>
+      (await unfinishedExclusions(deps)).map((exclusionId) => ({ exclusionId: exclusionId.toHexString() })),
+  },
+  processor:
+    ({ deps, stop }) =>
+    async ({ exclusionId }, job) => {
+      await finishExclusion(deps, new ObjectId(exclusionId), {
+        signal: stop,
+        progress: (done, total) => job.showProgress({ done, total }),
+      });
+      deps.log.info({ event: 'exclusion.finished', exclusionId });
+    },
+};

@@ -1,12 +1,14 @@
-import type { Processor } from 'bullmq';
 import { findUnusualVotes } from '../src/moderation/unusual-votes.ts';
-import type { AppDeps } from '../src/process/app-deps.ts';
+import type { QueueWork } from './queue-work.ts';
 
-/** Returns the processor of `find-unusual-votes`. If a run is interrupted, the next run finds the unusual votes. */
-export function findUnusualVotesWorker(deps: AppDeps, stop: AbortSignal): Processor {
-  return async () => {
-    const result = await findUnusualVotes(deps, { signal: stop });
-    deps.log.info({ event: 'votes.unusual', ...result });
-    return result;
-  };
-}
+/** If a run is interrupted, the next run finds the unusual votes. */
+export const findUnusualVotesWork: QueueWork<'find-unusual-votes'> = {
+  period: { every: '10 minutes' },
+  processor:
+    ({ deps, stop }) =>
+    async () => {
+      const result = await findUnusualVotes(deps, { signal: stop });
+      deps.log.info({ event: 'votes.unusual', ...result });
+      return result;
+    },
+};

@@ -1,4 +1,3 @@
-import type { Processor } from 'bullmq';
 import { ObjectId } from 'mongodb';
 import { BacklogThrottle } from '../src/delivery/drain/backlog-throttle.ts';
 import { deliveryDelayMs } from '../src/delivery/drain/delivery-delay.ts';
@@ -10,20 +9,38 @@ import type { DeliveryQueue } from '../src/listeners/delivery-queues.ts';
 import { type Batcher, createBatcher } from '../src/platform/batching/batcher.ts';
 import { SECOND } from '../src/platform/clock.ts';
 import { within } from '../src/platform/deadline.ts';
-import { delayJob } from '../src/platform/delayed-jobs.ts';
-import { type Payload, QUEUES } from '../src/platform/queues.ts';
+import type { Payload } from '../src/platform/queues.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
-import type { Metrics } from '../src/process/metrics.ts';
+import { countAttempt, type Metrics } from '../src/process/metrics.ts';
+import type { QueueWork, StopSignals, WorkContext } from './queue-work.ts';
 import { traceAttempt } from './trace-attempt.ts';
 
 /** How long a job may run. If its listener still has votes then, another listener gets the slot first. */
 const BUDGET_MS = 20 * SECOND;
 
-/**
- * The signals of a shutdown. `stop` is aborted when it begins, `waitNoLonger` 10 s later, for attempts that still wait
- * for an answer.
- */
-export type StopSignals = { stop: AbortSignal; waitNoLonger: AbortSignal };
+const processor =
+  (queue: DeliveryQueue): QueueWork<DeliveryQueue>['processor'] =>
+  ({ delivery }) =>
+  (payload, job) =>
+    delivery.run(queue, payload, job);
+
+export const forwardVotesWork: QueueWork<'forward-votes'> = {
+  concurrency: 'WORKER_CONCURRENCY',
+  processor: processor('forward-votes'),
+};
+
+export const testListenersWork: QueueWork<'test-listeners'> = {
+  concurrency: 'TEST_CONCURRENCY',
+  // If hundreds of listeners become due at the same moment, their tests would keep MongoDB busy, and votes for working
+  // listeners would wait.
+  limiter: { most: 3, inMs: SECOND / 10 },
+  processor: processor('test-listeners'),
+};
+
+export const drainBacklogsWork: QueueWork<'drain-backlogs'> = {
+  concurrency: 'BACKLOG_CONCURRENCY',
+  processor: processor('drain-backlogs'),
+};
 
 /**
  * While votes are frequent, the database operations for fresh votes are this far apart. No user waits for them, so they
@@ -32,15 +49,15 @@ export type StopSignals = { stop: AbortSignal; waitNoLonger: AbortSignal };
 const FRESH_EVERY_MS = 40;
 
 /**
- * Makes the processors of the delivery queues. A job drains its listener. If the listener's state has changed so that
- * another queue handles it, the job adds a job to that queue before it ends. If the listener is unreachable, the job is
- * delayed until the next test is due, and its progress in Bull Board says so.
+ * Creates what the delivery queues of a process share and run. A job drains its listener. If the listener's state has
+ * changed so that another queue handles it, the job adds a job to that queue before it ends. If the listener is
+ * unreachable, the job is delayed until the next test is due, and its progress in Bull Board says so.
  */
-export function forwardVotes(
+export function createDelivery(
   deps: AppDeps,
-  metrics: Pick<Metrics, 'attemptEnded' | 'voteArrived' | 'voteDelayed'>,
+  metrics: Metrics,
   signals: StopSignals,
-): { processors: Record<DeliveryQueue, Processor<Payload<DeliveryQueue>>>; keptLeases: KeptLeases } {
+): WorkContext['delivery'] & { keptLeases: KeptLeases } {
   const { clock, config, producer, producerRedis, queues, secrets, tracing } = deps;
   const drainDeps: DrainDeps = {
     ...deps,
@@ -58,17 +75,11 @@ export function forwardVotes(
 
   const measured = (queue: DeliveryQueue): NonNullable<DrainDeps['onOutcome']> => {
     return (ended, listener) => {
-      const { taken, outcome } = ended;
-      const { vote, attempt } = taken;
       traceAttempt(tracing, ended, listener);
-      metrics.attemptEnded(attempt.protocol, outcome);
       const now = clock.now();
+      countAttempt(metrics, ended, now.getTime());
       const delayMs = deliveryDelayMs(ended, listener, now);
-      if (delayMs !== null) metrics.voteDelayed(queue, delayMs);
-      // A vote may be resent by hand weeks later, so the time since it was cast is not its latency.
-      const byHand = vote.delivery.events.some(({ kind }) => kind === 'resent');
-      if (outcome.class === 'delivered' && !byHand)
-        metrics.voteArrived(attempt.protocol, now.getTime() - vote.votedAt.getTime());
+      if (delayMs !== null) metrics.observe('tallyport_delivery_delay_seconds', { queue }, delayMs / SECOND);
     };
   };
 
@@ -84,7 +95,10 @@ export function forwardVotes(
     },
     async drain(payload) {
       try {
-        const result = await drain('forward-votes', payload, { log: deps.log, onOutcome: forwarded });
+        const result = await drain('forward-votes', payload, {
+          log: deps.log,
+          onOutcome: measured('forward-votes'),
+        });
         if (result.kind === 'moved') await producer.add(result.to, payload, { hasten: true });
         // This drain has no job. If it ended for any reason except `idle` and `busy`, a job is added: the job sends the
         // remaining votes, is delayed, or ends with the reason, which Bull Board shows.
@@ -122,16 +136,13 @@ export function forwardVotes(
     }
   }
 
-  const forwarded = measured('forward-votes');
-  const processorOf = (queue: DeliveryQueue): Processor<Payload<DeliveryQueue>> => {
-    const onOutcome = measured(queue);
-    return async (job, token) => {
-      const payload = QUEUES[queue].payload.parse(job.data);
+  return {
+    keptLeases,
+    async run(queue, payload, job) {
       const result = await drain(queue, payload, {
         log: deps.log.child({ jobId: job.id }),
-        onOutcome,
-        // If Redis fails, the job goes on, and only its progress is not shown.
-        onBegin: (server) => void job.updateProgress({ server }).catch(() => undefined),
+        onOutcome: measured(queue),
+        onBegin: (server) => job.showProgress({ server }),
       });
       switch (result.kind) {
         case 'more':
@@ -143,20 +154,12 @@ export function forwardVotes(
           await producer.add(result.to, payload, { hasten: true });
           return `moved to ${result.to}`;
         case 'unreachable':
-          return delayJob(job, token, result.nextTestAt, progressOf(result));
+          return job.delayUntil(result.nextTestAt, progressOf(result));
         case 'limited':
-          return delayJob(job, token, result.until);
+          return job.delayUntil(result.until);
         default:
           return result.kind;
       }
-    };
-  };
-  return {
-    keptLeases,
-    processors: {
-      'forward-votes': processorOf('forward-votes'),
-      'test-listeners': processorOf('test-listeners'),
-      'drain-backlogs': processorOf('drain-backlogs'),
     },
   };
 }

@@ -1,12 +1,14 @@
-import type { Processor } from 'bullmq';
-import type { AppDeps } from '../src/process/app-deps.ts';
 import { recomputeRanks } from '../src/ranking/recompute-ranks.ts';
+import type { QueueWork } from './queue-work.ts';
 
-/** Returns the processor of `recompute-ranks`. If a run is interrupted, the next run computes all ranks. */
-export function recomputeRanksWorker(deps: AppDeps, stop: AbortSignal): Processor {
-  return async () => {
-    const ranked = await recomputeRanks(deps, { signal: stop });
-    deps.log.info({ event: 'ranks.computed', ...ranked });
-    return ranked;
-  };
-}
+/** If a run is interrupted, the next run computes all ranks. */
+export const recomputeRanksWork: QueueWork<'recompute-ranks'> = {
+  period: { every: '10 minutes' },
+  processor:
+    ({ deps, stop }) =>
+    async () => {
+      const ranked = await recomputeRanks(deps, { signal: stop });
+      deps.log.info({ event: 'ranks.computed', ...ranked });
+      return ranked;
+    },
+};

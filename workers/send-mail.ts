@@ -1,32 +1,41 @@
-import type { Processor } from 'bullmq';
-import { sendMail } from '../src/mail/send-mail.ts';
+import { dueMails, dueMessages, sendMail } from '../src/mail/send-mail.ts';
 import { createSend } from '../src/mail/smtp.ts';
 import { sendDiscordMessage } from '../src/notifications/discord/send-discord.ts';
-import { type Payload, QUEUES } from '../src/platform/queues.ts';
-import type { AppDeps } from '../src/process/app-deps.ts';
+import type { QueueWork } from './queue-work.ts';
 
 /**
- * Returns the processor of `send-mail`. After a failure the scheduler adds the job again when the next attempt is due.
- *
- * @param waitNoLonger - aborted when a stopping worker has waited long enough for its jobs
+ * How many mails, and how many Discord messages, are sent at once. With one, a slow delivery would delay all others;
+ * with many, they would overload a mail server.
  */
-export function sendMailWorker(deps: AppDeps, waitNoLonger: AbortSignal): Processor<Payload<'send-mail'>> {
-  const send = createSend(deps.config);
-  return async (job) => {
-    const { mailId } = QUEUES['send-mail'].payload.parse(job.data);
-    // If the mail server was removed from the settings, the mail stays due until a mail server is set again.
-    if (deps.config.SMTP_URL === undefined) return { end: 'no-mail-server' };
-    return { end: await sendMail({ ...deps, send }, mailId, waitNoLonger) };
-  };
-}
+const MAILS_AT_ONCE = 4;
 
-/** Returns the processor of `send-discord`, with the same rules as {@link sendMailWorker}. */
-export function sendDiscordWorker(
-  deps: AppDeps,
-  waitNoLonger: AbortSignal,
-): Processor<Payload<'send-discord'>> {
-  return async (job) => {
-    const { messageId } = QUEUES['send-discord'].payload.parse(job.data);
-    return { end: await sendDiscordMessage(deps, messageId, waitNoLonger) };
-  };
-}
+/** Sends a mail. The scheduler adds jobs for those whose job was lost or whose next attempt is due. */
+export const sendMailWork: QueueWork<'send-mail'> = {
+  concurrency: MAILS_AT_ONCE,
+  period: {
+    every: 'minute',
+    due: async (deps) =>
+      deps.config.SMTP_URL === undefined ? [] : (await dueMails(deps)).map((mailId) => ({ mailId })),
+  },
+  processor({ deps, waitNoLonger }) {
+    const send = createSend(deps.config);
+    return async ({ mailId }) => {
+      // If the mail server was removed from the settings, the mail stays due until a mail server is set again.
+      if (deps.config.SMTP_URL === undefined) return { end: 'no-mail-server' };
+      return { end: await sendMail({ ...deps, send }, mailId, waitNoLonger) };
+    };
+  },
+};
+
+/** Sends a Discord message, with the same rules as {@link sendMailWork}. */
+export const sendDiscordWork: QueueWork<'send-discord'> = {
+  concurrency: MAILS_AT_ONCE,
+  period: {
+    every: 'minute',
+    due: async ({ discordMessages, clock }) =>
+      (await dueMessages(discordMessages, clock)).map((messageId) => ({ messageId })),
+  },
+  processor:
+    ({ deps, waitNoLonger }) =>
+    async ({ messageId }) => ({ end: await sendDiscordMessage(deps, messageId, waitNoLonger) }),
+};

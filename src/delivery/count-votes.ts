@@ -35,6 +35,7 @@ const AGES = [
 ] as const;
 
 type VoteAge = (typeof AGES)[number][0];
+export const VOTE_AGES = AGES.map(([age]) => age);
 
 /** Votes that are waiting or being sent, and all listeners. Each count of votes is at most `COUNTED_AT_MOST`. */
 export type QueueCounts = {
@@ -108,12 +109,17 @@ export async function countVotes(
 
 const idsOf = (servers: { serverId: ObjectId }[]) => servers.map(({ serverId }) => serverId);
 
-const STATES = ['active', 'unverified', 'unreachable', 'paused'] as const satisfies ListenerState[];
+export const LISTENER_STATES = [
+  'active',
+  'unverified',
+  'unreachable',
+  'paused',
+] as const satisfies ListenerState[];
 
 async function ofEachState<T>(
   count: (state: ListenerState) => Promise<T>,
 ): Promise<Record<ListenerState, T>> {
-  const counted = STATES.map(async (state) => [state, await count(state)] as const);
+  const counted = LISTENER_STATES.map(async (state) => [state, await count(state)] as const);
   return Object.fromEntries(await Promise.all(counted)) as Record<ListenerState, T>;
 }
 

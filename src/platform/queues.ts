@@ -9,19 +9,42 @@ const objectId = z.string().regex(/^[0-9a-f]{24}$/);
 /** A question: a user waits for its answer. The process that asks makes `askId` and sets `askedAt` by its own clock. */
 const question = z.strictObject({ askId: z.uuid(), askedAt: z.iso.datetime() });
 
-/** A job that forwards the due votes of one listener (design rule 3). */
-const listenerJob = {
-  payload: z.object({
-    serverId: objectId,
-    listenerId: objectId,
-    /** When the sweep found the due votes; absent if another caller added the job. */
-    relayedAt: z.iso.datetime().optional(),
-  }),
-  key: (payload: { listenerId: string }) => payload.listenerId,
+type Definition<Schema extends z.ZodType> = {
+  /** The queue's name in Bull Board and the admin area, and the first part of the names of its jobs. */
+  title: string;
+  /** What its jobs do: a sentence for the documentation. */
+  does: string;
+  payload: Schema;
+  key: (payload: z.infer<Schema>) => string;
 };
 
+const queue = <Schema extends z.ZodType>(definition: Definition<Schema>) => definition;
+
+/** A queue with one job for everything, which finds its work in MongoDB. */
+const oneJob = (title: string, does: string) =>
+  queue({ title, does, payload: z.object({}), key: () => 'all' });
+
+/** A queue with one job for each UTC day. */
+const daily = (title: string, does: string) =>
+  queue({ title, does, payload: z.object({ day: z.iso.date() }), key: ({ day }) => day });
+
+/** A queue whose jobs forward the due votes of one listener (design rule 3). */
+const delivery = (title: string, does: string) =>
+  queue({
+    title,
+    does,
+    payload: z.object({
+      serverId: objectId,
+      listenerId: objectId,
+      /** When the sweep found the due votes; absent if another caller added the job. */
+      relayedAt: z.iso.datetime().optional(),
+    }),
+    key: ({ listenerId }) => listenerId,
+  });
+
 /**
- * All queues. A payload has ids and times, never content or a secret.
+ * All queues: what those who add jobs and those who run them have in common. How jobs run is in `workers/works.ts`. A
+ * payload has ids and times, never content or a secret.
  *
  * `key` makes the deduplication id. If a job with that key is waiting or delayed, adding another one changes nothing,
  * unless `hasten` replaces a delayed job. If a job with that key is running, exactly one more run follows, so no add is
@@ -31,104 +54,81 @@ const listenerJob = {
  * stores. Only a job of `answer-now` has its `askId` as id, by which its events are found.
  */
 export const QUEUES = {
-  /** Forwards votes to listeners that answer. */
-  'forward-votes': { title: 'Forward votes', ...listenerJob },
-  /** Forwards votes to listeners that failed since they last took a vote, or took none with their current settings. */
-  'test-listeners': { title: 'Test listeners', ...listenerJob },
-  /** Forwards votes to listeners that answer and have many waiting votes. */
-  'drain-backlogs': { title: 'Drain backlogs', ...listenerJob },
-  /** Probes one game server. The job reads the settings of the probe when it runs, so a late job uses the newest. */
-  'probe-servers': {
+  'forward-votes': delivery(
+    'Forward votes',
+    'Forwards votes to listeners that took a vote with their present settings and have not failed since.',
+  ),
+  'test-listeners': delivery(
+    'Test listeners',
+    'Forwards votes to all other listeners, one vote at a time each.',
+  ),
+  'drain-backlogs': delivery(
+    'Drain backlogs',
+    'Forwards votes to listeners that answer and have many open votes.',
+  ),
+  // The job reads the settings of the probe when it runs, so a late job uses the newest.
+  'probe-servers': queue({
     title: 'Probe',
+    does: 'Probes one game server. The scheduler takes due ones every second.',
     payload: z.object({ serverId: objectId }),
-    key: (payload: { serverId: string }) => payload.serverId,
-  },
-  /** Deletes data past its retention time; one job per UTC day. */
-  'clean-up': {
-    title: 'Clean up',
-    payload: z.object({ day: z.iso.date() }),
-    key: (payload: { day: string }) => payload.day,
-  },
-  /** Computes the statistics of every server for a finished UTC day. */
-  'aggregate-day': {
-    title: 'Aggregate day',
-    payload: z.object({ day: z.iso.date() }),
-    key: (payload: { day: string }) => payload.day,
-  },
-  /** Counts the votes of a finished UTC day and corrects the counters; one job per day. */
-  'repair-counters': {
-    title: 'Repair counters',
-    payload: z.object({ day: z.iso.date() }),
-    key: (payload: { day: string }) => payload.day,
-  },
-  /** Compares today's counters with the votes and corrects the counters that differ. */
-  'repair-today': {
-    title: "Repair today's counters",
-    payload: z.object({}),
-    key: () => 'all',
-  },
-  'recompute-ranks': {
-    title: 'Recompute ranks',
-    payload: z.object({}),
-    key: () => 'all',
-  },
-  /** Finds servers that have far more votes than players. */
-  'find-unusual-votes': {
-    title: 'Find unusual votes',
-    payload: z.object({}),
-    key: () => 'all',
-  },
-  /** Counts the figures of the site and the deliveries of each server, by UTC day. */
-  'count-figures': {
-    title: 'Count figures',
-    payload: z.object({}),
-    key: () => 'all',
-  },
-  /** Sends one mail of the outbox. Its text is encrypted in MongoDB. */
-  'send-mail': {
+    key: ({ serverId }) => serverId,
+  }),
+  'clean-up': daily('Clean up', 'Deletes data past its retention time.'),
+  'aggregate-day': daily('Aggregate day', 'Computes the statistics of every server for a finished UTC day.'),
+  'repair-counters': daily(
+    'Repair counters',
+    'Counts the votes of a finished UTC day and corrects the counters.',
+  ),
+  'repair-today': oneJob(
+    "Repair today's counters",
+    "Compares today's counters with the votes and corrects those that differ.",
+  ),
+  'recompute-ranks': oneJob('Recompute ranks', 'Computes all ranks.'),
+  'find-unusual-votes': oneJob('Find unusual votes', 'Finds servers that have far more votes than players.'),
+  'count-figures': oneJob(
+    'Count figures',
+    'Counts the figures of the site and the deliveries of each server, by UTC day.',
+  ),
+  // Its text is encrypted in MongoDB, as that of a Discord message is.
+  'send-mail': queue({
     title: 'Send mail',
+    does: 'Sends one mail of the outbox.',
     payload: z.object({ mailId: z.string().min(1).max(120) }),
-    key: (payload: { mailId: string }) => payload.mailId,
-  },
-  /** Sends one message to the Discord webhook of a server. Its text is encrypted in MongoDB. */
-  'send-discord': {
+    key: ({ mailId }) => mailId,
+  }),
+  'send-discord': queue({
     title: 'Send to Discord',
+    does: 'Sends one message to the Discord webhook of a server.',
     payload: z.object({ messageId: z.string().min(1).max(120) }),
-    key: (payload: { messageId: string }) => payload.messageId,
-  },
-  /** Finds the events about which owners get notifications. */
-  'tell-owners': {
-    title: 'Tell owners',
-    payload: z.object({}),
-    key: () => 'all',
-  },
-  /** Deletes accounts whose waiting period has ended, and completes interrupted changes of e-mail addresses. */
-  'settle-accounts': {
-    title: 'Settle accounts',
-    payload: z.object({}),
-    key: () => 'all',
-  },
-  /** Finishes an exclusion of votes that was begun or is being undone. */
-  'exclude-votes': {
+    key: ({ messageId }) => messageId,
+  }),
+  'tell-owners': oneJob('Tell owners', 'Finds the events about which owners get notifications.'),
+  'settle-accounts': oneJob(
+    'Settle accounts',
+    'Deletes accounts whose waiting period has ended, and completes interrupted changes of e-mail addresses.',
+  ),
+  'exclude-votes': queue({
     title: 'Exclude votes',
+    does: 'Finishes an exclusion of votes that was begun or is being undone.',
     payload: z.object({ exclusionId: objectId }),
-    key: (payload: { exclusionId: string }) => payload.exclusionId,
-  },
-  /** Encodes one picture of a server: an uploaded banner, or the icon in the game server's answer. */
-  'encode-pictures': {
+    key: ({ exclusionId }) => exclusionId,
+  }),
+  'encode-pictures': queue({
     title: 'Encode pictures',
+    does: "Encodes one picture of a server: an uploaded banner, or the icon in the game server's answer.",
     payload: z.object({ uploadId: z.string().regex(/^(icon-)?[0-9a-f]{24}$/) }),
-    key: (payload: { uploadId: string }) => payload.uploadId,
-  },
-  /** Draws the preview of links to one server. */
-  'draw-cards': {
+    key: ({ uploadId }) => uploadId,
+  }),
+  'draw-cards': queue({
     title: 'Draw previews',
+    does: 'Draws the preview of links to one server.',
     payload: z.object({ serverId: objectId }),
-    key: (payload: { serverId: string }) => payload.serverId,
-  },
-  /** Does a task for a user who waits for its result (docs/adr/0114-a-thin-web-process.md). */
-  'answer-now': {
+    key: ({ serverId }) => serverId,
+  }),
+  // docs/adr/0114-a-thin-web-process.md
+  'answer-now': queue({
     title: 'Answer',
+    does: 'Does a task for a user who waits for its result.',
     payload: z.discriminatedUnion('task', [
       question.extend({ task: z.literal('check-draft'), draftId: objectId, userId: objectId }),
       question.extend({ task: z.literal('check-move'), serverId: objectId, userId: objectId }),
@@ -138,9 +138,9 @@ export const QUEUES = {
       question.extend({ task: z.literal('test-openid') }),
       question.extend({ task: z.literal('encode-logo'), uploadId: objectId }),
     ]),
-    key: (payload: { askId: string }) => payload.askId,
-  },
-} as const;
+    key: ({ askId }) => askId,
+  }),
+};
 
 export type QueueName = keyof typeof QUEUES;
 export type Payload<N extends QueueName> = z.infer<(typeof QUEUES)[N]['payload']>;

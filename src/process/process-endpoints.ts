@@ -6,7 +6,7 @@ import type { Config } from '../platform/config.ts';
 import { ConfigError } from '../platform/environment.ts';
 import type { Logger } from '../platform/log.ts';
 import { healthRoutes, type Readiness } from './health.ts';
-import type { Metrics } from './metrics.ts';
+import type { Exposition } from './metrics.ts';
 
 /** The private endpoints of a process. */
 type ProcessEndpoints = {
@@ -23,10 +23,7 @@ type ProcessEndpoints = {
  */
 export async function serveProcessEndpoints(
   { config, log }: { config: Pick<Config, 'METRICS_HOST' | 'METRICS_PORT'>; log: Logger },
-  {
-    metrics,
-    readiness,
-  }: { metrics: Pick<Metrics, 'text' | 'contentType'>; readiness: () => Promise<Readiness> },
+  { metrics, readiness }: { metrics: Exposition; readiness: () => Promise<Readiness> },
 ): Promise<ProcessEndpoints> {
   const app = Fastify({
     logger: false,

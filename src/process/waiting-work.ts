@@ -1,3 +1,4 @@
+import type { JobType } from 'bullmq';
 import { countVotes, type QueueCounts } from '../delivery/count-votes.ts';
 import { cachedFor } from '../platform/batching/cached-for.ts';
 import { SECOND } from '../platform/clock.ts';
@@ -20,12 +21,23 @@ export type WaitingWork = {
   /** Waiting votes by the state of their listener and their age; each count is at most `COUNTED_AT_MOST`. */
   waitingVotes: Partial<QueueCounts['waiting']>;
   listeners: Partial<QueueCounts['listeners']>;
-  jobs: { queue: QueueName; state: string; count: number }[];
+  jobs: { queue: QueueName; state: (typeof JOB_STATES)[number]; count: number }[];
   /** How long the server that waits longest has been due for a probe. */
   probeLatenessSeconds: number | undefined;
   mongodbUp: boolean;
   redisUp: boolean;
 };
+
+/** The states of jobs in BullMQ. */
+export const JOB_STATES = [
+  'active',
+  'completed',
+  'delayed',
+  'failed',
+  'prioritized',
+  'waiting',
+  'waiting-children',
+] as const satisfies JobType[];
 
 /** The maximum wait for each answer of MongoDB or Redis. */
 const TIMEOUT_MS = 2 * SECOND;
@@ -95,7 +107,7 @@ async function countJobs({ queues, clock }: WaitingWorkDeps) {
   const counted = await Promise.all(
     QUEUE_NAMES.map(async (name) => {
       const [counts, due, waiting, delayed] = await Promise.all([
-        queues[name].getJobCounts(),
+        queues[name].getJobCounts(...JOB_STATES),
         queues[name].getDelayedCount(now),
         queues[name].getJobs(['waiting'], 0, NEXT_JOBS - 1, true),
         queues[name].getJobs(['delayed'], 0, 0, true),
@@ -106,7 +118,7 @@ async function countJobs({ queues, clock }: WaitingWorkDeps) {
   );
   return {
     counts: counted.flatMap(({ name, counts }) =>
-      Object.entries(counts).map(([state, count]) => ({ queue: name, state, count })),
+      JOB_STATES.map((state) => ({ queue: name, state, count: counts[state] ?? 0 })),
     ),
     queues: Object.fromEntries(
       counted.map(({ name, counts, due, since }) => [

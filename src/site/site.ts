@@ -47,7 +47,7 @@ const FORM_LIMIT = 32 * 1_024;
 
 type SiteParts = {
   deps: AppDeps;
-  metrics: Pick<Metrics, 'countVoteResult'>;
+  metrics: Metrics;
   assets: Assets;
   restoreGate: onRequestHookHandler;
 };

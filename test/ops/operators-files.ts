@@ -26,6 +26,17 @@ export function readRules(): z.infer<typeof rule>[] {
     .groups.flatMap((group) => group.rules);
 }
 
+const unitTests = z.object({
+  tests: z.array(z.object({ input_series: z.array(z.object({ series: z.string() })) })),
+});
+
+/** The series that the unit tests of the rules put in. */
+export function readSeries(): string[] {
+  return unitTests
+    .parse(parse(readFileSync(pathOf('prometheus/alerts.test.yml'), 'utf8')))
+    .tests.flatMap(({ input_series }) => input_series.map(({ series }) => series));
+}
+
 /** What Grafana needs to import a dashboard, stricter than Grafana itself. */
 const datasource = z.strictObject({
   type: z.literal('prometheus'),

@@ -38,15 +38,3 @@ export function meets({ operator, value }: Matcher, actual: string): boolean {
   const equal = operator.endsWith('~') ? new RegExp(`^(?:${value})$`).test(actual) : actual === value;
   return operator.startsWith('!') ? !equal : equal;
 }
-
-/** The labels of each sample in Prometheus' text format, by the sample's name. */
-export function readSamples(text: string): Map<string, Record<string, string>[]> {
-  const samples = new Map<string, Record<string, string>[]>();
-  for (const line of text.split('\n')) {
-    const [, name, labels = ''] = new RegExp(`^(${NAME})(?:\\{(.*)\\})? \\S+$`).exec(line) ?? [];
-    if (!name) continue;
-    const read = readMatchers(labels).map(({ label, value }) => [label, value]);
-    samples.set(name, [...(samples.get(name) ?? []), Object.fromEntries(read)]);
-  }
-  return samples;
-}

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { after, MINUTE } from '../../src/platform/clock.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { createMetrics } from '../../src/process/metrics.ts';
+import { countProbe } from '../../workers/probe-servers.ts';
 import { probingBench } from './probing-bench.ts';
 
 it('reads canaries as TCP ports or game servers', () => {
@@ -40,12 +41,12 @@ it('shows how long a server has been due, checks by result, and the canary', asy
   const nextAt = after(deps.clock.now(), -2 * MINUTE);
   await deps.servers.updateOne({ _id: serverId }, { $set: { 'probe.nextAt': nextAt } });
   const metrics = createMetrics(deps);
-  metrics.probeEnded('answered');
-  metrics.probeEnded('canary-failed');
+  countProbe(metrics, 'answered');
+  countProbe(metrics, 'canary-failed');
   const text = await metrics.text();
   expect(text).toContain('\ntallyport_probe_lateness_seconds 120\n');
   expect(text).toContain('\ntallyport_probes_total{outcome="answered"} 1\n');
   expect(text).toContain('\ntallyport_canary_up 0\n');
-  metrics.probeEnded('failed');
+  countProbe(metrics, 'failed');
   expect(await metrics.text()).toContain('\ntallyport_canary_up 1\n');
 });

@@ -3,7 +3,7 @@ import { ObjectId, UUID } from 'mongodb';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { after, DAY } from '../../src/platform/clock.ts';
 import { addDays, dayOf } from '../../src/platform/periods/period-marks.ts';
-import { QUEUE_NAMES } from '../../src/platform/queues.ts';
+import { QUEUE_NAMES, QUEUES, type QueueName } from '../../src/platform/queues.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { startMongod, type TestService } from '../support/services.ts';
@@ -122,40 +122,31 @@ it('leaves no failed job in any queue after mongod was unavailable, and does all
     undone: null,
   });
   const day = addDays(dayOf(now), -2);
-  const ofListener = { serverId: serverId.toHexString(), listenerId: listener._id.toHexString() };
-  const payloads = {
-    'forward-votes': ofListener,
-    'test-listeners': ofListener,
-    'drain-backlogs': ofListener,
-    'probe-servers': { serverId: serverId.toHexString() },
-    'clean-up': { day },
-    'aggregate-day': { day },
-    'repair-counters': { day },
-    'repair-today': {},
-    'recompute-ranks': {},
-    'find-unusual-votes': {},
-    'count-figures': {},
-    'send-mail': { mailId: 'a mail' },
-    'send-discord': { messageId: 'a message' },
-    'tell-owners': {},
-    'settle-accounts': {},
-    'exclude-votes': { exclusionId: exclusionId.toHexString() },
-    'encode-pictures': { uploadId: exclusionId.toHexString() },
-    'draw-cards': { serverId: serverId.toHexString() },
-    'answer-now': {
-      task: 'test-listener',
-      serverId: serverId.toHexString(),
-      askId: randomUUID(),
-      askedAt: new Date().toISOString(),
-    },
+  const fields = {
+    serverId: serverId.toHexString(),
+    listenerId: listener._id.toHexString(),
+    day,
+    mailId: 'a mail',
+    messageId: 'a message',
+    exclusionId: exclusionId.toHexString(),
+    uploadId: exclusionId.toHexString(),
   };
+  const question = {
+    task: 'test-listener',
+    serverId: fields.serverId,
+    askId: randomUUID(),
+    askedAt: new Date().toISOString(),
+  } as const;
+  /** A schema keeps the fields that it names. */
+  const payloadOf = (name: QueueName) =>
+    name === 'answer-now' ? question : QUEUES[name].payload.parse(fields);
 
   const mail = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'votes@example.org' };
   const worker = await startWorker(deps.config, { env: mail });
   // A suspended mongod is noticed later than a dead one, so the jobs begin before it is noticed.
   await mongod.pause();
   for (const name of QUEUE_NAMES) {
-    expect(await deps.producer.add(name, payloads[name] as never), name).toBe(true);
+    expect(await deps.producer.add(name, payloadOf(name) as never), name).toBe(true);
   }
   await mongod.kill();
   for (const queue of QUEUE_NAMES) {

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { expect, test, vi } from 'vitest';
 import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
-import { PERIODIC_WORK } from '../../workers/periodic-work.ts';
+import { addDueJobs } from '../../workers/build-scheduler.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { testDeps } from '../support/test-deps.ts';
 import { startWorker } from '../support/workers.ts';
@@ -32,10 +32,9 @@ test('the scheduler finds uploads and previews whose jobs were lost, and not tho
   ]);
 
   await vi.waitUntil(() => deps.producerRedis.status === 'ready', EVENTUALLY);
-  for (const name of ['encode-pictures', 'draw-cards']) {
-    const work = PERIODIC_WORK.find((one) => one.name === name);
+  for (const name of ['encode-pictures', 'draw-cards'] as const) {
     // Added twice, because jobs of the same picture are merged.
-    for (let n = 0; n < 2; n += 1) expect(await work?.enqueue(deps)).toBe(true);
+    for (let n = 0; n < 2; n += 1) expect(await addDueJobs(deps, name)).toBe(true);
   }
   const payloads = async (name: 'encode-pictures' | 'draw-cards') =>
     (await deps.queues[name].getJobs(['waiting'])).map(({ data }) => data);

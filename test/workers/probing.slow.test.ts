@@ -26,8 +26,12 @@ it('probes a new server within ten seconds', async () => {
   const { probe } = (await deps.servers.findOne({ _id: serverId })) ?? {};
   expect(probe?.nextAt.getTime()).toBeLessThanOrEqual(Date.now());
   expect(TAKE_ROUND_MS).toBeLessThan(10 * SECOND);
-  await Promise.all([startWorker(deps.config), startScheduler(deps.config)]);
+  const [worker] = await Promise.all([startWorker(deps.config), startScheduler(deps.config)]);
   await status(deps, serverId, 'online');
+  const { address } = await worker.waitForEvent('process.endpoints');
+  expect(await (await fetch(`${address}/metrics`)).text()).toContain(
+    'tallyport_probes_total{outcome="answered"} 1\n',
+  );
   const jobs = await deps.queues['probe-servers'].getJobs(['completed', 'active']);
   expect(jobs.map(({ name }) => name)).toEqual(['Probe: alpha-craft']);
 });

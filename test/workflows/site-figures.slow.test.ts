@@ -6,7 +6,7 @@ import type { AppDeps } from '../../src/process/app-deps.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import { countFigures } from '../../src/workflows/figures/count-figures.ts';
 import { figuresByDay } from '../../src/workflows/figures/read-figures.ts';
-import { PERIODIC_WORK } from '../../workers/periodic-work.ts';
+import { addDueJobs } from '../../workers/build-scheduler.ts';
 import { NOTHING } from '../history/samples.ts';
 import { castVote } from '../support/casting.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
@@ -143,8 +143,7 @@ test('the scheduler adds one job, and a worker counts with what waits now', asyn
   await vi.waitUntil(() => deps.producerRedis.status === 'ready', EVENTUALLY);
   const serverId = await addAlpha(deps);
   await castVote(deps, { serverId, username: 'Steve', tokenId: new ObjectId() });
-  const work = PERIODIC_WORK.find(({ name }) => name === 'count-figures');
-  for (let n = 0; n < 2; n += 1) expect(await work?.enqueue(deps)).toBe(true);
+  for (let n = 0; n < 2; n += 1) expect(await addDueJobs(deps, 'count-figures')).toBe(true);
   expect(await deps.queues['count-figures'].getJobCountByTypes('waiting')).toBe(1);
   await startWorker(deps.config, { args: ['count-figures'] });
   const day = dayOf(deps.clock.now());

@@ -30,7 +30,7 @@ export async function apiV1(
     claimCalls,
   }: {
     deps: AppDeps;
-    metrics: Pick<Metrics, 'countVoteResult' | 'attemptEnded' | 'voteArrived'>;
+    metrics: Metrics;
     restoreGate: onRequestHookHandler;
     claimCalls: ClaimCalls;
   },

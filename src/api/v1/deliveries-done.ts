@@ -6,7 +6,7 @@ import { requireRightClock } from '../../http/clock-gate.ts';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import { text } from '../../platform/text.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import type { Metrics } from '../../process/metrics.ts';
+import { countAttempt, type Metrics } from '../../process/metrics.ts';
 import { callerOf } from './authentication.ts';
 import { answer, BODY_FAILURES, COMMON_FAILURES, failure, params } from './schemas.ts';
 
@@ -84,7 +84,7 @@ const settledVotes = z
   })
   .meta({ title: 'SettledVotes' });
 
-type Parts = { deps: AppDeps; metrics: Pick<Metrics, 'attemptEnded' | 'voteArrived'> };
+type Parts = { deps: AppDeps; metrics: Metrics };
 
 /** POST …/deliveries/done: settles taken votes. A game server says what became of each vote. */
 export const doneEndpoint: FastifyPluginAsyncZod<Parts> = async (app, { deps, metrics }) => {
@@ -120,12 +120,7 @@ export const doneEndpoint: FastifyPluginAsyncZod<Parts> = async (app, { deps, me
         request,
         settleDeliveries(deps, serverId, results),
       );
-      for (const { taken, outcome, endedAt } of ended) {
-        metrics.attemptEnded('fetch', outcome);
-        const byHand = taken.vote.delivery.events.some(({ kind }) => kind === 'resent');
-        if (outcome.class === 'delivered' && !byHand)
-          metrics.voteArrived('fetch', endedAt - taken.vote.votedAt.getTime());
-      }
+      for (const one of ended) countAttempt(metrics, one, one.endedAt);
       return {
         settled: settled.map((id) => id.toString()),
         refused: refused.map(({ voteId: id, code }) => ({ vote_id: id.toString(), code })),

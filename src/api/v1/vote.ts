@@ -94,7 +94,7 @@ export function keyReusedRefusal({ username }: Pick<KeyReused, 'username'>): Ref
 /** POST …/vote: casts a vote. */
 export const voteEndpoint: FastifyPluginAsyncZod<{
   deps: AppDeps;
-  metrics: Pick<Metrics, 'countVoteResult'>;
+  metrics: Metrics;
 }> = async (app, { deps, metrics }) => {
   app.post(
     '/vote',
@@ -143,7 +143,7 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
       const deadline = new CastDeadline(databaseTimeLeft(request));
       const result = await castVoteFromApi(deps, vote, deadline).catch((error: unknown) => {
         if (!(error instanceof VoteResultUnknownError)) throw error;
-        metrics.countVoteResult('unknown');
+        metrics.count('tallyport_votes_total', { result: 'unknown' });
         request.log.warn({
           event: 'vote.end_unknown',
           serverId: serverId.toHexString(),
@@ -153,12 +153,12 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
       });
       if (result.kind === 'key-reused') throw new RefusedError(keyReusedRefusal(result));
       if (result.kind === 'refused') {
-        metrics.countVoteResult('refused');
+        metrics.count('tallyport_votes_total', { result: 'refused' });
         throw new RefusedError(cooldownRefusal(result, deps));
       }
       const { nextVoteAt, body, replayed } = result;
       const voteId = result.voteId.toString();
-      metrics.countVoteResult(replayed ? 'replayed' : 'accepted');
+      metrics.count('tallyport_votes_total', { result: replayed ? 'replayed' : 'accepted' });
       const event = replayed ? 'vote.replayed' : 'vote.accepted';
       request.log.info({ event, serverId: serverId.toHexString(), voteId });
       return (

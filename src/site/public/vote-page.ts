@@ -219,11 +219,12 @@ function castingRoute(app: FastifyInstance, parts: PublicParts & FormParts): voi
     });
     const serverId = server._id.toHexString();
     if (!result) {
-      metrics.countVoteResult('unknown');
+      metrics.count('tallyport_votes_total', { result: 'unknown' });
       request.log.warn({ event: 'web_vote.result_unknown', serverId });
       return refuse(resultUnknown());
     }
-    metrics.countVoteResult(result.kind === 'accepted' ? 'accepted' : 'refused');
+    const counted = result.kind === 'accepted' ? 'accepted' : 'refused';
+    metrics.count('tallyport_votes_total', { result: counted });
     const userId = request.signedIn?.user._id;
     if (userId && (result.kind === 'accepted' || result.kind === 'refused')) {
       // If the name cannot be stored: the player still gets the answer to the vote.
