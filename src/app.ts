@@ -10,10 +10,11 @@ import { boundConnections } from './http/bound-connections.ts';
 import { plainAddresses } from './http/client-addresses.ts';
 import { answerClientErrors, answerExpectations, answerHalfClosed } from './http/connection-errors.ts';
 import { warnOfForwardedHeaders } from './http/forwarded-headers.ts';
-import { answerError, BODY_LIMIT } from './http/http-errors.ts';
+import { answerError } from './http/http-errors.ts';
 import { warnOfOneAddress } from './http/one-address.ts';
 import { boundPipelining } from './http/pipelining.ts';
 import { parseQuery, refuseManyFields } from './http/query-string.ts';
+import { BODY_LIMIT, HEADER_LIMIT } from './http/request-limits.ts';
 import { closeConnections, refuseOverload, watchRequests } from './http/requests.ts';
 import { createRestoreGate } from './http/restore-gate.ts';
 import { traceRequests } from './http/trace-requests.ts';
@@ -43,9 +44,6 @@ type WebParts = {
   /** Aborted just before the port closes: then each request is answered with 503. Defaults to `stopping`. */
   closing?: AbortSignal;
 };
-
-/** The maximum size of the request line with all headers, in bytes. */
-const HEADER_LIMIT = 16 * 1_024;
 
 /** Builds the web application without listening on a port. The caller closes it. */
 export async function buildApp(deps: AppDeps, parts: WebParts): Promise<FastifyInstance> {

@@ -1,9 +1,9 @@
-import { recomputeRanks } from '../src/ranking/recompute-ranks.ts';
+import { RANKS_EVERY_MINUTES, recomputeRanks } from '../src/ranking/recompute-ranks.ts';
 import type { QueueWork } from './queue-work.ts';
 
 /** If a run is interrupted, the next run computes all ranks. */
 export const recomputeRanksWork: QueueWork<'recompute-ranks'> = {
-  period: { every: '10 minutes' },
+  period: { every: `${RANKS_EVERY_MINUTES} minutes` },
   processor:
     ({ deps, stop }) =>
     async () => {

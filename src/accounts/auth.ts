@@ -34,6 +34,9 @@ export const PASSWORD_LENGTH = { min: 10, max: 256 } as const;
 /** An unused session expires after this time. */
 export const SESSION_MS = 14 * DAY;
 
+/** How long an account takes no codes after too many wrong ones. */
+export const LOCKED_MINUTES = 15;
+
 /** Lifetime of a link to set a password. */
 const LINK_MS = HOUR;
 
@@ -222,6 +225,7 @@ function openLibrary(sources: AuthDeps, giveLink: GiveLink, inSlot: ReturnType<t
         issuer: config.SERVICE_NAME,
         twoFactorTable: 'two_factors',
         twoFactorCookieMaxAge: (10 * MINUTE) / SECOND,
+        accountLockout: { durationSeconds: (LOCKED_MINUTES * MINUTE) / SECOND },
         backupCodeOptions: { customBackupCodesGenerate: makeBackupCodes },
       }),
       openIdPlugin(openIdClientOf(config), log),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Collection } from 'mongodb';
-import { type Clock, DAY } from '../platform/clock.ts';
+import { type Clock, HOUR } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import { defineLimit, type Limit, limitFor, timesBySetting } from '../platform/limits/define-limit.ts';
 import { networkOf, subnetOf, widerNetworkOf } from '../platform/limits/network-of.ts';
@@ -11,6 +11,7 @@ import {
   refundAll,
   takeAllOrNone,
 } from '../platform/limits/rate-limit.ts';
+import { PUBLIC_MAIL_FACTOR, SIGN_UPS_HOURS } from '../platform/settings/limit-settings.ts';
 import { isPublicMail, mailboxOf, mailDomainOf } from './mailbox.ts';
 
 type Limits = {
@@ -28,7 +29,7 @@ export type NewAccount = {
 
 const NEW_ACCOUNTS = {
   what: 'New accounts',
-  windowMs: DAY,
+  windowMs: SIGN_UPS_HOURS * HOUR,
   beyond: '429 on the page; a sign-in at another site fails',
 } as const;
 const BY_MAILBOX = defineLimit({
@@ -50,12 +51,10 @@ const BY_SUBNET = defineLimit({
   of: 'IPv4 /24 or IPv6 /48',
   setting: 'SIGN_UPS_PER_NETWORK',
 });
-/** A public mail provider has many users, so its limit is this many times the limit of another domain. */
-const PUBLIC_FACTOR = 50;
 const BY_DOMAIN = defineLimit({
   ...NEW_ACCOUNTS,
   key: 'new-account:domain',
-  of: `registered mail domain; a large public provider has ${PUBLIC_FACTOR} times as many`,
+  of: `registered mail domain; a large public provider has ${PUBLIC_MAIL_FACTOR} times as many`,
   setting: 'SIGN_UPS_PER_MAIL_DOMAIN',
 });
 
@@ -63,7 +62,7 @@ const BY_DOMAIN = defineLimit({
 function limitsOf({ config }: Limits, { email, address }: NewAccount): Limit[] {
   const domain = mailDomainOf(email);
   const byDomain = timesBySetting(BY_DOMAIN, config);
-  const factor = isPublicMail(domain) ? PUBLIC_FACTOR : 1;
+  const factor = isPublicMail(domain) ? PUBLIC_MAIL_FACTOR : 1;
   const wide = widerNetworkOf(address) === networkOf(address) ? subnetOf(address) : widerNetworkOf(address);
   return [
     limitFor(BY_MAILBOX, hashed(mailboxOf(email))),

@@ -5,7 +5,11 @@ import { createJsonSchemaTransform } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { type Compressed, compressOnce, encodedFor } from '../http/compressed.ts';
 import { isKnownTag } from '../http/if-none-match.ts';
+import { BODY_KIB, DONE_KIB } from '../http/request-limits.ts';
+import { SECOND } from '../platform/clock.ts';
+import { OPERATION_TIMEOUT_MS } from '../platform/mongo.ts';
 import { once } from '../platform/once.ts';
+import { REVOKED_WITHIN_SECONDS } from '../servers/authenticate-token.ts';
 import { nameSchemas } from './named-schemas.ts';
 import { describeQuickStart } from './quick-start.ts';
 
@@ -24,7 +28,7 @@ ${describeQuickStart(publicUrl)}
 
 **Tokens.** Every call needs the header \`Authorization: Bearer <token>\`. A token belongs to one server; its owner makes
 it in the server's dashboard, section "API access": open [Your servers](${publicUrl}/dashboard), choose the server, then "API
-access". The token is shown once. A revoked token is refused within 5 seconds. A missing, malformed,
+access". The token is shown once. A revoked token is refused within ${REVOKED_WITHIN_SECONDS} seconds. A missing, malformed,
 revoked or expired token, a token of another server, and an unknown or removed server all give the same 401, so that an
 outsider cannot find out which servers exist. A server's id never changes and is never reused.
 
@@ -32,12 +36,12 @@ outsider cannot find out which servers exist. A server's id never changes and is
 programs; a later version may add codes. \`doc_url\` leads to the code in [the list of all codes](${publicUrl}/docs/errors). Each answer below lists its codes. A 429 also contains the time from which the next
 request is accepted. Errors are checked in this order: 404 (no such path), 405, 401, 403, 415, 413, 400, 422, 429. 500 is an
 error of the listing. 503, with \`Retry-After\`, means overload, a process that is stopping or has a wrong clock, or a
-database that does not answer within 5 seconds. A client should retry later after every 5xx. A request that cannot be
+database that does not answer within ${OPERATION_TIMEOUT_MS / SECOND} seconds. A client should retry later after every 5xx. A request that cannot be
 parsed may also get 400, 408 (\`request-timeout\`), 417 (\`expectation-failed\`) or 431 (\`headers-too-large\`), in the same
 shape; an unknown path gets 404 (\`not-found\`), another method 405 (\`method-not-allowed\`). Every answer to a request that could be parsed has the
 header \`X-Request-Id\`: include it when you report a problem.
 
-**Requests.** A body is JSON in UTF-8 with \`Content-Type: application/json\`, at most 16 KiB (\`deliveries/done\`: 64 KiB). Unknown fields and query
+**Requests.** A body is JSON in UTF-8 with \`Content-Type: application/json\`, at most ${BODY_KIB} KiB (\`deliveries/done\`: ${DONE_KIB} KiB). Unknown fields and query
 parameters are ignored. \`null\` in an optional field counts as absent. Lengths are in Unicode code points. An unpaired
 surrogate and a parameter that is given twice are 400.
 

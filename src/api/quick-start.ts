@@ -1,3 +1,5 @@
+import { COOLDOWN_HOURS } from '../votes/cast/cooldown.ts';
+
 /** An example program that casts one vote. It reads `SERVER_ID` and `API_TOKEN` from the environment. */
 type QuickStart = { language: string; fence: string; code: string };
 
@@ -112,6 +114,6 @@ export function describeQuickStart(publicUrl: string): string {
     '# Quick start',
     'Each of these programs casts a vote for the player Steve. Set `SERVER_ID` and `API_TOKEN` first: both are on the page "API access" of your server.',
     ...programs,
-    'A vote whose answer was lost may have been counted: repeat the call with the same `Idempotency-Key`, and it is counted once. The next vote of the same player is refused with the code `cooldown` for 24 hours.',
+    `A vote whose answer was lost may have been counted: repeat the call with the same \`Idempotency-Key\`, and it is counted once. The next vote of the same player is refused with the code \`cooldown\` for ${COOLDOWN_HOURS} hours.`,
   ].join('\n\n');
 }

@@ -9,7 +9,7 @@ import { BackupError, isBackedUp, type Manifest } from './manifest.ts';
 
 /** How often a running restore updates its record. A restore that has not updated it for `DEAD_MS` counts as dead. */
 const PROGRESS_MS = 2 * SECOND;
-const DEAD_MS = 30 * SECOND;
+export const DEAD_MS = 30 * SECOND;
 
 /** One run of a restore, after it has locked the database. */
 export type RestoreRun = {

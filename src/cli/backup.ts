@@ -1,9 +1,12 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { DELETION_DELAY_DAYS } from '../accounts/deletion/request-deletion.ts';
 import { BackupError, type Manifest } from '../backup/manifest.ts';
 import { checkBackup, hasSecretKey, type Restored, restoreBackup } from '../backup/restore-backup.ts';
+import { DEAD_MS } from '../backup/restore-run.ts';
 import { takeBackup } from '../backup/take-backup.ts';
 import { readSecretKey } from '../embedded/secret-key.ts';
+import { SECOND } from '../platform/clock.ts';
 import { loadConfig } from '../platform/config.ts';
 import { createSecretBox } from '../platform/secrets.ts';
 import { sum } from '../votes/vote-counts.ts';
@@ -17,8 +20,7 @@ import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
 const BACKUP_INTERRUPTED = 'Interrupted: there is no backup. Delete the folder that ends in “.incomplete-…”.';
-const RESTORE_INTERRUPTED =
-  'Interrupted: the restore has not ended. Run the same command again in 30 seconds: it starts anew, or only makes the indexes and migrates if every document was restored.';
+const RESTORE_INTERRUPTED = `Interrupted: the restore has not ended. Run the same command again in ${DEAD_MS / SECOND} seconds: it starts anew, or only makes the indexes and migrates if every document was restored.`;
 
 export function addBackupCommand(command: Command, terminal: Terminal): void {
   command
@@ -213,7 +215,7 @@ function textOf({ startedAt }: Manifest, restored: Restored, hasKey: boolean, te
       : []),
     ...(repeatedDeletions > 0
       ? [
-          `${counted(repeatedDeletions, 'account')} waited to be deleted: their users have seven days again to keep them, and are told by mail if mail is set up.`,
+          `${counted(repeatedDeletions, 'account')} waited to be deleted: their users have ${DELETION_DELAY_DAYS} days again to keep them, and are told by mail if mail is set up.`,
         ]
       : []),
     'Everybody must sign in again. What was revoked, removed or suspended since the backup is back: look through the listing before you open it.',

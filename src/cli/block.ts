@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { AppDeps } from '../process/app-deps.ts';
-import { type Block, isEffective, type TypedKind } from '../votes/blocks/block-list.ts';
+import { BLOCKS_APPLY_SECONDS, type Block, isEffective, type TypedKind } from '../votes/blocks/block-list.ts';
 import { addBlock, liftBlock, listBlocks, type NewBlock } from '../votes/blocks/change-blocks.ts';
 import { isWide, networkText, parseNetwork } from '../votes/blocks/network-range.ts';
 import { type Answer, withDeps } from './answer.ts';
@@ -69,7 +69,7 @@ async function add(
   const block = await addBlock(session, input, BY);
   return {
     json: blockJson(block, session.clock.now()),
-    text: `${whatOf(block)} is blocked${until ? ` until ${utc(until)}` : ''} (block ${block._id.toHexString()}). It applies within five seconds.`,
+    text: `${whatOf(block)} is blocked${until ? ` until ${utc(until)}` : ''} (block ${block._id.toHexString()}). It applies within ${BLOCKS_APPLY_SECONDS} seconds.`,
   };
 }
 

@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { RANKS_EVERY_MINUTES } from '../ranking/recompute-ranks.ts';
+import { RANKING_DAYS } from '../votes/vote-figures.ts';
 import type { Terminal } from './terminal.ts';
 
 /** A command, or a group of commands, right after `tallyport`. */
@@ -88,8 +90,7 @@ export const TOP_COMMANDS: TopCommand[] = [
   },
   {
     usage: 'rank',
-    description:
-      'compute the ranking now (what the votes of 30 days weigh, then probed uptime, then the older listing); otherwise every 10 minutes and when the list changes',
+    description: `compute the ranking now (what the votes of ${RANKING_DAYS} days weigh, then probed uptime, then the older listing); otherwise every ${RANKS_EVERY_MINUTES} minutes and when the list changes`,
     load: async () => (await import('./rank.ts')).addRankCommands,
   },
   {

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import type { ObjectId } from 'mongodb';
+import { SAMPLES_TTL_DAYS } from '../history/status-sample.ts';
 import {
   type Export,
   exportSamples,
@@ -36,7 +37,13 @@ export function addExportCommands(group: Command, terminal: Terminal): void {
         { longRun: true },
       ),
     );
-  addExport(group, terminal, 'samples', 'write a server’s samples of the last 35 days', exportSamples);
+  addExport(
+    group,
+    terminal,
+    'samples',
+    `write a server’s samples of the last ${SAMPLES_TTL_DAYS} days`,
+    exportSamples,
+  );
   addExport(
     group,
     terminal,

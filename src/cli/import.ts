@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { type ImportDeps, importSamples, importServers, importVotes } from '../import-export/import.ts';
 import type { ImportOptions, ImportResult } from '../import-export/import-lines.ts';
 import { openSourceFile, type SourceFile } from '../import-export/source-file.ts';
+import { PROBE_INTERVAL_SECONDS } from '../servers/listed-servers.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY } from './find.ts';
@@ -24,8 +25,7 @@ type Options = { skipBad?: boolean; dryRun?: boolean };
 const FORMS = {
   servers:
     '{"name", "address", "connection_port"} and, if known, "server_id", "slug", "query_port", "game", "country_code", "is_premium", "date_added", "owner_email", "how_to_vote", "profile"',
-  samples:
-    '{"server_id", "at", "online", "online_players", "max_players", "latency_ms"}, a probe of 300 seconds unless "seconds" is given',
+  samples: `{"server_id", "at", "online", "online_players", "max_players", "latency_ms"}, a probe of ${PROBE_INTERVAL_SECONDS} seconds unless "seconds" is given`,
   votes: '{"server_id", "username", "voted_at"}; they count and are never forwarded',
 };
 

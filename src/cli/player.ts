@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { COOLDOWN_HOURS } from '../votes/cast/cooldown.ts';
 import { usernameSchema } from '../votes/username.ts';
 import { type Erased, erasePlayer } from '../workflows/erase-player.ts';
 import { type Answer, withDeps } from './answer.ts';
@@ -73,7 +74,7 @@ function erasedText(name: string, { remaining, ...erased }: Erased, dryRun: bool
   const lines = [`${dryRun ? 'Would erase' : 'Erased'} “${name}” in: ${records}. Votes still count.`];
   if (remaining.recent > 0) {
     lines.push(
-      `Kept for now: ${counted(remaining.recent, 'vote')} of the last 24 hours, which the cooldown and claims need. Run this command again in 24 hours.`,
+      `Kept for now: ${counted(remaining.recent, 'vote')} of the last ${COOLDOWN_HOURS} hours, which the cooldown and claims need. Run this command again in ${COOLDOWN_HOURS} hours.`,
     );
   }
   if (remaining.open > 0) {

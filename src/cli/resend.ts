@@ -9,6 +9,7 @@ import {
   type ResentRange,
   resendVotes,
 } from '../delivery/resend-votes.ts';
+import { RESENDABLE_DAYS } from '../listeners/delivery-limits.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { arrivalOf } from '../votes/arrival.ts';
 import { VOTE_SELECTIONS, type VoteSelection } from '../votes/sent-not-confirmed.ts';
@@ -29,7 +30,9 @@ type RangeOptions = { since?: Date; until?: Date; state?: VoteSelection[]; mayAr
 export function addResendCommand(vote: Command, terminal: Terminal): void {
   vote
     .command('resend')
-    .description('send a vote again, or a server’s votes of a time range; up to 30 days after they were cast')
+    .description(
+      `send a vote again, or a server’s votes of a time range; up to ${RESENDABLE_DAYS} days after they were cast`,
+    )
     .argument('<vote_id|server>', 'the Vote-Id from the API’s answer; with --since, a server’s id or slug')
     .option('--since <time>', 'votes cast at this time or later: a UTC day, or a time with offset', moment)
     .option('--until <time>', 'votes cast before this time; now by default', moment)
@@ -196,7 +199,10 @@ async function resendOne(session: Session, text: string): Promise<Answer> {
         'The vote is quarantined. Decide about it first: `vote exclusions` shows its quarantine.',
       );
     case 'too-old':
-      throw new CommandError('too-old', 'A vote can be resent for 30 days. This one is older.');
+      throw new CommandError(
+        'too-old',
+        `A vote can be resent for ${RESENDABLE_DAYS} days. This one is older.`,
+      );
     case 'too-many':
       throw new CommandError(
         'too-many',

@@ -3,7 +3,7 @@ import type { AppDeps } from '../process/app-deps.ts';
 import { moderateReview } from '../reviews/moderate-review.ts';
 import { listReviews } from '../reviews/read-reviews.ts';
 import { REVIEW_STATES, type ReviewState } from '../reviews/review.ts';
-import { writeReview } from '../reviews/write-review.ts';
+import { LONGEST_REVIEW, writeReview } from '../reviews/write-review.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY, objectIdOf, serverOf } from './find.ts';
@@ -21,7 +21,7 @@ export function addReviewCommands(review: Command, terminal: Terminal): void {
     .argument('<server>', 'id or slug')
     .requiredOption('--username <name>', 'the player')
     .requiredOption('--rating <1-5>', 'whole stars', rating)
-    .option('--content <text>', 'up to 2,000 characters')
+    .option('--content <text>', `up to ${LONGEST_REVIEW.toLocaleString('en')} characters`)
     .addHelpText(
       'after',
       examples(terminal, 'review add alpha-craft --username Steve --rating 5 --content "Good people."'),

@@ -1,9 +1,18 @@
 import type { WithId } from 'mongodb';
 import { isProbed } from '../games/games.ts';
-import { latencyAt, playersHidden, playersSource, sourceAt, statusAt } from '../history/current-status.ts';
+import {
+  latencyAt,
+  playersHidden,
+  playersSource,
+  REPORTS_COUNT_DAYS,
+  sourceAt,
+  statusAt,
+} from '../history/current-status.ts';
+import { PLAYER_DAYS, UPTIME_DAYS } from '../history/daily-figures.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
 import type { Server } from '../servers/server.ts';
 import type { VoteFigures } from '../votes/vote-figures.ts';
+import { RANKING_DAYS } from '../votes/vote-figures.ts';
 import { counted, iso, when } from './format.ts';
 import { pairs } from './table.ts';
 
@@ -40,15 +49,21 @@ export function serverText({ server, figures, listener, tokens, owner }: ShownSe
     ['Rank', rankText(server)],
     ['Status', statusText(server, now)],
     ['Players', playersText(server)],
-    ['In 7 days', `${decimals(daily.averagePlayers)} players on average, ${daily.peakPlayers} at the peak`],
+    [
+      `In ${PLAYER_DAYS} days`,
+      `${decimals(daily.averagePlayers)} players on average, ${daily.peakPlayers} at the peak`,
+    ],
     ['Latency', milliseconds(latencyAt(server, now), daily.averageLatency)],
-    ['Uptime', daily.uptimePercentage == null ? '-' : `${decimals(daily.uptimePercentage)} % in 30 days`],
+    [
+      'Uptime',
+      daily.uptimePercentage == null ? '-' : `${decimals(daily.uptimePercentage)} % in ${UPTIME_DAYS} days`,
+    ],
     ['Version', current.version || '-'],
     ['Last checked', when(current.checkedAt, now)],
     ['Next check', isProbed(server.game) && !server.removedAt ? when(server.probe.nextAt, now) : null],
     [
       'Votes',
-      `${figures.votesCount} in 30 days, ${figures.monthlyVotes} this month, ${figures.allTimeVotes} in all`,
+      `${figures.votesCount} in ${RANKING_DAYS} days, ${figures.monthlyVotes} this month, ${figures.allTimeVotes} in all`,
     ],
     ['Listener', listener ?? 'none'],
     ['Tokens', counted(tokens, 'token')],
@@ -83,7 +98,7 @@ function statusText(server: WithId<Server>, now: Date): string {
   const status = statusAt(server, now);
   if (sourceAt(server, now) === 'reports') return `${status}, by its own reports`;
   if (!isProbed(game))
-    return `${status}: ${game ? 'servers of its game cannot be queried' : 'it has no game'}, so it is not probed, and it did not report in the last 7 days`;
+    return `${status}: ${game ? 'servers of its game cannot be queried' : 'it has no game'}, so it is not probed, and it did not report in the last ${REPORTS_COUNT_DAYS} days`;
   if (status === 'offline') return `offline since ${when(probe.offlineSince, now)}`;
   return probe.failures > 0 ? `${status}; failed checks in a row: ${probe.failures}` : status;
 }
@@ -91,7 +106,7 @@ function statusText(server: WithId<Server>, now: Date): string {
 function milliseconds(now: number | null, average: number | null | undefined): string {
   const text = (ms: number) => `${decimals(ms)} ms`;
   if (average == null) return now === null ? '-' : text(now);
-  return `${now === null ? '-' : text(now)}, ${text(average)} on average in 30 days`;
+  return `${now === null ? '-' : text(now)}, ${text(average)} on average in ${UPTIME_DAYS} days`;
 }
 
 /** A number with at most two decimals, as in the API. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { AppDeps } from '../process/app-deps.ts';
-import { addTag, readTags, removeTag } from '../servers/tag-list.ts';
+import { addTag, LONGEST_TAG, readTags, removeTag } from '../servers/tag-list.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY } from './find.ts';
@@ -18,7 +18,7 @@ export function addTagCommands(tag: Command, terminal: Terminal): void {
   tag
     .command('add')
     .description('add a tag to the list')
-    .argument('<name>', 'up to 30 characters')
+    .argument('<name>', `up to ${LONGEST_TAG} characters`)
     .addHelpText('after', examples(terminal, 'tag add "Sky wars"'))
     .action(withDeps(terminal, add));
 

@@ -11,6 +11,7 @@ import {
   rotateToken,
   USUAL_LIFETIME_MS,
 } from '../servers/api-tokens.ts';
+import { REVOKED_WITHIN_SECONDS } from '../servers/authenticate-token.ts';
 import type { Server } from '../servers/server.ts';
 import { vrcFile } from '../votes/claims/vrc-file.ts';
 import { type Answer, withDeps } from './answer.ts';
@@ -180,7 +181,7 @@ async function revoke(deps: AppDeps, text: string, tokenText: string | undefined
     throw noSuchToken(server.slug, tokenText);
   return {
     json: { token_id: tokenId.toHexString(), revoked: true },
-    text: `Revoked ${tokenId.toHexString()}: it is refused within 5 seconds.`,
+    text: `Revoked ${tokenId.toHexString()}: it is refused within ${REVOKED_WITHIN_SECONDS} seconds.`,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { ObjectId } from 'mongodb';
 import type { AppDeps } from '../process/app-deps.ts';
+import { COOLDOWN_HOURS } from '../votes/cast/cooldown.ts';
 import { finishExclusion } from '../votes/exclusions/finish-exclusion.ts';
 import { requestGroupInclusion } from '../votes/exclusions/player-exclusion.ts';
 import { requestQuarantineExclusion } from '../votes/exclusions/quarantine.ts';
@@ -27,7 +28,9 @@ export function addVoteExclusionCommands(vote: Command, terminal: Terminal): voi
   addPlayerExclusionCommand(vote, terminal);
   vote
     .command('exclude')
-    .description('take votes out of every count and the ranking; their players still wait 24 hours')
+    .description(
+      `take votes out of every count and the ranking; their players still wait ${COOLDOWN_HOURS} hours`,
+    )
     .argument('<server>', 'id or slug; also of a removed server')
     .requiredOption(
       '--since <time>',
@@ -104,7 +107,7 @@ async function exclude(session: Session, text: string, options: ExcludeOptions):
   const votes = counted(exclusion.votes ?? 0, 'vote');
   return {
     json: exclusionJson(exclusion),
-    text: `${votes} of ${slug} ${exclusion.votes === 1 ? 'is' : 'are'} now excluded from every count (exclusion ${exclusion._id.toHexString()}). Their players’ 24 hours and their delivery are unchanged.`,
+    text: `${votes} of ${slug} ${exclusion.votes === 1 ? 'is' : 'are'} now excluded from every count (exclusion ${exclusion._id.toHexString()}). Their players’ ${COOLDOWN_HOURS} hours and their delivery are unchanged.`,
   };
 }
 

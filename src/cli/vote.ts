@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { voteTimeline } from '../delivery/timeline/vote-timeline.ts';
 import type { AppDeps } from '../process/app-deps.ts';
+import { COOLDOWN_HOURS } from '../votes/cast/cooldown.ts';
 import { isConfirmed, VOTE_SELECTIONS, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import { stateNameOf } from '../votes/state-names.ts';
 import { usernameSchema } from '../votes/username.ts';
@@ -48,7 +49,7 @@ export function addVoteCommands(vote: Command, terminal: Terminal): void {
 
   vote
     .command('forget')
-    .description('end a player’s 24 hours early, to test plugins; the vote still counts')
+    .description(`end a player’s ${COOLDOWN_HOURS} hours early, to test plugins; the vote still counts`)
     .argument('<server>', 'id or slug')
     .argument('<username>', 'the player, in any spelling')
     .addHelpText('after', examples(terminal, 'vote forget alpha-craft Steve'))

@@ -61,6 +61,8 @@ type NameRule = {
 };
 
 const LONGEST_NAME = 50;
+/** The most characters of a name in the game. Floodgate cuts longer names, so plugins know only the cut name. */
+const LONGEST_IN_GAME = 16;
 /** The longest profile link; it may have parameters. */
 const LONGEST_LINK = 300;
 
@@ -73,8 +75,7 @@ export const NAME_RULES = {
     names: 'names of Minecraft: Java Edition, and those of Bedrock Edition with `bedrock_prefix`',
     takes:
       "a name of Java Edition: 3 to 16 letters (a to z), digits and underscores; a name of Bedrock Edition with the server's prefix; a name of another length if the server has a vote of it",
-    storedAs:
-      'as typed; spaces after the prefix become underscores, and with the prefix it is cut to 16 characters, as in Floodgate',
+    storedAs: `as typed; spaces after the prefix become underscores, and with the prefix it is cut to ${LONGEST_IN_GAME} characters, as in Floodgate`,
     label: () => t('Your player name'),
     hint: ({ bedrockPrefix: prefix, bedrockPlain }) =>
       prefix && !bedrockPlain
@@ -130,8 +131,6 @@ const JAVA_NAME = /^\w{3,16}$/;
 const OLDER_JAVA_NAME = /^\w{1,25}$/;
 /** Servers in offline mode check only that a name has at most 16 characters; these are the ones that plugins take. */
 const OFFLINE_NAME = /^(?=.*\w)[\w.-]{1,16}$/;
-/** The most characters of a name in the game. Floodgate cuts longer names, so plugins know only the cut name. */
-const LONGEST_IN_GAME = 16;
 
 function readMinecraftName(text: string, options: NameOptions): ReadName {
   if (JAVA_NAME.test(text)) return { name: text };

@@ -8,6 +8,7 @@ export const REPORT_VALID_MS = 15 * MINUTE;
 
 /** Reports determine the status for this long after the last one, if no probe succeeded in the same time. */
 const REPORTS_COUNT_MS = 7 * DAY;
+export const REPORTS_COUNT_DAYS = REPORTS_COUNT_MS / DAY;
 
 /** The result of a probe is valid for this many probe intervals of the server. */
 const INTERVALS_VALID = 3;

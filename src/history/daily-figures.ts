@@ -10,8 +10,8 @@ import { PLAYERS_OF_DAY, usualPlayersOf } from './usual-players.ts';
 type FigureDeps = { servers: Collection<Server>; dailyStats: Collection<DailyStats>; clock: Clock };
 
 /** The figures of players cover the 7 whole days before today; latency and uptime cover the 30 days before today. */
-const PLAYER_DAYS = 7;
-const UPTIME_DAYS = 30;
+export const PLAYER_DAYS = 7;
+export const UPTIME_DAYS = 30;
 
 /** `a ÷ b`; `none` if b is 0. */
 const ratio = (a: unknown, b: unknown, none: unknown) => ({

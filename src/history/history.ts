@@ -3,6 +3,7 @@ import { after, type Clock, DAY, HOUR, SECOND } from '../platform/clock.ts';
 import { addDays, dayOf, startOf } from '../platform/periods/period-marks.ts';
 import type { Server, ServerStatus } from '../servers/server.ts';
 import { REPORT_VALID_MS, type Source, sourceAt } from './current-status.ts';
+import { UPTIME_DAYS } from './daily-figures.ts';
 import type { DailyStats, DailySums } from './daily-stats.ts';
 import type { StatusSample } from './status-sample.ts';
 import { PROBE_SUMS, REPORT_SUMS, reportSpans } from './sum-samples.ts';
@@ -262,9 +263,7 @@ export type UptimeDay = {
   unknown: Record<NoDataReason, number>;
 };
 
-const UPTIME_DAYS = 30;
-
-/** The 30 whole UTC days before today, oldest first, by the current source (as in `uptime_percentage`). */
+/** The `UPTIME_DAYS` whole UTC days before today, oldest first, by the current source (as in `uptime_percentage`). */
 export async function uptimeDays(deps: ReadDeps, serverId: ObjectId): Promise<UptimeDay[]> {
   const source = await sourceOf(deps, serverId);
   const today = dayOf(deps.clock.now());

@@ -23,6 +23,7 @@ const statusSampleDefinition = {
 } as const;
 
 const SAMPLES_TTL_MS = 35 * DAY;
+export const SAMPLES_TTL_DAYS = SAMPLES_TTL_MS / DAY;
 
 /** The results of probes and reports. Without the index, a query would read the samples of all servers. */
 export const statusSampleSchema = new Schema(statusSampleDefinition, {

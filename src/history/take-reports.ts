@@ -7,7 +7,7 @@ import { REPLICATED } from '../platform/mongo.ts';
 import type { Server } from '../servers/server.ts';
 import { serverLoader } from '../servers/server-loader.ts';
 
-/** The time between two reports of a server. The OpenAPI document says it too. */
+/** The time between two reports of a server. */
 export const REPORT_INTERVAL_MS = defineLimit({
   key: 'status',
   what: 'Reports of a status',
@@ -16,6 +16,7 @@ export const REPORT_INTERVAL_MS = defineLimit({
   windowMs: 5 * MINUTE,
   beyond: '429 `too-early`',
 }).windowMs;
+export const REPORT_INTERVAL_MINUTES = REPORT_INTERVAL_MS / MINUTE;
 
 /** A report to write. `ours`: its id and time. `fields`: the fields to set, including `ours` as `lastReport`. */
 export type Report = {

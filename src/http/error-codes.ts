@@ -1,4 +1,9 @@
+import { REPORT_INTERVAL_MINUTES } from '../history/take-reports.ts';
+import { SECOND } from '../platform/clock.ts';
+import { OPERATION_TIMEOUT_MS } from '../platform/mongo.ts';
+import { COOLDOWN_HOURS } from '../votes/cast/cooldown.ts';
 import type { ProofOfWorkError } from '../votes/web/proof-of-work.ts';
+import { BODY_KIB, DONE_KIB, HEADER_KIB, MOST_FIELDS } from './request-limits.ts';
 
 /** `ofPages`: only pages and `/readyz` answer with it, the API never. */
 type Meaning = { status: number; meaning: string; ofPages?: true };
@@ -9,7 +14,7 @@ type Meaning = { status: number; meaning: string; ofPages?: true };
  */
 export const ERROR_CODES = {
   malformed: { status: 400, meaning: 'A field, a parameter or the request itself is malformed.' },
-  'too-many-fields': { status: 400, meaning: 'The form or the query has more than 200 fields.' },
+  'too-many-fields': { status: 400, meaning: `The form or the query has more than ${MOST_FIELDS} fields.` },
   unauthorized: { status: 401, meaning: 'No valid token of this server was sent.' },
   forbidden: { status: 403, meaning: 'The user may not do this.', ofPages: true },
   'scope-missing': {
@@ -28,7 +33,10 @@ export const ERROR_CODES = {
     status: 409,
     meaning: 'The vote listener of the server rewards votes: they cannot be claimed.',
   },
-  'too-large': { status: 413, meaning: 'The body is larger than 16 KiB; 64 KiB for `deliveries/done`.' },
+  'too-large': {
+    status: 413,
+    meaning: `The body is larger than ${BODY_KIB} KiB; ${DONE_KIB} KiB for \`deliveries/done\`.`,
+  },
   'unsupported-media-type': { status: 415, meaning: 'The body is not JSON, or is compressed.' },
   'expectation-failed': { status: 417, meaning: 'The `Expect` header has an unknown value.' },
   'idempotency-key-reused': {
@@ -36,13 +44,16 @@ export const ERROR_CODES = {
     meaning: 'The Idempotency-Key was used with another username.',
   },
   'fetch-not-set': { status: 422, meaning: 'The server does not fetch its votes.' },
-  cooldown: { status: 429, meaning: 'The player voted for this server in the last 24 hours.' },
-  'too-early': { status: 429, meaning: 'The server reported its status in the last 5 minutes.' },
+  cooldown: { status: 429, meaning: `The player voted for this server in the last ${COOLDOWN_HOURS} hours.` },
+  'too-early': {
+    status: 429,
+    meaning: `The server reported its status in the last ${REPORT_INTERVAL_MINUTES} minutes.`,
+  },
   'too-many-requests': {
     status: 429,
     meaning: 'A limit of the pages, of a claim key or of taking votes is used up.',
   },
-  'headers-too-large': { status: 431, meaning: 'The headers are larger than 16 KiB.' },
+  'headers-too-large': { status: 431, meaning: `The headers are larger than ${HEADER_KIB} KiB.` },
   internal: { status: 500, meaning: 'An error of the listing.' },
   unavailable: {
     status: 503,
@@ -52,7 +63,10 @@ export const ERROR_CODES = {
   overloaded: { status: 503, meaning: 'There is too much to do, or too many requests on one connection.' },
   stopping: { status: 503, meaning: 'The process is stopping.' },
   'clock-wrong': { status: 503, meaning: 'The clock of the process differs from the database’s.' },
-  'database-unavailable': { status: 503, meaning: 'The database does not answer within 5 seconds.' },
+  'database-unavailable': {
+    status: 503,
+    meaning: `The database does not answer within ${OPERATION_TIMEOUT_MS / SECOND} seconds.`,
+  },
   'database-not-ready': { status: 503, meaning: 'The database is not prepared yet.' },
   'queues-unavailable': {
     status: 503,

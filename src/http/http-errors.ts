@@ -6,6 +6,7 @@ import { OverloadError } from '../platform/batching/batcher.ts';
 import { DeadlineError } from '../platform/deadline.ts';
 import { isUnknownResult } from '../platform/mongo.ts';
 import { codeOfStatus, ERROR_CODES, type ErrorCode, type VoteFormCode } from './error-codes.ts';
+import { type BODY_KIB, BODY_LIMIT, type HEADER_KIB } from './request-limits.ts';
 
 /** An error answer: `{"error": sentence, "code": code, ...fields, "doc_url": address}`. */
 export type Refusal = {
@@ -38,9 +39,6 @@ export class RefusedError extends AppError {
 /** The default of the Retry-After header, in seconds. */
 export const RETRY_AFTER_SECONDS = 5;
 
-/** The body limit of routes that set no other, in bytes. The OpenAPI document states it too. */
-export const BODY_LIMIT = 16 * 1_024;
-
 export const SENTENCES = sourceText({
   400: 'The request is malformed.',
   url: 'The address has malformed percent-encoding.',
@@ -50,10 +48,10 @@ export const SENTENCES = sourceText({
   slash: 'There is nothing at this address: leave out the slash at its end.',
   405: 'This address does not take that method: see the Allow header.',
   408: 'The request took too long to arrive.',
-  413: 'The body is larger than 16 KiB.',
+  413: 'The body is larger than 16 KiB.' satisfies `The body is larger than ${typeof BODY_KIB} KiB.`,
   415: 'The body must be JSON, sent with Content-Type: application/json and without Content-Encoding.',
   417: 'The only expectation that is met is 100-continue.',
-  431: 'The headers are larger than 16 KiB.',
+  431: 'The headers are larger than 16 KiB.' satisfies `The headers are larger than ${typeof HEADER_KIB} KiB.`,
   500: 'Something went wrong on our side. It was noted; please try again later.',
   ahead: 'Too many requests were sent ahead of their answers: wait for some of them.',
   overload: 'There is too much to do at this moment: try again in a few seconds.',

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance } from 'fastify';
 import { type Refusal, RefusedError } from './http-errors.ts';
+import { MOST_FIELDS } from './request-limits.ts';
 
 /** Replaces a text that is not valid percent-encoded UTF-8. It is an unpaired surrogate, which every schema refuses. */
 const MALFORMED = '\uD800';
@@ -19,9 +20,6 @@ function decode(part: string): string {
     text.match(ENCODED_BYTES)?.every((bytes) => isUtf8(Buffer.from(bytes.replaceAll('%', ''), 'hex')));
   return isValid ? decodeURIComponent(text) : MALFORMED;
 }
-
-/** The most names of a form or query. The largest form has some 60. */
-const MOST_FIELDS = 200;
 
 /** Whether a form or query has more names than any of ours. Nothing is decoded, so this costs little. */
 function hasTooManyFields(text: string): boolean {

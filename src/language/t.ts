@@ -66,19 +66,19 @@ function patternOf(text: string): string {
 }
 
 /** What `filled` makes. */
-type Filled = { text: Message; values: Record<string, string> };
+type Filled = { text: Message; values: Record<string, string | number> };
 
 function formatted({ text, values }: Filled): string {
   return String(formatFor(text).format(values));
 }
 
 /**
- * A text whose values are known before its language. `t` translates it later, without values. The values are strings,
- * and the text has no elements.
+ * A text whose values are known before its language. `t` translates it later, without values. The values are strings
+ * or numbers, and the text has no elements.
  */
 export function filled<K extends Exclude<Message, PlainMessage>>(
   text: Untranslated<K>,
-  values: Values<K> & Record<string, string>,
+  values: Values<K> & Record<string, string | number>,
 ): Text {
   return { text, values } as unknown as Text;
 }

@@ -6,6 +6,8 @@ import { DAY, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
  */
 export const DELIVERY_EXPIRES_MS = 72 * HOUR;
 export const RESENDABLE_MS = 30 * DAY;
+export const DELIVERY_EXPIRES_HOURS = DELIVERY_EXPIRES_MS / HOUR;
+export const RESENDABLE_DAYS = RESENDABLE_MS / DAY;
 
 /** After this time no vote is open any more: the last moment of a resend, and then the whole time of its delivery. */
 export const LONGEST_OPEN_MS = RESENDABLE_MS + DELIVERY_EXPIRES_MS;

@@ -3,9 +3,13 @@ import { defineMessage, type PlainMessage, type Text } from '../language/t.ts';
 /** An explanation of an outcome for a server's owner, one sentence each: what happened, and what to do about it. */
 export type Explanation = { cause: Text; advice: Text };
 
-/** Makes an explanation from two English texts, which are translated later (`defineMessage`). */
-export function explanation(cause: PlainMessage, advice: PlainMessage): Explanation {
-  return { cause: defineMessage(cause), advice: defineMessage(advice) };
+/** Makes an explanation from two English texts, which are translated later (`defineMessage`, or `filled`). */
+export function explanation(cause: PlainMessage | Text, advice: PlainMessage | Text): Explanation {
+  return { cause: untranslated(cause), advice: untranslated(advice) };
+}
+
+function untranslated(text: PlainMessage | Text): Text {
+  return typeof text === 'string' ? defineMessage(text) : text;
 }
 
 /** The advice where there is none. */

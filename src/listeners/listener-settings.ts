@@ -26,12 +26,16 @@ export const unansweredVotes = z.object({
   rewards: z.enum(REWARDS).optional(),
 });
 
+const LONGEST_SERVICE_NAME = 64;
+
 /** The name of the voting site for plugins. */
 const serviceName = z
   .string()
   .trim()
   .min(1, { error: () => t('service name must not be empty') })
-  .max(64, { error: () => t('service name must have at most 64 characters') })
+  .max(LONGEST_SERVICE_NAME, {
+    error: () => t('service name must have at most {most} characters', { most: LONGEST_SERVICE_NAME }),
+  })
   .regex(/^\P{Cc}*$/u, { error: () => t('service name must have no control characters') });
 
 /** The settings of a Votifier listener. `secret`: the public key (v1) or token (v2); null keeps the stored one. */

@@ -30,6 +30,7 @@ export function listenerState(
 
 /** If a game server does not fetch for this long while votes wait, its owner is notified. */
 export const FORGOTTEN_AFTER_MS = 10 * MINUTE;
+export const FORGOTTEN_AFTER_MINUTES = FORGOTTEN_AFTER_MS / MINUTE;
 
 /** Whether a listener that fetches and is not paused has made no take for `FORGOTTEN_AFTER_MS`. */
 export function isForgotten(

@@ -29,11 +29,14 @@ type HeldDeps = {
   clock: Clock;
 };
 
+/** Operators see how many names are known for less than this. */
+export const RECENT_NAME_DAYS = 30;
+
 /**
  * How long the names of held votes have been known on their server. `of`: how many names were looked up, the newest
- * first. The other fields: how many of them are new, are known for under 30 days, or for longer.
+ * first. The other fields: how many of them are new, are known for under `RECENT_NAME_DAYS`, or for longer.
  */
-export type NameAges = { of: number; firstTime: number; under30Days: number; older: number };
+export type NameAges = { of: number; firstTime: number; recent: number; older: number };
 
 export type HeldOnServer = OpenQuarantine & {
   server: Named;
@@ -111,8 +114,8 @@ async function evidenceOf(
 async function agesOf(deps: HeldDeps, serverId: ObjectId, names: HeldName[]): Promise<NameAges> {
   const keys = names.map(({ usernameKey }) => usernameKey);
   const knownSince = await namesKnownSince(deps, serverId, keys);
-  const monthAgo = after(deps.clock.now(), -30 * DAY);
+  const monthAgo = after(deps.clock.now(), -RECENT_NAME_DAYS * DAY);
   const older = [...knownSince.values()].filter((since) => since < monthAgo).length;
-  const under30Days = knownSince.size - older;
-  return { of: names.length, firstTime: names.length - knownSince.size, under30Days, older };
+  const recent = knownSince.size - older;
+  return { of: names.length, firstTime: names.length - knownSince.size, recent, older };
 }

@@ -1,12 +1,19 @@
 import type { User } from '../accounts/user.ts';
-import { defineMessage } from '../language/t.ts';
+import { defineMessage, filled } from '../language/t.ts';
+import { FORGOTTEN_AFTER_MINUTES } from '../listeners/listener-state.ts';
+
+/** If a server is offline for this long, its owner is notified. Restarts take less time. */
+export const OFFLINE_FOR_MINUTES = 10;
 
 /** What owners are notified about, by mail and on Discord. A kind can be off for a user's mails, or for a webhook. */
 export const KINDS = {
   listener: {
     title: defineMessage('Vote listener'),
-    hint: defineMessage(
-      'It is paused because of an error, unreachable for an hour, or votes wait and nobody fetches them for 10 minutes; and when it works again.',
+    hint: filled(
+      defineMessage(
+        'It is paused because of an error, unreachable for an hour, or votes wait and nobody fetches them for {minutes} minutes; and when it works again.',
+      ),
+      { minutes: FORGOTTEN_AFTER_MINUTES },
     ),
   },
   expiring: {
@@ -15,7 +22,9 @@ export const KINDS = {
   },
   server: {
     title: defineMessage('Server offline'),
-    hint: defineMessage('It is offline for 10 minutes; and when it is back.'),
+    hint: filled(defineMessage('It is offline for {minutes} minutes; and when it is back.'), {
+      minutes: OFFLINE_FOR_MINUTES,
+    }),
   },
   review: { title: defineMessage('New reviews'), hint: defineMessage('After an operator approved them.') },
   exclusion: {

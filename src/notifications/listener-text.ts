@@ -1,6 +1,7 @@
 import { explain } from '../delivery/diagnosis/explain.ts';
 import { type ListenerReason, listenerReason } from '../delivery/diagnosis/listener-reason.ts';
 import { t } from '../language/t.ts';
+import { DELIVERY_EXPIRES_HOURS, RESENDABLE_DAYS } from '../listeners/delivery-limits.ts';
 import type { DueNotification } from './due-notifications.ts';
 import type { ListenerNotification } from './listener-notification.ts';
 import { count, eventOf, type NotificationText, time, votes } from './notification-text.ts';
@@ -32,7 +33,7 @@ const TEXTS: Record<DueNotification['kind'], MakeText> = {
     paragraphs: [
       `The vote listener of ${notification.server.name} does not accept votes. Delivery is paused since ${time(since)}.`,
       ...reason(notification),
-      `${waiting(notification)} Votes are kept for 72 hours after they were cast. They are sent as soon as you have corrected the listener and resumed it here:`,
+      `${waiting(notification)} Votes are kept for ${DELIVERY_EXPIRES_HOURS} hours after they were cast. They are sent as soon as you have corrected the listener and resumed it here:`,
     ],
   }),
   unreachable: (notification, { since }) => ({
@@ -40,7 +41,7 @@ const TEXTS: Record<DueNotification['kind'], MakeText> = {
     paragraphs: [
       `We have not been able to reach the vote listener of ${notification.server.name} since ${time(since)}.`,
       ...reason(notification),
-      `${waiting(notification)} We keep trying and send the votes as soon as the listener answers, up to 72 hours after they were cast. The listener’s page:`,
+      `${waiting(notification)} We keep trying and send the votes as soon as the listener answers, up to ${DELIVERY_EXPIRES_HOURS} hours after they were cast. The listener’s page:`,
     ],
   }),
   unfetched: (notification, { since }) => ({
@@ -50,7 +51,7 @@ const TEXTS: Record<DueNotification['kind'], MakeText> = {
         ? `Nobody has fetched the votes of ${notification.server.name} since ${time(since)}.`
         : `Nobody has fetched the votes of ${notification.server.name} yet.`,
       t(NOT_FETCHED.advice),
-      `${waiting(notification)} Votes are kept for 72 hours after they were cast, and go out as soon as your server fetches them. The listener’s page:`,
+      `${waiting(notification)} Votes are kept for ${DELIVERY_EXPIRES_HOURS} hours after they were cast, and go out as soon as your server fetches them. The listener’s page:`,
     ],
   }),
   'fetched-again': (notification, { since }) => ({
@@ -63,9 +64,9 @@ const TEXTS: Record<DueNotification['kind'], MakeText> = {
   expiring: (notification) => ({
     subject: 'votes are about to be given up',
     paragraphs: [
-      `${votesDo(notification.deliveries.waiting, 'waits', 'wait')} for the vote listener of ${notification.server.name}. A vote that could not be delivered within 72 hours is given up${notification.expiresAt ? `, the first of these on ${time(notification.expiresAt)}` : ''}.`,
+      `${votesDo(notification.deliveries.waiting, 'waits', 'wait')} for the vote listener of ${notification.server.name}. A vote that could not be delivered within ${DELIVERY_EXPIRES_HOURS} hours is given up${notification.expiresAt ? `, the first of these on ${time(notification.expiresAt)}` : ''}.`,
       ...reason(notification),
-      'You can send these votes again by hand for 30 days. The listener’s page:',
+      `You can send these votes again by hand for ${RESENDABLE_DAYS} days. The listener’s page:`,
     ],
   }),
   returned: (notification, { since }) => ({

@@ -5,13 +5,12 @@ import { hostAndPort } from '../platform/host-and-port.ts';
 import type { Server } from '../servers/server.ts';
 import { type Audiences, audienceOf } from './audience.ts';
 import { eventOf, type NotificationText, time } from './notification-text.ts';
+import { OFFLINE_FOR_MINUTES } from './kinds.ts';
 import { forServer, type NotifyDeps, notify } from './notify.ts';
 import type { ServerNotices } from './server-notices.ts';
 
 type ServerNotifyDeps = NotifyDeps & Audiences & { serverNotices: Collection<ServerNotices> };
 
-/** If a server is offline for this long, its owner is notified. Restarts take less time. */
-const OFFLINE_FOR_MS = 10 * MINUTE;
 /** If a server has been offline for longer, for example while no worker ran, its owner is not notified. */
 const NEWLY_MS = DAY;
 /** The shortest time between two notifications that a server is offline, for servers whose status often changes. */
@@ -25,7 +24,7 @@ const AT_MOST_EVERY_MS = DAY;
 export async function notifyOfServers(deps: ServerNotifyDeps, stop: AbortSignal): Promise<number> {
   const now = deps.clock.now();
   let written = 0;
-  const offlineSince = { $gt: after(now, -NEWLY_MS), $lte: after(now, -OFFLINE_FOR_MS) };
+  const offlineSince = { $gt: after(now, -NEWLY_MS), $lte: after(now, -OFFLINE_FOR_MINUTES * MINUTE) };
   for await (const server of deps.servers.find({ 'probe.offlineSince': offlineSince, removedAt: null })) {
     if (stop.aborted) return written;
     written += await forServer(deps, server._id, () => notifyOffline(deps, server, now));

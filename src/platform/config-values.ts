@@ -75,9 +75,14 @@ export const redisUrl = z
     'must be redis://host:port, redis+sentinel://host:port,host:port/name or redis+cluster://host:port,host:port; with TLS it begins with rediss',
   );
 
+export const LEAST_SECRET = 32;
+
 export const secretKey = z
   .string()
-  .min(32, 'must have at least 32 characters: make one with `openssl rand -base64 32`')
+  .min(
+    LEAST_SECRET,
+    `must have at least ${LEAST_SECRET} characters: make one with \`openssl rand -base64 32\``,
+  )
   .refine(
     (value) => new Set(value).size >= 10,
     'is too easy to guess: make one with `openssl rand -base64 32`',
@@ -201,8 +206,8 @@ export const mailAddress = z
     'must be an address such as votes@example.org or Tallyport <votes@example.org>',
   );
 
-const CONTACT_RULE =
-  'must be an e-mail address or an http:// or https:// address, with at most 200 characters';
+const LONGEST_CONTACT = 200;
+const CONTACT_RULE = `must be an e-mail address or an http:// or https:// address, with at most ${LONGEST_CONTACT} characters`;
 
 function isWebAddress(value: string): boolean {
   return /^https?:\/\/[^\s<>"]+$/.test(value) && URL.canParse(value);
@@ -212,7 +217,7 @@ function isWebAddress(value: string): boolean {
 export const contact = z
   .string()
   .trim()
-  .max(200, CONTACT_RULE)
+  .max(LONGEST_CONTACT, CONTACT_RULE)
   .transform((value) => (isWebAddress(value) ? value : asciiDomain(value)))
   .refine((value) => isWebAddress(value) || EMAIL.test(value), CONTACT_RULE);
 

@@ -2,7 +2,7 @@ import { domainToASCII } from 'node:url';
 import { z } from 'zod';
 
 /** The longest address that SMTP delivers to (RFC 5321), in characters. */
-const LONGEST_EMAIL = 254;
+export const LONGEST_EMAIL = 254;
 
 const ATOM = "[\\w!#$%&'*+/=?^`{|}~-]+";
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';

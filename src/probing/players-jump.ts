@@ -7,7 +7,7 @@ export const JUMP_SHOWN_MS = 7 * DAY;
 /** A server with fewer players than this has not jumped. */
 const FEWEST_PLAYERS = 100;
 /** How many times the usual number of players is a jump. */
-const TIMES_USUAL = 10;
+export const JUMP_TIMES = 10;
 
 /**
  * Whether a check found more than ten times the usual players of a server; those of a new server are none. A game server
@@ -20,6 +20,6 @@ export function jumpedPlayers(
   players: number,
   now: Date,
 ): { playersJumped?: NonNullable<Server['playersJumped']> } {
-  const isJump = typeof usual === 'number' && players >= FEWEST_PLAYERS && players > TIMES_USUAL * usual;
+  const isJump = typeof usual === 'number' && players >= FEWEST_PLAYERS && players > JUMP_TIMES * usual;
   return isJump ? { playersJumped: { at: now, players, usual } } : {};
 }

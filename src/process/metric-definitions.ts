@@ -5,6 +5,7 @@ import { PROTOCOLS } from '../listeners/listener.ts';
 import { OUTCOMES, type OutcomeCode } from '../listeners/outcomes.ts';
 import { SECOND } from '../platform/clock.ts';
 import { QUEUE_NAMES } from '../platform/queues.ts';
+import { RANKS_EVERY_MINUTES } from '../ranking/recompute-ranks.ts';
 import { JOB_STATES, type WaitingWork } from './waiting-work.ts';
 
 /** Labels by name with all their values. `any`: the values are not listed. */
@@ -157,7 +158,7 @@ export const METRICS = {
     start: 1,
   }),
   tallyport_ranks_age_seconds: gauge({
-    help: 'Time since the ranks were computed, which happens every 10 minutes.',
+    help: `Time since the ranks were computed, which happens every ${RANKS_EVERY_MINUTES} minutes.`,
     more: 'Absent before the first ranking and while MongoDB does not answer.',
     labels: {},
     read: ({ ranksAgeSeconds: age }) => (age === undefined ? [] : [[{}, age]]),

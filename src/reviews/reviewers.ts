@@ -10,6 +10,7 @@ import type { Review } from './review.ts';
 
 /** An account counts as new for this long. */
 const NEW_ACCOUNT_MS = 30 * DAY;
+export const NEW_ACCOUNT_DAYS = NEW_ACCOUNT_MS / DAY;
 
 /** The author of a review. */
 export type Reviewer = {

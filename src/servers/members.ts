@@ -111,7 +111,7 @@ function invitationText(config: InviteDeps['config'], by: string): MailText {
       config,
       `${by === AN_OPERATOR ? 'An operator' : by} invites you to manage a game server at ${name}. Sign in, or sign up, with this address to accept or decline:`,
       `${url}/dashboard`,
-      'The invitation is valid for 14 days. If you do not know the sender, there is nothing to do.',
+      `The invitation is valid for ${INVITATION_MS / DAY} days. If you do not know the sender, there is nothing to do.`,
     ),
   };
 }

@@ -27,7 +27,7 @@ export type TagList = Omit<InferRawDocType<typeof tagListDefinition>, 'tags'> & 
 
 const LIST = 'tags';
 const MOST_TAGS = 200;
-const LONGEST_NAME = 30;
+export const LONGEST_TAG = 30;
 
 /** The list until an operator changes it. */
 const DEFAULT_TAGS: Tag[] = [
@@ -68,7 +68,7 @@ export async function readTags({ tagLists }: Tags): Promise<Tag[]> {
   return (list?.tags ?? DEFAULT_TAGS).toSorted((one, other) => one.name.localeCompare(other.name, 'en'));
 }
 
-const naming = z.object({ name: shownText(LONGEST_NAME) });
+const naming = z.object({ name: shownText(LONGEST_TAG) });
 
 /**
  * Adds a tag to the list.

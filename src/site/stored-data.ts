@@ -1,10 +1,10 @@
-import { CONFIRM_MS } from '../accounts/address/change-address.ts';
+import { CONFIRM_MS } from '../accounts/address/address-change.ts';
 import { SESSION_MS } from '../accounts/auth.ts';
 import { DELETION_DELAY_MS } from '../accounts/deletion/request-deletion.ts';
 import { LINK_MS } from '../accounts/sign-up.ts';
 import type { Collections } from '../database/collections.ts';
 import { ATTEMPT_DETAILS_TTL_MS } from '../delivery/forget-attempts.ts';
-import { defineMessage, type Text, t } from '../language/t.ts';
+import { defineMessage, filled, type Text, t } from '../language/t.ts';
 import { MAIL_TTL_MS } from '../mail/mail.ts';
 import { COMPLAINT_TTL_MS } from '../moderation/complaint.ts';
 import { DAY, SECOND } from '../platform/clock.ts';
@@ -13,6 +13,7 @@ import { UPLOAD_TTL_MS } from '../servers/picture-uploads.ts';
 import { DRAFT_TTL_MS } from '../servers/server-draft.ts';
 import { BLOCK_TTL_SECONDS } from '../votes/blocks/block-list.ts';
 import { KEY_LIFETIME_MS } from '../votes/cast/cast-once.ts';
+import { COOLDOWN_HOURS } from '../votes/cast/cooldown.ts';
 import { ORIGIN_STORED_MS } from '../votes/web/vote-origin.ts';
 
 /** A TTL index: MongoDB deletes documents `seconds` after the time in `field`. */
@@ -102,8 +103,11 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
     data: defineMessage(
       'Player name, server, time, how the vote was cast and delivered, and who sent it again',
     ),
-    why: defineMessage(
-      'To allow one vote in 24 hours, to deliver votes to the server, to count them and to list the top voters',
+    why: filled(
+      defineMessage(
+        'To allow one vote in {hours} hours, to deliver votes to the server, to count them and to list the top voters',
+      ),
+      { hours: COOLDOWN_HOURS },
     ),
     kept: ({ KEEP_PLAYER_NAMES_MONTHS: months }) =>
       [

@@ -52,7 +52,7 @@ export async function repairCounters(
   if (!isSettledDay(day, deps.clock.now())) {
     throw new DayError(
       'day-not-settled',
-      `The counters of ${day} are repaired from 10 minutes after its end on.`,
+      `The counters of ${day} are repaired from ${DAY_SETTLED_MS / MINUTE} minutes after its end on.`,
     );
   }
   const start = startOf(day);

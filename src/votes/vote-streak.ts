@@ -8,6 +8,7 @@ import { monthOf } from './vote-counts.ts';
 
 /** The longest time between two votes of a streak: a player may vote at any time of day, but must not skip a day. */
 const STREAK_GAP_MS = 48 * HOUR;
+export const STREAK_GAP_HOURS = STREAK_GAP_MS / HOUR;
 
 /** At most this many live and this many imported votes are read, newest first: more than a year of daily votes. */
 const MOST_READ = 400;

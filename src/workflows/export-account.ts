@@ -3,7 +3,7 @@ import type { AddressChange } from '../accounts/address/address-change.ts';
 import type { AccountDeletion } from '../accounts/deletion/account-deletion.ts';
 import type { Credential, SignInSession, User } from '../accounts/user.ts';
 import type { FavouriteList } from '../favourites/favourite-list.ts';
-import { defineMessage } from '../language/t.ts';
+import { defineMessage, filled } from '../language/t.ts';
 import type { Listener } from '../listeners/listener.ts';
 import type { Complaint } from '../moderation/complaint.ts';
 import type { DiscordWebhook } from '../notifications/discord/discord-webhook.ts';
@@ -35,13 +35,16 @@ type ExportDeps = {
   clock: Clock;
 };
 
+const EXPORTS_AN_HOUR = 3;
 export const EXPORTS = defineLimit({
   key: 'export',
   what: 'Exports of the user’s data',
   of: 'user',
-  times: 3,
+  times: EXPORTS_AN_HOUR,
   windowMs: HOUR,
-  sentence: defineMessage('You can export your data three times in an hour.'),
+  sentence: filled(defineMessage('You can export your data {times} times in an hour.'), {
+    times: EXPORTS_AN_HOUR,
+  }),
 });
 
 /** The most entries of each list. If a list has more, the export names it in `truncated`. */

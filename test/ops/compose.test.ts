@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { misspeltVariables } from '../../src/cli/config/misspelt.ts';
 import { CONNECTION_LIMITS } from '../../src/http/limit-connections.ts';
 import { loadConfig } from '../../src/platform/config.ts';
-import { LARGEST_UPLOAD } from '../../src/platform/pictures/check-upload.ts';
+import { LARGEST_UPLOAD } from '../../src/platform/pictures/picture-limits.ts';
 import { SECRETS_IN_FILES, SETTINGS } from '../../src/platform/settings/definitions.ts';
 import { pathOf } from './operators-files.ts';
 

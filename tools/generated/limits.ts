@@ -1,4 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
+import { t } from '../../src/language/t.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { DEFINED_LIMITS } from '../../src/platform/limits/define-limit.ts';
 import { WIDER_NETWORK_FACTOR } from '../../src/platform/limits/network-of.ts';
@@ -51,7 +52,7 @@ function tableOf(file: string, ...prefixes: string[]): Generated {
     limit.what,
     limit.of,
     timesText(limit),
-    'sentence' in limit ? `“${String(limit.sentence)}”` : limit.beyond,
+    'sentence' in limit ? `“${t(limit.sentence)}”` : limit.beyond,
   ]);
   const text = table(['What', 'Counted by', 'At most', 'Beyond it'], rows);
   const hasNetwork = limits.some(({ of }) => of === 'network');

@@ -39,6 +39,7 @@ export function textsIn(code: string): string[] {
 function literalsOf(node: ts.Expression | undefined): string[] {
   if (!node) return [];
   if (ts.isStringLiteralLike(node)) return [node.text];
+  if (ts.isSatisfiesExpression(node)) return literalsOf(node.expression);
   if (ts.isConditionalExpression(node)) return [node.whenTrue, node.whenFalse].flatMap(literalsOf);
   if (ts.isBinaryExpression(node)) return [node.left, node.right].flatMap(literalsOf);
   if (ts.isObjectLiteralExpression(node))

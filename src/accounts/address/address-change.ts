@@ -1,4 +1,9 @@
 import { type InferRawDocType, Schema } from 'mongoose';
+import { DAY } from '../../platform/clock.ts';
+
+/** Both addresses must confirm a change within this time. */
+export const CONFIRM_MS = 3 * DAY;
+export const CONFIRM_DAYS = CONFIRM_MS / DAY;
 
 const addressChangeDefinition = {
   /** The user's id: a user has at most one change at a time. */

@@ -1,5 +1,6 @@
 import { type MailText, mailText, type Site } from '../mail-text.ts';
 import type { AddressChange } from './address-change.ts';
+import { CONFIRM_DAYS } from './address-change.ts';
 
 type Ends = Pick<AddressChange, 'from' | 'to'>;
 
@@ -8,7 +9,7 @@ export function confirmOldText(site: Site, { from, to }: Ends, link: string): Ma
   return mailText(
     site,
     'Confirm the change of your address',
-    `Somebody, most likely you, asked to change the e-mail address of your account from ${from} to ${to}. Confirm or cancel the change with this link, within three days:`,
+    `Somebody, most likely you, asked to change the e-mail address of your account from ${from} to ${to}. Confirm or cancel the change with this link, within ${CONFIRM_DAYS} days:`,
     link,
     'The change happens after both addresses have confirmed it. Without your confirmation nothing changes.',
     `If it was not you, somebody knows your password. Cancel the change and set a new password: ${site.PUBLIC_URL}/forgot-password`,
@@ -20,7 +21,7 @@ export function operatorOldText(site: Site, { from, to }: Ends, link: string): M
   return mailText(
     site,
     'Your address is about to be changed',
-    `An operator was asked to change the e-mail address of your account from ${from} to ${to}, because mails to ${from} can no longer be read. The change happens when the new address confirms it, within three days.`,
+    `An operator was asked to change the e-mail address of your account from ${from} to ${to}, because mails to ${from} can no longer be read. The change happens when the new address confirms it, within ${CONFIRM_DAYS} days.`,
     'If you did not ask for this, cancel the change with this link and tell the operator:',
     link,
   );
@@ -34,7 +35,7 @@ export function confirmNewText(site: Site, link: string): MailText {
   return mailText(
     site,
     'Confirm your new address',
-    'Somebody, most likely you, wants to use this e-mail address for their account. Confirm it with this link, within three days:',
+    `Somebody, most likely you, wants to use this e-mail address for their account. Confirm it with this link, within ${CONFIRM_DAYS} days:`,
     link,
     'If it was not you, there is nothing to do: without this link nobody has an account with your address.',
   );

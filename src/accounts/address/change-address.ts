@@ -6,7 +6,7 @@ import { type AuditEntry, recordAuditOnce } from '../../platform/audit/audit-log
 import { after, DAY } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import { checked, InvalidDocumentError } from '../../platform/document.ts';
-import { emailAddress } from '../../platform/email-address.ts';
+import { emailAddress, LONGEST_EMAIL } from '../../platform/email-address.ts';
 import { parseInput } from '../../platform/input.ts';
 import { defineLimit } from '../../platform/limits/define-limit.ts';
 import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
@@ -14,11 +14,8 @@ import { hashOf, makeToken } from '../one-time-token.ts';
 import { type LinkDeps, notifyKnownAddress } from '../send-link.ts';
 import type { SignInSession, User, Verification } from '../user.ts';
 import { endSessions } from '../users.ts';
-import type { AddressChange } from './address-change.ts';
+import { type AddressChange, CONFIRM_MS } from './address-change.ts';
 import { changedText, confirmNewText, confirmOldText } from './address-mails.ts';
-
-/** Both addresses must confirm a change within this time. */
-export const CONFIRM_MS = 3 * DAY;
 
 /** Each request mails an address that the user typed. */
 export const ADDRESS_CHANGES = defineLimit({
@@ -47,7 +44,7 @@ type Own = { user: Pick<User, '_id' | 'email'>; sessionId: ObjectId };
 /** Input for an e-mail address, with the errors that users read. The result is as it is stored. */
 export const addressSchema = emailAddress(
   { error: () => t('must be an e-mail address') },
-  { error: () => t('must have at most 254 characters') },
+  { error: () => t('must have at most {most} characters', { most: LONGEST_EMAIL }) },
 );
 
 const newAddress = z.object({ email: addressSchema });

@@ -15,6 +15,7 @@ import { keptText, requestedText } from './deletion-mails.ts';
 
 /** The time between the request and the deletion. Until its end, the user can cancel the deletion. */
 export const DELETION_DELAY_MS = 7 * DAY;
+export const DELETION_DELAY_DAYS = DELETION_DELAY_MS / DAY;
 
 type DeleteDeps = Outbox &
   LeaseDeps & {

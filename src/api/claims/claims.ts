@@ -2,9 +2,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandle
 import { requireRightClock } from '../../http/clock-gate.ts';
 import { takeLooseContentTypes } from '../../http/content-type.ts';
 import { withinDatabaseTime } from '../../http/database-time.ts';
-import { BODY_LIMIT, logRefusal, RefusedError, refusalOf } from '../../http/http-errors.ts';
+import { logRefusal, RefusedError, refusalOf } from '../../http/http-errors.ts';
 import { requireIndexes } from '../../http/index-gate.ts';
 import { acceptForms } from '../../http/query-string.ts';
+import { BODY_LIMIT } from '../../http/request-limits.ts';
 import { putVotesFirst } from '../../http/requests.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { AuthenticatedToken } from '../../servers/api-token.ts';

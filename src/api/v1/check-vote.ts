@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { requireRightClock } from '../../http/clock-gate.ts';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import { checkVote } from '../../votes/cast/cooldown.ts';
+import { COOLDOWN_HOURS, checkVote } from '../../votes/cast/cooldown.ts';
 import { CLAIM_CALLS, type ClaimCalls } from '../../votes/claims/claim-calls.ts';
 import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
 import { limitClaimKey } from '../claims/too-many-calls.ts';
@@ -21,7 +21,9 @@ const querystring = z.object({
 
 const checked = z
   .object({
-    has_voted: z.boolean().meta({ description: 'Whether this player voted in the last 24 hours.' }),
+    has_voted: z
+      .boolean()
+      .meta({ description: `Whether this player voted in the last ${COOLDOWN_HOURS} hours.` }),
     voted_at: timestamp
       .nullable()
       .meta({ description: 'When the player voted; null if `has_voted` is false.' }),

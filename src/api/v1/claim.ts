@@ -4,7 +4,7 @@ import { requireRightClock } from '../../http/clock-gate.ts';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import { RefusedError } from '../../http/http-errors.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import { nextVoteAt } from '../../votes/cast/cooldown.ts';
+import { COOLDOWN_HOURS, nextVoteAt } from '../../votes/cast/cooldown.ts';
 import type { ClaimCalls } from '../../votes/claims/claim-calls.ts';
 import { type Claimed, claimVote } from '../../votes/claims/claim-vote.ts';
 import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
@@ -38,8 +38,7 @@ const body = z
 const claimed = z
   .object({
     claimed: z.boolean().meta({
-      description:
-        'Whether this call claimed the vote: reward the player now. False when there is no vote of the last 24 hours, and when it was claimed before.',
+      description: `Whether this call claimed the vote: reward the player now. False when there is no vote of the last ${COOLDOWN_HOURS} hours, and when it was claimed before.`,
     }),
     voted_at: timestamp.nullable().meta({ description: 'When the player voted; null without a vote.' }),
     claimed_at: timestamp
@@ -74,8 +73,7 @@ export const claimEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps; claimCalls: C
         operationId: 'claimVote',
         tags: ['votes'],
         summary: 'Claim a vote',
-        description:
-          "Claims the player's vote of the last 24 hours, so that a plugin rewards it once: of any number of calls at once exactly one has `claimed: true`. Excluded and quarantined votes cannot be claimed. An API token or a claim key may call it.",
+        description: `Claims the player's vote of the last ${COOLDOWN_HOURS} hours, so that a plugin rewards it once: of any number of calls at once exactly one has \`claimed: true\`. Excluded and quarantined votes cannot be claimed. An API token or a claim key may call it.`,
         params,
         headers: z.looseObject({ 'idempotency-key': idempotencyKeyHeader }),
         body,

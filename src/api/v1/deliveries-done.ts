@@ -4,14 +4,12 @@ import { z } from 'zod';
 import { settleDeliveries, TAKER_OUTCOMES } from '../../delivery/fetch/settle-deliveries.ts';
 import { requireRightClock } from '../../http/clock-gate.ts';
 import { withinDatabaseTime } from '../../http/database-time.ts';
+import { DONE_KIB, DONE_LIMIT } from '../../http/request-limits.ts';
 import { text } from '../../platform/text.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { countAttempt, type Metrics } from '../../process/metrics.ts';
 import { callerOf } from './authentication.ts';
 import { answer, BODY_FAILURES, COMMON_FAILURES, failure, params } from './schemas.ts';
-
-/** The maximum size of the body, in bytes. */
-const DONE_LIMIT = 64 * 1_024;
 
 const voteId = z.uuid({ error: 'must have a vote_id that is a UUID' });
 
@@ -98,15 +96,14 @@ export const doneEndpoint: FastifyPluginAsyncZod<Parts> = async (app, { deps, me
         operationId: 'settleDeliveries',
         tags: ['deliveries'],
         summary: 'Settle taken votes',
-        description:
-          'Records what became of taken votes. Each result is independent; the same result again is settled. A `delivered` or `sent` that comes after its lease ended is recorded all the same. The body may have up to 64 KiB.',
+        description: `Records what became of taken votes. Each result is independent; the same result again is settled. A \`delivered\` or \`sent\` that comes after its lease ended is recorded all the same. The body may have up to ${DONE_KIB} KiB.`,
         params,
         body: doneBody,
         response: {
           200: answer(settledVotes, 'Which results were recorded.'),
           ...COMMON_FAILURES,
           ...BODY_FAILURES,
-          413: failure(413, 'The body is larger than 64 KiB.'),
+          413: failure(413, `The body is larger than ${DONE_KIB} KiB.`),
         },
       },
     },

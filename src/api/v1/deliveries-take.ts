@@ -9,6 +9,7 @@ import { requireRightClock } from '../../http/clock-gate.ts';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import { RefusedError } from '../../http/http-errors.ts';
 import { noteWait } from '../../http/waited.ts';
+import { RESENDABLE_DAYS } from '../../listeners/delivery-limits.ts';
 import { after, type Clock, SECOND } from '../../platform/clock.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { resendsOf, timesArrived } from '../../votes/arrival.ts';
@@ -189,8 +190,7 @@ export const takeEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app
         operationId: 'takeDeliveries',
         tags: ['deliveries'],
         summary: 'Take votes',
-        description:
-          'Takes votes of a server whose owner chose that it fetches them. Each vote is leased to this call: report its result with `deliveries/done` before the lease ends; otherwise it may have arrived and is handed out again, up to the number of sendings that the owner allows. Remember the ids of votes with their `resends` for 30 days, and do not hand a vote over twice for the same number. Ignore unknown fields.',
+        description: `Takes votes of a server whose owner chose that it fetches them. Each vote is leased to this call: report its result with \`deliveries/done\` before the lease ends; otherwise it may have arrived and is handed out again, up to the number of sendings that the owner allows. Remember the ids of votes with their \`resends\` for ${RESENDABLE_DAYS} days, and do not hand a vote over twice for the same number. Ignore unknown fields.`,
         params,
         body: takeBody,
         response: {

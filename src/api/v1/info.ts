@@ -1,9 +1,13 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { REPORT_VALID_MS } from '../../history/current-status.ts';
 import { readServerInfo } from '../../history/server-info.ts';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import { RefusedError } from '../../http/http-errors.ts';
+import { MINUTE } from '../../platform/clock.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
+import { RANKS_EVERY_MINUTES } from '../../ranking/recompute-ranks.ts';
+import { RANKING_DAYS } from '../../votes/vote-figures.ts';
 import { callerOf, UNAUTHORIZED } from './authentication.ts';
 import { tagAnswers } from './etag.ts';
 import { publicRecord } from './public-record.ts';
@@ -35,8 +39,7 @@ const info = z
       .meta({ examples: [25_565] }),
     country_code: z.string().meta({ description: 'ISO 3166-1 code; `ZZ` if unknown.', examples: ['DE'] }),
     status: z.enum(['online', 'offline', 'unknown']).meta({
-      description:
-        '`offline` after 3 failed checks in a row; the first and second failed check change nothing. `unknown` before the first answer, while no check can be made, and 15 minutes after the last report of a server that has only reports.',
+      description: `\`offline\` after 3 failed checks in a row; the first and second failed check change nothing. \`unknown\` before the first answer, while no check can be made, and ${REPORT_VALID_MS / MINUTE} minutes after the last report of a server that has only reports.`,
     }),
     online_players: count.meta({ description: '0 while unknown or offline.' }),
     max_players: count.meta({ description: '0 if unknown, and for "no limit".' }),
@@ -60,16 +63,18 @@ const info = z
     motd: z.string().meta({ description: 'Empty if unknown.' }),
     server_version: z.string().meta({ description: 'Empty if unknown.' }),
     votes_count: count.meta({
-      description:
-        'Votes of today and the 29 UTC days before. The ranking uses what these votes weigh, which may be less.',
+      description: `Votes of today and the ${RANKING_DAYS - 1} UTC days before. The ranking uses what these votes weigh, which may be less.`,
     }),
     monthly_votes: count.meta({
       description: 'Votes of the current UTC calendar month. The ranking does not use this number.',
     }),
     all_time_votes: count,
-    rank_position: z.int().min(1).meta({
-      description: 'By what the votes of 30 days weigh, every ten minutes. A new server has the last rank.',
-    }),
+    rank_position: z
+      .int()
+      .min(1)
+      .meta({
+        description: `By what the votes of ${RANKING_DAYS} days weigh, every ${RANKS_EVERY_MINUTES} minutes. A new server has the last rank.`,
+      }),
     is_premium: z.boolean(),
     last_checked_at: timestamp.nullable().meta({
       description:

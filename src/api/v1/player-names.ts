@@ -7,6 +7,7 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import { serverLoader } from '../../servers/server-loader.ts';
 import { nameOptionsOf } from '../../votes/identity/player-name.ts';
 import { needsProvenId } from '../../votes/identity/steam-players.ts';
+import { LONGEST_USERNAME } from '../../votes/username.ts';
 import { callerOf, UNAUTHORIZED } from './authentication.ts';
 import { tagAnswers } from './etag.ts';
 import { answer, COMMON_FAILURES, ETAG_HEADER, IF_NONE_MATCH, params, UNCHANGED } from './schemas.ts';
@@ -56,8 +57,7 @@ export const playerNamesEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = asy
         operationId: 'getPlayerNames',
         tags: ['server'],
         summary: 'Read which names of players the vote form takes',
-        description:
-          'No rate limit. Votes of the API are not affected: `username` of `POST …/vote` is any name of 1 to 50 characters.',
+        description: `No rate limit. Votes of the API are not affected: \`username\` of \`POST …/vote\` is any name of 1 to ${LONGEST_USERNAME} characters.`,
         params,
         headers: IF_NONE_MATCH,
         response: { 200: answer(names, 'The names.', ETAG_HEADER), 304: UNCHANGED, ...COMMON_FAILURES },

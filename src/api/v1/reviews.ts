@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { readReviews } from '../../reviews/read-reviews.ts';
+import { LONGEST_REVIEW } from '../../reviews/write-review.ts';
 import { callerOf } from './authentication.ts';
 import { tagAnswers } from './etag.ts';
 import { publicRecord } from './public-record.ts';
@@ -52,7 +53,12 @@ const querystring = z.object({
 const review = z.object({
   username: z.string(),
   rating: z.int().min(1).max(5),
-  content: z.string().optional().meta({ description: 'Up to 2,000 characters; absent if there is none.' }),
+  content: z
+    .string()
+    .optional()
+    .meta({
+      description: `Up to ${LONGEST_REVIEW.toLocaleString('en')} characters; absent if there is none.`,
+    }),
   created_at: timestamp,
 });
 

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { codesOf, ERROR_CODES, type ErrorCode, isOfPages } from '../../http/error-codes.ts';
+import { BODY_KIB } from '../../http/request-limits.ts';
 import { type Clock, SECOND } from '../../platform/clock.ts';
+import { OPERATION_TIMEOUT_MS } from '../../platform/mongo.ts';
 import { CLAIM_CALLS } from '../../votes/claims/claim-calls.ts';
 
 /** The JSON Schema of a response header in the OpenAPI document. */
@@ -158,13 +160,13 @@ export const COMMON_FAILURES = {
   500: failure(500, 'An error of the listing.'),
   503: failure(
     503,
-    'Overload, a process that is stopping or has a wrong clock, or a database that does not answer within 5 seconds. Try again later.',
+    `Overload, a process that is stopping or has a wrong clock, or a database that does not answer within ${OPERATION_TIMEOUT_MS / SECOND} seconds. Try again later.`,
     RETRY_AFTER_HEADER,
   ),
 } as const;
 
 /** The error answers of an endpoint with a body. */
 export const BODY_FAILURES = {
-  413: failure(413, 'The body is larger than 16 KiB.'),
+  413: failure(413, `The body is larger than ${BODY_KIB} KiB.`),
   415: failure(415, 'The body is not JSON, or Content-Type does not say `application/json`.'),
 } as const;

@@ -1,10 +1,11 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { REPORT_INTERVAL_MS, reportStatus } from '../../history/report-status.ts';
+import { REPORT_VALID_MS, REPORTS_COUNT_DAYS } from '../../history/current-status.ts';
+import { REPORT_INTERVAL_MINUTES, REPORT_INTERVAL_MS, reportStatus } from '../../history/report-status.ts';
 import { requireRightClock } from '../../http/clock-gate.ts';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import { RefusedError } from '../../http/http-errors.ts';
-import { after } from '../../platform/clock.ts';
+import { after, MINUTE } from '../../platform/clock.ts';
 import { text } from '../../platform/text.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { callerOf } from './authentication.ts';
@@ -71,8 +72,7 @@ export const statusEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (a
         operationId: 'reportStatus',
         tags: ['server'],
         summary: "Report the server's status",
-        description:
-          "One report per server in any 5 minutes, also with concurrent requests. It sets the server's current players, message and version at once, until a newer report or check. An optional field that is absent or null keeps its last value. The server's statistics show reports separately from our own checks. If none of our checks has succeeded in the last 7 days, reports also decide `status`, `latency_ms`, averages and uptime; each report counts until the next one, at most 15 minutes. Otherwise these come from our checks alone.",
+        description: `One report per server in any ${REPORT_INTERVAL_MINUTES} minutes, also with concurrent requests. It sets the server's current players, message and version at once, until a newer report or check. An optional field that is absent or null keeps its last value. The server's statistics show reports separately from our own checks. If none of our checks has succeeded in the last ${REPORTS_COUNT_DAYS} days, reports also decide \`status\`, \`latency_ms\`, averages and uptime; each report counts until the next one, at most ${REPORT_VALID_MS / MINUTE} minutes. Otherwise these come from our checks alone.`,
         params,
         body,
         response: {
@@ -83,7 +83,7 @@ export const statusEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (a
             'too-early',
             'next_allowed_at',
             'ReportRefused',
-            'This server reported in the last 5 minutes.',
+            `This server reported in the last ${REPORT_INTERVAL_MINUTES} minutes.`,
           ),
         },
       },
@@ -107,7 +107,7 @@ export const statusEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (a
         throw new RefusedError({
           status: 429,
           code: 'too-early',
-          sentence: `This server reported its status less than 5 minutes ago: the next report is allowed at ${next}.`,
+          sentence: `This server reported its status less than ${REPORT_INTERVAL_MINUTES} minutes ago: the next report is allowed at ${next}.`,
           headers: {
             'retry-after': String(secondsUntil(result.nextAllowedAt, clock)),
             ...onceHeaders('status', REPORT_INTERVAL_MS, result.nextAllowedAt, clock),

@@ -3,16 +3,18 @@ import { z } from 'zod';
 import { requireRightClock } from '../../http/clock-gate.ts';
 import { databaseTimeLeft } from '../../http/database-time.ts';
 import { type Refusal, RefusedError, unavailable } from '../../http/http-errors.ts';
+import { HOUR } from '../../platform/clock.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Metrics } from '../../process/metrics.ts';
 import type { VoteAnswer } from '../../votes/cast/cast-from-api.ts';
 import { castVoteFromApi } from '../../votes/cast/cast-from-api.ts';
 import type { KeyReused } from '../../votes/cast/cast-once.ts';
+import { KEY_LIFETIME_MS } from '../../votes/cast/cast-once.ts';
 import type { Refused } from '../../votes/cast/cast-vote.ts';
-import { COOLDOWN_MS } from '../../votes/cast/cooldown.ts';
+import { COOLDOWN_HOURS, COOLDOWN_MS } from '../../votes/cast/cooldown.ts';
 import { CastDeadline } from '../../votes/cast/deadline.ts';
 import { VoteResultUnknownError } from '../../votes/cast/insert-vote.ts';
-import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
+import { LONGEST_USERNAME, USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
 import { callerOf } from './authentication.ts';
 import {
   answer,
@@ -33,8 +35,7 @@ const body = z
   .object(
     {
       username: usernameSchema.meta({
-        description:
-          "The player's name: 1 to 50 characters (Unicode code points) after surrounding white space is removed, without control characters (a line feed would forge a field of the forwarded vote). It is stored and forwarded as typed. Two spellings are the same player if they are equal after Unicode NFKC, full case folding, removal of default-ignorable characters and collapsing of white space. A name that is empty after that is refused. The dotless `ı` and `i` are the same letter, since both are `I` in capitals. `İ` is an `i` with a combining dot (U+0307), so a name with it and a name with a plain `i` are two players.",
+        description: `The player's name: 1 to ${LONGEST_USERNAME} characters (Unicode code points) after surrounding white space is removed, without control characters (a line feed would forge a field of the forwarded vote). It is stored and forwarded as typed. Two spellings are the same player if they are equal after Unicode NFKC, full case folding, removal of default-ignorable characters and collapsing of white space. A name that is empty after that is refused. The dotless \`ı\` and \`i\` are the same letter, since both are \`I\` in capitals. \`İ\` is an \`i\` with a combining dot (U+0307), so a name with it and a name with a plain \`i\` are two players.`,
         ...USERNAME_BOUNDS,
         examples: ['Steve'],
       }),
@@ -48,8 +49,7 @@ export const idempotencyKeyHeader = z
   .regex(/^[\x21-\x7e]{1,255}$/, 'Idempotency-Key must be 1 to 255 visible ASCII characters, given once')
   .optional()
   .meta({
-    description:
-      'For 24 hours a request with the same key and username replays the first 200 response byte for byte and changes nothing, also while the first request is still running. With another username the response is 422. A 429 or an error releases the key. Keys are per server and have 1 to 255 visible ASCII characters.',
+    description: `For ${KEY_LIFETIME_MS / HOUR} hours a request with the same key and username replays the first 200 response byte for byte and changes nothing, also while the first request is still running. With another username the response is 422. A 429 or an error releases the key. Keys are per server and have 1 to 255 visible ASCII characters.`,
   });
 
 const headers = z.looseObject({ 'idempotency-key': idempotencyKeyHeader });
@@ -105,8 +105,7 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
         operationId: 'castVote',
         tags: ['votes'],
         summary: 'Cast a vote',
-        description:
-          'Accepts one vote per server and player in any rolling 24 hours, also for concurrent requests. An accepted vote is durable. If the server has a vote listener, the vote is then forwarded to it; an unreachable listener never makes this call fail or wait. If the result of the write is unknown, the response is a 503 that says so: call check-vote, or repeat the request with the same `Idempotency-Key`.',
+        description: `Accepts one vote per server and player in any rolling ${COOLDOWN_HOURS} hours, also for concurrent requests. An accepted vote is durable. If the server has a vote listener, the vote is then forwarded to it; an unreachable listener never makes this call fail or wait. If the result of the write is unknown, the response is a 503 that says so: call check-vote, or repeat the request with the same \`Idempotency-Key\`.`,
         params,
         headers,
         body,
@@ -127,7 +126,7 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
             'cooldown',
             'next_vote_at',
             'VoteRefused',
-            'This player voted for this server in the last 24 hours.',
+            `This player voted for this server in the last ${COOLDOWN_HOURS} hours.`,
           ),
         },
       },

@@ -15,7 +15,7 @@ import { asLiterals, type ListenerSet, type ListenerSetup, storeListener } from 
 import { newSigningSecret, portOf } from './http-message.ts';
 
 /** For this long after a rotation, votes are also signed with the old secret. */
-const SECRET_OVERLAP_MS = 24 * HOUR;
+export const SECRET_OVERLAP_MS = 24 * HOUR;
 
 const LONGEST_URL = 2_048;
 

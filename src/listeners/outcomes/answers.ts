@@ -1,3 +1,5 @@
+import { defineMessage, filled } from '../../language/t.ts';
+import { LONGEST_USUAL_NAME } from '../delivery-limits.ts';
 import { explanation } from '../explanation.ts';
 import type { OutcomeDefinition } from './outcome-definition.ts';
 
@@ -11,7 +13,12 @@ export const ANSWER_OUTCOMES = {
     ),
     textFor: {
       longName: explanation(
-        'The listener took the vote and said so, but its name has over 16 characters, to which some listeners cut it (VotifierPlus, Votifier 1.9).',
+        filled(
+          defineMessage(
+            'The listener took the vote and said so, but its name has over {most} characters, to which some listeners cut it (VotifierPlus, Votifier 1.9).',
+          ),
+          { most: LONGEST_USUAL_NAME },
+        ),
         'If the player gets no reward, let them vote with the name that they have in the game.',
       ),
       http: explanation('The listener took the vote and said so.', 'There is nothing to do.'),

@@ -1,3 +1,5 @@
+import { defineMessage, filled } from '../../language/t.ts';
+import { DELIVERY_EXPIRES_HOURS } from '../delivery-limits.ts';
 import { explanation } from '../explanation.ts';
 import type { OutcomeDefinition } from './outcome-definition.ts';
 
@@ -7,7 +9,12 @@ export const FETCH_OUTCOMES = {
     class: 'transient',
     text: explanation(
       'The program that fetches the votes could not hand this one over, and will fetch it again.',
-      'Read its reason and its log; it gets the vote again by the schedule, for 72 hours after it was cast.',
+      filled(
+        defineMessage(
+          'Read its reason and its log; it gets the vote again by the schedule, for {hours} hours after it was cast.',
+        ),
+        { hours: DELIVERY_EXPIRES_HOURS },
+      ),
     ),
   },
   'not-fetched': {

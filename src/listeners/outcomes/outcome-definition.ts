@@ -1,4 +1,5 @@
 import type { Text } from '../../language/t.ts';
+import { LONGEST_USUAL_NAME } from '../delivery-limits.ts';
 import type { Explanation } from '../explanation.ts';
 
 /**
@@ -42,7 +43,7 @@ export const SPECIAL_CASES = {
   provenHttp: 'HTTP, after it has taken a vote',
   http: 'HTTP',
   fetch: 'Fetch',
-  longName: 'Votifier and Fetch, if the name has over 16 characters',
+  longName: `Votifier and Fetch, if the name has over ${LONGEST_USUAL_NAME} characters`,
 } as const;
 export type SpecialCase = keyof typeof SPECIAL_CASES;
 

@@ -1,4 +1,5 @@
 import { defineMessage, filled } from '../../language/t.ts';
+import { LONGEST_USUAL_NAME } from '../delivery-limits.ts';
 import { explanation } from '../explanation.ts';
 import { OTHER_SERVICES } from './other-services.ts';
 import type { OutcomeDefinition } from './outcome-definition.ts';
@@ -15,7 +16,12 @@ export const VOTIFIER_OUTCOMES = {
     ),
     textFor: {
       longName: explanation(
-        'The vote was sent, and nothing confirms it; its name has over 16 characters, to which some listeners cut it (VotifierPlus, Votifier 1.9).',
+        filled(
+          defineMessage(
+            'The vote was sent, and nothing confirms it; its name has over {most} characters, to which some listeners cut it (VotifierPlus, Votifier 1.9).',
+          ),
+          { most: LONGEST_USUAL_NAME },
+        ),
         'If the player gets no reward, let them vote with the name that they have in the game.',
       ),
       fetch: explanation(

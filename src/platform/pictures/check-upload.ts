@@ -1,13 +1,7 @@
 import { t } from '../../language/t.ts';
 import { inspectPicture } from './inspect-picture.ts';
 import { PictureError } from './picture-error.ts';
-
-/** The largest file of an uploaded picture, in bytes. */
-export const LARGEST_UPLOAD = 1_024 * 1_024;
-
-/** The largest picture that is decoded: its pixels, and its longest side in pixels. */
-export const MOST_PIXELS = 16_000_000;
-export const LONGEST_SIDE = 8_192;
+import { LARGEST_UPLOAD, LONGEST_SIDE, MOST_MILLION_PIXELS, MOST_PIXELS } from './picture-limits.ts';
 
 /** The smallest banner, in pixels. */
 export const BANNER_LEAST = { width: 300, height: 40 } as const;
@@ -37,11 +31,10 @@ export function checkPixels(width: number, height: number): void {
   if (width * height <= MOST_PIXELS && Math.max(width, height) <= LONGEST_SIDE) return;
   throw new PictureError(
     'too-many-pixels',
-    t('The picture has {width} × {height} pixels. It may have at most 16 million, and {longest} on a side.', {
-      width,
-      height,
-      longest: LONGEST_SIDE,
-    }),
+    t(
+      'The picture has {width} × {height} pixels. It may have at most {million} million, and {longest} on a side.',
+      { million: MOST_MILLION_PIXELS, width, height, longest: LONGEST_SIDE },
+    ),
   );
 }
 

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { Resvg, renderAsync } from '@resvg/resvg-js';
 import sharp from 'sharp';
-import { MOST_PIXELS } from './check-upload.ts';
+import { MOST_PIXELS } from './picture-limits.ts';
 import type { DrawnPictures } from './picture-tasks.ts';
 
 // Only the picture process (picture-child.ts) may import this file. Each drawing leaks 3 MB outside the heap, which

@@ -1,15 +1,8 @@
 import sharp, { type Metadata, type Sharp } from 'sharp';
-import {
-  BANNER_LEAST,
-  checkBanner,
-  checkIcon,
-  checkPixels,
-  ICON_SIDE,
-  MOST_PIXELS,
-  tooSmall,
-} from './check-upload.ts';
+import { BANNER_LEAST, checkBanner, checkIcon, checkPixels, ICON_SIDE, tooSmall } from './check-upload.ts';
 import { inspectPicture, type PictureFormat } from './inspect-picture.ts';
 import { PictureError } from './picture-error.ts';
+import { MOST_PIXELS } from './picture-limits.ts';
 
 // Only the picture process (picture-child.ts) may import this file: native code decodes strangers' pictures here.
 sharp.concurrency(1);

@@ -1,5 +1,6 @@
-import { defineMessage, type Text, t } from '../../language/t.ts';
+import { defineMessage, filled, type Text, t } from '../../language/t.ts';
 import { CodedError } from '../app-error.ts';
+import { LARGEST_UPLOAD_MB, MOST_MILLION_PIXELS } from './picture-limits.ts';
 
 /**
  * Why a picture is refused:
@@ -29,11 +30,16 @@ export type PictureFailure = (typeof PICTURE_FAILURES)[number];
 
 const SENTENCES: Record<PictureFailure, Text> = {
   none: defineMessage('Choose a picture first.'),
-  'too-large': defineMessage('The file is larger than 1 MB. Save the picture smaller or as JPEG or WebP.'),
+  'too-large': filled(
+    defineMessage('The file is larger than {megabytes} MB. Save the picture smaller or as JPEG or WebP.'),
+    { megabytes: LARGEST_UPLOAD_MB },
+  ),
   'not-a-picture': defineMessage('The file is no PNG, JPEG or WebP picture.'),
   broken: defineMessage('The picture is damaged or incomplete. Save it again and retry.'),
   animated: defineMessage('The picture is animated. Use one with a single frame.'),
-  'too-many-pixels': defineMessage('The picture may have at most 16 million pixels.'),
+  'too-many-pixels': filled(defineMessage('The picture may have at most {pixels} million pixels.'), {
+    pixels: MOST_MILLION_PIXELS,
+  }),
   'too-small': defineMessage('The picture has too few pixels.'),
   slow: defineMessage('Reading the picture took too long. Save it in a simpler form and retry.'),
   busy: defineMessage('Many pictures are being read at this moment. Try again in a minute.'),

@@ -2,6 +2,11 @@ import { SECOND } from '../clock.ts';
 import { cidrList, oneOf, wholeNumber } from '../config-values.ts';
 import { ON_OFF, section, setting } from './setting.ts';
 
+/** The period in which new accounts are counted. */
+export const SIGN_UPS_HOURS = 24;
+/** A public mail provider has many users, so its limit is this many times the limit of another domain. */
+export const PUBLIC_MAIL_FACTOR = 50;
+
 export const connectionSettings = section(
   { title: 'Connections' },
   {
@@ -57,22 +62,20 @@ export const voteSettings = section(
       },
     }),
     SIGN_UPS_PER_NETWORK: setting(wholeNumber(1, 1_000_000).default(10), {
-      description:
-        'The most accounts that are made in 24 hours from one network (IPv4 /24, IPv6 /48). One address (IPv4, or IPv6 /64) may make half as many.',
+      description: `The most accounts that are made in ${SIGN_UPS_HOURS} hours from one network (IPv4 /24, IPv6 /48). One address (IPv4, or IPv6 /64) may make half as many.`,
       field: {
         group: 'accounts',
         label: 'New accounts of one network',
-        hint: 'In 24 hours, from one IPv4 /24 or IPv6 /48.',
+        hint: `In ${SIGN_UPS_HOURS} hours, from one IPv4 /24 or IPv6 /48.`,
         kind: 'number',
       },
     }),
     SIGN_UPS_PER_MAIL_DOMAIN: setting(wholeNumber(1, 1_000_000).default(20), {
-      description:
-        'The most accounts that are made in 24 hours with one mail domain and everything below it. Large public mail providers have 50 times as many.',
+      description: `The most accounts that are made in ${SIGN_UPS_HOURS} hours with one mail domain and everything below it. Large public mail providers have ${PUBLIC_MAIL_FACTOR} times as many.`,
       field: {
         group: 'accounts',
         label: 'New accounts of one mail domain',
-        hint: 'In 24 hours; domains of public providers have 50 times as many.',
+        hint: `In ${SIGN_UPS_HOURS} hours; domains of public providers have ${PUBLIC_MAIL_FACTOR} times as many.`,
         kind: 'number',
       },
     }),

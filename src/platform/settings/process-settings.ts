@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { SECOND } from '../clock.ts';
 import {
+  LEAST_SECRET,
   listenHost,
   mongoUri,
   oneOf,
@@ -86,7 +87,10 @@ export const databaseSettings = section(
         'make one with `openssl rand -base64 32` and keep it, it encrypts the listener keys',
     }),
     SECRET_KEY_PREVIOUS: setting(
-      z.string().min(32, 'must be what SECRET_KEY was before, so at least 32 characters').optional(),
+      z
+        .string()
+        .min(LEAST_SECRET, `must be what SECRET_KEY was before, so at least ${LEAST_SECRET} characters`)
+        .optional(),
       { description: 'What `SECRET_KEY` was before.', example: '', secret: true },
     ),
     QUEUE_PREFIX: setting(

@@ -4,6 +4,9 @@ import { colour, contact, footerLinks, line, oneOf } from '../config-values.ts';
 import { storedLogo, storedPage } from '../stored-values.ts';
 import { section, setting } from './setting.ts';
 
+/** The largest file that `LOGO` may name. */
+export const LOGO_KILOBYTES = 256;
+
 export const siteSettings = section(
   { title: 'The site' },
   {
@@ -61,7 +64,7 @@ export const siteSettings = section(
       },
     }),
     LOGO: setting(z.string().optional(), {
-      description: 'A file with a logo (SVG, PNG or WebP, at most 256 KB), which is the favicon as well.',
+      description: `A file with a logo (SVG, PNG or WebP, at most ${LOGO_KILOBYTES} KB), which is the favicon as well.`,
       example: '/etc/tallyport/logo.svg',
     }),
     LOGO_PICTURE: setting(storedLogo.optional(), {

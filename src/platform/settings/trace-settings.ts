@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { oneOf, wholeNumber } from '../config-values.ts';
 import { section, setting } from './setting.ts';
 
+const LONGEST_NAME = 255;
 /** The samplers of the OpenTelemetry specification that Tallyport supports. */
 const SAMPLERS = [
   'always_on',
@@ -70,11 +71,14 @@ export const traceSettings = section(
       description: 'The longest export.',
       unit: 'milliseconds',
     }),
-    OTEL_SERVICE_NAME: setting(z.string().max(255, 'must have at most 255 characters').optional(), {
-      description:
-        'The name of all processes; `service.instance.id` differs. By default `tallyport-web`, `tallyport-worker` and `tallyport-scheduler`.',
-      example: 'tallyport',
-    }),
+    OTEL_SERVICE_NAME: setting(
+      z.string().max(LONGEST_NAME, `must have at most ${LONGEST_NAME} characters`).optional(),
+      {
+        description:
+          'The name of all processes; `service.instance.id` differs. By default `tallyport-web`, `tallyport-worker` and `tallyport-scheduler`.',
+        example: 'tallyport',
+      },
+    ),
     OTEL_TRACES_SAMPLER: setting(oneOf(SAMPLERS).default('parentbased_always_on'), {
       description: `Which traces are recorded: \`${SAMPLERS.join('`, `')}\`. \`parentbased_traceidratio\` with \`OTEL_TRACES_SAMPLER_ARG\` \`0.1\` records one in ten.`,
     }),

@@ -1,4 +1,5 @@
 import type { AddressChange } from '../../accounts/address/address-change.ts';
+import { CONFIRM_DAYS } from '../../accounts/address/address-change.ts';
 import type { Confirmed } from '../../accounts/address/change-address.ts';
 import type { User } from '../../accounts/user.ts';
 import { t } from '../../language/t.ts';
@@ -46,7 +47,8 @@ type Changing = {
 export function changePage({ base, user, hasPassword, sendsMail }: Changing, typed: Typed): Page {
   const consequence = sendsMail
     ? t(
-        'We send a link to both addresses. The change happens after you have opened both and confirmed, within three days. Your other sessions are then signed out.',
+        'We send a link to both addresses. The change happens after you have opened both and confirmed, within {days} days. Your other sessions are then signed out.',
+        { days: CONFIRM_DAYS },
       )
     : t('The new address is what you sign in with. Your other sessions are signed out.');
   const ifNotReadable = t(
@@ -72,8 +74,8 @@ export function changePage({ base, user, hasPassword, sendsMail }: Changing, typ
 /** The page after a request for a new address. It does not reveal whether another account has this address. */
 export function sentPage(base: string, from: string, to: string): Page {
   const sent = t(
-    'We have sent a link to {from} and one to {to}. Open both within three days. Until then your address stays as it is.',
-    { from, to },
+    'We have sent a link to {from} and one to {to}. Open both within {days} days. Until then your address stays as it is.',
+    { days: CONFIRM_DAYS, from, to },
   );
   return {
     title: t('Confirm both addresses'),
@@ -174,7 +176,8 @@ export function confirmedPage(
 /** The page behind an invalid link. Usually, the change was completed, cancelled or replaced, or has expired. */
 export function invalidLinkPage(base: string): Page {
   const why = t(
-    'The change is complete, was cancelled or replaced by a newer one, or is more than three days old; or the link is incomplete.',
+    'The change is complete, was cancelled or replaced by a newer one, or is more than {days} days old; or the link is incomplete.',
+    { days: CONFIRM_DAYS },
   );
   return {
     title: t('This link does not work'),

@@ -1,5 +1,8 @@
 import type { AccountDeletion } from '../../accounts/deletion/account-deletion.ts';
+import { DELETION_DELAY_DAYS } from '../../accounts/deletion/request-deletion.ts';
 import { t } from '../../language/t.ts';
+import { MAIL_TTL_MS } from '../../mail/mail.ts';
+import { DAY } from '../../platform/clock.ts';
 import type { UserView } from '../../workflows/find-users.ts';
 import type { Typed } from '../shared/form.ts';
 import { counted, time } from '../shared/format.ts';
@@ -37,10 +40,12 @@ export function deletePage(deleting: Deleting, typed: Typed): Page {
   const { base, view, deletion, sendsMail } = deleting;
   const delay = sendsMail
     ? t(
-        'Your account is deleted after 7 days. Until then everything stays as it is, and you can change your mind with the link that we mail to you, or on your account page. After that nobody can bring it back.',
+        'Your account is deleted after {days} days. Until then everything stays as it is, and you can change your mind with the link that we mail to you, or on your account page. After that nobody can bring it back.',
+        { days: DELETION_DELAY_DAYS },
       )
     : t(
-        'Your account is deleted after 7 days. Until then everything stays as it is, and you can change your mind on your account page. After that nobody can bring it back.',
+        'Your account is deleted after {days} days. Until then everything stays as it is, and you can change your mind on your account page. After that nobody can bring it back.',
+        { days: DELETION_DELAY_DAYS },
       );
   return {
     title: t('Delete your account'),
@@ -54,7 +59,7 @@ export function deletePage(deleting: Deleting, typed: Typed): Page {
           ? ''
           : html`<form method="post" action="${base}/account/delete" class="card stack">
               ${reAuthenticationFields(typed, view.user)}
-              <button type="submit" class="danger">${t('Delete my account in 7 days')}</button>
+              <button type="submit" class="danger">${t('Delete my account in {days} days', { days: DELETION_DELAY_DAYS })}</button>
               ${view.hasPassword ? '' : noPasswordYet(base)}
             </form>`
       }
@@ -91,7 +96,8 @@ function consequences({ view: { servers }, reviews }: Deleting): Html {
     [
       t('What stays'),
       t(
-        'The operators’ audit log keeps your address with the changes that you made. The record of mails keeps it for 7 days.',
+        'The operators’ audit log keeps your address with the changes that you made. The record of mails keeps it for {days} days.',
+        { days: MAIL_TTL_MS / DAY },
       ),
     ],
   ]);

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
-import type { Auth } from '../../accounts/auth.ts';
+import { type Auth, LOCKED_MINUTES } from '../../accounts/auth.ts';
 import { forLibrary } from '../../accounts/library-email.ts';
 import { countMail } from '../../accounts/mail-limits.ts';
 import { otherSites } from '../../accounts/other-sites/other-sites.ts';
@@ -9,7 +9,7 @@ import { hashingFor } from '../../accounts/password-slots.ts';
 import { APP_CODE, asGivenOut } from '../../accounts/second-factor.ts';
 import { CODES, countTry, forgiveTry, TOO_MANY_ATTEMPTS } from '../../accounts/sign-in-limits.ts';
 import { offerAccount } from '../../accounts/sign-up.ts';
-import { defineMessage, type Text, t } from '../../language/t.ts';
+import { defineMessage, filled, type Text, t } from '../../language/t.ts';
 import { storedEmail } from '../../platform/email-address.ts';
 import { signInHeaders } from '../guard-routes.ts';
 import { ANYONE } from '../route-options.ts';
@@ -76,7 +76,9 @@ const REFUSALS: Record<string, Text> = {
 
 const CODE_REFUSALS: Record<string, Text> = {
   CODE_USED: defineMessage('That code was already used. Wait for the next one.'),
-  ACCOUNT_TEMPORARILY_LOCKED: defineMessage('Too many wrong codes. Try again in 15 minutes.'),
+  ACCOUNT_TEMPORARILY_LOCKED: filled(defineMessage('Too many wrong codes. Try again in {minutes} minutes.'), {
+    minutes: LOCKED_MINUTES,
+  }),
   TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE: defineMessage('Too many wrong codes. Sign in again.'),
 };
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { inEnglish } from '../../language/t.ts';
-import { type Block, isEffective } from '../../votes/blocks/block-list.ts';
+import { BLOCKS_APPLY_SECONDS, type Block, isEffective } from '../../votes/blocks/block-list.ts';
 import { addBlock, liftBlock, listBlocks } from '../../votes/blocks/change-blocks.ts';
 import { OPERATOR } from '../route-options.ts';
 import { fieldText, queryOf, queryText, type Typed } from '../shared/form.ts';
@@ -20,8 +20,8 @@ import { optionalUtcMoment } from './utc-fields.ts';
 const ROWS = 50;
 
 const MESSAGES = inEnglish({
-  added: 'Blocked. It applies everywhere within five seconds.',
-  lifted: 'Block lifted. It ends everywhere within five seconds. Votes that it held back stay excluded.',
+  added: `Blocked. It applies everywhere within ${BLOCKS_APPLY_SECONDS} seconds.`,
+  lifted: `Block lifted. It ends everywhere within ${BLOCKS_APPLY_SECONDS} seconds. Votes that it held back stay excluded.`,
 });
 
 const blockForm = z.object({

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { findServer } from '../../servers/listed-servers.ts';
 import type { Server } from '../../servers/server.ts';
 import { isId } from '../../servers/slug.ts';
+import { COOLDOWN_HOURS } from '../../votes/cast/cooldown.ts';
 import { requestQuarantineExclusion } from '../../votes/exclusions/quarantine.ts';
 import {
   type ExclusionRequest,
@@ -190,7 +191,7 @@ function exclusionPage(
         ])}
           <p>
             These votes will be removed from all counts and the ranking. They are still delivered, and their players’
-            24-hour cooldown stays. This takes up to a minute and can be undone.
+            ${COOLDOWN_HOURS}-hour cooldown stays. This takes up to a minute and can be undone.
           </p>
           ${
             affected.votes === 0

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Config } from '../../platform/config.ts';
 import { failureSentence, PictureError } from '../../platform/pictures/picture-error.ts';
+import { LARGEST_UPLOAD_MB } from '../../platform/pictures/picture-limits.ts';
 import { settingValue } from '../../platform/settings/definitions.ts';
 import type { StoredLogo } from '../../platform/stored-values.ts';
 import { readPicture } from '../../servers/pictures.ts';
@@ -9,7 +10,7 @@ import { changeSettings, readStoredSettings } from '../../settings/change-settin
 import { GROUPS } from '../../settings/changeable.ts';
 import { storeLogoUpload } from '../../settings/logo-upload.ts';
 import { answerNow } from '../../workflows/answer-now.ts';
-import { logoSize } from '../look/logo.ts';
+import { LOGO_HEIGHT, logoSize, MOST_LOGO_PIXELS } from '../look/logo.ts';
 import { OPERATOR } from '../route-options.ts';
 import { withErrorSummary } from '../shared/error-summary.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
@@ -59,9 +60,9 @@ export async function logoForms(
       : '';
     return html`<form method="post" action="${path}" enctype="multipart/form-data" class="stack">
         <div class="field"><label for="logo">Picture</label>
-          <p class="hint" id="logo-hint">SVG, PNG or WebP, at most 1 MB and 2,000 pixels on a side.
+          <p class="hint" id="logo-hint">SVG, PNG or WebP, at most ${LARGEST_UPLOAD_MB} MB and ${MOST_LOGO_PIXELS.toLocaleString('en')} pixels on a side.
             The head of a page shows
-            it 28 pixels high, on a dark ground. You see it before it is used.</p>
+            it ${LOGO_HEIGHT} pixels high, on a dark ground. You see it before it is used.</p>
           ${error ? html`<p class="error" id="logo-error">${error}</p>` : ''}
           <input id="logo" name="logo" type="file" accept="image/svg+xml,image/png,image/webp" required
             aria-describedby="logo-hint${error ? ' logo-error' : ''}" ${error ? html`aria-invalid="true"` : ''} /></div>

@@ -9,6 +9,7 @@ import { removeProfilePart } from '../../servers/moderate-profile.ts';
 import { hideServer, unhideServer } from '../../servers/moderate-server.ts';
 import { listServersByTime, SERVER_LISTS, type ServerList } from '../../servers/search-servers.ts';
 import type { Server } from '../../servers/server.ts';
+import { RANKING_DAYS } from '../../votes/vote-figures.ts';
 import { findServers } from '../../workflows/find-servers.ts';
 import { removeServer } from '../../workflows/remove-server.ts';
 import { nextOwner, TransferError, transferServer } from '../../workflows/transfer-server.ts';
@@ -208,7 +209,7 @@ function serverTable(base: string, rows: WithId<Server>[], now: Date, empty: str
         cell: (server) => (server.removedAt || server.hiddenAt ? '–' : count(server.rankPosition)),
       },
       {
-        title: 'Votes in 30 days',
+        title: `Votes in ${RANKING_DAYS} days`,
         kind: 'number',
         cell: ({ ranked }) => (ranked ? count(ranked.votesCount) : '–'),
       },

@@ -3,6 +3,7 @@ import type { User } from '../../accounts/user.ts';
 import { listenerReason } from '../../delivery/diagnosis/listener-reason.ts';
 import { isProbed } from '../../games/games.ts';
 import { playersHidden, playersSource } from '../../history/current-status.ts';
+import { PLAYER_DAYS } from '../../history/daily-figures.ts';
 import { inEnglish, type Text, t } from '../../language/t.ts';
 import type { Listener } from '../../listeners/listener.ts';
 import { lastDelivery, listenerState } from '../../listeners/listener-state.ts';
@@ -13,9 +14,12 @@ import { dayOf } from '../../platform/periods/period-marks.ts';
 import { JUMP_SHOWN_MS } from '../../probing/players-jump.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { rankVotesByDay } from '../../ranking/evidence/rank-votes.ts';
+import { ASSUMED_PLAYERS } from '../../ranking/evidence/weigh-day.ts';
 import type { Server } from '../../servers/server.ts';
 import { slugsOf } from '../../servers/server-slugs.ts';
 import { OPEN_WORK } from '../../votes/vote.ts';
+import { RANKING_DAYS } from '../../votes/vote-figures.ts';
+import { MOST_REPORTED_PLAYERS } from '../../votes/web/suspicion.ts';
 import { tabsOf } from '../shared/area.ts';
 import { SERVER_AREA } from '../shared/dashboard-pages.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
@@ -103,7 +107,7 @@ function remarks({ server, now }: View): Content {
     unusualVotes &&
       notice(
         'attention',
-        `Unusual votes: ${count(unusualVotes.votes)} votes in 24 hours (${count(unusualVotes.web ?? 0)} on the pages), and ${count(unusualVotes.players)} players. More than 25 players count up to twice the usual number, reported ones up to 50.`,
+        `Unusual votes: ${count(unusualVotes.votes)} votes in 24 hours (${count(unusualVotes.web ?? 0)} on the pages), and ${count(unusualVotes.players)} players. More than ${ASSUMED_PLAYERS} players count up to twice the usual number, reported ones up to ${MOST_REPORTED_PLAYERS}.`,
       ),
     playersJumped &&
       playersJumped.at > after(now, -JUMP_SHOWN_MS) &&
@@ -129,7 +133,7 @@ function serverFacts({ base, server, now }: View, owner: User | null): Html {
     : `${count(current.onlinePlayers)} of ${count(current.maxPlayers)}${reported}`;
   // If no day has players, for example because the server was listed today: show nothing, because zeros could be wrong.
   const inDays = daily.peakPlayers
-    ? `; in 7 days ${decimal(daily.averagePlayers)} on average, ${count(daily.peakPlayers)} at the peak`
+    ? `; in ${PLAYER_DAYS} days ${decimal(daily.averagePlayers)} on average, ${count(daily.peakPlayers)} at the peak`
     : '';
   const earlier = slugsOf(server).filter((slug) => slug !== server.slug);
   return facts([
@@ -142,7 +146,7 @@ function serverFacts({ base, server, now }: View, owner: User | null): Html {
     ['Listed', time(server.listedAt)],
     ['Removed', server.removedAt ? time(server.removedAt) : null],
     ['Rank', server.hiddenAt ? 'none while hidden' : count(server.rankPosition)],
-    ['Votes in 30 days', ranked ? votesText(ranked) : 'not counted yet'],
+    [`Votes in ${RANKING_DAYS} days`, ranked ? votesText(ranked) : 'not counted yet'],
     ['Players', `${players}${inDays}`],
     ['Last checked', current.checkedAt ? timeAgo(current.checkedAt, now) : 'never'],
   ]);

@@ -4,6 +4,7 @@ import { EarlierProcessesError, refuseEarlierProcesses } from '../../platform/ea
 import type { AppDeps } from '../../process/app-deps.ts';
 import { SettingsChangedError } from '../../settings/change-settings.ts';
 import { GROUP_NAMES, GROUPS, PAGES, type SettingGroup } from '../../settings/changeable.ts';
+import { CHANGES_APPLY_SECONDS } from '../../settings/live-settings.ts';
 import type { StoredSettings } from '../../settings/stored-settings.ts';
 import type { Typed } from '../shared/form.ts';
 import type { Refused } from '../shared/form-route.ts';
@@ -22,9 +23,9 @@ export const SECTIONS = Object.entries(PAGES).map(([path, text]) => ({
 }));
 
 export const SETTINGS_MESSAGES = inEnglish({
-  saved: 'Saved. Every process uses it within 5 seconds.',
+  saved: `Saved. Every process uses it within ${CHANGES_APPLY_SECONDS} seconds.`,
   unchanged: 'Nothing was changed.',
-  undone: 'The last change is undone. Every process uses it within 5 seconds.',
+  undone: `The last change is undone. Every process uses it within ${CHANGES_APPLY_SECONDS} seconds.`,
 });
 
 /** What a page of settings shows after one of its forms was sent: the group of the form, its values, a preview. */
@@ -60,7 +61,7 @@ function introduction(base: string, stored: StoredSettings | null): Html {
     ? html`<div class="actions"><span>Last change: ${time(stored.at)}, by <bdi>${stored.by}</bdi>.</span>
         <a class="button quiet" href="${undo}">Undo the last change…</a></div>`
     : '';
-  return html`<div class="spaced"><p class="soft">Every process uses a change within 5 seconds, without a restart. An
+  return html`<div class="spaced"><p class="soft">Every process uses a change within ${CHANGES_APPLY_SECONDS} seconds, without a restart. An
     empty field means the default. A variable of the environment wins, and its setting is fixed here. Processes of
     the version before do not know these settings: while they run, they use the values of the environment. The audit
     log has each change.</p>${last}</div>`;

@@ -1,4 +1,6 @@
 import type { FastifyInstance } from 'fastify';
+import { SECOND } from '../../platform/clock.ts';
+import { SEEN_EVERY_MS } from '../../platform/processes/running-process.ts';
 import { type ListedProcess, listProcesses, type RunningSoftware } from '../../process/list-processes.ts';
 import { OPERATOR } from '../route-options.ts';
 import { timeAgo } from '../shared/format.ts';
@@ -43,7 +45,7 @@ function processCard({ processes, versions, earlierHosts }: RunningSoftware, now
       ${dataTable<ListedProcess>({
         caption: 'Processes',
         rows: processes,
-        empty: 'No process has recorded that it runs. Each does so within 10 seconds of its start.',
+        empty: `No process has recorded that it runs. Each does so within ${SEEN_EVERY_MS / SECOND} seconds of its start.`,
         columns: [
           { title: 'Process', heads: true, cell: ({ kind }) => kind },
           { title: 'Version', cell: ({ version }) => version },

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { inEnglish } from '../../language/t.ts';
-import { addTag, readTags, removeTag, type Tag } from '../../servers/tag-list.ts';
+import { addTag, LONGEST_TAG, readTags, removeTag, type Tag } from '../../servers/tag-list.ts';
 import { OPERATOR } from '../route-options.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
@@ -58,7 +58,7 @@ function addCard(path: string, typed: Typed): Html {
     body: html`<form method="post" action="${path}" class="filters">
         ${fieldsOf(typed).text('name', {
           label: 'Name',
-          hint: 'Up to 30 characters',
+          hint: `Up to ${LONGEST_TAG} characters`,
           required: true,
           maxlength: 60,
         })}

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ObjectId, WithId } from 'mongodb';
 import { z } from 'zod';
 import type { AddressChange } from '../../accounts/address/address-change.ts';
+import { CONFIRM_DAYS } from '../../accounts/address/address-change.ts';
 import { findAddressChange } from '../../accounts/address/change-address.ts';
 import { changeAddressFor } from '../../accounts/address/operator-change.ts';
 import { createAuth } from '../../accounts/auth.ts';
@@ -44,8 +45,7 @@ const MESSAGES = inEnglish({
   'two-factor': 'Two-factor authentication reset. The user is signed out of all sessions.',
   operator: 'The user is an operator now.',
   owner: 'The user is no longer an operator.',
-  'email-requested':
-    'We have mailed a link to the new address. The change happens when it is confirmed there, within three days.',
+  'email-requested': `We have mailed a link to the new address. The change happens when it is confirmed there, within ${CONFIRM_DAYS} days.`,
   'email-changed': 'Address changed. The user is signed out of all sessions.',
   'link-sent': 'We have e-mailed a link to set a password.',
 });

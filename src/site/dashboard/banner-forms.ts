@@ -4,6 +4,7 @@ import { HOUR } from '../../platform/clock.ts';
 import { countUse } from '../../platform/limits/by-network.ts';
 import { defineLimit } from '../../platform/limits/define-limit.ts';
 import { failureSentence, PictureError, type PictureFailure } from '../../platform/pictures/picture-error.ts';
+import { LARGEST_UPLOAD_MB } from '../../platform/pictures/picture-limits.ts';
 import { UPLOAD_TTL_MS } from '../../servers/picture-uploads.ts';
 import type { BannerUpload } from '../../servers/profile.ts';
 import { removeBanner, uploadBanner } from '../../servers/profile-pictures.ts';
@@ -97,7 +98,8 @@ export function picturesCard(
   const { banner, icon } = server.profile ?? {};
   const describedBy = error ? 'banner-hint banner-error' : 'banner-hint';
   const hint = t(
-    'PNG, JPEG or WebP, at most 1 MB, best 1,200 × 300 pixels. It is stored without its metadata.',
+    'PNG, JPEG or WebP, at most {megabytes} MB, best 1,200 × 300 pixels. It is stored without its metadata.',
+    { megabytes: LARGEST_UPLOAD_MB },
   );
   const aboutIcon = icon?.picture
     ? t('The icon comes from your server (server-icon.png) and follows it by itself.')

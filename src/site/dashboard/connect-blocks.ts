@@ -3,6 +3,7 @@ import { nameKindOf } from '../../games/player-names.ts';
 import { t } from '../../language/t.ts';
 import type { Listener } from '../../listeners/listener.ts';
 import type { Server } from '../../servers/server.ts';
+import { COOLDOWN_HOURS } from '../../votes/cast/cooldown.ts';
 import { vrcFile } from '../../votes/claims/vrc-file.ts';
 import { publicPath } from '../shared/server-paths.ts';
 
@@ -121,7 +122,8 @@ function plainHttp({ url, key }: Connected): Block {
     title: t('Any plugin that can read a web address'),
     way: 'claim',
     about: t(
-      'The first address answers 0 (no vote in 24 hours), 1 (voted, not claimed) or 2 (claimed). The second one claims the vote: 1 means “reward the player now”.',
+      'The first address answers 0 (no vote in {hours} hours), 1 (voted, not claimed) or 2 (claimed). The second one claims the vote: 1 means “reward the player now”.',
+      { hours: COOLDOWN_HOURS },
     ),
     text: `curl ${address('status')}\ncurl ${address('claim')}`,
   };

@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ObjectId } from 'mongodb';
 import { z } from 'zod';
-import { defineMessage, t } from '../../language/t.ts';
+import { defineMessage, filled, t } from '../../language/t.ts';
 import type { TokenKind } from '../../servers/api-token.ts';
 import { issueToken, makerOf, TokenMadeError } from '../../servers/api-tokens.ts';
+import { COOLDOWN_HOURS } from '../../votes/cast/cooldown.ts';
 import { checkClaim } from '../../votes/claims/claim-vote.ts';
 import { LONGEST_USERNAME, usernameSchema } from '../../votes/username.ts';
 import { serverOf, userOf } from '../guard-routes.ts';
@@ -33,7 +34,10 @@ const ANSWERS = {
   off: defineMessage(
     'The plugin is answered that claims are off: under “Vote listener” you chose that only the listener rewards votes.',
   ),
-  none: defineMessage('The plugin is answered 0: this player has no vote of the last 24 hours that counts.'),
+  none: filled(
+    defineMessage('The plugin is answered 0: this player has no vote of the last {hours} hours that counts.'),
+    { hours: COOLDOWN_HOURS },
+  ),
   unclaimed: defineMessage('The plugin is answered 1: this player voted, and the vote is not claimed yet.'),
   rewarded: defineMessage('The plugin is answered 2: this player voted, and the vote was rewarded.'),
 } as const;

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ObjectId, WithId } from 'mongodb';
 import { t } from '../../language/t.ts';
+import { CHECKS } from '../../platform/limits/check-allowance.ts';
 import { discardDraft, findDraft } from '../../servers/drafts.ts';
 import type { ServerDraft } from '../../servers/server-draft.ts';
 import { type ProofEnded, proveDraftNow } from '../../workflows/answer-now.ts';
@@ -121,7 +122,9 @@ export async function afterProving(
     case 'refused':
       return refused(
         429,
-        t('You can check a server six times a minute, including test votes and changes to settings.'),
+        t('You can check a server {times} times a minute, including test votes and changes to settings.', {
+          times: CHECKS.times,
+        }),
         proved.nextAllowedAt,
       );
     case 'busy':

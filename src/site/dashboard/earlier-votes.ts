@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { type EarlierVotes, sendEarlierVotes } from '../../delivery/earlier-votes.ts';
 import { t } from '../../language/t.ts';
+import { RESENDABLE_DAYS } from '../../listeners/delivery-limits.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { OWNER } from '../route-options.ts';
 import { formRoute } from '../shared/form-route.ts';
@@ -17,7 +18,7 @@ export function earlierVotesNotice(path: string, { votes, more }: EarlierVotes):
         { votes },
       );
   return html`<div class="notice attention" role="status">
-    <p>${sentence} ${t('Votes can be sent for 30 days after they were cast.')}</p>
+    <p>${sentence} ${t('Votes can be sent for {days} days after they were cast.', { days: RESENDABLE_DAYS })}</p>
     ${button({
       to: `${path}/send-earlier`,
       text: t('{votes, plural, one {Send it} other {Send them}}', { votes: more ? votes + 1 : votes }),

@@ -1,6 +1,8 @@
+import { SECRET_OVERLAP_MS } from '../../delivery/http/http-listeners.ts';
 import type { ListenerView } from '../../delivery/listeners.ts';
 import { defineMessage, t } from '../../language/t.ts';
-import { maxSendingsOf } from '../../listeners/delivery-limits.ts';
+import { maxSendingsOf, RESENDABLE_DAYS } from '../../listeners/delivery-limits.ts';
+import { HOUR } from '../../platform/clock.ts';
 import { hostAndPort } from '../../platform/host-and-port.ts';
 import { counted, timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
@@ -51,8 +53,8 @@ function removal(waiting: number): string {
           },
         );
   return t(
-    'Votes are still counted, but no longer forwarded. {queued} After you set up a listener again, you can send votes for up to 30 days after they were cast.',
-    { queued },
+    'Votes are still counted, but no longer forwarded. {queued} After you set up a listener again, you can send votes for up to {days} days after they were cast.',
+    { days: RESENDABLE_DAYS, queued },
   );
 }
 
@@ -60,7 +62,8 @@ function rotateButton(path: string, revision: number): Html {
   return confirmed({
     text: t('New secret'),
     consequence: t(
-      'A new secret is created and shown once. For 24 hours, votes are signed with both the old and the new secret, so that you can switch without losing votes. Any older secret stops working at once.',
+      'A new secret is created and shown once. For {hours} hours, votes are signed with both the old and the new secret, so that you can switch without losing votes. Any older secret stops working at once.',
+      { hours: SECRET_OVERLAP_MS / HOUR },
     ),
     form: button({
       to: `${path}/rotate`,

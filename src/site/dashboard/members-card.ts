@@ -3,6 +3,7 @@ import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { ApiToken } from '../../servers/api-token.ts';
 import { isValid, listTokens } from '../../servers/api-tokens.ts';
+import { REVOKED_WITHIN_SECONDS } from '../../servers/authenticate-token.ts';
 import type { MemberRole, Server } from '../../servers/server.ts';
 import { timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
@@ -97,7 +98,7 @@ function memberActions(membersPath: string, { userId, role, email, tokens }: Mem
 /** A warning with the member's tokens: they are revoked if the member is made read-only, or removed without `keep`. */
 function losesTokens(tokens: ApiToken[]): Content {
   if (tokens.length === 0) return t('The member has made no valid token.');
-  return html`${t('These tokens, which the member made, stop working within 5 seconds:')}
+  return html`${t('These tokens, which the member made, stop working within {seconds} seconds:', { seconds: REVOKED_WITHIN_SECONDS })}
     ${tokens.map(({ name }, index) => html`${index > 0 ? ', ' : ''}<bdi>${name}</bdi>`)}.`;
 }
 

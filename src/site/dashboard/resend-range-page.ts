@@ -9,6 +9,7 @@ import {
   resendVotes,
 } from '../../delivery/resend-votes.ts';
 import { t } from '../../language/t.ts';
+import { RESENDABLE_DAYS } from '../../listeners/delivery-limits.ts';
 import type { VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import { STATE_NAMES } from '../../votes/state-names.ts';
 import { PageError } from '../error-pages.ts';
@@ -169,7 +170,7 @@ function questionBody(
     ${votes === 0 ? '' : duplicateWarning(states, twice)}
     ${leftOut}
     ${more ? html`<p>${first}</p>` : ''}
-    <p class="soft">${t('You can send votes for 30 days after they were cast. Imported votes are never sent.')}</p>
+    <p class="soft">${t('You can send votes for {days} days after they were cast. Imported votes are never sent.', { days: RESENDABLE_DAYS })}</p>
     <div class="actions">
       ${votes === 0 ? '' : sendButton}
       <a class="button quiet" href="${path}${filterText(filter)}">
@@ -188,7 +189,7 @@ function howMany(votes: number, more: boolean): Content {
 
 /** The time range of the votes as text. */
 function castText({ since, until }: VoteFilter, before: Date): string {
-  const from = since ? t('from {since}', { since }) : t('in the last 30 days');
+  const from = since ? t('from {since}', { since }) : t('in the last {days} days', { days: RESENDABLE_DAYS });
   return until
     ? `${from} ${t('to {until}', { until })}`
     : `${from}, ${t('before {time}', { time: timeText(before) })}`;

@@ -13,6 +13,7 @@ import { invitationsOf, serversOf } from '../../servers/members.ts';
 import { roleOf } from '../../servers/ownership.ts';
 import type { Server } from '../../servers/server.ts';
 import type { ServerDraft } from '../../servers/server-draft.ts';
+import { RANKING_DAYS } from '../../votes/vote-figures.ts';
 import { userOf } from '../guard-routes.ts';
 import { SIGNED_IN } from '../route-options.ts';
 import { contactText } from '../shared/contact.ts';
@@ -132,7 +133,7 @@ function serverTable({ base, servers, listeners, userId, now }: Table): Html {
       { title: t('Vote listener'), cell: listenerCell },
       { title: t('Rank'), kind: 'number', cell: ({ rankPosition }) => count(rankPosition) },
       {
-        title: t('Votes in 30 days'),
+        title: t('Votes in {days} days', { days: RANKING_DAYS }),
         kind: 'number',
         cell: ({ ranked }) => count(ranked?.votesCount ?? 0),
       },

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { WithId } from 'mongodb';
+import { UPTIME_DAYS } from '../../history/daily-figures.ts';
 import { type History, historyAndReports, uptimeDays } from '../../history/history.ts';
 import { t } from '../../language/t.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
@@ -56,7 +57,7 @@ export function statisticsPages(app: FastifyInstance, { deps }: DashboardParts):
       ${part(t('Players'), path, `players.csv?days=${days}`, players)}
       ${part(t('Latency'), path, `latency.csv?days=${days}`, latency)}
       ${reports && reports.points.length > 0 ? reportedPart(path, reports, now, days) : ''}
-      ${part(t('Uptime in the last 30 days'), path, 'uptime.csv', uptimeChart(uptime))}
+      ${part(t('Uptime in the last {days} days', { days: UPTIME_DAYS }), path, 'uptime.csv', uptimeChart(uptime))}
       ${part(t('Top voters this month'), path, 'voters.csv', voterTable(voters, now))}`;
     return sendPage(request, reply, {
       title: `${t('Statistics')} · ${server.name}`,

@@ -1,11 +1,14 @@
 import { z } from 'zod';
-import { defineMessage, type Text, t } from '../../language/t.ts';
+import { defineMessage, filled, type Text, t } from '../../language/t.ts';
 import { DAY } from '../../platform/clock.ts';
 import { USUAL_LIFETIME_MS } from '../../servers/api-tokens.ts';
 import { UNTOUCHED } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
 import type { Html } from '../shared/html.ts';
 import { optionsOf } from '../shared/parts.ts';
+
+/** If a token expires within this time, the table of tokens marks it. */
+export const SOON_DAYS = 30;
 
 /** The lifetimes of a new token, in milliseconds. */
 export const LIFETIMES = {
@@ -18,8 +21,8 @@ type Lifetime = keyof typeof LIFETIMES;
 
 const WORDS: [Lifetime, Text][] = [
   ['1y', defineMessage('In a year')],
-  ['90d', defineMessage('In 90 days')],
-  ['30d', defineMessage('In 30 days')],
+  ['90d', filled(defineMessage('In {days} days'), { days: LIFETIMES['90d'] / DAY })],
+  ['30d', filled(defineMessage('In {days} days'), { days: LIFETIMES['30d'] / DAY })],
   ['never', defineMessage('Never')],
 ];
 
@@ -31,7 +34,7 @@ export const lifetimeSchema = z.enum(Object.keys(LIFETIMES) as [Lifetime, ...Lif
 export function lifetimeField(typed = UNTOUCHED): Html {
   return fieldsOf(typed).select('lifetime', {
     label: t('Expires'),
-    hint: t('Replace it before then: the page of the tokens warns 30 days ahead.'),
+    hint: t('Replace it before then: the page of the tokens warns {days} days ahead.', { days: SOON_DAYS }),
     value: '1y',
     options: optionsOf(WORDS),
   });

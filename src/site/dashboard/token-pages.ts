@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WithId } from 'mongodb';
 import { z } from 'zod';
-import { defineMessage, type Text, t } from '../../language/t.ts';
+import { defineMessage, filled, type Text, t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import {
   kindOf,
@@ -19,6 +19,7 @@ import {
   rotateToken,
   TokenMadeError,
 } from '../../servers/api-tokens.ts';
+import { REVOKED_WITHIN_SECONDS } from '../../servers/authenticate-token.ts';
 import type { Server } from '../../servers/server.ts';
 import { makerNames } from '../../servers/token-makers.ts';
 import { vrcFile } from '../../votes/claims/vrc-file.ts';
@@ -73,7 +74,11 @@ const rotateForm = z.object({
   newId: hiddenId,
 });
 
-const MESSAGES = { revoked: defineMessage('Token revoked. It stops working within 5 seconds.') };
+const MESSAGES = {
+  revoked: filled(defineMessage('Token revoked. It stops working within {seconds} seconds.'), {
+    seconds: REVOKED_WITHIN_SECONDS,
+  }),
+};
 
 /** `/dashboard/servers/<id>/tokens`: a server's API tokens, and example calls. */
 export function tokenPages(app: FastifyInstance, { deps }: DashboardParts): void {

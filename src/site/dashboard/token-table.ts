@@ -1,8 +1,9 @@
 import type { WithId } from 'mongodb';
-import { defineMessage, type Text, t } from '../../language/t.ts';
+import { defineMessage, filled, type Text, t } from '../../language/t.ts';
 import { DAY, HOUR } from '../../platform/clock.ts';
 import { type ApiToken, kindOf, scopesOf } from '../../servers/api-token.ts';
 import { isOld, isValid } from '../../servers/api-tokens.ts';
+import { REVOKED_WITHIN_SECONDS } from '../../servers/authenticate-token.ts';
 import type { Server } from '../../servers/server.ts';
 import type { makerNames } from '../../servers/token-makers.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
@@ -10,16 +11,14 @@ import { day, timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { badge, button, type Column, confirmed, dataTable, notice, type Tone } from '../shared/parts.ts';
 import { newIdField } from './hidden-ids.ts';
-
-/** If a token expires within this time, the table marks it. */
-const SOON_MS = 30 * DAY;
+import { SOON_DAYS } from './token-lifetimes.ts';
 
 /** The choices for how long the old token stays valid after a rotation, in milliseconds. */
 export const OVERLAPS = { '0': 0, '1h': HOUR, '1d': DAY, '7d': 7 * DAY } as const;
 const OVERLAP_TEXTS: [keyof typeof OVERLAPS, Text][] = [
   ['1h', defineMessage('for 1 hour')],
   ['1d', defineMessage('for 1 day')],
-  ['7d', defineMessage('for 7 days')],
+  ['7d', filled(defineMessage('for {days} days'), { days: OVERLAPS['7d'] / DAY })],
   ['0', defineMessage('no longer')],
 ];
 
@@ -105,7 +104,7 @@ function stateOf(token: ApiToken, now: Date): Html {
     return validUntil('attention', t('over a year old, never expires'));
   }
   if (expiresAt <= now) return html`<span>${badge('bad', t('expired'))} ${timeAgo(expiresAt, now)}</span>`;
-  const isSoon = expiresAt.getTime() - now.getTime() < SOON_MS;
+  const isSoon = expiresAt.getTime() - now.getTime() < SOON_DAYS * DAY;
   return isSoon
     ? validUntil('attention', t('expires {time}', { time: timeAgo(expiresAt, now) }))
     : validUntil('good', t('expires {time}', { time: day(expiresAt) }));
@@ -137,7 +136,9 @@ function tokenActions(base: string, server: WithId<Server>, { _id, name }: WithI
     ${confirmed({
       text: t('Revoke'),
       of: name,
-      consequence: t('The token stops working within 5 seconds. This cannot be undone.'),
+      consequence: t('The token stops working within {seconds} seconds. This cannot be undone.', {
+        seconds: REVOKED_WITHIN_SECONDS,
+      }),
       form: button({ to: `${path}/revoke`, text: t('Revoke token'), kind: 'danger', of: name }),
     })}
   </div>`;

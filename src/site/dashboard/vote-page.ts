@@ -13,6 +13,7 @@ import { statusText } from '../../delivery/timeline/status-text.ts';
 import type { DeliveryStatus, VoteTimeline } from '../../delivery/timeline/timeline-event.ts';
 import { voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
 import { defineMessage, t } from '../../language/t.ts';
+import { RESENDABLE_DAYS } from '../../listeners/delivery-limits.ts';
 import { actorNames } from '../../servers/actor-names.ts';
 import { arrivalOf } from '../../votes/arrival.ts';
 import { stateNameOf } from '../../votes/state-names.ts';
@@ -127,7 +128,12 @@ function notResent(resent: Exclude<Resent, { kind: 'resent' | 'under-way' }>): R
     case 'quarantined':
       return refused(409, t('This vote is quarantined: the operator of this listing decides about it.'));
     case 'too-old':
-      return refused(409, t('You can send votes for 30 days after they were cast. This vote is older.'));
+      return refused(
+        409,
+        t('You can send votes for {days} days after they were cast. This vote is older.', {
+          days: RESENDABLE_DAYS,
+        }),
+      );
     case 'too-many':
       return refused(
         429,

@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { ConfigError } from '../../platform/environment.ts';
 import { inspectPicture } from '../../platform/pictures/inspect-picture.ts';
 import { PictureError } from '../../platform/pictures/picture-error.ts';
+import { LOGO_KILOBYTES } from '../../platform/settings/site-settings.ts';
 import { isSvg, SvgError, svgSize } from './svg-size.ts';
 
 /** The listing's logo, which is also the favicon. `width` and `height` are CSS pixels in the head of a page. */
@@ -13,10 +14,9 @@ export type Logo = {
   height: number;
 };
 
-const MOST_KILOBYTES = 256;
-const MOST_PIXELS = 2_000;
+export const MOST_LOGO_PIXELS = 2_000;
 /** The height and the maximum width of a logo in the head of a page, in CSS pixels. */
-const HEIGHT = 28;
+export const LOGO_HEIGHT = 28;
 const WIDEST = 168;
 
 const TYPES = { svg: 'image/svg+xml', png: 'image/png', webp: 'image/webp' } as const;
@@ -33,7 +33,7 @@ export async function readLogo(file: string): Promise<Logo> {
   try {
     const stats = await stat(file);
     if (!stats.isFile()) throw refuse('is not a file');
-    if (stats.size > MOST_KILOBYTES * 1_024) throw refuse(`has more than ${MOST_KILOBYTES} KB`);
+    if (stats.size > LOGO_KILOBYTES * 1_024) throw refuse(`has more than ${LOGO_KILOBYTES} KB`);
     bytes = await readFile(file);
   } catch (error) {
     if (error instanceof ConfigError) throw error;
@@ -41,7 +41,8 @@ export async function readLogo(file: string): Promise<Logo> {
   }
   try {
     const { extension, width, height } = inspectLogo(bytes);
-    if (width > MOST_PIXELS || height > MOST_PIXELS) throw refuse(`has more than ${MOST_PIXELS} pixels`);
+    if (width > MOST_LOGO_PIXELS || height > MOST_LOGO_PIXELS)
+      throw refuse(`has more than ${MOST_LOGO_PIXELS} pixels`);
     return { bytes, extension, type: TYPES[extension], ...logoSize({ width, height }) };
   } catch (error) {
     if (!(error instanceof PictureError || error instanceof SvgError)) throw error;
@@ -51,7 +52,10 @@ export async function readLogo(file: string): Promise<Logo> {
 
 /** The size of a logo in the head of a page, in CSS pixels. */
 export function logoSize({ width, height }: { width: number; height: number }) {
-  return { width: Math.min(WIDEST, Math.max(1, Math.round((width / height) * HEIGHT))), height: HEIGHT };
+  return {
+    width: Math.min(WIDEST, Math.max(1, Math.round((width / height) * LOGO_HEIGHT))),
+    height: LOGO_HEIGHT,
+  };
 }
 
 /**
@@ -61,8 +65,8 @@ export function logoSize({ width, height }: { width: number; height: number }) {
  */
 export function uploadedFormat(bytes: Buffer): 'svg' | 'png' | 'webp' {
   const { extension, width, height } = inspectLogo(bytes);
-  if (width > MOST_PIXELS || height > MOST_PIXELS) {
-    throw new SvgError(`The picture has more than ${MOST_PIXELS.toLocaleString('en')} pixels.`);
+  if (width > MOST_LOGO_PIXELS || height > MOST_LOGO_PIXELS) {
+    throw new SvgError(`The picture has more than ${MOST_LOGO_PIXELS.toLocaleString('en')} pixels.`);
   }
   return extension;
 }

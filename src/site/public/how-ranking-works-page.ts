@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { UPTIME_DAYS } from '../../history/daily-figures.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { sumOfDays } from '../../ranking/evidence/rank-votes.ts';
@@ -9,7 +10,9 @@ import {
   type RankExplanation,
   type RankFigures,
 } from '../../ranking/explain-rank.ts';
+import { RANKS_EVERY_MINUTES } from '../../ranking/recompute-ranks.ts';
 import { findServer } from '../../servers/listed-servers.ts';
+import { COOLDOWN_HOURS } from '../../votes/cast/cooldown.ts';
 import { RANKING_DAYS } from '../../votes/vote-figures.ts';
 import { CACHED } from '../route-options.ts';
 import { sendPublicPage } from '../send-public-page.ts';
@@ -66,14 +69,16 @@ function formula(name: string): Html {
 
 function rules(name: string): Html {
   const order = t(
-    'Servers are ranked every ten minutes by these rules. Each rule decides only between servers that are equal by the rules before it.',
+    'Servers are ranked every {minutes} minutes by these rules. Each rule decides only between servers that are equal by the rules before it.',
+    { minutes: RANKS_EVERY_MINUTES },
   );
   const votes = t(
     'More votes rank higher. Votes of today and the {days} days before count (UTC). <link>What a vote weighs</link> is nearly always one.',
     { days: RANKING_DAYS - 1, link: linkTo('#weight') },
   );
   const uptime = t(
-    'The share of the last 30 full days in which our own checks reached the server. Servers that no check has reached rank last. A server’s own reports do not count.',
+    'The share of the last {days} full days in which our own checks reached the server. Servers that no check has reached rank last. A server’s own reports do not count.',
+    { days: UPTIME_DAYS },
   );
   const age = t(
     'Servers that were listed earlier rank higher; if that is equal too, the lower id ranks higher.',
@@ -94,7 +99,8 @@ function rules(name: string): Html {
 function exceptions(name: string): Html {
   const items = [
     t(
-      'A second vote by the same player for the same server within 24 hours. It is refused. Names that look the same count as one player.',
+      'A second vote by the same player for the same server within {hours} hours. It is refused. Names that look the same count as one player.',
+      { hours: COOLDOWN_HOURS },
     ),
     t(
       'Votes that an operator of {name} excluded, for example bought or automated votes. Each exclusion is logged with its reason and can be undone.',

@@ -1,5 +1,6 @@
 import { t } from '../../language/t.ts';
 import type { ListingSummary } from '../../ranking/ranked-list.ts';
+import { RANKS_EVERY_MINUTES } from '../../ranking/recompute-ranks.ts';
 import { searchedAddress } from '../../ranking/searched-address.ts';
 import type { Tag } from '../../servers/tag-list.ts';
 import { emptyState } from '../shared/empty-state.ts';
@@ -79,7 +80,7 @@ export function noMatches(site: Site, { filters, tagName }: RankingQuery): Html 
     return emptyState(site, html`<p>${text}</p>`, html`${addServer(site.base, t('Add a server'))}${all}`);
   }
   const late = online
-    ? html`<p class="small">${t('The filter “online” is updated every ten minutes.')}</p>`
+    ? html`<p class="small">${t('The filter “online” is updated every {minutes} minutes.', { minutes: RANKS_EVERY_MINUTES })}</p>`
     : '';
   const text = t('No server matches all of these filters. Remove a filter, or see all servers.');
   return emptyState(site, html`<p>${text}</p>${late}`, all);

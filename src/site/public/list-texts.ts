@@ -1,8 +1,10 @@
-import { defineMessage, type Text, t } from '../../language/t.ts';
+import { UPTIME_DAYS } from '../../history/daily-figures.ts';
+import { defineMessage, filled, type Text, t } from '../../language/t.ts';
 import type { Filters } from '../../ranking/filters.ts';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
 import type { ListingSummary } from '../../ranking/ranked-list.ts';
 import { type ListPage, ROWS } from '../../ranking/read-lists.ts';
+import { RANKS_EVERY_MINUTES } from '../../ranking/recompute-ranks.ts';
 import { type SearchedAddress, searchedAddress } from '../../ranking/searched-address.ts';
 import { ENOUGH_REVIEWS, type Sort } from '../../ranking/sorts.ts';
 import { RANKING_DAYS } from '../../votes/vote-figures.ts';
@@ -57,7 +59,7 @@ const ORDERS: Record<Sort, () => string> = {
   newest: () => t('newest first'),
   rating: () =>
     t('best rated first; servers with fewer than {reviews} reviews follow', { reviews: ENOUGH_REVIEWS }),
-  uptime: () => t('with the highest uptime in 30 days first, by our own checks'),
+  uptime: () => t('with the highest uptime in {days} days first, by our own checks', { days: UPTIME_DAYS }),
 };
 
 /** A sentence with the number of servers in the list, and its order. */
@@ -70,7 +72,7 @@ export function listSummary(
   const order = `${orderText(sort)}.${age ? ` ${t(age)}` : ''}`;
   if (isNarrowed(filters)) {
     const age = filters.online
-      ? ` ${t('The filter “online” uses data up to ten minutes old; the status shown is current.')}`
+      ? ` ${t('The filter “online” uses data up to {minutes} minutes old; the status shown is current.', { minutes: RANKS_EVERY_MINUTES })}`
       : '';
     return `${counted(total, 'server')}, ${order}${age}`;
   }
@@ -82,7 +84,9 @@ export function listSummary(
 
 /** A remark for each order that may not fit the figures on the page: the order is stored, the figures are current. */
 const AGES: Partial<Record<Sort, Text>> = {
-  players: defineMessage('The order is up to ten minutes old; the numbers are current.'),
+  players: filled(defineMessage('The order is up to {minutes} minutes old; the numbers are current.'), {
+    minutes: RANKS_EVERY_MINUTES,
+  }),
 };
 
 /** The result of a search as a sentence: how many servers it found. */

@@ -7,6 +7,7 @@ import type { ListedRow } from '../../ranking/listed-rows.ts';
 import { similarServers } from '../../ranking/similar-servers.ts';
 import type { Server } from '../../servers/server.ts';
 import { whyOff } from '../../votes/cast/cast-from-page.ts';
+import { COOLDOWN_HOURS } from '../../votes/cast/cooldown.ts';
 import { counted, relative } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
@@ -85,7 +86,9 @@ function dueRow(base: string, { server, username, nextVoteAt }: Votable, now: Da
   const action = nextVoteAt
     ? html`<p class="wait">${icon('clock')} ${relative(nextVoteAt, now)}</p>`
     : voteLink(base, server, username);
-  const detail = nextVoteAt ? t('Voted less than 24 hours ago') : gameName(game);
+  const detail = nextVoteAt
+    ? t('Voted less than {hours} hours ago', { hours: COOLDOWN_HOURS })
+    : gameName(game);
   return html`<li class="due-row ${nextVoteAt ? 'waits' : ''}">
     ${bannerLink(base, pictured)}${serverIcon(base, pictured, 48)}<div class="what">
     <h3><a href="${base}${publicPath(server)}"><bdi>${name}</bdi></a></h3>
@@ -96,7 +99,7 @@ function dueRow(base: string, { server, username, nextVoteAt }: Votable, now: Da
 function votedInBrowser(): Html {
   const texts = {
     vote: t('Vote'),
-    voted: t('Voted less than 24 hours ago'),
+    voted: t('Voted less than {hours} hours ago', { hours: COOLDOWN_HOURS }),
     due: t('You voted here before'),
   };
   const detail = html`<p class="soft small">${t('This list is stored in your browser only.')}</p>`;

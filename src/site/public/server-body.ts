@@ -1,6 +1,8 @@
 import { defineMessage, t } from '../../language/t.ts';
 import { plainText } from '../../probing/minecraft-text.ts';
+import { NEW_ACCOUNT_DAYS } from '../../reviews/reviewers.ts';
 import type { Server } from '../../servers/server.ts';
+import { RANKING_DAYS } from '../../votes/vote-figures.ts';
 import { emptyLine } from '../shared/empty-card.ts';
 import { count, counted } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
@@ -113,7 +115,8 @@ function metadataOf(site: Site, { server, seen, wanted, preview }: View): Search
   const page = (reviews: number) => pathOf(server, { ...wanted, reviews });
   const game = gameName(server.game);
   const about = server.profile?.shortText ?? motd;
-  const description = `${t('{server}{game}: {status}, rank {rank}, {votes} in 30 days.', {
+  const description = `${t('{server}{game}: {status}, rank {rank}, {votes} in {days} days.', {
+    days: RANKING_DAYS,
     server: server.name,
     game: game ? ` (${game})` : '',
     status: playersText(info),
@@ -138,7 +141,8 @@ function metadataOf(site: Site, { server, seen, wanted, preview }: View): Search
 function reviewsSection(base: string, { server, seen: { found, reviewers, now }, wanted }: View): Html {
   const page = (reviews: number) => `${base}${pathOf(server, { ...wanted, reviews })}#reviews`;
   const marks = t(
-    '“Has voted”: a vote of a player with this name is known. “New account”: the reviewer signed up less than 30 days ago.',
+    '“Has voted”: a vote of a player with this name is known. “New account”: the reviewer signed up less than {days} days ago.',
+    { days: NEW_ACCOUNT_DAYS },
   );
   const none = wanted.reviews > 1 ? t('There are no reviews on this page.') : t('No reviews yet.');
   const list =

@@ -1,4 +1,6 @@
+import { UPTIME_DAYS } from '../../history/daily-figures.ts';
 import { t } from '../../language/t.ts';
+import { RANKING_DAYS } from '../../votes/vote-figures.ts';
 import { count, decimal } from '../shared/format.ts';
 import { latencyChart, playersChart, rankChart, uptimeChart, votesChart } from '../shared/history-charts.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
@@ -17,10 +19,10 @@ export function chartSections(base: string, view: View): Html {
   const uptimeText = info.uptimePercentage === null ? '' : `${decimal(info.uptimePercentage)} %`;
   return html`${section('players', t('Players'), playersChart(players, history, now), rangeLinks(base, view))}
     <div class="pair">
-      ${section('uptime', t('Uptime in 30 days'), uptimeChart(uptime, uptimeKey(uptime)), soft(uptimeText))}
+      ${section('uptime', t('Uptime in {days} days', { days: UPTIME_DAYS }), uptimeChart(uptime, uptimeKey(uptime)), soft(uptimeText))}
       ${section(
         'votes',
-        t('Votes in 30 days'),
+        t('Votes in {days} days', { days: RANKING_DAYS }),
         votesChart(votes),
         soft(t('{votes} this month', { votes: count(info.monthlyVotes) })),
       )}
@@ -42,7 +44,10 @@ function latencyText({ info: { latencyMs, averageLatency } }: Seen): string {
     latencyMs === null ? '' : t('{latency} ms now', { latency: count(Math.round(latencyMs)) }),
     averageLatency === null
       ? ''
-      : t('30-day average {average} ms', { average: count(Math.round(averageLatency)) }),
+      : t('{days}-day average {average} ms', {
+          days: UPTIME_DAYS,
+          average: count(Math.round(averageLatency)),
+        }),
   ];
   return texts.filter(Boolean).join(', ');
 }

@@ -5,6 +5,7 @@ import { writtenLink } from '../../platform/written-link.ts';
 import { LINKS, type LinkName } from '../../servers/profile.ts';
 import type { Server } from '../../servers/server.ts';
 import { whyOff } from '../../votes/cast/cast-from-page.ts';
+import { COOLDOWN_HOURS } from '../../votes/cast/cooldown.ts';
 import { UNTOUCHED } from '../shared/form.ts';
 import { count, day, localTime, relative, timeAgo } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
@@ -109,7 +110,7 @@ function notProbed(game: string | null | undefined): Content {
 function howToVote({ howToVote }: Server): Html {
   return howToVote
     ? html`<div class="small soft">${writtenText(howToVote)}</div>`
-    : html`<p class="small soft">${t('Each player has one vote for a server in 24 hours.')}</p>`;
+    : html`<p class="small soft">${t('Each player has one vote for a server in {hours} hours.', { hours: COOLDOWN_HOURS })}</p>`;
 }
 
 function howToJoin(server: Server): Html {

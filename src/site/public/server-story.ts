@@ -1,4 +1,6 @@
+import { PLAYER_DAYS } from '../../history/daily-figures.ts';
 import { t } from '../../language/t.ts';
+import { RANKING_DAYS } from '../../votes/vote-figures.ts';
 import { count, counted, decimal, oneDecimal } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
@@ -19,7 +21,7 @@ export function keyFigures(seen: Seen): Html {
     [
       t('Votes'),
       count(info.votesCount),
-      html`${t('in 30 days')}${
+      html`${t('in {days} days', { days: RANKING_DAYS })}${
         rankVotes === null ? '' : html`, ${t('{votes} for the rank', { votes: decimal(rankVotes) })}`
       }`,
     ],
@@ -30,13 +32,20 @@ export function keyFigures(seen: Seen): Html {
           html`${oneDecimal(found.averageRating)}<span class="of">${icon('star', 'solid')}</span>`,
           html`<a href="#reviews">${counted(found.total, 'review')}</a>`,
         ],
-    [t('Uptime'), uptimePercentage === null ? '–' : `${decimal(uptimePercentage)} %`, t('in 30 days')],
+    [
+      t('Uptime'),
+      uptimePercentage === null ? '–' : `${decimal(uptimePercentage)} %`,
+      t('in {days} days', { days: RANKING_DAYS }),
+    ],
     ...(peakPlayers > 0
       ? [
           [
             t('Most players'),
             count(peakPlayers),
-            t('in 7 days, {average} on average', { average: playersOnAverage(info.averagePlayers) }),
+            t('in {days} days, {average} on average', {
+              days: PLAYER_DAYS,
+              average: playersOnAverage(info.averagePlayers),
+            }),
           ] as [string, Content, Content],
         ]
       : []),

@@ -1,9 +1,11 @@
 import type { WithId } from 'mongodb';
+import { ESTABLISHED_AFTER_DAYS } from '../../accounts/established.ts';
 import { nameKindOf } from '../../games/player-names.ts';
 import { t } from '../../language/t.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Server } from '../../servers/server.ts';
 import { whyOff } from '../../votes/cast/cast-from-page.ts';
+import { COOLDOWN_HOURS } from '../../votes/cast/cooldown.ts';
 import { needsProvenId } from '../../votes/identity/steam-players.ts';
 import type { VoteStreak } from '../../votes/vote-streak.ts';
 import { networkLimits } from '../../votes/web/network-limits.ts';
@@ -77,7 +79,7 @@ function formPart(site: Site, view: VotePageView): Html {
   )}
     ${typed.errors.form ? notice('bad', typed.errors.form) : ''}
     <section class="panel ballot"><h2>${t('Your vote')}</h2>${voteForm(site, view)}
-      <div class="rules"><p class="small soft">${t('Each player has one vote for a server in 24 hours.')}</p>
+      <div class="rules"><p class="small soft">${t('Each player has one vote for a server in {hours} hours.', { hours: COOLDOWN_HOURS })}</p>
         ${whyOff(config, server) ? '' : networkRules(config)}</div>
     </section>`;
 }
@@ -119,10 +121,8 @@ function metadataOf(server: WithId<Server>): SearchMetadata {
   return {
     canonical: publicPath(server, '/vote'),
     description: t(
-      'Vote for {server} once in 24 hours, without an account. You see whether the vote arrives in the game.',
-      {
-        server: server.name,
-      },
+      'Vote for {server} once in {hours} hours, without an account. You see whether the vote arrives in the game.',
+      { hours: COOLDOWN_HOURS, server: server.name },
     ),
   };
 }
@@ -203,9 +203,13 @@ function scriptTexts() {
     proving: t('Proving that you are not a script …'),
     voting: t('Voting …'),
     slow: t('The proof took too long. Try again.'),
-    failed: t('Your browser could not make the proof. Sign in with an account that is older than 7 days.'),
+    failed: t(
+      'Your browser could not make the proof. Sign in with an account that is older than {days} days.',
+      { days: ESTABLISHED_AFTER_DAYS },
+    ),
     insecure: t(
-      'Your browser makes the proof only on a secure page (https). Sign in with an account that is older than 7 days.',
+      'Your browser makes the proof only on a secure page (https). Sign in with an account that is older than {days} days.',
+      { days: ESTABLISHED_AFTER_DAYS },
     ),
     unreachable: t('The listing does not answer. Try again.'),
   };
@@ -216,13 +220,12 @@ function needsScript({ base }: Site, account: VoteFormView['account']): Content 
   const text =
     account === 'young'
       ? t(
-          'Your account is younger than 7 days, has a new e-mail address, or its address is not confirmed. Until then you vote as without an account, which needs JavaScript.',
+          'Your account is younger than {days} days, has a new e-mail address, or its address is not confirmed. Until then you vote as without an account, which needs JavaScript.',
+          { days: ESTABLISHED_AFTER_DAYS },
         )
       : t(
-          'A vote without an account needs JavaScript. Allow it for this page, or <a>sign in</a> with an account that is older than 7 days.',
-          {
-            a: linkTo(`${base}/sign-in`),
-          },
+          'A vote without an account needs JavaScript. Allow it for this page, or <a>sign in</a> with an account that is older than {days} days.',
+          { days: ESTABLISHED_AFTER_DAYS, a: linkTo(`${base}/sign-in`) },
         );
   return html`<p class="small soft" role="status" data-progress>${text}</p>`;
 }
@@ -231,8 +234,9 @@ function needsScript({ base }: Site, account: VoteFormView['account']): Content 
 function networkRules(config: VoteFormView['config']): Html {
   const { newPlayers, newPlayersOverAll, players } = networkLimits(config);
   const rules = t(
-    'On one day, {few} new players of one network can vote for a server. Over all servers, the votes of {more} count at once; the votes of others wait for an operator. Players who voted from the network on {days} earlier days of the last month, and users with an account older than 7 days, do not count as new: with them, {most} players of one network can vote for a server. The day ends at midnight UTC.',
+    'On one day, {few} new players of one network can vote for a server. Over all servers, the votes of {more} count at once; the votes of others wait for an operator. Players who voted from the network on {days} earlier days of the last month, and users with an account older than {established} days, do not count as new: with them, {most} players of one network can vote for a server. The day ends at midnight UTC.',
     {
+      established: ESTABLISHED_AFTER_DAYS,
       few: count(newPlayers),
       more: count(newPlayersOverAll),
       days: count(EARLIER_DAYS),

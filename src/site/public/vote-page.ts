@@ -1,13 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { UUID, type WithId } from 'mongodb';
 import { z } from 'zod';
+import { ESTABLISHED_AFTER_DAYS } from '../../accounts/established.ts';
 import { voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
 import { forgetUsername, noteUsername } from '../../favourites/favourites.ts';
 import { requireRightClock } from '../../http/clock-gate.ts';
 import { databaseTimeLeft } from '../../http/database-time.ts';
 import { type Refusal, sendRefusal } from '../../http/http-errors.ts';
 import { requireIndexes } from '../../http/index-gate.ts';
-import { defineMessage, t } from '../../language/t.ts';
+import { defineMessage, filled, t } from '../../language/t.ts';
 import { MINUTE } from '../../platform/clock.ts';
 import { defineLimit } from '../../platform/limits/define-limit.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
@@ -51,8 +52,11 @@ const CHALLENGES = defineLimit({
   of: 'network',
   times: 60,
   windowMs: MINUTE,
-  sentence: defineMessage(
-    'Too many votes were started from your network. Try again in a minute, or sign in with an account that is older than 7 days.',
+  sentence: filled(
+    defineMessage(
+      'Too many votes were started from your network. Try again in a minute, or sign in with an account that is older than {days} days.',
+    ),
+    { days: ESTABLISHED_AFTER_DAYS },
   ),
 });
 

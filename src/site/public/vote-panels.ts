@@ -5,6 +5,7 @@ import { HOUR, MINUTE, SECOND } from '../../platform/clock.ts';
 import type { Server } from '../../servers/server.ts';
 import { COOLDOWN_MS } from '../../votes/cast/cooldown.ts';
 import type { VoteStreak } from '../../votes/vote-streak.ts';
+import { STREAK_GAP_HOURS } from '../../votes/vote-streak.ts';
 import { count, counted, localTime } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
@@ -46,7 +47,7 @@ export function streakPanel({ streak, isOpenEnded, monthlyVotes }: VoteStreak): 
     <p class="fig">${figure} <small>${plural(streak, t('vote in a row'), t('votes in a row'))}</small></p>
     <ol class="dots" aria-hidden="true">${dots.map((vote) => html`<li class="${classOf(vote)}"></li>`)}</ol>
     <p class="soft small">${next} ${t('{votes} this month.', { votes: counted(monthlyVotes, 'vote') })}
-      ${t('A streak ends 48 hours after its last vote.')}</p>
+      ${t('A streak ends {hours} hours after its last vote.', { hours: STREAK_GAP_HOURS })}</p>
   </section>`;
 }
 

@@ -1,3 +1,4 @@
+import { ESTABLISHED_AFTER_DAYS } from '../../accounts/established.ts';
 import { VOTE_FORM_CODES, type VoteFormCode } from '../../http/error-codes.ts';
 import type { Refusal } from '../../http/http-errors.ts';
 import { defineMessage, t } from '../../language/t.ts';
@@ -95,8 +96,8 @@ function tooManyPlayers({ by, most }: Extract<PageVoteResult, { kind: 'too-many-
       return t('You have voted for this server as another player today. An account counts as one player.');
     case 'new-players':
       return t(
-        'Your network has voted for this server as {players} today. Sign in with an account that is older than 7 days to vote as one more, or vote tomorrow: the day ends at midnight UTC.',
-        { players: counted(most, 'new player') },
+        'Your network has voted for this server as {players} today. Sign in with an account that is older than {days} days to vote as one more, or vote tomorrow: the day ends at midnight UTC.',
+        { days: ESTABLISHED_AFTER_DAYS, players: counted(most, 'new player') },
       );
     case 'network':
       return t(
@@ -110,7 +111,8 @@ function tooManyPlayers({ by, most }: Extract<PageVoteResult, { kind: 'too-many-
       );
     case 'votes-of-network':
       return t(
-        'Too many votes came from your network today. Vote with an account that is older than 7 days, from another network, or tomorrow: the day ends at midnight UTC.',
+        'Too many votes came from your network today. Vote with an account that is older than {days} days, from another network, or tomorrow: the day ends at midnight UTC.',
+        { days: ESTABLISHED_AFTER_DAYS },
       );
   }
 }

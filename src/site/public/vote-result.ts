@@ -1,4 +1,5 @@
 import type { WithId } from 'mongodb';
+import { ESTABLISHED_AFTER_DAYS } from '../../accounts/established.ts';
 import type { DeliveryStatus } from '../../delivery/timeline/timeline-event.ts';
 import { nameKindOf } from '../../games/player-names.ts';
 import { t } from '../../language/t.ts';
@@ -6,6 +7,7 @@ import type { ServerAbove } from '../../ranking/server-above.ts';
 import type { Server } from '../../servers/server.ts';
 import type { QuarantineCause } from '../../votes/exclusions/vote-exclusion.ts';
 import type { Vote } from '../../votes/vote.ts';
+import { RANKING_DAYS } from '../../votes/vote-figures.ts';
 import type { VoteStreak } from '../../votes/vote-streak.ts';
 import { count, counted, decimal } from '../shared/format.ts';
 import { colourClasses, initials } from '../shared/generated-pictures.ts';
@@ -139,14 +141,14 @@ function votesText({ base }: Site, { server, monthlyVotes, votesCount }: VoteSta
     return t('<a>{server}</a> has {votes} this month.', { ...named, votes: counted(monthlyVotes, 'vote') });
   const figures = { votes: counted(votesCount, 'vote'), rank: count(server.rankPosition) };
   if (typeof ranked.rankVotes !== 'number')
-    return t('<a>{server}</a> has {votes} in 30 days and rank {rank}.', { ...named, ...figures });
-  return t(
-    '<a>{server}</a> has {votes} in 30 days, which count as {rankVotes} for the rank, and rank {rank}.',
-    {
+    return t('<a>{server}</a> has {votes} in {days} days and rank {rank}.', {
+      days: RANKING_DAYS,
       ...named,
       ...figures,
-      rankVotes: decimal(ranked.rankVotes),
-    },
+    });
+  return t(
+    '<a>{server}</a> has {votes} in {days} days, which count as {rankVotes} for the rank, and rank {rank}.',
+    { days: RANKING_DAYS, ...named, ...figures, rankVotes: decimal(ranked.rankVotes) },
   );
 }
 
@@ -156,12 +158,13 @@ function heldText({ name }: Server, heldFor: QuarantineCause | undefined): Conte
   switch (heldFor) {
     case 'network':
       return t(
-        'The reason is your network: more new players than usual voted from it. Votes count at once if you sign in with an account that is older than 7 days, or if you vote an hour later, or tomorrow (UTC), and fewer new players vote before you.',
+        'The reason is your network: more new players than usual voted from it. Votes count at once if you sign in with an account that is older than {days} days, or if you vote an hour later, or tomorrow (UTC), and fewer new players vote before you.',
+        { days: ESTABLISHED_AFTER_DAYS },
       );
     case 'neighbourhood':
       return t(
-        'The reason is your provider’s network: many new players from it vote for <bdi>{server}</bdi> now. Votes count at once if you sign in with an account that is older than 7 days, or in some hours.',
-        { server },
+        'The reason is your provider’s network: many new players from it vote for <bdi>{server}</bdi> now. Votes count at once if you sign in with an account that is older than {days} days, or in some hours.',
+        { days: ESTABLISHED_AFTER_DAYS, server },
       );
     case 'mail-domain':
       return t(
@@ -172,8 +175,8 @@ function heldText({ name }: Server, heldFor: QuarantineCause | undefined): Conte
       return '';
     case 'new-players':
       return t(
-        'This is not because of you: many new players are voting for <bdi>{server}</bdi> now. Votes of players who voted for it before are not held, and votes from an account that is older than 7 days are held less often.',
-        { server },
+        'This is not because of you: many new players are voting for <bdi>{server}</bdi> now. Votes of players who voted for it before are not held, and votes from an account that is older than {days} days are held less often.',
+        { days: ESTABLISHED_AFTER_DAYS, server },
       );
   }
 }

@@ -1,4 +1,5 @@
-import { DAYS_UNTIL_USUAL, HIDDEN_PLAYERS } from '../../history/usual-players.ts';
+import { ESTABLISHED_AFTER_DAYS } from '../../accounts/established.ts';
+import { DAYS_UNTIL_USUAL, HIDDEN_PLAYERS, USUAL_DAYS } from '../../history/usual-players.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { PLAYER_DAYS } from '../../ranking/evidence/players-seen.ts';
 import {
@@ -29,8 +30,9 @@ export function voteWeights(first: string | null): Html {
     'Every accepted vote reaches the server, can be rewarded and is in all counts. Nearly all of them also count in full for the rank. Only votes that little speaks for weigh less there, so that a rank cannot be bought cheaply. For each server and day (UTC):',
   );
   const players = t(
-    '“Players” is the highest number that our own checks saw on the day or in the {days} days before. A game server can tell us any number, so more than {players} count only up to twice the usual number, the median of the seven days before, and more than {most} as {most}. A server’s own reports do not count. A day on which a server hides its players counts as one with {hidden}. Where our checks see no number, because the game cannot be asked or was not asked yet, {players} are assumed.',
+    '“Players” is the highest number that our own checks saw on the day or in the {days} days before. A game server can tell us any number, so more than {players} count only up to twice the usual number, the median of the {usual} days before, and more than {most} as {most}. A server’s own reports do not count. A day on which a server hides its players counts as one with {hidden}. Where our checks see no number, because the game cannot be asked or was not asked yet, {players} are assumed.',
     {
+      usual: USUAL_DAYS,
       days: PLAYER_DAYS,
       most: count(MOST_PLAYERS),
       players: ASSUMED_PLAYERS,
@@ -64,8 +66,13 @@ export function ruleItem(title: string, text: Content): Html {
 
 function rules(): Html[] {
   const network = t(
-    '{full} count in full, as at home; up to {more} of regulars, or with confirmed accounts that are older than 7 days. {tenths} further ones count a tenth each, the rest not. A network is one internet connection and its neighbours (IPv4 /24, IPv6 /64); an IPv6 /48 has four times as much.',
-    { full: FULL_OF_NETWORK, more: FULL_OF_NETWORK + MORE_PROVEN, tenths: TENTHS_OF_NETWORK },
+    '{full} count in full, as at home; up to {more} of regulars, or with confirmed accounts that are older than {days} days. {tenths} further ones count a tenth each, the rest not. A network is one internet connection and its neighbours (IPv4 /24, IPv6 /64); an IPv6 /48 has four times as much.',
+    {
+      days: ESTABLISHED_AFTER_DAYS,
+      full: FULL_OF_NETWORK,
+      more: FULL_OF_NETWORK + MORE_PROVEN,
+      tenths: TENTHS_OF_NETWORK,
+    },
   );
   const regulars = t(
     'A name that voted for the server at least {votes} times before is a regular. Its votes on the page count in full.',

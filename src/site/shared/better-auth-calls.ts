@@ -2,9 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { APIError } from 'better-auth/api';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HashingClient } from '../../accounts/password-slots.ts';
-import { defineMessage, t } from '../../language/t.ts';
+import { defineMessage, filled, t } from '../../language/t.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { widerNetworkOf } from '../../platform/limits/network-of.ts';
+import { SIGN_UPS_HOURS } from '../../platform/settings/limit-settings.ts';
 import { type Refused, refused } from './form-route.ts';
 
 /** Copies the `Set-Cookie` headers of a response of Better Auth, the sign-in library, to `reply`. */
@@ -33,8 +34,11 @@ export function tooManyAccounts(retryAt: Date): Refused {
   return refused(429, t(TOO_MANY_ACCOUNTS), retryAt);
 }
 
-export const TOO_MANY_ACCOUNTS = defineMessage(
-  'Too many new accounts came from your network, your mail provider or this mailbox in the last 24 hours. Try again tomorrow, or with another network or mailbox.',
+export const TOO_MANY_ACCOUNTS = filled(
+  defineMessage(
+    'Too many new accounts came from your network, your mail provider or this mailbox in the last {hours} hours. Try again tomorrow, or with another network or mailbox.',
+  ),
+  { hours: SIGN_UPS_HOURS },
 );
 
 /**

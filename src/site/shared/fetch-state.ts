@@ -1,6 +1,6 @@
 import type { ListenerView } from '../../delivery/listeners.ts';
 import { t } from '../../language/t.ts';
-import { isNeglected } from '../../listeners/listener-state.ts';
+import { FORGOTTEN_AFTER_MINUTES, isNeglected } from '../../listeners/listener-state.ts';
 import { OUTCOMES } from '../../listeners/outcomes.ts';
 import { timeAgo } from './format.ts';
 import { type Html, html } from './html.ts';
@@ -30,7 +30,7 @@ export function fetchingState(listener: Fetching, now: Date, connectPath: string
   if (isNeglected(listener, listener.queuedSince, now)) {
     return notice(
       'bad',
-      html`<p><strong>${t('Votes wait, and nobody has fetched them for over 10 minutes.')}</strong></p>
+      html`<p><strong>${t('Votes wait, and nobody has fetched them for over {minutes} minutes.', { minutes: FORGOTTEN_AFTER_MINUTES })}</strong></p>
         <p>${t(OUTCOMES['not-fetched'].text.advice)}</p>`,
     );
   }

@@ -1,3 +1,4 @@
+import { UPTIME_DAYS } from '../../history/daily-figures.ts';
 import type { History, HistoryPoint, NoDataReason, UptimeDay } from '../../history/history.ts';
 import { inSlots } from '../../history/history-slots.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
@@ -160,7 +161,7 @@ function greyReasons({ unknown }: UptimeDay): string {
 export function uptimeChart(days: UptimeDay[], key: Content = ''): Html {
   return shareChart({
     key,
-    title: t('Uptime per day, last 30 days'),
+    title: t('Uptime per day, last {days} days', { days: UPTIME_DAYS }),
     days: days.map((one) => {
       const { day, onlineSeconds, offlineSeconds, unknownSeconds } = one;
       const why = greyReasons(one);
@@ -177,7 +178,7 @@ export function uptimeChart(days: UptimeDay[], key: Content = ''): Html {
         bad: offlineSeconds / DAY_SECONDS,
       };
     }),
-    empty: t('No data for the last 30 days.'),
+    empty: t('No data for the last {days} days.', { days: UPTIME_DAYS }),
     numbers: dataTable({
       caption: t('Uptime per day'),
       rows: days.toReversed(),

@@ -1,6 +1,8 @@
 import { whyNotProbed } from '../../games/games.ts';
+import { UPTIME_DAYS } from '../../history/daily-figures.ts';
 import type { ServerInfo } from '../../history/server-info.ts';
 import { t } from '../../language/t.ts';
+import { RANKING_DAYS } from '../../votes/vote-figures.ts';
 import { count, counted, decimal } from './format.ts';
 import { type Html, html } from './html.ts';
 import { figure } from './parts.ts';
@@ -20,12 +22,12 @@ export function serverFigures(info: ServerInfo, { game }: { game: string | null 
     ${isKnown ? players : figure(t('Players'), '–', unknown)}
     ${figure(t('Rank'), count(info.rankPosition))}
     ${figure(
-      t('Votes in 30 days'),
+      t('Votes in {days} days', { days: RANKING_DAYS }),
       count(votesCount),
       rankVotes === null ? undefined : t('{votes} for the rank', { votes: decimal(rankVotes) }),
     )}
     ${figure(
-      t('Uptime in 30 days'),
+      t('Uptime in {days} days', { days: UPTIME_DAYS }),
       uptimePercentage === null ? '–' : `${decimal(uptimePercentage)} %`,
       uptimePercentage === null ? unknown : undefined,
     )}

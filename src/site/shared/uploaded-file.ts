@@ -1,8 +1,8 @@
 import multipart from '@fastify/multipart';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { t } from '../../language/t.ts';
-import { LARGEST_UPLOAD } from '../../platform/pictures/check-upload.ts';
 import { PictureError } from '../../platform/pictures/picture-error.ts';
+import { LARGEST_UPLOAD } from '../../platform/pictures/picture-limits.ts';
 import { PageError } from '../error-pages.ts';
 
 /** The most uploads that a process reads at once. Each uses up to 1 MB of memory, for long if the client is slow. */

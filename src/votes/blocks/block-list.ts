@@ -63,6 +63,7 @@ export const ACTIVE = { kind: { $in: [...BLOCK_KINDS] }, isActive: true };
 
 /** How long a process uses a loaded list: a change of the list applies in every process within this time. */
 const TTL_MS = 5 * SECOND;
+export const BLOCKS_APPLY_SECONDS = TTL_MS / SECOND;
 
 /** If MongoDB is slow and an earlier list is loaded: a vote waits at most this long for the new list. */
 const LONGEST_WAIT_MS = SECOND;

@@ -53,6 +53,7 @@ export async function addBlock(deps: ChangeDeps, input: NewBlock, by: string): P
  * is, and networks change hands.
  */
 export const ORIGIN_BLOCKED_MS = 30 * DAY;
+export const ORIGIN_BLOCKED_DAYS = ORIGIN_BLOCKED_MS / DAY;
 
 /**
  * Blocks the network of held votes for 30 days. Only the keyed hash of a voter's network is stored, so this hash is the

@@ -17,6 +17,7 @@ export const COOLDOWN_MS = defineLimit({
   windowMs: 24 * HOUR,
   beyond: '429 `cooldown`',
 }).windowMs;
+export const COOLDOWN_HOURS = COOLDOWN_MS / HOUR;
 
 /** When the cooldown ends. From this moment on (inclusive) the player may vote for the server again. */
 export function nextVoteAt(vote: Pick<Vote, 'votedAt'>): Date {

@@ -4,7 +4,8 @@ import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
 import type { Collection, ObjectId } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 import { z } from 'zod';
-import { defineMessage } from '../../language/t.ts';
+import { ESTABLISHED_AFTER_DAYS } from '../../accounts/established.ts';
+import { defineMessage, filled } from '../../language/t.ts';
 import { after, type Clock, MINUTE } from '../../platform/clock.ts';
 import { WIDER_NETWORK_FACTOR } from '../../platform/limits/network-of.ts';
 import { isDuplicateKey } from '../../platform/mongo.ts';
@@ -39,16 +40,25 @@ export type ProofOfWorkSubject = { serverId: ObjectId; player: string; session: 
  */
 export type AcceptedProofOfWork = { elsewhere: Origin[] };
 
+/** A solution must arrive within this time after its challenge was made. */
+const VALID_MS = 10 * MINUTE;
+
 /** Why a proof is not accepted. The codes are stable: the JSON answer contains them. */
 export const PROOF_OF_WORK_ERRORS = {
-  'proof-missing': defineMessage(
-    'A vote without an account needs JavaScript. Allow it for this page, or sign in with an account that is older than 7 days.',
+  'proof-missing': filled(
+    defineMessage(
+      'A vote without an account needs JavaScript. Allow it for this page, or sign in with an account that is older than {days} days.',
+    ),
+    { days: ESTABLISHED_AFTER_DAYS },
   ),
   'proof-malformed': defineMessage('The proof of work cannot be read. Vote again.'),
   'proof-forged': defineMessage(
     'The proof of work was not made by this listing, or it was changed. Vote again.',
   ),
-  'proof-expired': defineMessage('The proof of work has expired after 10 minutes. Vote again.'),
+  'proof-expired': filled(
+    defineMessage('The proof of work has expired after {minutes} minutes. Vote again.'),
+    { minutes: VALID_MS / MINUTE },
+  ),
   'proof-for-another-server': defineMessage('The proof of work is for another server. Vote again.'),
   'proof-for-another-player': defineMessage('The proof of work is for another player. Vote again.'),
   'proof-for-another-network': defineMessage('The proof of work was made on another network. Vote again.'),
@@ -58,9 +68,6 @@ export const PROOF_OF_WORK_ERRORS = {
   ),
 } as const;
 export type ProofOfWorkError = keyof typeof PROOF_OF_WORK_ERRORS;
-
-/** A solution must arrive within this time after its challenge was made. */
-const VALID_MS = 10 * MINUTE;
 
 /**
  * A browser tries the numbers from 0 to a secret one, which at normal difficulty is at most `MOST`. Each try costs

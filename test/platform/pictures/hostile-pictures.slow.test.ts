@@ -2,10 +2,11 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { inLanguage } from '../../../src/language/language.ts';
-import { checkBanner, checkIcon, LARGEST_UPLOAD } from '../../../src/platform/pictures/check-upload.ts';
+import { checkBanner, checkIcon } from '../../../src/platform/pictures/check-upload.ts';
 import { encodeBanner, encodeIcon } from '../../../src/platform/pictures/encode-picture.ts';
 import { inspectPicture } from '../../../src/platform/pictures/inspect-picture.ts';
 import type { PictureFailure } from '../../../src/platform/pictures/picture-error.ts';
+import { LARGEST_UPLOAD } from '../../../src/platform/pictures/picture-limits.ts';
 import { picture, pngChunk, pngOfSize } from '../../support/pictures.ts';
 
 const SVG =

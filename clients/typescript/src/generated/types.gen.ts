@@ -386,7 +386,7 @@ export type ServerInfo = {
     monthly_votes: number;
     all_time_votes: number;
     /**
-     * By what the votes of 30 days weigh, every ten minutes. A new server has the last rank.
+     * By what the votes of 30 days weigh, every 10 minutes. A new server has the last rank.
      */
     rank_position: number;
     is_premium: boolean;

@@ -1,5 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
+import { DAYS_UNTIL_USUAL, USUAL_DAYS } from '../../../history/usual-players.ts';
 import {
   type Kind,
   type Named,
@@ -7,10 +8,12 @@ import {
   unusualFigures,
 } from '../../../moderation/needs-attention.ts';
 import { after, DAY } from '../../../platform/clock.ts';
+import { JUMP_TIMES } from '../../../probing/players-jump.ts';
 import { allowVotes, LEFT_MS, leaveWaiting } from '../../../ranking/evidence/allow-votes.ts';
-import { TIMES_USUAL } from '../../../ranking/evidence/weigh-day.ts';
+import { ASSUMED_PLAYERS, TIMES_USUAL } from '../../../ranking/evidence/weigh-day.ts';
 import { isId } from '../../../servers/slug.ts';
 import { RANKING_DAYS, votesByDay } from '../../../votes/vote-figures.ts';
+import { MOST_REPORTED_PLAYERS } from '../../../votes/web/suspicion.ts';
 import { OPERATOR } from '../../route-options.ts';
 import { emptyLine } from '../../shared/empty-card.ts';
 import { fieldText, queryText } from '../../shared/form.ts';
@@ -141,8 +144,7 @@ async function withUsualDays(
 function unusualCard({ base }: View, kind: UnusualFigures['unusualVotes']): Html | null {
   return serverCard({
     title: 'Unusual votes',
-    about:
-      'These servers received far more votes in 24 hours, with all of their tokens and on the pages, than they have players. More than 25 players count up to twice the usual number, reported ones up to 50.',
+    about: `These servers received far more votes in 24 hours, with all of their tokens and on the pages, than they have players. More than ${ASSUMED_PLAYERS} players count up to twice the usual number, reported ones up to ${MOST_REPORTED_PLAYERS}.`,
     kind,
     link: ({ server, at }) => {
       const since = minuteOf(after(at, -DAY));
@@ -177,7 +179,7 @@ function waitingCard({ base }: View, kind: Kind<WaitingVotes>): Html | null {
     kind,
     link: ({ server }) => adminServerPath(base, server, '#rank'),
     columns: [
-      { title: 'Votes in 30 days', kind: 'number', cell: ({ votesCount }) => count(votesCount) },
+      { title: `Votes in ${RANKING_DAYS} days`, kind: 'number', cell: ({ votesCount }) => count(votesCount) },
       { title: 'On a usual day', kind: 'number', cell: ({ usualDay }) => count(usualDay) },
       { title: 'On the busiest day', kind: 'number', cell: ({ busiestDay }) => count(busiestDay) },
       { title: 'Waiting', kind: 'number', cell: ({ waiting }) => count(waiting) },
@@ -199,8 +201,7 @@ function waitingDecisions(base: string, row: WaitingVotes): Html {
 function jumpedCard({ base, now }: View, kind: UnusualFigures['playersJumped']): Html | null {
   return serverCard({
     title: 'Players jumped',
-    about:
-      'Within the last week, our check found more than ten times the usual players: the median of the most players of seven days, 0 for a new server. A game server can tell us any number. For the rank, more than twice the usual players count only after four days.',
+    about: `Within the last week, our check found more than ${JUMP_TIMES} times the usual players: the median of the most players of ${USUAL_DAYS} days, 0 for a new server. A game server can tell us any number. For the rank, more than twice the usual players count only after ${DAYS_UNTIL_USUAL} days.`,
     kind,
     link: ({ server }) => adminServerPath(base, server),
     columns: [

@@ -1,5 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { isId } from '../../../servers/slug.ts';
+import { BLOCKS_APPLY_SECONDS } from '../../../votes/blocks/block-list.ts';
+import { ORIGIN_BLOCKED_DAYS } from '../../../votes/blocks/change-blocks.ts';
 import {
   COUNTED_LATER,
   COUNTED_OPEN,
@@ -30,7 +32,7 @@ export async function heldResult(inbox: Inbox, query: Query): Promise<Content> {
     const to = adminPath(base, `/blocks/${block}/lift`);
     return resultNotice(
       'good',
-      'The network is blocked for 30 days, everywhere within five seconds. Its held votes stay held.',
+      `The network is blocked for ${ORIGIN_BLOCKED_DAYS} days, everywhere within ${BLOCKS_APPLY_SECONDS} seconds. Its held votes stay held.`,
       button({ to, text: 'Undo', of: 'the block' }),
     );
   }

@@ -1,7 +1,13 @@
 import type { WithId } from 'mongodb';
-import { type HeldOnServer, type HeldVotes, heldVotes } from '../../../moderation/held-evidence.ts';
+import {
+  type HeldOnServer,
+  type HeldVotes,
+  heldVotes,
+  RECENT_NAME_DAYS,
+} from '../../../moderation/held-evidence.ts';
 import { MINUTE } from '../../../platform/clock.ts';
 import { type Block, isEffective } from '../../../votes/blocks/block-list.ts';
+import { ORIGIN_BLOCKED_DAYS } from '../../../votes/blocks/change-blocks.ts';
 import { COUNTED_OPEN, type HeldDecision, MOST_DECIDED } from '../../../votes/exclusions/decide-held.ts';
 import { MOST_HELD_READ } from '../../../votes/exclusions/held-votes.ts';
 import type { QuarantineCause } from '../../../votes/exclusions/vote-exclusion.ts';
@@ -153,10 +159,10 @@ function serverLink(base: string, { server, quarantine }: HeldOnServer): Html {
   return html`<a href="${adminPath(base, `/votes${queryText(search)}`)}"><bdi>${server.name}</bdi></a>`;
 }
 
-function ages({ ages: { of, firstTime, under30Days, older }, names }: HeldOnServer): Content {
+function ages({ ages: { of, firstTime, recent, older }, names }: HeldOnServer): Content {
   const parts = [
     firstTime > 0 ? `${count(firstTime)} not yet` : '',
-    under30Days > 0 ? `${count(under30Days)} under 30 days` : '',
+    recent > 0 ? `${count(recent)} under ${RECENT_NAME_DAYS} days` : '',
     older > 0 ? `${count(older)} for longer` : '',
   ];
   const some = of < names.length ? html` <span class="soft">(the newest ${count(of)})</span>` : '';
@@ -207,11 +213,10 @@ function blockAction(
   return confirmed({
     text: 'Block network…',
     of,
-    consequence:
-      'The pages refuse its votes for 30 days, or until you lift the block. A network is known by a keyed hash only. Votes that are held stay held.',
+    consequence: `The pages refuse its votes for ${ORIGIN_BLOCKED_DAYS} days, or until you lift the block. A network is known by a keyed hash only. Votes that are held stay held.`,
     form: button({
       to: adminPath(base, '/attention/held/block'),
-      text: 'Block for 30 days',
+      text: `Block for ${ORIGIN_BLOCKED_DAYS} days`,
       hidden: { origin },
       kind: 'danger',
       of,

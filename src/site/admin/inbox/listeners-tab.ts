@@ -1,4 +1,6 @@
 import { t } from '../../../language/t.ts';
+import { DELIVERY_EXPIRES_HOURS } from '../../../listeners/delivery-limits.ts';
+import { FORGOTTEN_AFTER_MINUTES } from '../../../listeners/listener-state.ts';
 import {
   type Kind,
   type ListenersDown,
@@ -64,8 +66,7 @@ function listenerCard(
 function unfetchedCard({ base, now }: View, kind: ListenersDown['unfetched']): Html | null {
   return serverCard({
     title: 'Votes that nobody fetches',
-    about:
-      'These servers fetch their votes, and have not for 10 minutes although votes wait. Their owners are notified; the votes fail 72 hours after they were cast.',
+    about: `These servers fetch their votes, and have not for ${FORGOTTEN_AFTER_MINUTES} minutes although votes wait. Their owners are notified; the votes fail ${DELIVERY_EXPIRES_HOURS} hours after they were cast.`,
     kind,
     link: ({ server }) => adminServerPath(base, server),
     columns: [
