@@ -3,13 +3,17 @@ import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import { createJsonSchemaTransform } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { SECRET_OVERLAP_MS } from '../delivery/http/http-listeners.ts';
 import { type Compressed, compressOnce, encodedFor } from '../http/compressed.ts';
 import { isKnownTag } from '../http/if-none-match.ts';
 import { BODY_KIB, DONE_KIB } from '../http/request-limits.ts';
-import { SECOND } from '../platform/clock.ts';
+import { DELIVERY_EXPIRES_HOURS, RESENDABLE_DAYS } from '../listeners/delivery-limits.ts';
+import { HOUR, SECOND } from '../platform/clock.ts';
 import { OPERATION_TIMEOUT_MS } from '../platform/mongo.ts';
 import { once } from '../platform/once.ts';
+import { DEFAULTS } from '../platform/settings/definitions.ts';
 import { REVOKED_WITHIN_SECONDS } from '../servers/authenticate-token.ts';
+import { COOLDOWN_HOURS } from '../votes/cast/cooldown.ts';
 import { nameSchemas } from './named-schemas.ts';
 import { describeQuickStart } from './quick-start.ts';
 
@@ -75,21 +79,21 @@ it with any 2xx status, as \`{"challenge": "…"}\` or as plain text. Until then
 **Signature.** Challenges and votes are signed as Standard Webhooks describes (headers \`webhook-id\`,
 \`webhook-timestamp\`, \`webhook-signature\`); there are libraries for many languages. \`webhook-id\` is the vote's id, the
 same in every attempt. Remember the ids that you have rewarded: a vote whose answer was lost is posted again. After the
-secret is replaced, votes carry both signatures for 24 hours.
+secret is replaced, votes carry both signatures for ${SECRET_OVERLAP_MS / HOUR} hours.
 
-**Answer.** Any 2xx status is an acknowledgement, within 5 seconds. Redirects are not followed. Other answers are tried
-again for 72 hours, and \`Retry-After\` is respected up to an hour. A test vote has the username \`TallyportTest\`.
+**Answer.** Any 2xx status is an acknowledgement, within ${Number(DEFAULTS.LISTENER_TIMEOUT_MS) / SECOND} seconds. Redirects are not followed. Other answers are tried
+again for ${DELIVERY_EXPIRES_HOURS} hours, and \`Retry-After\` is respected up to an hour. A test vote has the username \`TallyportTest\`.
 
 # Fetching votes
 
 A game server without an open port may take its votes instead: its owner chooses that it fetches them, and makes a delivery
 token (\`tpd_…\`), which may only call \`deliveries/take\` and \`deliveries/done\`. A take leases votes, and waits for some
 if it is asked to; \`done\` says what became of them. If a lease ends without a word, the vote may have arrived, and is
-handed out again with a higher \`sending\`. Remember the ids of votes for 30 days, and do not hand a vote over twice.
+handed out again with a higher \`sending\`. Remember the ids of votes for ${RESENDABLE_DAYS} days, and do not hand a vote over twice.
 
 # Claims
 
-A plugin may also ask the listing for votes. It checks whether a player voted in the last 24 hours and claims the vote
+A plugin may also ask the listing for votes. It checks whether a player voted in the last ${COOLDOWN_HOURS} hours and claims the vote
 before it rewards the player. However many calls come at once, exactly one claims a vote. A new plugin calls
 \`POST /api/v1/servers/{id}/votes/claim\` with an API token or a claim key (\`tpc_…\`), which may only check and claim votes
 of one server. Its owner makes the key in the dashboard under "Connect" or "API access"; "Connect" also has the

@@ -4,7 +4,7 @@ import { neglectedListeners } from '../delivery/fetch/neglected-listeners.ts';
 import { LONGEST_OPEN_MS } from '../listeners/delivery-limits.ts';
 import type { Listener } from '../listeners/listener.ts';
 import { lastCalled } from '../listeners/listener-state.ts';
-import { after, type Clock, DAY } from '../platform/clock.ts';
+import { after, type Clock, HOUR } from '../platform/clock.ts';
 import { COMPARED_WITHIN_MS } from '../probing/players-differ.ts';
 import { JUMP_SHOWN_MS } from '../probing/players-jump.ts';
 import { LEFT_MS } from '../ranking/evidence/allow-votes.ts';
@@ -120,10 +120,12 @@ async function withWaiting<T extends { server: Named }>(
   return { ...stuck, waiting: await votes.countDocuments(open, { hint: OPEN_WORK, limit: COUNTED }) };
 }
 
+/** Votes that failed within this time need attention. */
+export const FAILED_HOURS = 24;
+
 /**
- * The votes that failed in the last 24 h, by server. A vote can be resent for 30 days after it was cast, and then fails
- * at the latest 72 h later, so the query reads the failed votes of the last 34 days, the newest first. It reads at most
- * `COUNTED`; if there are more, the numbers are lower bounds. This is one of the few queries for votes without a server
+ * The votes that failed in the last `FAILED_HOURS`, by server. A vote fails at the latest `LONGEST_OPEN_MS` after it was
+ * cast, so the query reads the failed votes of that time before, the newest first. It reads at most `COUNTED`; if there are more, the numbers are lower bounds. This is one of the few queries for votes without a server
  * id (ADR 88).
  */
 async function failedVotes(sources: AttentionDeps): Promise<ListenersDown['failed']> {
@@ -134,7 +136,7 @@ async function failedVotes(sources: AttentionDeps): Promise<ListenersDown['faile
         {
           $match: {
             'delivery.state': 'failed',
-            votedAt: { $gte: after(now, -LONGEST_OPEN_MS - DAY) },
+            votedAt: { $gte: after(now, -LONGEST_OPEN_MS - FAILED_HOURS * HOUR) },
           },
         },
         { $sort: { votedAt: -1 } },
@@ -145,7 +147,7 @@ async function failedVotes(sources: AttentionDeps): Promise<ListenersDown['faile
             failedAt: { $max: [{ $max: '$delivery.attempts.at' }, { $max: '$delivery.events.at' }] },
           },
         },
-        { $match: { failedAt: { $gte: after(now, -DAY) } } },
+        { $match: { failedAt: { $gte: after(now, -FAILED_HOURS * HOUR) } } },
         { $group: { _id: '$serverId', votes: { $sum: 1 }, newest: { $max: '$failedAt' } } },
         { $sort: { newest: -1, _id: 1 } },
         { $limit: LISTED + 1 },

@@ -1,6 +1,6 @@
 import type { Collection, ObjectId } from 'mongodb';
 import type { DailyStats } from '../history/daily-stats.ts';
-import { after, type Clock, DAY } from '../platform/clock.ts';
+import { after, type Clock, HOUR } from '../platform/clock.ts';
 import { addDays, dayOf } from '../platform/periods/period-marks.ts';
 import { CURRENT_PLAYERS, playersSeen } from '../ranking/evidence/players-seen.ts';
 import { countedPlayers } from '../ranking/evidence/weigh-day.ts';
@@ -8,6 +8,9 @@ import type { Server } from '../servers/server.ts';
 import type { Vote } from '../votes/vote.ts';
 import type { VoteCounter } from '../votes/vote-counter.ts';
 import { MOST_REPORTED_PLAYERS } from '../votes/web/suspicion.ts';
+
+/** The votes of this time are compared with the players. */
+export const UNUSUAL_HOURS = 24;
 
 type FindDeps = {
   servers: Collection<Server>;
@@ -119,7 +122,14 @@ type Counted = Omit<NonNullable<Server['unusualVotes']>, 'at' | 'players'>;
 async function votesOfDay({ votes }: FindDeps, serverId: ObjectId, now: Date): Promise<Counted> {
   const groups = await votes
     .aggregate<{ _id: ObjectId | null; votes: number }>([
-      { $match: { serverId, votedAt: { $gt: after(now, -DAY) }, seq: { $gt: 0 }, excludedAt: null } },
+      {
+        $match: {
+          serverId,
+          votedAt: { $gt: after(now, -UNUSUAL_HOURS * HOUR) },
+          seq: { $gt: 0 },
+          excludedAt: null,
+        },
+      },
       { $group: { _id: '$tokenId', votes: { $sum: 1 } } },
       { $sort: { votes: -1, _id: 1 } },
     ])

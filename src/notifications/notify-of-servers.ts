@@ -4,8 +4,8 @@ import { after, DAY, HOUR, MINUTE } from '../platform/clock.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
 import type { Server } from '../servers/server.ts';
 import { type Audiences, audienceOf } from './audience.ts';
-import { eventOf, type NotificationText, time } from './notification-text.ts';
 import { OFFLINE_FOR_MINUTES } from './kinds.ts';
+import { eventOf, type NotificationText, time } from './notification-text.ts';
 import { forServer, type NotifyDeps, notify } from './notify.ts';
 import type { ServerNotices } from './server-notices.ts';
 

@@ -8,6 +8,7 @@ import { inEnglish, type Text, t } from '../../language/t.ts';
 import type { Listener } from '../../listeners/listener.ts';
 import { lastDelivery, listenerState } from '../../listeners/listener-state.ts';
 import { COUNTED } from '../../moderation/needs-attention.ts';
+import { UNUSUAL_HOURS } from '../../moderation/unusual-votes.ts';
 import { after } from '../../platform/clock.ts';
 import { hostAndPort } from '../../platform/host-and-port.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
@@ -107,7 +108,7 @@ function remarks({ server, now }: View): Content {
     unusualVotes &&
       notice(
         'attention',
-        `Unusual votes: ${count(unusualVotes.votes)} votes in 24 hours (${count(unusualVotes.web ?? 0)} on the pages), and ${count(unusualVotes.players)} players. More than ${ASSUMED_PLAYERS} players count up to twice the usual number, reported ones up to ${MOST_REPORTED_PLAYERS}.`,
+        `Unusual votes: ${count(unusualVotes.votes)} votes in ${UNUSUAL_HOURS} hours (${count(unusualVotes.web ?? 0)} on the pages), and ${count(unusualVotes.players)} players. More than ${ASSUMED_PLAYERS} players count up to twice the usual number, reported ones up to ${MOST_REPORTED_PLAYERS}.`,
       ),
     playersJumped &&
       playersJumped.at > after(now, -JUMP_SHOWN_MS) &&

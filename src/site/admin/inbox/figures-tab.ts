@@ -7,6 +7,7 @@ import {
   type UnusualFigures,
   unusualFigures,
 } from '../../../moderation/needs-attention.ts';
+import { UNUSUAL_HOURS } from '../../../moderation/unusual-votes.ts';
 import { after, DAY } from '../../../platform/clock.ts';
 import { JUMP_TIMES } from '../../../probing/players-jump.ts';
 import { allowVotes, LEFT_MS, leaveWaiting } from '../../../ranking/evidence/allow-votes.ts';
@@ -144,7 +145,7 @@ async function withUsualDays(
 function unusualCard({ base }: View, kind: UnusualFigures['unusualVotes']): Html | null {
   return serverCard({
     title: 'Unusual votes',
-    about: `These servers received far more votes in 24 hours, with all of their tokens and on the pages, than they have players. More than ${ASSUMED_PLAYERS} players count up to twice the usual number, reported ones up to ${MOST_REPORTED_PLAYERS}.`,
+    about: `These servers received far more votes in ${UNUSUAL_HOURS} hours, with all of their tokens and on the pages, than they have players. More than ${ASSUMED_PLAYERS} players count up to twice the usual number, reported ones up to ${MOST_REPORTED_PLAYERS}.`,
     kind,
     link: ({ server, at }) => {
       const since = minuteOf(after(at, -DAY));

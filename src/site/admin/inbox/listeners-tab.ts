@@ -2,6 +2,7 @@ import { t } from '../../../language/t.ts';
 import { DELIVERY_EXPIRES_HOURS } from '../../../listeners/delivery-limits.ts';
 import { FORGOTTEN_AFTER_MINUTES } from '../../../listeners/listener-state.ts';
 import {
+  FAILED_HOURS,
   type Kind,
   type ListenersDown,
   listenersDown,
@@ -79,8 +80,7 @@ function unfetchedCard({ base, now }: View, kind: ListenersDown['unfetched']): H
 function failedVotesCard({ base, now }: View, kind: ListenersDown['failed']): Html | null {
   return serverCard({
     title: 'Failed votes',
-    about:
-      'Expired or refused by the listener in the last 24 hours. They still count, and the owner can resend them.',
+    about: `Expired or refused by the listener in the last ${FAILED_HOURS} hours. They still count, and the owner can resend them.`,
     kind,
     link: ({ server }) => serverPath(base, server, '/votes'),
     columns: [
