@@ -2,6 +2,7 @@ import { COUNTED_AT_MOST, LISTENER_STATES, VOTE_AGES } from '../delivery/count-v
 import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
 import { DELIVERY_QUEUES } from '../listeners/delivery-queues.ts';
 import { PROTOCOLS } from '../listeners/listener.ts';
+import { OUTCOME_CLASSES } from '../listeners/outcomes/outcome-definition.ts';
 import { OUTCOMES, type OutcomeCode } from '../listeners/outcomes.ts';
 import { SECOND } from '../platform/clock.ts';
 import { QUEUE_NAMES } from '../platform/queues.ts';
@@ -95,7 +96,7 @@ export const METRICS = {
   tallyport_delivery_attempts_total: counter({
     help: 'Attempts to forward a vote to its listener, by the class and code of their outcome.',
     labels: {
-      class: ['delivered', 'transient', 'ambiguous', 'configuration', 'vote-only', 'none'],
+      class: OUTCOME_CLASSES,
       code: Object.keys(OUTCOMES) as OutcomeCode[],
       protocol: PROTOCOLS,
     },
