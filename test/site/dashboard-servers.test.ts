@@ -150,10 +150,10 @@ describe('adding a server', () => {
     const refused = await post(`${path}/check`);
     expect(refused.statusCode).toBe(429);
     expect(refused.headers['retry-after']).toMatch(/^\d+$/);
-    expect(textOf(refused.body)).toMatch(/six times a minute.* You can try again .* Verify ownership/);
+    expect(textOf(refused.body)).toMatch(/6 times a minute.* You can try again .* Verify ownership/);
     const saved = await post('/dashboard/servers/new', form({ port: '11' }));
     expect(saved.statusCode).toBe(429);
-    expect(textOf(saved.body)).toMatch(/six times a minute.* Verify ownership/);
+    expect(textOf(saved.body)).toMatch(/6 times a minute.* Verify ownership/);
 
     const other = await signIn(web);
     expect((await get(path, other)).statusCode).toBe(404);

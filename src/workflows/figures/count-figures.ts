@@ -1,14 +1,16 @@
 import type { Collection } from 'mongodb';
+import { DELIVERY_EXPIRES_MS } from '../../listeners/delivery-limits.ts';
+import { DAY } from '../../platform/clock.ts';
 import { addDays, dayOf } from '../../platform/periods/period-marks.ts';
 import { type LeaseDeps, withLease } from '../../platform/periods/work-lease.ts';
 import { type CountDeps, countSiteDay, type Waiting } from './count-site-day.ts';
 import type { SiteFigures } from './site-figures.ts';
 
 /**
- * A vote may be delivered up to three days after it was cast. So a finished day is counted again on each of the four
- * days after it. Later, only a resend by hand can change its deliveries.
+ * A vote may be delivered until `DELIVERY_EXPIRES_MS` after it was cast. So a finished day is counted again on each of
+ * these days after it. Later, only a resend by hand can change its deliveries.
  */
-const OPEN_DAYS = 4;
+const OPEN_DAYS = Math.ceil(DELIVERY_EXPIRES_MS / DAY) + 1;
 
 /** A day that no run has counted, as after an upgrade, is counted if it is at most this many days ago. */
 const CATCH_UP_DAYS = 35;
