@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { t } from '../../src/language/t.ts';
 import { DAY } from '../../src/platform/clock.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { BROWSER_DATA, STORED_DATA, type StoredData } from '../../src/site/stored-data.ts';
@@ -43,7 +44,8 @@ it('names everything that the scripts of the pages store in the browser', () => 
 it.each(
   Object.entries(STORED_DATA).flatMap(([name, stored]) => (stored ? [[name, stored] as const] : [])),
 )('says in words how long %s are stored', (_name, { kept, ttl, ...words }) => {
-  for (const text of [kept(config), ...Object.values(words)]) expect(text).toMatch(/\w{3,}/);
+  for (const text of [kept(config), ...Object.values(words).map((one) => t(one))])
+    expect(text).toMatch(/\w{3,}/);
   // A TTL of more than an hour counts from the creation or the closing of a document, so the page must name this time.
   for (const { seconds } of [ttl ?? []].flat())
     if (seconds > 3_600) expect(kept(config)).toContain(`${(seconds * 1_000) / DAY} days`);
