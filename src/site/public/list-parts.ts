@@ -80,7 +80,9 @@ export function noMatches(site: Site, { filters, tagName }: RankingQuery): Html 
     return emptyState(site, html`<p>${text}</p>`, html`${addServer(site.base, t('Add a server'))}${all}`);
   }
   const late = online
-    ? html`<p class="small">${t('The filter “online” is updated every {minutes} minutes.', { minutes: RANKS_EVERY_MINUTES })}</p>`
+    ? html`<p class="small">${t('The filter “online” is updated every {minutes} minutes.', {
+        minutes: RANKS_EVERY_MINUTES,
+      })}</p>`
     : '';
   const text = t('No server matches all of these filters. Remove a filter, or see all servers.');
   return emptyState(site, html`<p>${text}</p>${late}`, all);

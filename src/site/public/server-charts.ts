@@ -19,7 +19,12 @@ export function chartSections(base: string, view: View): Html {
   const uptimeText = info.uptimePercentage === null ? '' : `${decimal(info.uptimePercentage)} %`;
   return html`${section('players', t('Players'), playersChart(players, history, now), rangeLinks(base, view))}
     <div class="pair">
-      ${section('uptime', t('Uptime in {days} days', { days: UPTIME_DAYS }), uptimeChart(uptime, uptimeKey(uptime)), soft(uptimeText))}
+      ${section(
+        'uptime',
+        t('Uptime in {days} days', { days: UPTIME_DAYS }),
+        uptimeChart(uptime, uptimeKey(uptime)),
+        soft(uptimeText),
+      )}
       ${section(
         'votes',
         t('Votes in {days} days', { days: RANKING_DAYS }),

@@ -5,7 +5,6 @@ import { writtenLink } from '../../platform/written-link.ts';
 import { LINKS, type LinkName } from '../../servers/profile.ts';
 import type { Server } from '../../servers/server.ts';
 import { whyOff } from '../../votes/cast/cast-from-page.ts';
-import { COOLDOWN_HOURS } from '../../votes/cast/cooldown.ts';
 import { UNTOUCHED } from '../shared/form.ts';
 import { count, day, localTime, relative, timeAgo } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
@@ -19,7 +18,7 @@ import { addressOf } from '../shared/server-status.ts';
 import type { Site } from '../shared/site-settings.ts';
 import { writtenText } from '../shared/written-text.ts';
 import type { Seen, View } from './server-view.ts';
-import { voteForm } from './vote-form.ts';
+import { oneVote, voteForm } from './vote-form.ts';
 
 /** The column that stays visible on wide screens: players now, address, vote form, how to join, links. */
 export function joinColumn(site: Site, view: View): Html {
@@ -110,7 +109,7 @@ function notProbed(game: string | null | undefined): Content {
 function howToVote({ howToVote }: Server): Html {
   return howToVote
     ? html`<div class="small soft">${writtenText(howToVote)}</div>`
-    : html`<p class="small soft">${t('Each player has one vote for a server in {hours} hours.', { hours: COOLDOWN_HOURS })}</p>`;
+    : html`<p class="small soft">${oneVote()}</p>`;
 }
 
 function howToJoin(server: Server): Html {

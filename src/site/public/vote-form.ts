@@ -79,7 +79,7 @@ function formPart(site: Site, view: VotePageView): Html {
   )}
     ${typed.errors.form ? notice('bad', typed.errors.form) : ''}
     <section class="panel ballot"><h2>${t('Your vote')}</h2>${voteForm(site, view)}
-      <div class="rules"><p class="small soft">${t('Each player has one vote for a server in {hours} hours.', { hours: COOLDOWN_HOURS })}</p>
+      <div class="rules"><p class="small soft">${oneVote()}</p>
         ${whyOff(config, server) ? '' : networkRules(config)}</div>
     </section>`;
 }
@@ -125,6 +125,11 @@ function metadataOf(server: WithId<Server>): SearchMetadata {
       { hours: COOLDOWN_HOURS, server: server.name },
     ),
   };
+}
+
+/** The rule of the cooldown, as players read it. */
+export function oneVote(): string {
+  return t('Each player has one vote for a server in {hours} hours.', { hours: COOLDOWN_HOURS });
 }
 
 /** The vote form. If the account is not established, scripts/vote.js solves a challenge before it sends the form. */

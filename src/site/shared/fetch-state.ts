@@ -30,7 +30,9 @@ export function fetchingState(listener: Fetching, now: Date, connectPath: string
   if (isNeglected(listener, listener.queuedSince, now)) {
     return notice(
       'bad',
-      html`<p><strong>${t('Votes wait, and nobody has fetched them for over {minutes} minutes.', { minutes: FORGOTTEN_AFTER_MINUTES })}</strong></p>
+      html`<p><strong>${t('Votes wait, and nobody has fetched them for over {minutes} minutes.', {
+        minutes: FORGOTTEN_AFTER_MINUTES,
+      })}</strong></p>
         <p>${t(OUTCOMES['not-fetched'].text.advice)}</p>`,
     );
   }
