@@ -7,7 +7,7 @@ import { howToBegin } from './all-in-one/how-to-begin.ts';
 import { type AllInOne, startAllInOne } from './all-in-one/start.ts';
 import { ServiceError } from './embedded/service-error.ts';
 import { loadConfig } from './platform/config.ts';
-import { ConfigError } from './platform/environment.ts';
+import { ConfigError, DEFAULT_DATA_DIR } from './platform/environment.ts';
 import { onStopSignal } from './platform/stop-signals.ts';
 
 const say = (line: string) => console.log(line);
@@ -31,7 +31,7 @@ try {
   const config = loadConfig();
   running = await startAllInOne(config, { log: say, signal: starting.signal });
   const { url } = running;
-  const dataDir = config.DATA_DIR === '.data' ? '' : `DATA_DIR=${config.DATA_DIR} `;
+  const dataDir = config.DATA_DIR === DEFAULT_DATA_DIR ? '' : `DATA_DIR=${config.DATA_DIR} `;
   const begin = await howToBegin(running.config, {
     isTerminal: process.stdout.isTTY === true,
     command: `${dataDir}npm run -s tallyport -- setup-link`,

@@ -1,4 +1,5 @@
-import { RANKS_EVERY_MINUTES, recomputeRanks } from '../src/ranking/recompute-ranks.ts';
+import { recomputeRanks } from '../src/ranking/recompute-ranks.ts';
+import { RANKS_EVERY_MINUTES } from '../src/votes/ranking-period.ts';
 import type { QueueWork } from './queue-work.ts';
 
 /** If a run is interrupted, the next run computes all ranks. */

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { RANKS_EVERY_MINUTES } from '../ranking/recompute-ranks.ts';
-import { RANKING_DAYS } from '../votes/vote-figures.ts';
+import { RANKING_DAYS, RANKS_EVERY_MINUTES } from '../votes/ranking-period.ts';
 import type { Terminal } from './terminal.ts';
 
 /** A command, or a group of commands, right after `tallyport`. */

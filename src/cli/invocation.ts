@@ -1,7 +1,6 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Variables } from '../platform/environment.ts';
-import { DEFAULTS } from '../platform/settings/definitions.ts';
+import { DEFAULT_DATA_DIR, type Variables } from '../platform/environment.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
@@ -12,7 +11,7 @@ import type { Terminal } from './terminal.ts';
  */
 export function invocation(line: string, env: Variables): string {
   const { DATA_DIR = '' } = env;
-  const elsewhere = DATA_DIR === '' || DATA_DIR === DEFAULTS.DATA_DIR ? '' : `DATA_DIR=${quoted(DATA_DIR)} `;
+  const elsewhere = DATA_DIR === '' || DATA_DIR === DEFAULT_DATA_DIR ? '' : `DATA_DIR=${quoted(DATA_DIR)} `;
   // npm sets `npm_lifecycle_event`. Without npm, `tallyport` is a command only where the package is installed.
   if (env.npm_lifecycle_event === 'tallyport') return `${elsewhere}npm run -s tallyport -- ${line}`;
   const file = relative('', fileURLToPath(new URL('../cli.ts', import.meta.url)));

@@ -11,8 +11,8 @@ import {
 import { PLAYER_DAYS, UPTIME_DAYS } from '../history/daily-figures.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
 import type { Server } from '../servers/server.ts';
+import { RANKING_DAYS } from '../votes/ranking-period.ts';
 import type { VoteFigures } from '../votes/vote-figures.ts';
-import { RANKING_DAYS } from '../votes/vote-figures.ts';
 import { counted, iso, when } from './format.ts';
 import { pairs } from './table.ts';
 

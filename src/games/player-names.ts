@@ -73,8 +73,7 @@ const LONGEST_LINK = 300;
 export const NAME_RULES = {
   minecraft: {
     names: 'names of Minecraft: Java Edition, and those of Bedrock Edition with `bedrock_prefix`',
-    takes:
-      "a name of Java Edition: 3 to 16 letters (a to z), digits and underscores; a name of Bedrock Edition with the server's prefix; a name of another length if the server has a vote of it",
+    takes: `a name of Java Edition: 3 to ${LONGEST_IN_GAME} letters (a to z), digits and underscores; a name of Bedrock Edition with the server's prefix; a name of another length if the server has a vote of it`,
     storedAs: `as typed; spaces after the prefix become underscores, and with the prefix it is cut to ${LONGEST_IN_GAME} characters, as in Floodgate`,
     label: () => t('Your player name'),
     hint: ({ bedrockPrefix: prefix, bedrockPlain }) =>
@@ -92,8 +91,7 @@ export const NAME_RULES = {
   },
   bedrock: {
     names: 'gamertags',
-    takes:
-      'a gamertag of at most 16 letters of any script, digits and spaces; another name if the server has a vote of it',
+    takes: `a gamertag of at most ${LONGEST_IN_GAME} letters of any script, digits and spaces; another name if the server has a vote of it`,
     storedAs: 'as typed, with single spaces',
     label: () => t('Your player name'),
     hint: () => t('Your gamertag, as in the game.'),

@@ -1,7 +1,7 @@
 import type { UUID } from 'mongodb';
 import { after, MINUTE } from '../platform/clock.ts';
 import type { Listener, ListenerFetch } from './listener.ts';
-import { OUTCOMES, type OutcomeCode } from './outcomes.ts';
+import { type OutcomeCode, outcomeOf } from './outcomes.ts';
 
 /**
  * The state of a listener, as its owner sees it. `unverified`: an HTTP listener that has not answered a challenge with
@@ -168,7 +168,7 @@ export function settingsProof(
   const { tested, updatedAt, lastDeliveredAt } = listener;
   const taken = hasTakenVotes(listener);
   const test = tested && tested.at >= updatedAt ? tested : null;
-  const testClass = test ? OUTCOMES[test.code]?.class : 'none';
+  const testClass = test ? outcomeOf(test.code).class : 'none';
   // If Tallyport itself failed: the test says nothing about the settings.
   if (!test || testClass === 'none') return taken ? 'works' : 'untested';
   if (testClass === 'delivered') return 'works';

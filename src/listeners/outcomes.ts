@@ -3,7 +3,7 @@ import { CONNECTION_OUTCOMES } from './outcomes/connection.ts';
 import { FETCH_OUTCOMES } from './outcomes/fetch.ts';
 import type { OtherService } from './outcomes/other-services.ts';
 import type { OutcomeClass, OutcomeDefinition } from './outcomes/outcome-definition.ts';
-import { TALLYPORT_OUTCOMES } from './outcomes/tallyport.ts';
+import { OF_LATER_VERSION, TALLYPORT_OUTCOMES } from './outcomes/tallyport.ts';
 import { VOTIFIER_OUTCOMES } from './outcomes/votifier.ts';
 import { WEBSITE_OUTCOMES } from './outcomes/websites.ts';
 
@@ -22,12 +22,17 @@ export type OutcomeCode = keyof typeof DEFINITIONS;
 export const OUTCOMES: Readonly<Record<OutcomeCode, OutcomeDefinition>> = DEFINITIONS;
 export const OUTCOME_CODES = Object.keys(OUTCOMES) as OutcomeCode[];
 
+/** What is known of a stored code. Beside a later version, or after it was taken back, it may be one of that version. */
+export function outcomeOf(code: OutcomeCode): OutcomeDefinition {
+  return OUTCOMES[code] ?? OF_LATER_VERSION;
+}
+
 /** What a diagnosis can name as wrong. */
 export type Fault = Extract<(typeof DEFINITIONS)[OutcomeCode], { fault: string }>['fault'] | OtherService;
 
 /** Whether an attempt ended without an answer. If the token or key is wrong, many listeners send no answer. */
 export function isSilent({ code, words }: Pick<Outcome, 'code' | 'words'>): boolean {
-  return !words && OUTCOMES[code].isSilent === true;
+  return !words && outcomeOf(code).isSilent === true;
 }
 
 /** How far an attempt got, in order. `written`: the first byte of the frame was handed to the socket. */

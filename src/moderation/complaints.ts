@@ -42,8 +42,7 @@ const complaintInput = z.object({
 });
 
 /**
- * Stores a visitor's complaint about a server. If the server has `MOST_OF_A_SERVER` open
- * complaints, nothing is stored.
+ * Stores a visitor's complaint about a server. If the server has `MOST_OF_A_SERVER` open complaints, nothing is stored.
  *
  * @param from - the visitor's network address, for the limit only, and the id of the signed-in user, if any
  * @returns null if the complaint was accepted; otherwise the time from which the network may send the next one

@@ -124,9 +124,9 @@ async function withWaiting<T extends { server: Named }>(
 export const FAILED_HOURS = 24;
 
 /**
- * The votes that failed in the last `FAILED_HOURS`, by server. A vote fails at the latest `LONGEST_OPEN_MS` after it was
- * cast, so the query reads the failed votes of that time before, the newest first. It reads at most `COUNTED`; if there are more, the numbers are lower bounds. This is one of the few queries for votes without a server
- * id (ADR 88).
+ * The votes that failed in the last `FAILED_HOURS`, by server. A vote fails at the latest `LONGEST_OPEN_MS` after it
+ * was cast, so the query reads the failed votes of that time before, the newest first. It reads at most `COUNTED`; if
+ * there are more, the numbers are lower bounds. This is one of the few queries for votes without a server id (ADR 88).
  */
 async function failedVotes(sources: AttentionDeps): Promise<ListenersDown['failed']> {
   const now = sources.clock.now();

@@ -5,6 +5,9 @@ import { AppError } from './app-error.ts';
 /** Environment variables, from which a configuration is read or which a child process gets. */
 export type Variables = Record<string, string | undefined>;
 
+/** The default of `DATA_DIR`. */
+export const DEFAULT_DATA_DIR = '.data';
+
 /** A copy of this process's environment, with the additional variables of `.env` in the working directory. */
 export function ownEnvironment(): Variables {
   return { ...variablesOfEnvFile(), ...process.env };

@@ -6,7 +6,7 @@ import { OUTCOME_CLASSES } from '../listeners/outcomes/outcome-definition.ts';
 import { OUTCOMES, type OutcomeCode } from '../listeners/outcomes.ts';
 import { SECOND } from '../platform/clock.ts';
 import { QUEUE_NAMES } from '../platform/queues.ts';
-import { RANKS_EVERY_MINUTES } from '../ranking/recompute-ranks.ts';
+import { RANKS_EVERY_MINUTES } from '../votes/ranking-period.ts';
 import { JOB_STATES, type WaitingWork } from './waiting-work.ts';
 
 /** Labels by name with all their values. `any`: the values are not listed. */

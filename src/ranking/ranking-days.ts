@@ -1,5 +1,5 @@
 import { addDays } from '../platform/periods/period-marks.ts';
-import { RANKING_DAYS } from '../votes/vote-figures.ts';
+import { RANKING_DAYS } from '../votes/ranking-period.ts';
 
 /** The UTC days whose votes count, oldest first: `lastDay` and the 29 before. */
 export function rankingDays(lastDay: string): string[] {

@@ -13,9 +13,6 @@ import { takeSnapshot } from './take-snapshot.ts';
 import { writeLists } from './write-lists.ts';
 
 /** The name of the lease and of the queue. */
-/** How often the ranks and the lists of the public pages are computed. */
-export const RANKS_EVERY_MINUTES = 10;
-
 const RECOMPUTE_RANKS = 'recompute-ranks';
 
 /** `servers`: all ranked ones; `moved`: those with a new rank; `weighed`: the days weighed, over all servers. */

@@ -11,10 +11,10 @@ import { CHANGEABLE_NAMES, type ChangeableName } from './changeable.ts';
 import { SITE_SETTINGS, type StoredSettings } from './stored-settings.ts';
 import { unstoredValues, usableValues } from './usable-values.ts';
 
-/** How often each process reads the stored settings. A page is cached for 3 s more. */
-const READ_EVERY_MS = 1.5 * SECOND;
 /** Within this time every process uses a change, so the pages promise. */
 export const CHANGES_APPLY_SECONDS = 5;
+/** How often each process reads the stored settings. A page is cached for 3 s more, and the read takes time too. */
+const READ_EVERY_MS = (CHANGES_APPLY_SECONDS - 3.5) * SECOND;
 /** A read that takes longer is given up; the timer starts the next one. */
 const READ_LIMIT_MS = SECOND;
 

@@ -21,8 +21,8 @@ export class PageError extends AppError {
   readonly retryAt: Date | undefined;
 
   /**
-   * @param sentence - a translated text; or a message of `defineMessage`, which is translated when the page is made, if its
-   *   language is not known yet. One of `filled` is translated at once
+   * @param sentence - a translated text; or a message of `defineMessage`, which is translated when the page is made, if
+   *   its language is not known yet. One of `filled` is translated at once
    * @param retryAt - for 429 and 503: the time at which a new request will be accepted
    */
   constructor(statusCode: number, sentence: string | Text, retryAt?: Date) {

@@ -2,12 +2,10 @@ import type { Collection, ObjectId } from 'mongodb';
 import type { BatchLoader } from '../platform/batching/batcher.ts';
 import { anyOf } from '../platform/batching/find-loader.ts';
 import { after, type Clock, DAY } from '../platform/clock.ts';
+import { RANKING_DAYS } from './ranking-period.ts';
 import { EXCLUDED_VOTES, type Vote } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
 import { monthOf, sum } from './vote-counts.ts';
-
-/** The period of `votes_count`: today and the 29 UTC days before. */
-export const RANKING_DAYS = 30;
 
 /**
  * A server's votes from `from` (inclusive) to `to` (exclusive), without excluded ones. Counts the votes themselves, by

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ownEnvironment } from '../../src/platform/environment.ts';
+import { graphOf } from '../import-graph.ts';
 import { tallyport } from './tallyport.ts';
 
 /** Nothing listens at these addresses. The commands must end before they connect. */
@@ -42,6 +43,12 @@ describe('help', () => {
     for (const member of members) {
       expect(stdout).toMatch(new RegExp(`^  ${member.split(' ')[group ? 1 : 0]}\\b`, 'm'));
     }
+  });
+
+  it('loads no driver and no schema', () => {
+    const loaded = [...graphOf('src/cli.ts', { atOnce: true }).keys()];
+    const isPackage = (name: string) => /^@?[\w-]+(\/[\w-]+)?$/.test(name);
+    expect(loaded.filter(isPackage)).toEqual(['commander']);
   });
 
   it('has a version', async () => {

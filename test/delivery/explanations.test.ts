@@ -1,10 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import { faultOf } from '../../src/delivery/diagnosis/diagnosis.ts';
 import { explain } from '../../src/delivery/diagnosis/explain.ts';
 import { listenerReason } from '../../src/delivery/diagnosis/listener-reason.ts';
 import { waitingFor } from '../../src/delivery/waiting-for.ts';
 import { t } from '../../src/language/t.ts';
 import { REACHABLE } from '../../src/listeners/listener.ts';
-import { GREETS_AS_V2, OUTCOME_CODES, OUTCOMES } from '../../src/listeners/outcomes.ts';
+import {
+  GREETS_AS_V2,
+  isSilent,
+  OUTCOME_CODES,
+  OUTCOMES,
+  type OutcomeCode,
+} from '../../src/listeners/outcomes.ts';
 import type { Delivery } from '../../src/votes/vote.ts';
 import { deliveryIn } from '../support/votes.ts';
 
@@ -15,13 +22,22 @@ describe('explanations', () => {
   it.each(
     OUTCOME_CODES,
   )('explain the cause and the advice of %s in one sentence each, in every case', (code) => {
-    const { text, textFor = {} } = OUTCOMES[code];
-    for (const { cause, advice } of [text, ...Object.values(textFor)]) {
+    const { text, textFor = {}, textWithName } = OUTCOMES[code];
+    const named = textWithName ? [textWithName('Tallyport')] : [];
+    for (const { cause, advice } of [text, ...Object.values(textFor), ...named]) {
       for (const sentence of [t(cause), t(advice)]) {
         expect(sentence).toMatch(/^[A-Z][^\n]*[^.]\.$/);
         expect(sentence).not.toMatch(/\. [A-Z]/);
       }
     }
+  });
+
+  it('of a code that only a later version knows say so, and are no fault', () => {
+    const code = 'of-a-later-version' as OutcomeCode;
+    expect(t(explain(code, 'votifier-v2').cause)).toBe('A later version of Tallyport recorded this outcome.');
+    expect(isSilent({ code })).toBe(false);
+    const isWritten = false;
+    expect(faultOf(code, 'votifier-v2', { isWritten, isSlow: false }).fault).toBeNull();
   });
 
   it('say after an acknowledgement of a name that listeners cut where the reward may be', () => {

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { COMPOSE_VARIABLES } from '../../src/cli/config/compose-variables.ts';
 import { misspeltVariables } from '../../src/cli/config/misspelt.ts';
 import { CONNECTION_LIMITS } from '../../src/http/limit-connections.ts';
 import { loadConfig } from '../../src/platform/config.ts';
@@ -260,4 +261,13 @@ test('the network of visitors has IPv6, unless .env switches it off', () => {
 test('no variable of the Compose file looks like a misspelt setting', () => {
   const variables = [...text.matchAll(/\$\{(\w+)/g)].map(([, name = '']) => [name, 'x']);
   expect(misspeltVariables(Object.fromEntries(variables))).toEqual([]);
+});
+
+test('.env.example has the defaults of the file', () => {
+  const defaults = [...text.matchAll(/\$\{([A-Z0-9_]+):-([^}]*)\}/g)].map(([, name, value]) => [name, value]);
+  const said = Object.entries(COMPOSE_VARIABLES).map(([name, { value }]) => [name, value]);
+  const isSaid = ([name]: (string | undefined)[]) => Object.hasOwn(COMPOSE_VARIABLES, String(name));
+  expect(Object.fromEntries(defaults.filter(isSaid))).toEqual(
+    Object.fromEntries(said.filter(([, value]) => value !== '')),
+  );
 });

@@ -11,6 +11,7 @@ import { queuePrefix } from '../../src/platform/queues.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { createMetrics, measureRequests } from '../../src/process/metrics.ts';
 import { serveProcessEndpoints } from '../../src/process/process-endpoints.ts';
+import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { type Delivery, DUE_VOTES } from '../../src/votes/vote.ts';
 import { removeServer } from '../../src/workflows/remove-server.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
@@ -88,6 +89,14 @@ test('waiting work is the due votes of reachable listeners, with its age', async
   expect(sample(text, 'tallyport_listeners{state="paused"}')).toBe(1);
   expect(sample(text, 'tallyport_listeners{state="unreachable"}')).toBe(1);
   expect(sample(text, 'tallyport_mongodb_up')).toBe(1);
+});
+
+test('the age of the ranks is absent before the first ranking', async () => {
+  const deps = { ...(await testDeps()), clock: stoppedClock() };
+  expect(sample(await createMetrics(deps).text(), 'tallyport_ranks_age_seconds')).toBeUndefined();
+  await recomputeRanks(deps);
+  deps.clock.move(90 * SECOND);
+  expect(sample(await createMetrics(deps).text(), 'tallyport_ranks_age_seconds')).toBe(90);
 });
 
 test('the listener of a removed server is not counted', async () => {

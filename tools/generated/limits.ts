@@ -47,7 +47,9 @@ const NETWORK = `A network is an IPv4 address or an IPv6 /64. An IPv6 /48 has a 
 
 /** A table of the limits whose keys begin with one of `prefixes`. */
 function tableOf(file: string, ...prefixes: string[]): Generated {
-  const limits = SORTED.filter(({ key }) => prefixes.some((prefix) => key.startsWith(prefix)));
+  const limits = SORTED.filter(({ key }) =>
+    prefixes.some((prefix) => key === prefix || key.startsWith(prefix)),
+  );
   const rows = limits.map((limit) => [
     limit.what,
     limit.of,

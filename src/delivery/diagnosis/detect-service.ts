@@ -1,7 +1,7 @@
 import type { Collection } from 'mongodb';
 import type { Listener } from '../../listeners/listener.ts';
 import { hasAcknowledged } from '../../listeners/listener-state.ts';
-import { OUTCOMES, type OutcomeCode } from '../../listeners/outcomes.ts';
+import { type OutcomeCode, outcomeOf } from '../../listeners/outcomes.ts';
 import { AddressError, type AddressRanges } from '../../platform/address-guard.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
@@ -61,7 +61,7 @@ export async function detectOnce(
 ): Promise<void> {
   const { pause, breaker, detected, updatedAt, protocol } = listener;
   const code = pause ? pause.code : breaker.openSince && breaker.code;
-  if (protocol === 'http' || !code || !OUTCOMES[code].hasNotGreeted || hasAcknowledged(listener)) return;
+  if (protocol === 'http' || !code || !outcomeOf(code).hasNotGreeted || hasAcknowledged(listener)) return;
   if (detected && detected.at >= updatedAt) return;
   const destination = new Destination(deps, listener, { accountId });
   const { mayConnect } = destination;

@@ -1,7 +1,7 @@
 import type { Explanation } from '../../listeners/explanation.ts';
 import type { Protocol } from '../../listeners/listener.ts';
 import type { DiagnosisStep, OutcomeClass } from '../../listeners/outcomes/outcome-definition.ts';
-import { type Fault, OUTCOMES, type OutcomeCode } from '../../listeners/outcomes.ts';
+import { type Fault, type OutcomeCode, outcomeOf } from '../../listeners/outcomes.ts';
 
 /** Called when a step begins. All earlier steps have then succeeded. Must not throw. */
 export type OnStep = (step: DiagnosisStep) => void;
@@ -36,7 +36,7 @@ export function faultOf(
   { isWritten, isSlow }: { isWritten: boolean; isSlow: boolean },
 ): { fault: Fault | null; step: DiagnosisStep } {
   const isKeyWrong = code === 'no-answer' && protocol === 'votifier-v1' && !isSlow;
-  const { fault, step } = OUTCOMES[isKeyWrong ? 'key-invalid' : code];
+  const { fault, step } = outcomeOf(isKeyWrong ? 'key-invalid' : code);
   return {
     fault: (fault as Fault | undefined) ?? null,
     step: step ?? (fault && !isWritten ? 'greeting' : 'acknowledgement'),

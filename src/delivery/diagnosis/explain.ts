@@ -8,6 +8,7 @@ import {
   OUTCOME_CODES,
   OUTCOMES,
   type OutcomeCode,
+  outcomeOf,
   type Said,
 } from '../../listeners/outcomes.ts';
 
@@ -53,7 +54,7 @@ export function explain(
   protocol: Protocol | undefined,
   { hasTaken = false, serviceName, service, username = '', words, detail }: Known = {},
 ): Explanation {
-  const { text, textFor = {}, textWithName, hasNotGreeted } = OUTCOMES[code];
+  const { text, textFor = {}, textWithName, hasNotGreeted } = outcomeOf(code);
   if (protocol === 'http') {
     const proven = hasTaken ? textFor.provenHttp : undefined;
     return refusedChallenge(code, words) ?? proven ?? textFor.http ?? text;

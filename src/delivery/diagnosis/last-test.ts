@@ -2,7 +2,7 @@ import { type Explanation, explanation } from '../../listeners/explanation.ts';
 import type { Listener, ListenerTestResult } from '../../listeners/listener.ts';
 import { isOtherService, OTHER_SERVICES } from '../../listeners/outcomes/other-services.ts';
 import type { DiagnosisStep } from '../../listeners/outcomes/outcome-definition.ts';
-import { type Fault, OUTCOMES, type OutcomeCode, saidIn } from '../../listeners/outcomes.ts';
+import { type Fault, type OutcomeCode, outcomeOf, saidIn } from '../../listeners/outcomes.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { explain } from './explain.ts';
 import { GAME_PORT } from './game-port.ts';
@@ -21,7 +21,7 @@ export function lastTest(listener: Tested): { at: Date; diagnosis: Diagnosis } |
 export function diagnosisOf(listener: Tested, code: OutcomeCode, result: ListenerTestResult): Diagnosis {
   const { fault, step, reply, isReplyHidden, detail } = result;
   return {
-    outcome: code === 'sent-not-confirmed' ? code : OUTCOMES[code].class,
+    outcome: code === 'sent-not-confirmed' ? code : outcomeOf(code).class,
     confirmed: code === 'acknowledged',
     fault: (fault as Fault | undefined) ?? null,
     step: step as DiagnosisStep,
@@ -47,7 +47,7 @@ function explanationOf(
   if (protocol === 'http' && REFUSALS.has(code) && reply?.startsWith('HTTP 422')) return REFUSED_TEST_PLAYER;
   const said = saidIn({ words: reply, detail });
   const { cause, advice } = explain(code, protocol, { hasTaken: hasTaken(listener), ...said });
-  return { cause, advice: OUTCOMES[code].testAdvice ?? advice };
+  return { cause, advice: outcomeOf(code).testAdvice ?? advice };
 }
 
 const REFUSALS: ReadonlySet<OutcomeCode> = new Set(['vote-refused', 'http-votes-refused']);

@@ -1,5 +1,5 @@
 import type { Listener } from '../../listeners/listener.ts';
-import { OUTCOMES, type OutcomeCode } from '../../listeners/outcomes.ts';
+import { type OutcomeCode, outcomeOf } from '../../listeners/outcomes.ts';
 import type { Ended } from './record-outcomes.ts';
 
 /**
@@ -24,6 +24,6 @@ export function deliveryDelayMs(
 
 /** Whether an attempt with this outcome failed because of the listener, and not because of Tallyport. */
 function isOfListener(code: OutcomeCode): boolean {
-  const known = OUTCOMES[code];
-  return known?.class !== 'none' && known?.class !== 'delivered' && !known?.isOurs;
+  const { class: kind, isOurs } = outcomeOf(code);
+  return kind !== 'none' && kind !== 'delivered' && !isOurs;
 }

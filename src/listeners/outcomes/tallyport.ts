@@ -56,3 +56,9 @@ export const TALLYPORT_OUTCOMES = {
     ),
   },
 } as const satisfies Record<string, OutcomeDefinition>;
+
+/** An outcome that this version does not know. */
+export const OF_LATER_VERSION: OutcomeDefinition = {
+  class: 'transient',
+  text: explanation('A later version of Tallyport recorded this outcome.', 'There is nothing to do.'),
+};

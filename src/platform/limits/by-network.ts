@@ -15,16 +15,18 @@ export function byNetwork(limit: Limit & { of: 'network' }, address: string): Li
   );
 }
 
+/** Whose use of a limit is counted: for a limit of networks the address of the request, else an id. */
+export type Whose<L extends { of: string }> = L['of'] extends 'network' ? string : ObjectId;
+
 /**
  * Counts one use of a limit by somebody.
  *
- * @param whose - an id; for a limit of networks the address of the request
  * @returns null when the use is allowed; otherwise when the next one is allowed
  */
-export function countUse(
+export function countUse<L extends Limit & { of: string }>(
   deps: Deps,
-  limit: Limit & { of: string },
-  whose: string | ObjectId,
+  limit: L,
+  whose: Whose<L>,
 ): Promise<Date | null> {
   const { of } = limit;
   return takeAll(

@@ -6,11 +6,11 @@ type NumberSetting = { [K in keyof Config]-?: Config[K] extends number ? K : nev
 
 /** At most `times` uses in a window of `windowMs` that begins with the first use. The texts are for the documents. */
 type Definition = {
-  /** Uses are counted under this key, mostly followed by whose they are. It is stored, so it must not change. */
+  /** If uses are counted in MongoDB: under this key, mostly followed by whose they are, so it must not change. */
   key: string;
   /** What is counted: `Searches`. */
   what: string;
-  /** Whose uses are counted together. `network`: those of `networksOf`, so an IPv6 /48 has a count of its own too. */
+  /** Whose uses are counted together. Only for `network`, `countUse` takes an address and counts by `networksOf`. */
   of: string;
   windowMs: number;
   /** If it is counted by UTC day, not in a window. */
@@ -31,7 +31,13 @@ declare const defined: unique symbol;
 type Defined = { readonly [defined]: true };
 
 /** A limit that was made with `defineLimit`, or one for somebody made from it with `limitFor`. */
-export type Limit = Defined & { key: string; times: number; windowMs: number; isOfProcess?: never };
+export type Limit = Defined & {
+  key: string;
+  times: number;
+  windowMs: number;
+  isOfProcess?: never;
+  isOfUtcDay?: never;
+};
 /** A limit that each process counts for itself. */
 export type ProcessLimit = Defined & { times: number; windowMs: number; isOfProcess: true };
 

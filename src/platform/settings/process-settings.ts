@@ -12,6 +12,7 @@ import {
   trustProxy,
   wholeNumber,
 } from '../config-values.ts';
+import { DEFAULT_DATA_DIR } from '../environment.ts';
 import { section, setting } from './setting.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -74,7 +75,7 @@ export const databaseSettings = section(
       secret: true,
       neededInProduction: 'production needs a Redis of its own, such as redis://redis:6379',
     }),
-    DATA_DIR: setting(z.string().default('.data'), {
+    DATA_DIR: setting(z.string().default(DEFAULT_DATA_DIR), {
       description:
         'The folder with the data of the databases that `npm start` runs, and with their secret key.',
     }),

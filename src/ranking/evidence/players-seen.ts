@@ -7,7 +7,7 @@ import type { Server } from '../../servers/server.ts';
 import type { PlayersSeen } from './weigh-day.ts';
 
 /** The highest number of players is that of the day itself and of this many days before it. */
-export const PLAYER_DAYS = 30;
+export const PLAYERS_SEEN_DAYS = 30;
 
 /** The fields of a server that give its current number of players. */
 export const CURRENT_PLAYERS = {
@@ -34,7 +34,7 @@ export async function playersSeen(
   day: string,
   now: Date | null,
 ): Promise<Map<string, PlayersSeen>> {
-  const days = { $gte: addDays(day, -PLAYER_DAYS), $lte: day };
+  const days = { $gte: addDays(day, -PLAYERS_SEEN_DAYS), $lte: day };
   const isRecent = [{ $gte: ['$day', addDays(day, -USUAL_DAYS)] }, { $lt: ['$day', day] }];
   const isKnown = { $ne: ['$players', null] };
   const stored = dailyStats.aggregate<Stored>([

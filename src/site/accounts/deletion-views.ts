@@ -59,7 +59,9 @@ export function deletePage(deleting: Deleting, typed: Typed): Page {
           ? ''
           : html`<form method="post" action="${base}/account/delete" class="card stack">
               ${reAuthenticationFields(typed, view.user)}
-              <button type="submit" class="danger">${t('Delete my account in {days} days', { days: DELETION_DELAY_DAYS })}</button>
+              <button type="submit" class="danger">${t('Delete my account in {days} days', {
+                days: DELETION_DELAY_DAYS,
+              })}</button>
               ${view.hasPassword ? '' : noPasswordYet(base)}
             </form>`
       }

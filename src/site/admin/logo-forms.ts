@@ -60,8 +60,8 @@ export async function logoForms(
       : '';
     return html`<form method="post" action="${path}" enctype="multipart/form-data" class="stack">
         <div class="field"><label for="logo">Picture</label>
-          <p class="hint" id="logo-hint">SVG, PNG or WebP, at most ${LARGEST_UPLOAD_MB} MB and ${MOST_LOGO_PIXELS.toLocaleString('en')} pixels on a side.
-            The head of a page shows
+          <p class="hint" id="logo-hint">SVG, PNG or WebP, at most ${LARGEST_UPLOAD_MB} MB
+            and ${MOST_LOGO_PIXELS.toLocaleString('en')} pixels on a side. The head of a page shows
             it ${LOGO_HEIGHT} pixels high, on a dark ground. You see it before it is used.</p>
           ${error ? html`<p class="error" id="logo-error">${error}</p>` : ''}
           <input id="logo" name="logo" type="file" accept="image/svg+xml,image/png,image/webp" required

@@ -123,8 +123,8 @@ function exclusionPage(view: View): Page {
           ${playerTable(base, rows, { player: username })}
           <p>
             These votes will be removed from all counts and the ranking, in every spelling of the name. They are still
-            delivered, and the ${COOLDOWN_HOURS}-hour cooldown stays. This takes up to a minute and can be undone. Later votes of this
-            player count: to stop them, block the name.
+            delivered, and the ${COOLDOWN_HOURS}-hour cooldown stays. This takes up to a minute and can be undone. Later
+            votes of this player count: to stop them, block the name.
           </p>
           ${votes === 0 ? html`<p><a class="button quiet" href="${back(view)}">Back</a></p>` : form(view, votes)}`,
       })}`,

@@ -9,7 +9,7 @@ import { removeProfilePart } from '../../servers/moderate-profile.ts';
 import { hideServer, unhideServer } from '../../servers/moderate-server.ts';
 import { listServersByTime, SERVER_LISTS, type ServerList } from '../../servers/search-servers.ts';
 import type { Server } from '../../servers/server.ts';
-import { RANKING_DAYS } from '../../votes/vote-figures.ts';
+import { RANKING_DAYS } from '../../votes/ranking-period.ts';
 import { findServers } from '../../workflows/find-servers.ts';
 import { removeServer } from '../../workflows/remove-server.ts';
 import { nextOwner, TransferError, transferServer } from '../../workflows/transfer-server.ts';

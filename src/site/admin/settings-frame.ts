@@ -61,10 +61,10 @@ function introduction(base: string, stored: StoredSettings | null): Html {
     ? html`<div class="actions"><span>Last change: ${time(stored.at)}, by <bdi>${stored.by}</bdi>.</span>
         <a class="button quiet" href="${undo}">Undo the last change…</a></div>`
     : '';
-  return html`<div class="spaced"><p class="soft">Every process uses a change within ${CHANGES_APPLY_SECONDS} seconds, without a restart. An
-    empty field means the default. A variable of the environment wins, and its setting is fixed here. Processes of
-    the version before do not know these settings: while they run, they use the values of the environment. The audit
-    log has each change.</p>${last}</div>`;
+  return html`<div class="spaced"><p class="soft">Every process uses a change within ${CHANGES_APPLY_SECONDS} seconds,
+    without a restart. An empty field means the default. A variable of the environment wins, and its setting is fixed
+    here. Processes of the version before do not know these settings: while they run, they use the values of the
+    environment. The audit log has each change.</p>${last}</div>`;
 }
 
 /** A warning while processes of an earlier version run. Empty if none run, or if MongoDB cannot tell. */

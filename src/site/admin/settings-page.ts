@@ -100,7 +100,7 @@ export async function settingsPages(app: FastifyInstance, parts: AdminParts): Pr
       path: `/settings/change/${group}`,
       access: OPERATOR,
       schema: (request) =>
-        isGuarded ? fieldsOf(group).extend(proofForm(userOf(request)).shape) : fieldsOf(group),
+        isGuarded ? schemaOf(group).extend(proofForm(userOf(request)).shape) : schemaOf(group),
       secrets: [...SECRET_FIELDS, ...settingsOf(group).filter(isSealed)] as never[],
       show: (request, typed) => show(request, path, { group, typed }),
       refusalOf: conflict,
@@ -134,7 +134,7 @@ export async function settingsPages(app: FastifyInstance, parts: AdminParts): Pr
   await app.register(logoForms, { parts });
 
   /** The schema of a group's form. A field with an input must be sent: a missing one would be stored as the default. */
-  function fieldsOf(group: SettingGroup) {
+  function schemaOf(group: SettingGroup) {
     const names = settingsOf(group);
     const fields = names.map((name) => [name, deps.config.given.has(name) ? fieldText : z.string()]);
     const removals = names.filter(isSealed).map((name) => [removalOf(name), fieldText]);

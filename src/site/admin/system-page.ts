@@ -33,6 +33,8 @@ const NEEDED = {
   scheduler: 'No scheduler runs: servers are not checked, and figures and ranks are not computed.',
 };
 
+const NO_PROCESS = `No process has recorded that it runs. Each does so within ${SEEN_EVERY_MS / SECOND} seconds of its start.`;
+
 function processCard({ processes, versions, earlierHosts }: RunningSoftware, now: Date): Html {
   const missing = Object.entries(NEEDED).filter(
     ([kind]) => !processes.some((one) => one.kind === kind && !one.isLost),
@@ -45,7 +47,7 @@ function processCard({ processes, versions, earlierHosts }: RunningSoftware, now
       ${dataTable<ListedProcess>({
         caption: 'Processes',
         rows: processes,
-        empty: `No process has recorded that it runs. Each does so within ${SEEN_EVERY_MS / SECOND} seconds of its start.`,
+        empty: NO_PROCESS,
         columns: [
           { title: 'Process', heads: true, cell: ({ kind }) => kind },
           { title: 'Version', cell: ({ version }) => version },

@@ -1,7 +1,7 @@
 import type { DayOfDeliveries } from '../../delivery/figures/delivery-figures.ts';
 import { totalOf } from '../../delivery/figures/delivery-sums.ts';
 import { t } from '../../language/t.ts';
-import { OUTCOMES, type OutcomeCode } from '../../listeners/outcomes.ts';
+import { type OutcomeCode, outcomeOf } from '../../listeners/outcomes.ts';
 import { numberColumn } from '../shared/delivery-charts.ts';
 import { dayText } from '../shared/format.ts';
 import { type Content, html } from '../shared/html.ts';
@@ -23,7 +23,7 @@ export function causesTable(days: DayOfDeliveries[]): Content {
       {
         title: t('Cause'),
         heads: true,
-        cell: ({ code }) => html`${t(OUTCOMES[code].text.cause)} <code class="small">${code}</code>`,
+        cell: ({ code }) => html`${t(outcomeOf(code).text.cause)} <code class="small">${code}</code>`,
       },
       numberColumn<Cause>(t('Failed attempts'), ({ attempts }) => attempts),
       { title: t('Last'), cell: ({ lastDay }) => dayText(new Date(lastDay)) },

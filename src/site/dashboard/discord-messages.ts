@@ -151,7 +151,7 @@ function addressForm(path: string, webhook: DiscordWebhook | null, typed: Typed)
     'In Discord: Edit channel, Integrations, Webhooks, New webhook, Copy webhook URL. For a post of a forum channel, or a thread, add ?thread_id= and its id. It is stored encrypted and not shown again.',
   );
   return html`<form method="post" action="${path}" class="stack">
-      ${fieldsOf(typed).text('webhook', {
+      ${fieldsOf(typed).secret('webhook', {
         label: webhook ? t('Address of another webhook') : t('Address of the webhook'),
         hint,
         required: true,

@@ -170,7 +170,12 @@ function questionBody(
     ${votes === 0 ? '' : duplicateWarning(states, twice)}
     ${leftOut}
     ${more ? html`<p>${first}</p>` : ''}
-    <p class="soft">${t('You can send votes for {days} days after they were cast. Imported votes are never sent.', { days: RESENDABLE_DAYS })}</p>
+    <p class="soft">${t(
+      'You can send votes for {days} days after they were cast. Imported votes are never sent.',
+      {
+        days: RESENDABLE_DAYS,
+      },
+    )}</p>
     <div class="actions">
       ${votes === 0 ? '' : sendButton}
       <a class="button quiet" href="${path}${filterText(filter)}">

@@ -13,7 +13,7 @@ import { invitationsOf, serversOf } from '../../servers/members.ts';
 import { roleOf } from '../../servers/ownership.ts';
 import type { Server } from '../../servers/server.ts';
 import type { ServerDraft } from '../../servers/server-draft.ts';
-import { RANKING_DAYS } from '../../votes/vote-figures.ts';
+import { RANKING_DAYS } from '../../votes/ranking-period.ts';
 import { userOf } from '../guard-routes.ts';
 import { SIGNED_IN } from '../route-options.ts';
 import { contactText } from '../shared/contact.ts';

@@ -10,10 +10,9 @@ import {
   type RankExplanation,
   type RankFigures,
 } from '../../ranking/explain-rank.ts';
-import { RANKS_EVERY_MINUTES } from '../../ranking/recompute-ranks.ts';
 import { findServer } from '../../servers/listed-servers.ts';
 import { COOLDOWN_HOURS } from '../../votes/cast/cooldown.ts';
-import { RANKING_DAYS } from '../../votes/vote-figures.ts';
+import { RANKING_DAYS, RANKS_EVERY_MINUTES } from '../../votes/ranking-period.ts';
 import { CACHED } from '../route-options.ts';
 import { sendPublicPage } from '../send-public-page.ts';
 import { barChart } from '../shared/chart.ts';

@@ -2,7 +2,7 @@ import { plural } from '../../language/plural.ts';
 import { t } from '../../language/t.ts';
 import type { Choice, ListingSummary } from '../../ranking/ranked-list.ts';
 import type { Tag } from '../../servers/tag-list.ts';
-import { RANKING_DAYS } from '../../votes/vote-figures.ts';
+import { RANKING_DAYS } from '../../votes/ranking-period.ts';
 import { count } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { gamePicture } from '../shared/game-pictures.ts';

@@ -1,8 +1,8 @@
 import { t } from '../../language/t.ts';
 import type { ListingSummary } from '../../ranking/ranked-list.ts';
-import { RANKS_EVERY_MINUTES } from '../../ranking/recompute-ranks.ts';
 import { searchedAddress } from '../../ranking/searched-address.ts';
 import type { Tag } from '../../servers/tag-list.ts';
+import { RANKS_EVERY_MINUTES } from '../../votes/ranking-period.ts';
 import { emptyState } from '../shared/empty-state.ts';
 import { count } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';

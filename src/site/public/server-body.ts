@@ -2,7 +2,7 @@ import { defineMessage, t } from '../../language/t.ts';
 import { plainText } from '../../probing/minecraft-text.ts';
 import { NEW_ACCOUNT_DAYS } from '../../reviews/reviewers.ts';
 import type { Server } from '../../servers/server.ts';
-import { RANKING_DAYS } from '../../votes/vote-figures.ts';
+import { RANKING_DAYS } from '../../votes/ranking-period.ts';
 import { emptyLine } from '../shared/empty-card.ts';
 import { count, counted } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';

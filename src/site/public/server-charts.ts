@@ -1,6 +1,6 @@
 import { UPTIME_DAYS } from '../../history/daily-figures.ts';
 import { t } from '../../language/t.ts';
-import { RANKING_DAYS } from '../../votes/vote-figures.ts';
+import { RANKING_DAYS } from '../../votes/ranking-period.ts';
 import { count, decimal } from '../shared/format.ts';
 import { latencyChart, playersChart, rankChart, uptimeChart, votesChart } from '../shared/history-charts.ts';
 import { type Content, type Html, html } from '../shared/html.ts';

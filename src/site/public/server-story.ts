@@ -1,6 +1,6 @@
-import { PLAYER_DAYS } from '../../history/daily-figures.ts';
+import { PLAYER_DAYS, UPTIME_DAYS } from '../../history/daily-figures.ts';
 import { t } from '../../language/t.ts';
-import { RANKING_DAYS } from '../../votes/vote-figures.ts';
+import { RANKING_DAYS } from '../../votes/ranking-period.ts';
 import { count, counted, decimal, oneDecimal } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
@@ -35,7 +35,7 @@ export function keyFigures(seen: Seen): Html {
     [
       t('Uptime'),
       uptimePercentage === null ? '–' : `${decimal(uptimePercentage)} %`,
-      t('in {days} days', { days: RANKING_DAYS }),
+      t('in {days} days', { days: UPTIME_DAYS }),
     ],
     ...(peakPlayers > 0
       ? [

@@ -1,6 +1,6 @@
 import type { ServerInfo } from '../../history/server-info.ts';
 import type { DrawnPictures } from '../../platform/pictures/picture-tasks.ts';
-import { RANKING_DAYS } from '../../votes/vote-figures.ts';
+import { RANKING_DAYS } from '../../votes/ranking-period.ts';
 import { count, counted } from '../shared/format.ts';
 import { hueOf, iconDrawing, initials } from '../shared/generated-pictures.ts';
 import { type Content, type Html, html } from '../shared/html.ts';

@@ -1,7 +1,7 @@
 import { ESTABLISHED_AFTER_DAYS } from '../../accounts/established.ts';
 import { DAYS_UNTIL_USUAL, HIDDEN_PLAYERS, USUAL_DAYS } from '../../history/usual-players.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
-import { PLAYER_DAYS } from '../../ranking/evidence/players-seen.ts';
+import { PLAYERS_SEEN_DAYS } from '../../ranking/evidence/players-seen.ts';
 import {
   API_VOTES_A_PLAYER,
   ASSUMED_PLAYERS,
@@ -33,7 +33,7 @@ export function voteWeights(first: string | null): Html {
     '“Players” is the highest number that our own checks saw on the day or in the {days} days before. A game server can tell us any number, so more than {players} count only up to twice the usual number, the median of the {usual} days before, and more than {most} as {most}. A server’s own reports do not count. A day on which a server hides its players counts as one with {hidden}. Where our checks see no number, because the game cannot be asked or was not asked yet, {players} are assumed.',
     {
       usual: USUAL_DAYS,
-      days: PLAYER_DAYS,
+      days: PLAYERS_SEEN_DAYS,
       most: count(MOST_PLAYERS),
       players: ASSUMED_PLAYERS,
       hidden: HIDDEN_PLAYERS,

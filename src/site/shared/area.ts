@@ -37,6 +37,8 @@ export function accessIn(areas: readonly Area[], method: string, url: string): A
   return isOfSoleOwner ? 'sole-owner' : area?.access;
 }
 
+/** Whether a route is at or below a path. The names of parameters may differ. */
 function isBelow(url: string, path: string): boolean {
-  return url === path || url.startsWith(`${path}/`);
+  const [one, other] = [url, path].map((text) => `${text.replaceAll(/:\w+/g, ':')}/`) as [string, string];
+  return one.startsWith(other);
 }

@@ -16,11 +16,11 @@ type Fields = {
 
 /** Returns functions that make the fields of a form, each with the entered value and its error. */
 export function fieldsOf({ values, errors }: Typed): Fields {
-  const filled = (name: string, value = '') => ({ name, value: values[name] ?? value, error: errors[name] });
+  const shown = (name: string, value = '') => ({ name, value: values[name] ?? value, error: errors[name] });
   return {
-    text: (name, field) => textField({ ...field, ...filled(name, field.value) }),
+    text: (name, field) => textField({ ...field, ...shown(name, field.value) }),
     secret: (name, field) => textField({ ...field, name, error: errors[name] }),
-    area: (name, field) => textArea({ ...field, ...filled(name, field.value) }),
+    area: (name, field) => textArea({ ...field, ...shown(name, field.value) }),
     select: (name, field) =>
       select({ ...field, name, value: values[name] ?? field.value, error: errors[name] }),
   };

@@ -10,7 +10,7 @@ import {
   lastDelivery,
   settingsProof,
 } from '../../listeners/listener-state.ts';
-import { OUTCOMES, saidIn } from '../../listeners/outcomes.ts';
+import { outcomeOf, saidIn } from '../../listeners/outcomes.ts';
 import { SECOND } from '../../platform/clock.ts';
 import type { VoteSelection } from '../../votes/sent-not-confirmed.ts';
 import { fetchedText, fetchingState } from './fetch-state.ts';
@@ -256,7 +256,7 @@ function untroubled(listener: ListenerView): string {
       const said = saidIn({ words: reply, detail });
       const cause = tested ? t(explainFor(listener, tested.code, said).cause) : '';
       // If the outcome is ambiguous: the vote may have arrived, so the text must not say that it did not.
-      return tested && OUTCOMES[tested.code].class === 'ambiguous'
+      return tested && outcomeOf(tested.code).class === 'ambiguous'
         ? t(
             'The last test vote was not confirmed: {cause} Votes are sent anyway. Send another test vote to see each step.',
             { cause },

@@ -2,7 +2,7 @@ import { whyNotProbed } from '../../games/games.ts';
 import { UPTIME_DAYS } from '../../history/daily-figures.ts';
 import type { ServerInfo } from '../../history/server-info.ts';
 import { t } from '../../language/t.ts';
-import { RANKING_DAYS } from '../../votes/vote-figures.ts';
+import { RANKING_DAYS } from '../../votes/ranking-period.ts';
 import { count, counted, decimal } from './format.ts';
 import { type Html, html } from './html.ts';
 import { figure } from './parts.ts';

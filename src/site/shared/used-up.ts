@@ -1,6 +1,5 @@
-import type { ObjectId } from 'mongodb';
 import { type Text, t } from '../../language/t.ts';
-import { countUse } from '../../platform/limits/by-network.ts';
+import { countUse, type Whose } from '../../platform/limits/by-network.ts';
 import type { Limit } from '../../platform/limits/define-limit.ts';
 import { PageError } from '../error-pages.ts';
 import { type Refused, refused } from './form-route.ts';
@@ -13,16 +12,20 @@ type ShownLimit = Limit & { of: string; sentence: Text };
  *
  * @throws {PageError} 429 with the limit's sentence if it is used up
  */
-export async function throwIfUsedUp(deps: Deps, limit: ShownLimit, whose: string | ObjectId): Promise<void> {
+export async function throwIfUsedUp<L extends ShownLimit>(
+  deps: Deps,
+  limit: L,
+  whose: Whose<L>,
+): Promise<void> {
   const retryAt = await countUse(deps, limit, whose);
   if (retryAt) throw new PageError(429, t(limit.sentence), retryAt);
 }
 
 /** Counts one use of a limit (`countUse`). Returns the refusal of a form if it is used up, otherwise null. */
-export async function refuseIfUsedUp(
+export async function refuseIfUsedUp<L extends ShownLimit>(
   deps: Deps,
-  limit: ShownLimit,
-  whose: string | ObjectId,
+  limit: L,
+  whose: Whose<L>,
 ): Promise<Refused | null> {
   const retryAt = await countUse(deps, limit, whose);
   return retryAt && refused(429, t(limit.sentence), retryAt);

@@ -8,12 +8,13 @@ import {
   unusualFigures,
 } from '../../../moderation/needs-attention.ts';
 import { UNUSUAL_HOURS } from '../../../moderation/unusual-votes.ts';
-import { after, DAY } from '../../../platform/clock.ts';
+import { after, DAY, HOUR } from '../../../platform/clock.ts';
 import { JUMP_TIMES } from '../../../probing/players-jump.ts';
 import { allowVotes, LEFT_MS, leaveWaiting } from '../../../ranking/evidence/allow-votes.ts';
 import { ASSUMED_PLAYERS, TIMES_USUAL } from '../../../ranking/evidence/weigh-day.ts';
 import { isId } from '../../../servers/slug.ts';
-import { RANKING_DAYS, votesByDay } from '../../../votes/vote-figures.ts';
+import { RANKING_DAYS } from '../../../votes/ranking-period.ts';
+import { votesByDay } from '../../../votes/vote-figures.ts';
 import { MOST_REPORTED_PLAYERS } from '../../../votes/web/suspicion.ts';
 import { OPERATOR } from '../../route-options.ts';
 import { emptyLine } from '../../shared/empty-card.ts';
@@ -148,7 +149,7 @@ function unusualCard({ base }: View, kind: UnusualFigures['unusualVotes']): Html
     about: `These servers received far more votes in ${UNUSUAL_HOURS} hours, with all of their tokens and on the pages, than they have players. More than ${ASSUMED_PLAYERS} players count up to twice the usual number, reported ones up to ${MOST_REPORTED_PLAYERS}.`,
     kind,
     link: ({ server, at }) => {
-      const since = minuteOf(after(at, -DAY));
+      const since = minuteOf(after(at, -UNUSUAL_HOURS * HOUR));
       const search = { server: server._id.toHexString(), since };
       return adminPath(base, `/votes${queryText(search)}`);
     },
