@@ -8,7 +8,7 @@ import { type Clock, SECOND } from './clock.ts';
  */
 export type ClockSkew = () => number | Promise<number>;
 
-/** A larger skew is reported, because the process would measure the 24 hours of a cooldown wrongly. */
+/** A larger skew is reported, because the process would measure a cooldown wrongly. */
 export const TOLERANCE_MS = 2 * SECOND;
 /** After `FRESH_MS`, a new measurement is made in the background. After `STALE_MS`, callers wait for it. */
 const FRESH_MS = SECOND;

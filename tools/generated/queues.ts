@@ -8,17 +8,19 @@ const defaults = loadConfig({});
 
 function rowOf(name: QueueName): string[] {
   const { title, does } = QUEUES[name];
-  const { concurrency = 1, limiter, period } = WORKS[name];
+  const { concurrency = 1, limiter } = WORKS[name];
   const atOnce =
     typeof concurrency === 'number' ? concurrency : `\`${concurrency}\` (${defaults[concurrency]})`;
   const limit = limiter ? `; ${(limiter.most * SECOND) / limiter.inMs} a second over all workers` : '';
-  return [
-    `\`${name}\``,
-    title,
-    does,
-    period ? `every ${period.every}` : 'when there is work',
-    `${atOnce}${limit}`,
-  ];
+  return [`\`${name}\``, title, does, periodText(name), `${atOnce}${limit}`];
+}
+
+function periodText(name: QueueName): string {
+  const { period } = WORKS[name];
+  if (!period) return 'when there is work';
+  const { payload } = QUEUES[name];
+  const isDaily = 'shape' in payload && 'day' in payload.shape;
+  return isDaily ? `for each UTC day, looked for every ${period.every}` : `every ${period.every}`;
 }
 
 /** The table of queues under “Queues”. */

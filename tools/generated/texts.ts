@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import ts from 'typescript-6';
-import { LANGUAGES } from '../../src/language/language.ts';
+import { LANGUAGES, TEXTS } from '../../src/language/language.ts';
 import { type Generated, words } from './generated.ts';
 
 /** The functions that name English texts of the pages, each with the positions of these arguments. */
@@ -14,11 +14,11 @@ const NAMING: Record<string, number[]> = {
 
 const ROOT = new URL('../../', import.meta.url);
 
-/** All texts of the code, sorted. The command line is only in English and has a `counted` of its own. */
+/** All texts of the code. The command line is only in English and has a `counted` of its own. */
 function textsOfCode(): string[] {
   const files = globSync('{src,workers}/**/*.ts', { cwd: ROOT, exclude: ['src/cli/**', 'src/language/**'] });
   const texts = files.flatMap((file) => textsIn(readFileSync(new URL(file, ROOT), 'utf8')));
-  return [...new Set(texts)].toSorted();
+  return [...new Set(texts)];
 }
 
 /** The texts that calls in a TypeScript file name: literals, also as branches of conditions and values of objects. */
@@ -49,13 +49,22 @@ function literalsOf(node: ts.Expression | undefined): string[] {
   return [];
 }
 
+function sorted(texts: Record<string, string>): string {
+  const entries = Object.entries(texts).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`;
+}
+
 const inEnglish = new Intl.DisplayNames('en', { type: 'language' });
 
-/** The list of English texts: `t` takes its keys, and translators' tools read it beside the catalogues. */
+/** The catalogues, sorted, and the list of English texts: `t` takes its keys, and translators' tools read it. */
 export const TEXT_FILES: Generated[] = [
+  ...LANGUAGES.filter((language) => language !== 'en').map((language) => ({
+    file: `src/language/catalogues/${language}.json`,
+    make: () => sorted(TEXTS[language]),
+  })),
   {
     file: 'src/language/catalogues/en.json',
-    make: () => `${JSON.stringify(Object.fromEntries(textsOfCode().map((text) => [text, text])), null, 2)}\n`,
+    make: () => sorted(Object.fromEntries(textsOfCode().map((text) => [text, text]))),
   },
   words('README.md', 'languages', () =>
     new Intl.ListFormat('en-GB').format(LANGUAGES.map((language) => inEnglish.of(language) ?? language)),

@@ -33,7 +33,7 @@ const checked = z
   })
   .meta({ title: 'VoteCheck' });
 
-/** GET …/check-vote: whether a player voted in the last 24 hours. */
+/** GET …/check-vote: whether a player is in the cooldown. */
 export const checkVoteEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps; claimCalls: ClaimCalls }> = async (
   app,
   { deps, claimCalls },

@@ -1,4 +1,4 @@
-import { type Outcome, type OutcomeCode, outcome } from '../../listeners/outcomes.ts';
+import { OUTCOMES, type Outcome, type OutcomeCode, outcome } from '../../listeners/outcomes.ts';
 import { HOUR, SECOND } from '../../platform/clock.ts';
 import { printable } from '../../platform/printable.ts';
 
@@ -44,19 +44,12 @@ export function meaningOfRefusal(status: number, said: string, location = ''): O
   return status >= 400 && status < 500 && WANTS_TLS.test(said) ? 'tls-expected' : meaning;
 }
 
-const REFUSALS: ReadonlySet<OutcomeCode> = new Set([
-  'vote-refused',
-  'http-forbidden',
-  'http-not-found',
-  'http-method-refused',
-]);
-
 /**
  * Whether a website may have refused a vote because of its player: with any HTTP 4xx except 401, which is about the
  * signature. A redirect and 501 concern all votes.
  */
 export function mayRefuseOne({ code }: Outcome, status: number): boolean {
-  return REFUSALS.has(code) && status !== 401 && status !== 501;
+  return OUTCOMES[code].mayBeOfOneVote === true && status !== 401 && status !== 501;
 }
 
 /**

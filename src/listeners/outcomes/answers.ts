@@ -165,6 +165,7 @@ export const ANSWER_OUTCOMES = {
   },
   'vote-refused': {
     class: 'vote-only',
+    mayBeOfOneVote: true,
     fault: 'vote-refused',
     step: 'acknowledgement',
     text: explanation(

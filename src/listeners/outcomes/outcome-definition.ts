@@ -57,6 +57,8 @@ export type OutcomeDefinition = {
    * `acknowledgement`.
    */
   step?: DiagnosisStep;
+  /** A website may have refused the vote because of its player. If absent, a refusal concerns all votes. */
+  mayBeOfOneVote?: true;
   /** No answer came after the vote was written. The listener may have refused the vote. */
   isSilent?: true;
   /** Tallyport failed or stopped, which says nothing about the listener. */

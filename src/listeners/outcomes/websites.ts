@@ -161,6 +161,7 @@ export const WEBSITE_OUTCOMES = {
   },
   'http-forbidden': {
     class: 'configuration',
+    mayBeOfOneVote: true,
     fault: 'bad-signature',
     step: 'key-or-token',
     text: explanation(
@@ -170,6 +171,7 @@ export const WEBSITE_OUTCOMES = {
   },
   'http-not-found': {
     class: 'configuration',
+    mayBeOfOneVote: true,
     fault: 'http-server',
     text: explanation(
       'There is nothing at this URL (HTTP 404 or 410).',
@@ -178,6 +180,7 @@ export const WEBSITE_OUTCOMES = {
   },
   'http-method-refused': {
     class: 'configuration',
+    mayBeOfOneVote: true,
     fault: 'http-server',
     text: explanation(
       'This URL takes no POST requests (HTTP 405 or 501), and votes are posted.',

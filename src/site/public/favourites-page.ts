@@ -4,10 +4,11 @@ import { z } from 'zod';
 import { type Favourite, listFavourites, removeFavourite } from '../../favourites/favourites.ts';
 import { playersHidden, statusAt } from '../../history/current-status.ts';
 import { defineMessage, t } from '../../language/t.ts';
-import { after, DAY } from '../../platform/clock.ts';
+import { after } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Server } from '../../servers/server.ts';
 import { whyOff } from '../../votes/cast/cast-from-page.ts';
+import { COOLDOWN_MS } from '../../votes/cast/cooldown.ts';
 import { userOf } from '../guard-routes.ts';
 import { ANYONE, SIGNED_IN } from '../route-options.ts';
 import { emptyCard } from '../shared/empty-card.ts';
@@ -146,7 +147,7 @@ function voteOf(
   server: WithId<Server>,
 ): Content {
   if (nextVoteAt) {
-    const times = { voted: timeAgo(after(nextVoteAt, -DAY), now), next: relative(nextVoteAt, now) };
+    const times = { voted: timeAgo(after(nextVoteAt, -COOLDOWN_MS), now), next: relative(nextVoteAt, now) };
     return html`<p class="due-vote">${t('Voted {voted}. Next vote {next}.', times)}</p>`;
   }
   if (whyOff(config, server)) return html`<p class="due-vote">${t('no votes on the page')}</p>`;

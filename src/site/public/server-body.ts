@@ -72,7 +72,7 @@ export function serverBody(site: Site, view: View): Page {
 }
 
 /**
- * The bar at the foot of the window, on phones. If this browser voted here in the last 24 hours, the last link replaces
+ * The bar at the foot of the window, on phones. If this browser voted here within the cooldown, the last link replaces
  * “Vote”.
  */
 function dock(server: Server): Html {

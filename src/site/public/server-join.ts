@@ -39,7 +39,7 @@ export function joinColumn(site: Site, view: View): Html {
 }
 
 /**
- * The part for a browser that voted here in the last 24 hours. The page is the same for all visitors, so this part is
+ * The part for a browser that voted here within the cooldown. The page is the same for all visitors, so this part is
  * hidden until scripts (theme.js, vote.js) show it instead of the form. The link has an empty `username`, so that the
  * vote page does not fill in the remembered name.
  */

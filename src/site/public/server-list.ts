@@ -39,7 +39,7 @@ export type ServerListSettings = {
 /** A list of servers. The stylesheet shows the same HTML as a podium, as rows or as a compact list. */
 export function serverList(rows: ListedRow[], settings: ServerListSettings): Html {
   const { hasPodium = false } = settings;
-  // scripts/page.js shows this text instead of “Vote” if this browser voted for the server in the last 24 hours.
+  // scripts/page.js shows this text instead of “Vote” if this browser voted for the server within the cooldown.
   const voted = t('Voted today');
   return html`<ol class="${hasPodium ? 'servers podium' : 'servers'}" data-voted-text="${voted}">${rows.map(
     (row, place) =>

@@ -69,7 +69,7 @@ export function newVoteId(now: Date): UUID {
 }
 
 /**
- * Casts a vote by the rule: at most one vote per player and server in any rolling 24 hours, unless an operator ends the
+ * Casts a vote by the rule: at most one vote per player and server in any `COOLDOWN_MS`, unless an operator ends the
  * cooldown early. This is true for concurrent requests in several processes too, because a unique index decides (design
  * rule 1).
  *

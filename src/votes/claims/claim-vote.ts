@@ -2,9 +2,10 @@ import type { Collection, Filter, ObjectId, WithId } from 'mongodb';
 import { listenersLoader } from '../../listeners/delivery-queues.ts';
 import { type Listener, type Rewards, rewardsOf } from '../../listeners/listener.ts';
 import type { Batcher } from '../../platform/batching/batcher.ts';
-import { after, type Clock, DAY } from '../../platform/clock.ts';
+import { after, type Clock } from '../../platform/clock.ts';
 import { DURABLE } from '../../platform/mongo.ts';
 import { arrivalOf, withArrival } from '../arrival.ts';
+import { KEY_LIFETIME_MS } from '../cast/cast-once.ts';
 import { COOLDOWN_MS, readNewestVotes } from '../cast/cooldown.ts';
 import { usernameKey } from '../username.ts';
 import { type DeliveryState, isImported, type Vote } from '../vote.ts';
@@ -20,7 +21,7 @@ export type ClaimDeps = {
 export type ClaimedPlayer = { serverId: ObjectId; username: string };
 
 /**
- * What a plugin can claim for a player: the newest vote, for 24 hours after it was cast or its quarantine was lifted.
+ * What a plugin can claim for a player: the newest vote, for `COOLDOWN_MS` after it was cast or its quarantine was lifted.
  * `off`: claims are off, because only the server's listener rewards votes.
  */
 export type ClaimState =
@@ -97,11 +98,11 @@ export type Claimed =
   | { kind: 'key-reused'; vote: Vote };
 
 /**
- * Claims a player's vote of the last 24 hours. A conditional update lets only one of several concurrent calls claim the
+ * Claims a player's vote within the cooldown. A conditional update lets only one of several concurrent calls claim the
  * vote. The claim is durable before it is returned.
  *
  * @param claim - `tokenId`: the token of the call. With `key`: if a call claimed a vote, a repeated call with the same
- *   key and player gets that vote again, for 24 hours
+ *   key and player gets that vote again, for `KEY_LIFETIME_MS`
  * @throws the driver's error when MongoDB fails: the vote may have been claimed
  */
 export async function claimVote(
@@ -143,13 +144,17 @@ function rewardedEarlier(vote: Vote, key: string | undefined): Claimed {
   return isSameCall ? { kind: 'claimed', vote, replayed: true } : { kind: 'claimed-before', vote };
 }
 
-/** The vote that a call with this key claimed in the last 24 hours. */
+/** The vote that a call with this key claimed; a key is kept in mind as long as those of votes. */
 function findByKey(
   { votes, clock }: ClaimDeps,
   serverId: ObjectId,
   key: string,
 ): Promise<WithId<Vote> | null> {
-  return votes.findOne({ serverId, 'claim.key': key, 'claim.at': { $gt: after(clock.now(), -DAY) } });
+  return votes.findOne({
+    serverId,
+    'claim.key': key,
+    'claim.at': { $gt: after(clock.now(), -KEY_LIFETIME_MS) },
+  });
 }
 
 /**
