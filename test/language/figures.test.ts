@@ -6,7 +6,7 @@ const SOURCES = new URL('../../src/', import.meta.url);
 
 const TIMES = 'hour|day|minute|second|month|week|year';
 const COUNTED =
-  'letter|digit|vote|server|player|account|listener|token|character|field|link|call|pixel|time|[KM]i?B\\b|million';
+  'vote|server|player|account|listener|token|character|field|link|call|pixel|time|[KM]i?B\\b|million';
 const WORDS = 'two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|sixty';
 const BETWEEN = '(?:(?:more|whole|full|earlier|UTC) )?';
 
