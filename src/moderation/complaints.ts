@@ -37,7 +37,7 @@ const complaintInput = z.object({
     .string()
     .trim()
     .refine((text) => [...text].length <= LONGEST_COMPLAINT, {
-      error: () => t('must have at most {max} characters', { max: LONGEST_COMPLAINT }),
+      error: () => t('must have at most {max, number} characters', { max: LONGEST_COMPLAINT }),
     }),
 });
 

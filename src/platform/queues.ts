@@ -80,8 +80,8 @@ export const QUEUES = {
     'Counts the votes of a finished UTC day and corrects the counters.',
   ),
   'repair-today': oneJob(
-    "Repair today's counters",
-    "Compares today's counters with the votes and corrects those that differ.",
+    'Repair today’s counters',
+    'Compares today’s counters with the votes and corrects those that differ.',
   ),
   'recompute-ranks': oneJob('Recompute ranks', 'Computes all ranks.'),
   'find-unusual-votes': oneJob('Find unusual votes', 'Finds servers that have far more votes than players.'),

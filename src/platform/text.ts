@@ -20,7 +20,7 @@ export function text({ min = 0, max }: { min?: number; max: number }) {
       error: () => (min === 1 ? t('must not be empty') : t('must have at least {min} characters', { min })),
     })
     .refine((value) => codePoints(value) <= max, {
-      error: () => t('must have at most {max} characters', { max }),
+      error: () => t('must have at most {max, number} characters', { max }),
     })
     .meta({ ...(min > 0 ? { minLength: min } : {}), maxLength: max });
 }

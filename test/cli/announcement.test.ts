@@ -38,5 +38,5 @@ it('an announcement that cannot be shown is refused', async () => {
   expect(over).toMatchObject({ code: 1, stderr: 'The end must be in the future.\n' });
   expect((await cli.run('announcement set', ' ')).code).toBe(1);
   expect((await cli.run('announcement set --level loud', 'x')).code).toBe(2);
-  expect((await cli.run('announcement set', 'x'.repeat(1_001))).stderr).toContain('at most 1000 characters');
+  expect((await cli.run('announcement set', 'x'.repeat(1_001))).stderr).toContain('at most 1,000 characters');
 });

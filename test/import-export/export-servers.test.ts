@@ -94,12 +94,12 @@ describe('a line is refused', () => {
   it.each([
     [{ profile: { website: 'javascript:alert(1)' } }, 'website'],
     [{ profile: { discord: 'https://example.org' } }, 'invite'],
-    [{ profile: { description: 'x'.repeat(10_001) } }, 'at most 10000 characters'],
+    [{ profile: { description: 'x'.repeat(10_001) } }, 'at most 10,000 characters'],
     [{ profile: { languages: ['Klingonese'] } }, 'not a known language'],
     [{ profile: { tags: ['no-such-tag'] } }, 'no longer in the list of tags'],
     [{ profile: 'text' }, 'must be an object'],
     [{ profile: { tags: 'pvp' } }, 'must be an object'],
-    [{ how_to_vote: 'x'.repeat(2_001) }, 'at most 2000 characters'],
+    [{ how_to_vote: 'x'.repeat(2_001) }, 'at most 2,000 characters'],
   ])('%j', async (more, reason) => {
     const line = { name: 'Alpha', address: 'play.example.org', connection_port: 25_565, ...more };
     const { refusedLines, imported } = await importInto(deps, lines(line));

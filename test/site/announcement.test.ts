@@ -50,7 +50,7 @@ test('an operator sets an announcement, every page shows it, and it ends or is r
 
 test.each([
   [{ text: '', level: 'info', until: '' }, 'The text must not be empty.'],
-  [{ text: 'x'.repeat(1_001), level: 'info', until: '' }, 'at most 1000 characters'],
+  [{ text: 'x'.repeat(1_001), level: 'info', until: '' }, 'at most 1,000 characters'],
   [{ text: 'x', level: 'loud', until: '' }, 'must be info or warning'],
   [{ text: 'x', level: 'info', until: '2020-01-01T00:00' }, 'The end must be in the future.'],
   [{ text: 'x', level: 'info', until: 'tomorrow' }, 'Must be a time such as'],

@@ -65,7 +65,7 @@ it.each([
   [{ text: 'No reason' }, 'Choose a reason.'],
   [{ kind: 'other', text: '' }, 'Must not be empty.'],
   [{ kind: 'nothing', text: 'x' }, 'Choose a reason.'],
-  [{ kind: 'scam', text: 'x'.repeat(1_001) }, 'at most 1000 characters'],
+  [{ kind: 'scam', text: 'x'.repeat(1_001) }, 'at most 1,000 characters'],
 ])('wrong input is shown with its error: %#', async (fields, error) => {
   const web = await listed();
   const answer = await sendForm(web, web.path, fields);

@@ -100,7 +100,7 @@ it('only public reviews of the owner’s own server can be answered', async () =
   expect(empty.statusCode).toBe(400);
   expect(empty.body).toContain('The answer must not be empty.');
   expect((await post(id, `/${reviewId}/answer`, { answer: 'x'.repeat(2_001) })).body).toContain(
-    'at most 2000 characters',
+    'at most 2,000 characters',
   );
 });
 

@@ -245,7 +245,7 @@ describe('the settings of a server', () => {
     expect((await server(id))?.howToVote).toBe(text.replace('\r\n', '\n'));
     const long = await post(`${settings(id)}/how-to-vote`, { howToVote: 'x'.repeat(2_001) });
     expect(long.statusCode).toBe(400);
-    expect(long.body).toContain('must have at most 2000 characters');
+    expect(long.body).toContain('must have at most 2,000 characters');
     await post(`${settings(id)}/how-to-vote`, { howToVote: ' ' });
     expect((await server(id))?.howToVote).toBeUndefined();
   });

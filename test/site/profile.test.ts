@@ -117,7 +117,7 @@ describe('the profile form', () => {
   test.each<[string, Fields, string]>([
     ['a short text that is too long', { shortText: 'x'.repeat(201) }, 'at most 200 characters'],
     ['two lines of short text', { shortText: 'a\u2028b' }, 'no line breaks'],
-    ['a description that is too long', { description: '𝒳'.repeat(10_001) }, 'at most 10000 characters'],
+    ['a description that is too long', { description: '𝒳'.repeat(10_001) }, 'at most 10,000 characters'],
     ['a description with control characters', { description: 'a\u0007b' }, 'no control characters'],
     [
       'nine tags',

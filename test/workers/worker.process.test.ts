@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { dayOf } from '../../src/platform/periods/period-marks.ts';
+import { QUEUE_NAMES } from '../../src/platform/queues.ts';
 import { answerNow } from '../../src/workflows/answer-now.ts';
 import { startAnswering } from '../support/answering.ts';
 import { type ClockedDeps, deliveryBenchOn, openDeliveryDeps } from '../support/delivering.ts';
@@ -43,6 +45,13 @@ describe('a worker', () => {
       /“forward-vote” is not a queue. The queues are forward-votes, test-listeners, drain-backlogs, probe-servers, clean-up/,
     );
   });
+});
+
+it('--help of a worker lists the queues, without a configuration', () => {
+  const help = execFileSync(process.execPath, ['workers/main.ts', '--help'], {
+    env: { NODE_ENV: 'production' },
+  });
+  for (const name of QUEUE_NAMES) expect(String(help)).toMatch(new RegExp(`^ {2}${name} `, 'm'));
 });
 
 it('a start with wrong values prints a readable line for each', async () => {

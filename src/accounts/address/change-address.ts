@@ -20,7 +20,7 @@ import { changedText, confirmNewText, confirmOldText } from './address-mails.ts'
 /** Each request mails an address that the user typed. */
 export const ADDRESS_CHANGES = defineLimit({
   key: 'address-change',
-  what: 'Changes of the e-mail address',
+  what: 'Changes of the e-mail address on a listing that sends mail',
   of: 'user',
   times: 5,
   windowMs: DAY,

@@ -22,7 +22,7 @@ const LONGEST_URL = 2_048;
 const listenerUrl = z
   .string({ error: () => t('must be text') })
   .trim()
-  .max(LONGEST_URL, { error: () => t('must have at most {max} characters', { max: LONGEST_URL }) })
+  .max(LONGEST_URL, { error: () => t('must have at most {max, number} characters', { max: LONGEST_URL }) })
   .transform((text, context) => {
     const fault = (message: string) => {
       context.addIssue({ code: 'custom', message });

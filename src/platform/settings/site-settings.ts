@@ -40,7 +40,7 @@ export const siteSettings = section(
     }),
     NOTICE: setting(line(300).default(''), {
       description:
-        'A line at the top of every page, for example to announce maintenance. `tallyport announcement set` does this without a restart.',
+        'A line at the top of every page, for example to announce maintenance. An announcement (`tallyport announcement set`) may have several lines and an end.',
       example: 'Votes go on while we move to another machine on Sunday.',
       field: { group: 'site', label: 'Notice', hint: 'One line below the head of every page.' },
     }),
