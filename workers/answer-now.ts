@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { diagnoseForOwner } from '../src/delivery/diagnosis/diagnose-listener.ts';
-import { createSend } from '../src/delivery/send-vote.ts';
+import { createVoteSender } from '../src/delivery/send-vote.ts';
 import { testWebhook } from '../src/notifications/discord/test-webhook.ts';
 import {
   type AnswerProgress,
@@ -97,7 +97,7 @@ type Ids = { serverId: string };
 
 function createTasks(deps: AppDeps) {
   const proveDeps = { ...deps, ask: createAsk(deps.config) };
-  const diagnosisDeps = { ...deps, send: createSend(deps.config) };
+  const diagnosisDeps = { ...deps, send: createVoteSender(deps.config) };
 
   /** Calls `prove` with the user. If the account was deleted: `not-found`, because its drafts were deleted too. */
   async function asUser(

@@ -18,7 +18,7 @@ import { countMail } from '../../src/accounts/mail-limits.ts';
 import { takeSignUp } from '../../src/accounts/sign-up-limits.ts';
 import { drainListener } from '../../src/delivery/drain/drain-listener.ts';
 import { setListener } from '../../src/delivery/listeners.ts';
-import { createSend, openListener } from '../../src/delivery/send-vote.ts';
+import { createVoteSender, openListener } from '../../src/delivery/send-vote.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { castVoteFromPage, challengeFor } from '../../src/votes/cast/cast-from-page.ts';
@@ -67,7 +67,7 @@ async function vote(serverId: ObjectId, { username, address, account }: Name): P
 
 const listener = new VotifierListener();
 await listener.start();
-const send = createSend(deps.config);
+const send = createVoteSender(deps.config);
 const never = new AbortController().signal;
 
 /** Sets the vote listener of a server. */

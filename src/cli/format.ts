@@ -18,7 +18,7 @@ export function systemReason(error: unknown): string {
 }
 
 /** `1 vote`, `2 votes`. */
-export function counted(count: number, noun: string): string {
+export function countWithNoun(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
@@ -39,7 +39,7 @@ const STEPS: [number, Intl.RelativeTimeFormatUnit][] = [
 const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
 
 /** How far `at` is from `now`: `3 minutes ago`, `in 2 hours`, `just now`. */
-export function relative(at: Date, now: Date): string {
+export function timeDistance(at: Date, now: Date): string {
   const distance = at.getTime() - now.getTime();
   for (const [size, unit] of STEPS) {
     // From 95 % of a unit on, this unit is used: 59 minutes and 59 seconds are "1 hour" and not "60 minutes".
@@ -50,7 +50,7 @@ export function relative(at: Date, now: Date): string {
 
 /** A moment in UTC and relative to `now`: `2026-11-21T08:00:00Z (3 minutes ago)`; `-` for none. */
 export function when(at: Date | null | undefined, now: Date): string {
-  return at ? `${utc(at)} (${relative(at, now)})` : '-';
+  return at ? `${utc(at)} (${timeDistance(at, now)})` : '-';
 }
 
 /** A moment as an ISO 8601 text for JSON; null for none. */

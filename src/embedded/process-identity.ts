@@ -12,7 +12,7 @@ export type ProcessIdentity = {
 };
 
 /** The start time of the process `pid`, as text; undefined if there is none. A zombie counts as ended. */
-export async function startOf(pid: number): Promise<string | undefined> {
+export async function processStart(pid: number): Promise<string | undefined> {
   if (process.platform !== 'linux') return await startByPs(pid);
   // Linux images often have no ps, so /proc is read (proc(5)). After the name in brackets, the first field is the
   // state, and the 20th is the start in ticks since the boot.
@@ -26,12 +26,12 @@ export async function startOf(pid: number): Promise<string | undefined> {
 
 /** The identity of the running process `pid`. */
 export async function identityOf(pid: number): Promise<ProcessIdentity> {
-  return { pid, startedAt: (await startOf(pid)) ?? '' };
+  return { pid, startedAt: (await processStart(pid)) ?? '' };
 }
 
 /** Whether the process of `identity` still runs. */
 export async function isAlive(identity: ProcessIdentity): Promise<boolean> {
-  const startedAt = await startOf(identity.pid);
+  const startedAt = await processStart(identity.pid);
   return startedAt !== undefined && startedAt === identity.startedAt;
 }
 

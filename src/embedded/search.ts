@@ -9,7 +9,7 @@ export type WrittenData = {
 };
 
 /** A place where a program may be. */
-export type Source = {
+export type ProgramSource = {
   /** The series of the program at this place (such as `mongod 8.2`), if it is known in advance. */
   series?: string;
   /**
@@ -28,7 +28,7 @@ type Search = {
   /** What happens if the user moves the data away; the end of a sentence for users. */
   withoutData: string;
   /** In the order of preference. */
-  sources: Source[];
+  sources: ProgramSource[];
 };
 
 /**

@@ -50,7 +50,7 @@ export type NotAnswered = {
 };
 
 /** How a question ended. */
-export type Ended<T> = { kind: 'answered'; result: T } | NotAnswered;
+export type QuestionResult<T> = { kind: 'answered'; result: T } | NotAnswered;
 
 /** What a worker returns for a question. `dropped`: the question was older than `DEADLINE_MS`. */
 export type WorkersAnswer<T> =
@@ -67,7 +67,7 @@ export type Answers = {
    *
    * @param onStep - called for each step as it begins
    */
-  ask(question: Question, onStep?: (step: string) => void): Promise<Ended<unknown>>;
+  ask(question: Question, onStep?: (step: string) => void): Promise<QuestionResult<unknown>>;
   /** Ends the waits for all open questions. */
   giveUp(): void;
   close(): Promise<void>;
@@ -77,7 +77,7 @@ export type Answers = {
 type Wait = {
   onBegin(): void;
   onProgress(progress: AnswerProgress): void;
-  end(ended: Ended<unknown>): void;
+  end(ended: QuestionResult<unknown>): void;
 };
 
 type AnswerDeps = {
@@ -176,7 +176,7 @@ async function openEvents(
   return events;
 }
 
-function endOf(returned: unknown): Ended<unknown> {
+function endOf(returned: unknown): QuestionResult<unknown> {
   const answer = returned as WorkersAnswer<unknown>;
   switch (answer.kind) {
     case 'answered':
@@ -195,8 +195,8 @@ function openWait(
   { beginMs, deadlineMs, runMs }: AnswerLimits,
   onStep: (step: string) => void,
   areWorkersBusy: () => Promise<boolean>,
-): Wait & { ended: Promise<Ended<unknown>> } {
-  const { promise: ended, resolve } = Promise.withResolvers<Ended<unknown>>();
+): Wait & { ended: Promise<QuestionResult<unknown>> } {
+  const { promise: ended, resolve } = Promise.withResolvers<QuestionResult<unknown>>();
   let isWaiting = true;
   let shown = 0;
   let timer = setTimeout(async () => {
@@ -206,7 +206,7 @@ function openWait(
     else timer = setTimeout(() => end({ kind: 'too-late' }), deadlineMs - beginMs);
   }, beginMs);
 
-  function end(how: Ended<unknown>): void {
+  function end(how: QuestionResult<unknown>): void {
     isWaiting = false;
     clearTimeout(timer);
     resolve(how);

@@ -65,7 +65,7 @@ import { addServer, editServer } from '../../src/servers/listed-servers.ts';
 import { listNewServers } from '../../src/servers/new-servers.ts';
 import { deleteUnusedPictures, readPicture } from '../../src/servers/pictures.ts';
 import { readTags } from '../../src/servers/tag-list.ts';
-import { makeToken } from '../../src/servers/token-text.ts';
+import { makeApiToken } from '../../src/servers/token-text.ts';
 import { ADMIN_AREA } from '../../src/site/admin/admin-pages.ts';
 import type { Area } from '../../src/site/shared/area.ts';
 import { SERVER_AREA } from '../../src/site/shared/dashboard-pages.ts';
@@ -416,7 +416,7 @@ test.each(TOGETHER)('%s in flight together share their operations', async (_, as
 });
 
 test.each([
-  ['an unknown token', () => ({ ...busy, token: makeToken() })],
+  ['an unknown token', () => ({ ...busy, token: makeApiToken() })],
   ['a token of another server', () => ({ ...busy, token: other.token })],
 ])('a call with %s', async (_, caller) => {
   const operations = await operationsOf(() => tallyport.call(caller(), 'info'), 401);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { showListener } from '../../src/delivery/listeners.ts';
 import { GREETS_AS_V2 } from '../../src/listeners/outcomes.ts';
 import { after, MINUTE, SECOND } from '../../src/platform/clock.ts';
-import { listenerLine, listenerState } from '../../src/site/shared/listener-state.ts';
+import { listenerLine, listenerStateSection } from '../../src/site/shared/listener-state.ts';
 import { deliveryBench } from '../support/delivering.ts';
 import { textOf } from '../support/web-app.ts';
 
@@ -17,7 +17,7 @@ test('an unreachable listener shows when it took its last vote, and that a test 
   if (!view?.breaker.nextTestAt) throw new Error('the listener is not unreachable');
   const { nextTestAt } = view.breaker;
   const read = async (now: Date) =>
-    textOf(String(await listenerState({ listener: view, queuePaused: false }, '/x', now))).replaceAll(
+    textOf(String(await listenerStateSection({ listener: view, queuePaused: false }, '/x', now))).replaceAll(
       ' ,',
       ',',
     );
@@ -45,7 +45,7 @@ test('after a test vote without an answer, the page does not say that it did not
     await deps.listeners.updateOne({ serverId }, { $set: { tested: { at: clock.now(), code } } });
     const listener = await showListener(deps, serverId);
     if (!listener) throw new Error('there is no listener');
-    return textOf(String(await listenerState({ listener, queuePaused: false }, '/x', clock.now())));
+    return textOf(String(await listenerStateSection({ listener, queuePaused: false }, '/x', clock.now())));
   };
   expect(await read('no-answer')).toMatch(/The last test vote was not confirmed: .* may have arrived/);
   expect(await read('connection-refused')).toContain(
@@ -59,7 +59,7 @@ test('the page names the cause of a failed attempt and test as their own pages d
     await deps.listeners.updateOne({ serverId }, { $set: { protocol: 'votifier-v1', ...change } });
     const listener = await showListener(deps, serverId);
     if (!listener) throw new Error('there is no listener');
-    return textOf(String(await listenerState({ listener, queuePaused: false }, '/x', clock.now())));
+    return textOf(String(await listenerStateSection({ listener, queuePaused: false }, '/x', clock.now())));
   };
   const failed = { failures: 1, tests: 0, code: 'no-answer', detail: GREETS_AS_V2 };
   expect(await read({ breaker: failed })).toMatch(

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, expect, test } from 'vitest';
 import { unusualFigures } from '../../src/moderation/needs-attention.ts';
-import { addDays, dayOf, markDone, startOf } from '../../src/platform/periods/period-marks.ts';
+import { addDays, dayOf, markDone, startOfDay } from '../../src/platform/periods/period-marks.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { recountVotes } from '../../src/votes/recount-votes.ts';
 import { NOTHING } from '../history/samples.ts';
@@ -33,7 +33,7 @@ beforeAll(async () => {
     const probes = { ...NOTHING, onlineSeconds: 86_400, peakPlayers: 12 };
     const stats = { _id: new ObjectId(), serverId, day: yesterday, probes, reports: NOTHING };
     await deps.dailyStats.insertOne(stats);
-    const at = startOf(yesterday);
+    const at = startOfDay(yesterday);
     await deps.votes.insertMany(
       Array.from({ length: votes }, (_, i) => storedVote(serverId, `name${i}`, at, { source: 'web' })),
     );

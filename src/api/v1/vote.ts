@@ -20,7 +20,7 @@ import {
   answer,
   BODY_FAILURES,
   COMMON_FAILURES,
-  count,
+  countSchema,
   failure,
   onceHeaders,
   params,
@@ -57,7 +57,7 @@ const headers = z.looseObject({ 'idempotency-key': idempotencyKeyHeader });
 const accepted = z
   .object({
     success: z.literal(true),
-    monthly_votes: count.meta({
+    monthly_votes: countSchema.meta({
       description: 'Votes of this server in the current UTC calendar month, this one included.',
       examples: [1204],
     }),

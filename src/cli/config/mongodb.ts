@@ -11,7 +11,7 @@ import { unreachableMembers } from '../../platform/mongo-members.ts';
 import { createSecretBox } from '../../platform/secrets.ts';
 import type { Findings } from '../../process/redis-findings.ts';
 import { countUnreadableListeners, unreadableListenersText } from '../../process/unreadable-listeners.ts';
-import { counted, sentence } from '../format.ts';
+import { countWithNoun, sentence } from '../format.ts';
 
 /**
  * Checks the version, the kind of deployment, whether each member can be reached, the clock, unfinished restores, unique
@@ -41,7 +41,7 @@ export async function checkMongo(
     return {
       facts: [
         `MongoDB ${version} answers: ${kind}.`,
-        ...(isMigrated ? [`All ${counted(migrations.length, 'migration')} are applied.`] : []),
+        ...(isMigrated ? [`All ${countWithNoun(migrations.length, 'migration')} are applied.`] : []),
       ],
       warnings: [
         ...(Number.parseInt(version, 10) < OLDEST_MONGODB
@@ -64,7 +64,9 @@ export async function checkMongo(
 async function kindOf({ db, isStandalone }: Mongo): Promise<string> {
   if (isStandalone) return 'a standalone, without a failover';
   const { setName, hosts = [] } = await db.command({ hello: 1 });
-  return setName ? `the replica set ${setName} with ${counted(hosts.length, 'member')}` : 'a sharded cluster';
+  return setName
+    ? `the replica set ${setName} with ${countWithNoun(hosts.length, 'member')}`
+    : 'a sharded cluster';
 }
 
 function notMigrated(missing: string[], pending: { name: string }[]): string {

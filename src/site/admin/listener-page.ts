@@ -26,7 +26,7 @@ const listenerPageQuery = z.object({
 });
 
 /** `/operator/listeners/:listenerId`: the state of a vote listener. Jobs in Bull Board link to this page. */
-export function listenerPages(app: FastifyInstance, { deps }: AdminParts): void {
+export function adminListenerPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   app.get('/listeners/:listenerId', OPERATOR, async (request, reply) => {
     const { listenerId } = request.params as { listenerId: string };

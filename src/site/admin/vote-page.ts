@@ -3,7 +3,7 @@ import { UUID, type WithId } from 'mongodb';
 import { statusText } from '../../delivery/timeline/status-text.ts';
 import type { DeliveryStatus, VoteTimeline } from '../../delivery/timeline/timeline-event.ts';
 import { voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
-import { queuePaused } from '../../process/queue-pause.ts';
+import { readQueuePaused } from '../../process/queue-pause.ts';
 import type { ApiToken } from '../../servers/api-token.ts';
 import type { Server } from '../../servers/server.ts';
 import { isImported, type Vote } from '../../votes/vote.ts';
@@ -22,7 +22,7 @@ import type { AdminParts } from './admin-parts.ts';
 import { blockPath } from './block-pages.ts';
 
 /** `/operator/votes/<vote>`: one vote with its timeline, including data that the server's owner does not see. */
-export function votePage(app: FastifyInstance, { deps }: AdminParts): void {
+export function adminVotePage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
 
   app.get('/votes/:voteId', OPERATOR, async (request, reply) => {
@@ -34,7 +34,7 @@ export function votePage(app: FastifyInstance, { deps }: AdminParts): void {
       deps.servers.findOne({ _id: serverId }),
       deps.listeners.findOne({ serverId }),
       tokenId ? deps.apiTokens.findOne({ _id: tokenId, serverId }) : null,
-      queuePaused(deps),
+      readQueuePaused(deps),
     ]);
     const now = deps.clock.now();
     const timeline = await voteTimeline(deps, vote, listener, now);

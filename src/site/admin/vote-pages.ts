@@ -27,7 +27,7 @@ const ROWS = 50;
 const EXCLUSIONS = 20;
 
 /** `/operator/votes`: a search for votes by server, player and time, and the newest exclusions. */
-export function votePages(app: FastifyInstance, { deps }: AdminParts): void {
+export function voteSearchPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   app.get('/votes', OPERATOR, async (request, reply) => {
     const query = queryOf(request);

@@ -7,7 +7,7 @@ import { OWNER } from '../route-options.ts';
 import { formRoute } from '../shared/form-route.ts';
 import { type Html, html } from '../shared/html.ts';
 import { button } from '../shared/parts.ts';
-import { noListener } from './listener-refusals.ts';
+import { noListenerRefusal } from './listener-refusals.ts';
 
 /** The notice that some votes are older than the listener and were never sent, with a button that sends them. */
 export function earlierVotesNotice(path: string, { votes, more }: EarlierVotes): Html {
@@ -34,7 +34,7 @@ export function earlierVotesRoute(app: FastifyInstance, deps: AppDeps): void {
     access: OWNER,
     run: async ({ server, user, by, path }) => {
       const sent = await sendEarlierVotes(deps, server._id, { by, byId: user._id });
-      if (!sent) return noListener();
+      if (!sent) return noListenerRefusal();
       const done = sent.resent > 0 ? 'sent-earlier' : 'none-earlier';
       return `${path('/listener')}?done=${done}`;
     },

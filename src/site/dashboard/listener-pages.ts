@@ -29,7 +29,7 @@ import { formRoute, type PathOfServer, refused } from '../shared/form-route.ts';
 import { timeText } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { listenerAnnouncement, listenerBadge, listenerState } from '../shared/listener-state.ts';
+import { listenerAnnouncement, listenerBadge, listenerStateSection } from '../shared/listener-state.ts';
 import { listenerStatusReader } from '../shared/listener-status.ts';
 import { livePart } from '../shared/live.ts';
 import { card, notice } from '../shared/parts.ts';
@@ -38,7 +38,7 @@ import type { DashboardParts } from './dashboard-parts.ts';
 import { earlierVotesNotice, earlierVotesRoute } from './earlier-votes.ts';
 import { gamePortWarning } from './game-port-warning.ts';
 import { listenerForm } from './listener-form.ts';
-import { noListener, settingsRefusal } from './listener-refusals.ts';
+import { noListenerRefusal, settingsRefusal } from './listener-refusals.ts';
 import { secretShownOnce, settingsCard } from './listener-settings-card.ts';
 import { testCard } from './listener-test-card.ts';
 import type { RunTest } from './listener-test-page.ts';
@@ -171,7 +171,7 @@ function statusPart(path: string, { listener, queuePaused, refused }: Present, n
     body: card({
       title: t('Status'),
       actions: listenerBadge(listener, now),
-      body: listenerState({ listener, queuePaused, refused }, path, now),
+      body: listenerStateSection({ listener, queuePaused, refused }, path, now),
     }),
   });
 }
@@ -275,7 +275,7 @@ function queueRoutes(app: FastifyInstance, deps: AppDeps, page: ListenerPage): v
     access: OWNER,
     run: async ({ server, by, path }) => {
       const isPaused = await pauseListener(deps, server._id, by);
-      return isPaused ? back(path, 'paused') : noListener();
+      return isPaused ? back(path, 'paused') : noListenerRefusal();
     },
   });
 
@@ -286,7 +286,7 @@ function queueRoutes(app: FastifyInstance, deps: AppDeps, page: ListenerPage): v
     show: (request) => page(request),
     run: async ({ server, by, path }) => {
       const isResumed = await resumeListener(deps, server._id, by);
-      return isResumed ? back(path, 'resumed') : noListener();
+      return isResumed ? back(path, 'resumed') : noListenerRefusal();
     },
   });
 

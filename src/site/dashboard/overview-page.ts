@@ -18,7 +18,7 @@ import { lastVoteText, listenerBadge } from '../shared/listener-state.ts';
 import { card, copyable, facts } from '../shared/parts.ts';
 import { hasAbout } from '../shared/profile-parts.ts';
 import { serverFigures } from '../shared/server-figures.ts';
-import { addressOf } from '../shared/server-status.ts';
+import { serverAddress } from '../shared/server-status.ts';
 import { shareCard } from '../shared/share-card.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
@@ -139,7 +139,7 @@ function gameText(game: string | null | undefined): string {
 function about(server: WithId<Server>, now: Date): Html {
   const { current, proof, listedAt, game } = server;
   return html`${facts([
-    [t('Address'), html`<span class="mono">${addressOf(server)}</span>`],
+    [t('Address'), html`<span class="mono">${serverAddress(server)}</span>`],
     [t('Game'), gameText(game)],
     [t('Version'), current.version],
     [t('Last checked'), current.checkedAt ? timeAgo(current.checkedAt, now) : t('not yet')],

@@ -8,7 +8,7 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import { hasClaimKeys } from '../../servers/api-tokens.ts';
 import { OWNER } from '../route-options.ts';
 import type { Typed } from '../shared/form.ts';
-import { formRoute, type Refused, refused } from '../shared/form-route.ts';
+import { formRoute, type RefusedForm, refused } from '../shared/form-route.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
 import { card, notice } from '../shared/parts.ts';
@@ -61,7 +61,7 @@ export async function mustChooseRewards(deps: AppDeps, serverId: ObjectId): Prom
 }
 
 /** The refusal of a form that does not say how players are rewarded. */
-export function notChosen(): Refused {
+export function notChosen(): RefusedForm {
   return { errors: { rewards: t('Choose how players are rewarded.') } };
 }
 

@@ -7,7 +7,7 @@ import { contactText } from '../shared/contact.ts';
 import { countries } from '../shared/country-names.ts';
 import type { Typed } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
-import type { Refused } from '../shared/form-route.ts';
+import type { RefusedForm } from '../shared/form-route.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Html, html } from '../shared/html.ts';
 import { PORT_LENGTH } from '../shared/parts.ts';
@@ -37,14 +37,14 @@ export const detailsForm = serverForm.omit({ address: true, port: true });
 const GAMES = listGames().filter(({ id, name }) => knownGame(name).id === id);
 
 /** The refusal, with the operator's contact, if another server has the address; undefined for any other error. */
-export function namingContact(site: Site, error: unknown): Refused | undefined {
+export function namingContact(site: Site, error: unknown): RefusedForm | undefined {
   if (!(error instanceof InvalidDocumentError)) return undefined;
   const { address } = error.errors;
   if (address !== t(TAKEN) && address !== t(MOVE_TAKEN)) return undefined;
   return { errors: { ...error.errors, address: `${address}${contactText(site)}` } };
 }
 
-export function nameField(typed: Typed): Html {
+export function serverNameField(typed: Typed): Html {
   return fieldsOf(typed).text('name', {
     label: t('Name'),
     hint: t('Shown in the list of servers.'),

@@ -48,7 +48,7 @@ type Showing = {
 type SettingsPage = (request: FastifyRequest, showing?: Showing) => Promise<Page>;
 
 /** `/dashboard/servers/<id>/settings`: a server's details, votes, address, Discord messages and removal. */
-export function settingsPages(app: FastifyInstance, parts: DashboardParts): void {
+export function serverSettingsPages(app: FastifyInstance, parts: DashboardParts): void {
   const page = settingsPage(app.site, parts.deps);
   app.get('/servers/:serverId/settings', OWNER, async (request, reply) =>
     sendPage(request, reply, await page(request)),

@@ -14,7 +14,7 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
 import { voteLink } from '../shared/server-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
-import { bannerLink, picturesOf, serverIcon } from '../shared/server-pictures.ts';
+import { bannerLink, picturedServer, serverIcon } from '../shared/server-pictures.ts';
 import type { Site } from '../shared/site-settings.ts';
 import { similarCards } from './similar-cards.ts';
 
@@ -82,7 +82,7 @@ function favouritesPart(site: Site, rows: Votable[], now: Date): Content {
 
 function dueRow(base: string, { server, username, nextVoteAt }: Votable, now: Date): Html {
   const { name, game, slug } = server;
-  const pictured = { ...picturesOf(server), slug };
+  const pictured = { ...picturedServer(server), slug };
   const action = nextVoteAt
     ? html`<p class="wait">${icon('clock')} ${relative(nextVoteAt, now)}</p>`
     : voteLink(base, server, username);

@@ -14,7 +14,7 @@ import type { SearchMetadata } from '../shared/search-metadata.ts';
 import { playersText } from '../shared/server-figures.ts';
 import { copyAddress } from '../shared/server-parts.ts';
 import { publicPath, SHARE_IMAGE } from '../shared/server-paths.ts';
-import { addressOf } from '../shared/server-status.ts';
+import { serverAddress } from '../shared/server-status.ts';
 import { shareCard } from '../shared/share-card.ts';
 import type { Site } from '../shared/site-settings.ts';
 import { ownReviewCard } from './own-review-card.ts';
@@ -78,7 +78,7 @@ export function serverBody(site: Site, view: View): Page {
 function dock(server: Server): Html {
   const name = html`<span class="for-readers"> ${server.name}</span>`;
   return html`<section class="dock" aria-label="${t('Join or vote')}">
-    ${copyAddress(addressOf(server), server.name)}
+    ${copyAddress(serverAddress(server), server.name)}
     <a class="button vote to-vote" href="#vote">${t('Vote')}${name}</a>
     <a class="button vote voted voted-here" href="#vote" hidden>${t('Voted today')}${name}</a>
   </section>`;

@@ -9,7 +9,7 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
 import { premiumMark } from '../shared/server-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
-import { cover, picturesOf, serverIcon } from '../shared/server-pictures.ts';
+import { cover, picturedServer, serverIcon } from '../shared/server-pictures.ts';
 import type { Site } from '../shared/site-settings.ts';
 import { gamePath } from './ranking-query.ts';
 import type { Seen, View } from './server-view.ts';
@@ -19,7 +19,7 @@ import { starAnchor } from './star.ts';
 export function serverHead(site: Site, view: View): Html {
   const { server, seen } = view;
   const { base } = site;
-  const pictured = picturesOf(server);
+  const pictured = picturedServer(server);
   const { shortText } = server.profile ?? {};
   return html`${cover(base, pictured)}
     <header class="ident">

@@ -14,7 +14,7 @@ import { LINK_TITLES } from '../shared/profile-parts.ts';
 import { reportedMark } from '../shared/server-figures.ts';
 import { copyAddress, playersBar } from '../shared/server-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
-import { addressOf } from '../shared/server-status.ts';
+import { serverAddress } from '../shared/server-status.ts';
 import type { Site } from '../shared/site-settings.ts';
 import { writtenText } from '../shared/written-text.ts';
 import type { Seen, View } from './server-view.ts';
@@ -27,8 +27,8 @@ export function joinColumn(site: Site, view: View): Html {
     <section class="box" id="join">
       <h2 class="for-readers">${t('Players now')}</h2>
       ${playersNow(server, seen)}
-      <div class="addr"><code dir="ltr">${addressOf(server)}</code>
-        <p>${copyAddress(addressOf(server), server.name)}</p></div>
+      <div class="addr"><code dir="ltr">${serverAddress(server)}</code>
+        <p>${copyAddress(serverAddress(server), server.name)}</p></div>
       <div class="voting" id="vote"><h2 class="for-readers">${t('Vote')}</h2>
         ${whyOff(voting.config, server) ? '' : votedHere(site, server)}
         <div class="to-vote">${voteForm(site, { ...voting, server, typed: UNTOUCHED })}${howToVote(server)}</div></div>

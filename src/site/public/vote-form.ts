@@ -47,7 +47,7 @@ export type VotePageView = VoteFormView & {
 };
 
 /** The page `/servers/<slug>/vote`. If the player in the form cannot vote again yet, it shows the time that is left. */
-export function votePage(site: Site, view: VotePageView): Page {
+export function voteFormPage(site: Site, view: VotePageView): Page {
   const { server, streak, others, typed, config } = view;
   const isWaiting = streak?.nextVoteAt && !whyOff(config, server);
   return {

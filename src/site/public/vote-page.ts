@@ -30,7 +30,7 @@ import { ANYONE, SIGNED_IN } from '../route-options.ts';
 import { fieldText, readForm, type Typed } from '../shared/form.ts';
 import { formRoute } from '../shared/form-route.ts';
 import { sendPage } from '../shared/layout.ts';
-import { isUnchanged, seenMark, sendUnchanged, stateOf } from '../shared/live.ts';
+import { isUnchanged, pageState, seenMark, sendUnchanged } from '../shared/live.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { throwIfUsedUp } from '../shared/used-up.ts';
 import { wantsPage } from '../wants-page.ts';
@@ -38,9 +38,9 @@ import { readOtherServers } from './other-servers.ts';
 import type { PublicParts } from './public-parts.ts';
 import { followingRenames, serverByCurrentSlug, serverOfForm, slugOfRequest } from './server-of-path.ts';
 import { steamRoutes } from './steam-routes.ts';
-import { type VotePageView, votePage } from './vote-form.ts';
+import { type VotePageView, voteFormPage } from './vote-form.ts';
 import { steamRefusal } from './vote-identity.ts';
-import { incomplete, refusalOf, resultUnknown, wrongName } from './vote-refusals.ts';
+import { incomplete, resultUnknown, voteRefusal, wrongName } from './vote-refusals.ts';
 import { voteReminder } from './vote-reminder.ts';
 import { resultPage, type VoteState } from './vote-result.ts';
 import { accountOf, ownNameOf, voterOf } from './voter.ts';
@@ -82,7 +82,7 @@ const voteForm = z.object({
 const SOLVED_AGAIN: Refusal['code'][] = ['proof-for-another-network', 'proof-expired'];
 
 /** `/servers/<slug>/vote`: a server's vote form, and the page with the result of a vote. */
-export function votePages(app: FastifyInstance, parts: PublicParts): void {
+export function voteFormPages(app: FastifyInstance, parts: PublicParts): void {
   const { deps } = parts;
   const provenIds = createProvenIds(deps.config, deps.clock);
   const page = { deps, provenIds };
@@ -111,7 +111,7 @@ function formPage(app: FastifyInstance, parts: FormParts): void {
       // If the browser has a confirmed SteamID: a refusal in the address is not shown. It may come from a reload.
       const refused = provenId ? undefined : steamRefusal(steam);
       const typed = { values: { username: provenId ?? linked }, errors: refused ? { form: refused } : {} };
-      return sendPage(request, reply, votePage(app.site, await viewOf(parts, request, server, typed)));
+      return sendPage(request, reply, voteFormPage(app.site, await viewOf(parts, request, server, typed)));
     }),
   );
 }
@@ -175,7 +175,7 @@ function challengeRoute(app: FastifyInstance, parts: FormParts): void {
     const { session } = data;
     const vote = { server, username: read.name, voter: voterOf(deps, request), provenId, session };
     const made = await challengeFor(deps, vote);
-    if (made.kind !== 'challenge') return sendRefusal(reply, refusalOf(made, deps));
+    if (made.kind !== 'challenge') return sendRefusal(reply, voteRefusal(made, deps));
     return reply.header('cache-control', 'no-store').send(made.challenge);
   });
 }
@@ -200,7 +200,7 @@ function castingRoute(app: FastifyInstance, parts: PublicParts & FormParts): voi
       const errors = solvesAgain ? {} : { ...typed.errors, ...shown };
       const page = await makeRefusedForm(request, async () => {
         const view = await viewOf(parts, request, server, { ...named, errors });
-        return votePage(site, { ...view, solvesAgain });
+        return voteFormPage(site, { ...view, solvesAgain });
       });
       if (solvesAgain) return sendPage(request, reply, page);
       return sendPage(request, reply.headers(refusal.headers ?? {}), page, refusal.status);
@@ -236,7 +236,7 @@ function castingRoute(app: FastifyInstance, parts: PublicParts & FormParts): voi
         request.log.warn({ event: 'favourites.name_not_noted', reason: String(error) }),
       );
     }
-    if (result.kind !== 'accepted') return refuse(refusalOf(result, deps));
+    if (result.kind !== 'accepted') return refuse(voteRefusal(result, deps));
     const voteId = result.voteId.toString();
     request.log.info({ event: 'web_vote.accepted', serverId, voteId, isQuarantined: result.isQuarantined });
     return reply.redirect(`${site.base}${publicPath(server, `/vote/${voteId}`)}`, 303);
@@ -274,7 +274,7 @@ async function readState(deps: AppDeps, server: WithId<Server>, vote: Vote): Pro
   // `monthlyVotes` also counts votes whose counters are not written yet, such as this vote; `written` does not.
   const votesCount = written.votesCount + Math.max(0, monthlyVotes - written.monthlyVotes);
   const ranking = [server.ranked?.rankVotes, server.rankPosition, votesCount, above];
-  const state = stateOf(status, vote.quarantinedAt, vote.excludedAt, vote.claim, monthlyVotes, ranking);
+  const state = pageState(status, vote.quarantinedAt, vote.excludedAt, vote.claim, monthlyVotes, ranking);
   return { server, vote, status, heldFor, monthlyVotes, votesCount, above, state, now };
 }
 

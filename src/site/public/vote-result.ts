@@ -33,7 +33,7 @@ export type VoteState = {
   /** The server's votes in the last 30 days. */
   votesCount: number;
   above: ServerAbove | null;
-  /** The hash of what is shown (`stateOf` of live.ts). */
+  /** The hash of what is shown (`pageState` of live.ts). */
   state: string;
   now: Date;
 };

@@ -19,7 +19,7 @@ import { type Content, type Html, html } from './html.ts';
 import type { ListenerStatus } from './listener-status.ts';
 import { badge, button, facts, notice, type Tone } from './parts.ts';
 
-export const LISTENER_STATES: Record<ListenerState, Text> = {
+export const LISTENER_STATE_NAMES: Record<ListenerState, Text> = {
   active: defineMessage('active'),
   unverified: defineMessage('unverified'),
   paused: defineMessage('paused'),
@@ -52,10 +52,10 @@ function toneAndText(listener: Stated, now?: Date): [Tone, string] {
     const { pause = null, fetched, updatedAt } = listener;
     const fetching = { protocol, pause, updatedAt, ...(fetched ? { fetched } : {}) };
     if (now && isNeglected(fetching, queuedSince, now)) return ['bad', t('not fetched')];
-    return listener.fetched ? ['good', t(LISTENER_STATES.active)] : ['attention', t('not fetched yet')];
+    return listener.fetched ? ['good', t(LISTENER_STATE_NAMES.active)] : ['attention', t('not fetched yet')];
   }
   const proof = settingsProof(listener);
-  if (state !== 'active' || proof === 'works') return [LISTENER_TONES[state], t(LISTENER_STATES[state])];
+  if (state !== 'active' || proof === 'works') return [LISTENER_TONES[state], t(LISTENER_STATE_NAMES[state])];
   return proof === 'failed' ? ['bad', t('test failed')] : ['attention', t('not tested')];
 }
 
@@ -125,7 +125,7 @@ export function listenerAnnouncement(listener: Stated & Pick<ListenerView, 'wait
 }
 
 /** A listener's state with the reason for it, advice, and buttons. `path` is the path of the listener's page. */
-export function listenerState(
+export function listenerStateSection(
   {
     listener,
     queuePaused,

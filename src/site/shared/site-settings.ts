@@ -10,7 +10,9 @@ import { type AnnouncementCache, createAnnouncementCache } from './announcement.
 import { pictureAddress } from './server-pictures.ts';
 
 /** The logo as a page shows it. `path` contains a hash of the picture, so it changes with the picture. */
-export type Logo = Pick<Assets['logo'], 'type' | 'width' | 'height' | 'path' | 'isOwn'> & { href: string };
+export type ShownLogo = Pick<Assets['logo'], 'type' | 'width' | 'height' | 'path' | 'isOwn'> & {
+  href: string;
+};
 
 /** The site's settings for pages. Operators can change those with `readonly` at any time: read them for each page. */
 export type Site = {
@@ -29,7 +31,7 @@ export type Site = {
   readonly pages: SitePages;
   readonly footerLinks: { text: string; href: string }[];
   /** The logo in the head of every page. It is also the favicon. */
-  readonly logo: Logo;
+  readonly logo: ShownLogo;
   /** The path of the stylesheet with the operator's colour; null if the operator has set none. */
   readonly accentStyle: string | null;
   /** The address of one of the site's own files. */
@@ -51,7 +53,7 @@ export function decorateSite(app: FastifyInstance, deps: AppDeps, assets: Assets
   const { config } = deps;
   const base = config.basePath;
   const pages = livePages(config);
-  const ours: Logo = { ...assets.logo, href: `${base}${assets.logo.path}` };
+  const ours: ShownLogo = { ...assets.logo, href: `${base}${assets.logo.path}` };
   app.decorate('site', {
     base,
     url: config.PUBLIC_URL.replace(/\/+$/, ''),
@@ -82,7 +84,7 @@ export function decorateSite(app: FastifyInstance, deps: AppDeps, assets: Assets
   });
 }
 
-function uploadedLogo(base: string, { id, width, height }: StoredLogo): Logo {
+function uploadedLogo(base: string, { id, width, height }: StoredLogo): ShownLogo {
   const href = pictureAddress(base, id);
   return { ...logoSize({ width, height }), href, path: href, type: 'image/webp', isOwn: true };
 }

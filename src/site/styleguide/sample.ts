@@ -1,4 +1,4 @@
 import type { Content } from '../shared/html.ts';
 
 /** A part of the style guide with its name. */
-export type Sample = { name: string; body: Content };
+export type StyleguidePart = { name: string; body: Content };
