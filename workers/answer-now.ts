@@ -2,15 +2,15 @@ import { ObjectId } from 'mongodb';
 import { diagnoseForOwner } from '../src/delivery/diagnosis/diagnose-listener.ts';
 import { createVoteSender } from '../src/delivery/send-vote.ts';
 import { testWebhook } from '../src/notifications/discord/test-webhook.ts';
+import { MINUTE, SECOND } from '../src/platform/clock.ts';
+import { UnsealError } from '../src/platform/secrets.ts';
+import { isTransientError } from '../src/platform/transient-errors.ts';
 import {
   type AnswerProgress,
   DEADLINE_MS,
   type Question,
   type WorkersAnswer,
-} from '../src/platform/answers.ts';
-import { MINUTE, SECOND } from '../src/platform/clock.ts';
-import { UnsealError } from '../src/platform/secrets.ts';
-import { isTransientError } from '../src/platform/transient-errors.ts';
+} from '../src/platform/worker-answers.ts';
 import { createAsk } from '../src/probing/ask-server.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 import type { AnswerOf, ProofAnswer, Task } from '../src/workflows/answer-now.ts';

@@ -10,10 +10,10 @@
 import type { Document, ObjectId } from 'mongodb';
 import { bindCollections } from '../../src/database/collections.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
-import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { aggregateDay } from '../../src/history/aggregate-day.ts';
 import { refreshDailyFigures } from '../../src/history/daily-figures.ts';
 import { emptySums } from '../../src/history/daily-sums.ts';
+import { findMongod } from '../../src/own-services/find-mongod.ts';
 import { after, MINUTE } from '../../src/platform/clock.ts';
 import { ownEnvironment } from '../../src/platform/environment.ts';
 import { createLogger } from '../../src/platform/log.ts';

@@ -10,7 +10,7 @@
 import { ObjectId, UUID } from 'mongodb';
 import { bindCollections, type Collections } from '../../src/database/collections.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
-import { findMongod } from '../../src/embedded/find-mongod.ts';
+import { findMongod } from '../../src/own-services/find-mongod.ts';
 import { after, HOUR, systemClock } from '../../src/platform/clock.ts';
 import { ownEnvironment } from '../../src/platform/environment.ts';
 import { createLogger } from '../../src/platform/log.ts';

@@ -1,5 +1,5 @@
 import { ObjectId } from 'mongodb';
-import { setListener } from '../../src/delivery/listeners.ts';
+import { setListener } from '../../src/delivery/change-listener.ts';
 import type { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';

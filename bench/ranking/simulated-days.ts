@@ -5,8 +5,8 @@
 import { ObjectId, UUID } from 'mongodb';
 import { bindCollections } from '../../src/database/collections.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
-import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { emptySums } from '../../src/history/daily-sums.ts';
+import { findMongod } from '../../src/own-services/find-mongod.ts';
 import { after, HOUR } from '../../src/platform/clock.ts';
 import { ownEnvironment } from '../../src/platform/environment.ts';
 import { createLogger } from '../../src/platform/log.ts';

@@ -5,10 +5,10 @@ import { markAggregated } from '../history/due-aggregates.ts';
 import { addDays } from '../platform/periods/period-marks.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { wrongUse } from './failure.ts';
-import { countWithNoun } from './format.ts';
 import { examples } from './invocation.ts';
 import { dayOption } from './option-values.ts';
-import { withProgress } from './progress.ts';
+import { countWithNoun } from './output-format.ts';
+import { withProgress } from './progress-bar.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 

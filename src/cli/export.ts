@@ -15,7 +15,7 @@ import { wrongUse } from './failure.ts';
 import { requireServer } from './find.ts';
 import { examples } from './invocation.ts';
 import { moment } from './option-values.ts';
-import { withProgress } from './progress.ts';
+import { withProgress } from './progress-bar.ts';
 import { type Session, withSession } from './session.ts';
 import type { Terminal } from './terminal.ts';
 

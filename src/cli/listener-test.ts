@@ -5,7 +5,7 @@ import { t } from '../language/t.ts';
 import type { DiagnosisStep } from '../listeners/outcomes/outcome-definition.ts';
 import type { Answer } from './answer.ts';
 import { noListenerError, requireServer } from './find.ts';
-import { showsProgress } from './progress.ts';
+import { showsProgress } from './progress-bar.ts';
 import type { Session } from './session.ts';
 import { pairs } from './table.ts';
 import { say, type Terminal, UNCONFIRMED } from './terminal.ts';

@@ -1,5 +1,5 @@
+import type { ListenerView } from '../delivery/change-listener.ts';
 import { type ListenerReason, listenerReason } from '../delivery/diagnosis/listener-reason.ts';
-import type { ListenerView } from '../delivery/listeners.ts';
 import type { RefusedVote } from '../delivery/refused-vote.ts';
 import { t } from '../language/t.ts';
 import { maxSendingsOf } from '../listeners/delivery-limits.ts';
@@ -7,9 +7,9 @@ import type { Listener } from '../listeners/listener.ts';
 import { firstBeyondAscii, lastDelivery } from '../listeners/listener-state.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
 import type { Server } from '../servers/server.ts';
-import { countWithNoun, iso, when } from './format.ts';
 import { invocation } from './invocation.ts';
-import { QUEUE_PAUSED } from './queue-pause.ts';
+import { countWithNoun, iso, when } from './output-format.ts';
+import { QUEUE_PAUSED } from './paused-queues.ts';
 import type { Session } from './session.ts';
 import { type Pair, pairs } from './table.ts';
 

@@ -1,14 +1,14 @@
 import { Argument, type Command, Option } from 'commander';
 import type { WithId } from 'mongodb';
-import { setFetchListener } from '../delivery/fetch/fetch-listener.ts';
-import { rotateSecret, setHttpListener } from '../delivery/http/http-listeners.ts';
 import {
   pauseListener,
   removeListener,
   resumeListener,
   setListener,
   showListener,
-} from '../delivery/listeners.ts';
+} from '../delivery/change-listener.ts';
+import { setFetchListener } from '../delivery/fetch/fetch-listener.ts';
+import { rotateSecret, setHttpListener } from '../delivery/http/http-listeners.ts';
 import { lastRefusedVote } from '../delivery/refused-vote.ts';
 import { type Listener, PROTOCOLS, REWARDS, type Rewards } from '../listeners/listener.ts';
 import { setRewards } from '../listeners/rewards.ts';
@@ -19,7 +19,6 @@ import type { Server } from '../servers/server.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY, noListenerError, requireServer } from './find.ts';
-import { countWithNoun, when } from './format.ts';
 import { examples, invocation } from './invocation.ts';
 import { requireOptions, type SetOptions, secretOf } from './listener-options.ts';
 import { testListener } from './listener-test.ts';
@@ -33,7 +32,8 @@ import {
   unconfirmedText,
 } from './listener-view.ts';
 import { portOption, sendings } from './option-values.ts';
-import { QUEUE_PAUSED, queuePaused } from './queue-pause.ts';
+import { countWithNoun, when } from './output-format.ts';
+import { QUEUE_PAUSED, queuePaused } from './paused-queues.ts';
 import type { Session } from './session.ts';
 import { say, type Terminal } from './terminal.ts';
 

@@ -17,8 +17,8 @@ import { recomputeRanks } from '../ranking/recompute-ranks.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { requireServer } from './find.ts';
-import { countWithNoun, iso, when } from './format.ts';
 import { examples } from './invocation.ts';
+import { countWithNoun, iso, when } from './output-format.ts';
 import { pairs, table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -3,9 +3,9 @@ import { heldByRestore, sendRestoredVotes } from '../delivery/restored-votes.ts'
 import { sum } from '../votes/vote-counts.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { BY, requireServer } from './find.ts';
-import { countWithNoun } from './format.ts';
 import { examples } from './invocation.ts';
-import { withProgress } from './progress.ts';
+import { countWithNoun } from './output-format.ts';
+import { withProgress } from './progress-bar.ts';
 import type { Session } from './session.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';

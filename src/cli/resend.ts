@@ -18,10 +18,10 @@ import { findVote } from '../votes/vote-list.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY, noListenerError, requireServer, uuidOf } from './find.ts';
-import { countWithNoun, utc } from './format.ts';
 import { examples } from './invocation.ts';
 import { moment } from './option-values.ts';
-import { withProgress } from './progress.ts';
+import { countWithNoun, utc } from './output-format.ts';
+import { withProgress } from './progress-bar.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -5,8 +5,8 @@ import { nextOwner, transferServer } from '../workflows/transfer-server.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY, requireServer } from './find.ts';
-import { countWithNoun } from './format.ts';
 import { examples } from './invocation.ts';
+import { countWithNoun } from './output-format.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Adds `transfer` to the `server` commands. */

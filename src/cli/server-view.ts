@@ -13,7 +13,7 @@ import { hostAndPort } from '../platform/host-and-port.ts';
 import type { Server } from '../servers/server.ts';
 import { RANKING_DAYS } from '../votes/ranking-period.ts';
 import type { VoteFigures } from '../votes/vote-figures.ts';
-import { countWithNoun, iso, when } from './format.ts';
+import { countWithNoun, iso, when } from './output-format.ts';
 import { pairs } from './table.ts';
 
 /** A server with what `server show` shows beside it. */

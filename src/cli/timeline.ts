@@ -13,8 +13,8 @@ import type { Server } from '../servers/server.ts';
 import { nextVoteAt } from '../votes/cast/cooldown.ts';
 import { stateNameOf } from '../votes/state-names.ts';
 import type { Vote } from '../votes/vote.ts';
-import { countWithNoun, iso, span, utc, when } from './format.ts';
-import { QUEUE_PAUSED } from './queue-pause.ts';
+import { countWithNoun, iso, span, utc, when } from './output-format.ts';
+import { QUEUE_PAUSED } from './paused-queues.ts';
 import { oneLine, pairs, table } from './table.ts';
 
 /** A vote with its timeline and its server, and whether a delivery queue is paused at this moment. */

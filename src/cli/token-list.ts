@@ -4,8 +4,8 @@ import { isOld, listTokens } from '../servers/api-tokens.ts';
 import { emailsOf } from '../servers/token-makers.ts';
 import type { Answer } from './answer.ts';
 import { requireServer } from './find.ts';
-import { iso, when } from './format.ts';
 import { invocation } from './invocation.ts';
+import { iso, when } from './output-format.ts';
 import type { Session } from './session.ts';
 import { table } from './table.ts';
 

@@ -5,8 +5,8 @@ import type { OnStep } from '../delivery/diagnosis/diagnosis.ts';
 import type { DiagnosisStep } from '../listeners/outcomes/outcome-definition.ts';
 import type { SmtpResult } from '../mail/smtp.ts';
 import type { WebhookTest } from '../notifications/discord/test-webhook.ts';
-import type { Answers, NotAnswered, Question, QuestionResult } from '../platform/answers.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Answers, NotAnswered, Question, QuestionResult } from '../platform/worker-answers.ts';
 import type { ProofResult, Prover } from './finish-listing.ts';
 import { type CheckRefused, requestDraftProof, requestMoveProof } from './request-proof.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ObjectId, UUID } from 'mongodb';
+import { setListener } from '../../src/delivery/change-listener.ts';
 import { drainListener } from '../../src/delivery/drain/drain-listener.ts';
-import { setListener } from '../../src/delivery/listeners.ts';
 import { createVoteSender, openListener } from '../../src/delivery/send-vote.ts';
 import { listSample } from '../../src/demo/list-samples.ts';
 import { messageOf } from '../../src/demo/open-fake-server.ts';

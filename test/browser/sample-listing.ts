@@ -2,7 +2,7 @@ import { ObjectId, type UUID } from 'mongodb';
 import { makePasswordLink } from '../../src/accounts/make-link.ts';
 import { hashOneTimeToken } from '../../src/accounts/one-time-token.ts';
 import { ensureUser, suspendUser } from '../../src/accounts/users.ts';
-import { setListener } from '../../src/delivery/listeners.ts';
+import { setListener } from '../../src/delivery/change-listener.ts';
 import { SampleGameServer } from '../../src/demo/game-server.ts';
 import type { Sample } from '../../src/demo/sample.ts';
 import { samplePlayersAt } from '../../src/demo/sample-days.ts';

@@ -10,6 +10,7 @@ import { changeOfLink, findAddressChange } from '../../src/accounts/address/chan
 import { createAuth } from '../../src/accounts/auth.ts';
 import { deletionOfLink, findDeletion } from '../../src/accounts/deletion/request-deletion.ts';
 import { finishSignUp, offerAccount } from '../../src/accounts/sign-up.ts';
+import { setListener, showListener } from '../../src/delivery/change-listener.ts';
 import { COUNTED_AT_MOST, firstQueuedAt } from '../../src/delivery/count-votes.ts';
 import { diagnoseForOwner } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import { requestDiagnosis } from '../../src/delivery/diagnosis/request-diagnosis.ts';
@@ -23,7 +24,6 @@ import { takeDeliveries } from '../../src/delivery/fetch/take-deliveries.ts';
 import { deliveriesByDay } from '../../src/delivery/figures/delivery-figures.ts';
 import { noDeliveries } from '../../src/delivery/figures/delivery-sums.ts';
 import { listenerOverview } from '../../src/delivery/listener-overview.ts';
-import { setListener, showListener } from '../../src/delivery/listeners.ts';
 import { lastRefusedVote } from '../../src/delivery/refused-vote.ts';
 import { sweepDueWork } from '../../src/delivery/sweep.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';

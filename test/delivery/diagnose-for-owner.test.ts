@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { ObjectId } from 'mongodb';
 import { expect, it, onTestFinished } from 'vitest';
 import { bindCollections } from '../../src/database/collections.ts';
+import { removeListener, setListener } from '../../src/delivery/change-listener.ts';
 import {
   diagnoseForOwner,
   diagnoseListener,
@@ -14,7 +15,6 @@ import {
   requestDiagnosis,
 } from '../../src/delivery/diagnosis/request-diagnosis.ts';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
-import { removeListener, setListener } from '../../src/delivery/listeners.ts';
 import { createVoteSender } from '../../src/delivery/send-vote.ts';
 import type { DiagnosisStep } from '../../src/listeners/outcomes/outcome-definition.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';

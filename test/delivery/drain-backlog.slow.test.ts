@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { pauseListener, removeListener, resumeListener } from '../../src/delivery/change-listener.ts';
 import { QUEUE_ORDER } from '../../src/delivery/drain/attempt-record.ts';
-import { pauseListener, removeListener, resumeListener } from '../../src/delivery/listeners.ts';
 import { createVoteSender, type SendVote } from '../../src/delivery/send-vote.ts';
 import type { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { outcome } from '../../src/listeners/outcomes.ts';

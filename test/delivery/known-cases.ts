@@ -1,11 +1,11 @@
 import net, { type Socket } from 'node:net';
-import { connectFailure } from '../../src/delivery/connection.ts';
+import type { ListenerSettings } from '../../src/delivery/change-listener.ts';
 import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
-import type { ListenerSettings } from '../../src/delivery/listeners.ts';
+import { connectFailure } from '../../src/delivery/peer-connection.ts';
 import { createVoteSender } from '../../src/delivery/send-vote.ts';
-import { freePort } from '../../src/embedded/free-port.ts';
 import { outcome } from '../../src/listeners/outcomes.ts';
+import { freePort } from '../../src/own-services/free-port.ts';
 import type { DeliveryBench } from '../support/delivering.ts';
 import { listen, startFakeHttpListener, trustTestAuthority } from '../support/fake-http-listener.ts';
 import type { Case } from './known-case.ts';

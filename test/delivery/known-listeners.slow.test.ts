@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { connectFailure } from '../../src/delivery/connection.ts';
 import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import type { Diagnosis } from '../../src/delivery/diagnosis/diagnosis.ts';
 import { explain } from '../../src/delivery/diagnosis/explain.ts';
+import { connectFailure } from '../../src/delivery/peer-connection.ts';
 import { createVoteSender, type SendVote } from '../../src/delivery/send-vote.ts';
 import { t } from '../../src/language/t.ts';
 import { FETCH_OUTCOMES } from '../../src/listeners/outcomes/fetch.ts';

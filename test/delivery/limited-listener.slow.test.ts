@@ -1,9 +1,9 @@
 import { UUID } from 'mongodb';
 import { expect, it, vi } from 'vitest';
-import { deadlineIn, dial } from '../../src/delivery/connection.ts';
+import { resumeListener, showListener } from '../../src/delivery/change-listener.ts';
 import { Destination } from '../../src/delivery/destination.ts';
 import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
-import { resumeListener, showListener } from '../../src/delivery/listeners.ts';
+import { deadlineIn, dial } from '../../src/delivery/peer-connection.ts';
 import { resendVotes } from '../../src/delivery/resend-votes.ts';
 import { createVoteSender, type SendVote } from '../../src/delivery/send-vote.ts';
 import { sweepDueWork } from '../../src/delivery/sweep.ts';

@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { resumeListener, showListener } from '../../src/delivery/change-listener.ts';
 import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import { listenerReason } from '../../src/delivery/diagnosis/listener-reason.ts';
 import { endLostAttempts } from '../../src/delivery/drain/lost-attempts.ts';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
-import { resumeListener, showListener } from '../../src/delivery/listeners.ts';
 import { createVoteSender, type SendVote } from '../../src/delivery/send-vote.ts';
 import { outcome } from '../../src/listeners/outcomes.ts';
 import { HOUR, MINUTE } from '../../src/platform/clock.ts';

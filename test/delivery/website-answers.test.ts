@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { showListener } from '../../src/delivery/change-listener.ts';
 import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
-import { showListener } from '../../src/delivery/listeners.ts';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
 import { createVoteSender } from '../../src/delivery/send-vote.ts';
 import { statusText } from '../../src/delivery/timeline/status-text.ts';

@@ -1,8 +1,13 @@
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
 import type { User } from '../../src/accounts/user.ts';
+import {
+  pauseListener,
+  resumeListener,
+  setListener,
+  showListener,
+} from '../../src/delivery/change-listener.ts';
 import { setFetchListener } from '../../src/delivery/fetch/fetch-listener.ts';
-import { pauseListener, resumeListener, setListener, showListener } from '../../src/delivery/listeners.ts';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
 import { isNeglected } from '../../src/listeners/listener-state.ts';
 import { mailContext } from '../../src/mail/outbox.ts';

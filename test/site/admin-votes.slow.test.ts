@@ -1,6 +1,6 @@
 import { ObjectId, UUID } from 'mongodb';
 import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { setListener } from '../../src/delivery/listeners.ts';
+import { setListener } from '../../src/delivery/change-listener.ts';
 import { after, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { utcFieldValue } from '../../src/site/admin/utc-fields.ts';

@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { afterEach, beforeAll } from 'vitest';
+import { type ListenerSettings, setListener } from '../../src/delivery/change-listener.ts';
 import type { DrainOptions, DrainResult } from '../../src/delivery/drain/drain.ts';
 import { drainListener } from '../../src/delivery/drain/drain-listener.ts';
-import { type ListenerSettings, setListener } from '../../src/delivery/listeners.ts';
 import { createVoteSender, openListener } from '../../src/delivery/send-vote.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';

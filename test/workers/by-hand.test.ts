@@ -1,6 +1,6 @@
 import { UUID } from 'mongodb';
 import { expect, it, vi } from 'vitest';
-import { pauseListener, removeListener, showListener } from '../../src/delivery/listeners.ts';
+import { pauseListener, removeListener, showListener } from '../../src/delivery/change-listener.ts';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
 import { createVoteSender } from '../../src/delivery/send-vote.ts';
 import { sendTestVote } from '../../src/delivery/test-listener.ts';

@@ -1,7 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import { expect, it, vi } from 'vitest';
+import { removeListener, showListener } from '../../src/delivery/change-listener.ts';
 import type { DrainResult } from '../../src/delivery/drain/drain.ts';
-import { removeListener, showListener } from '../../src/delivery/listeners.ts';
 import type { SendVote } from '../../src/delivery/send-vote.ts';
 import { type Outcome, outcome } from '../../src/listeners/outcomes.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';

@@ -8,13 +8,13 @@ import { requireCanaryGames } from '../../probing/canary.ts';
 import { readLogo } from '../../site/look/logo.ts';
 import { readSitePages } from '../../site/site-pages.ts';
 import { type Answer, printAnswer } from '../answer.ts';
-import { countWithNoun, sentence } from '../format.ts';
 import { examples } from '../invocation.ts';
+import { countWithNoun, sentence } from '../output-format.ts';
 import { oneLine, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
+import { checkServices, type ServiceReport } from './check-services.ts';
 import { misspeltVariables } from './misspelt.ts';
 import { risksOf } from './risks.ts';
-import { checkServices, type ServiceReport } from './services.ts';
 import { listSettings, type ShownSetting } from './settings.ts';
 import { readStored } from './stored.ts';
 

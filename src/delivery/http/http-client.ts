@@ -2,7 +2,7 @@ import http from 'node:http';
 import { type Outcome, type OutcomeCode, outcome } from '../../listeners/outcomes.ts';
 import { hostOf } from '../../platform/host-and-port.ts';
 import { printable, readable } from '../../platform/printable.ts';
-import { connectTo, deadlineIn, dial, type PeerConnection, resolveAndConnect } from '../connection.ts';
+import { connectTo, deadlineIn, dial, type PeerConnection, resolveAndConnect } from '../peer-connection.ts';
 import { secure, speaksTls } from '../tls.ts';
 import { assertSendable, type ForwardedVote } from '../vote-message.ts';
 import type { SendOptions } from '../votifier/votifier-client.ts';

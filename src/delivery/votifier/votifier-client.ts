@@ -3,15 +3,15 @@ import { GREETS_AS_V2, type Outcome, type OutcomeCode, outcome } from '../../lis
 import type { AddressRanges } from '../../platform/address-guard.ts';
 import { readable } from '../../platform/printable.ts';
 import type { ResolveOptions } from '../../platform/resolve-address.ts';
+import type { Destination } from '../destination.ts';
+import type { OnStep } from '../diagnosis/diagnosis.ts';
 import {
   type Deadline,
   deadlineIn,
   type PeerConnection,
   type ReadResult,
   resolveAndConnect,
-} from '../connection.ts';
-import type { Destination } from '../destination.ts';
-import type { OnStep } from '../diagnosis/diagnosis.ts';
+} from '../peer-connection.ts';
 import { assertSendable, type ForwardedVote } from '../vote-message.ts';
 import { type Greeting, isGreetingStart, readGreeting } from './votifier-greeting.ts';
 import { v1Block } from './votifier-v1.ts';

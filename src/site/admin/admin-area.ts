@@ -18,7 +18,7 @@ import { tagPages } from './tag-pages.ts';
 import { userPages } from './user-pages.ts';
 import { usersPages } from './users-page.ts';
 import { adminVotePage } from './vote-page.ts';
-import { voteSearchPage } from './vote-pages.ts';
+import { voteSearchPage } from './vote-search-page.ts';
 
 /** Registers the admin area. `app` is a Fastify context with its path prefix. */
 export async function adminArea(app: FastifyInstance, parts: AdminParts): Promise<void> {

@@ -13,7 +13,7 @@ import { OPERATOR } from '../route-options.ts';
 import { count, duration, time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { LISTENER_TONES } from '../shared/listener-state.ts';
+import { LISTENER_TONES } from '../shared/listener-state-parts.ts';
 import { badge, card, dataTable, facts, notice, pager } from '../shared/parts.ts';
 import { votesCursor } from '../shared/votes-cursor.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';

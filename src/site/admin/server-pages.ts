@@ -25,7 +25,7 @@ import { cursorPager, dataTable, tabs, textField } from '../shared/parts.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { stateBadges } from './server-badges.ts';
-import { serverPage } from './server-view.ts';
+import { serverPage } from './server-details.ts';
 
 /** Servers per page. */
 const ROWS = 50;

@@ -9,13 +9,13 @@ import { PageError } from '../error-pages.ts';
 import { userOf } from '../guard-routes.ts';
 import { SIGNED_IN } from '../route-options.ts';
 import { contactText } from '../shared/contact.ts';
+import type { Site } from '../shared/decorate-site.ts';
 import { formRoute, type RefusedForm, refused } from '../shared/form-route.ts';
 import { html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { notAnsweredStatus, notAnsweredText } from '../shared/not-answered.ts';
 import { button, confirmed } from '../shared/parts.ts';
-import type { Site } from '../shared/site-settings.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { ownershipProofCards } from './ownership-proof.ts';
 

@@ -1,10 +1,10 @@
+import type { ListenerView } from '../../delivery/change-listener.ts';
 import { lastTest } from '../../delivery/diagnosis/last-test.ts';
-import type { ListenerView } from '../../delivery/listeners.ts';
 import { TEST_USERNAME } from '../../delivery/vote-message.ts';
 import { t } from '../../language/t.ts';
 import { timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { LISTENER_STATE_NAMES } from '../shared/listener-state.ts';
+import { LISTENER_STATE_NAMES } from '../shared/listener-state-parts.ts';
 import { button, card } from '../shared/parts.ts';
 import { diagnosisResult } from './diagnosis-texts.ts';
 

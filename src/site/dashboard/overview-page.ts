@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { WithId } from 'mongodb';
-import { type ListenerView, showListener } from '../../delivery/listeners.ts';
+import { type ListenerView, showListener } from '../../delivery/change-listener.ts';
 import { isProbed } from '../../games/games.ts';
 import { serverInfo } from '../../history/server-info.ts';
 import { defineMessage, t } from '../../language/t.ts';
@@ -14,7 +14,7 @@ import { counted, decimal, timeAgo } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
-import { lastVoteText, listenerBadge } from '../shared/listener-state.ts';
+import { lastVoteText, listenerBadge } from '../shared/listener-state-parts.ts';
 import { card, copyable, facts } from '../shared/parts.ts';
 import { hasAbout } from '../shared/profile-parts.ts';
 import { serverFigures } from '../shared/server-figures.ts';

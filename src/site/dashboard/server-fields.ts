@@ -5,13 +5,13 @@ import { InvalidDocumentError } from '../../platform/document.ts';
 import { MOVE_TAKEN, TAKEN } from '../../servers/drafts.ts';
 import { contactText } from '../shared/contact.ts';
 import { countries } from '../shared/country-names.ts';
+import type { Site } from '../shared/decorate-site.ts';
 import type { Typed } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
 import type { RefusedForm } from '../shared/form-route.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Html, html } from '../shared/html.ts';
 import { PORT_LENGTH } from '../shared/parts.ts';
-import type { Site } from '../shared/site-settings.ts';
 
 /** A port as a number; NaN if the text is empty or not a number. The schema of servers validates it later. */
 const portText = z.string().transform((value) => Number(value.trim() === '' ? Number.NaN : value));

@@ -22,7 +22,7 @@ import { emptyCard } from '../shared/empty-card.ts';
 import { count } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
-import { listenerBadge } from '../shared/listener-state.ts';
+import { listenerBadge } from '../shared/listener-state-parts.ts';
 import { badge, button, card, confirmed, dataTable } from '../shared/parts.ts';
 import { serverAddress, statusBadge } from '../shared/server-status.ts';
 import type { DashboardParts } from './dashboard-parts.ts';

@@ -29,8 +29,8 @@ import { sendPage } from '../shared/layout.ts';
 import { type ListenerStatus, listenerStatusReader } from '../shared/listener-status.ts';
 import { isUnchanged, livePart, markOf, pageState, seenMark, sendUnchanged } from '../shared/live.ts';
 import { button, card, confirmed, facts } from '../shared/parts.ts';
+import { timelineList } from '../shared/timeline-list.ts';
 import { stateBadge } from '../shared/vote-state.ts';
-import { timelineList } from '../shared/vote-timeline.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
 

@@ -14,7 +14,7 @@ import { serverPath } from '../shared/dashboard-paths.ts';
 import { duration, pageTimes, timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
-import { listenerAnnouncement, listenerLine, waitingText } from '../shared/listener-state.ts';
+import { listenerAnnouncement, listenerLine, waitingText } from '../shared/listener-state-parts.ts';
 import { type ListenerStatus, listenerStatusReader } from '../shared/listener-status.ts';
 import { isUnchanged, livePart, markOf, pageState, seenMark, sendUnchanged } from '../shared/live.ts';
 import { card, cursorPager, dataTable, figure } from '../shared/parts.ts';

@@ -8,6 +8,7 @@ import { similarServers } from '../../ranking/similar-servers.ts';
 import type { Server } from '../../servers/server.ts';
 import { whyOff } from '../../votes/cast/cast-from-page.ts';
 import { COOLDOWN_HOURS } from '../../votes/cast/cooldown.ts';
+import type { Site } from '../shared/decorate-site.ts';
 import { counted, relative } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
@@ -15,7 +16,6 @@ import { icon } from '../shared/icon.ts';
 import { voteLink } from '../shared/server-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { bannerLink, picturedServer, serverIcon } from '../shared/server-pictures.ts';
-import type { Site } from '../shared/site-settings.ts';
 import { similarCards } from './similar-cards.ts';
 
 /** The maximum number of favourites to read (the newest), of favourites to show, and of similar servers to show. */

@@ -5,6 +5,7 @@ import { writtenLink } from '../../platform/written-link.ts';
 import { LINKS, type LinkName } from '../../servers/profile.ts';
 import type { Server } from '../../servers/server.ts';
 import { whyOff } from '../../votes/cast/cast-from-page.ts';
+import type { Site } from '../shared/decorate-site.ts';
 import { UNTOUCHED } from '../shared/form.ts';
 import { count, day, localTime, relative, timeAgo } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
@@ -15,9 +16,8 @@ import { reportedMark } from '../shared/server-figures.ts';
 import { copyAddress, playersBar } from '../shared/server-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { serverAddress } from '../shared/server-status.ts';
-import type { Site } from '../shared/site-settings.ts';
 import { writtenText } from '../shared/written-text.ts';
-import type { Seen, View } from './server-view.ts';
+import type { Seen, View } from './server-page-data.ts';
 import { oneVote, voteForm } from './vote-form.ts';
 
 /** The column that stays visible on wide screens: players now, address, vote form, how to join, links. */

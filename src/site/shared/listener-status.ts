@@ -1,6 +1,6 @@
 import type { ObjectId } from 'mongodb';
+import { type ListenerView, showListener } from '../../delivery/change-listener.ts';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
-import { type ListenerView, showListener } from '../../delivery/listeners.ts';
 import { cachedFor } from '../../platform/batching/cached-for.ts';
 import { SECOND } from '../../platform/clock.ts';
 import type { AppDeps } from '../../process/app-deps.ts';

@@ -20,7 +20,7 @@ import {
   textField,
 } from '../shared/parts.ts';
 import { radios } from '../shared/radios.ts';
-import type { StyleguidePart } from './sample.ts';
+import type { StyleguidePart } from './styleguide-part.ts';
 
 /** The names of the colour tokens in site.css, one group per line. */
 const COLOURS = [

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
-import { identityOf, isAlive } from '../../src/embedded/process-identity.ts';
-import { findServices, openServices } from '../../src/embedded/services.ts';
+import { findServices, openServices } from '../../src/own-services/open-services.ts';
+import { identityOf, isAlive } from '../../src/own-services/process-identity.ts';
 import { type DataFolder, freshDataFolder } from './data-folder.ts';
 
 const OWNER = fileURLToPath(new URL('./owner.ts', import.meta.url));
@@ -163,7 +163,7 @@ describe('a start and the next', () => {
     const data = await freshDataFolder();
     const program = `
       import { loadConfig } from '${new URL('../../src/platform/config.ts', import.meta.url)}';
-      import { openServices } from '${new URL('../../src/embedded/services.ts', import.meta.url)}';
+      import { openServices } from '${new URL('../../src/own-services/open-services.ts', import.meta.url)}';
       await openServices(loadConfig(), () => undefined);
       process.on('message', () => { throw new Error('an internal error'); });
       process.send('open');`;

@@ -31,7 +31,7 @@ export type OpenServices = {
 };
 
 /**
- * The services of the platform (`npm start`): those of MONGODB_URI and REDIS_URL if these are set, otherwise embedded
+ * The services of the platform (`npm start`): those of MONGODB_URI and REDIS_URL if these are set, otherwise our own
  * ones with their data in DATA_DIR. If an earlier start was killed and its services still run, they are stopped first.
  * If SECRET_KEY is not set, the key that is stored in DATA_DIR is used; the first start makes it.
  *

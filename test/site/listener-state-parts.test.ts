@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { showListener } from '../../src/delivery/listeners.ts';
+import { showListener } from '../../src/delivery/change-listener.ts';
 import { GREETS_AS_V2 } from '../../src/listeners/outcomes.ts';
 import { after, MINUTE, SECOND } from '../../src/platform/clock.ts';
-import { listenerLine, listenerStateSection } from '../../src/site/shared/listener-state.ts';
+import { listenerLine, listenerStateSection } from '../../src/site/shared/listener-state-parts.ts';
 import { deliveryBench } from '../support/delivering.ts';
 import { textOf } from '../support/web-app.ts';
 

@@ -3,7 +3,7 @@ import type { AttemptEvent } from '../../src/delivery/timeline/timeline-event.ts
 import { type Text, t } from '../../src/language/t.ts';
 import { NOTHING_TO_DO } from '../../src/listeners/explanation.ts';
 import { OUTCOMES } from '../../src/listeners/outcomes.ts';
-import { timelineList } from '../../src/site/shared/vote-timeline.ts';
+import { timelineList } from '../../src/site/shared/timeline-list.ts';
 
 const { cause: CAUSE, advice: OPEN_THE_PORT } = OUTCOMES['connection-refused'].text;
 const { advice: CHECK_THE_LOAD } = OUTCOMES['too-slow'].text;

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
-import { openServices } from '../../src/embedded/services.ts';
+import { openServices } from '../../src/own-services/open-services.ts';
 import { freshDataFolder } from './data-folder.ts';
 import { bareMachine } from './machine.ts';
 

@@ -3,7 +3,7 @@
  * closes them at SIGTERM. Like a terminal's foreground process it also gets SIGINT, and takes its time.
  */
 
-import { findServices, openServices } from '../../src/embedded/services.ts';
+import { findServices, openServices } from '../../src/own-services/open-services.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 
 const open = process.argv[2] === 'command' ? findServices : openServices;

@@ -11,7 +11,7 @@ import { unreachableMembers } from '../../platform/mongo-members.ts';
 import { createSecretBox } from '../../platform/secrets.ts';
 import type { Findings } from '../../process/redis-findings.ts';
 import { countUnreadableListeners, unreadableListenersText } from '../../process/unreadable-listeners.ts';
-import { countWithNoun, sentence } from '../format.ts';
+import { countWithNoun, sentence } from '../output-format.ts';
 
 /**
  * Checks the version, the kind of deployment, whether each member can be reached, the clock, unfinished restores, unique

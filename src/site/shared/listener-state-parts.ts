@@ -1,6 +1,6 @@
+import type { ListenerView } from '../../delivery/change-listener.ts';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { explainFor, listenerReason } from '../../delivery/diagnosis/listener-reason.ts';
-import type { ListenerView } from '../../delivery/listeners.ts';
 import type { RefusedVote } from '../../delivery/refused-vote.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import {

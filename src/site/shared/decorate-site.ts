@@ -6,7 +6,7 @@ import { type AssetName, type Assets, accentPath } from '../assets.ts';
 import { logoSize } from '../look/logo.ts';
 import type { Access } from '../route-access.ts';
 import { livePages, type SitePages } from '../site-pages.ts';
-import { type AnnouncementCache, createAnnouncementCache } from './announcement.ts';
+import { type AnnouncementCache, createAnnouncementCache } from './announcement-cache.ts';
 import { pictureAddress } from './server-pictures.ts';
 
 /** The logo as a page shows it. `path` contains a hash of the picture, so it changes with the picture. */

@@ -8,11 +8,11 @@ import { printable } from '../../platform/printable.ts';
 import { SECRETS } from '../../platform/settings/definitions.ts';
 import type { Findings } from '../../process/redis-findings.ts';
 import { failureOf } from '../failure.ts';
-import { sentence } from '../format.ts';
+import { sentence } from '../output-format.ts';
+import { checkMongo } from './check-mongodb.ts';
+import { checkRedis } from './check-redis.ts';
 import { failed } from './findings.ts';
-import { checkMongo } from './mongodb.ts';
 import { checkPublicUrl } from './public-url.ts';
-import { checkRedis } from './redis.ts';
 
 /** The result of the check of one service. `skipped`: the service is not configured. */
 export type ServiceReport = Findings & {
@@ -26,10 +26,10 @@ const MAIL_TIMEOUT_MS = 15 * SECOND;
 export async function checkServices(config: Config): Promise<ServiceReport[]> {
   const log = createLogger({ LOG_LEVEL: 'silent' }, 'cli');
   const { MONGODB_URI, REDIS_URL, SMTP_URL, OIDC_ISSUER, PUBLIC_URL } = config;
-  const embedded = '`npm start` runs its own';
+  const instead = '`npm start` runs its own';
   return await Promise.all([
-    report('mongodb', 'MONGODB_URI', MONGODB_URI, embedded, (url) => checkMongo(url, config, log)),
-    report('redis', 'REDIS_URL', REDIS_URL, embedded, (url) => checkRedis(url, log)),
+    report('mongodb', 'MONGODB_URI', MONGODB_URI, instead, (url) => checkMongo(url, config, log)),
+    report('redis', 'REDIS_URL', REDIS_URL, instead, (url) => checkRedis(url, log)),
     report('smtp', 'SMTP_URL', SMTP_URL, 'no mail is sent', (url) => checkMail(config, url)),
     report('oidc', 'OIDC_ISSUER', OIDC_ISSUER, 'nobody signs in with OpenID Connect', (issuer) =>
       checkOpenId(config, issuer),

