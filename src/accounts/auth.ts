@@ -155,7 +155,8 @@ function openLibrary(sources: AuthDeps, giveLink: GiveLink, inSlot: ReturnType<t
     },
     account: {
       modelName: 'credentials',
-      // The owner of an address can sign in through another site even if an unconfirmed account has it (see `refuseLinkOrRevokeAccess`).
+      // The owner of an address can sign in through another site even if an unconfirmed account has it (see
+      // `refuseLinkOrRevokeAccess`).
       accountLinking: { enabled: true, requireLocalEmailVerified: false },
       updateAccountOnSignIn: false,
     },

@@ -61,7 +61,8 @@ export async function refuseLinkOrRevokeAccess(
 
 /**
  * Records that another site is being linked to an account, and mails the user. Runs before the new credential is
- * stored. If the account has no credentials, it is new or `refuseLinkOrRevokeAccess` has just deleted them, and nothing is recorded.
+ * stored. If the account has no credentials, it is new or `refuseLinkOrRevokeAccess` has just deleted them, and nothing
+ * is recorded.
  */
 export async function noteLinkedSite(
   deps: SignInRuleDeps,

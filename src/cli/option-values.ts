@@ -44,7 +44,7 @@ export function durationOption(text: string): number {
   return ms;
 }
 
-/** A duration as `duration` reads it, or `never`. */
+/** A duration as `durationOption` reads it, or `never`. */
 export function durationOrNever(text: string): number | 'never' {
   return text === 'never' ? text : durationOption(text);
 }

@@ -68,7 +68,7 @@ export function openListener(secrets: SecretBox, listener: Listener): OpenedList
   }
 }
 
-/** Returns a `Send` that connects only to addresses that the configuration allows. */
+/** Returns a `SendVote` that connects only to addresses that the configuration allows. */
 export function createVoteSender(
   config: Pick<Config, 'LISTENER_TIMEOUT_MS' | 'CLOCK_OFFSET_MS'> & AddressRanges,
 ): SendVote {

@@ -3,7 +3,7 @@ import { ObjectId } from 'mongodb';
 import type { OwnerDiagnosis } from '../delivery/diagnosis/diagnose-listener.ts';
 import type { OnStep } from '../delivery/diagnosis/diagnosis.ts';
 import type { DiagnosisStep } from '../listeners/outcomes/outcome-definition.ts';
-import type { SmtpResult } from '../mail/smtp.ts';
+import type { SendLetterResult } from '../mail/smtp.ts';
 import type { WebhookTest } from '../notifications/discord/test-webhook.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Answers, NotAnswered, Question, QuestionResult } from '../platform/worker-answers.ts';
@@ -27,7 +27,7 @@ export type AnswerOf = {
 };
 
 /** The result of a test mail. `reason` is what the mail server answered, or why there was no connection. */
-export type MailTest = SmtpResult | { kind: 'no-mail-server' | 'no-user' };
+export type MailTest = SendLetterResult | { kind: 'no-mail-server' | 'no-user' };
 
 /** Whether the OpenID Connect provider can be used. */
 export type OpenIdTest = { kind: 'usable' | 'not-set' } | { kind: 'unusable'; reason: string };
