@@ -1,11 +1,11 @@
 /**
  * `npm start`: the whole platform on one machine. Web, worker and scheduler are child processes. MongoDB and Redis are
- * embedded unless MONGODB_URI and REDIS_URL name others.
+ * our own unless MONGODB_URI and REDIS_URL name others.
  */
 import { resolve } from 'node:path';
 import { howToBegin } from './all-in-one/how-to-begin.ts';
 import { type AllInOne, startAllInOne } from './all-in-one/start.ts';
-import { ServiceError } from './embedded/service-error.ts';
+import { ServiceError } from './own-services/service-error.ts';
 import { loadConfig } from './platform/config.ts';
 import { ConfigError, DEFAULT_DATA_DIR } from './platform/environment.ts';
 import { onStopSignal } from './platform/stop-signals.ts';

@@ -31,7 +31,7 @@ import { handleErrors } from './site/error-pages.ts';
 import { addLocalLimits } from './site/limited-pages.ts';
 import { chooseLanguage } from './site/page-language.ts';
 import { addPageSlots } from './site/page-slots.ts';
-import { decorateSite } from './site/shared/site-settings.ts';
+import { decorateSite } from './site/shared/decorate-site.ts';
 import { site } from './site/site.ts';
 import { createClaimCalls } from './votes/claims/claim-calls.ts';
 

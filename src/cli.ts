@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { sentence, systemReason } from './cli/format.ts';
+import { sentence, systemReason } from './cli/output-format.ts';
 import { INTERRUPTED, reportFailure, runCli } from './cli/run-cli.ts';
 import { ownEnvironment, variablesOfEnvFile } from './platform/environment.ts';
 import { onStopSignal } from './platform/stop-signals.ts';

@@ -48,7 +48,7 @@ test('of what the web process loads, only sign-in at other sites, traces and the
 test('the same search finds what a worker dials with', () => {
   expect(dialsFrom('workers/main.ts')).toEqual(
     expect.arrayContaining([
-      'src/delivery/connection.ts: node:net',
+      'src/delivery/peer-connection.ts: node:net',
       'src/delivery/tls.ts: node:tls',
       'src/mail/smtp.ts: nodemailer',
       'src/platform/resolve-address.ts: node:dns/promises',

@@ -28,7 +28,7 @@ export const LAYERS = [
   'http',
   'process',
   'backup',
-  'embedded',
+  'own-services',
   // Adapters.
   'api',
   'site',

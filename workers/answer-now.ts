@@ -1,16 +1,16 @@
 import { ObjectId } from 'mongodb';
 import { diagnoseForOwner } from '../src/delivery/diagnosis/diagnose-listener.ts';
-import { createSend } from '../src/delivery/send-vote.ts';
+import { createVoteSender } from '../src/delivery/send-vote.ts';
 import { testWebhook } from '../src/notifications/discord/test-webhook.ts';
+import { MINUTE, SECOND } from '../src/platform/clock.ts';
+import { UnsealError } from '../src/platform/secrets.ts';
+import { isTransientError } from '../src/platform/transient-errors.ts';
 import {
   type AnswerProgress,
   DEADLINE_MS,
   type Question,
   type WorkersAnswer,
-} from '../src/platform/answers.ts';
-import { MINUTE, SECOND } from '../src/platform/clock.ts';
-import { UnsealError } from '../src/platform/secrets.ts';
-import { isTransientError } from '../src/platform/transient-errors.ts';
+} from '../src/platform/worker-answers.ts';
 import { createAsk } from '../src/probing/ask-server.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 import type { AnswerOf, ProofAnswer, Task } from '../src/workflows/answer-now.ts';
@@ -97,7 +97,7 @@ type Ids = { serverId: string };
 
 function createTasks(deps: AppDeps) {
   const proveDeps = { ...deps, ask: createAsk(deps.config) };
-  const diagnosisDeps = { ...deps, send: createSend(deps.config) };
+  const diagnosisDeps = { ...deps, send: createVoteSender(deps.config) };
 
   /** Calls `prove` with the user. If the account was deleted: `not-found`, because its drafts were deleted too. */
   async function asUser(

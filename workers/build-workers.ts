@@ -14,11 +14,11 @@ import type { Metrics } from '../src/process/metrics.ts';
 import type { Work } from '../src/process/process.ts';
 import { createDelivery } from './forward-votes.ts';
 import { withJobErrors } from './job-errors.ts';
+import { withoutMongodb } from './mongodb-watch.ts';
 import type { QueueWork, WorkContext } from './queue-work.ts';
 import { type Activity, replaceStuckWorkers } from './replace-stuck-workers.ts';
 import { runSweep } from './sweep.ts';
 import { traceJobs } from './trace-jobs.ts';
-import { withoutMongodb } from './without-mongodb.ts';
 import { WORKS } from './works.ts';
 
 /** The options of a worker's connections. An operation on many votes may take longer than one of an API request. */

@@ -4,7 +4,7 @@ import { deliveryDelayMs } from '../src/delivery/drain/delivery-delay.ts';
 import type { DrainDeps, DrainResult } from '../src/delivery/drain/drain.ts';
 import { drainListener } from '../src/delivery/drain/drain-listener.ts';
 import { KeptLeases } from '../src/delivery/drain/kept-leases.ts';
-import { createSend, openListener } from '../src/delivery/send-vote.ts';
+import { createVoteSender, openListener } from '../src/delivery/send-vote.ts';
 import type { DeliveryQueue } from '../src/listeners/delivery-queues.ts';
 import { type Batcher, createBatcher } from '../src/platform/batching/batcher.ts';
 import { SECOND } from '../src/platform/clock.ts';
@@ -61,7 +61,7 @@ export function createDelivery(
   const { clock, config, producer, producerRedis, queues, secrets, tracing } = deps;
   const drainDeps: DrainDeps = {
     ...deps,
-    send: createSend(config),
+    send: createVoteSender(config),
     open: (listener) => openListener(secrets, listener),
     throttle: new BacklogThrottle(),
   };

@@ -1,5 +1,5 @@
 import { dueMails, dueMessages, sendMail } from '../src/mail/send-mail.ts';
-import { createSend } from '../src/mail/smtp.ts';
+import { createSmtpSender } from '../src/mail/smtp.ts';
 import { sendDiscordMessage } from '../src/notifications/discord/send-discord.ts';
 import type { QueueWork } from './queue-work.ts';
 
@@ -18,7 +18,7 @@ export const sendMailWork: QueueWork<'send-mail'> = {
       deps.config.SMTP_URL === undefined ? [] : (await dueMails(deps)).map((mailId) => ({ mailId })),
   },
   processor({ deps, waitNoLonger }) {
-    const send = createSend(deps.config);
+    const send = createSmtpSender(deps.config);
     return async ({ mailId }) => {
       // If the mail server was removed from the settings, the mail stays due until a mail server is set again.
       if (deps.config.SMTP_URL === undefined) return { end: 'no-mail-server' };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { mailText } from '../src/accounts/mail-text.ts';
 import { discoverOpenId, guardOfIssuer, OpenIdError } from '../src/accounts/other-sites/openid-connect.ts';
-import { createSend } from '../src/mail/smtp.ts';
+import { createSmtpSender } from '../src/mail/smtp.ts';
 import { SECOND } from '../src/platform/clock.ts';
 import { PictureError, PictureProcessError } from '../src/platform/pictures/picture-error.ts';
 import type { PictureProcess } from '../src/platform/pictures/picture-process.ts';
@@ -25,7 +25,7 @@ const REFUSALS = [PictureError, PictureProcessError, SvgError];
  */
 export function settingTasks(deps: AppDeps, pictureProcess: PictureProcess) {
   const { config, liveSettings } = deps;
-  const send = createSend(config, TEST_MAIL_MS);
+  const send = createSmtpSender(config, TEST_MAIL_MS);
   return {
     async testMail({ userId }: { userId: string }): Promise<AnswerOf['test-mail']> {
       await liveSettings.reload();

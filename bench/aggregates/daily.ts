@@ -8,17 +8,17 @@ import { join } from 'node:path';
 import type { Db } from 'mongodb';
 import { bindCollections } from '../../src/database/collections.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
-import { findMongod } from '../../src/embedded/find-mongod.ts';
-import { MONGOD } from '../../src/embedded/mongod.ts';
-import { startService } from '../../src/embedded/service-process.ts';
 import { aggregateDay } from '../../src/history/aggregate-day.ts';
 import { refreshDailyFigures } from '../../src/history/daily-figures.ts';
 import { PROBE_SUMS } from '../../src/history/sum-samples.ts';
+import { findMongod } from '../../src/own-services/find-mongod.ts';
+import { MONGOD } from '../../src/own-services/mongod.ts';
+import { startService } from '../../src/own-services/service-process.ts';
 import { after, MINUTE } from '../../src/platform/clock.ts';
 import { ownEnvironment } from '../../src/platform/environment.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { type Mongo, openMongo } from '../../src/platform/mongo.ts';
-import { startOf } from '../../src/platform/periods/period-marks.ts';
+import { startOfDay } from '../../src/platform/periods/period-marks.ts';
 import { addSamples, listPlain, ROUNDS } from './fill-samples.ts';
 
 const sizes = process.argv.length > 2 ? process.argv.slice(2).map(Number) : [2_500, 10_000];
@@ -30,7 +30,7 @@ async function bare(db: Db): Promise<void> {
   await db
     .collection('status_samples')
     .aggregate([
-      { $match: { at: { $gte: startOf(YESTERDAY), $lt: startOf(TODAY) } } },
+      { $match: { at: { $gte: startOfDay(YESTERDAY), $lt: startOfDay(TODAY) } } },
       { $group: { _id: '$serverId', ...PROBE_SUMS } },
       { $merge: { into: 'bare_stats', whenMatched: 'replace' } },
     ])
@@ -56,12 +56,12 @@ async function seconds(work: () => Promise<unknown>): Promise<number> {
 async function compare(mongo: Mongo, count: number): Promise<void> {
   const { db } = mongo;
   await migrateDatabase(mongo);
-  const ids = await listPlain(mongo, count, startOf(YESTERDAY));
+  const ids = await listPlain(mongo, count, startOfDay(YESTERDAY));
   const filling = await seconds(() => addSamples(mongo, ids, YESTERDAY));
   console.log(`${count} servers, ${count * ROUNDS} samples (${filling.toFixed(1)} s to insert)`);
   const deps = {
     ...bindCollections(mongo),
-    clock: { now: () => after(startOf(TODAY), 10 * MINUTE) },
+    clock: { now: () => after(startOfDay(TODAY), 10 * MINUTE) },
   };
   const ours = () => aggregateDay(deps, YESTERDAY);
   for (const turn of ['first', 'again', 'once more']) {

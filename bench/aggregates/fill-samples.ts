@@ -3,7 +3,7 @@ import { bindCollections } from '../../src/database/collections.ts';
 import type { StatusSample } from '../../src/history/status-sample.ts';
 import { after, DAY } from '../../src/platform/clock.ts';
 import type { Mongo } from '../../src/platform/mongo.ts';
-import { startOf } from '../../src/platform/periods/period-marks.ts';
+import { startOfDay } from '../../src/platform/periods/period-marks.ts';
 import { newProbeState } from '../../src/servers/listed-servers.ts';
 
 /** The probes of a server in a day: one in five minutes. */
@@ -46,7 +46,7 @@ export async function addSamples(mongo: Mongo, ids: ObjectId[], day: string): Pr
     batch = [];
   };
   for (let round = 0; round < ROUNDS; round += 1) {
-    const at = after(startOf(day), (round * DAY) / ROUNDS);
+    const at = after(startOfDay(day), (round * DAY) / ROUNDS);
     for (const [i, serverId] of ids.entries()) {
       const status = (i + round) % 50 === 0 ? 'offline' : 'online';
       const onlinePlayers = (i * 7 + round) % 200;

@@ -10,15 +10,15 @@
 import type { Document, ObjectId } from 'mongodb';
 import { bindCollections } from '../../src/database/collections.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
-import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { aggregateDay } from '../../src/history/aggregate-day.ts';
 import { refreshDailyFigures } from '../../src/history/daily-figures.ts';
 import { emptySums } from '../../src/history/daily-sums.ts';
+import { findMongod } from '../../src/own-services/find-mongod.ts';
 import { after, MINUTE } from '../../src/platform/clock.ts';
 import { ownEnvironment } from '../../src/platform/environment.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { type Mongo, openMongo } from '../../src/platform/mongo.ts';
-import { addDays, startOf } from '../../src/platform/periods/period-marks.ts';
+import { addDays, startOfDay } from '../../src/platform/periods/period-marks.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { startMongod } from '../../test/support/services.ts';
 import { cpuSeconds, residentMb } from '../delivery/environment.ts';
@@ -86,7 +86,7 @@ async function sizes({ db }: Mongo): Promise<void> {
 }
 
 const yesterday = addDays(TODAY, -1);
-const ids = await listPlain(mongo, count, startOf(addDays(TODAY, -40)));
+const ids = await listPlain(mongo, count, startOfDay(addDays(TODAY, -40)));
 console.log(`${count} servers, ${days} days of ${ROUNDS} samples: ${count * days * ROUNDS} samples`);
 for (let ago = days; ago > 0; ago -= 1)
   await timed(`samples of a day, ${ago} before`, () => addSamples(mongo, ids, addDays(TODAY, -ago)));
@@ -96,7 +96,7 @@ const deps = {
   ...collections,
   log,
   config: { LEASE_MS: 30_000, SECRET_KEY: 'a key of the benchmark only, 32 characters' },
-  clock: { now: () => after(startOf(TODAY), 10 * MINUTE) },
+  clock: { now: () => after(startOfDay(TODAY), 10 * MINUTE) },
 };
 await timed('daily stats of the last day', () => aggregateDay(deps, yesterday));
 await timed('figures of all servers', () => refreshDailyFigures(deps));

@@ -10,12 +10,12 @@
 import { ObjectId, UUID } from 'mongodb';
 import { bindCollections, type Collections } from '../../src/database/collections.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
-import { findMongod } from '../../src/embedded/find-mongod.ts';
+import { findMongod } from '../../src/own-services/find-mongod.ts';
 import { after, HOUR, systemClock } from '../../src/platform/clock.ts';
 import { ownEnvironment } from '../../src/platform/environment.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { openMongo } from '../../src/platform/mongo.ts';
-import { addDays, dayOf, markDone, startOf } from '../../src/platform/periods/period-marks.ts';
+import { addDays, dayOf, markDone, startOfDay } from '../../src/platform/periods/period-marks.ts';
 import { ALWAYS_FULL } from '../../src/ranking/evidence/due-days.ts';
 import { rankingDays } from '../../src/ranking/ranking-days.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
@@ -71,7 +71,7 @@ function counters(serverId: ObjectId, i: number, mean: number) {
 
 /** Inserts the votes of a day, as many as its counters say. Each vote has a new player name. */
 async function addVotes({ votes, voteCounters }: Collections, day: string): Promise<void> {
-  const at = after(startOf(day), HOUR);
+  const at = after(startOfDay(day), HOUR);
   const more = { delivery: noDelivery(), tokenId: null, seq: 1, votedAt: at, source: 'web' } as const;
   let some: Vote[] = [];
   for await (const { serverId, days } of voteCounters.find({ month: day.slice(0, 7) })) {

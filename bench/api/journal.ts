@@ -5,14 +5,14 @@
  */
 import { ObjectId } from 'mongodb';
 import { migrateDatabase } from '../../src/database/migrate.ts';
-import { findMongod } from '../../src/embedded/find-mongod.ts';
+import { findMongod } from '../../src/own-services/find-mongod.ts';
 import { after, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { type ConnectedConfig, loadConfig } from '../../src/platform/config.ts';
 import { ownEnvironment } from '../../src/platform/environment.ts';
 import { type AppDeps, openAppDeps } from '../../src/process/app-deps.ts';
+import { CastDeadline } from '../../src/votes/cast/cast-deadline.ts';
 import { castVote } from '../../src/votes/cast/cast-vote.ts';
 import { checkVote } from '../../src/votes/cast/cooldown.ts';
-import { CastDeadline } from '../../src/votes/cast/deadline.ts';
 import { usernameKey } from '../../src/votes/username.ts';
 import { startMongod } from '../../test/support/services.ts';
 

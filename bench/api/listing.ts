@@ -1,9 +1,9 @@
 import { ObjectId } from 'mongodb';
-import { setListener } from '../../src/delivery/listeners.ts';
+import { setListener } from '../../src/delivery/change-listener.ts';
 import type { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
-import { hashToken, makeToken, tokenPrefix } from '../../src/servers/token-text.ts';
+import { hashToken, makeApiToken, tokenPrefix } from '../../src/servers/token-text.ts';
 import { addHistory } from '../../test/support/server-history.ts';
 import { listServersAt } from '../../test/support/servers.ts';
 import { deliveredVote } from '../../test/support/votes.ts';
@@ -24,7 +24,7 @@ export async function listCallers(deps: AppDeps, servers: number): Promise<Calle
     const some = ids.slice(from, from + BATCH);
     await addHistory(deps, some, now, { votes: 0, months: 3, samples: 0, reviews: 12, keys: 0 });
   }
-  const callers = ids.map((id) => ({ serverId: id.toHexString(), token: makeToken() }));
+  const callers = ids.map((id) => ({ serverId: id.toHexString(), token: makeApiToken() }));
   for (let from = 0; from < servers; from += BATCH) {
     const tokens = callers.slice(from, from + BATCH).map(({ serverId, token }) => ({
       _id: new ObjectId(),

@@ -6,14 +6,14 @@
 import { Worker } from 'bullmq';
 import { ObjectId, UUID } from 'mongodb';
 import { Destination } from '../../src/delivery/destination.ts';
-import { createSend, openListener } from '../../src/delivery/send-vote.ts';
+import { createVoteSender, openListener } from '../../src/delivery/send-vote.ts';
 import { type ConnectedConfig, loadConfig } from '../../src/platform/config.ts';
 import { DURABLE } from '../../src/platform/mongo.ts';
 import { openAppDeps } from '../../src/process/app-deps.ts';
 import { PLAIN_QUEUE, type PlainJob } from './plain-queue.ts';
 
 const deps = await openAppDeps(loadConfig() as ConnectedConfig, 'plain-worker');
-const send = createSend(deps.config);
+const send = createVoteSender(deps.config);
 const never = new AbortController().signal;
 
 const worker = new Worker<PlainJob>(

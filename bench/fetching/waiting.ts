@@ -12,7 +12,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ObjectId } from 'mongodb';
 import { REACHABLE } from '../../src/listeners/listener.ts';
 import { SECOND } from '../../src/platform/clock.ts';
-import { hashToken, makeToken, tokenPrefix } from '../../src/servers/token-text.ts';
+import { hashToken, makeApiToken, tokenPrefix } from '../../src/servers/token-text.ts';
 import { castVote } from '../../test/support/casting.ts';
 import { listServers } from '../../test/support/servers.ts';
 import { openEnvironment, residentMb } from '../delivery/environment.ts';
@@ -30,7 +30,7 @@ const serverIds = await listServers(
   Array.from({ length: fetchers }, () => ({})),
 );
 const now = new Date();
-const tokens = serverIds.map(() => makeToken('deliver'));
+const tokens = serverIds.map(() => makeApiToken('deliver'));
 await deps.listeners.insertMany(
   serverIds.map((serverId) => ({
     _id: new ObjectId(),

@@ -5,13 +5,13 @@
 import { ObjectId, UUID } from 'mongodb';
 import { bindCollections } from '../../src/database/collections.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
-import { findMongod } from '../../src/embedded/find-mongod.ts';
 import { emptySums } from '../../src/history/daily-sums.ts';
+import { findMongod } from '../../src/own-services/find-mongod.ts';
 import { after, HOUR } from '../../src/platform/clock.ts';
 import { ownEnvironment } from '../../src/platform/environment.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { openMongo } from '../../src/platform/mongo.ts';
-import { addDays, markDone, startOf } from '../../src/platform/periods/period-marks.ts';
+import { addDays, markDone, startOfDay } from '../../src/platform/periods/period-marks.ts';
 import { type RankDay, rankVotesByDay, sumOfDays } from '../../src/ranking/evidence/rank-votes.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { newProbeState } from '../../src/servers/listed-servers.ts';
@@ -75,7 +75,7 @@ async function simulate(
   collections: ReturnType<typeof bindCollections>,
   simulated: Simulated[],
 ): Promise<Outcome[]> {
-  let now = startOf(FIRST);
+  let now = startOfDay(FIRST);
   const deps = {
     ...collections,
     clock: { now: () => now },
@@ -87,7 +87,7 @@ async function simulate(
   await markDone(deps, 'weigh-votes', FIRST);
   for (let n = -DAYS_BEFORE; n < DAYS; n++) {
     const day = addDays(FIRST, n);
-    now = after(startOf(day), 23 * HOUR);
+    now = after(startOfDay(day), 23 * HOUR);
     await insertPlayers(deps, listed, n, day);
     if (n < 0) continue;
     for (const server of listed) await insertVotes(deps, server, n, now);
@@ -109,7 +109,7 @@ type Collections = ReturnType<typeof bindCollections>;
 type Listed = Simulated & { _id: ObjectId; i: number };
 
 function serverOf({ title, _id, i }: Listed) {
-  const now = startOf(FIRST);
+  const now = startOfDay(FIRST);
   return {
     _id,
     name: title,
@@ -200,7 +200,7 @@ function originsOf(
       kind: 'network',
       isAllowed: true,
       players: members.map((i) => ({ serverId, player: playerHash(deps, `${name}${i}`) })),
-      expiresAt: after(startOf(day), ORIGIN_STORED_MS + HOUR),
+      expiresAt: after(startOfDay(day), ORIGIN_STORED_MS + HOUR),
     };
   });
 }

@@ -10,7 +10,7 @@
  */
 import { ObjectId, UUID } from 'mongodb';
 import { after, HOUR, MINUTE } from '../../src/platform/clock.ts';
-import { addDays, dayOf, markDone, startOf } from '../../src/platform/periods/period-marks.ts';
+import { addDays, dayOf, markDone, startOfDay } from '../../src/platform/periods/period-marks.ts';
 import { ALWAYS_FULL } from '../../src/ranking/evidence/due-days.ts';
 import { rankingDays } from '../../src/ranking/ranking-days.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
@@ -102,8 +102,8 @@ async function fill(): Promise<void> {
 
 /** Yesterday's votes as the counters have them, and the network of each tenth server's voters. Returns their number. */
 async function addVotes(): Promise<number> {
-  const votedAt = after(startOf(yesterday), HOUR);
-  const expiresAt = after(startOf(yesterday), ORIGIN_STORED_MS + HOUR);
+  const votedAt = after(startOfDay(yesterday), HOUR);
+  const expiresAt = after(startOfDay(yesterday), ORIGIN_STORED_MS + HOUR);
   let some: Vote[] = [];
   let origins: VoteOrigin[] = [];
   let inserted = 0;

@@ -1,8 +1,8 @@
 /** `node bench/restart/failovers.ts --help` says what it measures. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Option } from 'commander';
-import { findMongod } from '../../src/embedded/find-mongod.ts';
-import { findRedis } from '../../src/embedded/find-redis.ts';
+import { findMongod } from '../../src/own-services/find-mongod.ts';
+import { findRedis } from '../../src/own-services/find-redis.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { ownEnvironment } from '../../src/platform/environment.ts';
 import { createLogger } from '../../src/platform/log.ts';

@@ -5,8 +5,8 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
-import { findMongod } from '../../src/embedded/find-mongod.ts';
-import { findRedis } from '../../src/embedded/find-redis.ts';
+import { findMongod } from '../../src/own-services/find-mongod.ts';
+import { findRedis } from '../../src/own-services/find-redis.ts';
 import { SECOND } from '../../src/platform/clock.ts';
 import { ownEnvironment } from '../../src/platform/environment.ts';
 import { startReplicaSet } from '../../test/support/replica-set.ts';

@@ -5,8 +5,8 @@
 import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { findMongod } from '../../src/embedded/find-mongod.ts';
-import { findRedis } from '../../src/embedded/find-redis.ts';
+import { findMongod } from '../../src/own-services/find-mongod.ts';
+import { findRedis } from '../../src/own-services/find-redis.ts';
 import { ownEnvironment } from '../../src/platform/environment.ts';
 import { type LoadBalancer, startLoadBalancer } from '../../test/support/load-balancer.ts';
 import { startMongod, startRedis } from '../../test/support/services.ts';

@@ -3,8 +3,8 @@
  * version and back while votes are cast and pages are read. Prints what each step cost the callers. The exit code is 1
  * if a request failed or a rule of docs/reliability.md was broken.
  */
-import { findMongod } from '../../src/embedded/find-mongod.ts';
-import { findRedis } from '../../src/embedded/find-redis.ts';
+import { findMongod } from '../../src/own-services/find-mongod.ts';
+import { findRedis } from '../../src/own-services/find-redis.ts';
 import { SECOND } from '../../src/platform/clock.ts';
 import { ownEnvironment } from '../../src/platform/environment.ts';
 import { judge } from '../../test/reliability/judge.ts';

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ObjectId } from 'mongodb';
 import { migrate } from '../../src/database/migrate.ts';
-import { freePort } from '../../src/embedded/free-port.ts';
+import { freePort } from '../../src/own-services/free-port.ts';
 import { type ConnectedConfig, loadConfig } from '../../src/platform/config.ts';
 import { ownEnvironment, type Variables } from '../../src/platform/environment.ts';
 import { createLogger } from '../../src/platform/log.ts';

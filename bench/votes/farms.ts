@@ -16,13 +16,13 @@ import { ObjectId } from 'mongodb';
 import { establishedAccount } from '../../src/accounts/established.ts';
 import { countMail } from '../../src/accounts/mail-limits.ts';
 import { takeSignUp } from '../../src/accounts/sign-up-limits.ts';
+import { setListener } from '../../src/delivery/change-listener.ts';
 import { drainListener } from '../../src/delivery/drain/drain-listener.ts';
-import { setListener } from '../../src/delivery/listeners.ts';
-import { createSend, openListener } from '../../src/delivery/send-vote.ts';
+import { createVoteSender, openListener } from '../../src/delivery/send-vote.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
+import { CastDeadline } from '../../src/votes/cast/cast-deadline.ts';
 import { castVoteFromPage, challengeFor } from '../../src/votes/cast/cast-from-page.ts';
-import { CastDeadline } from '../../src/votes/cast/deadline.ts';
 import { addOwnedServer, addOwner } from '../../test/support/owned-server.ts';
 import { stoppedClock } from '../../test/support/stopped-clock.ts';
 import { solve } from '../../test/support/vote-form.ts';
@@ -67,7 +67,7 @@ async function vote(serverId: ObjectId, { username, address, account }: Name): P
 
 const listener = new VotifierListener();
 await listener.start();
-const send = createSend(deps.config);
+const send = createVoteSender(deps.config);
 const never = new AbortController().signal;
 
 /** Sets the vote listener of a server. */

@@ -20,8 +20,8 @@ import { createPasswordSlots } from './password-slots.ts';
 import { makeBackupCodes } from './second-factor.ts';
 import {
   includesCode,
-  mayLink,
-  noteLink,
+  noteLinkedSite,
+  refuseLinkOrRevokeAccess,
   refuseSession,
   refuseUsedCode,
   type SignInRuleDeps,
@@ -138,7 +138,9 @@ function openLibrary(sources: AuthDeps, giveLink: GiveLink, inSlot: ReturnType<t
           const retryAt = await takeSignUp(sources, { email: String(user.email), address });
           if (retryAt) return { error: 'TOO_MANY_ACCOUNTS' };
         }
-        return source.action === 'link-account' ? mayLink(sources, String(user.id)) : undefined;
+        return source.action === 'link-account'
+          ? refuseLinkOrRevokeAccess(sources, String(user.id))
+          : undefined;
       },
     },
     session: {
@@ -153,7 +155,8 @@ function openLibrary(sources: AuthDeps, giveLink: GiveLink, inSlot: ReturnType<t
     },
     account: {
       modelName: 'credentials',
-      // The owner of an address can sign in through another site even if an unconfirmed account has it (see `mayLink`).
+      // The owner of an address can sign in through another site even if an unconfirmed account has it (see
+      // `refuseLinkOrRevokeAccess`).
       accountLinking: { enabled: true, requireLocalEmailVerified: false },
       updateAccountOnSignIn: false,
     },
@@ -197,7 +200,7 @@ function openLibrary(sources: AuthDeps, giveLink: GiveLink, inSlot: ReturnType<t
           before: async (account) => {
             // The audit entry and the mail about the link are written before the link. If the process dies in between,
             // the user has a mail about a link that does not exist, but there is no link without a mail.
-            await noteLink(sources, new ObjectId(account.userId), account.providerId);
+            await noteLinkedSite(sources, new ObjectId(account.userId), account.providerId);
             return { data: { ...account, ...NO_TOKENS } };
           },
         },

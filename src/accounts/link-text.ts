@@ -1,11 +1,14 @@
-import { type MailText, type Site, signed } from './mail-text.ts';
+import { type MailText, type SiteNameAndUrl, signed } from './mail-text.ts';
 import type { OneTimeLink } from './one-time-link.ts';
 
 /**
  * The mail with a one-time link. It contains nothing that was typed into a form: anybody can enter a stranger's
  * address, and could otherwise send the stranger any text in our name.
  */
-export function linkText(site: Site, { kind, address }: Pick<OneTimeLink, 'kind' | 'address'>): MailText {
+export function linkText(
+  site: SiteNameAndUrl,
+  { kind, address }: Pick<OneTimeLink, 'kind' | 'address'>,
+): MailText {
   const { subject, before, after } = MAILS[kind](site.SERVICE_NAME, site.PUBLIC_URL);
   return { subject, text: signed(site, before, address, after) };
 }
@@ -14,7 +17,7 @@ export function linkText(site: Site, { kind, address }: Pick<OneTimeLink, 'kind'
  * The mail to an address that already has an account. It is sent if somebody signs up with the address or wants to
  * change their own address to it. The page that they see does not show that the account exists.
  */
-export function hasAccountText(site: Site): MailText {
+export function hasAccountText(site: SiteNameAndUrl): MailText {
   const { SERVICE_NAME: name, PUBLIC_URL: url } = site;
   return {
     subject: `You have an account at ${name} already`,

@@ -6,11 +6,11 @@ const TOKEN_BYTES = 24;
 export const MAX_TOKEN_LENGTH = 200;
 
 /** A token for a link. Only its hash is stored. */
-export function makeToken(): string {
+export function makeOneTimeToken(): string {
   return randomBytes(TOKEN_BYTES).toString('base64url');
 }
 
 /** The stored form of a token. */
-export function hashOf(token: string): string {
+export function hashOneTimeToken(token: string): string {
   return createHash('sha256').update(token).digest('base64url');
 }

@@ -39,7 +39,10 @@ export function includesCode(path: string | undefined): boolean {
  *
  * @returns undefined if it may be linked; otherwise the code of the error
  */
-export async function mayLink(deps: SignInRuleDeps, userId: string): Promise<{ error: string } | undefined> {
+export async function refuseLinkOrRevokeAccess(
+  deps: SignInRuleDeps,
+  userId: string,
+): Promise<{ error: string } | undefined> {
   const _id = new ObjectId(userId);
   const user = await deps.users.findOne({ _id });
   if (!user) return undefined;
@@ -58,9 +61,14 @@ export async function mayLink(deps: SignInRuleDeps, userId: string): Promise<{ e
 
 /**
  * Records that another site is being linked to an account, and mails the user. Runs before the new credential is
- * stored. If the account has no credentials, it is new or `mayLink` has just deleted them, and nothing is recorded.
+ * stored. If the account has no credentials, it is new or `refuseLinkOrRevokeAccess` has just deleted them, and nothing
+ * is recorded.
  */
-export async function noteLink(deps: SignInRuleDeps, userId: ObjectId, providerId: string): Promise<void> {
+export async function noteLinkedSite(
+  deps: SignInRuleDeps,
+  userId: ObjectId,
+  providerId: string,
+): Promise<void> {
   const site = otherSites(deps.config).find(({ id }) => id === providerId);
   if (!site || !(await deps.credentials.findOne({ userId }))) return;
   const user = await deps.users.findOne({ _id: userId });

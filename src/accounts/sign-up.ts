@@ -4,7 +4,7 @@ import type { Config } from '../platform/config.ts';
 import { storedEmail } from '../platform/email-address.ts';
 import type { Auth, AuthDeps } from './auth.ts';
 import { forLibrary } from './library-email.ts';
-import { hashOf, makeToken } from './one-time-token.ts';
+import { hashOneTimeToken, makeOneTimeToken } from './one-time-token.ts';
 import { type LinkDeps, notifyKnownAddress, sendLink } from './send-link.ts';
 import type { User, Verification } from './user.ts';
 import { ensureUser } from './users.ts';
@@ -31,7 +31,7 @@ export async function offerAccount(sources: SigningUp, email: string, next = '')
   const address = storedEmail(email);
   const user = await users.findOne({ email: address });
   if (user?.emailVerified) return notifyKnownAddress(sources, user);
-  const token = makeToken();
+  const token = makeOneTimeToken();
   const now = clock.now();
   await verifications.insertOne({
     _id: new ObjectId(),
@@ -106,5 +106,5 @@ function usable(token: string, clock: Clock) {
 }
 
 function identifierOf(token: string): string {
-  return `sign-up:${hashOf(token)}`;
+  return `sign-up:${hashOneTimeToken(token)}`;
 }

@@ -2,7 +2,7 @@ import { type InferRawDocType, Schema } from 'mongoose';
 import { LONGEST_REASON } from '../platform/text.ts';
 
 const ROLES = ['owner', 'operator'] as const;
-export type Role = (typeof ROLES)[number];
+export type UserRole = (typeof ROLES)[number];
 
 /**
  * Better Auth reads and writes the collections of this file itself. If two sign-ups with one address run at the same
@@ -106,7 +106,7 @@ const secondFactorDefinition = {
 export const twoFactorSchema = new Schema(secondFactorDefinition, { collection: 'two_factors' });
 twoFactorSchema.index({ userId: 1 }, { unique: true });
 
-export type User = Omit<InferRawDocType<typeof userDefinition>, 'role'> & { role: Role };
+export type User = Omit<InferRawDocType<typeof userDefinition>, 'role'> & { role: UserRole };
 export type SignInSession = InferRawDocType<typeof sessionDefinition>;
 export type Credential = InferRawDocType<typeof credentialDefinition>;
 export type Verification = InferRawDocType<typeof verificationDefinition>;

@@ -10,7 +10,7 @@ import { isDuplicateKey } from '../platform/mongo.ts';
 import { type ActiveLease, type LeaseDeps, withLease } from '../platform/periods/work-lease.ts';
 import { optionalReason, shownText } from '../platform/text.ts';
 import { type AccountMailDeps, mailAccountChange } from './account-changes.ts';
-import type { Credential, Role, SecondFactor, SignInSession, User, Verification } from './user.ts';
+import type { Credential, SecondFactor, SignInSession, User, UserRole, Verification } from './user.ts';
 
 export type UserDeps = LeaseDeps & {
   users: Collection<User>;
@@ -115,7 +115,7 @@ export async function resetTwoFactor(
 }
 
 /** Changes a user's role. The change applies from their next request. */
-export async function setRole(deps: UserDeps, userId: ObjectId, role: Role, who: Decider): Promise<void> {
+export async function setRole(deps: UserDeps, userId: ObjectId, role: UserRole, who: Decider): Promise<void> {
   await decide(deps, userId, who, { mayNotBeLast: role === 'owner' }, async () => {
     await change(deps, userId, { $set: { role } });
     return { action: role === 'operator' ? 'person.make-operator' : 'person.unmake-operator', details: {} };
@@ -123,7 +123,7 @@ export async function setRole(deps: UserDeps, userId: ObjectId, role: Role, who:
 }
 
 /** Records in the audit log that a link to set a user's password was issued. */
-export async function noteLink(
+export async function notePasswordLink(
   deps: Pick<UserDeps, 'auditLog' | 'clock'>,
   user: Pick<User, '_id' | 'email'>,
   { by }: Pick<Decider, 'by'>,

@@ -1,5 +1,5 @@
 import { fork } from 'node:child_process';
-import type { Running } from '../embedded/keep-running.ts';
+import type { Running } from '../own-services/keep-running.ts';
 import { SECOND } from '../platform/clock.ts';
 import type { Variables } from '../platform/environment.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Migrated, migrate } from '../database/migrate.ts';
-import type { Say } from '../embedded/service-error.ts';
+import type { Say } from '../own-services/service-error.ts';
 import { CodedError } from '../platform/app-error.ts';
 import { SECOND } from '../platform/clock.ts';
 import type { ConnectedConfig } from '../platform/config.ts';

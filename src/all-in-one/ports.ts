@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { listenErrorOf } from '../embedded/free-port.ts';
-import { ServiceError } from '../embedded/service-error.ts';
+import { listenErrorOf } from '../own-services/free-port.ts';
+import { ServiceError } from '../own-services/service-error.ts';
 import { SECOND } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 

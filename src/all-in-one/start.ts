@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../embedded/free-port.ts';
-import { keepRunning, type Running } from '../embedded/keep-running.ts';
-import { type Say, ServiceError } from '../embedded/service-error.ts';
-import { openServices } from '../embedded/services.ts';
+import { freePort } from '../own-services/free-port.ts';
+import { keepRunning, type Running } from '../own-services/keep-running.ts';
+import { openServices } from '../own-services/open-services.ts';
+import { type Say, ServiceError } from '../own-services/service-error.ts';
 import { MINUTE, SECOND } from '../platform/clock.ts';
 import type { Config, ConnectedConfig } from '../platform/config.ts';
 import type { Variables } from '../platform/environment.ts';

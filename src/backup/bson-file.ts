@@ -59,7 +59,7 @@ async function* joined(documents: AsyncIterable<Uint8Array>): AsyncGenerator<Buf
 }
 
 /** The SHA-256 of a file as hexadecimal text. `onBytes` is called with the size of each part that was read. */
-export async function hashOf(path: string, onBytes: (bytes: number) => void): Promise<string> {
+export async function sha256OfFile(path: string, onBytes: (bytes: number) => void): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path, { highWaterMark: PART_BYTES })) {
     hash.update(chunk);

@@ -14,7 +14,7 @@ import { type SecretBox, UnsealError } from '../platform/secrets.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { mendExclusions } from '../votes/exclusions/mend-exclusions.ts';
 import { sum } from '../votes/vote-counts.ts';
-import { hashOf, readBsonFile } from './bson-file.ts';
+import { readBsonFile, sha256OfFile } from './bson-file.ts';
 import { type BackupCollection, BackupError, type Manifest, readManifest } from './manifest.ts';
 import { asOnlyRestore, collectionNames, type RestoreRun } from './restore-run.ts';
 import { SEALED } from './take-backup.ts';
@@ -55,7 +55,7 @@ export async function checkBackup(folder: string, progress: Progress): Promise<M
     const found = await lstat(path).catch(() => null);
     if (!found?.isFile()) throw damaged(file, 'is missing');
     if (found.size !== bytes) throw damaged(file, `has ${found.size} bytes instead of ${bytes}`);
-    const hash = await hashOf(path, (part) => {
+    const hash = await sha256OfFile(path, (part) => {
       read += part;
       progress(read, total);
     });

@@ -5,17 +5,17 @@ import { markAggregated } from '../history/due-aggregates.ts';
 import { addDays } from '../platform/periods/period-marks.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { wrongUse } from './failure.ts';
-import { counted } from './format.ts';
 import { examples } from './invocation.ts';
-import { day } from './option-values.ts';
-import { withProgress } from './progress.ts';
+import { dayOption } from './option-values.ts';
+import { countWithNoun } from './output-format.ts';
+import { withProgress } from './progress-bar.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
 export function addAggregateCommand(command: Command, terminal: Terminal): void {
   command
-    .option('--day <day>', 'this day', day)
-    .option('--since <day>', 'this day and all finished days after it', day)
+    .option('--day <day>', 'this day', dayOption)
+    .option('--since <day>', 'this day and all finished days after it', dayOption)
     .addHelpText('after', examples(terminal, 'aggregate --day 2026-11-20', 'aggregate --since 2026-11-01'))
     .action(withDeps(terminal, aggregate, { check: requireOneOption, longRun: true }));
 }
@@ -47,6 +47,6 @@ async function aggregate(session: Session, { day, since }: Options): Promise<Ans
   for (const computed of days) await markAggregated(session, computed.day, now);
   return {
     json: { days },
-    text: days.map(({ day, servers }) => `${day}: ${counted(servers, 'server')}`).join('\n'),
+    text: days.map(({ day, servers }) => `${day}: ${countWithNoun(servers, 'server')}`).join('\n'),
   };
 }

@@ -4,9 +4,9 @@ import { clearAnnouncement, currentAnnouncement, setAnnouncement } from '../mode
 import type { AppDeps } from '../process/app-deps.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { BY } from './find.ts';
-import { utc } from './format.ts';
 import { examples } from './invocation.ts';
 import { moment } from './option-values.ts';
+import { utc } from './output-format.ts';
 import type { Terminal } from './terminal.ts';
 
 export function addAnnouncementCommands(announcement: Command, terminal: Terminal): void {

@@ -5,7 +5,7 @@ import { BackupError, type Manifest } from '../backup/manifest.ts';
 import { checkBackup, hasSecretKey, type Restored, restoreBackup } from '../backup/restore-backup.ts';
 import { DEAD_MS } from '../backup/restore-run.ts';
 import { takeBackup } from '../backup/take-backup.ts';
-import { readSecretKey } from '../embedded/secret-key.ts';
+import { readSecretKey } from '../own-services/secret-key.ts';
 import { SECOND } from '../platform/clock.ts';
 import { loadConfig } from '../platform/config.ts';
 import { createSecretBox } from '../platform/secrets.ts';
@@ -13,9 +13,9 @@ import { sum } from '../votes/vote-counts.ts';
 import { type Answer, printAnswer, withDeps } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY } from './find.ts';
-import { counted, sentence, systemReason, utc } from './format.ts';
 import { examples, invocation } from './invocation.ts';
-import { withProgress } from './progress.ts';
+import { countWithNoun, sentence, systemReason, utc } from './output-format.ts';
+import { withProgress } from './progress-bar.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -94,7 +94,7 @@ async function backup(
       collections: Object.fromEntries(collections.map((one) => [one.name, one.documents])),
     },
     text: [
-      `${counted(documents, 'document')} of ${counted(collections.length, 'collection')} saved in “${folder}” (${sizeOf(bytes)}).`,
+      `${countWithNoun(documents, 'document')} of ${countWithNoun(collections.length, 'collection')} saved in “${folder}” (${sizeOf(bytes)}).`,
       moment,
       'The backup has personal data and password hashes, so store it like the database. SECRET_KEY is not in it (with `npm start` it is the file secret-key in DATA_DIR): store that elsewhere.',
     ].join('\n'),
@@ -173,7 +173,7 @@ function described(
       secret_key: hasKey,
     },
     text: [
-      `The backup is whole: ${counted(documents, 'document')} of ${counted(collections.length, 'collection')}, the state of ${utc(new Date(startedAt))}, by version ${version}.`,
+      `The backup is whole: ${countWithNoun(documents, 'document')} of ${countWithNoun(collections.length, 'collection')}, the state of ${utc(new Date(startedAt))}, by version ${version}.`,
       hasKey === null
         ? 'SECRET_KEY is not set, and DATA_DIR has none: it was not compared with the key of the backup.'
         : hasKey
@@ -203,19 +203,19 @@ function textOf({ startedAt }: Manifest, restored: Restored, hasKey: boolean, te
   const { documents, heldVotes, droppedMessages, repeatedDeletions, migrated } = restored;
   const [were, them] = heldVotes === 1 ? ['was', 'it'] : ['were', 'them'];
   return [
-    `${counted(documents, 'document')} restored: the state of ${utc(new Date(startedAt))}.`,
+    `${countWithNoun(documents, 'document')} restored: the state of ${utc(new Date(startedAt))}.`,
     ...(migrated.migrations.length > 0
       ? [`Migrations of this version: ${migrated.migrations.join(', ')}.`]
       : []),
     heldVotes === 0
       ? 'No vote was open in the backup.'
-      : `${counted(heldVotes, 'vote')} ${were} open in the backup and may have been delivered since: held back. To list ${them}: ${resend} --list. To send ${them}, at the risk that they arrive twice: ${resend}`,
+      : `${countWithNoun(heldVotes, 'vote')} ${were} open in the backup and may have been delivered since: held back. To list ${them}: ${resend} --list. To send ${them}, at the risk that they arrive twice: ${resend}`,
     ...(droppedMessages > 0
-      ? [`${counted(droppedMessages, 'waiting message')} of the backup will not be sent.`]
+      ? [`${countWithNoun(droppedMessages, 'waiting message')} of the backup will not be sent.`]
       : []),
     ...(repeatedDeletions > 0
       ? [
-          `${counted(repeatedDeletions, 'account')} waited to be deleted: their users have ${DELETION_DELAY_DAYS} days again to keep them, and are told by mail if mail is set up.`,
+          `${countWithNoun(repeatedDeletions, 'account')} waited to be deleted: their users have ${DELETION_DELAY_DAYS} days again to keep them, and are told by mail if mail is set up.`,
         ]
       : []),
     'Everybody must sign in again. What was revoked, removed or suspended since the backup is back: look through the listing before you open it.',

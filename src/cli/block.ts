@@ -6,9 +6,9 @@ import { isWide, networkText, parseNetwork } from '../votes/blocks/network-range
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY, objectIdOf } from './find.ts';
-import { iso, utc, when } from './format.ts';
 import { examples, invocation } from './invocation.ts';
 import { limit, moment } from './option-values.ts';
+import { iso, utc, when } from './output-format.ts';
 import { canAsk, confirms } from './prompt.ts';
 import type { Session } from './session.ts';
 import { table } from './table.ts';

@@ -8,18 +8,18 @@ import {
   exportSamples,
   exportServers,
   exportVotes,
-  type Span,
+  type TimeRange,
 } from '../import-export/export.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { wrongUse } from './failure.ts';
-import { serverOf } from './find.ts';
+import { requireServer } from './find.ts';
 import { examples } from './invocation.ts';
 import { moment } from './option-values.ts';
-import { withProgress } from './progress.ts';
+import { withProgress } from './progress-bar.ts';
 import { type Session, withSession } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
-type Exporter = (deps: AppDeps, serverId: ObjectId, span: Span) => Promise<Export>;
+type Exporter = (deps: AppDeps, serverId: ObjectId, span: TimeRange) => Promise<Export>;
 
 export function addExportCommands(group: Command, terminal: Terminal): void {
   group
@@ -31,7 +31,7 @@ export function addExportCommands(group: Command, terminal: Terminal): void {
       withSession(
         terminal,
         async (session) => {
-          const server = text === undefined ? undefined : await serverOf(session, text);
+          const server = text === undefined ? undefined : await requireServer(session, text);
           return write(session, await exportServers(session, server?._id));
         },
         { longRun: true },
@@ -74,13 +74,13 @@ function addExport(
         `export ${what} alpha-craft --since 2026-11-01 --until 2026-11-08`,
       ),
     )
-    .action((text: string, span: Span) => {
+    .action((text: string, span: TimeRange) => {
       if (span.since && span.until && span.since >= span.until)
         throw wrongUse('--since must be before --until.');
       return withSession(
         terminal,
         async (session) => {
-          const server = await serverOf(session, text, { removed: true });
+          const server = await requireServer(session, text, { removed: true });
           return write(session, await work(session, server._id, span));
         },
         { longRun: true },

@@ -1,12 +1,12 @@
 import { CommanderError } from 'commander';
 import { ZodError } from 'zod';
-import { ServiceError } from '../embedded/service-error.ts';
+import { ServiceError } from '../own-services/service-error.ts';
 import { CodedError } from '../platform/app-error.ts';
 import { InvalidDocumentError } from '../platform/document.ts';
 import { ConfigError } from '../platform/environment.ts';
 import { isUnknownResult } from '../platform/mongo.ts';
 import { UnsealError } from '../platform/secrets.ts';
-import { sentence } from './format.ts';
+import { sentence } from './output-format.ts';
 
 /** 1: the command was refused or failed. 2: invalid command line. */
 type ExitCode = 1 | 2;

@@ -13,7 +13,7 @@ export const BY = 'cli';
  * @param removed - `true` finds removed servers too
  * @throws {CommandError} `server-not-found` when there is no such server
  */
-export async function serverOf(
+export async function requireServer(
   deps: AppDeps,
   text: string,
   { removed = false } = {},
@@ -27,7 +27,7 @@ export async function serverOf(
 }
 
 /** The error of a command that needs a listener if the server has none. */
-export function noListener({ terminal }: Session, { slug }: Server): CommandError {
+export function noListenerError({ terminal }: Session, { slug }: Server): CommandError {
   return new CommandError(
     'no-listener',
     `${slug} has no vote listener. Set one: ${invocation('listener set --help', terminal.env)}`,

@@ -7,9 +7,9 @@ import { PROBE_INTERVAL_SECONDS } from '../servers/listed-servers.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY } from './find.ts';
-import { counted, sentence, systemReason } from './format.ts';
 import { examples } from './invocation.ts';
-import { withProgress } from './progress.ts';
+import { countWithNoun, sentence, systemReason } from './output-format.ts';
+import { withProgress } from './progress-bar.ts';
 import { RUN_AGAIN, type Session } from './session.ts';
 import { oneLine } from './table.ts';
 import { say, type Terminal } from './terminal.ts';
@@ -114,7 +114,7 @@ function summary(
   { lines, imported, alreadyThere, refused }: ImportResult,
   { hasRefusals, dryRun }: { hasRefusals: boolean; dryRun: boolean },
 ): string {
-  const read = counted(lines, 'line');
+  const read = countWithNoun(lines, 'line');
   if (dryRun)
     return `${read} read: ${lines - refused} can be imported if they are not stored already, ${refused} would be refused.`;
   if (hasRefusals && imported + alreadyThere === 0)

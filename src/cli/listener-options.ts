@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Protocol } from '../listeners/listener.ts';
 import { CommandError, wrongUse } from './failure.ts';
-import { sentence, systemReason } from './format.ts';
+import { sentence, systemReason } from './output-format.ts';
 
 /** The options of `listener set <server>`. */
 export type SetOptions = {

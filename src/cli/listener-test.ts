@@ -1,11 +1,11 @@
 import { diagnoseListener } from '../delivery/diagnosis/diagnose-listener.ts';
 import type { Diagnosis } from '../delivery/diagnosis/diagnosis.ts';
-import { createSend } from '../delivery/send-vote.ts';
+import { createVoteSender } from '../delivery/send-vote.ts';
 import { t } from '../language/t.ts';
 import type { DiagnosisStep } from '../listeners/outcomes/outcome-definition.ts';
 import type { Answer } from './answer.ts';
-import { noListener, serverOf } from './find.ts';
-import { showsProgress } from './progress.ts';
+import { noListenerError, requireServer } from './find.ts';
+import { showsProgress } from './progress-bar.ts';
 import type { Session } from './session.ts';
 import { pairs } from './table.ts';
 import { say, type Terminal, UNCONFIRMED } from './terminal.ts';
@@ -15,10 +15,10 @@ import { say, type Terminal, UNCONFIRMED } from './terminal.ts';
  * waits for its next take instead.
  */
 export async function testListener(session: Session, text: string): Promise<Answer> {
-  const server = await serverOf(session, text);
-  const deps = { ...session, send: createSend(session.config) };
+  const server = await requireServer(session, text);
+  const deps = { ...session, send: createVoteSender(session.config) };
   const diagnosis = await diagnoseListener(deps, server._id, (step) => sayStep(session.terminal, step));
-  if (!diagnosis) throw noListener(session, server);
+  if (!diagnosis) throw noListenerError(session, server);
   const { advice, ...found } = diagnosis;
   const { outcome, fault, step, cause, reply, detail } = found;
   const exitCode = EXIT_CODES[outcome] ?? 1;

@@ -1,5 +1,5 @@
+import type { ListenerView } from '../delivery/change-listener.ts';
 import { type ListenerReason, listenerReason } from '../delivery/diagnosis/listener-reason.ts';
-import type { ListenerView } from '../delivery/listeners.ts';
 import type { RefusedVote } from '../delivery/refused-vote.ts';
 import { t } from '../language/t.ts';
 import { maxSendingsOf } from '../listeners/delivery-limits.ts';
@@ -7,9 +7,9 @@ import type { Listener } from '../listeners/listener.ts';
 import { firstBeyondAscii, lastDelivery } from '../listeners/listener-state.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
 import type { Server } from '../servers/server.ts';
-import { counted, iso, when } from './format.ts';
 import { invocation } from './invocation.ts';
-import { QUEUE_PAUSED } from './queue-pause.ts';
+import { countWithNoun, iso, when } from './output-format.ts';
+import { QUEUE_PAUSED } from './paused-queues.ts';
 import type { Session } from './session.ts';
 import { type Pair, pairs } from './table.ts';
 
@@ -24,7 +24,7 @@ export type ShownListener = ListenerView & {
 };
 
 /** The address of a listener: its URL, or host and port. */
-export function addressOf({ host, port, url }: Pick<Listener, 'host' | 'port' | 'url'>): string {
+export function listenerAddress({ host, port, url }: Pick<Listener, 'host' | 'port' | 'url'>): string {
   return url ?? hostAndPort(host, port);
 }
 
@@ -43,7 +43,7 @@ export function listenerText(shown: ShownListener, server: Server, session: Sess
     ['Limited', limitText(shown, now)],
     ['Rewards', shown.rewards ?? 'both (not chosen)'],
     ['Sent at most', sentAtMostText(shown)],
-    ['Waiting', counted(shown.waiting, 'vote')],
+    ['Waiting', countWithNoun(shown.waiting, 'vote')],
     ['Unconfirmed', unconfirmedText(shown, server, session)],
     ['Sent, not confirmed', sentText(shown, server, session)],
     ['Next test', when(nextTest(shown), now)],
@@ -64,7 +64,7 @@ function reasonRows({ cause, code, advice, words, detail }: ListenerReason): Pai
 }
 
 function failuresText({ breaker: { failures, code } }: ShownListener): string | null {
-  return failures > 0 && code ? `${counted(failures, 'time')} in a row: ${code}` : null;
+  return failures > 0 && code ? `${countWithNoun(failures, 'time')} in a row: ${code}` : null;
 }
 
 function settingsRows(shown: ShownListener, now: Date): Pair[] {
@@ -72,7 +72,7 @@ function settingsRows(shown: ShownListener, now: Date): Pair[] {
   return [
     ['Protocol', shown.protocol],
     ['Fetched', isFetching ? fetchedText(shown, now) : null],
-    ['Address', isFetching ? null : addressOf(shown)],
+    ['Address', isFetching ? null : listenerAddress(shown)],
     ['Names', firstBeyondAscii(shown) ? MAY_MANGLE : null],
     ['Service name', shown.url ? null : shown.serviceName],
   ];
@@ -93,7 +93,7 @@ function refusedText({ refused }: ShownListener, now: Date): string | null {
 function sentAtMostText(shown: ShownListener): string {
   const most = maxSendingsOf(shown);
   const alsoAfter = most === 1 && shown.url ? ', or after HTTP 5xx or 408' : '';
-  return `${counted(most, 'time')} when no answer comes${alsoAfter}`;
+  return `${countWithNoun(most, 'time')} when no answer comes${alsoAfter}`;
 }
 
 /** Whether a paused delivery queue may hold the votes back. Votes that the server fetches pass through no queue. */
@@ -128,7 +128,7 @@ export function unconfirmedText(
   { slug }: Server,
   { terminal }: Session,
 ): string {
-  const votes = counted(unconfirmed, 'vote');
+  const votes = countWithNoun(unconfirmed, 'vote');
   if (unconfirmed === 0) return votes;
   const again = invocation(`vote resend ${slug} --since TIME --state unconfirmed`, terminal.env);
   return `${votes} given up; they may have arrived. To send them again: ${again}`;
@@ -142,7 +142,7 @@ export function sentText(
 ): string | null {
   if (sentNotConfirmed === 0) return null;
   const again = invocation(`vote resend ${slug} --since TIME --state sent-not-confirmed`, terminal.env);
-  const votes = `${counted(sentNotConfirmed, 'vote')} that nothing confirmed, counted as delivered`;
+  const votes = `${countWithNoun(sentNotConfirmed, 'vote')} that nothing confirmed, counted as delivered`;
   return `${votes}. If they did not arrive, send them again: ${again}`;
 }
 

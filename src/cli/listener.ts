@@ -1,14 +1,14 @@
 import { Argument, type Command, Option } from 'commander';
 import type { WithId } from 'mongodb';
-import { setFetchListener } from '../delivery/fetch/fetch-listener.ts';
-import { rotateSecret, setHttpListener } from '../delivery/http/http-listeners.ts';
 import {
   pauseListener,
   removeListener,
   resumeListener,
   setListener,
   showListener,
-} from '../delivery/listeners.ts';
+} from '../delivery/change-listener.ts';
+import { setFetchListener } from '../delivery/fetch/fetch-listener.ts';
+import { rotateSecret, setHttpListener } from '../delivery/http/http-listeners.ts';
 import { lastRefusedVote } from '../delivery/refused-vote.ts';
 import { type Listener, PROTOCOLS, REWARDS, type Rewards } from '../listeners/listener.ts';
 import { setRewards } from '../listeners/rewards.ts';
@@ -18,22 +18,22 @@ import { countUnreadableListeners } from '../process/unreadable-listeners.ts';
 import type { Server } from '../servers/server.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
-import { BY, noListener, serverOf } from './find.ts';
-import { counted, when } from './format.ts';
+import { BY, noListenerError, requireServer } from './find.ts';
 import { examples, invocation } from './invocation.ts';
 import { requireOptions, type SetOptions, secretOf } from './listener-options.ts';
 import { testListener } from './listener-test.ts';
 import {
-  addressOf,
   isHeldByPause,
+  listenerAddress,
   listenerJson,
   listenerText,
   type ShownListener,
   sentText,
   unconfirmedText,
 } from './listener-view.ts';
-import { port, sendings } from './option-values.ts';
-import { QUEUE_PAUSED, queuePaused } from './queue-pause.ts';
+import { portOption, sendings } from './option-values.ts';
+import { countWithNoun, when } from './output-format.ts';
+import { QUEUE_PAUSED, queuePaused } from './paused-queues.ts';
 import type { Session } from './session.ts';
 import { say, type Terminal } from './terminal.ts';
 
@@ -51,7 +51,7 @@ export function addListenerCommands(listener: Command, terminal: Terminal): void
         .makeOptionMandatory(),
     )
     .option('--host <host>', 'for Votifier: host name or IP address, without a port')
-    .option('--port <port>', 'for Votifier: the vote plugin’s port, usually 8192, not the game’s', port)
+    .option('--port <port>', 'for Votifier: the vote plugin’s port, usually 8192, not the game’s', portOption)
     .option('--public-key-file <file>', 'for votifier-v1: the plugin’s rsa/public.key')
     .option('--token <token>', 'for votifier-v2: the token in the plugin’s configuration')
     .option('--url <url>', 'for http: votes are posted here, signed; the secret is printed once')
@@ -109,7 +109,7 @@ export function addListenerCommands(listener: Command, terminal: Terminal): void
 }
 
 async function chooseRewards(session: Session, text: string, rewards: Rewards): Promise<Answer> {
-  const { _id, slug } = await serverOf(session, text);
+  const { _id, slug } = await requireServer(session, text);
   if (!(await setRewards(session, _id, rewards, BY)))
     throw new CommandError('no-listener', `${slug} has no vote listener, so plugins can claim its votes.`);
   const words = {
@@ -122,7 +122,7 @@ async function chooseRewards(session: Session, text: string, rewards: Rewards): 
 
 async function set(session: Session, text: string, options: SetOptions): Promise<Answer> {
   const pasted = await secretOf(options);
-  const server = await serverOf(session, text);
+  const server = await requireServer(session, text);
   const before = await session.listeners.findOne({ serverId: server._id });
   const serviceName = options.serviceName ?? before?.serviceName ?? session.config.SERVICE_NAME;
   const { secret, resent, isCredentialsChange } = await storeListener(session, server, {
@@ -146,7 +146,7 @@ async function set(session: Session, text: string, options: SetOptions): Promise
       isFetching ? fetchText(session, server) : goesToText(shown, server),
       ...(shown.url ? secretText(session, secret, server) : []),
       ...(resent > 0
-        ? [`${counted(resent, 'unconfirmed vote')} that the earlier settings used up: resent.`]
+        ? [`${countWithNoun(resent, 'unconfirmed vote')} that the earlier settings used up: resent.`]
         : []),
       ...(isCredentialsChange && sent !== null ? [`Sent, not confirmed: ${sent}`] : []),
       `Check that they arrive: ${invocation(`listener test ${server.slug}`, session.terminal.env)}`,
@@ -156,7 +156,7 @@ async function set(session: Session, text: string, options: SetOptions): Promise
 
 function goesToText(shown: ShownListener, { slug }: Server): string {
   const name = shown.url ? '.' : `, from the service name “${shown.serviceName}”.`;
-  return `Votes of ${slug} go to ${addressOf(shown)} (${shown.protocol})${name}`;
+  return `Votes of ${slug} go to ${listenerAddress(shown)} (${shown.protocol})${name}`;
 }
 
 function fetchText({ terminal }: Session, { slug }: Server): string {
@@ -189,7 +189,7 @@ function secretText({ terminal }: Session, secret: string | null, { slug }: Serv
 }
 
 async function rotate(session: Session, text: string): Promise<Answer> {
-  const server = await serverOf(session, text);
+  const server = await requireServer(session, text);
   const rotated = await rotateSecret(session, server._id, BY);
   if (!rotated) {
     throw new CommandError(
@@ -213,7 +213,7 @@ async function rotate(session: Session, text: string): Promise<Answer> {
 
 async function viewOf(session: Session, server: Server): Promise<ShownListener> {
   const shown = await showListener(session, server._id);
-  if (!shown) throw noListener(session, server);
+  if (!shown) throw noListenerError(session, server);
   const { limited } = shown;
   const isLimited = limited && limited.until > session.clock.now();
   const unreadable = await countUnreadableListeners(session.listeners, session.secrets, {
@@ -229,7 +229,7 @@ async function viewOf(session: Session, server: Server): Promise<ShownListener> 
 }
 
 async function show(session: Session, text: string): Promise<Answer> {
-  const server = await serverOf(session, text);
+  const server = await requireServer(session, text);
   const shown = await viewOf(session, server);
   return { json: listenerJson(shown), text: listenerText(shown, server, session) };
 }
@@ -239,13 +239,13 @@ async function change(
   text: string,
   act: (deps: AppDeps, serverId: Server['_id'], by: string) => Promise<Listener | null>,
 ): Promise<Answer> {
-  const server = await serverOf(session, text);
-  if (!(await act(session, server._id, BY))) throw noListener(session, server);
+  const server = await requireServer(session, text);
+  if (!(await act(session, server._id, BY))) throw noListenerError(session, server);
   const shown = await viewOf(session, server);
   return {
     json: listenerJson(shown),
     text: [
-      `The listener of ${server.slug} is ${shown.state}; ${counted(shown.waiting, 'vote')} waiting.`,
+      `The listener of ${server.slug} is ${shown.state}; ${countWithNoun(shown.waiting, 'vote')} waiting.`,
       ...(shown.unconfirmed > 0 ? [`Unconfirmed: ${unconfirmedText(shown, server, session)}`] : []),
       ...(isHeldByPause(shown) ? [`${QUEUE_PAUSED}.`] : []),
     ].join('\n'),
@@ -253,11 +253,11 @@ async function change(
 }
 
 async function remove(session: Session, text: string): Promise<Answer> {
-  const server = await serverOf(session, text);
+  const server = await requireServer(session, text);
   const removed = await removeListener(session, server._id, BY);
-  if (removed === null) throw noListener(session, server);
+  if (removed === null) throw noListenerError(session, server);
   return {
     json: { server_id: server._id.toHexString(), removed: true, released_votes: removed },
-    text: `Removed the listener of ${server.slug}; ${counted(removed, 'waiting vote')} can be resent later.`,
+    text: `Removed the listener of ${server.slug}; ${countWithNoun(removed, 'waiting vote')} can be resent later.`,
   };
 }

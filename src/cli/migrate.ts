@@ -3,8 +3,8 @@ import { migrateDatabase, refuseUnfinishedRestore } from '../database/migrate.ts
 import { listMigrations } from '../database/migrations.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { type Answer, withDeps } from './answer.ts';
-import { iso, when } from './format.ts';
 import { examples } from './invocation.ts';
+import { iso, when } from './output-format.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -2,14 +2,14 @@ import type { Command } from 'commander';
 import { makePasswordLink } from '../accounts/make-link.ts';
 import { lacksSecondFactor } from '../accounts/operator-session.ts';
 import type { User } from '../accounts/user.ts';
-import { createOperator, type Decider, listOperators, noteLink } from '../accounts/users.ts';
+import { createOperator, type Decider, listOperators, notePasswordLink } from '../accounts/users.ts';
 import { storedEmail } from '../platform/email-address.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY } from './find.ts';
-import { iso, when } from './format.ts';
 import { examples, invocation } from './invocation.ts';
+import { iso, when } from './output-format.ts';
 import type { Session } from './session.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -65,7 +65,7 @@ async function link(deps: AppDeps, { email }: { email: string }): Promise<Answer
 
 /** The audit log entry is written before the link is created, so that no link exists without an entry. */
 async function linkFor(deps: AppDeps, user: User): Promise<string> {
-  await noteLink(deps, user, DECIDER);
+  await notePasswordLink(deps, user, DECIDER);
   return makePasswordLink(deps, user);
 }
 

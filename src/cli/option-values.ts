@@ -12,7 +12,7 @@ function wholeNumber(text: string, minimum: number, maximum: number): number {
   return number;
 }
 
-export function port(text: string): number {
+export function portOption(text: string): number {
   return wholeNumber(text, 1, 65_535);
 }
 
@@ -31,22 +31,22 @@ export function limit(text: string): number {
 }
 
 export function portOrNone(text: string): number | 'none' {
-  return text === 'none' ? text : port(text);
+  return text === 'none' ? text : portOption(text);
 }
 
 const UNITS: Record<string, number> = { s: SECOND, m: MINUTE, h: HOUR, d: DAY };
 
 /** A duration such as `30s`, `15m`, `1h` or `90d`, in milliseconds. */
-export function duration(text: string): number {
+export function durationOption(text: string): number {
   const [, number, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   const ms = Number(number) * (UNITS[unit ?? ''] ?? Number.NaN);
   if (!(ms > 0)) throw new InvalidArgumentError('It must be a time such as 30s, 15m, 1h or 90d.');
   return ms;
 }
 
-/** A duration as `duration` reads it, or `never`. */
+/** A duration as `durationOption` reads it, or `never`. */
 export function durationOrNever(text: string): number | 'never' {
-  return text === 'never' ? text : duration(text);
+  return text === 'never' ? text : durationOption(text);
 }
 
 /** Scopes of a token, such as `vote,read`. */
@@ -61,7 +61,7 @@ export function scopes(text: string): TokenScope[] {
 }
 
 /** A UTC day such as `2026-11-20`. */
-export function day(text: string): string {
+export function dayOption(text: string): string {
   if (!z.iso.date().safeParse(text).success) {
     throw new InvalidArgumentError('It must be a day such as 2026-11-20.');
   }

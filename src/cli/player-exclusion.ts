@@ -6,11 +6,11 @@ import { countPlayerVotes, requestPlayerExclusion } from '../votes/exclusions/pl
 import type { VoteExclusion } from '../votes/exclusions/vote-exclusion.ts';
 import { usernameSchema } from '../votes/username.ts';
 import { type Answer, withDeps } from './answer.ts';
-import { BY, serverOf } from './find.ts';
-import { counted } from './format.ts';
+import { BY, requireServer } from './find.ts';
 import { examples, invocation } from './invocation.ts';
 import { moment } from './option-values.ts';
-import { withProgress } from './progress.ts';
+import { countWithNoun } from './output-format.ts';
+import { withProgress } from './progress-bar.ts';
 import type { Session } from './session.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -49,7 +49,7 @@ type Options = {
 async function exclude(session: Session, text: string, options: Options): Promise<Answer> {
   const { reason, reasonForOwner, server, since = null, until = session.clock.now(), dryRun } = options;
   const username = usernameSchema.parse(text);
-  const only = server === undefined ? null : await serverOf(session, server, { removed: true });
+  const only = server === undefined ? null : await requireServer(session, server, { removed: true });
   const range = { username, serverId: only?._id ?? null, since, until };
   if (dryRun) return preview(session, range);
   const request = { ...range, reason, reasonForOwner };
@@ -58,11 +58,11 @@ async function exclude(session: Session, text: string, options: Options): Promis
   );
   const votes = done.reduce((sum, one) => sum + (one.votes ?? 0), 0);
   const groupId = done[0]?.groupId?.toHexString() ?? null;
-  const where = counted(done.length, 'server');
+  const where = countWithNoun(done.length, 'server');
   return {
     json: { dry_run: false, exclusion_id: groupId, servers: done.length, votes },
     text: groupId
-      ? `${counted(votes, 'vote')} of “${username}” on ${where} ${votes === 1 ? 'is' : 'are'} now excluded from every count (exclusion ${groupId}). Undo: ${invocation(`vote include ${groupId}`, session.terminal.env)}`
+      ? `${countWithNoun(votes, 'vote')} of “${username}” on ${where} ${votes === 1 ? 'is' : 'are'} now excluded from every count (exclusion ${groupId}). Undo: ${invocation(`vote include ${groupId}`, session.terminal.env)}`
       : `“${username}” has no votes there: nothing was changed.`,
   };
 }

@@ -5,9 +5,9 @@ import { type Erased, erasePlayer } from '../workflows/erase-player.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY } from './find.ts';
-import { counted } from './format.ts';
 import { examples } from './invocation.ts';
-import { withProgress } from './progress.ts';
+import { countWithNoun } from './output-format.ts';
+import { withProgress } from './progress-bar.ts';
 import { canAsk, confirms } from './prompt.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
@@ -65,21 +65,21 @@ async function requireYes(terminal: Terminal, name: string): Promise<void> {
 
 function erasedText(name: string, { remaining, ...erased }: Erased, dryRun: boolean): string {
   const records = [
-    counted(erased.votes, 'vote'),
-    counted(erased.reviews, 'review'),
-    counted(erased.favourites, 'saved name'),
-    counted(erased.exclusions, 'exclusion'),
+    countWithNoun(erased.votes, 'vote'),
+    countWithNoun(erased.reviews, 'review'),
+    countWithNoun(erased.favourites, 'saved name'),
+    countWithNoun(erased.exclusions, 'exclusion'),
     `${erased.auditEntries} in the audit log`,
   ].join(', ');
   const lines = [`${dryRun ? 'Would erase' : 'Erased'} “${name}” in: ${records}. Votes still count.`];
   if (remaining.recent > 0) {
     lines.push(
-      `Kept for now: ${counted(remaining.recent, 'vote')} of the last ${COOLDOWN_HOURS} hours, which the cooldown and claims need. Run this command again in ${COOLDOWN_HOURS} hours.`,
+      `Kept for now: ${countWithNoun(remaining.recent, 'vote')} of the last ${COOLDOWN_HOURS} hours, which the cooldown and claims need. Run this command again in ${COOLDOWN_HOURS} hours.`,
     );
   }
   if (remaining.open > 0) {
     lines.push(
-      `Kept for now: ${counted(remaining.open, 'vote')} with an open delivery or in quarantine. Run this command again when that has ended.`,
+      `Kept for now: ${countWithNoun(remaining.open, 'vote')} with an open delivery or in quarantine. Run this command again when that has ended.`,
     );
   }
   return lines.join('\n');

@@ -16,9 +16,9 @@ import {
 import { recomputeRanks } from '../ranking/recompute-ranks.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
-import { serverOf } from './find.ts';
-import { counted, iso, when } from './format.ts';
+import { requireServer } from './find.ts';
 import { examples } from './invocation.ts';
+import { countWithNoun, iso, when } from './output-format.ts';
 import { pairs, table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -50,14 +50,14 @@ async function allow(
   votes: string,
   { reason }: { reason: string },
 ): Promise<Answer> {
-  const { _id, slug } = await serverOf(deps, text);
+  const { _id, slug } = await requireServer(deps, text);
   const server = await allowVotes(deps, _id, { votes, reason }, 'cli');
   // `server` is null if it was removed in the meantime.
   if (!server) throw new CommandError('server-not-found', `The server “${text}” is no longer listed.`);
   const allowed = server.voteAllowance?.votes ?? 0;
   return {
     json: { server_id: _id.toHexString(), votes_a_day: allowed },
-    text: `${counted(allowed, 'vote')} of ${slug} a day need no evidence. The next ranking counts them.`,
+    text: `${countWithNoun(allowed, 'vote')} of ${slug} a day need no evidence. The next ranking counts them.`,
   };
 }
 
@@ -65,12 +65,12 @@ async function recompute(deps: AppDeps): Promise<Answer> {
   const { servers, moved, weighed } = await recomputeRanks(deps);
   return {
     json: { servers, moved, weighed },
-    text: `Ranked ${counted(servers, 'server')}; ${moved} ${moved === 1 ? 'has' : 'have'} a new rank.`,
+    text: `Ranked ${countWithNoun(servers, 'server')}; ${moved} ${moved === 1 ? 'has' : 'have'} a new rank.`,
   };
 }
 
 async function explain(deps: AppDeps, text: string): Promise<Answer> {
-  const server = await serverOf(deps, text);
+  const server = await requireServer(deps, text);
   if (server.hiddenAt)
     throw new CommandError('server-hidden', `An operator has hidden ${server.slug}: it has no rank.`);
   const explanation = await explainRank(deps, server);

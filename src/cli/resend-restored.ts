@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 import { heldByRestore, sendRestoredVotes } from '../delivery/restored-votes.ts';
 import { sum } from '../votes/vote-counts.ts';
 import { type Answer, withDeps } from './answer.ts';
-import { BY, serverOf } from './find.ts';
-import { counted } from './format.ts';
+import { BY, requireServer } from './find.ts';
 import { examples } from './invocation.ts';
-import { withProgress } from './progress.ts';
+import { countWithNoun } from './output-format.ts';
+import { withProgress } from './progress-bar.ts';
 import type { Session } from './session.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -28,7 +28,7 @@ async function resendRestored(
   text: string | undefined,
   { list = false }: { list?: boolean },
 ): Promise<Answer> {
-  const server = text === undefined ? undefined : await serverOf(session, text);
+  const server = text === undefined ? undefined : await requireServer(session, text);
   const held = await heldByRestore(session, server?._id);
   if (list) return listed(session, held);
   const sent = await withProgress(session.terminal, 'Resending', 'servers', (progress) =>
@@ -50,10 +50,10 @@ async function resendRestored(
     text: [
       votes === 0
         ? 'No vote was sent: none is held back by a restore.'
-        : `${counted(votes, 'vote')} of ${counted(sent.length - withoutListener, 'server')} in the queue again. They may arrive twice.`,
+        : `${countWithNoun(votes, 'vote')} of ${countWithNoun(sent.length - withoutListener, 'server')} in the queue again. They may arrive twice.`,
       ...(withoutListener > 0
         ? [
-            `${counted(withoutListener, 'server')} with held votes ${withoutListener === 1 ? 'has' : 'have'} no vote listener.`,
+            `${countWithNoun(withoutListener, 'server')} with held votes ${withoutListener === 1 ? 'has' : 'have'} no vote listener.`,
           ]
         : []),
       ...(more ? ['There are more votes: run the command again.'] : []),

@@ -17,11 +17,11 @@ import type { Vote } from '../votes/vote.ts';
 import { findVote } from '../votes/vote-list.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
-import { BY, noListener, serverOf, uuidOf } from './find.ts';
-import { counted, utc } from './format.ts';
+import { BY, noListenerError, requireServer, uuidOf } from './find.ts';
 import { examples } from './invocation.ts';
 import { moment } from './option-values.ts';
-import { withProgress } from './progress.ts';
+import { countWithNoun, utc } from './output-format.ts';
+import { withProgress } from './progress-bar.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -76,7 +76,7 @@ async function resendRange(
   { since, until = session.clock.now(), state, mayArriveTwice }: RangeOptions & { since: Date },
 ): Promise<Answer> {
   if (since >= until) throw wrongUse('--since is in the future: no vote was cast yet.');
-  const server = await serverOf(session, text);
+  const server = await requireServer(session, text);
   const range: ResendRange = {
     since,
     until,
@@ -86,7 +86,7 @@ async function resendRange(
   const resent = await withProgress(session.terminal, 'Resending', 'votes', (progress) =>
     resendVotes(session, server._id, range, BY, { progress }),
   );
-  if (!resent) throw noListener(session, server);
+  if (!resent) throw noListenerError(session, server);
   const notSelected = await countNotSelected(session, server._id, range);
   return {
     json: {
@@ -148,7 +148,7 @@ function rangeText(
   if (resent === 0)
     return [`Nothing was resent: no vote to send is in the state ${span}.`, ...others].join('\n');
   return [
-    `${counted(resent, 'vote')} in the queue again (${span}).`,
+    `${countWithNoun(resent, 'vote')} in the queue again (${span}).`,
     ...(mayArriveTwice > 0
       ? [
           `${mayArriveTwice} of them ${twice ? 'may have arrived already or were claimed: their players may be rewarded twice' : 'may have arrived already, and may arrive twice'}.`,
@@ -162,7 +162,7 @@ function rangeText(
 function notSelectedText(votes: number, words: string, option: string): string[] {
   if (votes === 0) return [];
   const [are, them] = votes === 1 ? ['is', 'it'] : ['are', 'them'];
-  return [`${counted(votes, 'vote')} of this time range ${are} ${words} ${them} too with ${option}.`];
+  return [`${countWithNoun(votes, 'vote')} of this time range ${are} ${words} ${them} too with ${option}.`];
 }
 
 async function resendOne(session: Session, text: string): Promise<Answer> {
@@ -184,7 +184,10 @@ async function resendOne(session: Session, text: string): Promise<Answer> {
     case 'under-way':
       throw new CommandError('under-way', `The vote is already ${resent.state}: it is not queued twice.`);
     case 'no-listener':
-      throw noListener(session, await serverOf(session, vote.serverId.toHexString(), { removed: true }));
+      throw noListenerError(
+        session,
+        await requireServer(session, vote.serverId.toHexString(), { removed: true }),
+      );
     case 'may-arrive-twice':
     case 'changed':
       throw new CommandError(

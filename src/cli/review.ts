@@ -6,10 +6,10 @@ import { REVIEW_STATES, type ReviewState } from '../reviews/review.ts';
 import { LONGEST_REVIEW, writeReview } from '../reviews/write-review.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
-import { BY, objectIdOf, serverOf } from './find.ts';
-import { iso, when } from './format.ts';
+import { BY, objectIdOf, requireServer } from './find.ts';
 import { examples, invocation } from './invocation.ts';
 import { limit, rating } from './option-values.ts';
+import { iso, when } from './output-format.ts';
 import type { Session } from './session.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -55,7 +55,7 @@ async function add(
   text: string,
   options: { username: string; rating: number; content?: string },
 ): Promise<Answer> {
-  const { _id: serverId } = await serverOf(deps, text);
+  const { _id: serverId } = await requireServer(deps, text);
   const { reviewId } = await writeReview(deps, { serverId, ...options });
   return {
     json: { review_id: reviewId },
@@ -68,7 +68,7 @@ async function list(
   text: string,
   options: { state?: ReviewState; limit: number },
 ): Promise<Answer> {
-  const { _id: serverId } = await serverOf(deps, text, { removed: true });
+  const { _id: serverId } = await requireServer(deps, text, { removed: true });
   const reviews = await listReviews(deps, serverId, options);
   const now = deps.clock.now();
   const rows = reviews.map((review) => [

@@ -8,9 +8,9 @@ import { type Checked, checkServer } from '../probing/check-server.ts';
 import type { ServerStatus } from '../servers/server.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
-import { serverOf } from './find.ts';
-import { sentence, span } from './format.ts';
+import { requireServer } from './find.ts';
 import { examples, invocation } from './invocation.ts';
+import { sentence, span } from './output-format.ts';
 import type { Session } from './session.ts';
 import { oneLine, pairs } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -27,7 +27,7 @@ export function addServerCheckCommand(server: Command, terminal: Terminal): void
 }
 
 async function check(session: Session, text: string): Promise<Answer> {
-  const server = await serverOf(session, text);
+  const server = await requireServer(session, text);
   const { env } = session.terminal;
   const ask = createAsk(session.config);
   const canary = createCanary({ ...session, ask });

@@ -4,9 +4,9 @@ import type { Server } from '../servers/server.ts';
 import { nextOwner, transferServer } from '../workflows/transfer-server.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
-import { BY, serverOf } from './find.ts';
-import { counted } from './format.ts';
+import { BY, requireServer } from './find.ts';
 import { examples } from './invocation.ts';
+import { countWithNoun } from './output-format.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Adds `transfer` to the `server` commands. */
@@ -23,7 +23,7 @@ export function addServerTransferCommand(server: Command, terminal: Terminal): v
 }
 
 async function transfer(deps: AppDeps, text: string, { email }: { email: string }): Promise<Answer> {
-  const { _id, slug } = await serverOf(deps, text);
+  const { _id, slug } = await requireServer(deps, text);
   const user = await nextOwner(deps, email);
   const given = await transferServer(deps, _id, user, BY);
   // `given` is null if the server was removed in the meantime.
@@ -33,7 +33,9 @@ async function transfer(deps: AppDeps, text: string, { email }: { email: string 
     json: { server_id: _id.toHexString(), slug, owner_email: user.email, revoked_tokens: revokedTokens },
     text: [
       `${slug} now belongs to ${user.email}.`,
-      ...(revokedTokens > 0 ? [`Revoked: ${counted(revokedTokens, 'token')} of the earlier owner.`] : []),
+      ...(revokedTokens > 0
+        ? [`Revoked: ${countWithNoun(revokedTokens, 'token')} of the earlier owner.`]
+        : []),
     ].join(' '),
   };
 }

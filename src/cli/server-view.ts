@@ -13,7 +13,7 @@ import { hostAndPort } from '../platform/host-and-port.ts';
 import type { Server } from '../servers/server.ts';
 import { RANKING_DAYS } from '../votes/ranking-period.ts';
 import type { VoteFigures } from '../votes/vote-figures.ts';
-import { counted, iso, when } from './format.ts';
+import { countWithNoun, iso, when } from './output-format.ts';
 import { pairs } from './table.ts';
 
 /** A server with what `server show` shows beside it. */
@@ -34,7 +34,7 @@ export function serverText({ server, figures, listener, tokens, owner }: ShownSe
     ['Name', server.name],
     ['Slug', server.slug],
     ['Id', server._id.toHexString()],
-    ['Address', addressOf(server)],
+    ['Address', hostAndPort(server.address, server.port)],
     ['Query port', server.queryPort ?? '-'],
     ['Game', server.game ?? '-'],
     ['Country', server.countryCode ?? '-'],
@@ -66,7 +66,7 @@ export function serverText({ server, figures, listener, tokens, owner }: ShownSe
       `${figures.votesCount} in ${RANKING_DAYS} days, ${figures.monthlyVotes} this month, ${figures.allTimeVotes} in all`,
     ],
     ['Listener', listener ?? 'none'],
-    ['Tokens', counted(tokens, 'token')],
+    ['Tokens', countWithNoun(tokens, 'token')],
   ]);
 }
 
@@ -112,11 +112,6 @@ function milliseconds(now: number | null, average: number | null | undefined): s
 /** A number with at most two decimals, as in the API. */
 function decimals(value: number): string {
   return String(Math.round(value * 100) / 100);
-}
-
-/** `play.example.org:25565`; an IPv6 address in brackets. */
-export function addressOf({ address, port }: Server): string {
-  return hostAndPort(address, port);
 }
 
 export function serverJson(server: WithId<Server>, now: Date, owner: string | null): Record<string, unknown> {

@@ -4,6 +4,7 @@ import { statusAt } from '../history/current-status.ts';
 import { profileRecord } from '../import-export/profile-record.ts';
 import { listenerState } from '../listeners/listener-state.ts';
 import { hostWarning } from '../platform/address-guard.ts';
+import { hostAndPort } from '../platform/host-and-port.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { addServer, editServer, listServers } from '../servers/listed-servers.ts';
 import type { Server } from '../servers/server.ts';
@@ -11,15 +12,15 @@ import { voteFigures } from '../votes/vote-figures.ts';
 import { removeServer } from '../workflows/remove-server.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
-import { BY, serverOf } from './find.ts';
-import { counted, iso, when } from './format.ts';
+import { BY, requireServer } from './find.ts';
 import { addGamesCommand } from './games.ts';
 import { examples, invocation } from './invocation.ts';
-import { port, portOrNone } from './option-values.ts';
+import { portOption, portOrNone } from './option-values.ts';
+import { countWithNoun, iso, when } from './output-format.ts';
 import { canAsk, confirms } from './prompt.ts';
 import { addServerCheckCommand } from './server-check.ts';
 import { addServerTransferCommand, ownerEmail, ownersOf } from './server-owner.ts';
-import { addressOf, serverJson, serverText } from './server-view.ts';
+import { serverJson, serverText } from './server-view.ts';
 import type { Session } from './session.ts';
 import { table } from './table.ts';
 import { say, type Terminal } from './terminal.ts';
@@ -30,8 +31,8 @@ export function addServerCommands(server: Command, terminal: Terminal): void {
     .description('list a game server')
     .requiredOption('--name <name>', 'the name that users see')
     .requiredOption('--address <host>', 'host name or IP address for players, without a port')
-    .requiredOption('--port <port>', 'port for players', port)
-    .option('--query-port <port>', 'port of status queries, if it is not the players’ port', port)
+    .requiredOption('--port <port>', 'port for players', portOption)
+    .option('--query-port <port>', 'port of status queries, if it is not the players’ port', portOption)
     .option('--game <game>', 'such as minecraft, mbe (Bedrock), counterstrike2, rust: see “server games”')
     .option('--country <code>', 'two-letter country code')
     .option('--premium', 'mark it as premium')
@@ -65,7 +66,7 @@ export function addServerCommands(server: Command, terminal: Terminal): void {
     .argument('<server>', 'id or slug')
     .option('--name <name>')
     .option('--address <host>')
-    .option('--port <port>', '', port)
+    .option('--port <port>', '', portOption)
     .option('--query-port <port>', 'a port, or none', portOrNone)
     .option('--game <game>', 'a game (see “server games”), or none')
     .option('--country <code>', 'a country code, or none')
@@ -104,7 +105,7 @@ type AddOptions = {
 async function add(session: Session, { country, premium, ...rest }: AddOptions): Promise<Answer> {
   const input = { ...rest, countryCode: country, isPremium: premium };
   const { serverId, slug } = await addServer(session, input, BY);
-  const { address, game } = await serverOf(session, serverId);
+  const { address, game } = await requireServer(session, serverId);
   const { terminal, config } = session;
   const { env } = terminal;
   const warning = hostWarning(address, config);
@@ -133,7 +134,7 @@ async function list(deps: AppDeps, options: { removed?: boolean }): Promise<Answ
     server.removedAt || server.hiddenAt ? '-' : server.rankPosition,
     server.slug,
     server.name,
-    addressOf(server),
+    hostAndPort(server.address, server.port),
     server.removedAt ? 'removed' : `${statusAt(server, now)}${server.hiddenAt ? ', hidden' : ''}`,
     ownerOf(server) ?? '-',
     server._id.toHexString(),
@@ -149,7 +150,7 @@ async function list(deps: AppDeps, options: { removed?: boolean }): Promise<Answ
 }
 
 async function show(deps: AppDeps, text: string): Promise<Answer> {
-  const server = await serverOf(deps, text, { removed: true });
+  const server = await requireServer(deps, text, { removed: true });
   const { _id: serverId } = server;
   const [figures, listener, tokens, owner] = await Promise.all([
     voteFigures(deps, serverId),
@@ -200,7 +201,7 @@ async function edit(
     countryCode: unlessNone(country),
     isPremium: premium,
   };
-  const { _id } = await serverOf(deps, text);
+  const { _id } = await requireServer(deps, text);
   const edited = await editServer(deps, _id, changes, BY);
   // `edited` is null if the server was removed in the meantime.
   if (!edited) throw new CommandError('server-not-found', `The server “${text}” is no longer listed.`);
@@ -210,7 +211,7 @@ async function edit(
 
 async function remove(session: Session, text: string, options: { yes?: boolean }): Promise<Answer> {
   // Removed servers are found too: if a removal was interrupted, running the command again completes it.
-  const server = await serverOf(session, text, { removed: true });
+  const server = await requireServer(session, text, { removed: true });
   if (!server.removedAt && !options.yes) await requireYes(session.terminal, server);
   const removed = await removeServer(session, server._id, BY);
   if (!removed) throw new CommandError('server-not-found', `The server “${text}” no longer exists.`);
@@ -236,7 +237,7 @@ async function requireYes(terminal: Terminal, { name, slug }: Server): Promise<v
 
 /** @param server - the server before the removal */
 function removedText({ slug, removedAt }: Server, failedVotes: number, now: Date): string {
-  const failed = `${counted(failedVotes, 'waiting vote')} failed.`;
+  const failed = `${countWithNoun(failedVotes, 'waiting vote')} failed.`;
   if (!removedAt) return `Removed ${slug}; ${failed}`;
   const already = `${slug} was already removed: ${when(removedAt, now)}`;
   return failedVotes === 0 ? `${already}.` : `${already}; ${failed}`;

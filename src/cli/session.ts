@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { missingUniqueIndexes } from '../database/indexes.ts';
 import { migrateDatabase, refuseUnfinishedRestore } from '../database/migrate.ts';
-import { findServices, type OpenServices } from '../embedded/services.ts';
+import { findServices, type OpenServices } from '../own-services/open-services.ts';
 import { SECOND } from '../platform/clock.ts';
 import { type ConnectedConfig, loadConfig } from '../platform/config.ts';
 import { within } from '../platform/deadline.ts';
@@ -63,8 +63,8 @@ export async function withSession<T>(
   const services = await opening;
   sayStarted(terminal, services, { dataDir: config.DATA_DIR, isNew });
   try {
-    const embedded = config.MONGODB_URI === undefined;
-    return await useDeps(services.config, terminal, work, { ...needs, embedded });
+    const hasOwnServices = config.MONGODB_URI === undefined;
+    return await useDeps(services.config, terminal, work, { ...needs, hasOwnServices });
   } finally {
     await services.close();
   }
@@ -110,7 +110,7 @@ async function useDeps<T>(
   config: ConnectedConfig,
   terminal: Terminal,
   work: (session: Session) => Promise<T>,
-  { database = 'migrated', longRun, unlimited, embedded }: SessionNeeds & { embedded: boolean },
+  { database = 'migrated', longRun, unlimited, hasOwnServices }: SessionNeeds & { hasOwnServices: boolean },
 ): Promise<T> {
   // A command prints its own errors, so by default the log has only entries of level error.
   const quiet = config.LOG_LEVEL === 'info' || config.LOG_LEVEL === 'warn';
@@ -126,16 +126,19 @@ async function useDeps<T>(
   });
   try {
     if (database !== 'any') await refuseUnfinishedRestore(deps.mongo);
-    if (database === 'migrated') await requireMigrated(deps, { embedded });
+    if (database === 'migrated') await requireMigrated(deps, { hasOwnServices });
     return await work({ ...deps, terminal });
   } finally {
     await deps.close();
   }
 }
 
-async function requireMigrated({ mongo }: AppDeps, { embedded }: { embedded: boolean }): Promise<void> {
+async function requireMigrated(
+  { mongo }: AppDeps,
+  { hasOwnServices }: { hasOwnServices: boolean },
+): Promise<void> {
   if ((await missingUniqueIndexes(mongo.db)).length === 0) return;
-  if (!embedded) {
+  if (!hasOwnServices) {
     throw new CommandError('not-migrated', 'The database is not migrated. Run `tallyport migrate` first.');
   }
   await migrateDatabase(mongo);

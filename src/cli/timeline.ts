@@ -13,12 +13,12 @@ import type { Server } from '../servers/server.ts';
 import { nextVoteAt } from '../votes/cast/cooldown.ts';
 import { stateNameOf } from '../votes/state-names.ts';
 import type { Vote } from '../votes/vote.ts';
-import { counted, iso, span, utc, when } from './format.ts';
-import { QUEUE_PAUSED } from './queue-pause.ts';
+import { countWithNoun, iso, span, utc, when } from './output-format.ts';
+import { QUEUE_PAUSED } from './paused-queues.ts';
 import { oneLine, pairs, table } from './table.ts';
 
 /** A vote with its timeline and its server, and whether a delivery queue is paused at this moment. */
-export type Shown = {
+export type ShownVote = {
   vote: Vote;
   timeline: VoteTimeline;
   server: Server | null;
@@ -27,7 +27,7 @@ export type Shown = {
   now: Date;
 };
 
-export function timelineJson({ vote, timeline, server, queuePaused }: Shown): Record<string, unknown> {
+export function timelineJson({ vote, timeline, server, queuePaused }: ShownVote): Record<string, unknown> {
   const { delivery } = vote;
   const { status, arrival, events, mayHaveArrivedTwice, nameMayBeMangled } = timeline;
   return {
@@ -130,7 +130,7 @@ function plainJson(event: TimelineEvent): Record<string, unknown>[] {
   }
 }
 
-export function timelineText(shown: Shown): string {
+export function timelineText(shown: ShownVote): string {
   const { vote, timeline, server, queuePaused, now } = shown;
   const { status } = timeline;
   const at = (moment: Date) => when(moment, now);
@@ -179,7 +179,7 @@ function olderRow({ count, firstAt, lastAt, ends, codes }: OlderAttempts): Row {
   const details = [outcomes.join(', '), ...(firstAt && lastAt ? [`the last ${utc(lastAt)}`] : [])];
   return [
     times[0] ?? '…',
-    counted(count, 'older attempt'),
+    countWithNoun(count, 'older attempt'),
     '',
     '',
     '',

@@ -3,15 +3,15 @@ import { type ApiToken, kindOf, scopesOf } from '../servers/api-token.ts';
 import { isOld, listTokens } from '../servers/api-tokens.ts';
 import { emailsOf } from '../servers/token-makers.ts';
 import type { Answer } from './answer.ts';
-import { serverOf } from './find.ts';
-import { iso, when } from './format.ts';
+import { requireServer } from './find.ts';
 import { invocation } from './invocation.ts';
+import { iso, when } from './output-format.ts';
 import type { Session } from './session.ts';
 import { table } from './table.ts';
 
 /** `token list`: the tokens of a server. */
 export async function listServerTokens(session: Session, text: string): Promise<Answer> {
-  const server = await serverOf(session, text, { removed: true });
+  const server = await requireServer(session, text, { removed: true });
   const tokens = await listTokens(session, server._id);
   const now = session.clock.now();
   const emails = await emailsOf(
@@ -30,7 +30,7 @@ export async function listServerTokens(session: Session, text: string): Promise<
     token.name,
     kindOf(token) === 'api' ? scopesOf(token).join(',') : kindOf(token),
     `${token.prefix}…`,
-    stateOf(token, now),
+    tokenState(token, now),
     when(token.createdAt, now),
     makerOf(token) ?? 'not recorded',
     isOld(token, now) ? 'never (old)' : when(token.expiresAt, now),
@@ -52,7 +52,7 @@ function oldWarning(slug: string, old: number, { terminal }: Session): string {
 }
 
 /** The state of a token at `now`. */
-export function stateOf({ revokedAt, expiresAt }: ApiToken, now: Date): 'valid' | 'expired' | 'revoked' {
+export function tokenState({ revokedAt, expiresAt }: ApiToken, now: Date): 'valid' | 'expired' | 'revoked' {
   if (revokedAt) return 'revoked';
   return expiresAt && expiresAt <= now ? 'expired' : 'valid';
 }
@@ -64,7 +64,7 @@ function tokenJson(token: WithId<ApiToken>, now: Date): Record<string, unknown> 
     kind: kindOf(token),
     scopes: kindOf(token) === 'api' ? scopesOf(token) : [],
     prefix: token.prefix,
-    state: stateOf(token, now),
+    state: tokenState(token, now),
     created_at: iso(token.createdAt),
     expires_at: iso(token.expiresAt),
     is_old: isOld(token, now),

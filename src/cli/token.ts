@@ -16,14 +16,14 @@ import type { Server } from '../servers/server.ts';
 import { vrcFile } from '../votes/claims/vrc-file.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
-import { BY, objectIdOf, serverOf } from './find.ts';
-import { iso, when } from './format.ts';
+import { BY, objectIdOf, requireServer } from './find.ts';
 import { examples, invocation } from './invocation.ts';
-import { duration, durationOrNever, scopes } from './option-values.ts';
+import { durationOption, durationOrNever, scopes } from './option-values.ts';
+import { iso, when } from './output-format.ts';
 import type { Session } from './session.ts';
 import { oneLine } from './table.ts';
 import type { Terminal } from './terminal.ts';
-import { listServerTokens, stateOf } from './token-list.ts';
+import { listServerTokens, tokenState } from './token-list.ts';
 
 export function addTokenCommands(token: Command, terminal: Terminal): void {
   token
@@ -80,7 +80,7 @@ export function addTokenCommands(token: Command, terminal: Terminal): void {
     .description('replace a token; the old one stays valid for a while')
     .argument('<server>', 'id or slug')
     .argument('<token_id>', 'the one to replace')
-    .option('--overlap <time>', 'how long the old one stays valid, such as 1h', duration, HOUR)
+    .option('--overlap <time>', 'how long the old one stays valid, such as 1h', durationOption, HOUR)
     .addHelpText(
       'after',
       examples(terminal, 'token rotate alpha-craft 692019c0f0d3b1a2c4e5f607 --overlap 1d'),
@@ -102,7 +102,7 @@ async function issue(deps: Session, text: string, options: IssueOptions): Promis
     throw wrongUse('A claim key has no scopes: it may only check and claim votes.');
   if (only && kind === 'deliver')
     throw wrongUse('A delivery token has no scopes: it may only take votes and settle them.');
-  const server = await serverOf(deps, text);
+  const server = await requireServer(deps, text);
   const request = {
     serverId: server._id,
     name,
@@ -175,7 +175,7 @@ function shownOnce(head: string, token: string, use: string): string {
 }
 
 async function revoke(deps: AppDeps, text: string, tokenText: string | undefined): Promise<Answer> {
-  const server = await serverOf(deps, text, { removed: true });
+  const server = await requireServer(deps, text, { removed: true });
   const tokenId = tokenText === undefined ? await onlyToken(deps, server._id) : objectIdOf(tokenText);
   if (!tokenId || !(await revokeToken(deps, server._id, tokenId, BY)))
     throw noSuchToken(server.slug, tokenText);
@@ -188,7 +188,7 @@ async function revoke(deps: AppDeps, text: string, tokenText: string | undefined
 /** The id of the only valid token of the server; null if there is none. Throws `wrong-use` if there are several. */
 async function onlyToken(deps: AppDeps, serverId: ObjectId): Promise<ObjectId | null> {
   const now = deps.clock.now();
-  const valid = (await listTokens(deps, serverId)).filter((token) => stateOf(token, now) === 'valid');
+  const valid = (await listTokens(deps, serverId)).filter((token) => tokenState(token, now) === 'valid');
   if (valid.length > 1) {
     const names = valid.map((token) => `  ${token._id.toHexString()}  ${oneLine(token.name)}`);
     throw wrongUse(`Give the id of the token to revoke:\n${names.join('\n')}`);
@@ -207,7 +207,7 @@ async function rotate(
   tokenText: string,
   { overlap }: { overlap: number },
 ): Promise<Answer> {
-  const server = await serverOf(deps, text);
+  const server = await requireServer(deps, text);
   const oldId = objectIdOf(tokenText);
   const options = { overlapMs: overlap, maker: { byOperator: true } } as const;
   const issued = oldId && (await rotateToken(deps, server._id, oldId, options, BY));

@@ -14,12 +14,12 @@ import {
 import type { VoteExclusion } from '../votes/exclusions/vote-exclusion.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
-import { BY, objectIdOf, serverOf } from './find.ts';
-import { counted, iso, utc, when } from './format.ts';
+import { BY, objectIdOf, requireServer } from './find.ts';
 import { examples } from './invocation.ts';
 import { moment } from './option-values.ts';
+import { countWithNoun, iso, utc, when } from './output-format.ts';
 import { addPlayerExclusionCommand, finishAll } from './player-exclusion.ts';
-import { withProgress } from './progress.ts';
+import { withProgress } from './progress-bar.ts';
 import type { Session } from './session.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -95,7 +95,7 @@ type ExcludeOptions = { since: Date; until: Date; reason: string; reasonForOwner
 
 async function exclude(session: Session, text: string, options: ExcludeOptions): Promise<Answer> {
   const { since, until, reason, reasonForOwner, token } = options;
-  const { _id: serverId, slug } = await serverOf(session, text, { removed: true });
+  const { _id: serverId, slug } = await requireServer(session, text, { removed: true });
   const tokenId = token === undefined ? null : await tokenOf(session, serverId, token);
   const request = { serverId, since, until, reason, reasonForOwner, tokenId };
   const exclusionId = await exclusionIdOf(session, request);
@@ -104,7 +104,7 @@ async function exclude(session: Session, text: string, options: ExcludeOptions):
     finishExclusion(session, exclusionId, { progress }),
   );
   const exclusion = finished ?? requested;
-  const votes = counted(exclusion.votes ?? 0, 'vote');
+  const votes = countWithNoun(exclusion.votes ?? 0, 'vote');
   return {
     json: exclusionJson(exclusion),
     text: `${votes} of ${slug} ${exclusion.votes === 1 ? 'is' : 'are'} now excluded from every count (exclusion ${exclusion._id.toHexString()}). Their players’ ${COOLDOWN_HOURS} hours and their delivery are unchanged.`,
@@ -135,8 +135,8 @@ async function include(session: Session, text: string): Promise<Answer> {
   return {
     json: exclusionJson(exclusion),
     text: exclusion.isQuarantine
-      ? `Quarantine ${text} is lifted: ${counted(exclusion.votes ?? 0, 'vote')} will count and be delivered, except those that another exclusion covers or that a restore holds back.`
-      : `Exclusion ${text} is undone: its ${counted(exclusion.votes ?? 0, 'vote')} count again, except those that another exclusion covers.`,
+      ? `Quarantine ${text} is lifted: ${countWithNoun(exclusion.votes ?? 0, 'vote')} will count and be delivered, except those that another exclusion covers or that a restore holds back.`
+      : `Exclusion ${text} is undone: its ${countWithNoun(exclusion.votes ?? 0, 'vote')} count again, except those that another exclusion covers.`,
   };
 }
 
@@ -148,12 +148,12 @@ async function includePlayer(session: Session, text: string, requested: VoteExcl
   const votes = done.reduce((sum, one) => sum + (one.votes ?? 0), 0);
   return {
     json: { exclusion_id: text, exclusions: done.map(exclusionJson) },
-    text: `Exclusion ${text} is undone on ${counted(done.length, 'server')}: its ${counted(votes, 'vote')} count again, except those that another exclusion covers.`,
+    text: `Exclusion ${text} is undone on ${countWithNoun(done.length, 'server')}: its ${countWithNoun(votes, 'vote')} count again, except those that another exclusion covers.`,
   };
 }
 
 async function list(deps: AppDeps, text: string): Promise<Answer> {
-  const { _id } = await serverOf(deps, text, { removed: true });
+  const { _id } = await requireServer(deps, text, { removed: true });
   const exclusions = await listExclusions(deps, _id);
   const now = deps.clock.now();
   const rows = exclusions.map((exclusion) => [

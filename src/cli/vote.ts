@@ -9,11 +9,11 @@ import type { Vote } from '../votes/vote.ts';
 import { endCooldown, findVote, listVotes } from '../votes/vote-list.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
-import { BY, serverOf, uuidOf } from './find.ts';
-import { iso, when } from './format.ts';
+import { BY, requireServer, uuidOf } from './find.ts';
 import { examples } from './invocation.ts';
 import { limit } from './option-values.ts';
-import { queuePaused } from './queue-pause.ts';
+import { iso, when } from './output-format.ts';
+import { queuePaused } from './paused-queues.ts';
 import { addResendCommand } from './resend.ts';
 import { addResendRestoredCommand } from './resend-restored.ts';
 import { table } from './table.ts';
@@ -61,7 +61,7 @@ async function list(
   text: string,
   options: { state?: VoteSelection; limit: number },
 ): Promise<Answer> {
-  const server = await serverOf(deps, text, { removed: true });
+  const server = await requireServer(deps, text, { removed: true });
   const votes = await listVotes(deps, server._id, options);
   const now = deps.clock.now();
   const rows = votes.map((vote) => [
@@ -130,7 +130,7 @@ async function show(deps: AppDeps, text: string): Promise<Answer> {
 
 async function forget(deps: AppDeps, text: string, usernameText: string): Promise<Answer> {
   const username = usernameSchema.parse(usernameText);
-  const server = await serverOf(deps, text);
+  const server = await requireServer(deps, text);
   const forgotten = await endCooldown(deps, server._id, username, BY);
   return {
     json: { server_id: server._id.toHexString(), username, forgotten },

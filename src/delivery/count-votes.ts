@@ -69,7 +69,7 @@ type CountDeps = {
  * @param timeoutMs - the longest time that a query runs on mongod
  * @throws the driver's error when MongoDB fails or a query takes longer
  */
-export async function countVotes(
+export async function readQueueCounts(
   { votes, listeners, servers, clock }: CountDeps,
   timeoutMs: number,
 ): Promise<QueueCounts> {

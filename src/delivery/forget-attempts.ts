@@ -1,6 +1,6 @@
 import type { Collection } from 'mongodb';
 import { after, DAY } from '../platform/clock.ts';
-import { startOf } from '../platform/periods/period-marks.ts';
+import { startOfDay } from '../platform/periods/period-marks.ts';
 import type { Server } from '../servers/server.ts';
 import type { Vote } from '../votes/vote.ts';
 import { withoutAttempts } from './timeline/older-attempts.ts';
@@ -19,7 +19,7 @@ export async function forgetAttempts(
   { servers, votes }: { servers: Collection<Server>; votes: Collection<Vote> },
   day: string,
 ): Promise<number> {
-  const until = after(startOf(day), -ATTEMPT_DETAILS_TTL_MS);
+  const until = after(startOfDay(day), -ATTEMPT_DETAILS_TTL_MS);
   const votedAt = { $gte: after(until, -DAY), $lt: until };
   let forgotten = 0;
   for await (const { _id: serverId } of servers.find({}, { projection: { _id: 1 } })) {

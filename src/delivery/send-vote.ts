@@ -37,7 +37,7 @@ type SendLimits = {
 };
 
 /** Makes one attempt to send a vote. Never throws for anything that a listener does. */
-export type Send = (
+export type SendVote = (
   listener: OpenedListener,
   vote: Pick<Vote, '_id' | 'username' | 'votedAt'>,
   limits: SendLimits,
@@ -68,10 +68,10 @@ export function openListener(secrets: SecretBox, listener: Listener): OpenedList
   }
 }
 
-/** Returns a `Send` that connects only to addresses that the configuration allows. */
-export function createSend(
+/** Returns a `SendVote` that connects only to addresses that the configuration allows. */
+export function createVoteSender(
   config: Pick<Config, 'LISTENER_TIMEOUT_MS' | 'CLOCK_OFFSET_MS'> & AddressRanges,
-): Send {
+): SendVote {
   const timeoutMs = config.LISTENER_TIMEOUT_MS;
   const clock = systemClock(config.CLOCK_OFFSET_MS);
   return (listener, vote, { answerStep = 0, mayWrite, destination, ...limits }) => {

@@ -10,14 +10,14 @@ import { newVoteId } from '../votes/cast/cast-vote.ts';
 import { Destination, withListenerProof } from './destination.ts';
 import type { OnStep } from './diagnosis/diagnosis.ts';
 import { asRefusalOfAll, asRefusalOfOne } from './http/http-answer.ts';
-import { openListener, type Send } from './send-vote.ts';
+import { openListener, type SendVote } from './send-vote.ts';
 import { TEST_USERNAME } from './vote-message.ts';
 
 export type TestDeps = OutgoingLimitDeps & {
   secrets: SecretBox;
   listeners: Collection<Listener>;
   producer: Pick<Producer, 'announceDueVotes'>;
-  send: Send;
+  send: SendVote;
 };
 
 /** The outcome of a test vote, when the test began, and the listener's proofs after it. */

@@ -1,7 +1,7 @@
 import { isIP, type Socket } from 'node:net';
 import tls, { type PeerCertificate } from 'node:tls';
 import type { OutcomeCode } from '../listeners/outcomes.ts';
-import { type Deadline, PeerConnection } from './connection.ts';
+import { type Deadline, PeerConnection } from './peer-connection.ts';
 
 type TlsFailure = {
   fault: OutcomeCode;

@@ -1,5 +1,5 @@
 import { ObjectId } from 'mongodb';
-import { setListener } from '../delivery/listeners.ts';
+import { setListener } from '../delivery/change-listener.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { setHowToVote } from '../servers/how-to-vote.ts';
 import { addServer, editServer } from '../servers/listed-servers.ts';

@@ -1,5 +1,5 @@
 import net, { type AddressInfo, type Server, type Socket } from 'node:net';
-import { freePort } from '../embedded/free-port.ts';
+import { freePort } from '../own-services/free-port.ts';
 
 /** A TCP port of a fake server. It can be closed and opened again. */
 export class Listening {

@@ -2,7 +2,7 @@ import type { ObjectId } from 'mongodb';
 import type { StatusSample } from '../history/status-sample.ts';
 import type { VoteRecord } from '../import-export/import-votes.ts';
 import { after, DAY, HOUR, MINUTE } from '../platform/clock.ts';
-import { addDays, dayOf, startOf } from '../platform/periods/period-marks.ts';
+import { addDays, dayOf, startOfDay } from '../platform/periods/period-marks.ts';
 import { chance } from './chance.ts';
 import type { Sample } from './sample.ts';
 import { samplePlayer } from './sample-players.ts';
@@ -55,7 +55,7 @@ const UNCONFIRMED_MS = 10 * MINUTE;
 
 /** For how long a server has been offline at the time `at`, in milliseconds; 0 while it is online. */
 function awayFor(sample: Sample, at: Date, now: Date): number {
-  const gone = startOf(addDays(dayOf(now), -GONE_DAYS));
+  const gone = startOfDay(addDays(dayOf(now), -GONE_DAYS));
   if (sample.kind === 'gone' && at >= gone) return 1 + at.getTime() - gone.getTime();
   const day = Math.floor(at.getTime() / DAY);
   const seed = seedOf(sample) + day / 3;
@@ -73,7 +73,7 @@ const FINE_DAYS = 2;
 
 /** The samples of a server from `from` to `now`, oldest first. */
 export function samplesOf({ serverId, sample }: ListedSample, from: Date, now: Date): StatusSample[] {
-  const fineFrom = startOf(addDays(dayOf(now), -FINE_DAYS));
+  const fineFrom = startOfDay(addDays(dayOf(now), -FINE_DAYS));
   const samples: StatusSample[] = [];
   for (let at = from; at < now; at = after(at, at < fineFrom ? COARSE_MS : FINE_MS)) {
     const seconds = (at < fineFrom ? COARSE_MS : FINE_MS) / 1_000;
@@ -123,7 +123,7 @@ export function playerOf(sample: Sample, number: number): string {
 
 /** The made-up votes of a UTC day. Each player votes at about the same hour every day; some players vote less often. */
 export function votesOn({ serverId, sample }: ListedSample, day: string): VoteRecord[] {
-  const start = startOf(day);
+  const start = startOfDay(day);
   const seed = seedOf(sample);
   const shown = crowding(seed, start) * (0.8 + 0.4 * chance(seed + start.getTime() / DAY));
   const players = 2 * sample.activity.votes;

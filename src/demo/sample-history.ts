@@ -2,7 +2,7 @@ import { aggregateTouchedDays, type ImportDeps } from '../import-export/import.t
 import { writeSamples } from '../import-export/import-samples.ts';
 import { writeVotes } from '../import-export/import-votes.ts';
 import { after, DAY, MINUTE } from '../platform/clock.ts';
-import { addDays, dayOf, startOf } from '../platform/periods/period-marks.ts';
+import { addDays, dayOf, startOfDay } from '../platform/periods/period-marks.ts';
 import { recountVotes } from '../votes/recount-votes.ts';
 import { type ListedSample, samplesOf, votesOn } from './sample-days.ts';
 
@@ -15,7 +15,7 @@ const BATCH = 2_000;
  */
 export async function writeSampleHistory(deps: ImportDeps, listed: ListedSample[]): Promise<void> {
   const now = deps.clock.now();
-  const first = startOf(addDays(dayOf(now), -HISTORY_DAYS));
+  const first = startOfDay(addDays(dayOf(now), -HISTORY_DAYS));
   // Votes of the last minute are left out: `recountVotes` counts new minutes by increments, which made-up votes do not
   // have.
   const settled = after(now, -MINUTE);
@@ -24,7 +24,7 @@ export async function writeSampleHistory(deps: ImportDeps, listed: ListedSample[
     const { serverId, sample } = one;
     const listedAt = after(now, -sample.listedDays * DAY);
     await deps.servers.updateOne({ _id: serverId }, { $min: { listedAt } });
-    const from = startOf(dayOf(listedAt > first ? listedAt : first));
+    const from = startOfDay(dayOf(listedAt > first ? listedAt : first));
     const days = daysFrom(from, now);
     touched.push({ serverId, days });
     for (const some of batches(samplesOf(one, from, now))) await writeSamples(deps, some);

@@ -1,6 +1,6 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
 import { after, type Clock, DAY, SECOND } from '../platform/clock.ts';
-import { addDays, DayError, dayOf, startOf } from '../platform/periods/period-marks.ts';
+import { addDays, DayError, dayOf, startOfDay } from '../platform/periods/period-marks.ts';
 import type { Server } from '../servers/server.ts';
 import type { DailyStats } from './daily-stats.ts';
 import { type EdgeReport, edgeReports, reportEdges, serversWithoutReport } from './report-edges.ts';
@@ -62,7 +62,7 @@ export async function aggregateDay(
 ): Promise<{ servers: number }> {
   const now = deps.clock.now();
   requireComputable(day, now);
-  const end = after(startOf(day), DAY);
+  const end = after(startOfDay(day), DAY);
   return inSlices(deps, options, async (slice) => {
     const reporting = slice.filter(({ firstReportAt }) => firstReportAt && firstReportAt < end);
     const ids = { all: slice.map(({ _id }) => _id), reporting: reporting.map(({ _id }) => _id) };
@@ -86,7 +86,7 @@ async function computeSlice(
   { all, reporting }: SliceIds,
   now: Date,
 ): Promise<EdgeReport[]> {
-  const start = startOf(day);
+  const start = startOfDay(day);
   const end = after(start, DAY);
   const { before, after: following } = await reportEdges({ statusSamples }, reporting, { start, end, now });
   const at = { $gte: start, $lt: end };
@@ -156,7 +156,7 @@ async function silentDays(
   serverIds: ObjectId[],
   { before, now }: { before: EdgeReport[]; now: Date },
 ): Promise<Map<string, ObjectId[]>> {
-  const start = startOf(day);
+  const start = startOfDay(day);
   const dayBefore = after(start, -DAY);
   const first = computableDays(now).first;
   const steady = before.filter(({ at }) => at >= dayBefore);
@@ -171,7 +171,7 @@ async function silentDays(
     begun.map(({ serverId }) => serverId),
     before,
   );
-  const older = await edgeReports(deps, 'last', longAway, startOf(first), after(start, -LONGEST_GAP_MS));
+  const older = await edgeReports(deps, 'last', longAway, startOfDay(first), after(start, -LONGEST_GAP_MS));
   const days = new Map<string, ObjectId[]>();
   const returned = new Set(begun.map(({ serverId }) => serverId.toHexString()));
   for (const { serverId, at } of [...before, ...older]) {

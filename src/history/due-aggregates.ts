@@ -1,7 +1,7 @@
 import type { Collection } from 'mongodb';
 import { after, type Clock, DAY, MINUTE } from '../platform/clock.ts';
 import type { PeriodMark } from '../platform/periods/period-mark.ts';
-import { addDays, dayOf, dueDays, markDone, startOf } from '../platform/periods/period-marks.ts';
+import { addDays, dayOf, dueDays, markDone, startOfDay } from '../platform/periods/period-marks.ts';
 import type { Server } from '../servers/server.ts';
 import { computableDays } from './aggregate-day.ts';
 
@@ -38,7 +38,7 @@ export async function markAggregated(
   day: string,
   begunAt: Date,
 ): Promise<void> {
-  const lateBy = begunAt.getTime() - after(startOf(day), DAY).getTime();
+  const lateBy = begunAt.getTime() - after(startOfDay(day), DAY).getTime();
   if (lateBy >= LATE_SAMPLES_MS) await markDone(marks, ONCE, day);
   if (lateBy >= DAY + LATE_SAMPLES_MS) await markDone(marks, AGAIN, day);
 }

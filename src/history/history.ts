@@ -1,6 +1,6 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
 import { after, type Clock, DAY, HOUR, SECOND } from '../platform/clock.ts';
-import { addDays, dayOf, startOf } from '../platform/periods/period-marks.ts';
+import { addDays, dayOf, startOfDay } from '../platform/periods/period-marks.ts';
 import type { Server, ServerStatus } from '../servers/server.ts';
 import { REPORT_VALID_MS, type Source, sourceAt } from './current-status.ts';
 import { UPTIME_DAYS } from './daily-figures.ts';
@@ -210,7 +210,7 @@ async function daySums({ dailyStats }: ReadDeps, serverId: ObjectId): Promise<Ma
   for await (const { day, probes, reports } of dailyStats
     .find({ serverId }, { projection: { foldedMoments: 0 } })
     .sort({ day: 1 })) {
-    sumsBySlot.set(startOf(day).getTime(), { probes, reports });
+    sumsBySlot.set(startOfDay(day).getTime(), { probes, reports });
   }
   return sumsBySlot;
 }

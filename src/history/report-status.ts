@@ -8,16 +8,8 @@ import type { Server } from '../servers/server.ts';
 import { REPORT_VALID_MS, type Source } from './current-status.ts';
 import type { StatusSample } from './status-sample.ts';
 import { storeSample } from './store-sample.ts';
-import {
-  lastReports,
-  REPORT_INTERVAL_MINUTES,
-  REPORT_INTERVAL_MS,
-  type Report,
-  takeReports,
-} from './take-reports.ts';
+import { lastReports, REPORT_INTERVAL_MS, type Report, takeReports } from './take-reports.ts';
 import { testReturnedListener, type WakeDeps } from './test-returned-listener.ts';
-
-export { REPORT_INTERVAL_MINUTES, REPORT_INTERVAL_MS };
 
 /** A server's report of its own status. An omitted field keeps its last value. */
 type StatusReport = {

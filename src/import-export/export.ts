@@ -3,7 +3,7 @@ import type { User } from '../accounts/user.ts';
 import { computableDays } from '../history/aggregate-day.ts';
 import type { StatusSample } from '../history/status-sample.ts';
 import type { Clock } from '../platform/clock.ts';
-import { startOf } from '../platform/periods/period-marks.ts';
+import { startOfDay } from '../platform/periods/period-marks.ts';
 import type { Server } from '../servers/server.ts';
 import { namelessId } from '../votes/nameless.ts';
 import type { Vote } from '../votes/vote.ts';
@@ -11,7 +11,7 @@ import { countVotesBetween } from '../votes/vote-figures.ts';
 import { profileRecord } from './profile-record.ts';
 
 /** A time range: from `since` (inclusive) to `until` (exclusive). Each of them may be absent. */
-export type Span = { since?: Date | undefined; until?: Date | undefined };
+export type TimeRange = { since?: Date | undefined; until?: Date | undefined };
 
 export type Export = { total: number; lines: AsyncIterable<string> };
 
@@ -29,9 +29,9 @@ const BATCH = 1_000;
 export async function exportSamples(
   { statusSamples, clock }: { statusSamples: Collection<StatusSample>; clock: Clock },
   serverId: ObjectId,
-  span: Span,
+  span: TimeRange,
 ): Promise<Export> {
-  const firstReport = startOf(computableDays(clock.now()).first);
+  const firstReport = startOfDay(computableDays(clock.now()).first);
   const wanted = {
     serverId,
     ...between('at', span),
@@ -105,7 +105,7 @@ function serverRecord(server: WithId<Server>, ownerEmail: string | null): object
 export async function exportVotes(
   { votes }: { votes: Collection<Vote> },
   serverId: ObjectId,
-  span: Span,
+  span: TimeRange,
 ): Promise<Export> {
   const counting = { serverId, ...between('votedAt', span), excludedAt: { $exists: false } };
   const found = votes
@@ -132,7 +132,7 @@ function voteRecord({ serverId, username, usernameKey, votedAt }: Vote): object 
   };
 }
 
-function between(field: string, { since, until }: Span): Record<string, unknown> {
+function between(field: string, { since, until }: TimeRange): Record<string, unknown> {
   if (!since && !until) return {};
   return { [field]: { ...(since ? { $gte: since } : {}), ...(until ? { $lt: until } : {}) } };
 }

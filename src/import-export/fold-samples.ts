@@ -5,7 +5,7 @@ import { addSums, emptySums } from '../history/daily-sums.ts';
 import type { StatusSample } from '../history/status-sample.ts';
 import { sumProbes } from '../history/sum-samples.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
-import { dayOf, startOf } from '../platform/periods/period-marks.ts';
+import { dayOf, startOfDay } from '../platform/periods/period-marks.ts';
 
 /**
  * A server's day while samples are added to it. One update of one document changes the sums and the stored times. So
@@ -108,7 +108,7 @@ async function readDays(
 /** Whether a sample must be added to its day. If so, its time is recorded. */
 function isNew(day: Day | undefined, sample: StatusSample): boolean {
   if (!day || isComplete(day.existing)) return false;
-  const moment = sample.at.getTime() - startOf(day.day).getTime();
+  const moment = sample.at.getTime() - startOfDay(day.day).getTime();
   if (day.moments.has(moment)) return false;
   day.moments.add(moment);
   return true;

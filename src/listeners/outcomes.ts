@@ -65,10 +65,10 @@ export function saidIn({
 }: {
   words?: string | null | undefined;
   detail?: string | null | undefined;
-}): Said {
+}): OutcomeText {
   return { ...(words ? { words } : {}), ...(detail ? { detail } : {}) };
 }
-export type Said = Pick<Outcome, 'words' | 'detail'>;
+export type OutcomeText = Pick<Outcome, 'words' | 'detail'>;
 
 /** The detail of an attempt without an answer at a v1 listener that greeted as one of v2, such as NuVotifier. */
 export const GREETS_AS_V2 = 'It greets as Votifier v2.';

@@ -5,14 +5,14 @@ import { DURABLE } from '../platform/mongo.ts';
 import type { SecretBox } from '../platform/secrets.ts';
 import type { Mail } from './mail.ts';
 import { type Channel, mailContext } from './outbox.ts';
-import type { Send, SendResult } from './smtp.ts';
+import type { SendLetter, SendLetterResult } from './smtp.ts';
 
 export type SendDeps = {
   mails: Collection<Mail>;
   secrets: SecretBox;
   clock: Clock;
   log: Logger;
-  send: Send;
+  send: SendLetter;
 };
 
 export type Sender = Omit<SendDeps, 'mails'> & {
@@ -35,7 +35,7 @@ const LEASE_MS = 2 * MINUTE;
 const MOST_A_ROUND = 1_000;
 
 /** The result of a job for a message. `not-due`: there is nothing to send now. */
-export type MessageResult = SendResult['kind'] | 'given-up' | 'not-due';
+export type MessageResult = SendLetterResult['kind'] | 'given-up' | 'not-due';
 
 /** Sends a mail of the outbox; see `sendMessage`. */
 export function sendMail(

@@ -18,13 +18,13 @@ export type Letter = { id: string; to: string; subject: string; text: string };
  * - `failed`: a later attempt may succeed. If the connection broke after the text was sent, the server may have
  *   accepted the message. `retryAfterMs`: the delay that the server requested; if absent, the outbox chooses one.
  */
-export type SendResult =
+export type SendLetterResult =
   | { kind: 'sent' }
   | { kind: 'refused'; reason: string }
   | { kind: 'failed'; reason: string; retryAfterMs?: number };
 
 /** Sends one message. Errors of the server are returned, not thrown. `signal` aborts the attempt. */
-export type Send = (letter: Letter, signal: AbortSignal) => Promise<SendResult>;
+export type SendLetter = (letter: Letter, signal: AbortSignal) => Promise<SendLetterResult>;
 
 /** The timeouts of each step and of the whole attempt: a slow mail server must not occupy a worker's slot for long. */
 const CONNECT_MS = 10 * SECOND;
@@ -41,7 +41,7 @@ export type MailSettings = AddressRanges & Pick<Config, 'SMTP_URL' | 'MAIL_FROM'
  *
  * @param longestMs - after this many milliseconds an attempt fails; the look-up of the mail server is not included
  */
-export function createSend(config: MailSettings, longestMs = LONGEST_SEND_MS): Send {
+export function createSmtpSender(config: MailSettings, longestMs = LONGEST_SEND_MS): SendLetter {
   return async ({ id, to, subject, text }, signal) => {
     try {
       const transport = await openTransport(await serverOf(config, signal));
@@ -132,7 +132,7 @@ function messageId(id: string, { PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): stri
   return `<${name}@${new URL(PUBLIC_URL).hostname}>`;
 }
 
-function failureOf(error: unknown): SendResult {
+function failureOf(error: unknown): SendLetterResult {
   const { message, code, command, permanent } = error as Error & {
     code?: string;
     command?: string;

@@ -21,30 +21,30 @@ export type AttentionDeps = {
 export type Named = Pick<Server, '_id' | 'name'>;
 
 /** The rows of one kind, at most `LISTED`. `more`: whether there are further rows. */
-export type Kind<T> = { rows: T[]; more: boolean };
+export type AttentionRows<T> = { rows: T[]; more: boolean };
 
 /** A listener that accepts no votes. `waiting`: the number of waiting votes; `COUNTED` means that many or more. */
 export type StuckListener = { server: Named; reason: ListenerReason; waiting: number };
 
 /** Listeners that accept no votes, and servers whose votes failed. */
 export type ListenersDown = {
-  paused: Kind<StuckListener>;
-  unreachable: Kind<StuckListener>;
+  paused: AttentionRows<StuckListener>;
+  unreachable: AttentionRows<StuckListener>;
   /** Listeners that fetch, but have not fetched for 10 minutes although votes wait. */
-  unfetched: Kind<{ server: Named; since: Date; waiting: number }>;
-  failed: Kind<{ server: Named; votes: number; newest: Date }>;
+  unfetched: AttentionRows<{ server: Named; since: Date; waiting: number }>;
+  failed: AttentionRows<{ server: Named; votes: number; newest: Date }>;
 };
 
 /** Servers whose votes or players look wrong. */
 export type UnusualFigures = {
-  unusualVotes: Kind<{ server: Named } & NonNullable<Server['unusualVotes']>>;
+  unusualVotes: AttentionRows<{ server: Named } & NonNullable<Server['unusualVotes']>>;
   /**
    * Votes of the last 30 days that do not count for the rank until an operator allows them (see ranking/evidence/).
    * `allowed`: the allowance of a day.
    */
-  waitingVotes: Kind<{ server: Named; waiting: number; votesCount: number; allowed: number }>;
-  playersJumped: Kind<{ server: Named } & NonNullable<Server['playersJumped']>>;
-  playersDiffer: Kind<{ server: Named } & NonNullable<Server['playersDiffer']>>;
+  waitingVotes: AttentionRows<{ server: Named; waiting: number; votesCount: number; allowed: number }>;
+  playersJumped: AttentionRows<{ server: Named } & NonNullable<Server['playersJumped']>>;
+  playersDiffer: AttentionRows<{ server: Named } & NonNullable<Server['playersDiffer']>>;
 };
 
 /** At most this many rows of one kind are returned. */
@@ -83,7 +83,7 @@ async function stuckListeners(
   sources: AttentionDeps,
   filter: Filter<Listener>,
   since: string,
-): Promise<Kind<StuckListener>> {
+): Promise<AttentionRows<StuckListener>> {
   const found = await sources.listeners
     .find(filter, { projection: { ...REASON_FIELDS, serverId: 1 } })
     .sort({ [since]: -1 })
@@ -224,7 +224,7 @@ async function serversWithWaitingVotes({
   );
 }
 
-function kind<T>(rows: T[]): Kind<T> {
+function kind<T>(rows: T[]): AttentionRows<T> {
   return { rows: rows.slice(0, LISTED), more: rows.length > LISTED };
 }
 

@@ -26,7 +26,7 @@ const ENDED_AT = { $max: [{ $max: '$delivery.attempts.at' }, { $max: '$delivery.
  * Counts the votes that were delayed by an outage that began at `since`. If it goes on, `since` is null and only the
  * waiting votes are counted: the other counts read the delivered votes of 33 days.
  */
-export async function countDeliveries(
+export async function countDelayedVotes(
   { votes }: { votes: Collection<Vote> },
   serverId: ObjectId,
   since: Date | null,

@@ -48,9 +48,9 @@ export const EVENTS = {
   review: { kind: 'review', tone: 'quiet' },
   excluded: { kind: 'exclusion', tone: 'attention' },
   included: { kind: 'exclusion', tone: 'good' },
-} as const satisfies Record<string, { kind: Kind; tone: Tone }>;
+} as const satisfies Record<string, { kind: Kind; tone: EventTone }>;
 
-export type Tone = 'good' | 'attention' | 'bad' | 'quiet';
+export type EventTone = 'good' | 'attention' | 'bad' | 'quiet';
 export type EventName = keyof typeof EVENTS;
 
 /** Whether a user gets mail of a kind. Mails about the account's security have no kind: they are always sent. */

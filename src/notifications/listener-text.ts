@@ -4,7 +4,7 @@ import { t } from '../language/t.ts';
 import { DELIVERY_EXPIRES_HOURS, RESENDABLE_DAYS } from '../listeners/delivery-limits.ts';
 import type { DueNotification } from './due-notifications.ts';
 import type { ListenerNotification } from './listener-notification.ts';
-import { count, eventOf, type NotificationText, time, votes } from './notification-text.ts';
+import { eventOf, type NotificationText, notificationTime, numberText, votes } from './notification-text.ts';
 
 /** A sentence about votes whose verb agrees: `1 vote waits`, `37 votes wait`. */
 function votesDo(number: number, one: string, many: string): string {
@@ -31,7 +31,7 @@ const TEXTS: Record<DueNotification['kind'], MakeText> = {
   paused: (notification, { since }) => ({
     subject: 'its vote listener is paused',
     paragraphs: [
-      `The vote listener of ${notification.server.name} does not accept votes. Delivery is paused since ${time(since)}.`,
+      `The vote listener of ${notification.server.name} does not accept votes. Delivery is paused since ${notificationTime(since)}.`,
       ...reason(notification),
       `${waiting(notification)} Votes are kept for ${DELIVERY_EXPIRES_HOURS} hours after they were cast. They are sent as soon as you have corrected the listener and resumed it here:`,
     ],
@@ -39,7 +39,7 @@ const TEXTS: Record<DueNotification['kind'], MakeText> = {
   unreachable: (notification, { since }) => ({
     subject: 'its vote listener cannot be reached',
     paragraphs: [
-      `We have not been able to reach the vote listener of ${notification.server.name} since ${time(since)}.`,
+      `We have not been able to reach the vote listener of ${notification.server.name} since ${notificationTime(since)}.`,
       ...reason(notification),
       `${waiting(notification)} We keep trying and send the votes as soon as the listener answers, up to ${DELIVERY_EXPIRES_HOURS} hours after they were cast. The listener’s page:`,
     ],
@@ -48,7 +48,7 @@ const TEXTS: Record<DueNotification['kind'], MakeText> = {
     subject: 'nobody fetches its votes',
     paragraphs: [
       notification.listener.fetched
-        ? `Nobody has fetched the votes of ${notification.server.name} since ${time(since)}.`
+        ? `Nobody has fetched the votes of ${notification.server.name} since ${notificationTime(since)}.`
         : `Nobody has fetched the votes of ${notification.server.name} yet.`,
       t(NOT_FETCHED.advice),
       `${waiting(notification)} Votes are kept for ${DELIVERY_EXPIRES_HOURS} hours after they were cast, and go out as soon as your server fetches them. The listener’s page:`,
@@ -57,14 +57,14 @@ const TEXTS: Record<DueNotification['kind'], MakeText> = {
   'fetched-again': (notification, { since }) => ({
     subject: 'its votes are fetched again',
     paragraphs: [
-      `The votes of ${notification.server.name} are fetched again, after nobody fetched them from ${time(since)} on.`,
+      `The votes of ${notification.server.name} are fetched again, after nobody fetched them from ${notificationTime(since)} on.`,
       'The listener’s page:',
     ],
   }),
   expiring: (notification) => ({
     subject: 'votes are about to be given up',
     paragraphs: [
-      `${votesDo(notification.deliveries.waiting, 'waits', 'wait')} for the vote listener of ${notification.server.name}. A vote that could not be delivered within ${DELIVERY_EXPIRES_HOURS} hours is given up${notification.expiresAt ? `, the first of these on ${time(notification.expiresAt)}` : ''}.`,
+      `${votesDo(notification.deliveries.waiting, 'waits', 'wait')} for the vote listener of ${notification.server.name}. A vote that could not be delivered within ${DELIVERY_EXPIRES_HOURS} hours is given up${notification.expiresAt ? `, the first of these on ${notificationTime(notification.expiresAt)}` : ''}.`,
       ...reason(notification),
       `You can send these votes again by hand for ${RESENDABLE_DAYS} days. The listener’s page:`,
     ],
@@ -72,7 +72,7 @@ const TEXTS: Record<DueNotification['kind'], MakeText> = {
   returned: (notification, { since }) => ({
     subject: 'its vote listener is back',
     paragraphs: [
-      `The vote listener of ${notification.server.name} takes votes again, after an outage that began on ${time(since)}.`,
+      `The vote listener of ${notification.server.name} takes votes again, after an outage that began on ${notificationTime(since)}.`,
       delayedVotesText(notification),
       'The listener’s page:',
     ],
@@ -111,9 +111,9 @@ function delayedVotesText({ deliveries: { arrived, waiting, lost } }: ListenerNo
   if (arrived === total)
     return total === 1 ? '1 vote waited; it has arrived.' : `${votes(total)} waited; all have arrived.`;
   const parts = [
-    `${count(arrived)} ${arrived === 1 ? 'has' : 'have'} arrived`,
-    waiting > 0 ? `${count(waiting)} ${waiting === 1 ? 'is' : 'are'} still being sent` : '',
-    lost > 0 ? `${count(lost)} could not be delivered or confirmed, and can be sent again by hand` : '',
+    `${numberText(arrived)} ${arrived === 1 ? 'has' : 'have'} arrived`,
+    waiting > 0 ? `${numberText(waiting)} ${waiting === 1 ? 'is' : 'are'} still being sent` : '',
+    lost > 0 ? `${numberText(lost)} could not be delivered or confirmed, and can be sent again by hand` : '',
   ].filter(Boolean);
   return `${votes(total)} waited: ${parts.join('; ')}.`;
 }

@@ -1,13 +1,13 @@
 import type { User } from '../accounts/user.ts';
 import type { Config } from '../platform/config.ts';
 import type { Server } from '../servers/server.ts';
-import { EVENTS, type EventName, type Tone } from './kinds.ts';
+import { EVENTS, type EventName, type EventTone } from './kinds.ts';
 
 /** A notification to the owner of a server, as plain text for every channel. */
 export type NotificationText = {
   /** A notification with this id is written once for each channel. */
   id: string;
-  tone: Tone;
+  tone: EventTone;
   /** The subject, which follows the server's name and a colon. */
   subject: string;
   /** The last paragraph introduces the link, which is added below it. */
@@ -23,7 +23,7 @@ export function eventOf(event: EventName, about: string): Pick<NotificationText,
   return { id: `${event}:${about}`, tone: EVENTS[event].tone };
 }
 
-export function addressOf(
+export function dashboardUrl(
   { PUBLIC_URL }: Site,
   server: Pick<Server, '_id'>,
   { part }: NotificationText,
@@ -42,7 +42,7 @@ export function mailOf(
     subject: `${server.name}: ${text.subject}`,
     text: [
       ...text.paragraphs,
-      addressOf(site, server, text),
+      dashboardUrl(site, server, text),
       `-- \n${site.SERVICE_NAME}, ${site.PUBLIC_URL}\nYou get this mail because you own this server. To choose which mails you get: ${site.PUBLIC_URL}/account#notifications`,
     ].join('\n\n'),
   };
@@ -57,16 +57,16 @@ const moment = new Intl.DateTimeFormat('en-GB', {
 });
 
 /** `21 November at 08:00 UTC`. */
-export function time(at: Date): string {
+export function notificationTime(at: Date): string {
   return `${moment.format(at)} UTC`;
 }
 
 const counting = new Intl.NumberFormat('en-GB');
 
-export function count(number: number): string {
+export function numberText(number: number): string {
   return counting.format(number);
 }
 
 export function votes(number: number): string {
-  return `${count(number)} ${number === 1 ? 'vote' : 'votes'}`;
+  return `${numberText(number)} ${number === 1 ? 'vote' : 'votes'}`;
 }

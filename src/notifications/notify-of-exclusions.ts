@@ -2,7 +2,7 @@ import type { Collection } from 'mongodb';
 import { after, DAY } from '../platform/clock.ts';
 import type { VoteExclusion } from '../votes/exclusions/vote-exclusion.ts';
 import { type Audiences, audienceOf } from './audience.ts';
-import { eventOf, type NotificationText, time, votes } from './notification-text.ts';
+import { eventOf, type NotificationText, notificationTime, votes } from './notification-text.ts';
 import { forServer, type NotifyDeps, notify } from './notify.ts';
 
 type ExclusionNotifyDeps = NotifyDeps & Audiences & { voteExclusions: Collection<VoteExclusion> };
@@ -50,7 +50,10 @@ function exclusionText(exclusion: VoteExclusion, event: 'excluded' | 'included')
   const number = exclusion.votes ?? 0;
   const whose = username ? ` of the player “${username}”` : '';
   // If all votes of a player are excluded, the range begins in 1970.
-  const when = since.getTime() === 0 ? `before ${time(until)}` : `from ${time(since)} to ${time(until)}`;
+  const when =
+    since.getTime() === 0
+      ? `before ${notificationTime(until)}`
+      : `from ${notificationTime(since)} to ${notificationTime(until)}`;
   const range = `${votes(number)}${whose} that ${number === 1 ? 'was' : 'were'} cast ${when}`;
   const isExcluded = event === 'excluded';
   return {

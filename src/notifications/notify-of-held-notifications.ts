@@ -1,7 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
 import type { Mail } from '../mail/mail.ts';
 import { type Audiences, audienceOf } from './audience.ts';
-import { count, type NotificationText, time } from './notification-text.ts';
+import { type NotificationText, notificationTime, numberText } from './notification-text.ts';
 import { countSent, MOST_AN_HOUR, type NotifyDeps, write } from './notify.ts';
 
 type Held = { _id: ObjectId; number: number; first: Date; last: Date };
@@ -57,9 +57,9 @@ function heldText({ _id, number, first }: Held): NotificationText {
   return {
     id: `more:${_id.toHexString()}:${first.getTime()}`,
     tone: 'quiet',
-    subject: `${count(number)} more`,
+    subject: `${numberText(number)} more`,
     paragraphs: [
-      `There were ${count(number)} more notifications since ${time(first)}. We write at most ${MOST_AN_HOUR} an hour about a server. The server’s page:`,
+      `There were ${numberText(number)} more notifications since ${notificationTime(first)}. We write at most ${MOST_AN_HOUR} an hour about a server. The server’s page:`,
     ],
     part: '',
   };

@@ -4,7 +4,7 @@ import type { Listener } from '../listeners/listener.ts';
 import { after } from '../platform/clock.ts';
 import { OPEN_WORK, type Vote } from '../votes/vote.ts';
 import { type Audiences, audienceOf } from './audience.ts';
-import { countDeliveries } from './delivery-counts.ts';
+import { countDelayedVotes } from './delivery-counts.ts';
 import { type DueNotification, dueNotifications, outageSince, unfetchedSince } from './due-notifications.ts';
 import { EVENTS } from './kinds.ts';
 import { unfetchedOrLate } from './late-fetches.ts';
@@ -81,7 +81,7 @@ async function notifyOf(
   };
   let written = 0;
   for (const due of dueNotifications(state, deps.clock.now())) {
-    const deliveries = await countDeliveries(deps, serverId, due.kind === 'returned' ? due.since : null);
+    const deliveries = await countDelayedVotes(deps, serverId, due.kind === 'returned' ? due.since : null);
     const lastAttempt = first?.delivery.attempts.at(-1) ?? null;
     const details = {
       listener,

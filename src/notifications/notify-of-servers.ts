@@ -5,7 +5,7 @@ import { hostAndPort } from '../platform/host-and-port.ts';
 import type { Server } from '../servers/server.ts';
 import { type Audiences, audienceOf } from './audience.ts';
 import { OFFLINE_FOR_MINUTES } from './kinds.ts';
-import { eventOf, type NotificationText, time } from './notification-text.ts';
+import { eventOf, type NotificationText, notificationTime } from './notification-text.ts';
 import { forServer, type NotifyDeps, notify } from './notify.ts';
 import type { ServerNotices } from './server-notices.ts';
 
@@ -74,7 +74,7 @@ function offlineText({ _id, name, address, port }: WithId<Server>, since: Date):
     ...eventOf('offline', `${_id.toHexString()}:${since.getTime()}`),
     subject: 'the server is offline',
     paragraphs: [
-      `${name} does not answer our queries at ${hostAndPort(address, port)} since ${time(since)}. Players see it as offline.`,
+      `${name} does not answer our queries at ${hostAndPort(address, port)} since ${notificationTime(since)}. Players see it as offline.`,
       'If it runs, check that its port is open and that the address is still right. The server’s page:',
     ],
     part: '',
@@ -86,7 +86,7 @@ function onlineText({ _id, name }: WithId<Server>, since: Date, now: Date): Noti
     ...eventOf('online', `${_id.toHexString()}:${since.getTime()}`),
     subject: 'the server is online again',
     paragraphs: [
-      `${name} answers our queries again. It was offline since ${time(since)}, for ${lasting(now.getTime() - since.getTime())}.`,
+      `${name} answers our queries again. It was offline since ${notificationTime(since)}, for ${lasting(now.getTime() - since.getTime())}.`,
       'The server’s page:',
     ],
     part: '',

@@ -11,7 +11,7 @@ export type Config = Omit<SettingValues, 'PUBLIC_URL' | 'MONGODB_URI' | 'REDIS_U
   PUBLIC_URL: string;
   /** The path of `PUBLIC_URL`, the prefix of every page and endpoint: `''` or `/listing`. */
   basePath: string;
-  /** If absent, an embedded database is found or started (see embedded/). */
+  /** If absent, a mongod of our own is found or started (see own-services/). */
   MONGODB_URI: string | undefined;
   REDIS_URL: string | undefined;
   /** If absent, one is made and stored in `DATA_DIR`. */

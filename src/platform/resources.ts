@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Queue } from 'bullmq';
-import { type Answers, createAnswers } from './answers.ts';
 import { type Batcher, createBatcher } from './batching/batcher.ts';
 import { type Clock, MINUTE, SECOND, systemClock } from './clock.ts';
 import { type ClockSkew, watchClockSkew } from './clock-skew.ts';
@@ -16,6 +15,7 @@ import { openRedis, type RedisConnection } from './redis.ts';
 import { createSecretBox, type SecretBox } from './secrets.ts';
 import { openTracing } from './tracing/open-tracing.ts';
 import { NO_TRACING, type Tracing } from './tracing/tracing.ts';
+import { type Answers, createAnswers } from './worker-answers.ts';
 
 /** The connections and services of a process, which are opened and closed together. */
 export type Resources = {

@@ -13,7 +13,7 @@ import { OldServers } from './protocols/old-servers.ts';
 import { QueryConnections, type QueryServer } from './query-connections.ts';
 import { failedProbe, hostSaysStopped, outgoingLimited, QueryError } from './query-error.ts';
 import { limitQueries, type QueryLimit } from './query-limit.ts';
-import { readAnswer, type Said, saidBy } from './read-answer.ts';
+import { readServerAnswer, saidBy, type UncheckedAnswer } from './read-answer.ts';
 import { type Lookups, resolveServer } from './resolve-server.ts';
 import { isStoppedHost } from './stopped-host.ts';
 
@@ -139,7 +139,7 @@ async function queryAt(
   try {
     const said = await Promise.race([askOnce({ server, ...asked }, connections, ended), ended]);
     if (signal?.aborted) throw stopped();
-    const answer = readAnswer(said, asked.game, connections.roundTripMs ?? 0);
+    const answer = readServerAnswer(said, asked.game, connections.roundTripMs ?? 0);
     if (asked.game.protocol.startsWith('minecraft') && isStoppedHost(answer)) throw hostSaysStopped();
     return answer;
   } finally {
@@ -159,7 +159,11 @@ async function createProtocol({ name, protocol }: Game): Promise<Protocol> {
   return new ProtocolClass();
 }
 
-function askOnce(asked: Asked, connections: QueryConnections, ended: Promise<never>): Promise<Said> {
+function askOnce(
+  asked: Asked,
+  connections: QueryConnections,
+  ended: Promise<never>,
+): Promise<UncheckedAnswer> {
   const own = ownProtocol(asked.game);
   return own ? own(asked, connections) : askWithGamedig(asked, connections, ended);
 }
@@ -168,7 +172,7 @@ async function askWithGamedig(
   { server: { host, address, port }, game }: Asked,
   connections: QueryConnections,
   ended: Promise<never>,
-): Promise<Said> {
+): Promise<UncheckedAnswer> {
   const protocol = await createProtocol(game);
   protocol.options = {
     host,

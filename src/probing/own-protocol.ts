@@ -3,7 +3,7 @@ import type { MayConnect } from '../platform/limits/outgoing-limit.ts';
 import type { Target } from './ask.ts';
 import type { OldServers } from './protocols/old-servers.ts';
 import type { QueryConnections, QueryServer } from './query-connections.ts';
-import type { Said } from './read-answer.ts';
+import type { UncheckedAnswer } from './read-answer.ts';
 
 /** The server that is queried, as its owner entered it and as it was resolved. */
 export type Asked = {
@@ -22,4 +22,4 @@ export type Asked = {
  *
  * @throws {QueryError} when there is no valid answer
  */
-export type OwnProtocol = (asked: Asked, connections: QueryConnections) => Promise<Said>;
+export type OwnProtocol = (asked: Asked, connections: QueryConnections) => Promise<UncheckedAnswer>;

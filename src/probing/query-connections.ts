@@ -1,5 +1,5 @@
 import type { Protocol } from 'gamedig';
-import { HttpExchange, type HttpQuery, type HttpServer } from './http-exchange.ts';
+import { HttpExchange, type HttpQuery, type HttpServer } from './http-query.ts';
 import { refuseDatagram } from './protocol-traps.ts';
 import type { QueryError } from './query-error.ts';
 import { TcpConnection } from './tcp-connection.ts';

@@ -11,7 +11,7 @@ const LONGEST_MOTD = 500;
 const LONGEST_VERSION = 100;
 
 /** The fields of a server's answer, unchecked: any field may have any type. */
-export type Said = {
+export type UncheckedAnswer = {
   /** The message or the name of the server. */
   name: unknown;
   version: unknown;
@@ -22,7 +22,7 @@ export type Said = {
 };
 
 /** Cuts the fields of an answer to the limits of a status report. One wrong field does not make the answer invalid. */
-export function readAnswer(said: Said, game: Game, latencyMs: number): ServerAnswer {
+export function readServerAnswer(said: UncheckedAnswer, game: Game, latencyMs: number): ServerAnswer {
   const { shown } = textFormatOf(game);
   const version = reportText(said.version, LONGEST_VERSION);
   return {
@@ -46,7 +46,7 @@ function isHash(version: string): boolean {
  *
  * @throws {QueryError} `answer-broken` when the results are empty: some of gamedig's parsers accept a mere header
  */
-export function saidBy(results: Results, game: Game): Said {
+export function saidBy(results: Results, game: Game): UncheckedAnswer {
   const said = saidUnchecked(results, game);
   if (reportText(said.name, LONGEST_MOTD) === '' && !countOf(said.players) && !countOf(said.maxPlayers)) {
     throw new QueryError('answer-broken', 'The answer has neither a name nor players.');
@@ -54,7 +54,7 @@ export function saidBy(results: Results, game: Game): Said {
   return said;
 }
 
-function saidUnchecked(results: Results, { protocol }: Game): Said {
+function saidUnchecked(results: Results, { protocol }: Game): UncheckedAnswer {
   const { name, version, numplayers, maxplayers: maxPlayers, players: list, raw } = results;
   const players = COUNTED_BY_LIST.has(protocol) && Array.isArray(list) ? list.length : numplayers;
   if (GAMESPY.has(protocol)) {

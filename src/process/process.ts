@@ -33,7 +33,7 @@ const LONGEST_STOP_MS = 17 * SECOND;
 
 /**
  * Returns the configuration if it has the addresses of MongoDB and Redis and the secret key, and throws otherwise. Only
- * `npm start` runs without them: it starts embedded services.
+ * `npm start` runs without them: it starts its own services.
  */
 function connected(config: ReturnType<typeof loadConfig>): ConnectedConfig {
   const { MONGODB_URI, REDIS_URL, SECRET_KEY } = config;

@@ -12,7 +12,7 @@ const TIMEOUT_MS = SECOND;
  *
  * @returns null when Redis does not answer
  */
-export async function queuePaused({
+export async function readQueuePaused({
   producerRedis,
   queues,
 }: Pick<AppDeps, 'producerRedis' | 'queues'>): Promise<boolean | null> {

@@ -1,5 +1,5 @@
 import type { JobType } from 'bullmq';
-import { countVotes, type QueueCounts } from '../delivery/count-votes.ts';
+import { type QueueCounts, readQueueCounts } from '../delivery/count-votes.ts';
 import { cachedFor } from '../platform/batching/cached-for.ts';
 import { SECOND } from '../platform/clock.ts';
 import { within } from '../platform/deadline.ts';
@@ -51,7 +51,7 @@ export function createWaitingWork(sources: WaitingWorkDeps): () => Promise<Waiti
 async function countWaitingWork(sources: WaitingWorkDeps): Promise<WaitingWork> {
   const [pong, votes, probeLatenessSeconds, { redisUp, jobs }] = await Promise.all([
     orUndefined(sources, 'mongodb', sources.mongo.db.command({ ping: 1 })),
-    orUndefined(sources, 'votes', countVotes(sources, TIMEOUT_MS)),
+    orUndefined(sources, 'votes', readQueueCounts(sources, TIMEOUT_MS)),
     orUndefined(sources, 'due probes', probeLateness(sources)),
     countJobsIfRedisAnswers(sources),
   ]);

@@ -93,7 +93,7 @@ function mixed(number: number): number {
 }
 
 /** A 32-bit hash of a text. */
-export function hashOf(text: string): number {
+export function hash32(text: string): number {
   let hash = 0;
   for (let i = 0; i < text.length; i += 1) hash = (Math.imul(hash, FACTOR) + text.charCodeAt(i)) | 0;
   return mixed(hash);

@@ -14,7 +14,7 @@ const MOST_RELATED = 8;
 type ListTotals = ReadonlyMap<string, Pick<ListInProgress, 'total'>>;
 
 /** The figures of the listing and the values to filter by, taken from the keys of the lists. */
-export function listSummary(
+export function summariseLists(
   lists: ListTotals,
   figures: Pick<ListingSummary, 'servers' | 'playing' | 'votes'>,
 ): ListingSummary {

@@ -1,6 +1,6 @@
 import { dueAggregates } from '../history/due-aggregates.ts';
 import { after, DAY, HOUR } from '../platform/clock.ts';
-import { addDays, dayOf, dueDays, markDone, startOf } from '../platform/periods/period-marks.ts';
+import { addDays, dayOf, dueDays, markDone, startOfDay } from '../platform/periods/period-marks.ts';
 import type { ActiveLease } from '../platform/periods/work-lease.ts';
 import { type RankDeps, rankingPipeline } from './ranking-pipeline.ts';
 
@@ -18,7 +18,7 @@ const AFTER_DAY_MS = HOUR;
  */
 export async function takeSnapshot(deps: RankDeps, lease: ActiveLease, first: string): Promise<void> {
   const now = deps.clock.now();
-  const today = startOf(dayOf(now));
+  const today = startOfDay(dayOf(now));
   if (now < after(today, AFTER_DAY_MS)) return;
   const day = addDays(dayOf(now), -1);
   const due = await dueDays(deps, RANK_SNAPSHOT, { first: day, last: day });
@@ -40,7 +40,7 @@ export async function storeRanks(
   day: string,
   first: string | null,
 ): Promise<void> {
-  const end = after(startOf(day), DAY);
+  const end = after(startOfDay(day), DAY);
   const month = day.slice(0, 7);
   const field = day.slice(8);
   const listed = {

@@ -1,7 +1,7 @@
 import { plainText } from '../probing/minecraft-text.ts';
 import type { ProfileTexts } from '../servers/profile.ts';
 import type { Server } from '../servers/server.ts';
-import { foldName, hashOf, withoutALetter, wordSimilarity } from './name-terms.ts';
+import { foldName, hash32, withoutALetter, wordSimilarity } from './name-terms.ts';
 
 /** The projection for `textsOf`. */
 export const SEARCHED = {
@@ -74,7 +74,7 @@ function hostOf(text: string): string | undefined {
 /** The number of different terms of short words and hosts. */
 const BUCKETS = 2 ** 17;
 
-const bucketOf = (text: string) => `@${hashOf(text) % BUCKETS}`;
+const bucketOf = (text: string) => `@${hash32(text) % BUCKETS}`;
 
 export function withoutPort(typed: string): string {
   return typed.replace(/^(\s*[^\s:/]+\.[^\s:/]+):\d{1,5}\s*$/, '$1');

@@ -5,7 +5,7 @@ import type { ActiveLease } from '../platform/periods/work-lease.ts';
 import type { ReviewList } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
 import { FILTERED, type Filtered, listKey, listKeys, listPrefix } from './filters.ts';
-import { foldName, hashOf, nameTerms, termKey } from './name-terms.ts';
+import { foldName, hash32, nameTerms, termKey } from './name-terms.ts';
 import { type RankedList, type StoredListingSummary, SUMMARY } from './ranked-list.ts';
 import { RANKED } from './ranking-pipeline.ts';
 import { addTo, type ListInProgress, replaceLists } from './replace-lists.ts';
@@ -18,7 +18,7 @@ import {
   type Sorted,
   sortFigure,
 } from './sorts.ts';
-import { listSummary } from './summarise-lists.ts';
+import { summariseLists } from './summarise-lists.ts';
 import { SEARCHED, type Searched, textKey, textsOf, textTerms } from './text-terms.ts';
 
 type WriteListsDeps = {
@@ -88,7 +88,7 @@ export async function writeLists(deps: WriteListsDeps, lease: ActiveLease): Prom
   lease.throwIfLost();
   const summary = {
     _id: SUMMARY,
-    ...listSummary(lists, { servers: ids.length, playing: playersOf(figures), votes }),
+    ...summariseLists(lists, { servers: ids.length, playing: playersOf(figures), votes }),
     names: namesCurrent && before ? before.names : { digest: namesDigest, at: now },
     texts: textsCurrent && before?.texts ? before.texts : { digest: textsDigest, at: now },
   };
@@ -180,6 +180,6 @@ async function writeTerms(
 
 /** A digest of the servers' names or texts that does not depend on their order. */
 function digestOf(ids: ObjectId[], names: string[]): string {
-  const sum = names.reduce((total, name, place) => total + hashOf(`${ids[place]?.toHexString()} ${name}`), 0);
+  const sum = names.reduce((total, name, place) => total + hash32(`${ids[place]?.toHexString()} ${name}`), 0);
   return `${names.length} ${sum}`;
 }

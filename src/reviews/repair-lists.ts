@@ -1,6 +1,6 @@
 import type { Collection } from 'mongodb';
 import { after, DAY } from '../platform/clock.ts';
-import { startOf } from '../platform/periods/period-marks.ts';
+import { startOfDay } from '../platform/periods/period-marks.ts';
 import type { Review, ReviewList } from './review.ts';
 import { followReview } from './review-list.ts';
 
@@ -17,7 +17,7 @@ export async function repairReviewLists(
   day: string,
   { signal }: { signal?: AbortSignal } = {},
 ): Promise<number> {
-  const moderatedAt = { $gte: startOf(day), $lt: after(startOf(day), DAY) };
+  const moderatedAt = { $gte: startOfDay(day), $lt: after(startOfDay(day), DAY) };
   let looked = 0;
   for await (const review of deps.reviews.find({ state: { $in: ['approved', 'rejected'] }, moderatedAt })) {
     signal?.throwIfAborted();

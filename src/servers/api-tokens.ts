@@ -19,7 +19,7 @@ import {
 } from './api-token.ts';
 import { roleOf } from './ownership.ts';
 import type { Server } from './server.ts';
-import { hashToken, makeToken, tokenPrefix } from './token-text.ts';
+import { hashToken, makeApiToken, tokenPrefix } from './token-text.ts';
 
 type Tokens = { apiTokens: Collection<ApiToken>; auditLog: Collection<AuditEntry>; clock: Clock };
 
@@ -91,7 +91,7 @@ async function insertToken(
   request: TokenRequest,
 ): Promise<IssuedToken> {
   const kind = request.kind ?? 'api';
-  const token = makeToken(kind);
+  const token = makeApiToken(kind);
   const now = clock.now();
   const document = await checked<ApiToken>(apiTokens, {
     _id: request.tokenId ?? new ObjectId(),

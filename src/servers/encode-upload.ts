@@ -10,7 +10,7 @@ import {
 import type { PictureProcess } from '../platform/pictures/picture-process.ts';
 import type { PictureUpload } from './picture-upload.ts';
 import { deleteUpload, giveBackUpload, takeUpload, type UploadStoreDeps } from './picture-uploads.ts';
-import { deleteUnusedPictures, type Pictures, picturesOf, storePicture } from './pictures.ts';
+import { deleteUnusedPictures, type Pictures, pictureIdsOf, storePicture } from './pictures.ts';
 import { setIcon } from './profile-pictures.ts';
 import type { Server } from './server.ts';
 
@@ -119,7 +119,7 @@ async function encodeBanner(deps: EncodeDeps, { _id, serverId, bytes, by }: Pict
   );
   // If the upload was replaced or the server removed in the meantime: `sweepPictures` deletes the stored picture.
   if (!before) return;
-  await deleteUnusedPictures(deps, picturesOf(before));
+  await deleteUnusedPictures(deps, pictureIdsOf(before));
   const details = { picture: banner.wide, width, height };
   await recordAudit(deps, { by: by ?? '', action: 'server.banner', serverId, details });
 }

@@ -208,7 +208,7 @@ export async function withdrawInvitation(
 }
 
 /** The servers that a user owns or is a member of, sorted by name. */
-export function serversOf(
+export function serversOfUser(
   { servers }: Pick<Servers, 'servers'>,
   userId: ObjectId,
 ): Promise<WithId<Server>[]> {

@@ -4,7 +4,7 @@ import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import { parseInput } from '../platform/input.ts';
 import { optionalReason, reasonText } from '../platform/text.ts';
 import { deleteUpload, type UploadStoreDeps } from './picture-uploads.ts';
-import { deleteUnusedPictures, type Pictures, picturesOf } from './pictures.ts';
+import { deleteUnusedPictures, type Pictures, pictureIdsOf } from './pictures.ts';
 import { LINKS, PROFILE_PARTS, type Profile, type ProfilePart } from './profile.ts';
 import type { Server } from './server.ts';
 
@@ -63,7 +63,7 @@ export async function removeProfilePart(
   if (!before) return null;
   if (part === 'banner' && before.profile?.bannerUpload)
     await deleteUpload(deps, before.profile.bannerUpload.id);
-  await deleteUnusedPictures(deps, picturesOf(before));
+  await deleteUnusedPictures(deps, pictureIdsOf(before));
   const details = { part, reason, ...(internalReason ? { internalReason } : {}) };
   await recordAudit(deps, { by, action: 'server.profile-remove', serverId, details });
   return before;

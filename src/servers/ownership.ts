@@ -5,7 +5,7 @@ import type { MemberRole, Server } from './server.ts';
  * What a user may do with a server. A `full` member may do everything except change the members, the owner and whether
  * the server is listed. A `read` member only sees the dashboard.
  */
-export type Role = 'owner' | MemberRole;
+export type ServerRole = 'owner' | MemberRole;
 
 /**
  * The role of a user at a server; null for other users. Only `ownerId` is checked, not the ownership proof: a listed
@@ -15,7 +15,7 @@ export type Role = 'owner' | MemberRole;
 export function roleOf(
   { ownerId, members }: Pick<Server, 'ownerId' | 'members'>,
   userId: ObjectId,
-): Role | null {
+): ServerRole | null {
   if (ownerId?.equals(userId)) return 'owner';
   return members?.find((member) => member.userId.equals(userId))?.role ?? null;
 }

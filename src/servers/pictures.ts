@@ -48,7 +48,7 @@ export async function readPicture(
 }
 
 /** The ids of a server's pictures. */
-export function picturesOf({ profile }: Pick<Server, 'profile'>): string[] {
+export function pictureIdsOf({ profile }: Pick<Server, 'profile'>): string[] {
   const { icon, banner } = profile ?? {};
   return [icon?.picture, banner?.wide, banner?.narrow].filter((id) => id !== undefined && id !== null);
 }
@@ -97,7 +97,7 @@ async function deleteUnused(
       { projection: { 'profile.icon.picture': 1, 'profile.banner': 1 } },
     )
     .toArray();
-  const used = new Set([...users.flatMap(picturesOf), ...(await storedLogos(settings))]);
+  const used = new Set([...users.flatMap(pictureIdsOf), ...(await storedLogos(settings))]);
   const unused = ids.filter((id) => !used.has(id));
   if (unused.length === 0) return 0;
   // If a picture is stored again in the meantime, it has a newer time and is not deleted.

@@ -4,7 +4,7 @@ import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import { checkBanner, checkIcon } from '../platform/pictures/check-upload.ts';
 import { PictureError } from '../platform/pictures/picture-error.ts';
 import { deleteUpload, storeUpload, type UploadDeps } from './picture-uploads.ts';
-import { deleteUnusedPictures, type Pictures, picturesOf } from './pictures.ts';
+import { deleteUnusedPictures, type Pictures, pictureIdsOf } from './pictures.ts';
 import type { Server } from './server.ts';
 
 type EditDeps = Pictures & UploadDeps & { auditLog: Collection<AuditEntry> };
@@ -45,7 +45,7 @@ export async function removeBanner(deps: EditDeps, server: WithId<Server>, by: s
   );
   if (!before) return;
   if (before.profile?.bannerUpload) await deleteUpload(deps, before.profile.bannerUpload.id);
-  await deleteUnusedPictures(deps, picturesOf(before));
+  await deleteUnusedPictures(deps, pictureIdsOf(before));
   await recordAudit(deps, { by, action: 'server.banner-remove', serverId: server._id, details: {} });
 }
 
@@ -113,5 +113,5 @@ export async function setIcon(
       ...(icon?.picture ? { $pull: { 'profile.removals': { part: 'icon' } } } : {}),
     },
   );
-  if (before) await deleteUnusedPictures(deps, picturesOf(before));
+  if (before) await deleteUnusedPictures(deps, pictureIdsOf(before));
 }

@@ -21,7 +21,7 @@ function checksum(random: string): string {
 }
 
 /** A new token: the prefix of its kind, 30 random base62 characters (178 bits) and a checksum of six. */
-export function makeToken(kind: TokenKind = 'api'): string {
+export function makeApiToken(kind: TokenKind = 'api'): string {
   const random = Array.from({ length: RANDOM_LENGTH }, () => BASE62[randomInt(62)]).join('');
   return PREFIXES[kind] + random + checksum(random);
 }

@@ -6,8 +6,8 @@ import { MINUTE } from '../platform/clock.ts';
 import { defineLimit } from '../platform/limits/define-limit.ts';
 import { once, onceForKey } from '../platform/once.ts';
 import type { AppDeps } from '../process/app-deps.ts';
+import type { Site } from './shared/decorate-site.ts';
 import { html, raw } from './shared/html.ts';
-import type { Site } from './shared/site-settings.ts';
 import { throwIfUsedUp } from './shared/used-up.ts';
 
 type LimitDeps = Pick<AppDeps, 'rateLimits' | 'clock'>;

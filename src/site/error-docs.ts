@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import { compressOnce, encodedFor } from '../http/compressed.ts';
 import { ERROR_CODES } from '../http/error-codes.ts';
 import { onceForKey } from '../platform/once.ts';
+import type { Site } from './shared/decorate-site.ts';
 import { html } from './shared/html.ts';
-import type { Site } from './shared/site-settings.ts';
 
 const POLICY = [
   "default-src 'none'",

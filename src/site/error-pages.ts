@@ -6,13 +6,13 @@ import { inLanguage, languageNow } from '../language/language.ts';
 import { defineMessage, type Text, t, translated } from '../language/t.ts';
 import { AppError } from '../platform/app-error.ts';
 import { after, SECOND } from '../platform/clock.ts';
+import type { Site } from './shared/decorate-site.ts';
 import { drawing } from './shared/empty-card.ts';
 import { exactTime, relative, time } from './shared/format.ts';
 import { type Content, type Html, html } from './shared/html.ts';
 import type { IconName } from './shared/icon.ts';
 import { layout, sendHtml } from './shared/layout.ts';
 import { textField } from './shared/parts.ts';
-import type { Site } from './shared/site-settings.ts';
 import { wantsPage } from './wants-page.ts';
 
 /** An error that is answered with a status code and a sentence for the user. */

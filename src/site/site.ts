@@ -19,7 +19,7 @@ import { takePageSlots } from './page-slots.ts';
 import { publicPages } from './public/public-pages.ts';
 import { serveRelayJar } from './relay-jar.ts';
 import { isSameOrigin } from './same-origin.ts';
-import { refreshAnnouncement } from './shared/announcement.ts';
+import { refreshAnnouncement } from './shared/announcement-cache.ts';
 import { DASHBOARD_AREA, SERVER_AREA } from './shared/dashboard-pages.ts';
 import { serveFlags } from './shared/flags.ts';
 import { styleguide } from './styleguide/styleguide-page.ts';

@@ -1,10 +1,10 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
 import { after, type Clock, DAY, MINUTE } from '../platform/clock.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
-import { startOf } from '../platform/periods/period-marks.ts';
+import { startOfDay } from '../platform/periods/period-marks.ts';
 import type { Vote } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
-import { minuteOf, sum } from './vote-counts.ts';
+import { epochMinute, sum } from './vote-counts.ts';
 import { countExcludedBetween, countVotesBetween } from './vote-figures.ts';
 
 export type RecountDeps = {
@@ -44,7 +44,7 @@ function startOfMinute(at: Date): Date {
 
 /** Whether no more increments of this UTC day's votes are written. */
 export function isSettledDay(day: string, now: Date): boolean {
-  return now.getTime() - startOf(day).getTime() >= DAY + DAY_SETTLED_MS;
+  return now.getTime() - startOfDay(day).getTime() >= DAY + DAY_SETTLED_MS;
 }
 
 /**
@@ -114,7 +114,7 @@ type DayCounts = SettledMinutes & {
 };
 
 async function countDay({ votes, clock }: RecountDeps, serverId: ObjectId, day: string): Promise<DayCounts> {
-  const start = startOf(day);
+  const start = startOfDay(day);
   const end = after(start, DAY);
   const within = (at: Date) => (at < start ? start : at > end ? end : at);
   const settled = settledMinutes(clock.now());
@@ -150,7 +150,7 @@ function countMinutes(
 
 /** The sum of the increments of the minutes from `from` (inclusive) to `to` (exclusive). */
 export function incrementsBetween(minutes: VoteCounter['minutes'], from: Date, to: Date): number {
-  const [first, end] = [minuteOf(from), minuteOf(to)];
+  const [first, end] = [epochMinute(from), epochMinute(to)];
   const entries = Object.entries(minutes ?? {});
   return sum(entries.filter(([minute]) => first <= minute && minute < end).map(([, votes]) => votes));
 }
@@ -160,10 +160,10 @@ function setDay(day: string, { votes, minutes, from, to, end }: DayCounts): Docu
   const increments = { $objectToArray: { $ifNull: ['$minutes', {}] } };
   const filtered = (cond: Document) => ({ $filter: { input: increments, cond } });
   const later = filtered({
-    $and: [{ $gte: ['$$this.k', minuteOf(to)] }, { $lt: ['$$this.k', minuteOf(end)] }],
+    $and: [{ $gte: ['$$this.k', epochMinute(to)] }, { $lt: ['$$this.k', epochMinute(end)] }],
   });
   const others = filtered({
-    $or: [{ $lt: ['$$this.k', minuteOf(from)] }, { $gte: ['$$this.k', minuteOf(to)] }],
+    $or: [{ $lt: ['$$this.k', epochMinute(from)] }, { $gte: ['$$this.k', epochMinute(to)] }],
   });
   return {
     [`days.${day.slice(8)}`]: { $add: [votes, { $sum: { $map: { input: later, in: '$$this.v' } } }] },

@@ -1,7 +1,7 @@
 import type { AnyBulkWriteOperation, Collection, ObjectId } from 'mongodb';
 import { after, DAY, MINUTE } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
-import { DayError, dayOf, dueDays, startOf } from '../platform/periods/period-marks.ts';
+import { DayError, dayOf, dueDays, startOfDay } from '../platform/periods/period-marks.ts';
 import { type LeaseDeps, lastCompleted, withLease } from '../platform/periods/work-lease.ts';
 import type { Progress } from '../platform/progress.ts';
 import type { Server } from '../servers/server.ts';
@@ -16,7 +16,7 @@ import {
 } from './recount-votes.ts';
 import { EXCLUDED_VOTES } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
-import { minuteOf, monthOf } from './vote-counts.ts';
+import { epochMinute, monthOf } from './vote-counts.ts';
 
 type RepairDeps = RecountDeps & { servers: Collection<Server>; log: Logger };
 
@@ -55,7 +55,7 @@ export async function repairCounters(
       `The counters of ${day} are repaired from ${DAY_SETTLED_MS / MINUTE} minutes after its end on.`,
     );
   }
-  const start = startOf(day);
+  const start = startOfDay(day);
   return repairDays(deps, [day], options, async (ids) => {
     const [all, excluded, counters] = await Promise.all([
       countByServer(deps, ids, start, after(start, DAY)),
@@ -82,7 +82,7 @@ export function repairOpenCounters(
     const now = deps.clock.now();
     const { to } = settledMinutes(now);
     const before = await lastCompleted(deps, LEASE);
-    const openSince = startOf(dayOf(after(now, -DAY_SETTLED_MS)));
+    const openSince = startOfDay(dayOf(after(now, -DAY_SETTLED_MS)));
     const last = before && settledMinutes(before).from;
     const from = last && last > openSince ? last : openSince;
     const days = [...new Set([dayOf(from), dayOf(after(to, -MINUTE))])];
@@ -175,7 +175,7 @@ async function forgetMinutes(
   from: Date,
 ): Promise<void> {
   const removals = counters.flatMap(({ serverId, month, minutes }): AnyBulkWriteOperation<VoteCounter>[] => {
-    const old = Object.keys(minutes ?? {}).filter((minute) => minute < minuteOf(from));
+    const old = Object.keys(minutes ?? {}).filter((minute) => minute < epochMinute(from));
     if (old.length <= OLD_MINUTES_KEPT) return [];
     const $unset = Object.fromEntries(old.map((minute) => [`minutes.${minute}`, true as const]));
     return [{ updateOne: { filter: { serverId, month }, update: { $unset } } }];

@@ -8,7 +8,7 @@ const voteCounterDefinition = {
   /** Votes by UTC day of the month, without excluded ones: `{'01': 12, '21': 3}`. */
   days: { type: Schema.Types.Mixed, required: true },
   /**
-   * Votes by UTC minute (see `minuteOf`), including excluded votes: `{'29640042': 3}`. Only the newest minutes are
+   * Votes by UTC minute (see `epochMinute`), including excluded votes: `{'29640042': 3}`. Only the newest minutes are
    * stored: from them, a recount knows which votes of today are counted already.
    */
   minutes: { type: Schema.Types.Mixed },

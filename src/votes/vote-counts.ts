@@ -18,7 +18,7 @@ export function dayOfMonth(at: Date): string {
 }
 
 /** The UTC minute of a moment, counted from 1970: `29640042`. */
-export function minuteOf(at: Date): string {
+export function epochMinute(at: Date): string {
   return String(Math.floor(at.getTime() / MINUTE));
 }
 
@@ -120,7 +120,7 @@ export class VoteCounts {
       batch.increments.set(key, increment);
     }
     const counted = excludedAt ? 0 : 1;
-    const [day, minute] = [`days.${dayOfMonth(votedAt)}`, `minutes.${minuteOf(votedAt)}`];
+    const [day, minute] = [`days.${dayOfMonth(votedAt)}`, `minutes.${epochMinute(votedAt)}`];
     increment.votes += counted;
     increment.fields[day] = (increment.fields[day] ?? 0) + counted;
     increment.fields[minute] = (increment.fields[minute] ?? 0) + 1;

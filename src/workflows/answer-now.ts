@@ -3,10 +3,10 @@ import { ObjectId } from 'mongodb';
 import type { OwnerDiagnosis } from '../delivery/diagnosis/diagnose-listener.ts';
 import type { OnStep } from '../delivery/diagnosis/diagnosis.ts';
 import type { DiagnosisStep } from '../listeners/outcomes/outcome-definition.ts';
-import type { SendResult } from '../mail/smtp.ts';
+import type { SendLetterResult } from '../mail/smtp.ts';
 import type { WebhookTest } from '../notifications/discord/test-webhook.ts';
-import type { Answers, Ended, NotAnswered, Question } from '../platform/answers.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Answers, NotAnswered, Question, QuestionResult } from '../platform/worker-answers.ts';
 import type { ProofResult, Prover } from './finish-listing.ts';
 import { type CheckRefused, requestDraftProof, requestMoveProof } from './request-proof.ts';
 
@@ -27,7 +27,7 @@ export type AnswerOf = {
 };
 
 /** The result of a test mail. `reason` is what the mail server answered, or why there was no connection. */
-export type MailTest = SendResult | { kind: 'no-mail-server' | 'no-user' };
+export type MailTest = SendLetterResult | { kind: 'no-mail-server' | 'no-user' };
 
 /** Whether the OpenID Connect provider can be used. */
 export type OpenIdTest = { kind: 'usable' | 'not-set' } | { kind: 'unusable'; reason: string };
@@ -50,11 +50,11 @@ export async function answerNow<T extends Task>(
   task: T,
   ids: Ids<T>,
   onStep?: OnStep,
-): Promise<Ended<AnswerOf[T]>> {
+): Promise<QuestionResult<AnswerOf[T]>> {
   const asked = { askId: randomUUID(), askedAt: clock.now().toISOString() };
   const question = { task, ...ids, ...asked } as unknown as Question;
   const ended = await answers.ask(question, (step) => onStep?.(step as DiagnosisStep));
-  return ended as Ended<AnswerOf[T]>;
+  return ended as QuestionResult<AnswerOf[T]>;
 }
 
 export type ProofEnded = ProofResult | CheckRefused | { kind: 'busy' } | NotAnswered;
@@ -77,7 +77,7 @@ export async function proveMoveNow(deps: ProofDeps, prover: Prover, serverId: Ob
   return proofOf(await answerNow(deps, 'check-move', ids));
 }
 
-function proofOf(ended: Ended<ProofAnswer>): ProofEnded {
+function proofOf(ended: QuestionResult<ProofAnswer>): ProofEnded {
   if (ended.kind !== 'answered') return ended;
   const { result } = ended;
   return result.kind === 'listed' ? { kind: 'listed', serverId: new ObjectId(result.serverId) } : result;

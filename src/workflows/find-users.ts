@@ -2,9 +2,9 @@ import type { Collection, Filter, ObjectId, WithId } from 'mongodb';
 import {
   type Credential,
   NAME_COLLATION,
-  type Role,
   type SignInSession,
   type User,
+  type UserRole,
 } from '../accounts/user.ts';
 import type { Server } from '../servers/server.ts';
 
@@ -18,7 +18,7 @@ type UsersPage = { users: WithId<User>[]; next: UserPosition | null };
 /** A page of users, newest first; with `role`, only users of that role. */
 export async function listUsers(
   { users }: Users,
-  { role, after, limit }: { role?: Role | undefined; after?: UserPosition | undefined; limit: number },
+  { role, after, limit }: { role?: UserRole | undefined; after?: UserPosition | undefined; limit: number },
 ): Promise<UsersPage> {
   const older: Filter<User> = after
     ? {
@@ -47,7 +47,7 @@ const HIGHEST = '\u{ffff}';
  */
 export async function searchUsers(
   { users }: Users,
-  { text, role, limit }: { text: string; role?: Role | undefined; limit: number },
+  { text, role, limit }: { text: string; role?: UserRole | undefined; limit: number },
 ): Promise<WithId<User>[]> {
   const wanted = text.trim();
   const address = wanted.toLowerCase();

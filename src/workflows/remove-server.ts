@@ -8,7 +8,7 @@ import type { ListChange } from '../servers/listed-servers.ts';
 import type { Picture } from '../servers/picture.ts';
 import type { PictureUpload } from '../servers/picture-upload.ts';
 import { deleteUploadsOf } from '../servers/picture-uploads.ts';
-import { deleteUnusedPictures, picturesOf } from '../servers/pictures.ts';
+import { deleteUnusedPictures, pictureIdsOf } from '../servers/pictures.ts';
 import type { PreviewCard } from '../servers/preview-card.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
 import type { Server } from '../servers/server.ts';
@@ -48,7 +48,7 @@ export async function removeServer(
   deps.authentications.forget((one) => one.serverId.equals(serverId));
   await deps.serverDrafts.deleteOne({ serverId });
   await deps.discordWebhooks.deleteOne({ _id: serverId });
-  await deleteUnusedPictures(deps, picturesOf(server));
+  await deleteUnusedPictures(deps, pictureIdsOf(server));
   await deleteUploadsOf(deps, serverId);
   await deps.previewCards.deleteOne({ _id: serverId });
   await requestServerQuarantines(deps, serverId, by);

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { issueToken, revokeToken } from '../../src/servers/api-tokens.ts';
-import { makeToken } from '../../src/servers/token-text.ts';
+import { makeApiToken } from '../../src/servers/token-text.ts';
 import { removeServer } from '../../src/workflows/remove-server.ts';
 import { ask } from '../support/api-description.ts';
 import { startApp, type TestDeps, type TestServer } from '../support/start-app.ts';
@@ -43,7 +43,7 @@ describe('the same 401', () => {
     ['no token of ours', async () => ({ authorization: 'Bearer hello' })],
     ['a wrong checksum', async () => ({ authorization: `Bearer ${server.token.slice(0, -1)}_` })],
     ['another case', async () => ({ authorization: `Bearer ${server.token.toUpperCase()}` })],
-    ['an unknown token', async () => ({ authorization: `Bearer ${makeToken()}` })],
+    ['an unknown token', async () => ({ authorization: `Bearer ${makeApiToken()}` })],
     ['a revoked token', async () => ({ authorization: `Bearer ${await revoked()}` })],
     [
       'an expired token',

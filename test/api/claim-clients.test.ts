@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { setListener } from '../../src/delivery/listeners.ts';
+import { setListener } from '../../src/delivery/change-listener.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';

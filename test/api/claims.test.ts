@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { describe, expect, it, vi } from 'vitest';
-import { removeListener, setListener } from '../../src/delivery/listeners.ts';
+import { removeListener, setListener } from '../../src/delivery/change-listener.ts';
 import { setRewards } from '../../src/listeners/rewards.ts';
 import { DAY, HOUR } from '../../src/platform/clock.ts';
 import { issueToken, revokeToken } from '../../src/servers/api-tokens.ts';

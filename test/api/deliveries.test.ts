@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ObjectId, UUID } from 'mongodb';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { setListener } from '../../src/delivery/listeners.ts';
+import { setListener } from '../../src/delivery/change-listener.ts';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { atTheEnd } from '../support/at-the-end.ts';

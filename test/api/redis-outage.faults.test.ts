@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { setListener } from '../../src/delivery/listeners.ts';
+import { setListener } from '../../src/delivery/change-listener.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { startRedis } from '../support/services.ts';
 import { startApp } from '../support/start-app.ts';

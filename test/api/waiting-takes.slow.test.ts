@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { pauseListener, resumeListener, setListener } from '../../src/delivery/change-listener.ts';
 import { setFetchListener } from '../../src/delivery/fetch/fetch-listener.ts';
-import { pauseListener, resumeListener, setListener } from '../../src/delivery/listeners.ts';
 import { sweepDueWork } from '../../src/delivery/sweep.ts';
 import { revokeToken } from '../../src/servers/api-tokens.ts';
 import { removeServer } from '../../src/workflows/remove-server.ts';

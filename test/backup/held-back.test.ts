@@ -3,7 +3,7 @@ import { ObjectId, UUID } from 'mongodb';
 import { beforeAll, expect, test } from 'vitest';
 import type { Restored } from '../../src/backup/restore-backup.ts';
 import { takeBackup } from '../../src/backup/take-backup.ts';
-import { setListener } from '../../src/delivery/listeners.ts';
+import { setListener } from '../../src/delivery/change-listener.ts';
 import { heldByRestore, sendRestoredVotes } from '../../src/delivery/restored-votes.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { finishOwedResends } from '../../src/delivery/unconfirmed-votes.ts';

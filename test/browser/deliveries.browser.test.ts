@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import type { Browser } from 'playwright-core';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { setListener as setListenerOf } from '../../src/delivery/listeners.ts';
+import { setListener as setListenerOf } from '../../src/delivery/change-listener.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { countFigures } from '../../src/workflows/figures/count-figures.ts';

@@ -8,7 +8,7 @@ import { writeReview } from '../../src/reviews/write-review.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import { requestRanks } from '../../src/servers/request-ranks.ts';
-import { minuteOf } from '../../src/site/admin/utc-fields.ts';
+import { utcFieldValue } from '../../src/site/admin/utc-fields.ts';
 import { PASSWORD } from '../support/sign-in.ts';
 import { ageVotes } from '../support/votes.ts';
 import { startSite } from './running-site.ts';
@@ -78,8 +78,8 @@ describe.skipIf(!chromium)('the way of an operator, in a browser', () => {
     });
 
     await open(`/operator/votes?server=${alpha.serverId}`);
-    await page.getByLabel('From').fill(minuteOf(after(deps.clock.now(), -HOUR)));
-    await page.getByLabel('To', { exact: true }).fill(minuteOf(after(deps.clock.now(), -MINUTE)));
+    await page.getByLabel('From').fill(utcFieldValue(after(deps.clock.now(), -HOUR)));
+    await page.getByLabel('To', { exact: true }).fill(utcFieldValue(after(deps.clock.now(), -MINUTE)));
     await page.getByRole('button', { name: 'Search' }).click();
     await page.getByRole('link', { name: 'Exclude these votes…' }).click();
     await page.getByLabel('Internal reason').fill('One address cast them all.');

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ObjectId, UUID } from 'mongodb';
+import { setListener } from '../../src/delivery/change-listener.ts';
 import { drainListener } from '../../src/delivery/drain/drain-listener.ts';
-import { setListener } from '../../src/delivery/listeners.ts';
-import { createSend, openListener } from '../../src/delivery/send-vote.ts';
+import { createVoteSender, openListener } from '../../src/delivery/send-vote.ts';
 import { listSample } from '../../src/demo/list-samples.ts';
 import { messageOf } from '../../src/demo/open-fake-server.ts';
 import { type ListedSample, samplePlayersAt } from '../../src/demo/sample-days.ts';
@@ -160,7 +160,7 @@ async function pointAt(deps: AppDeps, serverId: ObjectId, listener: VotifierList
 export async function sendVotes(deps: AppDeps, serverId: ObjectId): Promise<void> {
   const never = new AbortController().signal;
   const open = (found: Parameters<typeof openListener>[1]) => openListener(deps.secrets, found);
-  const drain = { ...deps, send: createSend(deps.config), open };
+  const drain = { ...deps, send: createVoteSender(deps.config), open };
   const options = { stop: never, waitNoLonger: never, budgetMs: 20 * SECOND };
   let end = await drainListener(drain, serverId, { ...options, queue: 'forward-votes' });
   while (end.kind === 'moved') end = await drainListener(drain, serverId, { ...options, queue: end.to });

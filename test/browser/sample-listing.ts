@@ -1,8 +1,8 @@
 import { ObjectId, type UUID } from 'mongodb';
 import { makePasswordLink } from '../../src/accounts/make-link.ts';
-import { hashOf } from '../../src/accounts/one-time-token.ts';
+import { hashOneTimeToken } from '../../src/accounts/one-time-token.ts';
 import { ensureUser, suspendUser } from '../../src/accounts/users.ts';
-import { setListener } from '../../src/delivery/listeners.ts';
+import { setListener } from '../../src/delivery/change-listener.ts';
 import { SampleGameServer } from '../../src/demo/game-server.ts';
 import type { Sample } from '../../src/demo/sample.ts';
 import { samplePlayersAt } from '../../src/demo/sample-days.ts';
@@ -179,15 +179,15 @@ async function addToAccounts(
     ...ids,
     deletionId: new ObjectId(),
     dueAt: after(now, 7 * DAY),
-    token: hashOf('keep'),
+    token: hashOneTimeToken('keep'),
   });
   await deps.addressChanges.insertOne({
     ...ids,
     changeId: new ObjectId(),
     from: operator.email,
     to: 'olga.with-a-very-long-address@mail.northern-harbours.example.org',
-    oldToken: hashOf('old'),
-    newToken: hashOf('new'),
+    oldToken: hashOneTimeToken('old'),
+    newToken: hashOneTimeToken('new'),
     sessionId: new ObjectId(),
     newConfirmedAt: now,
     expiresAt: after(now, DAY),

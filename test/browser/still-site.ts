@@ -5,7 +5,7 @@ import { mock } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { buildApp } from '../../src/app.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
-import { openServices } from '../../src/embedded/services.ts';
+import { openServices } from '../../src/own-services/open-services.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { ownEnvironment } from '../../src/platform/environment.ts';
 import { type AppDeps, openAppDeps } from '../../src/process/app-deps.ts';

@@ -1,7 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import type { Locator, Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
-import { setListener } from '../../src/delivery/listeners.ts';
+import { setListener } from '../../src/delivery/change-listener.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { addOwnedServer } from '../support/owned-server.ts';

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { after, HOUR } from '../../src/platform/clock.ts';
-import { addDays, dayOf, startOf } from '../../src/platform/periods/period-marks.ts';
+import { addDays, dayOf, startOfDay } from '../../src/platform/periods/period-marks.ts';
 import { insert, probe } from '../history/samples.ts';
 import { type Cli, openCli } from './tallyport.ts';
 
@@ -18,7 +18,7 @@ describe('aggregate', () => {
   it('computes one day, or all finished days since a day, and the figures', async () => {
     const { server_id } = await cli.addServer('Alpha');
     const serverId = new ObjectId(server_id);
-    const at = (days: number) => after(startOf(daysAgo(days)), HOUR);
+    const at = (days: number) => after(startOfDay(daysAgo(days)), HOUR);
     await insert(cli.deps, [
       probe(serverId, at(3), { onlinePlayers: 30 }),
       probe(serverId, at(2), { status: 'offline' }),
@@ -38,7 +38,7 @@ describe('aggregate', () => {
   it('leaves a day to the workers if the figures could not be computed', async () => {
     const { server_id } = await cli.addServer('Unfinished');
     const { deps } = cli;
-    const noon = after(startOf(daysAgo(4)), 12 * HOUR);
+    const noon = after(startOfDay(daysAgo(4)), 12 * HOUR);
     await insert(deps, [probe(new ObjectId(server_id), noon, { onlinePlayers: 9_999 })]);
     const refuse = (validator: object) => deps.mongo.db.command({ collMod: 'servers', validator });
     await refuse({ 'daily.averagePlayers': { $lt: 9_999 } });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import { expect, it, onTestFinished } from 'vitest';
-import { freePort } from '../../src/embedded/free-port.ts';
+import { freePort } from '../../src/own-services/free-port.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
 import { startRedisCluster } from '../support/redis-cluster.ts';
 import { initiate, primaryOf, startReplicaSet } from '../support/replica-set.ts';

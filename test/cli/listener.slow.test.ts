@@ -5,7 +5,7 @@ import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openListener } from '../../src/delivery/send-vote.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
-import { makeToken } from '../../src/servers/token-text.ts';
+import { makeApiToken } from '../../src/servers/token-text.ts';
 import { setV2 } from './listening.ts';
 import { type Cli, openCli } from './tallyport.ts';
 
@@ -154,7 +154,7 @@ describe('listener set and show', () => {
 
   it('refuses an API token of the listing', async () => {
     const { slug } = await cli.addServer('Own token');
-    const result = await setV2(cli, slug, { port: 8192, token: makeToken() });
+    const result = await setV2(cli, slug, { port: 8192, token: makeApiToken() });
 
     expect(result).toMatchObject({ code: 1, json: { code: 'token-malformed' } });
     expect(result.json.error).toMatch(/^This is an API token of this listing/);

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
-import { openServices } from '../../src/embedded/services.ts';
+import { openServices } from '../../src/own-services/open-services.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import type { Variables } from '../../src/platform/environment.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
@@ -16,8 +16,8 @@ import { CLI, spawnTallyport } from './tallyport-process.ts';
 /** Shorter than the minute for which other processes wait, so that a wait fails the test. */
 const TEST_TIMEOUT_MS = 30_000;
 
-/** The environment of a command with embedded services in their own data folder. */
-async function embedded(): Promise<{ env: Variables; dataDir: string }> {
+/** The environment of a command with its own services in their own data folder. */
+async function ownServices(): Promise<{ env: Variables; dataDir: string }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tallyport-cli-data-'));
   onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
   const env = environment({
@@ -94,9 +94,9 @@ describe('with Redis away', () => {
   );
 });
 
-describe('embedded services', () => {
+describe('own services', () => {
   it('are those of the running platform, which keep running after the command', async () => {
-    const { env, dataDir } = await embedded();
+    const { env, dataDir } = await ownServices();
     const services = await openServices(
       loadConfig({ NODE_ENV: 'test', DATA_DIR: dataDir }),
       () => undefined,
@@ -114,7 +114,7 @@ describe('embedded services', () => {
   });
 
   it('are started for the command alone if none run, and keep the data', async () => {
-    const { env, dataDir } = await embedded();
+    const { env, dataDir } = await ownServices();
     const added = await spawnTallyport([...ADD, '--json'], { env });
     const listed = await tallyport(['server', 'list', '--json'], { env });
     const plain = await tallyport(['server', 'list'], { env });
@@ -128,7 +128,7 @@ describe('embedded services', () => {
   });
 
   it('are stopped when the command is interrupted', async () => {
-    const { env, dataDir } = await embedded();
+    const { env, dataDir } = await ownServices();
     await tallyport(['migrate'], { env });
     const child = spawn(process.execPath, [CLI, ...ADD], { env, stdio: 'ignore' });
     const exited = once(child, 'exit');

@@ -8,7 +8,7 @@ import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { TallyportOptions } from '../../clients/typescript/src/index.ts';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
-import { freePort } from '../../src/embedded/free-port.ts';
+import { freePort } from '../../src/own-services/free-port.ts';
 import { HOUR } from '../../src/platform/clock.ts';
 import { deliveryBench } from '../support/delivering.ts';
 import { EVENTUALLY } from '../support/eventually.ts';

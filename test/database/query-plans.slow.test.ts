@@ -10,6 +10,7 @@ import { changeOfLink, findAddressChange } from '../../src/accounts/address/chan
 import { createAuth } from '../../src/accounts/auth.ts';
 import { deletionOfLink, findDeletion } from '../../src/accounts/deletion/request-deletion.ts';
 import { finishSignUp, offerAccount } from '../../src/accounts/sign-up.ts';
+import { setListener, showListener } from '../../src/delivery/change-listener.ts';
 import { COUNTED_AT_MOST, firstQueuedAt } from '../../src/delivery/count-votes.ts';
 import { diagnoseForOwner } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import { requestDiagnosis } from '../../src/delivery/diagnosis/request-diagnosis.ts';
@@ -23,7 +24,6 @@ import { takeDeliveries } from '../../src/delivery/fetch/take-deliveries.ts';
 import { deliveriesByDay } from '../../src/delivery/figures/delivery-figures.ts';
 import { noDeliveries } from '../../src/delivery/figures/delivery-sums.ts';
 import { listenerOverview } from '../../src/delivery/listener-overview.ts';
-import { setListener, showListener } from '../../src/delivery/listeners.ts';
 import { lastRefusedVote } from '../../src/delivery/refused-vote.ts';
 import { sweepDueWork } from '../../src/delivery/sweep.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
@@ -65,7 +65,7 @@ import { addServer, editServer } from '../../src/servers/listed-servers.ts';
 import { listNewServers } from '../../src/servers/new-servers.ts';
 import { deleteUnusedPictures, readPicture } from '../../src/servers/pictures.ts';
 import { readTags } from '../../src/servers/tag-list.ts';
-import { makeToken } from '../../src/servers/token-text.ts';
+import { makeApiToken } from '../../src/servers/token-text.ts';
 import { ADMIN_AREA } from '../../src/site/admin/admin-pages.ts';
 import type { Area } from '../../src/site/shared/area.ts';
 import { SERVER_AREA } from '../../src/site/shared/dashboard-pages.ts';
@@ -416,7 +416,7 @@ test.each(TOGETHER)('%s in flight together share their operations', async (_, as
 });
 
 test.each([
-  ['an unknown token', () => ({ ...busy, token: makeToken() })],
+  ['an unknown token', () => ({ ...busy, token: makeApiToken() })],
   ['a token of another server', () => ({ ...busy, token: other.token })],
 ])('a call with %s', async (_, caller) => {
   const operations = await operationsOf(() => tallyport.call(caller(), 'info'), 401);

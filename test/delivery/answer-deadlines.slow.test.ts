@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
-import { createSend } from '../../src/delivery/send-vote.ts';
+import { createVoteSender } from '../../src/delivery/send-vote.ts';
 import { answerTimeoutMs, attemptLeaseMs } from '../../src/listeners/delivery-limits.ts';
 import { HOUR } from '../../src/platform/clock.ts';
 import { type DeliveryBench, deliveryBenchesOfFile } from '../support/delivering.ts';
@@ -45,7 +45,7 @@ describe('the wait for an answer', () => {
     expect(codesOf((await bench.vote(next)).delivery)).toEqual(['acknowledged']);
     expect(bench.listener.votes).toHaveLength(1);
     const { deps, serverId } = bench;
-    const withSend = { ...deps, send: createSend(deps.config) };
+    const withSend = { ...deps, send: createVoteSender(deps.config) };
     expect(await diagnoseListener(withSend, serverId)).toMatchObject({ fault: null, confirmed: true });
   });
 

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { ObjectId } from 'mongodb';
 import { expect, it } from 'vitest';
+import { pauseListener, removeListener, resumeListener } from '../../src/delivery/change-listener.ts';
 import type { Taken } from '../../src/delivery/drain/attempt-record.ts';
 import { endLostAttempts } from '../../src/delivery/drain/lost-attempts.ts';
 import { recordOutcomes } from '../../src/delivery/drain/record-outcomes.ts';
 import { takeVotes } from '../../src/delivery/drain/take-votes.ts';
 import { expireVotes } from '../../src/delivery/leave-queue.ts';
-import { pauseListener, removeListener, resumeListener } from '../../src/delivery/listeners.ts';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
 import { NOT_ARRIVED, resendVotes } from '../../src/delivery/resend-votes.ts';
 import { holdRestoredVote } from '../../src/delivery/restored-votes.ts';

@@ -1,10 +1,10 @@
 import { ObjectId } from 'mongodb';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { removeListener } from '../../src/delivery/change-listener.ts';
 import { recordOutcomes } from '../../src/delivery/drain/record-outcomes.ts';
 import { takeVotes } from '../../src/delivery/drain/take-votes.ts';
 import { sendEarlierVotes } from '../../src/delivery/earlier-votes.ts';
 import { expireVotes, removeWaitingVotes } from '../../src/delivery/leave-queue.ts';
-import { removeListener } from '../../src/delivery/listeners.ts';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
 import { countResendable, NOT_ARRIVED, resendVotes } from '../../src/delivery/resend-votes.ts';
 import { holdRestoredVote } from '../../src/delivery/restored-votes.ts';

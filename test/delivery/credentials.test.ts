@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { CredentialError, parsePublicKey, parseToken } from '../../src/delivery/credentials.ts';
-import { makeToken } from '../../src/servers/token-text.ts';
+import { makeApiToken } from '../../src/servers/token-text.ts';
 
 const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
 const line = spki(publicKey);
@@ -98,7 +98,7 @@ describe('parseToken', () => {
     ['a public key', line, 'This is a key, not a token'],
     ['a public key in lines', line.replace(/(.{64})/g, '$1\n'), 'This is a key, not a token'],
     ['a PEM block', pem, 'This is a key, not a token'],
-    ['an API token of ours', makeToken(), 'This is an API token of this listing'],
+    ['an API token of ours', makeApiToken(), 'This is an API token of this listing'],
     ['double quotes', '"3gk5lqv0r8"', 'quotes around it'],
     ['single quotes', "'3gk5lqv0r8'", 'quotes around it'],
     ['typographic quotes', '„3gk5lqv0r8“', 'quotes around it'],

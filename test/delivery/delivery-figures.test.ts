@@ -6,7 +6,7 @@ import { countDeliveries } from '../../src/delivery/figures/count-deliveries.ts'
 import { deliveriesByDay } from '../../src/delivery/figures/delivery-figures.ts';
 import { failedAttempts, successRate, totalOf } from '../../src/delivery/figures/delivery-sums.ts';
 import { after, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
-import { addDays, dayOf, startOf } from '../../src/platform/periods/period-marks.ts';
+import { addDays, dayOf, startOfDay } from '../../src/platform/periods/period-marks.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import { type Delivery, noDelivery, type Vote } from '../../src/votes/vote.ts';
@@ -47,7 +47,7 @@ test('a day is counted by source, state, time and cause; other days and imported
   const deps = await testDeps();
   const { serverId, add, delivered } = await serverWithVotes(deps);
   const day = addDays(dayOf(deps.clock.now()), -1);
-  const at = after(startOf(day), HOUR);
+  const at = after(startOfDay(day), HOUR);
   const now = deps.clock.now();
   for (let n = 0; n < 18; n += 1) await delivered(at, 200);
   await delivered(at, 90 * SECOND, { codes: { 'connection-refused': 3, reset: 1, acknowledged: 1 } });
@@ -64,8 +64,8 @@ test('a day is counted by source, state, time and cause; other days and imported
   await add(at, {}, { excludedAt: now, quarantinedAt: now, source: 'web' });
   await add(at, { state: 'delivered', deliveredAt: after(at, 200) }, { excludedAt: now });
   await add(at, {}, { seq: -1 });
-  await delivered(after(startOf(day), -1), 200);
-  await delivered(after(startOf(day), 24 * HOUR), 200);
+  await delivered(after(startOfDay(day), -1), 200);
+  await delivered(after(startOfDay(day), 24 * HOUR), 200);
 
   const total = await countDeliveries(deps, day, RUN);
   expect(total).toMatchObject({ page: 2, api: 25, excluded: 2, held: 1 });
@@ -108,7 +108,7 @@ test('counting again replaces, a day without votes is removed, and a lost lease 
   const one = await serverWithVotes(deps);
   const two = await serverWithVotes(deps, 25_566);
   const day = dayOf(deps.clock.now());
-  const at = after(startOf(day), MINUTE);
+  const at = after(startOfDay(day), MINUTE);
   await one.delivered(at, 200);
   await two.add(at, { state: 'waiting' });
   const first = await countDeliveries(deps, day, RUN);

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { ObjectId } from 'mongodb';
 import { expect, it, onTestFinished } from 'vitest';
 import { bindCollections } from '../../src/database/collections.ts';
+import { removeListener, setListener } from '../../src/delivery/change-listener.ts';
 import {
   diagnoseForOwner,
   diagnoseListener,
@@ -14,8 +15,7 @@ import {
   requestDiagnosis,
 } from '../../src/delivery/diagnosis/request-diagnosis.ts';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
-import { removeListener, setListener } from '../../src/delivery/listeners.ts';
-import { createSend } from '../../src/delivery/send-vote.ts';
+import { createVoteSender } from '../../src/delivery/send-vote.ts';
 import type { DiagnosisStep } from '../../src/listeners/outcomes/outcome-definition.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { openMongo } from '../../src/platform/mongo.ts';
@@ -29,7 +29,7 @@ const deliveryBench = deliveryBenchesOfFile();
 async function ownersBench() {
   const bench = await deliveryBench();
   const { deps, serverId } = bench;
-  const withSend = { ...deps, send: createSend(deps.config) };
+  const withSend = { ...deps, send: createVoteSender(deps.config) };
   /** As a page requests a diagnosis and a worker makes it. */
   const diagnose = async (
     { onStep, ...changes }: Partial<OwnerRequest> & { onStep?: OnStep } = {},

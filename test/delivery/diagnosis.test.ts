@@ -6,7 +6,7 @@ import type { Diagnosis } from '../../src/delivery/diagnosis/diagnosis.ts';
 import { withServiceName } from '../../src/delivery/diagnosis/explain.ts';
 import { setFetchListener } from '../../src/delivery/fetch/fetch-listener.ts';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
-import { createSend } from '../../src/delivery/send-vote.ts';
+import { createVoteSender } from '../../src/delivery/send-vote.ts';
 import { SampleGameServer } from '../../src/demo/game-server.ts';
 import type { Behaviour } from '../../src/demo/votifier-listener.ts';
 import { OTHER_SERVICES } from '../../src/listeners/outcomes/other-services.ts';
@@ -29,7 +29,7 @@ async function clinic() {
   // Many of these faults are noticed by a time-out.
   useFastClock();
   const diagnose = async (): Promise<Diagnosis> => {
-    const diagnosis = await diagnoseListener({ ...deps, send: createSend(deps.config) }, serverId);
+    const diagnosis = await diagnoseListener({ ...deps, send: createVoteSender(deps.config) }, serverId);
     if (!diagnosis) throw new Error('there is no listener');
     if (diagnosis.fault) made.add(diagnosis.fault);
     return diagnosis;
@@ -337,7 +337,7 @@ it('not-fetched: nothing takes the votes of a listener that fetches for 40 s', a
   const waiting = {
     ...deps,
     producer: { ...deps.producer, announceDueVotes },
-    send: createSend(deps.config),
+    send: createVoteSender(deps.config),
   };
   const diagnosis = await diagnoseListener(waiting, serverId);
   expect(diagnosis).toMatchObject({

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { pauseListener, removeListener, resumeListener } from '../../src/delivery/change-listener.ts';
 import { QUEUE_ORDER } from '../../src/delivery/drain/attempt-record.ts';
-import { pauseListener, removeListener, resumeListener } from '../../src/delivery/listeners.ts';
-import { createSend, type Send } from '../../src/delivery/send-vote.ts';
+import { createVoteSender, type SendVote } from '../../src/delivery/send-vote.ts';
 import type { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { outcome } from '../../src/listeners/outcomes.ts';
 import { HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
@@ -258,9 +258,9 @@ describe('Draining a listener', () => {
     await bench.cast('First');
     await bench.drain();
     const [refused, slow] = [await bench.cast('Refused'), await bench.cast('Slow')];
-    const real = createSend(deps.config);
+    const real = createVoteSender(deps.config);
     let isFirst = true;
-    const send: Send = async (listener, vote, options) => {
+    const send: SendVote = async (listener, vote, options) => {
       if (!isFirst) return real(listener, vote, options);
       if (vote.username === 'Refused') return outcome('bad-signature', 'written');
       await vi.waitUntil(async () => (await deps.listeners.findOne({ serverId }))?.pause, EVENTUALLY);

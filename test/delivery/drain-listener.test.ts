@@ -1,5 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
-import { pauseListener, resumeListener, setListener, showListener } from '../../src/delivery/listeners.ts';
+import {
+  pauseListener,
+  resumeListener,
+  setListener,
+  showListener,
+} from '../../src/delivery/change-listener.ts';
 import { HOUR, SECOND } from '../../src/platform/clock.ts';
 import { deliveryBenchesOfFile } from '../support/delivering.ts';
 import { EVENTUALLY } from '../support/eventually.ts';

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
+import { removeListener } from '../../src/delivery/change-listener.ts';
 import { countEarlierVotes } from '../../src/delivery/earlier-votes.ts';
-import { removeListener } from '../../src/delivery/listeners.ts';
 import { after, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { deliveryBench } from '../support/delivering.ts';
 import { storedVote } from '../support/votes.ts';

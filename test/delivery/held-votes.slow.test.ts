@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { listenerReason } from '../../src/delivery/diagnosis/listener-reason.ts';
 import {
   type ListenerSettings,
   removeListener,
   resumeListener,
   setListener,
   showListener,
-} from '../../src/delivery/listeners.ts';
+} from '../../src/delivery/change-listener.ts';
+import { listenerReason } from '../../src/delivery/diagnosis/listener-reason.ts';
 import { sweepDueWork } from '../../src/delivery/sweep.ts';
 import { hasTakenVotes } from '../../src/listeners/listener-state.ts';
 import { HOUR, MINUTE } from '../../src/platform/clock.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { resumeListener, showListener } from '../../src/delivery/change-listener.ts';
 import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import { newChallenge, repeats } from '../../src/delivery/http/http-challenge.ts';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
-import { resumeListener, showListener } from '../../src/delivery/listeners.ts';
-import { createSend } from '../../src/delivery/send-vote.ts';
+import { createVoteSender } from '../../src/delivery/send-vote.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import type { OutcomeClass } from '../../src/listeners/outcomes/outcome-definition.ts';
 import type { OutcomeCode } from '../../src/listeners/outcomes.ts';
@@ -167,7 +167,7 @@ describe('An HTTP listener', () => {
 
   it('is verified by a test, without any vote', async () => {
     const { deps, serverId, site, state } = await challengeBench();
-    const withSend = { ...deps, send: createSend(deps.config) };
+    const withSend = { ...deps, send: createVoteSender(deps.config) };
     expect(await diagnoseListener(withSend, serverId)).toMatchObject({ outcome: 'delivered', fault: null });
     expect(await state()).toBe('active');
     site.answerChallenge = (response) => response.end('{}');

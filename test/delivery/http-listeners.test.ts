@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
+import { resumeListener, setListener, showListener } from '../../src/delivery/change-listener.ts';
 import { rotateSecret, setHttpListener } from '../../src/delivery/http/http-listeners.ts';
-import { resumeListener, setListener, showListener } from '../../src/delivery/listeners.ts';
 import { openListener } from '../../src/delivery/send-vote.ts';
 import { HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { InvalidDocumentError } from '../../src/platform/document.ts';

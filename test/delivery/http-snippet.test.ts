@@ -8,7 +8,7 @@ import ipaddr from 'ipaddr.js';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { postVote } from '../../src/delivery/http/http-client.ts';
 import { newSigningSecret } from '../../src/delivery/http/http-message.ts';
-import { freePort } from '../../src/embedded/free-port.ts';
+import { freePort } from '../../src/own-services/free-port.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 
 const ROOT = new URL('../../', import.meta.url);

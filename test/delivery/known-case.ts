@@ -1,4 +1,4 @@
-import type { Send } from '../../src/delivery/send-vote.ts';
+import type { SendVote } from '../../src/delivery/send-vote.ts';
 import type { Fault, OutcomeCode } from '../../src/listeners/outcomes.ts';
 import type { DeliveryBench } from '../support/delivering.ts';
 
@@ -10,7 +10,7 @@ export type Case = {
   /** In place of the deadline of most tests, where one has to pass; it acts as 5 s. */
   timeoutMs?: number;
   /** Replaces the network in cases that no test can produce with a real one. */
-  send?: Send;
+  send?: SendVote;
   code: OutcomeCode;
   fault: Fault | null;
   cause: RegExp;

@@ -1,11 +1,11 @@
 import net, { type Socket } from 'node:net';
-import { connectFailure } from '../../src/delivery/connection.ts';
+import type { ListenerSettings } from '../../src/delivery/change-listener.ts';
 import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
-import type { ListenerSettings } from '../../src/delivery/listeners.ts';
-import { createSend } from '../../src/delivery/send-vote.ts';
-import { freePort } from '../../src/embedded/free-port.ts';
+import { connectFailure } from '../../src/delivery/peer-connection.ts';
+import { createVoteSender } from '../../src/delivery/send-vote.ts';
 import { outcome } from '../../src/listeners/outcomes.ts';
+import { freePort } from '../../src/own-services/free-port.ts';
 import type { DeliveryBench } from '../support/delivering.ts';
 import { listen, startFakeHttpListener, trustTestAuthority } from '../support/fake-http-listener.ts';
 import type { Case } from './known-case.ts';
@@ -248,7 +248,7 @@ export const CASES: Case[] = [
     name: 'a full accept queue after a vote had arrived',
     set: async (bench) => {
       await v2(nuVotifier(), 'right')(bench);
-      await diagnoseListener({ ...bench.deps, send: createSend(bench.deps.config) }, bench.serverId);
+      await diagnoseListener({ ...bench.deps, send: createVoteSender(bench.deps.config) }, bench.serverId);
     },
     send: async () => outcome('connect-timeout', 'resolved'),
     code: 'connect-timeout',
@@ -356,7 +356,7 @@ export const CASES: Case[] = [
         take: (received, challenge) => plugin.now.take(received, challenge),
       };
       await v1(changing, 'right')(bench);
-      await diagnoseListener({ ...bench.deps, send: createSend(bench.deps.config) }, bench.serverId);
+      await diagnoseListener({ ...bench.deps, send: createVoteSender(bench.deps.config) }, bench.serverId);
       plugin.now = votifierPlus({ pair: OTHER });
     },
     code: 'closed-without-answer',

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { connectFailure } from '../../src/delivery/connection.ts';
 import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import type { Diagnosis } from '../../src/delivery/diagnosis/diagnosis.ts';
 import { explain } from '../../src/delivery/diagnosis/explain.ts';
-import { createSend, type Send } from '../../src/delivery/send-vote.ts';
+import { connectFailure } from '../../src/delivery/peer-connection.ts';
+import { createVoteSender, type SendVote } from '../../src/delivery/send-vote.ts';
 import { t } from '../../src/language/t.ts';
 import { FETCH_OUTCOMES } from '../../src/listeners/outcomes/fetch.ts';
 import { VOTIFIER_OUTCOMES } from '../../src/listeners/outcomes/votifier.ts';
@@ -36,8 +36,8 @@ async function diagnosed({
   await set(bench);
   const config = { ...bench.deps.config, ...(timeoutMs ? { LISTENER_TIMEOUT_MS: timeoutMs } : {}) };
   let end: Outcome | undefined;
-  const sending = send ?? createSend(config);
-  const noting: Send = async (...given) => {
+  const sending = send ?? createVoteSender(config);
+  const noting: SendVote = async (...given) => {
     end = await sending(...given);
     return end;
   };
@@ -97,7 +97,7 @@ it('a listener whose process ended because of a wrong token refuses the next con
   const bench = await deliveryBenchOn(deps);
   await v2(goVotifier(), 'wrong')(bench);
   const diagnose = () =>
-    diagnoseListener({ ...bench.deps, send: createSend(bench.deps.config) }, bench.serverId);
+    diagnoseListener({ ...bench.deps, send: createVoteSender(bench.deps.config) }, bench.serverId);
   expect(await diagnose()).toMatchObject({ fault: 'closed-without-answer' });
   expect(await diagnose()).toMatchObject({ fault: 'connection-refused' });
 });

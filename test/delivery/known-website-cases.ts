@@ -3,8 +3,8 @@ import net from 'node:net';
 import tls from 'node:tls';
 import zlib from 'node:zlib';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
-import { freePort } from '../../src/embedded/free-port.ts';
 import type { Fault, OutcomeCode } from '../../src/listeners/outcomes.ts';
+import { freePort } from '../../src/own-services/free-port.ts';
 import type { DeliveryBench } from '../support/delivering.ts';
 import {
   type HttpListener,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pauseListener, removeListener } from '../../src/delivery/listeners.ts';
+import { pauseListener, removeListener } from '../../src/delivery/change-listener.ts';
 import { sweepDueWork } from '../../src/delivery/sweep.ts';
 import { HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import type { Vote } from '../../src/votes/vote.ts';

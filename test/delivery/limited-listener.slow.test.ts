@@ -1,11 +1,11 @@
 import { UUID } from 'mongodb';
 import { expect, it, vi } from 'vitest';
-import { deadlineIn, dial } from '../../src/delivery/connection.ts';
+import { resumeListener, showListener } from '../../src/delivery/change-listener.ts';
 import { Destination } from '../../src/delivery/destination.ts';
 import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
-import { resumeListener, showListener } from '../../src/delivery/listeners.ts';
+import { deadlineIn, dial } from '../../src/delivery/peer-connection.ts';
 import { resendVotes } from '../../src/delivery/resend-votes.ts';
-import { createSend, type Send } from '../../src/delivery/send-vote.ts';
+import { createVoteSender, type SendVote } from '../../src/delivery/send-vote.ts';
 import { sweepDueWork } from '../../src/delivery/sweep.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { outcome } from '../../src/listeners/outcomes.ts';
@@ -114,7 +114,7 @@ it('an acknowledged test vote ends the limit, and so does a resume', async () =>
   const limit = () => deps.listeners.updateOne({ serverId }, { $set: { limited } });
   const found = () => deps.listeners.findOne({ serverId });
   await limit();
-  const send = createSend(deps.config);
+  const send = createVoteSender(deps.config);
   expect(await diagnoseListener({ ...deps, send }, serverId)).toMatchObject({ outcome: 'delivered' });
   expect((await found())?.limited).toBeNull();
   await limit();
@@ -132,7 +132,7 @@ it('a test that a limit left out is not said to be sent automatically', async ()
   };
   const another = new Destination(deps, unproven, { accountId: null });
   while (await another.mayConnect('127.0.0.1'));
-  const send = createSend(deps.config);
+  const send = createVoteSender(deps.config);
   expect(await diagnoseListener({ ...deps, send }, serverId)).toMatchObject({
     outcome: 'none',
     fault: null,
@@ -150,7 +150,7 @@ it('an attempt counts as limited, not as a failure of the listener, if a limit s
   const healthy = new Destination(deps, unproven, { accountId: null });
   while (await healthy.mayConnect('127.0.0.1'));
   // A host with a healthy address, whose allowance is used up, and a dead address.
-  const send: Send = async (_, __, { destination }) => {
+  const send: SendVote = async (_, __, { destination }) => {
     const dialled = await dial(
       ['127.0.0.1', '127.0.0.2'],
       port,

@@ -6,8 +6,8 @@ import { onTestFinished } from 'vitest';
 import { parsePublicKey } from '../../src/delivery/credentials.ts';
 import {
   type SendOptions,
-  type SendResult,
   sendVote,
+  type TimedOutcome,
   type VotifierTarget,
 } from '../../src/delivery/votifier/votifier-client.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
@@ -46,7 +46,7 @@ export function silent(): Promise<never> {
 }
 
 /** Sends the vote of these tests. */
-export function send(to: VotifierTarget, options: Partial<SendOptions> = {}): Promise<SendResult> {
+export function send(to: VotifierTarget, options: Partial<SendOptions> = {}): Promise<TimedOutcome> {
   return sendVote(to, VOTE, { ...OPTIONS, ...options });
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { removeListener } from '../../src/delivery/listeners.ts';
+import { removeListener } from '../../src/delivery/change-listener.ts';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
 import { countResendable, NOT_ARRIVED, resendVotes } from '../../src/delivery/resend-votes.ts';
 import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';

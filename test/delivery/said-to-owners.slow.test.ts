@@ -3,9 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { listenerJson } from '../../src/cli/listener-view.ts';
 import { timelineJson } from '../../src/cli/timeline.ts';
+import { showListener } from '../../src/delivery/change-listener.ts';
 import { diagnoseForOwner, diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
-import { showListener } from '../../src/delivery/listeners.ts';
-import { createSend, type Send } from '../../src/delivery/send-vote.ts';
+import { createVoteSender, type SendVote } from '../../src/delivery/send-vote.ts';
 import { statusText } from '../../src/delivery/timeline/status-text.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { inLanguage } from '../../src/language/language.ts';
@@ -13,8 +13,8 @@ import { RENEW_MS } from '../../src/listeners/delivery-limits.ts';
 import { listenerNotificationText } from '../../src/notifications/listener-text.ts';
 import { HOUR } from '../../src/platform/clock.ts';
 import { diagnosisResult } from '../../src/site/dashboard/diagnosis-texts.ts';
-import { listenerState } from '../../src/site/shared/listener-state.ts';
-import { timelineList } from '../../src/site/shared/vote-timeline.ts';
+import { listenerStateSection } from '../../src/site/shared/listener-state-parts.ts';
+import { timelineList } from '../../src/site/shared/timeline-list.ts';
 import { type DeliveryBench, deliveryBenchesOfFile, drainHere } from '../support/delivering.ts';
 import { listen } from '../support/fake-http-listener.ts';
 import { textOf } from '../support/web-app.ts';
@@ -42,7 +42,7 @@ async function saidOf({ deps, serverId, clock }: DeliveryBench) {
     >[1],
   );
   return {
-    page: textOf(String(await listenerState({ listener: shown, queuePaused: false }, '/x', now))),
+    page: textOf(String(await listenerStateSection({ listener: shown, queuePaused: false }, '/x', now))),
     timeline: textOf(String(await timelineList(timeline.events))),
     json: JSON.stringify(listenerJson({ ...shown, queuePaused: false, unreadable: false, refused: null })),
     timelineJson: JSON.stringify(timelineJson({ vote, timeline, server, queuePaused: false, now })),
@@ -80,7 +80,7 @@ it.each([
     expect(text.replaceAll('&amp;', '&'), where).toContain(advice);
     expect(text, where).not.toMatch(/for our service name[ ,.](?!“)/);
   }
-  const deps = { ...bench.deps, send: createSend(bench.deps.config) };
+  const deps = { ...bench.deps, send: createVoteSender(bench.deps.config) };
   const diagnosis = await diagnoseListener(deps, bench.serverId);
   const asJson = JSON.parse(JSON.stringify(await diagnoseForOwner(deps, bench.serverId)));
   const tested = { protocol: 'votifier-v2', serviceName: 'Alpha & Söhne' } as const;
@@ -175,7 +175,7 @@ it('a test stores what it detected, and a later one that is greeted forgets it',
   const detected = async () => (await deps.listeners.findOne({ serverId }))?.detected?.service;
   await bench.set({ port: (await service(redis)).port });
   const test = async () => {
-    await diagnoseListener({ ...deps, send: createSend(deps.config) }, serverId);
+    await diagnoseListener({ ...deps, send: createVoteSender(deps.config) }, serverId);
     return detected();
   };
   expect(await test()).toBe('other-protocol');
@@ -227,7 +227,7 @@ it('a detection that a limit, the end of the worker or a refused address cuts sh
   await drainHere(unlimited, serverId, { stop: AbortSignal.abort() });
   // The address is not allowed any more.
   const config = { ...unlimited.config, ALLOWED_PRIVATE_RANGES: [] };
-  await drainHere({ ...deps, config }, serverId, {}, createSend(unlimited.config));
+  await drainHere({ ...deps, config }, serverId, {}, createVoteSender(unlimited.config));
   expect([(await stored())?.detected, lines]).toEqual([undefined, []]);
   await drainHere(unlimited, serverId);
   expect((await stored())?.detected?.service).toBe('other-protocol');
@@ -264,8 +264,8 @@ it('a worker that lost the lease leaves the detection to the one that has it', a
     bench.clock.move(HOUR);
   }
   // The third failure opens the breaker; during that attempt another worker takes the lease.
-  const send = createSend(deps.config);
-  const losing: Send = async (...given) => {
+  const send = createVoteSender(deps.config);
+  const losing: SendVote = async (...given) => {
     const end = await send(...given);
     const lease = { owner: 'another worker', until: new Date(Date.now() + HOUR) };
     await deps.listeners.updateOne({ serverId }, { $set: { lease } });

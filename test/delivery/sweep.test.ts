@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { describe, expect, it } from 'vitest';
-import { pauseListener } from '../../src/delivery/listeners.ts';
+import { pauseListener } from '../../src/delivery/change-listener.ts';
 import { sweepDueWork } from '../../src/delivery/sweep.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { deliveryBenchesOfFile } from '../support/delivering.ts';

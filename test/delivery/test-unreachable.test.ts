@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { showListener } from '../../src/delivery/listeners.ts';
+import { showListener } from '../../src/delivery/change-listener.ts';
 import { testUnreachableListener } from '../../src/delivery/test-unreachable.ts';
 import { HOUR } from '../../src/platform/clock.ts';
 import { deliveryBench } from '../support/delivering.ts';

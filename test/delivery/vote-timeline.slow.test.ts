@@ -1,8 +1,13 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  pauseListener,
+  removeListener,
+  resumeListener,
+  setListener,
+} from '../../src/delivery/change-listener.ts';
 import { healthAfter } from '../../src/delivery/drain/breaker.ts';
 import { forgetAttempts } from '../../src/delivery/forget-attempts.ts';
 import { rotateSecret, setHttpListener } from '../../src/delivery/http/http-listeners.ts';
-import { pauseListener, removeListener, resumeListener, setListener } from '../../src/delivery/listeners.ts';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
 import { testUnreachableListener } from '../../src/delivery/test-unreachable.ts';
 import type { OlderAttempts } from '../../src/delivery/timeline/older-attempts.ts';

@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { resumeListener, showListener } from '../../src/delivery/change-listener.ts';
 import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import { listenerReason } from '../../src/delivery/diagnosis/listener-reason.ts';
 import { endLostAttempts } from '../../src/delivery/drain/lost-attempts.ts';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
-import { resumeListener, showListener } from '../../src/delivery/listeners.ts';
-import { createSend, type Send } from '../../src/delivery/send-vote.ts';
+import { createVoteSender, type SendVote } from '../../src/delivery/send-vote.ts';
 import { outcome } from '../../src/listeners/outcomes.ts';
 import { HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { type DeliveryBench, deliveryBenchesOfFile, drainHere } from '../support/delivering.ts';
@@ -38,7 +38,7 @@ function seen({ deps, serverId, clock, drain }: DeliveryBench) {
       const votes = await deps.votes.find({ serverId }).sort({ _id: 1 }).toArray();
       return votes.map(({ delivery }) => delivery);
     },
-    test: () => diagnoseListener({ ...deps, send: createSend(deps.config) }, serverId),
+    test: () => diagnoseListener({ ...deps, send: createVoteSender(deps.config) }, serverId),
     drainFor: async (hours: number) => {
       for (let hour = 0; hour < hours; hour += 1) {
         await drain();
@@ -169,7 +169,7 @@ describe('a Votifier v1 listener that confirmed votes and now closes without an 
     const bench = await pluginBench(V1, votifierPlus());
     const { deps, serverId } = bench;
     for (const name of NAMES) await bench.cast(name);
-    const send = createSend(deps.config);
+    const send = createVoteSender(deps.config);
     const known: unknown[] = [];
     await drainHere(deps, serverId, {}, async (...given) => {
       known.push((await deps.listeners.findOne({ serverId }))?.lastDeliveryConfirmed);
@@ -372,7 +372,7 @@ describe('a slow listener', () => {
     const { _id } = await bench.cast('Steve');
     await deps.votes.updateOne({ serverId, _id }, { $set: { 'delivery.ambiguousEnds': 1 } });
     await drainHere(deps, serverId, {}, async (...given) => {
-      const end = await createSend(deps.config)(...given);
+      const end = await createVoteSender(deps.config)(...given);
       // The worker was suspended: its leases expired, and another worker has taken over.
       await deps.votes.updateOne({ serverId, _id }, { $set: { 'delivery.leaseUntil': new Date(0) } });
       await endLostAttempts(deps, serverId, null);
@@ -395,7 +395,7 @@ describe('a slow listener', () => {
     let isKnown = false;
     const stepsSince: (number | undefined)[] = [];
     // The tenth vote alone is not answered in time: the breaker stays closed, and others were taken with it.
-    const send: Send = async (_target, _vote, { answerStep }) => {
+    const send: SendVote = async (_target, _vote, { answerStep }) => {
       sent += 1;
       if (sent === 10) return outcome('no-answer', 'written');
       isKnown ||= ((await deps.listeners.findOne({ serverId }))?.answerStep ?? 0) > 0;

@@ -1,13 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { meaningOfError, readReply } from '../../src/delivery/votifier/votifier-v2.ts';
+import { meaningOfError, readVotifierReply } from '../../src/delivery/votifier/votifier-v2.ts';
 import { anyText } from '../support/any-text.ts';
 
 /** An acknowledgement of the given length. */
 const padded = (length: number) => `{"pad":"${'x'.repeat(length - 24)}","status":"ok"}`;
-const read = (text: string) => readReply(Buffer.from(text));
+const read = (text: string) => readVotifierReply(Buffer.from(text));
 
-describe('readReply', () => {
+describe('readVotifierReply', () => {
   it.each([
     '{"status":"ok"}',
     '{"status":"ok"}\r\n',
@@ -109,12 +109,13 @@ describe('readReply', () => {
     fc.assert(
       fc.property(bytes, (any) => {
         const heard = Buffer.from(any);
-        let first: ReturnType<typeof readReply> = 'incomplete';
+        let first: ReturnType<typeof readVotifierReply> = 'incomplete';
         for (let end = 1; end <= heard.length && first === 'incomplete'; end += 1) {
-          first = readReply(heard.subarray(0, end));
+          first = readVotifierReply(heard.subarray(0, end));
         }
-        if (first === 'incomplete' || first.status !== 'garbage') expect(readReply(heard)).toEqual(first);
-        else expect(readReply(heard)).toMatchObject({ status: 'garbage' });
+        if (first === 'incomplete' || first.status !== 'garbage')
+          expect(readVotifierReply(heard)).toEqual(first);
+        else expect(readVotifierReply(heard)).toMatchObject({ status: 'garbage' });
       }),
       { numRuns: 100 },
     );
@@ -124,7 +125,7 @@ describe('readReply', () => {
     fc.assert(
       fc.property(bytes, (any) => {
         const heard = Buffer.from(any);
-        const reply = readReply(heard);
+        const reply = readVotifierReply(heard);
         if (reply === 'incomplete' || reply.status !== 'ok') return;
         const text = heard.toString('utf8');
         const ends = [...text.matchAll(/\}/g)].map(({ index }) => index + 1);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { showListener } from '../../src/delivery/change-listener.ts';
 import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
-import { showListener } from '../../src/delivery/listeners.ts';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
-import { createSend } from '../../src/delivery/send-vote.ts';
+import { createVoteSender } from '../../src/delivery/send-vote.ts';
 import { statusText } from '../../src/delivery/timeline/status-text.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { HOUR } from '../../src/platform/clock.ts';
@@ -199,7 +199,7 @@ describe('A website that has taken votes', () => {
   it('and refuses the player of a test vote is said to refuse that vote, not to lack the URL', async () => {
     const { deps, serverId, site } = await pickyBench(404);
     site.answer = (response) => void response.writeHead(404).end('no such player');
-    const withSend = { ...deps, send: createSend(deps.config) };
+    const withSend = { ...deps, send: createVoteSender(deps.config) };
     expect(await diagnoseListener(withSend, serverId)).toMatchObject({ fault: 'vote-refused' });
   });
 });

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Challenge } from 'altcha-lib';
 import { MongoClient } from 'mongodb';
 import { expect, onTestFinished, test } from 'vitest';
-import { freshDataFolder } from '../embedded/data-folder.ts';
+import { freshDataFolder } from '../own-services/data-folder.ts';
 import { askHere, at } from '../probing/asking.ts';
 import { solve } from '../support/vote-form.ts';
 

@@ -2,11 +2,11 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
-import { isAlive } from '../../src/embedded/process-identity.ts';
+import { isAlive } from '../../src/own-services/process-identity.ts';
 import { tallyport as tallyportInProcess } from '../cli/tallyport.ts';
 import { spawnTallyport } from '../cli/tallyport-process.ts';
-import { freshDataFolder } from '../embedded/data-folder.ts';
-import { address, childrenOf, exitCode, lives, start } from '../embedded/npm-start.ts';
+import { freshDataFolder } from '../own-services/data-folder.ts';
+import { address, childrenOf, exitCode, lives, start } from '../own-services/npm-start.ts';
 
 test('with npm start and the command line a server is listed, a vote of the API arrives at its listener once, and one signal ends everything', async () => {
   const data = await freshDataFolder();

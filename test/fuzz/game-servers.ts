@@ -3,11 +3,11 @@ import { textFormatOf } from '../../src/games/text-formats.ts';
 import { readA2sReply } from '../../src/probing/protocols/a2s.ts';
 import { joinSplits } from '../../src/probing/protocols/a2s-splits.ts';
 import { readPong } from '../../src/probing/protocols/bedrock.ts';
-import { readStatus } from '../../src/probing/protocols/minecraft-java.ts';
+import { readMinecraftStatus } from '../../src/probing/protocols/minecraft-java.ts';
 import { readKick } from '../../src/probing/protocols/minecraft-legacy.ts';
-import { notABot, readStatus as readQuake, statusSaid } from '../../src/probing/protocols/quake.ts';
+import { notABot, readQuakeStatus as readQuake, statusSaid } from '../../src/probing/protocols/quake.ts';
 import { readInfo, readRules } from '../../src/probing/protocols/samp.ts';
-import { readReply, TEAMSPEAK2, TEAMSPEAK3 } from '../../src/probing/protocols/teamspeak.ts';
+import { readTeamSpeakReply, TEAMSPEAK2, TEAMSPEAK3 } from '../../src/probing/protocols/teamspeak.ts';
 import { QueryError } from '../../src/probing/query-error.ts';
 import { infoReply } from '../support/a2s-replies.ts';
 import { PONG_HEAD, pongOf } from '../support/bedrock-pong.ts';
@@ -24,7 +24,7 @@ export const GAME_SERVERS: Target[] = [
     seeds: [
       statusPacket({ players: { online: 3, max: 20 }, description: ['A', { translate: '%s', with: [1] }] }),
     ],
-    parse: readStatus,
+    parse: readMinecraftStatus,
     isOwnError: isQueryError,
     repeated: [{ before: '\xff\xff\x03\0\xff\xff\x03', piece: '[{"a":1},' }, { piece: '\x80' }],
   },
@@ -109,7 +109,7 @@ export const GAME_SERVERS: Target[] = [
     parse(input) {
       const format = textFormatOf({ id: 'teamspeak3', protocol: 'teamspeak3' });
       for (const { end } of [TEAMSPEAK3, TEAMSPEAK2])
-        format.shown(readReply(input, format, end)?.refusal ?? '');
+        format.shown(readTeamSpeakReply(input, format, end)?.refusal ?? '');
     },
     isOwnError: never,
     repeated: [

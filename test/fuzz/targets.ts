@@ -1,7 +1,7 @@
 import { retryAfterMs } from '../../src/delivery/http/http-answer.ts';
 import { challengeOutcome, newChallenge, repeats } from '../../src/delivery/http/http-challenge.ts';
 import { isGreetingStart, readGreeting } from '../../src/delivery/votifier/votifier-greeting.ts';
-import { meaningOfError, readReply } from '../../src/delivery/votifier/votifier-v2.ts';
+import { meaningOfError, readVotifierReply } from '../../src/delivery/votifier/votifier-v2.ts';
 import { parseQuery } from '../../src/http/query-string.ts';
 import { outcome } from '../../src/listeners/outcomes.ts';
 import { plainAddress } from '../../src/platform/limits/client-address.ts';
@@ -54,7 +54,7 @@ export const TARGETS: Target[] = [
       '-ERR unknown command\r\n',
     ),
     parse(input) {
-      const reply = readReply(input);
+      const reply = readVotifierReply(input);
       if (typeof reply === 'object' && reply.status === 'error') meaningOfError(reply.text, 'Steve');
     },
     isOwnError: never,

@@ -7,7 +7,7 @@ import { refreshDailyFigures } from '../../src/history/daily-figures.ts';
 import type { DailySums } from '../../src/history/daily-stats.ts';
 import type { StatusSample } from '../../src/history/status-sample.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
-import { addDays, dayOf, startOf } from '../../src/platform/periods/period-marks.ts';
+import { addDays, dayOf, startOfDay } from '../../src/platform/periods/period-marks.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { type ReferenceDay, referenceDay, referenceFigures } from './reference.ts';
 import { dayOfServer, depsAt, insert, listServer, NOTHING, probe, report } from './samples.ts';
@@ -68,10 +68,10 @@ const AT_ONCE = { minLength: 10, maxLength: 10 };
 type Past = { serverId: ObjectId; samples: StatusSample[]; days: Map<string, ReferenceDay> };
 
 function laidOut(make: typeof probe, serverId: ObjectId, steps: Step[], fromSeconds: number): StatusSample[] {
-  let at = after(startOf(FIRST), fromSeconds * SECOND);
+  let at = after(startOfDay(FIRST), fromSeconds * SECOND);
   const samples: StatusSample[] = [];
   for (const { what, next } of steps) {
-    if (at >= startOf(TODAY)) break;
+    if (at >= startOfDay(TODAY)) break;
     samples.push(make(serverId, at, what));
     at = after(at, next * SECOND);
   }
@@ -154,7 +154,7 @@ it('has computed every day without reports when days are computed as they pass',
       for (let day = FIRST; day < addDays(TODAY, 1); day = addDays(day, 1)) {
         const arrived = samples.flat().filter(({ at }) => dayOf(at) === day);
         if (arrived.length > 0) await insert(deps, arrived);
-        deps.clock.set(after(startOf(addDays(day, 1)), 10 * MINUTE));
+        deps.clock.set(after(startOfDay(addDays(day, 1)), 10 * MINUTE));
         await aggregateDay(deps, day, { serverIds });
         if (day > FIRST) await aggregateDay(deps, addDays(day, -1), { serverIds });
       }

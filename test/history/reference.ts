@@ -7,7 +7,7 @@ import type { Source } from '../../src/history/current-status.ts';
 import type { DailySums } from '../../src/history/daily-stats.ts';
 import type { StatusSample } from '../../src/history/status-sample.ts';
 import { SECOND } from '../../src/platform/clock.ts';
-import { addDays, startOf } from '../../src/platform/periods/period-marks.ts';
+import { addDays, startOfDay } from '../../src/platform/periods/period-marks.ts';
 import { NOTHING } from './samples.ts';
 
 export type ReferenceDay = Record<Source, DailySums>;
@@ -56,7 +56,7 @@ function reportedDay(samples: StatusSample[], day: string): DailySums {
   const counts = reports.map(({ onlinePlayers }) => onlinePlayers ?? 0);
   const latencies = reports.map(({ latencyMs }) => latencyMs ?? NaN);
   let [online, offline, players, latencySum, latencySeconds, newest] = [0, 0, 0, 0, 0, -1];
-  const start = startOf(day).getTime() / SECOND;
+  const start = startOfDay(day).getTime() / SECOND;
   for (let second = start; second < start + 86_400; second++) {
     while (newest + 1 < times.length && (times[newest + 1] as number) <= second) newest++;
     if (newest < 0) continue;

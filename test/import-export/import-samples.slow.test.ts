@@ -5,7 +5,7 @@ import { emptySums } from '../../src/history/daily-sums.ts';
 import { aggregateTouchedDays } from '../../src/import-export/import.ts';
 import { sampleImporter } from '../../src/import-export/import-samples.ts';
 import { DAY, MINUTE, SECOND } from '../../src/platform/clock.ts';
-import { addDays, dayOf, startOf } from '../../src/platform/periods/period-marks.ts';
+import { addDays, dayOf, startOfDay } from '../../src/platform/periods/period-marks.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
 import { testDeps } from '../support/test-deps.ts';
@@ -33,7 +33,7 @@ beforeEach(async () => {
 /** A line for a sample taken `minute` minutes after the beginning of `day`. */
 const sample = (day: string, minute: number, changes: object = {}) => ({
   server_id: serverId.toHexString(),
-  at: new Date(startOf(day).getTime() + minute * MINUTE).toISOString(),
+  at: new Date(startOfDay(day).getTime() + minute * MINUTE).toISOString(),
   online: true,
   online_players: 10,
   max_players: 100,
@@ -134,7 +134,7 @@ it('an import over midnight computes every day that still can be; run again, it 
   const next = addDays(YOUNG_DAY, 1);
   const text = lines(sample(YOUNG_DAY, 0), sample(next, 0), sample(TODAY, 0));
   await importSamples(text);
-  clock.set(startOf(addDays(TODAY, 1)));
+  clock.set(startOfDay(addDays(TODAY, 1)));
   await aggregateTouchedDays(deps, aggregated);
 
   expect(await probesOf(YOUNG_DAY)).toBeUndefined();

@@ -33,12 +33,12 @@ const NO_RULE: [why: string, files: string[], texts: string[]][] = [
   ],
   ['an example', ['site/styleguide/basic-parts.ts'], ['At most 60 characters.']],
   ['a week', ['site/admin/figures-page.ts', 'site/admin/figures-comparison.ts'], ['7 days']],
-  ['names of ranges, beside their keys', ['site/public/server-view.ts'], ['48 hours', '30 days']],
+  ['names of ranges, beside their keys', ['site/public/server-page-data.ts'], ['48 hours', '30 days']],
   ['names of buckets, beside their keys', ['site/admin/figures-page.ts'], [' minutes', ' hours']],
   ['the pattern beside it', ['platform/config-values.ts'], ['is not a text of at most 40 characters']],
   ['advice, or the game', ['site/dashboard/banner-forms.ts'], ['best 1,200 × 300', '64 × 64 pixels']],
   ['a limit of MongoDB', ['backup/take-backup.ts'], ['for 5 minutes']],
-  ['the size of a download', ['embedded/find-mongod.ts'], ['some 100 MB']],
+  ['the size of a download', ['own-services/find-mongod.ts'], ['some 100 MB']],
   ['a limit of Node', ['listeners/outcomes/websites.ts'], ['are longer than 16 KiB']],
 ];
 

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Mail } from '../../src/mail/mail.ts';
 import { putMail } from '../../src/mail/outbox.ts';
 import { dueMails, sendMail } from '../../src/mail/send-mail.ts';
-import { createSend } from '../../src/mail/smtp.ts';
+import { createSmtpSender } from '../../src/mail/smtp.ts';
 import { DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
@@ -42,7 +42,10 @@ function bench(deps: AppDeps, SMTP_URL: string) {
     },
     send: (id: string, { longestMs = 10_000, signal = NEVER } = {}) =>
       sendMail(
-        { ...deps, send: createSend({ ...deps.config, SMTP_URL, given: new Set(['SMTP_URL']) }, longestMs) },
+        {
+          ...deps,
+          send: createSmtpSender({ ...deps.config, SMTP_URL, given: new Set(['SMTP_URL']) }, longestMs),
+        },
         id,
         signal,
       ),
@@ -67,7 +70,12 @@ test('the transport is opened by a mail; if that fails, the mail is sent later',
   onTestFinished(() => void vi.doUnmock('nodemailer'));
   const server = await startMailServer();
   const config = { MAIL_FROM: 'votes@example.org', PUBLIC_URL: 'http://localhost:3000' };
-  const send = createSend({ ...testConfig(), ...config, SMTP_URL: server.url, given: new Set(['SMTP_URL']) });
+  const send = createSmtpSender({
+    ...testConfig(),
+    ...config,
+    SMTP_URL: server.url,
+    given: new Set(['SMTP_URL']),
+  });
   // A rejection without a handler would be reported in this turn.
   await nextTurn();
   expect(createTransport).not.toHaveBeenCalled();
@@ -217,9 +225,11 @@ test('a mail server that an operator entered passes the address guard', async ()
   const server = await startMailServer();
   const config = { ...testConfig(), SMTP_URL: server.url, MAIL_FROM: 'votes@example.org' };
   const letter = { ...LETTER, id: 'a' };
-  const refused = await createSend(config)(letter, NEVER);
+  const refused = await createSmtpSender(config)(letter, NEVER);
   expect(refused).toMatchObject({ kind: 'failed', reason: expect.stringContaining('not a public address') });
   const { ALLOWED_PRIVATE_RANGES } = testConfig({ ALLOWED_PRIVATE_RANGES: '127.0.0.0/8' });
-  expect(await createSend({ ...config, ALLOWED_PRIVATE_RANGES })(letter, NEVER)).toEqual({ kind: 'sent' });
+  expect(await createSmtpSender({ ...config, ALLOWED_PRIVATE_RANGES })(letter, NEVER)).toEqual({
+    kind: 'sent',
+  });
   expect(server.received).toHaveLength(1);
 });

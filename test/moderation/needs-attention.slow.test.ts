@@ -1,6 +1,6 @@
 import { ObjectId, UUID } from 'mongodb';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { setListener } from '../../src/delivery/listeners.ts';
+import { setListener } from '../../src/delivery/change-listener.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { emptySums } from '../../src/history/daily-sums.ts';
 import { countAttention } from '../../src/moderation/attention-counts.ts';

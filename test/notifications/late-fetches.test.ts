@@ -1,10 +1,10 @@
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
+import { pauseListener } from '../../src/delivery/change-listener.ts';
 import { setFetchListener } from '../../src/delivery/fetch/fetch-listener.ts';
 import { fetchingListener, noteTake } from '../../src/delivery/fetch/fetching-listener.ts';
 import { settleDeliveries, type TakerOutcome } from '../../src/delivery/fetch/settle-deliveries.ts';
 import { takeDeliveries } from '../../src/delivery/fetch/take-deliveries.ts';
-import { pauseListener } from '../../src/delivery/listeners.ts';
 import { HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { castVote } from '../support/casting.ts';

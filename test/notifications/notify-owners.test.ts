@@ -1,13 +1,18 @@
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
 import type { User } from '../../src/accounts/user.ts';
+import {
+  pauseListener,
+  resumeListener,
+  setListener,
+  showListener,
+} from '../../src/delivery/change-listener.ts';
 import { setFetchListener } from '../../src/delivery/fetch/fetch-listener.ts';
-import { pauseListener, resumeListener, setListener, showListener } from '../../src/delivery/listeners.ts';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
 import { isNeglected } from '../../src/listeners/listener-state.ts';
 import { mailContext } from '../../src/mail/outbox.ts';
 import { listenersDown } from '../../src/moderation/needs-attention.ts';
-import { time } from '../../src/notifications/notification-text.ts';
+import { notificationTime } from '../../src/notifications/notification-text.ts';
 import { notifyOwners } from '../../src/notifications/notify-owners.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
@@ -255,7 +260,7 @@ test('an owner gets a mail a day before a vote expires, also if an older vote wa
   clock.move(2 * HOUR);
   expect(await tell()).toBe(1);
   expect((await mails())[0]?.text).toContain(
-    `2 votes wait for the vote listener of Alpha. A vote that could not be delivered within 72 hours is given up, the first of these on ${time(delivery.expiresAt ?? clock.now())}`,
+    `2 votes wait for the vote listener of Alpha. A vote that could not be delivered within 72 hours is given up, the first of these on ${notificationTime(delivery.expiresAt ?? clock.now())}`,
   );
 });
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, inject, onTestFinished, test, vi } from 'vitest';
-import { freePort } from '../../src/embedded/free-port.ts';
+import { freePort } from '../../src/own-services/free-port.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { openRedis } from '../../src/platform/redis.ts';
 import { environment } from '../cli/environment.ts';

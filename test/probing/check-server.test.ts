@@ -1,6 +1,6 @@
 import { UUID } from 'mongodb';
 import { expect, it } from 'vitest';
-import { setListener } from '../../src/delivery/listeners.ts';
+import { setListener } from '../../src/delivery/change-listener.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { latencyAt, playersSource, sourceAt, statusAt } from '../../src/history/current-status.ts';
 import { reportStatus } from '../../src/history/report-status.ts';

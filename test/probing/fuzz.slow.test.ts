@@ -8,10 +8,10 @@ import { gameOf, listGames } from '../../src/games/games.ts';
 import { transportOf } from '../../src/games/protocols.ts';
 import { decodeText, textFormatOf } from '../../src/games/text-formats.ts';
 import type { Probe } from '../../src/probing/ask.ts';
-import { fivemVersion, notABot, readStatus, statusSaid } from '../../src/probing/protocols/quake.ts';
+import { fivemVersion, notABot, readQuakeStatus, statusSaid } from '../../src/probing/protocols/quake.ts';
 import { readInfo, readRules } from '../../src/probing/protocols/samp.ts';
-import { readReply, TEAMSPEAK2, TEAMSPEAK3 } from '../../src/probing/protocols/teamspeak.ts';
-import { readAnswer } from '../../src/probing/read-answer.ts';
+import { readTeamSpeakReply, TEAMSPEAK2, TEAMSPEAK3 } from '../../src/probing/protocols/teamspeak.ts';
+import { readServerAnswer } from '../../src/probing/read-answer.ts';
 import { battlefieldPacket } from '../support/battlefield-packet.ts';
 import { cpuMs, since } from '../support/cpu-time.ts';
 import { timed, useFastClock } from '../support/fast-clock.ts';
@@ -181,13 +181,13 @@ const READERS: [name: string, beginning: string, read: (bytes: Buffer) => unknow
   ['a status of Quake', '\xff\xff\xff\xffstatusResponse\n\\hostname\\', (bytes) => quakeOf(bytes)],
   ['rules of SA-MP', '\x02\x00\x07version', (bytes) => readRules(bytes, PLAIN)],
   ['an info of SA-MP', '\x00\x05\x00\x32\x00\xff\xff\xff\xff', (bytes) => readInfo(bytes, PLAIN, false)],
-  ['a reply of TeamSpeak', 'TS3\n\rerror id=', (bytes) => readReply(bytes, PLAIN, TEAMSPEAK3.end)],
-  ['a reply of TeamSpeak 2', '[TS]\r\nERROR, ', (bytes) => readReply(bytes, PLAIN, TEAMSPEAK2.end)],
+  ['a reply of TeamSpeak', 'TS3\n\rerror id=', (bytes) => readTeamSpeakReply(bytes, PLAIN, TEAMSPEAK3.end)],
+  ['a reply of TeamSpeak 2', '[TS]\r\nERROR, ', (bytes) => readTeamSpeakReply(bytes, PLAIN, TEAMSPEAK2.end)],
   ['an info of FiveM', '{"server":"v1.', (bytes) => fivemVersion({ server: bytes.toString('latin1') })],
 ];
 
 function quakeOf(bytes: Buffer) {
-  const status = readStatus(bytes, 'statusResponse\n');
+  const status = readQuakeStatus(bytes, 'statusResponse\n');
   return status && statusSaid(status, PLAIN, notABot(1));
 }
 
@@ -232,7 +232,7 @@ describe('Our own readers', () => {
       fc.property(bodies, fc.constantFrom(...games), (body, game) => {
         const name = decodeText(body, textFormatOf(game));
         const said = { name, version: name, players: name, maxPlayers: [name] };
-        const { motd, version } = readAnswer(said, game, 0);
+        const { motd, version } = readServerAnswer(said, game, 0);
         expect(motd).not.toMatch(/(?!\n)\p{Cc}/u);
         expect([motd.isWellFormed(), version.isWellFormed()]).toEqual([true, true]);
       }),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { gameOf } from '../../src/games/games.ts';
 import { queryPorts } from '../../src/games/query-ports.ts';
 import { createAsk } from '../../src/probing/ask-server.ts';
-import { HttpExchange } from '../../src/probing/http-exchange.ts';
+import { HttpExchange } from '../../src/probing/http-query.ts';
 import type { Lookups, SrvRecord } from '../../src/probing/resolve-server.ts';
 import { TcpConnection } from '../../src/probing/tcp-connection.ts';
 import { UdpConnection } from '../../src/probing/udp-connection.ts';

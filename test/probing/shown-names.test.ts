@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { gameOf } from '../../src/games/games.ts';
 import { decodeText, textFormatOf } from '../../src/games/text-formats.ts';
-import { notABot, readStatus, statusSaid } from '../../src/probing/protocols/quake.ts';
-import { readAnswer } from '../../src/probing/read-answer.ts';
+import { notABot, readQuakeStatus, statusSaid } from '../../src/probing/protocols/quake.ts';
+import { readServerAnswer } from '../../src/probing/read-answer.ts';
 
 /** How a name with these bytes is shown. */
 function shown(game: string, bytes: Buffer | string): string {
   const known = gameOf(game);
   const name = decodeText(Buffer.from(bytes), textFormatOf(known));
-  return readAnswer({ name, version: '', players: 0, maxPlayers: 0 }, known, 0).motd;
+  return readServerAnswer({ name, version: '', players: 0, maxPlayers: 0 }, known, 0).motd;
 }
 
 const bytes = (hex: string) => Buffer.from(hex, 'hex');
@@ -80,7 +80,7 @@ it.each([
   ['123e4567-e89b-12d3-a456-426614174000', ''],
 ])('the version %s is shown as «%s»', (version, expected) => {
   const said = { name: 'x', version, players: 0, maxPlayers: 0 };
-  expect(readAnswer(said, gameOf('css'), 0).version).toBe(expected);
+  expect(readServerAnswer(said, gameOf('css'), 0).version).toBe(expected);
 });
 
 describe('A Quake server', () => {
@@ -95,7 +95,7 @@ describe('A Quake server', () => {
     ['nobody', '\\hostname\\A\\sv_maxclients\\8\n', 0],
     ['an odd number', '\\hostname\\A\\clients\\?\\sv_maxclients\\8\n1 30 "Ada"\n\0rest\n', 1],
   ])('with %s is counted by its people', (_, body, players) => {
-    const status = readStatus(Buffer.from(`${head}${body}`, 'latin1'), 'statusResponse\n');
+    const status = readQuakeStatus(Buffer.from(`${head}${body}`, 'latin1'), 'statusResponse\n');
     expect(status && statusSaid(status, textFormatOf(gameOf('q3a')), notABot(1))).toMatchObject({ players });
   });
 });

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { expect, it } from 'vitest';
 import { after, HOUR, SECOND } from '../../src/platform/clock.ts';
-import { markDone, startOf } from '../../src/platform/periods/period-marks.ts';
+import { markDone, startOfDay } from '../../src/platform/periods/period-marks.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { allowVotes } from '../../src/ranking/evidence/allow-votes.ts';
 import { rankVotesByDay, sumOfDays } from '../../src/ranking/evidence/rank-votes.ts';
@@ -31,7 +31,7 @@ type Cast = { vote?: Partial<Vote>; network?: string };
 
 /** Inserts votes of a day with their origins, and counts them. */
 async function cast(deps: AppDeps, serverId: ObjectId, day: string, votes: [name: string, of?: Cast][]) {
-  const at = after(startOf(day), HOUR);
+  const at = after(startOfDay(day), HOUR);
   await deps.votes.insertMany(
     votes.map(([name, of], i) =>
       storedVote(serverId, name, after(at, i * SECOND), { source: 'web', ...of?.vote }),

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { setListener } from '../../src/delivery/listeners.ts';
+import { setListener } from '../../src/delivery/change-listener.ts';
 import { atTheEnd } from '../support/at-the-end.ts';
 import { startFakeHttpListener } from '../support/fake-http-listener.ts';
 import { addFetchingServer } from '../support/fetching.ts';

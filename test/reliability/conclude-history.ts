@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ObjectId } from 'mongodb';
-import { resumeListener } from '../../src/delivery/listeners.ts';
+import { resumeListener } from '../../src/delivery/change-listener.ts';
 import { resendVotes } from '../../src/delivery/resend-votes.ts';
 import { after, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { dayOf } from '../../src/platform/periods/period-marks.ts';

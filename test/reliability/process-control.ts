@@ -2,8 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Binary } from '../../src/embedded/binary.ts';
-import { type ServiceKind, type ServiceProcess, startService } from '../../src/embedded/service-process.ts';
+import type { Binary } from '../../src/own-services/binary.ts';
+import {
+  type ServiceKind,
+  type ServiceProcess,
+  startService,
+} from '../../src/own-services/service-process.ts';
 
 /** A process that a storm may end at any moment. */
 export type ControlledProcess = {

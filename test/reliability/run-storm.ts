@@ -1,8 +1,8 @@
 /** `npm run storm -- [options]`: a fault storm and its judgement. Exit code 1 for a breach. */
 import { writeFile } from 'node:fs/promises';
 import { Option } from 'commander';
-import { findMongod } from '../../src/embedded/find-mongod.ts';
-import { findRedis } from '../../src/embedded/find-redis.ts';
+import { findMongod } from '../../src/own-services/find-mongod.ts';
+import { findRedis } from '../../src/own-services/find-redis.ts';
 import { MINUTE } from '../../src/platform/clock.ts';
 import { ownEnvironment } from '../../src/platform/environment.ts';
 import { positive, script } from '../support/script-options.ts';

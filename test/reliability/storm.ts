@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Binary } from '../../src/embedded/binary.ts';
+import type { Binary } from '../../src/own-services/binary.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { within } from '../../src/platform/deadline.ts';
 import { createLogger } from '../../src/platform/log.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { migrate } from '../../src/database/migrate.ts';
-import type { Binary } from '../../src/embedded/binary.ts';
-import { freePort } from '../../src/embedded/free-port.ts';
+import type { Binary } from '../../src/own-services/binary.ts';
+import { freePort } from '../../src/own-services/free-port.ts';
 import { MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { type ConnectedConfig, loadConfig } from '../../src/platform/config.ts';
 import { ownEnvironment, type Variables } from '../../src/platform/environment.ts';

@@ -7,7 +7,7 @@ import { type AppDeps, openAppDeps } from '../../src/process/app-deps.ts';
 import { issueToken, listTokens, revokeToken, rotateToken } from '../../src/servers/api-tokens.ts';
 import { authenticate, noteTokenUse } from '../../src/servers/authenticate-token.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
-import { makeToken } from '../../src/servers/token-text.ts';
+import { makeApiToken } from '../../src/servers/token-text.ts';
 import { removeServer } from '../../src/workflows/remove-server.ts';
 import { migrateFresh } from '../support/databases.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
@@ -123,7 +123,7 @@ describe('a call for a server is refused', () => {
 
   test('with a token that was never issued, or that has a typing error', async () => {
     const { id, token } = await server();
-    expect(await valid(id, makeToken())).toBe(false);
+    expect(await valid(id, makeApiToken())).toBe(false);
     expect(await valid(id, token.toLowerCase())).toBe(false);
     expect(await valid(id, ` ${token}`)).toBe(false);
     expect(await valid(id, '')).toBe(false);

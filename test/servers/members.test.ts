@@ -9,7 +9,7 @@ import {
   invitationsOf,
   inviteMember,
   MOST_MEMBERS,
-  serversOf,
+  serversOfUser,
   withdrawInvitation,
 } from '../../src/servers/members.ts';
 import { roleOf } from '../../src/servers/ownership.ts';
@@ -117,7 +117,7 @@ describe('an invitation', () => {
     expect([first, second].filter(Boolean)).toHaveLength(1);
     expect(roleOf(await server(), mia.userId)).toBe('read');
     expect((await server()).members).toHaveLength(1);
-    expect((await serversOf(deps, mia.userId)).map(({ _id }) => _id)).toEqual([serverId]);
+    expect((await serversOfUser(deps, mia.userId)).map(({ _id }) => _id)).toEqual([serverId]);
     await expect(invite(mia.email)).rejects.toThrow('has a role already');
 
     expect(await changeRole(deps, serverId, mia.userId, 'full', owner.email)).toBe(true);

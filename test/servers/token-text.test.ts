@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { hashToken, kindOfText, makeToken, tokenPrefix } from '../../src/servers/token-text.ts';
+import { hashToken, kindOfText, makeApiToken, tokenPrefix } from '../../src/servers/token-text.ts';
 
 const BASE62 = [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'];
 
@@ -12,18 +12,18 @@ function replaced(token: string, at: number, letter: string): string {
 
 describe('a new token', () => {
   test('is tp_, 30 random base62 characters and a checksum of six', () => {
-    expect(makeToken()).toMatch(/^tp_[0-9A-Za-z]{36}$/);
+    expect(makeApiToken()).toMatch(/^tp_[0-9A-Za-z]{36}$/);
   });
 
   test('has another prefix as a claim key, so that no version takes a claim key for an API token', () => {
-    const key = makeToken('claim');
+    const key = makeApiToken('claim');
     expect(key).toMatch(/^tpc_[0-9A-Za-z]{36}$/);
     expect([kindOfText(key), kindOfText(key.replace('tpc_', 'tp_'))]).toEqual(['claim', 'api']);
     expect(tokenPrefix(key)).toBe(key.slice(0, 10));
   });
 
   test('is unique among 10,000, has the right shape and uses all characters equally often', () => {
-    const tokens = new Set(Array.from({ length: 10_000 }, () => makeToken()));
+    const tokens = new Set(Array.from({ length: 10_000 }, () => makeApiToken()));
     expect(tokens.size).toBe(10_000);
     const counts = new Map<string, number>();
     for (const token of tokens) {
@@ -36,7 +36,7 @@ describe('a new token', () => {
   });
 
   test('has the CRC-32 of its random part as its checksum, in base62 with the high digit first', () => {
-    const token = makeToken();
+    const token = makeApiToken();
     let value = 0;
     for (const digit of token.slice(33)) value = value * 62 + BASE62.indexOf(digit);
     expect(value).toBe(crc32(token.slice(3, 33)));
@@ -45,7 +45,7 @@ describe('a new token', () => {
 
 describe('a typing error is detected without a query', () => {
   test('any one character replaced', () => {
-    const token = makeToken();
+    const token = makeApiToken();
     for (let at = 0; at < token.length; at += 1) {
       for (const letter of [...BASE62, '_', '-', ' ', 'é']) {
         if (token[at] === letter) continue;
@@ -55,7 +55,7 @@ describe('a typing error is detected without a query', () => {
   });
 
   test('any one character missing, doubled or added', () => {
-    const token = makeToken();
+    const token = makeApiToken();
     for (let at = 0; at <= token.length; at += 1) {
       if (at < token.length) expect(kindOfText(token.slice(0, at) + token.slice(at + 1))).toBeNull();
       expect(kindOfText(`${token.slice(0, at)}x${token.slice(at)}`)).toBeNull();
@@ -65,7 +65,7 @@ describe('a typing error is detected without a query', () => {
   test('two neighbouring characters swapped', () => {
     fc.assert(
       fc.property(fc.integer({ min: 3, max: 37 }), (at) => {
-        const token = makeToken();
+        const token = makeApiToken();
         const swapped = replaced(replaced(token, at, token[at + 1] ?? ''), at + 1, token[at] ?? '');
         fc.pre(swapped !== token);
         expect(kindOfText(swapped)).toBeNull();
@@ -75,7 +75,7 @@ describe('a typing error is detected without a query', () => {
   });
 
   test('a space, a line feed or quotation marks around it, another case, or empty text', () => {
-    const token = makeToken();
+    const token = makeApiToken();
     for (const text of [
       ` ${token}`,
       `${token}\n`,
@@ -92,7 +92,7 @@ describe('a typing error is detected without a query', () => {
 });
 
 test('a token is stored as its SHA-256; its owner sees the first nine characters', () => {
-  const token = makeToken();
+  const token = makeApiToken();
   expect(hashToken(token)).toBe(createHash('sha256').update(token, 'utf8').digest('hex'));
   expect(tokenPrefix(token)).toBe(token.slice(0, 9));
 });

@@ -1,9 +1,9 @@
 import { ObjectId, UUID } from 'mongodb';
 import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { setListener } from '../../src/delivery/listeners.ts';
+import { setListener } from '../../src/delivery/change-listener.ts';
 import { after, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
-import { minuteOf } from '../../src/site/admin/utc-fields.ts';
+import { utcFieldValue } from '../../src/site/admin/utc-fields.ts';
 import { finishExclusion } from '../../src/votes/exclusions/finish-exclusion.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
 import { excludeVotes } from '../support/exclusions.ts';
@@ -32,7 +32,7 @@ const page = (query: Record<string, string>, path = '') =>
 const cast = (username: string, by = tokenId) => accept(web.deps, { serverId, username, tokenId: by });
 /** Moves all votes one hour into the past. */
 const age = () => ageVotes(web.deps, serverId, HOUR);
-const hoursAgo = (hours: number) => minuteOf(after(web.deps.clock.now(), -hours * HOUR));
+const hoursAgo = (hours: number) => utcFieldValue(after(web.deps.clock.now(), -hours * HOUR));
 const names = (body: string) =>
   [...body.matchAll(/<th scope="row" data-title="Player"><div><a[^>]*><bdi>([^<]*)/g)].map(
     ([, name]) => name,
@@ -178,7 +178,7 @@ test('an invalid exclusion is refused with a message', async () => {
   expect(await status({ server: 'nothing', since: hoursAgo(1) })).toBe(404);
   expect(await status({ server, since: hoursAgo(1), token: 'f'.repeat(24) })).toBe(404);
   expect(await status({ server, since: hoursAgo(1), until: hoursAgo(2) })).toBe(400);
-  const ahead = minuteOf(after(web.deps.clock.now(), HOUR + MINUTE));
+  const ahead = utcFieldValue(after(web.deps.clock.now(), HOUR + MINUTE));
   const preview = await page({ server, since: hoursAgo(1), until: ahead }, '/exclude');
   const late = await sendForm(
     web,

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { setAnnouncement } from '../../src/moderation/announcements.ts';
 import { after, DAY, HOUR } from '../../src/platform/clock.ts';
-import { createAnnouncementCache } from '../../src/site/shared/announcement.ts';
+import { createAnnouncementCache } from '../../src/site/shared/announcement-cache.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';

@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, expect, it } from 'vitest';
-import { setListener } from '../../src/delivery/listeners.ts';
+import { setListener } from '../../src/delivery/change-listener.ts';
 import { setRewards } from '../../src/listeners/rewards.ts';
 import { authenticateClaimKey } from '../../src/servers/authenticate-token.ts';
 import { castVote } from '../support/casting.ts';

@@ -1,6 +1,6 @@
 import { ObjectId, UUID } from 'mongodb';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { removeListener } from '../../src/delivery/listeners.ts';
+import { removeListener } from '../../src/delivery/change-listener.ts';
 import { after, DAY, HOUR } from '../../src/platform/clock.ts';
 import type { DeliveryState, Vote } from '../../src/votes/vote.ts';
 import { addOwnedServer } from '../support/owned-server.ts';

@@ -12,9 +12,9 @@ import { handleErrors, PageError } from '../../src/site/error-pages.ts';
 import { addLocalLimits } from '../../src/site/limited-pages.ts';
 import { addPageSlots } from '../../src/site/page-slots.ts';
 import { ANYONE } from '../../src/site/route-options.ts';
-import { type Form, formRoute, type Refused, refused } from '../../src/site/shared/form-route.ts';
+import { decorateSite } from '../../src/site/shared/decorate-site.ts';
+import { type Form, formRoute, type RefusedForm, refused } from '../../src/site/shared/form-route.ts';
 import { textArea, textField } from '../../src/site/shared/parts.ts';
-import { decorateSite } from '../../src/site/shared/site-settings.ts';
 import { atTheEnd } from '../support/at-the-end.ts';
 import { testDeps } from '../support/test-deps.ts';
 import { textOf } from '../support/web-app.ts';
@@ -81,7 +81,7 @@ function send(path: string, fields: Record<string, string> = FIELDS, spoken: Lan
   });
 }
 
-function refusing(why: Refused) {
+function refusing(why: RefusedForm) {
   run = () => why;
 }
 

@@ -1,7 +1,7 @@
 import { ObjectId, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
 import { beforeAll, expect, test } from 'vitest';
-import { removeListener } from '../../src/delivery/listeners.ts';
+import { removeListener } from '../../src/delivery/change-listener.ts';
 import { setRewards } from '../../src/listeners/rewards.ts';
 import { after, DAY, HOUR } from '../../src/platform/clock.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';

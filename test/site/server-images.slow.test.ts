@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { ServerInfo } from '../../src/history/server-info.ts';
 import { HOUR } from '../../src/platform/clock.ts';
 import type { DrawnPictures } from '../../src/platform/pictures/picture-tasks.ts';
-import { badgeImage, bannerImage } from '../../src/site/public/server-images.ts';
+import { drawBadge, drawBanner } from '../../src/site/public/server-images.ts';
 import { shareDrawing } from '../../src/site/public/share-image.ts';
 import { fitted, imageText, textWidth } from '../../src/site/public/svg-text.ts';
 import { anyText } from '../support/any-text.ts';
@@ -49,21 +49,21 @@ it('the banner shows name, address, players and rank; the badge shows name and p
     'Rank 3',
     'Vote on Tallyport',
   ])
-    expect(text(bannerImage(INFO, 'Tallyport'))).toContain(shown);
-  expect(text(badgeImage(INFO))).toContain('1,204 of 2,000 players');
-  expect(text(badgeImage({ ...INFO, maxPlayers: 0, onlinePlayers: 1 }))).toContain('1 player');
-  expect(text(badgeImage(INFO))).not.toContain('reported');
-  expect(text(badgeImage({ ...INFO, status: 'offline' }))).toContain('offline');
-  expect(text(badgeImage({ ...INFO, status: 'unknown' }))).toContain('status unknown');
+    expect(text(drawBanner(INFO, 'Tallyport'))).toContain(shown);
+  expect(text(drawBadge(INFO))).toContain('1,204 of 2,000 players');
+  expect(text(drawBadge({ ...INFO, maxPlayers: 0, onlinePlayers: 1 }))).toContain('1 player');
+  expect(text(drawBadge(INFO))).not.toContain('reported');
+  expect(text(drawBadge({ ...INFO, status: 'offline' }))).toContain('offline');
+  expect(text(drawBadge({ ...INFO, status: 'unknown' }))).toContain('status unknown');
 });
 
 it('banner and badge mark reported players', () => {
   const info: ServerInfo = { ...INFO, playersSource: 'reports' };
-  for (const image of [bannerImage(info, 'Tallyport'), badgeImage(info)]) {
+  for (const image of [drawBanner(info, 'Tallyport'), drawBadge(info)]) {
     expect(text(image)).toContain('1,204 of 2,000 players (self-reported)');
     expect(String(image)).toMatch(/aria-label="Harbour Lights: 1,204 of 2,000 players \(self-reported\)/);
   }
-  expect(text(badgeImage({ ...info, maxPlayers: 0 }))).toContain('1,204 players (self-reported)');
+  expect(text(drawBadge({ ...info, maxPlayers: 0 }))).toContain('1,204 players (self-reported)');
 });
 
 it('a long name is cut between characters; a short one is not cut', () => {
@@ -109,8 +109,8 @@ it('images are well-formed for any server name', () => {
   fc.assert(
     fc.property(hostile, hostile, (name, site) => {
       for (const image of [
-        bannerImage({ ...INFO, name, address: name }, site),
-        badgeImage({ ...INFO, name }),
+        drawBanner({ ...INFO, name, address: name }, site),
+        drawBadge({ ...INFO, name }),
       ]) {
         const written = String(image);
         expect(written.isWellFormed()).toBe(true);

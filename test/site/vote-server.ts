@@ -1,6 +1,6 @@
 import type { ObjectId } from 'mongodb';
 import { after, type Clock, DAY, HOUR } from '../../src/platform/clock.ts';
-import { dayOf, startOf } from '../../src/platform/periods/period-marks.ts';
+import { dayOf, startOfDay } from '../../src/platform/periods/period-marks.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
 import type { WebApp } from '../support/web-app.ts';
@@ -28,5 +28,5 @@ export const voteOf = ({ deps, serverId }: VoteServer, username: string) =>
  * again, and no test passes midnight.
  */
 export function nextMorning(clock: Clock): Date {
-  return after(startOf(dayOf(after(clock.now(), DAY))), 10 * HOUR);
+  return after(startOfDay(dayOf(after(clock.now(), DAY))), 10 * HOUR);
 }

@@ -1,4 +1,4 @@
-import { type AnswerLimits, type Answers, createAnswers, LIMITS } from '../../src/platform/answers.ts';
+import { type AnswerLimits, type Answers, createAnswers, LIMITS } from '../../src/platform/worker-answers.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { createMetrics } from '../../src/process/metrics.ts';
 import { buildWorkers } from '../../workers/build-workers.ts';

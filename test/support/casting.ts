@@ -1,12 +1,12 @@
 import type { ObjectId, UUID } from 'mongodb';
 import { MINUTE } from '../../src/platform/clock.ts';
+import { CastDeadline } from '../../src/votes/cast/cast-deadline.ts';
 import { castOnce as castOnceWithin, type OnceDeps } from '../../src/votes/cast/cast-once.ts';
 import {
   type CastDeps,
   type CastRequest,
   castVote as castVoteWithin,
 } from '../../src/votes/cast/cast-vote.ts';
-import { CastDeadline } from '../../src/votes/cast/deadline.ts';
 import { usernameKey } from '../../src/votes/username.ts';
 
 /** The values of a vote that a test gives. The key of the player's name is derived from the name. */

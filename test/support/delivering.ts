@@ -1,9 +1,9 @@
 import { ObjectId } from 'mongodb';
 import { afterEach, beforeAll } from 'vitest';
+import { type ListenerSettings, setListener } from '../../src/delivery/change-listener.ts';
 import type { DrainOptions, DrainResult } from '../../src/delivery/drain/drain.ts';
 import { drainListener } from '../../src/delivery/drain/drain-listener.ts';
-import { type ListenerSettings, setListener } from '../../src/delivery/listeners.ts';
-import { createSend, openListener } from '../../src/delivery/send-vote.ts';
+import { createVoteSender, openListener } from '../../src/delivery/send-vote.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
@@ -41,7 +41,7 @@ export async function drainHere(
   deps: AppDeps,
   serverId: ObjectId | string,
   options: Partial<DrainOptions> = {},
-  send = createSend(deps.config),
+  send = createVoteSender(deps.config),
 ): Promise<DrainResult> {
   const never = new AbortController().signal;
   const withSend = {

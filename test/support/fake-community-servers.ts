@@ -1,6 +1,6 @@
 import http from 'node:http';
 import net, { type Socket } from 'node:net';
-import { freePort } from '../../src/embedded/free-port.ts';
+import { freePort } from '../../src/own-services/free-port.ts';
 import { Responder, UdpResponder } from './fake-game-servers.ts';
 
 /** What the HTTP side of a FiveM server does. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
-import { freePort } from '../../src/embedded/free-port.ts';
+import { freePort } from '../../src/own-services/free-port.ts';
 
 const TakeBody = z.strictObject({
   max: z.int().min(1).max(100).default(20),

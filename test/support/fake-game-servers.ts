@@ -3,7 +3,7 @@ import net, { type Socket } from 'node:net';
 import type { GameStatus } from '../../src/demo/fake-server.ts';
 import { statusPacket } from '../../src/demo/game-server.ts';
 import { bedrockPong, SOURCE_HEADER as HEADER, sourceInfo } from '../../src/demo/udp-game-server.ts';
-import { freePort } from '../../src/embedded/free-port.ts';
+import { freePort } from '../../src/own-services/free-port.ts';
 
 /** How a fake server handles a request. By default it behaves like a real server. */
 export type Manner = {

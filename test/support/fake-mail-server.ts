@@ -1,6 +1,6 @@
 import { SMTPServer } from 'smtp-server';
 import { onTestFinished } from 'vitest';
-import { freePort } from '../../src/embedded/free-port.ts';
+import { freePort } from '../../src/own-services/free-port.ts';
 
 /** A mail as its reader sees it. */
 export type Received = {

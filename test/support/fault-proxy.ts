@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort } from '../../src/embedded/free-port.ts';
+import { freePort } from '../../src/own-services/free-port.ts';
 
 /** Whether a fault applies to a request, by its bytes. */
 export type Matcher = (request: Buffer) => boolean;

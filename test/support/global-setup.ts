@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import type { TestProject } from 'vitest/node';
-import type { Binary } from '../../src/embedded/binary.ts';
-import { findMongod } from '../../src/embedded/find-mongod.ts';
-import { findRedis } from '../../src/embedded/find-redis.ts';
+import type { Binary } from '../../src/own-services/binary.ts';
+import { findMongod } from '../../src/own-services/find-mongod.ts';
+import { findRedis } from '../../src/own-services/find-redis.ts';
 import { ownEnvironment } from '../../src/platform/environment.ts';
 import { findChromium } from '../browser/find-chromium.ts';
 import { sweepFolders } from './service-folders.ts';

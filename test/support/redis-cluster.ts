@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { vi } from 'vitest';
-import { freePort } from '../../src/embedded/free-port.ts';
+import { freePort } from '../../src/own-services/free-port.ts';
 import { EVENTUALLY } from './eventually.ts';
 import { startRedis, type TestService } from './services.ts';
 

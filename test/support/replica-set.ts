@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
-import type { Binary } from '../../src/embedded/binary.ts';
+import type { Binary } from '../../src/own-services/binary.ts';
 import { startMongod, type TestService } from './services.ts';
 
 /** A replica set of three members, each of which a test may kill or stop. */

@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
+import { setListener } from '../../src/delivery/change-listener.ts';
 import { secretContext } from '../../src/delivery/credentials.ts';
-import { setListener } from '../../src/delivery/listeners.ts';
 import { type Listener, REACHABLE } from '../../src/listeners/listener.ts';
 import { after, DAY } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { identityOf, isAlive, type ProcessIdentity } from '../../src/embedded/process-identity.ts';
+import { identityOf, isAlive, type ProcessIdentity } from '../../src/own-services/process-identity.ts';
 
 const NAME = 'tallyport-test-services';
 const ON_DISK = join(tmpdir(), NAME);

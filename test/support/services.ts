@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { inject, vi } from 'vitest';
-import type { Binary } from '../../src/embedded/binary.ts';
-import { freePort } from '../../src/embedded/free-port.ts';
-import { MONGOD } from '../../src/embedded/mongod.ts';
-import { REDIS } from '../../src/embedded/redis-server.ts';
-import { type ServiceKind, startService } from '../../src/embedded/service-process.ts';
+import type { Binary } from '../../src/own-services/binary.ts';
+import { freePort } from '../../src/own-services/free-port.ts';
+import { MONGOD } from '../../src/own-services/mongod.ts';
+import { REDIS } from '../../src/own-services/redis-server.ts';
+import { type ServiceKind, startService } from '../../src/own-services/service-process.ts';
 import { EVENTUALLY } from './eventually.ts';
 import { noteService, ownedFolder } from './service-folders.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { makeSignature } from 'better-auth/crypto';
 import { ObjectId, type WithId } from 'mongodb';
 import { createAuth } from '../../src/accounts/auth.ts';
-import type { Credential, Role, SignInSession, User } from '../../src/accounts/user.ts';
+import type { Credential, SignInSession, User, UserRole } from '../../src/accounts/user.ts';
 import { after, DAY } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { CHEAP_PASSWORDS } from './web-app.ts';
@@ -15,7 +15,7 @@ export type SignedInUser = { userId: ObjectId; email: string; headers: { cookie:
 
 type Options = {
   /** `owner` by default. */
-  role?: Role;
+  role?: UserRole;
   email?: string;
   /** Whether an operator has a second factor: true by default. */
   twoFactor?: boolean;

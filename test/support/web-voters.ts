@@ -2,8 +2,8 @@ import type { ObjectId } from 'mongodb';
 import { type EstablishedAccount, establishedAccount } from '../../src/accounts/established.ts';
 import { after, DAY, SECOND } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
+import { CastDeadline } from '../../src/votes/cast/cast-deadline.ts';
 import { castVoteFromPage, challengeFor, type PageVoteResult } from '../../src/votes/cast/cast-from-page.ts';
-import { CastDeadline } from '../../src/votes/cast/deadline.ts';
 import type { Voter } from '../../src/votes/web/origin-keys.ts';
 import { solve } from './vote-form.ts';
 

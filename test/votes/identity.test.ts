@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { DAY, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { createProvenIds, PROVEN_ID_MS } from '../../src/votes/identity/proven-id.ts';
-import { readAnswer, signInAddress, whyNotSigned } from '../../src/votes/identity/steam-openid.ts';
+import { readOpenIdAnswer, signInAddress, whyNotSigned } from '../../src/votes/identity/steam-openid.ts';
 import { startSteamProvider } from '../support/steam-provider.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
 
@@ -28,7 +28,7 @@ describe('an answer of the provider', async () => {
   }
 
   const read = (query: URLSearchParams, now = new Date()) =>
-    readAnswer(provider, query, { returnTo: RETURN_TO, now });
+    readOpenIdAnswer(provider, query, { returnTo: RETURN_TO, now });
 
   async function check(query: URLSearchParams, timeoutMs?: number) {
     const answer = read(query);

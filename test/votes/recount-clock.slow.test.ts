@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { after, DAY, HOUR } from '../../src/platform/clock.ts';
-import { dayOf, startOf } from '../../src/platform/periods/period-marks.ts';
+import { dayOf, startOfDay } from '../../src/platform/periods/period-marks.ts';
 import { recountVotes } from '../../src/votes/recount-votes.ts';
 import { movableClock } from '../support/start-app.ts';
 import { accept, ballot, counted, flushCounts, votingForAll } from './voting.ts';
@@ -11,7 +11,7 @@ test('a recount keeps the votes that a process with a clock an hour ahead has co
   const { one } = voting;
   const clock = movableClock();
   // At noon, so that an hour later is the same day.
-  clock.move(after(startOf(dayOf(clock.now())), DAY / 2).getTime() - clock.now().getTime());
+  clock.move(after(startOfDay(dayOf(clock.now())), DAY / 2).getTime() - clock.now().getTime());
   const right = { ...one, clock };
   const ahead = { ...one, clock: { now: () => after(clock.now(), HOUR) } };
   const { serverId } = ballot('');

@@ -1,7 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import { expect, it, vi } from 'vitest';
 import { after, DAY, HOUR, MINUTE, systemClock } from '../../src/platform/clock.ts';
-import { addDays, dayOf, markDone, startOf } from '../../src/platform/periods/period-marks.ts';
+import { addDays, dayOf, markDone, startOfDay } from '../../src/platform/periods/period-marks.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { insert, listServer, probe } from '../history/samples.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
@@ -18,7 +18,7 @@ function lastDay(): string {
 /** A server that was listed on `day`. */
 async function listOn(deps: AppDeps, day: string): Promise<ObjectId> {
   const serverId = await listServer(deps);
-  await deps.servers.updateOne({ _id: serverId }, { $set: { listedAt: startOf(day) } });
+  await deps.servers.updateOne({ _id: serverId }, { $set: { listedAt: startOfDay(day) } });
   return serverId;
 }
 
@@ -40,7 +40,7 @@ it('computes each missed day once after three days without a scheduler, also wit
   await markDone(deps, 'aggregate-day-again', done);
   await insert(
     deps,
-    days.map((day) => probe(serverId, after(startOf(day), HOUR), { onlinePlayers: 8 })),
+    days.map((day) => probe(serverId, after(startOfDay(day), HOUR), { onlinePlayers: 8 })),
   );
   const worker = await startWorker(deps.config, ONLY_THIS);
   await Promise.all([startScheduler(deps.config), startScheduler(deps.config)]);
@@ -62,7 +62,7 @@ it('computes a day again one day later', async () => {
   const deps = await testDeps();
   const last = lastDay();
   const serverId = await listOn(deps, last);
-  await insert(deps, [probe(serverId, after(startOf(last), HOUR))]);
+  await insert(deps, [probe(serverId, after(startOfDay(last), HOUR))]);
   const [worker, scheduler] = await Promise.all([
     startWorker(deps.config, ONLY_THIS),
     startScheduler(deps.config),
@@ -71,7 +71,7 @@ it('computes a day again one day later', async () => {
   expect(await marks(deps, 'aggregate-day-again')).toEqual([]);
   await Promise.all([worker.stop(), scheduler.stop()]);
 
-  await insert(deps, [probe(serverId, after(startOf(last), 2 * HOUR))]);
+  await insert(deps, [probe(serverId, after(startOfDay(last), 2 * HOUR))]);
   const tomorrow = { clock: systemClock(DAY) };
   await startWorker(deps.config, { ...ONLY_THIS, ...tomorrow });
   await startScheduler(deps.config, tomorrow);

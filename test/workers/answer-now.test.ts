@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { expect, test, vi } from 'vitest';
-import type { Question } from '../../src/platform/answers.ts';
+import type { Question } from '../../src/platform/worker-answers.ts';
 import { answerNow } from '../../src/workflows/answer-now.ts';
 import { askerWith, startAnswering } from '../support/answering.ts';
 import { deliveryBench } from '../support/delivering.ts';

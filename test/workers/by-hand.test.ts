@@ -1,8 +1,8 @@
 import { UUID } from 'mongodb';
 import { expect, it, vi } from 'vitest';
-import { pauseListener, removeListener, showListener } from '../../src/delivery/listeners.ts';
+import { pauseListener, removeListener, showListener } from '../../src/delivery/change-listener.ts';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
-import { createSend } from '../../src/delivery/send-vote.ts';
+import { createVoteSender } from '../../src/delivery/send-vote.ts';
 import { sendTestVote } from '../../src/delivery/test-listener.ts';
 import { after, DAY } from '../../src/platform/clock.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
@@ -62,7 +62,7 @@ it('does not resend a vote that is waiting or being sent, is too old, or has no 
 it('returns the outcome of a test vote in any state of the listener, and changes nothing but the stored outcome', async () => {
   const deps = await castingDeps();
   const alpha = await addGameServer(deps);
-  const withSend = { ...deps, send: createSend(deps.config) };
+  const withSend = { ...deps, send: createVoteSender(deps.config) };
   const test = async ({ serverId }: GameServer) => {
     const listener = await deps.listeners.findOne({ serverId });
     return listener && sendTestVote(withSend, listener);

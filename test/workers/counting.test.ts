@@ -1,7 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import { expect, it, vi } from 'vitest';
 import { after, DAY, HOUR } from '../../src/platform/clock.ts';
-import { dayOf, markDone, startOf } from '../../src/platform/periods/period-marks.ts';
+import { dayOf, markDone, startOfDay } from '../../src/platform/periods/period-marks.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { isSettledDay } from '../../src/votes/recount-votes.ts';
 import { repairCounters } from '../../src/votes/repair-counters.ts';
@@ -18,7 +18,7 @@ function daysAgo(deps: AppDeps, days: number): string {
 
 /** Votes from the middle of a day that the counters do not include. */
 async function insertVotes(deps: AppDeps, serverId: ObjectId, day: string, count: number) {
-  const noon = after(startOf(day), 12 * HOUR);
+  const noon = after(startOfDay(day), 12 * HOUR);
   const votes = Array.from({ length: count }, (_, i) => storedVote(serverId, `${day}-${i}`, noon));
   await deps.votes.insertMany(votes);
 }

@@ -1,8 +1,8 @@
 import type { ObjectId } from 'mongodb';
 import { expect, it, vi } from 'vitest';
+import { removeListener, showListener } from '../../src/delivery/change-listener.ts';
 import type { DrainResult } from '../../src/delivery/drain/drain.ts';
-import { removeListener, showListener } from '../../src/delivery/listeners.ts';
-import type { Send } from '../../src/delivery/send-vote.ts';
+import type { SendVote } from '../../src/delivery/send-vote.ts';
 import { type Outcome, outcome } from '../../src/listeners/outcomes.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { drainHere } from '../support/delivering.ts';
@@ -11,7 +11,7 @@ import { startWorker } from '../support/workers.ts';
 import { addGameServer, castingDeps } from './game-server.ts';
 
 /** Drains in this process, with the test's own send function. */
-function drainWith(deps: AppDeps, serverId: ObjectId, send: Send): Promise<DrainResult> {
+function drainWith(deps: AppDeps, serverId: ObjectId, send: SendVote): Promise<DrainResult> {
   return drainHere(deps, serverId, { budgetMs: 2_000 }, send);
 }
 
@@ -19,7 +19,7 @@ function drainWith(deps: AppDeps, serverId: ObjectId, send: Send): Promise<Drain
 function heldAttempt() {
   const begun = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<Outcome>();
-  const send: Send = () => {
+  const send: SendVote = () => {
     begun.resolve();
     return ended.promise;
   };
@@ -36,7 +36,7 @@ it('waits after an internal error before it tests again, and sends the other vot
   const breaker = { failures: 3, tests: 0, openSince: now, nextTestAt: now };
   await deps.listeners.updateOne({ serverId }, { $set: { breaker } });
   const sent: string[] = [];
-  const send: Send = async (_listener, { username }) => {
+  const send: SendVote = async (_listener, { username }) => {
     sent.push(username);
     if (username === 'Poison') throw new TypeError('cannot be sent');
     return outcome('acknowledged', 'acknowledged');

@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { expect, onTestFinished, vi } from 'vitest';
-import { type ListenerSettings, setListener } from '../../src/delivery/listeners.ts';
+import { type ListenerSettings, setListener } from '../../src/delivery/change-listener.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';

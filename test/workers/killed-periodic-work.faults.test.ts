@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { expect, it, vi } from 'vitest';
 import { putMail } from '../../src/mail/outbox.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
-import { addDays, dayOf, startOf } from '../../src/platform/periods/period-marks.ts';
+import { addDays, dayOf, startOfDay } from '../../src/platform/periods/period-marks.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
 import { insert, listServer, probe } from '../history/samples.ts';
 import { listServer as listGame, startGameServer } from '../probing/probing-bench.ts';
@@ -23,7 +23,7 @@ it('another worker completes the day of a worker that was killed half-way', asyn
   // The newest day that is due: it ended at least 10 minutes ago.
   const day = addDays(dayOf(after(new Date(), -10 * MINUTE)), -1);
   const first = await listServer(deps);
-  const listed = { $set: { listedAt: startOf(day) } };
+  const listed = { $set: { listedAt: startOfDay(day) } };
   const model = await deps.servers.findOneAndUpdate({ _id: first }, listed, { returnDocument: 'after' });
   if (!model) throw new Error('not listed');
   const others = Array.from({ length: 2_999 }, (_, i) => ({
@@ -36,7 +36,7 @@ it('another worker completes the day of a worker that was killed half-way', asyn
   const all = [first, ...others.map(({ _id }) => _id)];
   await insert(
     deps,
-    all.map((serverId) => probe(serverId, after(startOf(day), HOUR))),
+    all.map((serverId) => probe(serverId, after(startOfDay(day), HOUR))),
   );
   const computed = () => deps.dailyStats.countDocuments();
   const marked = () => deps.periodMarks.countDocuments({ work: 'aggregate-day', period: day });
@@ -63,7 +63,7 @@ it('removes the names of old votes even if a worker was killed half-way', async 
   const serverId = await listServer(deps);
   const day = dayOf(new Date());
   const votes = 6_000;
-  const votedAt = (i: number) => after(startOf(addDays(day, -200)), i * SECOND);
+  const votedAt = (i: number) => after(startOfDay(addDays(day, -200)), i * SECOND);
   await deps.votes.insertMany(
     Array.from({ length: votes }, (_, i) => storedVote(serverId, `player-${i}`, votedAt(i))),
   );
@@ -88,14 +88,14 @@ it('another worker finishes the exclusion of a worker that was killed half-way',
   const deps = await testDeps(SETTINGS);
   const serverId = await listServer(deps);
   const day = addDays(dayOf(new Date()), -2);
-  const noon = after(startOf(day), 12 * HOUR);
+  const noon = after(startOfDay(day), 12 * HOUR);
   await deps.votes.insertMany(
     Array.from({ length: 30_000 }, (_, i) => storedVote(serverId, `player-${i}`, noon)),
   );
   await setCounters(deps, serverId, { [day]: 30_000 });
   // The exclusion was requested, and interrupted before anything was done.
   const stopped = new AbortController();
-  const request = { serverId, since: startOf(day), until: after(startOf(day), DAY), tokenId: null };
+  const request = { serverId, since: startOfDay(day), until: after(startOfDay(day), DAY), tokenId: null };
   const begun = excludeVotes(deps, { ...request, reason: 'A flood' }, 'someone', {
     signal: stopped.signal,
     progress: () => stopped.abort(),

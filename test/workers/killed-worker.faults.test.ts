@@ -1,6 +1,6 @@
 import net from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { removeListener } from '../../src/delivery/listeners.ts';
+import { removeListener } from '../../src/delivery/change-listener.ts';
 import { sweepDueWork } from '../../src/delivery/sweep.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { spawnWorker } from '../support/worker-process.ts';

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
+import { pauseListener, resumeListener } from '../../src/delivery/change-listener.ts';
 import { rotateSecret, setHttpListener } from '../../src/delivery/http/http-listeners.ts';
-import { pauseListener, resumeListener } from '../../src/delivery/listeners.ts';
 import { DELIVERY_EXPIRES_MS } from '../../src/listeners/delivery-limits.ts';
 import { after, DAY } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/log.ts';

@@ -1,6 +1,6 @@
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { pauseListener } from '../../src/delivery/listeners.ts';
+import { pauseListener } from '../../src/delivery/change-listener.ts';
 import { SECOND } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { removeServer } from '../../src/workflows/remove-server.ts';

@@ -2,7 +2,7 @@ import { ObjectId, UUID } from 'mongodb';
 import { expect, it, vi } from 'vitest';
 import { forgetAttempts } from '../../src/delivery/forget-attempts.ts';
 import { after, DAY, HOUR } from '../../src/platform/clock.ts';
-import { dayOf, markDone, startOf } from '../../src/platform/periods/period-marks.ts';
+import { dayOf, markDone, startOfDay } from '../../src/platform/periods/period-marks.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import type { Attempt } from '../../src/votes/vote.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
@@ -16,7 +16,7 @@ function daysAgo(deps: AppDeps, days: number): string {
 
 /** A delivered vote from the middle of a day, with one attempt in its timeline. */
 async function addOldVote(deps: AppDeps, { serverId }: GameServer, day: string): Promise<UUID> {
-  const votedAt = after(startOf(day), 12 * HOUR);
+  const votedAt = after(startOfDay(day), 12 * HOUR);
   const attempt: Attempt = {
     id: new UUID(),
     at: votedAt,
@@ -81,7 +81,7 @@ it('uses the marks to catch up after three days without a scheduler', async () =
     const { attempts, attemptCount, ends, older } = await alpha.delivery({ _id });
     if (attempts.length === 0) {
       forgotten.push(age);
-      const noon = after(startOf(daysAgo(deps, age)), 12 * HOUR);
+      const noon = after(startOfDay(daysAgo(deps, age)), 12 * HOUR);
       expect(older).toEqual({ firstAt: noon, lastAt: noon });
     }
     expect({ attemptCount, ends }).toEqual({ attemptCount: 1, ends: { delivered: 1 } });

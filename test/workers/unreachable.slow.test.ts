@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { pauseListener, resumeListener, showListener } from '../../src/delivery/listeners.ts';
+import { pauseListener, resumeListener, showListener } from '../../src/delivery/change-listener.ts';
 import { DELIVERY_QUEUES } from '../../src/listeners/delivery-queues.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { EVENTUALLY } from '../support/eventually.ts';

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { expect, test, vi } from 'vitest';
 import { after, DAY, HOUR } from '../../src/platform/clock.ts';
-import { addDays, dayOf, startOf } from '../../src/platform/periods/period-marks.ts';
+import { addDays, dayOf, startOfDay } from '../../src/platform/periods/period-marks.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import { countFigures } from '../../src/workflows/figures/count-figures.ts';
@@ -23,7 +23,7 @@ async function openFigures() {
   const clock = movableClock();
   const deps = { ...(await testDeps()), clock };
   // Noon, so that hours after now are the same day.
-  clock.stop(after(startOf(addDays(dayOf(clock.now()), 1)), 12 * HOUR));
+  clock.stop(after(startOfDay(addDays(dayOf(clock.now()), 1)), 12 * HOUR));
   return { deps, clock, today: dayOf(clock.now()) };
 }
 
@@ -36,7 +36,7 @@ test('today and the days before are counted from what is stored', async () => {
   const { deps, today } = await openFigures();
   const yesterday = addDays(today, -1);
   const [serverId, removed] = [await addAlpha(deps), await addAlpha(deps, 25_566)];
-  await deps.servers.updateOne({ _id: removed }, { $set: { listedAt: after(startOf(yesterday), HOUR) } });
+  await deps.servers.updateOne({ _id: removed }, { $set: { listedAt: after(startOfDay(yesterday), HOUR) } });
   await castVote(deps, { serverId, username: 'Steve', tokenId: new ObjectId() });
   const probes = { ...NOTHING, onlineSeconds: 86_400, playerSeconds: 864_000 };
   await deps.dailyStats.insertOne({

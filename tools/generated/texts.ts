@@ -14,7 +14,7 @@ const NAMING: Record<string, number[]> = {
 
 const ROOT = new URL('../../', import.meta.url);
 
-/** All texts of the code. The command line is only in English and has a `counted` of its own. */
+/** All texts of the code. The command line is only in English. */
 function textsOfCode(): string[] {
   const files = globSync('{src,workers}/**/*.ts', { cwd: ROOT, exclude: ['src/cli/**', 'src/language/**'] });
   const texts = files.flatMap((file) => textsIn(readFileSync(new URL(file, ROOT), 'utf8')));

@@ -1,11 +1,11 @@
-import { type MailText, mailText, type Site } from '../mail-text.ts';
+import { type MailText, mailText, type SiteNameAndUrl } from '../mail-text.ts';
 import type { AddressChange } from './address-change.ts';
 import { CONFIRM_DAYS } from './address-change.ts';
 
 type Ends = Pick<AddressChange, 'from' | 'to'>;
 
 /** The mail to the present address: its link confirms or cancels the change. */
-export function confirmOldText(site: Site, { from, to }: Ends, link: string): MailText {
+export function confirmOldText(site: SiteNameAndUrl, { from, to }: Ends, link: string): MailText {
   return mailText(
     site,
     'Confirm the change of your address',
@@ -17,7 +17,7 @@ export function confirmOldText(site: Site, { from, to }: Ends, link: string): Ma
 }
 
 /** The mail to the present address if an operator requested the change. Its link cancels the change. */
-export function operatorOldText(site: Site, { from, to }: Ends, link: string): MailText {
+export function operatorOldText(site: SiteNameAndUrl, { from, to }: Ends, link: string): MailText {
   return mailText(
     site,
     'Your address is about to be changed',
@@ -31,7 +31,7 @@ export function operatorOldText(site: Site, { from, to }: Ends, link: string): M
  * The mail to the new address. It contains nothing that was typed into the form: anybody can enter a stranger's
  * address, and could otherwise send the stranger any text in our name.
  */
-export function confirmNewText(site: Site, link: string): MailText {
+export function confirmNewText(site: SiteNameAndUrl, link: string): MailText {
   return mailText(
     site,
     'Confirm your new address',
@@ -42,7 +42,7 @@ export function confirmNewText(site: Site, link: string): MailText {
 }
 
 /** The mail to both addresses after the change. */
-export function changedText(site: Site, { from, to }: Ends): MailText {
+export function changedText(site: SiteNameAndUrl, { from, to }: Ends): MailText {
   return mailText(
     site,
     'Your address is changed',

@@ -10,7 +10,7 @@ import { emailAddress, LONGEST_EMAIL } from '../../platform/email-address.ts';
 import { parseInput } from '../../platform/input.ts';
 import { defineLimit } from '../../platform/limits/define-limit.ts';
 import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
-import { hashOf, makeToken } from '../one-time-token.ts';
+import { hashOneTimeToken, makeOneTimeToken } from '../one-time-token.ts';
 import { type LinkDeps, notifyKnownAddress } from '../send-link.ts';
 import type { SignInSession, User, Verification } from '../user.ts';
 import { endSessions } from '../users.ts';
@@ -92,13 +92,13 @@ export async function storeChange(
   // If both addresses have confirmed the earlier change, it is completed first.
   if (earlier?.decidedAt) await finishAddressChange(deps, earlier);
   const now = deps.clock.now();
-  const [oldToken, newToken] = [makeToken(), makeToken()];
+  const [oldToken, newToken] = [makeOneTimeToken(), makeOneTimeToken()];
   const change = await checked<AddressChange>(deps.addressChanges, {
     _id: user._id,
     changeId: new ObjectId(),
     from: user.email,
-    oldToken: hashOf(oldToken),
-    newToken: hashOf(newToken),
+    oldToken: hashOneTimeToken(oldToken),
+    newToken: hashOneTimeToken(newToken),
     requestedAt: now,
     oldConfirmedAt: null,
     newConfirmedAt: null,
@@ -158,7 +158,7 @@ export async function changeOfLink(
   { addressChanges, clock }: Pick<ChangeDeps, 'addressChanges' | 'clock'>,
   token: string,
 ): Promise<{ change: AddressChange; end: 'old' | 'new' } | null> {
-  const hash = hashOf(token);
+  const hash = hashOneTimeToken(token);
   const [byOld, byNew] = await Promise.all([
     addressChanges.findOne({ oldToken: hash }),
     addressChanges.findOne({ newToken: hash }),

@@ -1,8 +1,12 @@
-import { type MailText, mailText, type Site } from '../mail-text.ts';
+import { type MailText, mailText, type SiteNameAndUrl } from '../mail-text.ts';
 import type { AccountDeletion } from './account-deletion.ts';
 
 /** The mail about a requested deletion, with the link that cancels it. */
-export function requestedText(site: Site, { dueAt }: Pick<AccountDeletion, 'dueAt'>, link: string): MailText {
+export function requestedText(
+  site: SiteNameAndUrl,
+  { dueAt }: Pick<AccountDeletion, 'dueAt'>,
+  link: string,
+): MailText {
   const at = `${dueAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
   return mailText(
     site,
@@ -14,7 +18,7 @@ export function requestedText(site: Site, { dueAt }: Pick<AccountDeletion, 'dueA
 }
 
 /** The mail about a cancelled deletion. */
-export function keptText(site: Site): MailText {
+export function keptText(site: SiteNameAndUrl): MailText {
   return mailText(
     site,
     'Your account will not be deleted',
@@ -23,7 +27,7 @@ export function keptText(site: Site): MailText {
 }
 
 /** The mail about a deletion that was not carried out, because no operator would remain. */
-export function lastOperatorText(site: Site): MailText {
+export function lastOperatorText(site: SiteNameAndUrl): MailText {
   return mailText(
     site,
     'Your account was not deleted',
@@ -32,7 +36,7 @@ export function lastOperatorText(site: Site): MailText {
 }
 
 /** The last mail, after the account was deleted. */
-export function deletedText(site: Site): MailText {
+export function deletedText(site: SiteNameAndUrl): MailText {
   return mailText(
     site,
     'Your account is deleted',

@@ -7,7 +7,7 @@ import type { Config } from '../../platform/config.ts';
 import { checked } from '../../platform/document.ts';
 import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
 import type { LeaseDeps } from '../../platform/periods/work-lease.ts';
-import { hashOf, makeToken } from '../one-time-token.ts';
+import { hashOneTimeToken, makeOneTimeToken } from '../one-time-token.ts';
 import type { User } from '../user.ts';
 import { decidingAlone, refuseLastOperator } from '../users.ts';
 import type { AccountDeletion } from './account-deletion.ts';
@@ -35,7 +35,7 @@ export async function requestDeletion(
   deps: DeleteDeps,
   user: Pick<User, '_id' | 'email' | 'emailVerified' | 'role' | 'suspendedAt'>,
 ): Promise<AccountDeletion> {
-  const token = makeToken();
+  const token = makeOneTimeToken();
   const requested = await decidingAlone(deps, async () => {
     const existing = await findDeletion(deps, user._id);
     if (existing) return { deletion: existing, isNew: false };
@@ -47,7 +47,7 @@ export async function requestDeletion(
       deletionId: new ObjectId(),
       requestedAt: now,
       dueAt: after(now, DELETION_DELAY_MS),
-      token: hashOf(token),
+      token: hashOneTimeToken(token),
     });
     return storeDeletion(deps, deletion);
   });
@@ -104,7 +104,7 @@ export function deletionOfLink(
   { accountDeletions }: Pick<DeleteDeps, 'accountDeletions'>,
   token: string,
 ): Promise<AccountDeletion | null> {
-  return accountDeletions.findOne({ token: hashOf(token), begunAt: { $exists: false } });
+  return accountDeletions.findOne({ token: hashOneTimeToken(token), begunAt: { $exists: false } });
 }
 
 /**
@@ -116,11 +116,11 @@ export function deletionOfLink(
 export async function repeatDeletionRequests(deps: DeleteDeps): Promise<number> {
   let repeated = 0;
   for await (const { _id } of deps.accountDeletions.find({ begunAt: { $exists: false } })) {
-    const token = makeToken();
+    const token = makeOneTimeToken();
     const dueAt = after(deps.clock.now(), DELETION_DELAY_MS);
     const deletion = await deps.accountDeletions.findOneAndUpdate(
       { _id },
-      { $set: { dueAt, token: hashOf(token) } },
+      { $set: { dueAt, token: hashOneTimeToken(token) } },
       { returnDocument: 'after', writeConcern: DURABLE },
     );
     const user = await deps.users.findOne({ _id });

@@ -3,7 +3,7 @@ import { CodedError } from '../../platform/app-error.ts';
 import { after, type Clock, HOUR, MINUTE } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import { defineLimit } from '../../platform/limits/define-limit.ts';
-import { hashOf, MAX_TOKEN_LENGTH, makeToken } from '../one-time-token.ts';
+import { hashOneTimeToken, MAX_TOKEN_LENGTH, makeOneTimeToken } from '../one-time-token.ts';
 import { TOO_MANY_ATTEMPTS } from '../sign-in-limits.ts';
 import type { User, Verification } from '../user.ts';
 
@@ -42,7 +42,7 @@ export async function hasOperator({ users }: Pick<Links, 'users'>): Promise<bool
 export async function makeSetupLink(deps: Links & { config: Pick<Config, 'PUBLIC_URL'> }): Promise<string> {
   const { verifications, clock, config } = deps;
   if (await hasOperator(deps)) throw new SetupError('has-operator', 'This site has an operator already.');
-  const token = makeToken();
+  const token = makeOneTimeToken();
   await endSetupLinks(deps);
   await verifications.insertOne({
     _id: new ObjectId(),
@@ -75,5 +75,5 @@ function usable({ clock }: Pick<Links, 'clock'>, token: string) {
 
 /** The database compares hashes, so the time of a comparison says nothing about the token. */
 function identifierOf(token: string): string {
-  return `setup:${hashOf(token)}`;
+  return `setup:${hashOneTimeToken(token)}`;
 }

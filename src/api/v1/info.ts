@@ -13,7 +13,7 @@ import { publicRecord } from './public-record.ts';
 import {
   answer,
   COMMON_FAILURES,
-  count,
+  countSchema,
   ETAG_HEADER,
   IF_NONE_MATCH,
   params,
@@ -40,13 +40,13 @@ const info = z
     status: z.enum(['online', 'offline', 'unknown']).meta({
       description: `\`offline\` after 3 failed checks in a row; the first and second failed check change nothing. \`unknown\` before the first answer, while no check can be made, and ${REPORT_VALID_MS / MINUTE} minutes after the last report of a server that has only reports.`,
     }),
-    online_players: count.meta({ description: '0 while unknown or offline.' }),
-    max_players: count.meta({ description: '0 if unknown, and for "no limit".' }),
+    online_players: countSchema.meta({ description: '0 while unknown or offline.' }),
+    max_players: countSchema.meta({ description: '0 if unknown, and for "no limit".' }),
     average_players: z
       .number()
       .min(0)
       .meta({ description: 'Over the 7 full UTC days before today, at most 2 decimals; 0 if unknown.' }),
-    peak_players: count.meta({ description: 'Over the 7 full UTC days before today; 0 if unknown.' }),
+    peak_players: countSchema.meta({ description: 'Over the 7 full UTC days before today; 0 if unknown.' }),
     latency_ms: figure.meta({
       description: 'Milliseconds, at most 2 decimals; null if unknown or not online.',
       examples: [23.5],
@@ -61,13 +61,13 @@ const info = z
     }),
     motd: z.string().meta({ description: 'Empty if unknown.' }),
     server_version: z.string().meta({ description: 'Empty if unknown.' }),
-    votes_count: count.meta({
+    votes_count: countSchema.meta({
       description: `Votes of today and the ${RANKING_DAYS - 1} UTC days before. The ranking uses what these votes weigh, which may be less.`,
     }),
-    monthly_votes: count.meta({
+    monthly_votes: countSchema.meta({
       description: 'Votes of the current UTC calendar month. The ranking does not use this number.',
     }),
-    all_time_votes: count,
+    all_time_votes: countSchema,
     rank_position: z
       .int()
       .min(1)

@@ -4,7 +4,7 @@ import { z } from 'zod';
  * The schema of a query parameter that is a whole number from 1 to `most`. If the parameter is empty or absent, the
  * number is `fallback`. Any other text is refused.
  */
-export function wholeNumber({
+export function queryNumber({
   most,
   fallback,
   description,

@@ -10,7 +10,7 @@ import { publicRecord } from './public-record.ts';
 import {
   answer,
   COMMON_FAILURES,
-  count,
+  countSchema,
   ETAG_HEADER,
   IF_NONE_MATCH,
   params,
@@ -64,7 +64,7 @@ const review = z.object({
 
 const page = z
   .object({
-    review_count: count,
+    review_count: countSchema,
     average_rating: z
       .number()
       .min(0)
@@ -74,8 +74,8 @@ const page = z
     pagination: z.object({
       page: z.int().min(1),
       limit: z.int().min(1).max(MOST_PER_PAGE).meta({ description: 'The limit that was used.' }),
-      total: count,
-      total_pages: count.meta({ description: '0 if there are no reviews.' }),
+      total: countSchema,
+      total_pages: countSchema.meta({ description: '0 if there are no reviews.' }),
     }),
   })
   .meta({ title: 'ReviewPage' });

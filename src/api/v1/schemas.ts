@@ -8,7 +8,7 @@ import { CLAIM_CALLS } from '../../votes/claims/claim-calls.ts';
 /** The JSON Schema of a response header in the OpenAPI document. */
 type HeaderSchema = { type: 'string' | 'integer'; description: string; format?: 'uuid' };
 
-export const count = z.int().min(0);
+export const countSchema = z.int().min(0);
 
 export const timestamp = z.iso
   .datetime({ precision: 3 })

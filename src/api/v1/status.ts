@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { REPORT_VALID_MS, REPORTS_COUNT_DAYS } from '../../history/current-status.ts';
-import { REPORT_INTERVAL_MINUTES, REPORT_INTERVAL_MS, reportStatus } from '../../history/report-status.ts';
+import { reportStatus } from '../../history/report-status.ts';
+import { REPORT_INTERVAL_MINUTES, REPORT_INTERVAL_MS } from '../../history/take-reports.ts';
 import { requireRightClock } from '../../http/clock-gate.ts';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import { RefusedError } from '../../http/http-errors.ts';

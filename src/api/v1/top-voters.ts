@@ -8,7 +8,7 @@ import { monthOf } from '../../votes/vote-counts.ts';
 import { callerOf } from './authentication.ts';
 import { tagAnswers } from './etag.ts';
 import { publicRecord } from './public-record.ts';
-import { wholeNumber } from './query-numbers.ts';
+import { queryNumber } from './query-numbers.ts';
 import {
   answer,
   COMMON_FAILURES,
@@ -30,7 +30,7 @@ const querystring = z.object({
       description: 'A UTC calendar month: `current`, `previous` or `YYYY-MM`.',
       examples: ['previous'],
     }),
-  limit: wholeNumber({ most: MOST_TOP_VOTERS, fallback: 10, description: 'The most voters in the list.' }),
+  limit: queryNumber({ most: MOST_TOP_VOTERS, fallback: 10, description: 'The most voters in the list.' }),
 });
 
 const voter = z.object({

@@ -6,13 +6,13 @@ import { type Refusal, RefusedError, unavailable } from '../../http/http-errors.
 import { HOUR } from '../../platform/clock.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Metrics } from '../../process/metrics.ts';
+import { CastDeadline } from '../../votes/cast/cast-deadline.ts';
 import type { VoteAnswer } from '../../votes/cast/cast-from-api.ts';
 import { castVoteFromApi } from '../../votes/cast/cast-from-api.ts';
 import type { KeyReused } from '../../votes/cast/cast-once.ts';
 import { KEY_LIFETIME_MS } from '../../votes/cast/cast-once.ts';
 import type { Refused } from '../../votes/cast/cast-vote.ts';
 import { COOLDOWN_HOURS, COOLDOWN_MS } from '../../votes/cast/cooldown.ts';
-import { CastDeadline } from '../../votes/cast/deadline.ts';
 import { VoteResultUnknownError } from '../../votes/cast/insert-vote.ts';
 import { LONGEST_USERNAME, USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
 import { callerOf } from './authentication.ts';
@@ -20,7 +20,7 @@ import {
   answer,
   BODY_FAILURES,
   COMMON_FAILURES,
-  count,
+  countSchema,
   failure,
   onceHeaders,
   params,
@@ -57,7 +57,7 @@ const headers = z.looseObject({ 'idempotency-key': idempotencyKeyHeader });
 const accepted = z
   .object({
     success: z.literal(true),
-    monthly_votes: count.meta({
+    monthly_votes: countSchema.meta({
       description: 'Votes of this server in the current UTC calendar month, this one included.',
       examples: [1204],
     }),

@@ -14,14 +14,14 @@ import {
 import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
 import { DELIVERY_STATES, IDENTITIES, VOTE_SOURCES } from '../../votes/vote.ts';
 import { callerOf } from './authentication.ts';
-import { wholeNumber } from './query-numbers.ts';
+import { queryNumber } from './query-numbers.ts';
 import { answer, COMMON_FAILURES, params, timestamp } from './schemas.ts';
 
 const MOST_PER_PAGE = 100;
 const MALFORMED_CURSOR = 'cursor must be a next_cursor of the same list';
 
 const querystring = z.object({
-  limit: wholeNumber({ most: MOST_PER_PAGE, fallback: VOTES_A_PAGE, description: 'Votes per page.' }),
+  limit: queryNumber({ most: MOST_PER_PAGE, fallback: VOTES_A_PAGE, description: 'Votes per page.' }),
   cursor: z
     .string()
     .max(50, { error: MALFORMED_CURSOR })

@@ -8,14 +8,14 @@ import { requireCanaryGames } from '../../probing/canary.ts';
 import { readLogo } from '../../site/look/logo.ts';
 import { readSitePages } from '../../site/site-pages.ts';
 import { type Answer, printAnswer } from '../answer.ts';
-import { counted, sentence } from '../format.ts';
 import { examples } from '../invocation.ts';
+import { countWithNoun, sentence } from '../output-format.ts';
 import { oneLine, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
+import { checkServices, type ServiceReport } from './check-services.ts';
 import { misspeltVariables } from './misspelt.ts';
 import { risksOf } from './risks.ts';
-import { checkServices, type ServiceReport } from './services.ts';
-import { listSettings, type Setting } from './settings.ts';
+import { listSettings, type ShownSetting } from './settings.ts';
 import { readStored } from './stored.ts';
 
 export function addConfigCommands(config: Command, terminal: Terminal): void {
@@ -35,7 +35,7 @@ export function addConfigCommands(config: Command, terminal: Terminal): void {
 }
 
 type Report = {
-  settings: Setting[];
+  settings: ShownSetting[];
   errors: string[];
   warnings: string[];
   /** The findings for each service; null without `--connect`, or if the configuration cannot be loaded. */
@@ -130,7 +130,7 @@ function textOf({ settings, errors, warnings, services }: Report): string {
     ...section('Warnings', allWarnings),
     ...section('Errors', allErrors),
     '',
-    `${counted(allErrors.length, 'error')}, ${counted(allWarnings.length, 'warning')}.`,
+    `${countWithNoun(allErrors.length, 'error')}, ${countWithNoun(allWarnings.length, 'warning')}.`,
   ].join('\n');
 }
 

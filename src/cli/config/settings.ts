@@ -5,7 +5,7 @@ import type { WithSecretFiles } from '../../platform/secret-settings.ts';
 import { defaultText, FOR_OPERATORS, SETTINGS } from '../../platform/settings/definitions.ts';
 
 /** A setting with its value as it may be shown; `value` is null if it is not set and has no default. */
-export type Setting = {
+export type ShownSetting = {
   name: string;
   value: string | null;
   source: 'default' | 'environment' | '.env' | 'file' | 'stored';
@@ -19,7 +19,7 @@ export function listSettings(
   envFile: Variables,
   config: Config | null,
   stored: ReadonlyMap<string, string> = new Map(),
-): Setting[] {
+): ShownSetting[] {
   const known = SETTINGS.filter((name) => variables[name] !== undefined || FOR_OPERATORS.has(name));
   const onlyStored = [...stored.keys()].filter((name) => !SETTINGS.includes(name));
   return [...known, ...onlyStored].map((name) => {

@@ -1,6 +1,12 @@
 import type { OtherService } from '../../listeners/outcomes/other-services.ts';
 import type { MayConnect } from '../../platform/limits/outgoing-limit.ts';
-import { type Deadline, type DialFailure, deadlineIn, dial, type PeerConnection } from '../connection.ts';
+import {
+  type Deadline,
+  type DialFailure,
+  deadlineIn,
+  dial,
+  type PeerConnection,
+} from '../peer-connection.ts';
 import { speaksTls } from '../tls.ts';
 import { isGreetingStart, readGreeting } from '../votifier/votifier-greeting.ts';
 

@@ -7,8 +7,8 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { OutgoingLimitDeps } from '../../platform/limits/outgoing-limit.ts';
 import { resolveAddress } from '../../platform/resolve-address.ts';
-import { deadlineIn, dial } from '../connection.ts';
 import { Destination } from '../destination.ts';
+import { deadlineIn, dial } from '../peer-connection.ts';
 import { type Detecting, type Detection, detectProtocol, protocolOf } from './detect-protocol.ts';
 
 type DetectDeps = { config: Pick<Config, 'LISTENER_TIMEOUT_MS'> & AddressRanges };

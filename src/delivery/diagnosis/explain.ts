@@ -8,8 +8,8 @@ import {
   OUTCOME_CODES,
   OUTCOMES,
   type OutcomeCode,
+  type OutcomeText,
   outcomeOf,
-  type Said,
 } from '../../listeners/outcomes.ts';
 
 /** Inserts the service name into an explanation that was made without it, such as one in a worker's answer. */
@@ -19,7 +19,7 @@ export function withServiceName<T extends Explanation>(explained: T, serviceName
 }
 
 /** What is known of an attempt and of its listener. */
-export type Known = Said & {
+export type Known = OutcomeText & {
   /** The player of the vote. */
   username?: string;
   /** Whether the listener has taken a vote or a test vote with its current settings, so that its port must be right. */

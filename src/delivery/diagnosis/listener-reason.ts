@@ -1,7 +1,7 @@
 import { type Explanation, explanation } from '../../listeners/explanation.ts';
 import type { Breaker, Listener } from '../../listeners/listener.ts';
 import { hasAcknowledged } from '../../listeners/listener-state.ts';
-import { type OutcomeCode, type Said, saidIn } from '../../listeners/outcomes.ts';
+import { type OutcomeCode, type OutcomeText, saidIn } from '../../listeners/outcomes.ts';
 import { explain, type Known } from './explain.ts';
 
 export type ListenerReason = Explanation & {
@@ -40,7 +40,7 @@ export const REASON_FIELDS = {
 export type Explained = Taken & Partial<Pick<Listener, 'protocol' | 'serviceName' | 'detected'>>;
 type Taken = Partial<Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'tested' | 'updatedAt'>>;
 
-export function explainFor(listener: Explained, code: OutcomeCode, said: Said = {}): Explanation {
+export function explainFor(listener: Explained, code: OutcomeCode, said: OutcomeText = {}): Explanation {
   return explain(code, listener.protocol, { ...knownOf(listener), ...said });
 }
 

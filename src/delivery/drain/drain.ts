@@ -4,7 +4,7 @@ import type { Listener } from '../../listeners/listener.ts';
 import type { AddressRanges } from '../../platform/address-guard.ts';
 import type { OutgoingLimitDeps } from '../../platform/limits/outgoing-limit.ts';
 import type { Server } from '../../servers/server.ts';
-import type { Send } from '../send-vote.ts';
+import type { SendVote } from '../send-vote.ts';
 import type { BacklogThrottle } from './backlog-throttle.ts';
 import type { KeptTurn } from './kept-leases.ts';
 import type { LeaseDeps } from './leased-listener.ts';
@@ -14,7 +14,7 @@ export type DrainDeps = LeaseDeps & {
   servers: Collection<Server>;
   rateLimits: OutgoingLimitDeps['rateLimits'];
   config: OutgoingLimitDeps['config'] & AddressRanges;
-  send: Send;
+  send: SendVote;
   /** Slows down backlogs while this worker forwards fresh votes. */
   throttle?: BacklogThrottle;
   /** Called with the server's name when the drain begins; shows it in Bull Board. */

@@ -1,7 +1,7 @@
 import { type Collection, type Document, ObjectId } from 'mongodb';
 import { OUTCOMES, type OutcomeCode } from '../../listeners/outcomes.ts';
 import { after, type Clock, DAY } from '../../platform/clock.ts';
-import { startOf } from '../../platform/periods/period-marks.ts';
+import { startOfDay } from '../../platform/periods/period-marks.ts';
 import type { Server } from '../../servers/server.ts';
 import { ARRIVAL, type Arrival } from '../../votes/arrival.ts';
 import type { DeliveryState, Vote } from '../../votes/vote.ts';
@@ -68,7 +68,7 @@ async function countSlice(
   serverIds: ObjectId[],
   day: string,
 ): Promise<Map<string, DeliverySums>> {
-  const from = startOf(day);
+  const from = startOfDay(day);
   const match = {
     serverId: { $in: serverIds },
     votedAt: { $gte: from, $lt: after(from, DAY) },
@@ -160,7 +160,7 @@ async function store(
   counted: Map<string, DeliverySums>,
 ): Promise<void> {
   const countedAt = clock.now();
-  const forgetAt = after(startOf(day), FIGURE_DAYS * DAY);
+  const forgetAt = after(startOfDay(day), FIGURE_DAYS * DAY);
   const replacements = [...counted].map(([id, sums]) => ({
     updateOne: {
       filter: { serverId: new ObjectId(id), day },

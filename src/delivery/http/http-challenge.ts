@@ -11,7 +11,7 @@ type Challenge = {
 };
 
 /** The answer to a message: its outcome, its status (0 when there was none) and the beginning of the body as text. */
-export type Answer = {
+export type HttpAnswer = {
   result: Outcome;
   status: number;
   said: string;
@@ -87,7 +87,7 @@ const NOTHING_SENT: Partial<Record<OutcomeCode, OutcomeCode>> = {
 
 /** The outcome of an attempt whose challenge got this answer; null when the challenge was repeated. */
 export function challengeOutcome(
-  { result, status, said, body }: Answer,
+  { result, status, said, body }: HttpAnswer,
   challenge: Challenge,
 ): Outcome | null {
   if (result.class === 'delivered') {

@@ -2,12 +2,12 @@ import http from 'node:http';
 import { type Outcome, type OutcomeCode, outcome } from '../../listeners/outcomes.ts';
 import { hostOf } from '../../platform/host-and-port.ts';
 import { printable, readable } from '../../platform/printable.ts';
-import { connectTo, deadlineIn, dial, type PeerConnection, resolveAndConnect } from '../connection.ts';
+import { connectTo, deadlineIn, dial, type PeerConnection, resolveAndConnect } from '../peer-connection.ts';
 import { secure, speaksTls } from '../tls.ts';
 import { assertSendable, type ForwardedVote } from '../vote-message.ts';
 import type { SendOptions } from '../votifier/votifier-client.ts';
 import { mayRefuseOne } from './http-answer.ts';
-import { type Answer, challengeOutcome, newChallenge } from './http-challenge.ts';
+import { challengeOutcome, type HttpAnswer, newChallenge } from './http-challenge.ts';
 import { exchange } from './http-exchange.ts';
 import { portOf, signedHeaders, voteBody } from './http-message.ts';
 
@@ -87,7 +87,7 @@ export async function postVote(
  * Posts JSON to a URL, with the address checks, deadlines and size limits of a vote. Never throws because of the
  * answer.
  */
-export async function postJson(url: URL, body: string, options: SendOptions): Promise<Answer> {
+export async function postJson(url: URL, body: string, options: SendOptions): Promise<HttpAnswer> {
   const plain = await resolveAndConnect(hostOf(url), portOf(url), options);
   if ('code' in plain) return { result: plain, status: 0, said: '' };
   return postOver(plain, url, { headers: {}, body }, options);
@@ -151,8 +151,8 @@ async function postOver(
   url: URL,
   message: Message,
   options: SendOptions,
-): Promise<Answer> {
-  const unanswered = (result: Outcome): Answer => ({ result, status: 0, said: '' });
+): Promise<HttpAnswer> {
+  const unanswered = (result: Outcome): HttpAnswer => ({ result, status: 0, said: '' });
   try {
     options.onStep?.('greeting');
     const connection = url.protocol === 'https:' ? await handshake(plain, hostOf(url), options) : plain;

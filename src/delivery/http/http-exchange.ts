@@ -3,7 +3,7 @@ import { type OutcomeCode, outcome } from '../../listeners/outcomes.ts';
 import { printable, readable } from '../../platform/printable.ts';
 import type { SendOptions } from '../votifier/votifier-client.ts';
 import { meaningOfRefusal, meaningOfStatus, retryAfterMs } from './http-answer.ts';
-import type { Answer } from './http-challenge.ts';
+import type { HttpAnswer } from './http-challenge.ts';
 
 /**
  * At most this many bytes of an answer's body are read. The headers may have 16 KiB, which is Node's limit: with a
@@ -19,8 +19,8 @@ export async function exchange(
   request: ClientRequest,
   { body, readsBody = false }: { body: string; readsBody?: boolean },
   options: SendOptions,
-): Promise<Answer> {
-  const { promise: unanswered, resolve } = Promise.withResolvers<Answer>();
+): Promise<HttpAnswer> {
+  const { promise: unanswered, resolve } = Promise.withResolvers<HttpAnswer>();
   const endWith = (code: OutcomeCode, words = '') =>
     resolve({ result: outcome(code, 'written', printable(words)), status: 0, said: '' });
   const { promise: answered, resolve: answer } = Promise.withResolvers<IncomingMessage>();
@@ -72,7 +72,7 @@ async function readAnswerFrom(
   response: IncomingMessage,
   readsBody: boolean,
   isLate: () => boolean,
-): Promise<Answer> {
+): Promise<HttpAnswer> {
   const status = response.statusCode ?? 0;
   const meaning = meaningOfStatus(status);
   response.on('error', () => undefined);

@@ -9,8 +9,8 @@ import { after, HOUR, SECOND } from '../../platform/clock.ts';
 import { TOLERANCE_MS } from '../../platform/clock-skew.ts';
 import { hostSchema, parseInput } from '../../platform/input.ts';
 import { LEASES, type Vote } from '../../votes/vote.ts';
+import { changeListener } from '../change-listener.ts';
 import { secretContext } from '../credentials.ts';
-import { changeListener } from '../listeners.ts';
 import { asLiterals, type ListenerSet, type ListenerSetup, storeListener } from '../store-listener.ts';
 import { newSigningSecret, portOf } from './http-message.ts';
 

@@ -3,19 +3,19 @@ import { GREETS_AS_V2, type Outcome, type OutcomeCode, outcome } from '../../lis
 import type { AddressRanges } from '../../platform/address-guard.ts';
 import { readable } from '../../platform/printable.ts';
 import type { ResolveOptions } from '../../platform/resolve-address.ts';
+import type { Destination } from '../destination.ts';
+import type { OnStep } from '../diagnosis/diagnosis.ts';
 import {
   type Deadline,
   deadlineIn,
   type PeerConnection,
   type ReadResult,
   resolveAndConnect,
-} from '../connection.ts';
-import type { Destination } from '../destination.ts';
-import type { OnStep } from '../diagnosis/diagnosis.ts';
+} from '../peer-connection.ts';
 import { assertSendable, type ForwardedVote } from '../vote-message.ts';
 import { type Greeting, isGreetingStart, readGreeting } from './votifier-greeting.ts';
 import { v1Block } from './votifier-v1.ts';
-import { meaningOfError, type Reply, readReply, tokenKey, v2Frame } from './votifier-v2.ts';
+import { meaningOfError, readVotifierReply, tokenKey, type VotifierReply, v2Frame } from './votifier-v2.ts';
 
 /** The settings of a Votifier listener, with its secret opened. */
 export type VotifierTarget = {
@@ -54,7 +54,7 @@ export type SendOptions = {
  */
 export type OnRefusal = (refused: Outcome, challenge: () => Promise<Outcome | null>) => Promise<Outcome>;
 
-export type SendResult = Outcome & { durationMs: number };
+export type TimedOutcome = Outcome & { durationMs: number };
 
 /**
  * Makes one attempt to forward a vote to a Votifier listener: resolves and checks the address, connects, waits for the
@@ -67,7 +67,7 @@ export async function sendVote(
   target: VotifierTarget,
   vote: ForwardedVote,
   options: SendOptions,
-): Promise<SendResult> {
+): Promise<TimedOutcome> {
   assertSendable(vote, target.serviceName);
   const began = performance.now();
   const end = await attempt(target, vote, options);
@@ -174,7 +174,7 @@ async function readAnswerFrom(
   options: SendOptions,
 ): Promise<Outcome> {
   const waiting = deadlineIn(options.answerMs ?? options.timeoutMs, options.waitSignal);
-  const { read: reply, received, end } = await readUntil(connection, readReply, waiting);
+  const { read: reply, received, end } = await readUntil(connection, readVotifierReply, waiting);
   if (reply) return outcomeOfReply(reply, vote);
   // Most v1 listeners close the connection after a vote that they accept, and also after one with the wrong key, so the
   // vote counts as delivered, not confirmed. If the listener confirmed votes before, its key has changed or its plugin
@@ -186,7 +186,7 @@ async function readAnswerFrom(
 }
 
 /** The outcome for an answer. Some v1 listeners answer a vote in the form of v2; an `ok` from them confirms it too. */
-function outcomeOfReply(reply: Reply, { username }: ForwardedVote): Outcome {
+function outcomeOfReply(reply: VotifierReply, { username }: ForwardedVote): Outcome {
   if (reply.status === 'ok') return outcome('acknowledged', 'acknowledged');
   const code = reply.status === 'error' ? meaningOfError(reply.text, username) : 'garbage-answer';
   return outcome(code, 'written', readable(Buffer.from(reply.text)));

@@ -44,7 +44,7 @@ export function startsLikeV2(bytes: Buffer): boolean {
 }
 
 /** A listener's whole answer to a frame. Its text is untrusted: show it with printable.ts only. */
-export type Reply =
+export type VotifierReply =
   | { status: 'ok' }
   | { status: 'error'; text: string }
   /** Not JSON, or JSON that says neither `ok` nor `error`. */
@@ -59,7 +59,7 @@ const LONGEST_REPLY = 4_096;
  *
  * @returns `'incomplete'` until the object has ended, a line that is no object has ended, or 4 KiB were received
  */
-export function readReply(received: Buffer): Reply | 'incomplete' {
+export function readVotifierReply(received: Buffer): VotifierReply | 'incomplete' {
   const bytes = received.subarray(0, LONGEST_REPLY);
   const text = bytes.toString('utf8').trimStart();
   const end = text.startsWith('{') ? objectEnd(text) : text.indexOf('\n');
@@ -86,7 +86,7 @@ function objectEnd(text: string): number {
   return -1;
 }
 
-function parseReply(text: string): Reply {
+function parseReply(text: string): VotifierReply {
   const answer = parseObject(text);
   if (answer?.status === 'ok') return { status: 'ok' };
   if (answer?.status === 'error') return { status: 'error', text: errorText(answer) || text };

@@ -1,14 +1,14 @@
 import type { WithId } from 'mongodb';
 import type { Config } from '../../platform/config.ts';
 import type { Server } from '../../servers/server.ts';
-import type { Tone } from '../kinds.ts';
-import { addressOf, type NotificationText } from '../notification-text.ts';
+import type { EventTone } from '../kinds.ts';
+import { dashboardUrl, type NotificationText } from '../notification-text.ts';
 
 /** Discord's limits, in characters. */
 const LONGEST_TITLE = 256;
 const LONGEST_DESCRIPTION = 4_096;
 
-const COLOURS: Record<Tone, number> = {
+const COLOURS: Record<EventTone, number> = {
   good: 0x2e_9e_5b,
   attention: 0xd9_8e_04,
   bad: 0xc9_38_2f,
@@ -39,7 +39,7 @@ export function discordBody(
   text: NotificationText,
   at: Date,
 ): string {
-  const url = addressOf(config, server, text);
+  const url = dashboardUrl(config, server, text);
   const description = literal(text.paragraphs.join('\n\n'), LONGEST_DESCRIPTION - url.length - 2);
   const embed = {
     title: literal(`${server.name}: ${text.subject}`, LONGEST_TITLE),

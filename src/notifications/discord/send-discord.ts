@@ -3,7 +3,7 @@ import type { User } from '../../accounts/user.ts';
 import { t } from '../../language/t.ts';
 import { type Outbox, putMail } from '../../mail/outbox.ts';
 import { type MessageResult, type SendDeps, sendMessage } from '../../mail/send-mail.ts';
-import type { Send, SendResult } from '../../mail/smtp.ts';
+import type { SendLetter, SendLetterResult } from '../../mail/smtp.ts';
 import { HOUR } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
@@ -42,8 +42,8 @@ export function sendDiscordMessage(
   return sendMessage(sender, messageId, signal);
 }
 
-/** Returns a `Send` that posts to the current webhook of the server with the id `to`. */
-function toWebhook(deps: DiscordSendDeps): Send {
+/** Returns a `SendLetter` that posts to the current webhook of the server with the id `to`. */
+function toWebhook(deps: DiscordSendDeps): SendLetter {
   return async ({ to, text }, signal) => {
     const webhook = await deps.discordWebhooks.findOne({ _id: new ObjectId(to), off: null });
     if (!webhook) return { kind: 'refused', reason: 'the server has no webhook, or it is off' };
@@ -61,7 +61,7 @@ async function resultOf(
   deps: DiscordSendDeps,
   webhook: DiscordWebhook,
   answer: DiscordAnswer,
-): Promise<SendResult> {
+): Promise<SendLetterResult> {
   switch (answer.kind) {
     case 'sent':
       await markFailing(deps, webhook, null);

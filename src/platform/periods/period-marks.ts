@@ -14,18 +14,18 @@ export function dayOf(at: Date): string {
 }
 
 /** The first moment of a UTC day. */
-export function startOf(day: string): Date {
+export function startOfDay(day: string): Date {
   return new Date(`${day}T00:00:00.000Z`);
 }
 
 /** The UTC day `days` days after `day`; a negative number gives an earlier day. */
 export function addDays(day: string, days: number): string {
-  return dayOf(after(startOf(day), days * DAY));
+  return dayOf(after(startOfDay(day), days * DAY));
 }
 
 /** The first moment of the UTC day `months` months before `day`. If that month is too short: of its last day. */
 export function monthsBefore(day: string, months: number): Date {
-  const before = startOf(day);
+  const before = startOfDay(day);
   before.setUTCMonth(before.getUTCMonth() - months);
   // JavaScript turns 31 April into 1 May. Day 0 is the last day of the month before.
   return before.getUTCDate() === Number(day.slice(8)) ? before : new Date(before.setUTCDate(0));

@@ -1,13 +1,13 @@
 import { SECOND } from '../clock.ts';
 import { cidrList, oneOf, wholeNumber } from '../config-values.ts';
-import { ON_OFF, section, setting } from './setting.ts';
+import { ON_OFF, setting, settingsSection } from './setting.ts';
 
 /** The period in which new accounts are counted. */
 export const SIGN_UPS_HOURS = 24;
 /** A public mail provider has many users, so its limit is this many times the limit of another domain. */
 export const PUBLIC_MAIL_FACTOR = 50;
 
-export const connectionSettings = section(
+export const connectionSettings = settingsSection(
   { title: 'Connections' },
   {
     ALLOWED_PRIVATE_RANGES: setting(cidrList.default([]), {
@@ -39,7 +39,7 @@ export const connectionSettings = section(
   },
 );
 
-export const voteSettings = section(
+export const voteSettings = settingsSection(
   { title: 'Votes on pages, accounts, personal data' },
   {
     WEB_VOTES: setting(oneOf(['on', 'off']).default('on'), {

@@ -13,11 +13,11 @@ import {
   wholeNumber,
 } from '../config-values.ts';
 import { DEFAULT_DATA_DIR } from '../environment.ts';
-import { section, setting } from './setting.ts';
+import { setting, settingsSection } from './setting.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
-export const processSettings = section(
+export const processSettings = settingsSection(
   { title: 'The processes' },
   {
     NODE_ENV: setting(oneOf(['production', 'development', 'test']).default('development'), {
@@ -55,7 +55,7 @@ export const processSettings = section(
   },
 );
 
-export const databaseSettings = section(
+export const databaseSettings = settingsSection(
   {
     title: 'Databases and the secret key',
     about:

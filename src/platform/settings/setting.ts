@@ -55,7 +55,7 @@ export function setting<Schema extends z.ZodType, Group extends string = never>(
 }
 
 /** Puts settings into a section, in the order in which they are listed. */
-export function section<Settings extends Record<string, { schema: z.ZodType }>>(
+export function settingsSection<Settings extends Record<string, { schema: z.ZodType }>>(
   section: Section,
   settings: Settings,
 ) {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { issuerUrl, line, mailAddress, oneOf, publicUrl, smtpUrl } from '../config-values.ts';
-import { ON_OFF, section, setting } from './setting.ts';
+import { ON_OFF, setting, settingsSection } from './setting.ts';
 
-export const operatorSettings = section(
+export const operatorSettings = settingsSection(
   {
     title: 'Operators',
     about:
@@ -20,7 +20,7 @@ export const operatorSettings = section(
   },
 );
 
-export const mailSettings = section(
+export const mailSettings = settingsSection(
   {
     title: 'Mail',
     about:
@@ -46,7 +46,7 @@ export const mailSettings = section(
   },
 );
 
-export const discordSettings = section(
+export const discordSettings = settingsSection(
   {
     title: 'Sign-in with Discord',
     about:
@@ -71,7 +71,7 @@ export const discordSettings = section(
   },
 );
 
-export const openIdSettings = section(
+export const openIdSettings = settingsSection(
   {
     title: 'Sign-in with OpenID Connect',
     about:
@@ -106,7 +106,7 @@ export const openIdSettings = section(
   },
 );
 
-export const steamSettings = section(
+export const steamSettings = settingsSection(
   { title: 'Sign-in through Steam' },
   {
     STEAM_SIGN_IN: setting(oneOf(['on', 'off']).default('off'), {

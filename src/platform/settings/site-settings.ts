@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { LANGUAGE_NAMES, LANGUAGES } from '../../language/language.ts';
 import { colour, contact, footerLinks, line, oneOf } from '../config-values.ts';
 import { storedLogo, storedPage } from '../stored-values.ts';
-import { section, setting } from './setting.ts';
+import { setting, settingsSection } from './setting.ts';
 
 /** The largest file that `LOGO` may name. */
 export const LOGO_KILOBYTES = 256;
 
-export const siteSettings = section(
+export const siteSettings = settingsSection(
   { title: 'The site' },
   {
     SERVICE_NAME: setting(line(64).min(1, 'must not be empty').default('Tallyport'), {

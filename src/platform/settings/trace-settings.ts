@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { oneOf, wholeNumber } from '../config-values.ts';
-import { section, setting } from './setting.ts';
+import { setting, settingsSection } from './setting.ts';
 
 const LONGEST_NAME = 255;
 /** The samplers of the OpenTelemetry specification that Tallyport supports. */
@@ -37,7 +37,7 @@ const ratio = z
  * The settings of tracing, under OpenTelemetry's own names (docs/operating/settings.md, "Traces"). The SDK itself reads
  * further settings from the environment, such as OTEL_RESOURCE_ATTRIBUTES.
  */
-export const traceSettings = section(
+export const traceSettings = settingsSection(
   {
     title: 'Traces',
     about:

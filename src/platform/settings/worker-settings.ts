@@ -1,8 +1,8 @@
 import { HOUR, MINUTE, SECOND } from '../clock.ts';
 import { canaryList, durations, oneOf, wholeNumber } from '../config-values.ts';
-import { section, setting } from './setting.ts';
+import { setting, settingsSection } from './setting.ts';
 
-export const workerSettings = section(
+export const workerSettings = settingsSection(
   { title: 'Workers' },
   {
     WORKER_CONCURRENCY: setting(wholeNumber(1, 1_000).default(256), {
@@ -35,7 +35,7 @@ export const workerSettings = section(
   },
 );
 
-export const deliverySettings = section(
+export const deliverySettings = settingsSection(
   { title: 'Delivery' },
   {
     RELAY_INTERVAL_MS: setting(wholeNumber(100, 60_000).default(5 * SECOND), {

@@ -1,5 +1,5 @@
 import type { Logger } from '../log.ts';
-import { type TraceSettings, tracesUrl } from './trace-settings.ts';
+import { type TraceSettings, tracesUrl } from './traces-url.ts';
 import { NO_TRACING, type Tracing } from './tracing.ts';
 
 /** Opens the tracing of a process. If no endpoint is set, tracing is off, and OpenTelemetry's SDK is not loaded. */

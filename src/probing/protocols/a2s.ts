@@ -1,5 +1,5 @@
 import { QueryError } from '../query-error.ts';
-import { peopleAmong, type Said } from '../read-answer.ts';
+import { peopleAmong, type UncheckedAnswer } from '../read-answer.ts';
 
 /**
  * Valve's server queries (developer.valvesoftware.com, "Server queries"). Only the first question is asked: its answer
@@ -25,7 +25,7 @@ const COUNTER_STRIKE = 730;
 type Decode = (bytes: Buffer) => string;
 
 /** A reply. A challenge must be sent back with the question, which proves that the sender's address is not forged. */
-export type A2sReply = { challenge: Buffer } | { said: Said };
+export type A2sReply = { challenge: Buffer } | { said: UncheckedAnswer };
 
 /**
  * Reads a reply that is not split.
@@ -49,7 +49,7 @@ export function readA2sReply(reply: Buffer, decode: Decode): A2sReply | undefine
   }
 }
 
-function readInfo(fields: Fields): Said {
+function readInfo(fields: Fields): UncheckedAnswer {
   fields.byte(); // The protocol's version.
   const name = readTexts(fields);
   const shortAppId = fields.uint(2);
@@ -65,7 +65,7 @@ function readInfo(fields: Fields): Said {
 }
 
 /** The answer of servers before 2008. It has no version of the game. */
-function readDetails(fields: Fields): Said {
+function readDetails(fields: Fields): UncheckedAnswer {
   fields.text(); // The server's address.
   const name = readTexts(fields);
   const { players, maxPlayers } = readCounts(fields);

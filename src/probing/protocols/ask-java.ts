@@ -2,7 +2,7 @@ import type { Asked, OwnProtocol } from '../own-protocol.ts';
 import type { QueryConnections } from '../query-connections.ts';
 import { outgoingLimited, QueryError } from '../query-error.ts';
 import type { TcpConnection } from '../tcp-connection.ts';
-import { readStatus, statusRequest } from './minecraft-java.ts';
+import { readMinecraftStatus, statusRequest } from './minecraft-java.ts';
 import { isKick, KickedError, type LegacyAnswer, legacyPings, readKick } from './minecraft-legacy.ts';
 
 /**
@@ -129,7 +129,7 @@ async function attemptInOrder(
 /** Reads the answer to a status request. An old server sends a kick, which may contain an answer to a list ping. */
 function readModern(received: Buffer): LegacyAnswer | undefined {
   if (isKick(received)) return readKick(received);
-  const said = readStatus(received);
+  const said = readMinecraftStatus(received);
   return said && { said, isModern: true };
 }
 

@@ -1,6 +1,6 @@
 import type { OwnProtocol } from '../own-protocol.ts';
 import { QueryError } from '../query-error.ts';
-import { countOf, type Said } from '../read-answer.ts';
+import { countOf, type UncheckedAnswer } from '../read-answer.ts';
 
 /**
  * The status of Minecraft Bedrock servers: RakNet's unconnected ping and pong (minecraft.wiki, "RakNet"). The pong has
@@ -27,7 +27,7 @@ export const askBedrock: OwnProtocol = (_, connections) => connections.askDatagr
  * @returns undefined for a datagram that is no pong
  * @throws {QueryError} `answer-broken` for a pong without the text of a server
  */
-export function readPong(datagram: Buffer): Said | undefined {
+export function readPong(datagram: Buffer): UncheckedAnswer | undefined {
   if (datagram[0] !== PONG || !datagram.subarray(MAGIC_AT, LENGTH_AT).equals(MAGIC)) return undefined;
   if (datagram.length < TEXT_AT) throw notPong();
   const text = datagram.toString('utf8', TEXT_AT, TEXT_AT + datagram.readUInt16BE(LENGTH_AT));

@@ -1,6 +1,6 @@
 import { legacyText } from '../minecraft-text.ts';
 import { QueryError } from '../query-error.ts';
-import type { Said } from '../read-answer.ts';
+import type { UncheckedAnswer } from '../read-answer.ts';
 
 /**
  * The status request of Minecraft Java 1.7 and later (minecraft.wiki, "Java Edition protocol/Server List Ping"). Each
@@ -35,7 +35,7 @@ export function statusRequest(host: string, port: number): Buffer {
  * @returns undefined while the packet is not complete
  * @throws {QueryError} `answer-broken` or `answer-too-long` as soon as the bytes cannot be a status
  */
-export function readStatus(received: Buffer): Said | undefined {
+export function readMinecraftStatus(received: Buffer): UncheckedAnswer | undefined {
   const length = readVarInt(received, 0);
   if (!length) return undefined;
   if (length.value === 0 || length.value > 0x7f_ff_ff_ff) throw notStatus();
@@ -62,7 +62,7 @@ function parsed(json: string): unknown {
 }
 
 /** Every part of a status may be missing: some servers hide their players, and some have no message. */
-function saidByStatus(status: unknown): Said {
+function saidByStatus(status: unknown): UncheckedAnswer {
   const { version, players, description, favicon: icon } = fieldsOf(status);
   if (version === undefined && players === undefined && description === undefined) throw notStatus();
   const { online, max } = fieldsOf(players);

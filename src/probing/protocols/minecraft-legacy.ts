@@ -1,5 +1,5 @@
 import { QueryError } from '../query-error.ts';
-import { countOf, type Said } from '../read-answer.ts';
+import { countOf, type UncheckedAnswer } from '../read-answer.ts';
 
 /**
  * The list ping of Minecraft Java up to 1.6.4 (minecraft.wiki, "Java Edition protocol/Server List Ping"). The server
@@ -14,7 +14,7 @@ const LAST_VERSION = 78;
 
 /** The answer to a list ping. */
 export type LegacyAnswer = {
-  said: Said;
+  said: UncheckedAnswer;
   /** Whether the server has Minecraft 1.7 or later, and so also answers the more detailed status request. */
   isModern: boolean;
 };

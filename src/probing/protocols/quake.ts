@@ -2,7 +2,7 @@ import { decodeText, type TextFormat, textFormatOf } from '../../games/text-form
 import { OPTIONAL_MS, optional } from '../optional-question.ts';
 import type { OwnProtocol } from '../own-protocol.ts';
 import type { QueryConnections } from '../query-connections.ts';
-import { countOf, peopleAmong, type Said } from '../read-answer.ts';
+import { countOf, peopleAmong, type UncheckedAnswer } from '../read-answer.ts';
 
 /** Whether a client is a person and not a bot. `line`: the client's line in the server's status. */
 type IsPerson = (line: string) => boolean;
@@ -49,7 +49,7 @@ function askStatus(
   timeoutMs?: number,
 ): Promise<QuakeStatus> {
   const bytes = Buffer.from(`${PREFIX}${question}`, 'latin1');
-  return connections.askDatagram(bytes, (datagram) => readStatus(datagram, answer), timeoutMs);
+  return connections.askDatagram(bytes, (datagram) => readQuakeStatus(datagram, answer), timeoutMs);
 }
 
 /**
@@ -73,7 +73,7 @@ export type QuakeStatus = { settings: Map<string, string>; clients: string[] };
  * Reads the answer to a question. Returns undefined if the datagram does not begin with `answer`, or has none of the
  * settings `IDENTIFYING`, for example because it is only a header.
  */
-export function readStatus(datagram: Buffer, answer: string): QuakeStatus | undefined {
+export function readQuakeStatus(datagram: Buffer, answer: string): QuakeStatus | undefined {
   const text = datagram.toString('latin1');
   const begin = `${PREFIX}${answer}`;
   if (!text.startsWith(begin)) return undefined;
@@ -94,7 +94,11 @@ export function readStatus(datagram: Buffer, answer: string): QuakeStatus | unde
  *
  * @param isPerson - finds the people among the lines of clients; null if the answer has no such lines
  */
-export function statusSaid(status: QuakeStatus, format: TextFormat, isPerson: IsPerson | null): Said {
+export function statusSaid(
+  status: QuakeStatus,
+  format: TextFormat,
+  isPerson: IsPerson | null,
+): UncheckedAnswer {
   const setting = (...names: string[]) => names.map((name) => status.settings.get(name)).find(Boolean);
   const text = (value = '') => decodeText(Buffer.from(value, 'latin1'), format).trim();
   const counted = isPerson ? status.clients.filter(isPerson).length : undefined;

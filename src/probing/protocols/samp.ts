@@ -1,7 +1,7 @@
 import { decodeText, type TextFormat, textFormatOf } from '../../games/text-formats.ts';
 import { OPTIONAL_MS, optional } from '../optional-question.ts';
 import type { OwnProtocol } from '../own-protocol.ts';
-import type { Said } from '../read-answer.ts';
+import type { UncheckedAnswer } from '../read-answer.ts';
 
 /** The first bytes of questions and of answers, where they differ from those of San Andreas Multiplayer (`SAMP`). */
 const MAGIC: Record<string, { question: string; answer: string }> = {
@@ -54,7 +54,7 @@ function questionBytes(magic: string, address: string, port: number, letter: str
  * Reads the answer to `i`: password, players, limit, then the length of the name and the name; for Vice City, a version
  * of 12 bytes comes first. Returns undefined if the answer ends before the name.
  */
-export function readInfo(body: Buffer, format: TextFormat, isVcmp: boolean): Said | undefined {
+export function readInfo(body: Buffer, format: TextFormat, isVcmp: boolean): UncheckedAnswer | undefined {
   const start = isVcmp ? 12 : 0;
   if (body.length < start + 9) return undefined;
   const nameAt = start + 9;

@@ -20,7 +20,7 @@ type Dialect = typeof TEAMSPEAK3;
 const FIGURES_MS = 2 * SECOND;
 
 /** The answer of a server to a command. */
-export type Reply = {
+export type TeamSpeakReply = {
   /** The lines before the result, without empty ones. */
   lines: string[];
   /** Why the server refuses the command; null if it does not. */
@@ -74,7 +74,7 @@ async function selectServer(
   connections: QueryConnections,
   dialect: Dialect,
   selectCommand: string,
-): Promise<(command: string) => Promise<Reply>> {
+): Promise<(command: string) => Promise<TeamSpeakReply>> {
   const format = textFormatOf(game);
   const connection = await connections.connect(target.queryPort ?? dialect.port);
   const { greeting, end } = dialect;
@@ -82,8 +82,8 @@ async function selectServer(
     (await connection.exchange(`${command}\n`, (bytes) => {
       // If a greeting is expected, the data must begin with it; while less has arrived, with a part of it.
       if (!begin.startsWith(bytes.toString('latin1', 0, begin.length))) throw notTeamspeak(server.where);
-      return readReply(bytes, format, end);
-    })) as Reply;
+      return readTeamSpeakReply(bytes, format, end);
+    })) as TeamSpeakReply;
   const { refusal } = await ask(`${selectCommand}${target.port}`, greeting);
   if (refusal !== null) {
     const why = format.shown(refusal);
@@ -96,7 +96,11 @@ const notTeamspeak = (where: string) =>
   new QueryError('answer-broken', `What ${where} sends is not an answer of this game.`);
 
 /** Reads an answer. Returns undefined while its end is missing. */
-export function readReply(bytes: Buffer, format: TextFormat, end: RegExp): Reply | undefined {
+export function readTeamSpeakReply(
+  bytes: Buffer,
+  format: TextFormat,
+  end: RegExp,
+): TeamSpeakReply | undefined {
   const text = decodeText(bytes, format);
   const found = end.exec(text);
   if (!found) return undefined;

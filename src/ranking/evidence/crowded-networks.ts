@@ -1,7 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
 import { after, DAY } from '../../platform/clock.ts';
 import { WIDER_NETWORK_FACTOR } from '../../platform/limits/network-of.ts';
-import { startOf } from '../../platform/periods/period-marks.ts';
+import { startOfDay } from '../../platform/periods/period-marks.ts';
 import { ORIGIN_STORED_MS, type VoteOrigin } from '../../votes/web/vote-origin.ts';
 import { FULL_OF_NETWORK } from './weigh-day.ts';
 
@@ -25,7 +25,7 @@ export function crowdedNetworks(
   serverIds: ObjectId[],
   day: string,
 ): Promise<CrowdedNetwork[]> {
-  const stored = after(startOf(day), ORIGIN_STORED_MS);
+  const stored = after(startOfDay(day), ORIGIN_STORED_MS);
   const ofServers = { $in: ['$$this.serverId', serverIds] };
   const isEstablished = { $eq: ['$players.established', true] };
   return voteOrigins

@@ -1,6 +1,6 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
 import { after, DAY } from '../../platform/clock.ts';
-import { startOf } from '../../platform/periods/period-marks.ts';
+import { startOfDay } from '../../platform/periods/period-marks.ts';
 import { EXCLUDED_VOTES, KNOWN_AFTER, type Vote } from '../../votes/vote.ts';
 import { playerHash } from '../../votes/web/origin-keys.ts';
 import type { CrowdedNetwork } from './crowded-networks.ts';
@@ -22,7 +22,7 @@ export const noVotes = (): DayVotes => ({
   network: { tenths: 0, nothing: 0 },
 });
 
-const dayRange = (day: string) => ({ $gte: startOf(day), $lt: after(startOf(day), DAY) });
+const dayRange = (day: string) => ({ $gte: startOfDay(day), $lt: after(startOfDay(day), DAY) });
 
 const isImported = { $lt: ['$seq', 0] };
 const isForm = { $eq: ['$source', 'web'] };
@@ -36,7 +36,7 @@ const votesWhere = (...all: Document[]) => ({ $sum: { $cond: [{ $and: all }, 1, 
  * left out. The result is not exact if networks are crowded, or if earlier votes of a player were excluded or imported.
  * For such days, use `readVotes`.
  */
-export async function countVotes(
+export async function countDayVotes(
   { votes }: Pick<ReadDeps, 'votes'>,
   serverIds: ObjectId[],
   day: string,
@@ -79,7 +79,7 @@ export async function withExclusions(
   serverIds: ObjectId[],
   day: string,
 ): Promise<Set<string>> {
-  const before = { $lt: after(startOf(day), DAY) };
+  const before = { $lt: after(startOfDay(day), DAY) };
   const found = await Promise.all(
     serverIds.map((serverId) =>
       votes.findOne(
@@ -95,7 +95,7 @@ export async function withExclusions(
 type Member = NetworkVote & { isRegular: boolean; weight: number };
 
 /**
- * Like `countVotes`, but for one server and exact: finds regulars by their earlier counted votes, and weighs votes by
+ * Like `countDayVotes`, but for one server and exact: finds regulars by their earlier counted votes, and weighs votes by
  * their networks. Reads `CHUNK` votes at a time; only the votes of crowded networks stay in memory.
  */
 export async function readVotes(
@@ -112,7 +112,7 @@ export async function readVotes(
       networksOf.set(player, [...(networksOf.get(player) ?? []), network]);
   }
   const established = new Set(crowded.flatMap((network) => network.established));
-  const known = await knownNames(deps, serverId, after(startOf(day), DAY));
+  const known = await knownNames(deps, serverId, after(startOfDay(day), DAY));
   const members: Member[] = [];
 
   const take = async (chunk: ReadVote[]) => {

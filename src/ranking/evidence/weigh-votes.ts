@@ -9,7 +9,7 @@ import type { Vote } from '../../votes/vote.ts';
 import type { DayWeight, VoteCounter } from '../../votes/vote-counter.ts';
 import type { VoteOrigin } from '../../votes/web/vote-origin.ts';
 import { type CrowdedNetwork, crowdedNetworks } from './crowded-networks.ts';
-import { countVotes, type DayVotes, noVotes, readVotes, withExclusions } from './day-votes.ts';
+import { countDayVotes, type DayVotes, noVotes, readVotes, withExclusions } from './day-votes.ts';
 import { type DueCounter, eachDueCounter } from './due-days.ts';
 import { CURRENT_PLAYERS, playersSeen } from './players-seen.ts';
 import { startWeighing } from './rule-start.ts';
@@ -73,7 +73,7 @@ async function weighSlice(deps: WeighDeps, lease: ActiveLease, day: string, slic
   const ids = servers.map(({ _id }) => _id);
   const now = deps.clock.now();
   const [votes, crowded, players] = await Promise.all([
-    countVotes(deps, ids, day),
+    countDayVotes(deps, ids, day),
     crowdedNetworks(deps, ids, day),
     playersSeen(deps, servers, day, day === dayOf(now) ? now : null),
   ]);

@@ -22,7 +22,7 @@ export function emailField(
 type EmailOptions = { label?: string; autocomplete?: 'username' | 'email'; hint?: string | undefined };
 
 /** The field for a user's name. `value` is the present one. */
-export function nameField(typed: Typed, value = ''): Html {
+export function userNameField(typed: Typed, value = ''): Html {
   return fieldsOf(typed).text('name', {
     label: t('Your name'),
     autocomplete: 'name',

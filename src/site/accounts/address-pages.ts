@@ -20,7 +20,7 @@ import { userOf } from '../guard-routes.ts';
 import { ANYONE, SIGNED_IN } from '../route-options.ts';
 import { tooManyLinks, withMinimumDuration } from '../shared/better-auth-calls.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
-import { formRoute, type Refused } from '../shared/form-route.ts';
+import { formRoute, type RefusedForm } from '../shared/form-route.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { proofForm, SECRET_FIELDS, withReAuthentication } from '../shared/re-authentication.ts';
 import type { AccountParts } from './account-parts.ts';
@@ -80,7 +80,7 @@ function changePages(app: FastifyInstance, { deps, auth, devices }: AccountParts
   const change = async (
     request: FastifyRequest,
     email: string,
-  ): Promise<'changed' | 'requested' | Refused> => {
+  ): Promise<'changed' | 'requested' | RefusedForm> => {
     const user = userOf(request);
     const own = { user, sessionId: sessionOf(request) };
     if (!sendsMail()) {

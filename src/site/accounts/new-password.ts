@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { PASSWORD_LENGTH } from '../../accounts/auth.ts';
 import { isCommonPassword, isOwnPassword } from '../../accounts/common-passwords.ts';
 import { t } from '../../language/t.ts';
-import type { Refused } from '../shared/form-route.ts';
+import type { RefusedForm } from '../shared/form-route.ts';
 
 /** The rules for a new password. */
 export const newPassword = z
@@ -14,7 +14,7 @@ export const newPassword = z
   });
 
 /** Returns the refusal if the password is the user's own address or name; otherwise null. */
-export function refuseOwn(password: string, user: { email: string; name: string }): Refused | null {
+export function refuseOwn(password: string, user: { email: string; name: string }): RefusedForm | null {
   if (!isOwnPassword(password, user)) return null;
   return {
     errors: { password: t('The password must not be your e-mail address or name. Choose another one.') },

@@ -15,7 +15,7 @@ import { type Html, html } from '../shared/html.ts';
 import { kindBoxes } from '../shared/kind-boxes.ts';
 import type { Page } from '../shared/layout.ts';
 import { badge, button, card, dataTable, facts, linkTo } from '../shared/parts.ts';
-import { nameField, newPasswordField } from './account-fields.ts';
+import { newPasswordField, userNameField } from './account-fields.ts';
 import { addressPart } from './address-views.ts';
 import { agentName } from './agent-name.ts';
 import { deletionBanner } from './deletion-views.ts';
@@ -110,7 +110,7 @@ function sitePart(
 
 function namePart({ base, signedIn: { user }, typed }: Account): Html {
   return html`<form method="post" action="${base}/account/name" class="stack">
-      ${nameField(typed, user.name)}
+      ${userNameField(typed, user.name)}
       <button type="submit" class="quiet">${t('Save name')}</button>
     </form>`;
 }

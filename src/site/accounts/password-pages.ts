@@ -17,11 +17,11 @@ import {
   withMinimumDuration,
 } from '../shared/better-auth-calls.ts';
 import { contactLine } from '../shared/contact.ts';
+import type { Site } from '../shared/decorate-site.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import type { Site } from '../shared/site-settings.ts';
 import { emailField, newPasswordField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import { newPassword, refuseOwn } from './new-password.ts';

@@ -18,11 +18,11 @@ import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { copyable, linkTo, notice } from '../shared/parts.ts';
 import { refuseIfUsedUp } from '../shared/used-up.ts';
-import { emailField, nameField, newPasswordField } from './account-fields.ts';
+import { emailField, newPasswordField, userNameField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import { newPassword, refuseOwn } from './new-password.ts';
 import { beginTwoFactor } from './two-factor-begin.ts';
-import { setUpPage } from './two-factor-views.ts';
+import { twoFactorSetUpPage } from './two-factor-views.ts';
 
 /** The code of a setup link. A script sends it; without scripts, users paste the code or the whole link. */
 const codeText = z
@@ -154,7 +154,7 @@ async function enter(
   giveCookies(reply, headers);
   reply.header('set-cookie', devices.cookieFor(email));
   const skip = deps.config.OPERATOR_TWO_FACTOR === 'optional' ? `${base}/operator/setup` : undefined;
-  return { page: setUpPage(`${base}/account/two-factor`, begun.totpURI, { skip }) };
+  return { page: twoFactorSetUpPage(`${base}/account/two-factor`, begun.totpURI, { skip }) };
 }
 
 /** The request's headers with the cookies of the session that the sign-in library has just begun. */
@@ -205,7 +205,7 @@ function operatorPage(base: string, typed: Typed): Page {
       <form method="post" action="${base}/setup/operator" class="card stack">
         <input type="hidden" name="code" value="${code}" />
         ${emailField(typed)}
-        ${nameField(typed)}
+        ${userNameField(typed)}
         ${newPasswordField(typed)}
         <button type="submit">${t('Make the operator')}</button>
       </form>`,

@@ -30,7 +30,7 @@ import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPage } from '../shared/next-path.ts';
 import { linkTo } from '../shared/parts.ts';
 import { refuseIfUsedUp } from '../shared/used-up.ts';
-import { emailField, nameField, newPasswordField } from './account-fields.ts';
+import { emailField, newPasswordField, userNameField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import { homeOf } from './home.ts';
 import { newPassword, refuseOwn } from './new-password.ts';
@@ -164,7 +164,7 @@ function signUpPage({ base, next, purpose, sendsMail, buttons }: SignUp, typed: 
       ${purpose}
       <form method="post" action="${base}/sign-up" class="card stack">
         <input type="hidden" name="next" value="${next}" />
-        ${sendsMail ? '' : nameField(typed)}
+        ${sendsMail ? '' : userNameField(typed)}
         ${emailField(typed, { hint: sendsMail ? t('We will send you a link to choose your password.') : undefined })}
         ${sendsMail ? '' : newPasswordField(typed)}
         <button type="submit">${t('Sign up')}</button>

@@ -2,7 +2,7 @@ import { t } from '../../language/t.ts';
 import { storedEmail } from '../../platform/email-address.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { contactText } from '../shared/contact.ts';
-import type { Site } from '../shared/site-settings.ts';
+import type { Site } from '../shared/decorate-site.ts';
 
 /**
  * The `suspendedText` for the user with this e-mail address. Call it only after the right password, because the text

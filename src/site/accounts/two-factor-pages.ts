@@ -17,7 +17,14 @@ import { proofForm, SECRET_FIELDS, withReAuthentication } from '../shared/re-aut
 import { refuseIfUsedUp } from '../shared/used-up.ts';
 import type { AccountParts } from './account-parts.ts';
 import { beginTwoFactor } from './two-factor-begin.ts';
-import { backupCodesPage, codePage, offPage, onPage, type SentForm, setUpPage } from './two-factor-views.ts';
+import {
+  backupCodesPage,
+  codePage,
+  offPage,
+  onPage,
+  type TwoFactorForm,
+  twoFactorSetUpPage,
+} from './two-factor-views.ts';
 
 const PATH = '/account/two-factor';
 
@@ -36,7 +43,7 @@ const PROOF = {
 };
 
 type Parts = Pick<AccountParts, 'deps' | 'auth'>;
-type Start = (request: FastifyRequest, typed?: Typed, sent?: SentForm) => Page;
+type Start = (request: FastifyRequest, typed?: Typed, sent?: TwoFactorForm) => Page;
 
 /** `/account/two-factor`: the authenticator app and backup codes. A secret is shown once, in an answer to a form. */
 export function twoFactorPages(app: FastifyInstance, { deps, auth }: AccountParts): void {
@@ -67,7 +74,7 @@ function setUpForms(app: FastifyInstance, { deps, auth }: Parts, start: Start): 
       const begun = await withReAuthentication(request, { deps, auth }, data, () =>
         beginTwoFactor(auth, signInHeaders(request), data.password),
       );
-      return 'errors' in begun ? begun : { page: setUpPage(path, begun.done.totpURI) };
+      return 'errors' in begun ? begun : { page: twoFactorSetUpPage(path, begun.done.totpURI) };
     },
   });
 

@@ -29,11 +29,11 @@ export function offPage(path: string, typed: Typed, { isRequired }: { isRequired
 }
 
 /** The forms of the page while the second factor is on. Errors are shown in the form that was sent. */
-export type SentForm = 'backup-codes' | 'off';
+export type TwoFactorForm = 'backup-codes' | 'off';
 
 /** The page while the second factor is on. `sent` is the form to which the errors belong. */
-export function onPage(path: string, base: string, typed: Typed, sent?: SentForm): Page {
-  const proof = (form: SentForm, suffix?: string) =>
+export function onPage(path: string, base: string, typed: Typed, sent?: TwoFactorForm): Page {
+  const proof = (form: TwoFactorForm, suffix?: string) =>
     reAuthenticationFields(form === sent ? typed : UNTOUCHED, { twoFactorEnabled: true }, suffix);
   return {
     title: t('Two-factor authentication'),
@@ -68,7 +68,11 @@ export function onPage(path: string, base: string, typed: Typed, sent?: SentForm
 }
 
 /** The new secret and the form for the first code. `skip`: the link for users who want no second factor now. */
-export function setUpPage(path: string, totpUri: string, { skip }: { skip?: string | undefined } = {}): Page {
+export function twoFactorSetUpPage(
+  path: string,
+  totpUri: string,
+  { skip }: { skip?: string | undefined } = {},
+): Page {
   const secret = new URL(totpUri).searchParams.get('secret') ?? '';
   return {
     title: t('Set up two-factor authentication'),

@@ -14,7 +14,7 @@ import { type Content, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPage } from '../shared/next-path.ts';
 import { facts, linkTo } from '../shared/parts.ts';
-import { nameField, newPasswordField } from './account-fields.ts';
+import { newPasswordField, userNameField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import { newPassword, refuseOwn } from './new-password.ts';
 import { purposeOf } from './purpose.ts';
@@ -88,7 +88,7 @@ function finishPage({ base, email, token, purpose }: Link, typed: Typed): Page {
       <form method="post" action="${base}/verify-email" class="card stack">
         <input type="hidden" name="token" value="${token}" />
         ${facts([[t('E-mail address'), email]])}
-        ${nameField(typed)}
+        ${userNameField(typed)}
         ${newPasswordField(typed)}
         <button type="submit">${t('Create account')}</button>
         <p class="soft small">${t('If you did not sign up here, close this page. No account will be created.')}</p>

@@ -17,7 +17,7 @@ import { type Page, sendPage } from '../shared/layout.ts';
 import { button, card } from '../shared/parts.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
-import { minuteOf, optionalUtcMoment } from './utc-fields.ts';
+import { optionalUtcMoment, utcFieldValue } from './utc-fields.ts';
 
 const MESSAGES = inEnglish({
   set: 'Announcement set. All pages show it within a minute.',
@@ -66,7 +66,7 @@ export function announcementPage(app: FastifyInstance, { deps }: AdminParts): vo
 function typedOf(current: Announcement | null): Typed {
   if (!current) return UNTOUCHED;
   const { text, level, until } = current;
-  return { values: { text, level, until: until ? minuteOf(until) : '' }, errors: {} };
+  return { values: { text, level, until: until ? utcFieldValue(until) : '' }, errors: {} };
 }
 
 function formCard(path: string, typed: Typed, isSet: boolean): Html {

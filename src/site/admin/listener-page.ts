@@ -13,7 +13,7 @@ import { OPERATOR } from '../route-options.ts';
 import { count, duration, time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { LISTENER_TONES } from '../shared/listener-state.ts';
+import { LISTENER_TONES } from '../shared/listener-state-parts.ts';
 import { badge, card, dataTable, facts, notice, pager } from '../shared/parts.ts';
 import { votesCursor } from '../shared/votes-cursor.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
@@ -26,7 +26,7 @@ const listenerPageQuery = z.object({
 });
 
 /** `/operator/listeners/:listenerId`: the state of a vote listener. Jobs in Bull Board link to this page. */
-export function listenerPages(app: FastifyInstance, { deps }: AdminParts): void {
+export function adminListenerPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   app.get('/listeners/:listenerId', OPERATOR, async (request, reply) => {
     const { listenerId } = request.params as { listenerId: string };

@@ -7,7 +7,7 @@ import { fieldsOf } from '../shared/form-fields.ts';
 import { count, timeAgo } from '../shared/format.ts';
 import { type Html, html } from '../shared/html.ts';
 import { card } from '../shared/parts.ts';
-import { rankVotesTables } from '../shared/rank-votes.ts';
+import { rankVotesTables } from '../shared/rank-votes-tables.ts';
 import { adminServerPath } from './admin-frame.ts';
 
 /** The card of a server's votes for its rank. Its form sets the allowance: how many votes of a day need no evidence. */

@@ -19,7 +19,7 @@ export type DecisionList = 'inbox' | undefined;
 export type ReviewView = { base: string; now: Date; servers: Map<string, Server>; list: DecisionList };
 
 /** Reads the servers to which the reviews belong, by id. */
-export async function serversOf(
+export async function serversOfReviews(
   { servers }: Pick<AdminParts['deps'], 'servers'>,
   rows: Review[],
 ): Promise<Map<string, Server>> {

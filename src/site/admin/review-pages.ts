@@ -17,7 +17,7 @@ import { cursorPager, notice, tabs } from '../shared/parts.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { inboxPath } from './inbox/inbox-tabs.ts';
-import { decisionNotice, type ReviewView, reviewCard, serversOf, TABS } from './review-card.ts';
+import { decisionNotice, type ReviewView, reviewCard, serversOfReviews, TABS } from './review-card.ts';
 import { approveMany, manyNotice, seenReviews } from './review-selection.ts';
 
 /** Reviews per page. */
@@ -33,7 +33,7 @@ const decisionForm = z.object({
 });
 
 /** `/operator/reviews`: pending reviews, oldest first, and decided reviews with a button to undo the decision. */
-export function reviewPages(app: FastifyInstance, { deps }: AdminParts): void {
+export function adminReviewPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
 
   app.get('/reviews', OPERATOR, async (request, reply) => {
@@ -41,7 +41,7 @@ export function reviewPages(app: FastifyInstance, { deps }: AdminParts): void {
     const state = REVIEW_STATES.find((one) => one === wanted) ?? 'pending';
     const { rows, next } = await listReviewsInState(deps, state, { from, limit: ROWS });
     const [servers, reviewers] = await Promise.all([
-      serversOf(deps, rows),
+      serversOfReviews(deps, rows),
       Promise.all(rows.map((row) => reviewerOf(deps, row))),
     ]);
     const decided = done && review && isId(review) ? await decidedReview(deps, review) : null;

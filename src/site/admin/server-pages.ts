@@ -16,7 +16,7 @@ import { nextOwner, TransferError, transferServer } from '../../workflows/transf
 import { PageError } from '../error-pages.ts';
 import { OPERATOR } from '../route-options.ts';
 import { fieldText, queryOf, queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
-import { type Form, formRoute, type Refused, refused } from '../shared/form-route.ts';
+import { type Form, formRoute, type RefusedForm, refused } from '../shared/form-route.ts';
 import { count, timeAgo } from '../shared/format.ts';
 import { type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
@@ -25,7 +25,7 @@ import { cursorPager, dataTable, tabs, textField } from '../shared/parts.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { stateBadges } from './server-badges.ts';
-import { serverPage } from './server-view.ts';
+import { serverPage } from './server-details.ts';
 
 /** Servers per page. */
 const ROWS = 50;
@@ -41,7 +41,7 @@ const EMPTY: Record<ServerList, string> = {
 const FIRST_ROWS = `Showing the first ${ROWS} results. Enter more of the name to narrow them down.`;
 
 /** `/operator/servers`: the list and search of servers, and the page of each server. */
-export function serverPages(app: FastifyInstance, { deps }: AdminParts): void {
+export function adminServerPages(app: FastifyInstance, { deps }: AdminParts): void {
   listPage(app, deps);
   oneServerPage(app, deps);
 }
@@ -157,7 +157,7 @@ type Changed = WithId<Server> | { server: WithId<Server> } | boolean | null;
 type Action<S extends z.ZodObject> = {
   done: string | ((data: z.output<S>) => string);
   schema?: S;
-  act: (server: WithId<Server>, data: z.output<S>, by: string) => Promise<Changed | Refused>;
+  act: (server: WithId<Server>, data: z.output<S>, by: string) => Promise<Changed | RefusedForm>;
 };
 
 function searchForm(base: string, q: string | undefined): Html {

@@ -1,9 +1,9 @@
 import { DEFAULTS } from '../../platform/settings/definitions.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { readClosedSteps, SET_UP_STEPS, type SetUpStep } from '../../settings/set-up-step.ts';
+import type { Site } from '../shared/decorate-site.ts';
 import { type Content, html } from '../shared/html.ts';
 import { card } from '../shared/parts.ts';
-import type { Site } from '../shared/site-settings.ts';
 import { adminPath } from './admin-frame.ts';
 
 /** A step of the set-up with its texts, and whether it is still open. */

@@ -14,7 +14,7 @@ import { type ListedStep, listSteps } from './set-up-list.ts';
 const REST = 'rest';
 
 /** `/operator/setup`: the list of steps with which the first operator sets up a new site. */
-export function setUpPage(app: FastifyInstance, { deps }: AdminParts): void {
+export function setUpListPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const path = adminPath(base, '/setup');
 

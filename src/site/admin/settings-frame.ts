@@ -7,7 +7,7 @@ import { GROUP_NAMES, GROUPS, PAGES, type SettingGroup } from '../../settings/ch
 import { CHANGES_APPLY_SECONDS } from '../../settings/live-settings.ts';
 import type { StoredSettings } from '../../settings/stored-settings.ts';
 import type { Typed } from '../shared/form.ts';
-import type { Refused } from '../shared/form-route.ts';
+import type { RefusedForm } from '../shared/form-route.ts';
 import { time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
@@ -83,7 +83,7 @@ export async function earlierWarning({ mongo }: Pick<AppDeps, 'mongo'>): Promise
 }
 
 /** The refusal of a form whose settings somebody else changed after it was shown. */
-export function conflict(error: unknown): Refused | undefined {
+export function conflict(error: unknown): RefusedForm | undefined {
   if (!(error instanceof SettingsChangedError)) return undefined;
   const names = error.names.map(labelOf).join(', ');
   const sentence = `Somebody else changed this meanwhile: ${names}. Your values are still in the form. If you save again, they replace the other ones; the audit log has both.`;

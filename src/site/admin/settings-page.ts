@@ -43,7 +43,7 @@ import { undoForms } from './undo-settings.ts';
 const FORMS = SECTIONS.flatMap(({ path, groups }) => groups.map((group) => ({ path, group })));
 
 /** `/operator/settings`: the settings that operators can change while processes run. */
-export async function settingsPages(app: FastifyInstance, parts: AdminParts): Promise<void> {
+export async function adminSettingsPages(app: FastifyInstance, parts: AdminParts): Promise<void> {
   const { base } = app.site;
   const { deps } = parts;
 

@@ -15,7 +15,7 @@ import { exactTime } from '../shared/format.ts';
 import { type Content, html } from '../shared/html.ts';
 
 /** The result of a check: `saw` is what Tallyport found, `mend` is what the operator can do about it. */
-export type Check = {
+export type SiteCheck = {
   id: 'address' | 'https' | 'proxy' | 'mail' | 'clock' | 'versions';
   title: string;
   tone: 'good' | 'attention' | 'bad';
@@ -23,7 +23,7 @@ export type Check = {
   mend?: Content;
 };
 
-type Seen = Omit<Check, 'id' | 'title'>;
+type Seen = Omit<SiteCheck, 'id' | 'title'>;
 type CheckDeps = Pick<AppDeps, 'config' | 'clock' | 'clockSkew' | 'mongo' | 'producerRedis'>;
 
 /** The maximum wait of a check for MongoDB or Redis. */
@@ -35,7 +35,7 @@ const MAIL_SETTINGS = '/operator/settings/mail';
 const restart = 'and restart web, worker and scheduler';
 
 /** Checks the site with data from this request, the configuration, MongoDB and Redis. It never throws. */
-export async function checkSite(deps: CheckDeps, request: FastifyRequest): Promise<Check[]> {
+export async function checkSite(deps: CheckDeps, request: FastifyRequest): Promise<SiteCheck[]> {
   const { base } = request.server.site;
   const [clock, versions] = await Promise.all([clockCheck(deps), versionCheck(deps)]);
   return [

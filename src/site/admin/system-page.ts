@@ -10,7 +10,7 @@ import { badge, card, dataTable, notice, type Tone } from '../shared/parts.ts';
 import { adminFrame } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { setUpCard } from './set-up-list.ts';
-import { type Check, checkSite } from './site-checks.ts';
+import { checkSite, type SiteCheck } from './site-checks.ts';
 
 /** `/operator/system`: the checks of the site, the processes with their versions, and pending migrations. */
 export function systemPage(app: FastifyInstance, { deps }: AdminParts): void {
@@ -104,9 +104,9 @@ function migrationCard({ pending }: RunningSoftware): Html {
   });
 }
 
-const WORDS: Record<Check['tone'], string> = { good: 'good', attention: 'look at it', bad: 'wrong' };
+const WORDS: Record<SiteCheck['tone'], string> = { good: 'good', attention: 'look at it', bad: 'wrong' };
 
-function checkCard(checks: Check[]): Html {
+function checkCard(checks: SiteCheck[]): Html {
   return card({
     title: 'What the site saw',
     id: 'checks',

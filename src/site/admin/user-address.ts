@@ -17,7 +17,7 @@ type View = {
 };
 
 /** The form with which an operator changes a user's address; above it the change that waits for a confirmation. */
-export function addressPart({ users, user, change, sendsMail, typed }: View): Html {
+export function userAddressPart({ users, user, change, sendsMail, typed }: View): Html {
   const fields = fieldsOf(typed);
   const { errors } = typed;
   const consequence = sendsMail

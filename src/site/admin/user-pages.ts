@@ -14,7 +14,7 @@ import {
   confirmAddress,
   type Decider,
   liftSuspension,
-  noteLink,
+  notePasswordLink,
   resetTwoFactor,
   setRole,
   suspendUser,
@@ -35,7 +35,7 @@ import { button, card, confirmed, copyable, facts } from '../shared/parts.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { reasonFields } from './reason-fields.ts';
-import { addressPart } from './user-address.ts';
+import { userAddressPart } from './user-address.ts';
 import { accountStatus } from './users-page.ts';
 
 const MESSAGES = inEnglish({
@@ -132,7 +132,7 @@ export function userPages(app: FastifyInstance, { deps }: AdminParts): void {
     run: async ({ request }) => {
       const view = await find(request);
       const { user } = view;
-      await noteLink(deps, user, deciderOf(request));
+      await notePasswordLink(deps, user, deciderOf(request));
       if (!sendsMail()) return { page: linkPage(users, user, await makePasswordLink(deps, user)) };
       const auth = createAuth(deps, (link) => sendLink(deps, link));
       await sendEntryLink(deps, auth, user.email);
@@ -261,7 +261,7 @@ function decisions(page: UserPage): Html {
           'Make sure that the address is the user’s: with a confirmed one the user accepts invitations to servers.',
         form: button({ to: to('confirm-address'), text: 'Confirm address' }),
       });
-  return html`${card({ title: 'E-mail address', body: html`${confirming}${addressPart({ ...page, user })}` })}
+  return html`${card({ title: 'E-mail address', body: html`${confirming}${userAddressPart({ ...page, user })}` })}
   ${card({
     title: 'Suspension',
     body: user.suspendedAt

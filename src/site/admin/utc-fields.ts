@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** A UTC time for a `datetime-local` field, to the minute: `2026-11-21T14:02`. */
-export function minuteOf(at: Date): string {
+export function utcFieldValue(at: Date): string {
   return at.toISOString().slice(0, 16);
 }
 

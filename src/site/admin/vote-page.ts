@@ -3,7 +3,7 @@ import { UUID, type WithId } from 'mongodb';
 import { statusText } from '../../delivery/timeline/status-text.ts';
 import type { DeliveryStatus, VoteTimeline } from '../../delivery/timeline/timeline-event.ts';
 import { voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
-import { queuePaused } from '../../process/queue-pause.ts';
+import { readQueuePaused } from '../../process/queue-pause.ts';
 import type { ApiToken } from '../../servers/api-token.ts';
 import type { Server } from '../../servers/server.ts';
 import { isImported, type Vote } from '../../votes/vote.ts';
@@ -15,14 +15,14 @@ import { pageTimes, time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { card, facts } from '../shared/parts.ts';
+import { timelineList } from '../shared/timeline-list.ts';
 import { stateBadge } from '../shared/vote-state.ts';
-import { timelineList } from '../shared/vote-timeline.ts';
 import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { blockPath } from './block-pages.ts';
 
 /** `/operator/votes/<vote>`: one vote with its timeline, including data that the server's owner does not see. */
-export function votePage(app: FastifyInstance, { deps }: AdminParts): void {
+export function adminVotePage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
 
   app.get('/votes/:voteId', OPERATOR, async (request, reply) => {
@@ -34,7 +34,7 @@ export function votePage(app: FastifyInstance, { deps }: AdminParts): void {
       deps.servers.findOne({ _id: serverId }),
       deps.listeners.findOne({ serverId }),
       tokenId ? deps.apiTokens.findOne({ _id: tokenId, serverId }) : null,
-      queuePaused(deps),
+      readQueuePaused(deps),
     ]);
     const now = deps.clock.now();
     const timeline = await voteTimeline(deps, vote, listener, now);

@@ -15,9 +15,9 @@ import { hiddenId } from './hidden-ids.ts';
 import {
   addressFields,
   gameFields,
-  nameField,
   namingContact,
   serverForm,
+  serverNameField,
   valuesOf,
 } from './server-fields.ts';
 
@@ -78,7 +78,7 @@ function newServerPage(base: string, typed: Typed, draft?: string): Page {
       <p class="soft">${intro}</p>
       <form method="post" action="${base}/dashboard/servers/new" class="card stack">
         ${draft ? html`<input type="hidden" name="draft" value="${draft}" />` : ''}
-        ${nameField(typed)} ${addressFields(typed)} ${gameFields(typed)}
+        ${serverNameField(typed)} ${addressFields(typed)} ${gameFields(typed)}
         <button type="submit">${draft ? t('Save and check') : t('Check the server')}</button>
       </form>`,
   };

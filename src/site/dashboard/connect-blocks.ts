@@ -22,7 +22,7 @@ export type Connected = {
 export type Way = 'push' | 'claim';
 
 /** A configuration for one plugin, ready to copy. */
-export type Block = {
+export type ConnectBlock = {
   id: string;
   title: string;
   way: Way;
@@ -40,7 +40,7 @@ export function usesRelay({ server: { game }, listener }: Connected): boolean {
 }
 
 /** The configurations for a server: `first` has those that fit the server's game. */
-export function blocksOf(connected: Connected): { first: Block[]; others: Block[] } {
+export function blocksOf(connected: Connected): { first: ConnectBlock[]; others: ConnectBlock[] } {
   const { game } = connected.server;
   const all = [votingPlugin, easyVote, voteReward, plainHttp, signedHttp].map((block) => block(connected));
   const fitting = (id: string) => {
@@ -57,7 +57,7 @@ function voteLink({ url, server }: Connected, name: string): string {
   return `${url}${publicPath(server, '/vote')}?username=${name}`;
 }
 
-function votingPlugin(connected: Connected): Block {
+function votingPlugin(connected: Connected): ConnectBlock {
   const { name, listener } = connected;
   const site = name.replace(/[^A-Za-z0-9]/g, '') || 'Tallyport';
   const service = JSON.stringify(listener?.serviceName ?? name);
@@ -78,7 +78,7 @@ function votingPlugin(connected: Connected): Block {
   };
 }
 
-function easyVote({ name, url, server, key }: Connected): Block {
+function easyVote({ name, url, server, key }: Connected): ConnectBlock {
   const site = name;
   const json = {
     'Server Voting IDs and Keys': { [server.name]: { [site]: `${server.slug}:${key ?? NO_KEY}` } },
@@ -102,7 +102,7 @@ function easyVote({ name, url, server, key }: Connected): Block {
   };
 }
 
-function voteReward({ name, url, server, key }: Connected): Block {
+function voteReward({ name, url, server, key }: Connected): ConnectBlock {
   const vrc = vrcFile({ name, url }, `${url}${publicPath(server)}`, key ?? NO_KEY);
   return {
     id: 'vote-reward',
@@ -115,7 +115,7 @@ function voteReward({ name, url, server, key }: Connected): Block {
   };
 }
 
-function plainHttp({ url, key }: Connected): Block {
+function plainHttp({ url, key }: Connected): ConnectBlock {
   const address = (action: string) => `"${url}/api/?action=${action}&key=${key ?? NO_KEY}&username=Steve"`;
   return {
     id: 'plain-http',
@@ -129,7 +129,7 @@ function plainHttp({ url, key }: Connected): Block {
   };
 }
 
-function signedHttp({ server }: Connected): Block {
+function signedHttp({ server }: Connected): ConnectBlock {
   return {
     id: 'signed-http',
     title: t('Your own web service (signed HTTP request)'),

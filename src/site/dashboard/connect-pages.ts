@@ -15,7 +15,7 @@ import { timeText } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { button, card, copyable, notice, textField } from '../shared/parts.ts';
-import { type Block, blocksOf, type Connected, usesRelay } from './connect-blocks.ts';
+import { blocksOf, type ConnectBlock, type Connected, usesRelay } from './connect-blocks.ts';
 import { relayCard } from './connect-relay.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { hiddenId, newIdField } from './hidden-ids.ts';
@@ -165,7 +165,7 @@ function connectBody(
   const { first, others } = blocksOf(connected);
   const { server } = connected;
   const path = serverPath(base, server, '/connect');
-  const shown = (block: Block) => blockCard(base, connected, block, tested);
+  const shown = (block: ConnectBlock) => blockCard(base, connected, block, tested);
   const isTestedBelow = others.some(({ id }) => id === tested?.block);
   const isPushed = connected.listener !== null && connected.listener.protocol !== 'fetch';
   // If the relay's key was just created: the card of the relay is visible for every game, because it shows the key.
@@ -207,7 +207,7 @@ function keyNotice(): Html {
 function blockCard(
   base: string,
   { server, listener, key }: Connected,
-  { id, title, way, about, text }: Block,
+  { id, title, way, about, text }: ConnectBlock,
   tested: Showing['tested'],
 ): Html {
   const path = serverPath(base, server);

@@ -11,8 +11,8 @@ import { overviewPage } from './overview-page.ts';
 import { profilePages } from './profile-pages.ts';
 import { resendRangePage } from './resend-range-page.ts';
 import { reviewPages } from './review-pages.ts';
-import { serverList } from './server-list-page.ts';
-import { settingsPages } from './settings-pages.ts';
+import { serverListPage } from './server-list-page.ts';
+import { serverSettingsPages } from './settings-pages.ts';
 import { statisticsPages } from './statistics-pages.ts';
 import { tokenPages } from './token-pages.ts';
 import { votePage } from './vote-page.ts';
@@ -22,7 +22,7 @@ import { votesPage } from './votes-page.ts';
 export async function dashboard(app: FastifyInstance, parts: DashboardParts): Promise<void> {
   // At shutdown, requests stop waiting for workers: a listener test can last longer than the time for a shutdown.
   app.addHook('preClose', async () => parts.deps.answers.giveUp());
-  serverList(app, parts);
+  serverListPage(app, parts);
   addServerPages(app, parts);
   draftPages(app, parts);
   overviewPage(app, parts);
@@ -32,7 +32,7 @@ export async function dashboard(app: FastifyInstance, parts: DashboardParts): Pr
   reviewPages(app, parts);
   memberPages(app, parts);
   profilePages(app, parts);
-  settingsPages(app, parts);
+  serverSettingsPages(app, parts);
   connectPages(app, parts);
   listenerPages(app, parts, listenerTestPage(app, parts));
   votesPage(app, parts);

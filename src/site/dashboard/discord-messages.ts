@@ -6,7 +6,7 @@ import type { WebhookTest } from '../../notifications/discord/test-webhook.ts';
 import { chooseKinds, removeWebhook, setWebhook } from '../../notifications/discord/webhooks.ts';
 import { answerNow } from '../../workflows/answer-now.ts';
 import { OWNER } from '../route-options.ts';
-import { checkTaker } from '../shared/check-allowance.ts';
+import { checkTaker } from '../shared/check-taker.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
 import { formRoute, type PathOfServer, refused } from '../shared/form-route.ts';

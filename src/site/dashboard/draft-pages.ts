@@ -9,13 +9,13 @@ import { PageError } from '../error-pages.ts';
 import { userOf } from '../guard-routes.ts';
 import { SIGNED_IN } from '../route-options.ts';
 import { contactText } from '../shared/contact.ts';
-import { formRoute, type Refused, refused } from '../shared/form-route.ts';
+import type { Site } from '../shared/decorate-site.ts';
+import { formRoute, type RefusedForm, refused } from '../shared/form-route.ts';
 import { html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { notAnsweredStatus, notAnsweredText } from '../shared/not-answered.ts';
 import { button, confirmed } from '../shared/parts.ts';
-import type { Site } from '../shared/site-settings.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { ownershipProofCards } from './ownership-proof.ts';
 
@@ -89,7 +89,7 @@ export function draftPage(base: string, draft: WithId<ServerDraft>, now: Date): 
   };
 }
 
-export function noDraft(): Refused {
+export function noDraft(): RefusedForm {
   return refused(404, t('You have no draft with this id.'));
 }
 
@@ -102,7 +102,7 @@ export async function afterProving(
   proving: Promise<ProofEnded>,
   path: string,
   done = 'listed',
-): Promise<string | Refused> {
+): Promise<string | RefusedForm> {
   const proved = await proving;
   switch (proved.kind) {
     case 'listed':

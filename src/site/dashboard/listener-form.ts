@@ -1,5 +1,5 @@
+import type { ListenerView } from '../../delivery/change-listener.ts';
 import { holdsPrivateKey } from '../../delivery/credentials.ts';
-import type { ListenerView } from '../../delivery/listeners.ts';
 import { t } from '../../language/t.ts';
 import { MAX_SENDINGS } from '../../listeners/delivery-limits.ts';
 import type { Protocol } from '../../listeners/listener.ts';
@@ -8,8 +8,8 @@ import { fieldsOf } from '../shared/form-fields.ts';
 import { counted } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { checkbox, PORT_LENGTH } from '../shared/parts.ts';
-import { protocolChoices } from '../shared/protocols.ts';
-import { rewardsField } from './rewards.ts';
+import { protocolChoices } from '../shared/protocol-choices.ts';
+import { rewardsField } from './rewards-card.ts';
 
 type Form = {
   /** The path of the listener's page. */

@@ -1,17 +1,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ObjectId } from 'mongodb';
 import { z } from 'zod';
-import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
-import { countEarlierVotes } from '../../delivery/earlier-votes.ts';
-import { setFetchListener } from '../../delivery/fetch/fetch-listener.ts';
-import { rotateSecret, setHttpListener } from '../../delivery/http/http-listeners.ts';
 import {
   type ListenerView,
   pauseListener,
   removeListener,
   resumeListener,
   setListener,
-} from '../../delivery/listeners.ts';
+} from '../../delivery/change-listener.ts';
+import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
+import { countEarlierVotes } from '../../delivery/earlier-votes.ts';
+import { setFetchListener } from '../../delivery/fetch/fetch-listener.ts';
+import { rotateSecret, setHttpListener } from '../../delivery/http/http-listeners.ts';
 import { lastRefusedVote, type RefusedVote } from '../../delivery/refused-vote.ts';
 import type { ListenerSet } from '../../delivery/store-listener.ts';
 import { countSentNotConfirmed, countUnconfirmed } from '../../delivery/unconfirmed-votes.ts';
@@ -22,27 +22,27 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import { hasClaimKeys } from '../../servers/api-tokens.ts';
 import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
-import { checkTaker } from '../shared/check-allowance.ts';
+import { checkTaker } from '../shared/check-taker.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
+import type { Site } from '../shared/decorate-site.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, type PathOfServer, refused } from '../shared/form-route.ts';
 import { timeText } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { listenerAnnouncement, listenerBadge, listenerState } from '../shared/listener-state.ts';
+import { listenerAnnouncement, listenerBadge, listenerStateSection } from '../shared/listener-state-parts.ts';
 import { listenerStatusReader } from '../shared/listener-status.ts';
 import { livePart } from '../shared/live.ts';
 import { card, notice } from '../shared/parts.ts';
-import type { Site } from '../shared/site-settings.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
-import { earlierVotesNotice, earlierVotesRoute } from './earlier-votes.ts';
+import { earlierVotesNotice, earlierVotesRoute } from './earlier-votes-notice.ts';
 import { gamePortWarning } from './game-port-warning.ts';
 import { listenerForm } from './listener-form.ts';
-import { noListener, settingsRefusal } from './listener-refusals.ts';
+import { noListenerRefusal, settingsRefusal } from './listener-refusals.ts';
 import { secretShownOnce, settingsCard } from './listener-settings-card.ts';
 import { testCard } from './listener-test-card.ts';
 import type { RunTest } from './listener-test-page.ts';
-import { mustChooseRewards, notChosen, rewardsCard, rewardsRoute } from './rewards.ts';
+import { mustChooseRewards, notChosen, rewardsCard, rewardsRoute } from './rewards-card.ts';
 import { serverFrame } from './server-frame.ts';
 
 /** Messages after settings were stored. The result of a test vote is below the message. */
@@ -171,7 +171,7 @@ function statusPart(path: string, { listener, queuePaused, refused }: Present, n
     body: card({
       title: t('Status'),
       actions: listenerBadge(listener, now),
-      body: listenerState({ listener, queuePaused, refused }, path, now),
+      body: listenerStateSection({ listener, queuePaused, refused }, path, now),
     }),
   });
 }
@@ -275,7 +275,7 @@ function queueRoutes(app: FastifyInstance, deps: AppDeps, page: ListenerPage): v
     access: OWNER,
     run: async ({ server, by, path }) => {
       const isPaused = await pauseListener(deps, server._id, by);
-      return isPaused ? back(path, 'paused') : noListener();
+      return isPaused ? back(path, 'paused') : noListenerRefusal();
     },
   });
 
@@ -286,7 +286,7 @@ function queueRoutes(app: FastifyInstance, deps: AppDeps, page: ListenerPage): v
     show: (request) => page(request),
     run: async ({ server, by, path }) => {
       const isResumed = await resumeListener(deps, server._id, by);
-      return isResumed ? back(path, 'resumed') : noListener();
+      return isResumed ? back(path, 'resumed') : noListenerRefusal();
     },
   });
 

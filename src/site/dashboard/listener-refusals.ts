@@ -2,10 +2,10 @@ import { CredentialError } from '../../delivery/credentials.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { EarlierProcessesError } from '../../platform/earlier-processes.ts';
 import { UnsealError } from '../../platform/secrets.ts';
-import { type Refused, refused } from '../shared/form-route.ts';
+import { type RefusedForm, refused } from '../shared/form-route.ts';
 
 /** The refusal if the secret is wrong or unreadable, or if processes of an earlier version run; otherwise undefined. */
-export function settingsRefusal(error: unknown, values: Record<string, string>): Refused | undefined {
+export function settingsRefusal(error: unknown, values: Record<string, string>): RefusedForm | undefined {
   if (!(error instanceof EarlierProcessesError)) return secretRefusal(error, values);
   return refused(409, t(EARLIER_PROCESSES[error.code]));
 }
@@ -21,7 +21,7 @@ const EARLIER_PROCESSES = {
 };
 
 /** The refusal if the entered secret is invalid or the stored one cannot be read; undefined for any other error. */
-function secretRefusal(error: unknown, values: Record<string, string>): Refused | undefined {
+function secretRefusal(error: unknown, values: Record<string, string>): RefusedForm | undefined {
   if (error instanceof CredentialError) return { errors: { secret: error.message } };
   if (!(error instanceof UnsealError)) return undefined;
   return 'secret' in values
@@ -30,6 +30,6 @@ function secretRefusal(error: unknown, values: Record<string, string>): Refused 
 }
 
 /** The refusal if the server has no listener, for example because it was removed while the page was open. */
-export function noListener(): Refused {
+export function noListenerRefusal(): RefusedForm {
   return refused(404, t('This server has no vote listener.'));
 }

@@ -1,5 +1,5 @@
+import type { ListenerView } from '../../delivery/change-listener.ts';
 import { SECRET_OVERLAP_MS } from '../../delivery/http/http-listeners.ts';
-import type { ListenerView } from '../../delivery/listeners.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { maxSendingsOf, RESENDABLE_DAYS } from '../../listeners/delivery-limits.ts';
 import { HOUR } from '../../platform/clock.ts';
@@ -7,7 +7,7 @@ import { hostAndPort } from '../../platform/host-and-port.ts';
 import { counted, timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { button, confirmed, copyable, facts } from '../shared/parts.ts';
-import { protocolName } from '../shared/protocols.ts';
+import { protocolName } from '../shared/protocol-choices.ts';
 
 /** The body of a card: a listener's settings without secrets, and buttons to change them or remove the listener. */
 export function settingsCard(path: string, listener: ListenerView, now: Date): Html {

@@ -1,10 +1,10 @@
+import type { ListenerView } from '../../delivery/change-listener.ts';
 import { lastTest } from '../../delivery/diagnosis/last-test.ts';
-import type { ListenerView } from '../../delivery/listeners.ts';
 import { TEST_USERNAME } from '../../delivery/vote-message.ts';
 import { t } from '../../language/t.ts';
 import { timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { LISTENER_STATES } from '../shared/listener-state.ts';
+import { LISTENER_STATE_NAMES } from '../shared/listener-state-parts.ts';
 import { button, card } from '../shared/parts.ts';
 import { diagnosisResult } from './diagnosis-texts.ts';
 
@@ -18,7 +18,7 @@ export function testCard(path: string, listener: ListenerView, now: Date): Html 
   const sentAnyway =
     state === 'active'
       ? ''
-      : ` ${t('It is sent even though the listener is {state}.', { state: t(LISTENER_STATES[state]) })}`;
+      : ` ${t('It is sent even though the listener is {state}.', { state: t(LISTENER_STATE_NAMES[state]) })}`;
   return card({
     title: t('Test vote'),
     body: html`<p>${about}${sentAnyway}</p>

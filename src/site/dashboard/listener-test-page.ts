@@ -5,20 +5,20 @@ import type { Diagnosis, OnStep } from '../../delivery/diagnosis/diagnosis.ts';
 import { type DiagnosisRefusal, requestDiagnosis } from '../../delivery/diagnosis/request-diagnosis.ts';
 import { t } from '../../language/t.ts';
 import type { DiagnosisStep } from '../../listeners/outcomes/outcome-definition.ts';
-import type { Ended } from '../../platform/answers.ts';
 import { CHECKS } from '../../platform/limits/check-allowance.ts';
+import type { QuestionResult } from '../../platform/worker-answers.ts';
 import { roleOf } from '../../servers/ownership.ts';
 import type { Server } from '../../servers/server.ts';
 import { type AnswerOf, answerNow } from '../../workflows/answer-now.ts';
 import { isByOperator, serverOf, userOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
-import { type FormAnswer, formRoute, type Refused, refused } from '../shared/form-route.ts';
+import type { Site } from '../shared/decorate-site.ts';
+import { type FormAnswer, formRoute, type RefusedForm, refused } from '../shared/form-route.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, streamPage } from '../shared/layout.ts';
 import { notAnsweredStatus, notAnsweredText } from '../shared/not-answered.ts';
 import { button, card, notice } from '../shared/parts.ts';
-import type { Site } from '../shared/site-settings.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { beginning, diagnosisResult, type Tested } from './diagnosis-texts.ts';
 import { serverFrame } from './server-frame.ts';
@@ -48,7 +48,7 @@ export function listenerTestPage(app: FastifyInstance, { deps }: DashboardParts)
   const runTest: RunTest = async (request, saved) => {
     const { _id: serverId } = serverOf(request);
     const user = userOf(request);
-    const refuse = (why: Refused): FormAnswer =>
+    const refuse = (why: RefusedForm): FormAnswer =>
       saved ? { page: page(request, [saved, notice('attention', why.errors.form)]) } : why;
     const refusal = await requestDiagnosis(deps, {
       ownerId: user._id.toHexString(),
@@ -128,14 +128,14 @@ function begin(diagnose: (onStep: OnStep) => Promise<Ending>): RunningTest {
   return { begun, steps, result };
 }
 
-type Ending = Ended<AnswerOf['test-listener']>;
+type Ending = QuestionResult<AnswerOf['test-listener']>;
 
 function diagnosisIn(ending: Ending): Diagnosis | null {
   return ending.kind === 'answered' && ending.result.kind === 'diagnosed' ? ending.result.diagnosis : null;
 }
 
 /** The refusal if a test ended without a diagnosis. */
-function missingResult(ending: Ending): Refused {
+function missingResult(ending: Ending): RefusedForm {
   if (ending.kind !== 'answered') return refused(notAnsweredStatus(ending), notAnsweredText(ending));
   const { result } = ending;
   // The worker checks the request again. It refuses the test if, for example, the listener was removed meanwhile.
@@ -144,7 +144,7 @@ function missingResult(ending: Ending): Refused {
 }
 
 /** The refusal if the web process or a worker refused the test. */
-function refusedFor(refusal: DiagnosisRefusal): Refused {
+function refusedFor(refusal: DiagnosisRefusal): RefusedForm {
   switch (refusal.code) {
     case 'ownership-not-proven':
       return refused(403, t('Verify that you own the server before you send test votes.'));

@@ -11,7 +11,7 @@ import { isByOperator, serverOf, userOf } from '../guard-routes.ts';
 import { OWNER, SIGNED_IN, SOLE_OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
-import { formRoute, type Refused, refused } from '../shared/form-route.ts';
+import { formRoute, type RefusedForm, refused } from '../shared/form-route.ts';
 import { html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
@@ -146,6 +146,6 @@ function roleRoutes(app: FastifyInstance, deps: AppDeps): void {
   });
 }
 
-function noMember(): Refused {
+function noMember(): RefusedForm {
   return refused(404, t('This server has no member with this id.'));
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { WithId } from 'mongodb';
-import { type ListenerView, showListener } from '../../delivery/listeners.ts';
+import { type ListenerView, showListener } from '../../delivery/change-listener.ts';
 import { isProbed } from '../../games/games.ts';
 import { serverInfo } from '../../history/server-info.ts';
 import { defineMessage, t } from '../../language/t.ts';
@@ -14,11 +14,11 @@ import { counted, decimal, timeAgo } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
-import { lastVoteText, listenerBadge } from '../shared/listener-state.ts';
+import { lastVoteText, listenerBadge } from '../shared/listener-state-parts.ts';
 import { card, copyable, facts } from '../shared/parts.ts';
 import { hasAbout } from '../shared/profile-parts.ts';
 import { serverFigures } from '../shared/server-figures.ts';
-import { addressOf } from '../shared/server-status.ts';
+import { serverAddress } from '../shared/server-status.ts';
 import { shareCard } from '../shared/share-card.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
@@ -139,7 +139,7 @@ function gameText(game: string | null | undefined): string {
 function about(server: WithId<Server>, now: Date): Html {
   const { current, proof, listedAt, game } = server;
   return html`${facts([
-    [t('Address'), html`<span class="mono">${addressOf(server)}</span>`],
+    [t('Address'), html`<span class="mono">${serverAddress(server)}</span>`],
     [t('Game'), gameText(game)],
     [t('Version'), current.version],
     [t('Last checked'), current.checkedAt ? timeAgo(current.checkedAt, now) : t('not yet')],

@@ -17,7 +17,7 @@ import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
-import { count, counted, oneOf, relative, timeText } from '../shared/format.ts';
+import { alternatives, count, counted, relative, timeText } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { button, card, facts, linkTo, notice } from '../shared/parts.ts';
@@ -163,7 +163,7 @@ function questionBody(
   });
   return html`<p>${howMany(votes, more)}</p>
     ${facts([
-      [t('State'), oneOf(states.map((state) => t(STATE_NAMES[state])))],
+      [t('State'), alternatives(states.map((state) => t(STATE_NAMES[state])))],
       [t('Player'), player === undefined ? null : html`<bdi>${player}</bdi>`],
       [t('Cast'), castText(filter, until)],
     ])}

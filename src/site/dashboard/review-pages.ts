@@ -12,7 +12,7 @@ import { serverPath } from '../shared/dashboard-paths.ts';
 import { emptyLine } from '../shared/empty-card.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
-import { formRoute, type Refused, refused } from '../shared/form-route.ts';
+import { formRoute, type RefusedForm, refused } from '../shared/form-route.ts';
 import { count } from '../shared/format.ts';
 import { type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
@@ -97,7 +97,7 @@ function pageOf(request: FastifyRequest): number {
   return pageFrom((request.query as { page?: unknown }).page);
 }
 
-function noReview(): Refused {
+function noReview(): RefusedForm {
   return refused(404, t('This server has no public review with this id.'));
 }
 

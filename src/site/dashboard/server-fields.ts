@@ -5,13 +5,13 @@ import { InvalidDocumentError } from '../../platform/document.ts';
 import { MOVE_TAKEN, TAKEN } from '../../servers/drafts.ts';
 import { contactText } from '../shared/contact.ts';
 import { countries } from '../shared/country-names.ts';
+import type { Site } from '../shared/decorate-site.ts';
 import type { Typed } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
-import type { Refused } from '../shared/form-route.ts';
+import type { RefusedForm } from '../shared/form-route.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Html, html } from '../shared/html.ts';
 import { PORT_LENGTH } from '../shared/parts.ts';
-import type { Site } from '../shared/site-settings.ts';
 
 /** A port as a number; NaN if the text is empty or not a number. The schema of servers validates it later. */
 const portText = z.string().transform((value) => Number(value.trim() === '' ? Number.NaN : value));
@@ -37,14 +37,14 @@ export const detailsForm = serverForm.omit({ address: true, port: true });
 const GAMES = listGames().filter(({ id, name }) => knownGame(name).id === id);
 
 /** The refusal, with the operator's contact, if another server has the address; undefined for any other error. */
-export function namingContact(site: Site, error: unknown): Refused | undefined {
+export function namingContact(site: Site, error: unknown): RefusedForm | undefined {
   if (!(error instanceof InvalidDocumentError)) return undefined;
   const { address } = error.errors;
   if (address !== t(TAKEN) && address !== t(MOVE_TAKEN)) return undefined;
   return { errors: { ...error.errors, address: `${address}${contactText(site)}` } };
 }
 
-export function nameField(typed: Typed): Html {
+export function serverNameField(typed: Typed): Html {
   return fieldsOf(typed).text('name', {
     label: t('Name'),
     hint: t('Shown in the list of servers.'),

@@ -4,11 +4,11 @@ import { tabsOf } from '../shared/area.ts';
 import { contactLine } from '../shared/contact.ts';
 import { SERVER_AREA, type ServerTab } from '../shared/dashboard-pages.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
+import type { Site } from '../shared/decorate-site.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { notice, tabs } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { statusBadge } from '../shared/server-status.ts';
-import type { Site } from '../shared/site-settings.ts';
 
 type Frame = {
   site: Pick<Site, 'base' | 'pages' | 'contact'>;

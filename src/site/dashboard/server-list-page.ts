@@ -9,7 +9,7 @@ import {
   type settingsProof,
 } from '../../listeners/listener-state.ts';
 import { listDrafts } from '../../servers/drafts.ts';
-import { invitationsOf, serversOf } from '../../servers/members.ts';
+import { invitationsOf, serversOfUser } from '../../servers/members.ts';
 import { roleOf } from '../../servers/ownership.ts';
 import type { Server } from '../../servers/server.ts';
 import type { ServerDraft } from '../../servers/server-draft.ts';
@@ -22,9 +22,9 @@ import { emptyCard } from '../shared/empty-card.ts';
 import { count } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
-import { listenerBadge } from '../shared/listener-state.ts';
+import { listenerBadge } from '../shared/listener-state-parts.ts';
 import { badge, button, card, confirmed, dataTable } from '../shared/parts.ts';
-import { addressOf, statusBadge } from '../shared/server-status.ts';
+import { serverAddress, statusBadge } from '../shared/server-status.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { receivedInvitations } from './invitation-cards.ts';
 import { ROLE_TEXTS } from './members-card.ts';
@@ -37,7 +37,7 @@ const MESSAGES = {
 };
 
 /** `/dashboard`: the user's servers and drafts. */
-export function serverList(app: FastifyInstance, { deps }: DashboardParts): void {
+export function serverListPage(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base } = app.site;
 
   const listenersOf = async (servers: WithId<Server>[]): Promise<Map<string, ListedListener>> => {
@@ -50,7 +50,7 @@ export function serverList(app: FastifyInstance, { deps }: DashboardParts): void
   app.get('/', SIGNED_IN, async (request, reply) => {
     const user = userOf(request);
     const [servers, drafts, invitations] = await Promise.all([
-      serversOf(deps, user._id),
+      serversOfUser(deps, user._id),
       listDrafts(deps, user._id),
       invitationsOf(deps, user),
     ]);
@@ -127,7 +127,7 @@ function serverTable({ base, servers, listeners, userId, now }: Table): Html {
       {
         title: t('Address'),
         kind: 'address',
-        cell: (server) => html`<span class="mono">${addressOf(server)}</span>`,
+        cell: (server) => html`<span class="mono">${serverAddress(server)}</span>`,
       },
       { title: t('Status'), cell: (server) => statusBadge(server, now) },
       { title: t('Vote listener'), cell: listenerCell },
@@ -163,7 +163,7 @@ function draftCard(base: string, drafts: WithId<ServerDraft>[]): Content {
         {
           title: t('Address'),
           kind: 'address',
-          cell: (draft) => html`<span class="mono">${addressOf(draft)}</span>`,
+          cell: (draft) => html`<span class="mono">${serverAddress(draft)}</span>`,
         },
         {
           title: t('State'),

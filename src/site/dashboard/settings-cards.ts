@@ -8,9 +8,9 @@ import { fieldsOf } from '../shared/form-fields.ts';
 import { count } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { button, card, confirmed, notice } from '../shared/parts.ts';
-import { addressOf } from '../shared/server-status.ts';
+import { serverAddress } from '../shared/server-status.ts';
 import { writtenText } from '../shared/written-text.ts';
-import { addressFields, gameFields, nameField, valuesOf } from './server-fields.ts';
+import { addressFields, gameFields, serverNameField, valuesOf } from './server-fields.ts';
 
 export function detailsCard(path: string, server: WithId<Server>, typed = valuesOf(server)): Html {
   const hint = t(
@@ -19,7 +19,7 @@ export function detailsCard(path: string, server: WithId<Server>, typed = values
   return card({
     title: t('Details'),
     body: html`<form method="post" action="${path}" class="stack">
-      ${nameField(typed)} ${gameFields(typed)}
+      ${serverNameField(typed)} ${gameFields(typed)}
       <p class="hint">${hint}</p>
       <button type="submit">${t('Save')}</button>
     </form>`,
@@ -102,8 +102,8 @@ function pendingMove(path: string, server: Server, move: ServerDraft): Content {
   const sentence = t(
     'The server will move to {address} after you verify ownership. Until then it stays at {present}.',
     {
-      address: html`<span class="mono">${addressOf(move)}</span>`,
-      present: html`<span class="mono">${addressOf(server)}</span>`,
+      address: html`<span class="mono">${serverAddress(move)}</span>`,
+      present: html`<span class="mono">${serverAddress(server)}</span>`,
     },
   );
   return html`${notice('attention', sentence)}

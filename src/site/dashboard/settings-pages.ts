@@ -10,13 +10,13 @@ import { proveMoveNow } from '../../workflows/answer-now.ts';
 import { removeServer } from '../../workflows/remove-server.ts';
 import { isByOperator, serverOf } from '../guard-routes.ts';
 import { OWNER, SOLE_OWNER } from '../route-options.ts';
-import { checkTaker } from '../shared/check-allowance.ts';
+import { checkTaker } from '../shared/check-taker.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
+import type { Site } from '../shared/decorate-site.ts';
 import type { Typed } from '../shared/form.ts';
 import { type ContextOf, formRoute } from '../shared/form-route.ts';
 import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import type { Site } from '../shared/site-settings.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { DISCORD_MESSAGES, type DiscordShowing, discordCard, discordRoutes } from './discord-messages.ts';
 import { afterProving } from './draft-pages.ts';
@@ -48,7 +48,7 @@ type Showing = {
 type SettingsPage = (request: FastifyRequest, showing?: Showing) => Promise<Page>;
 
 /** `/dashboard/servers/<id>/settings`: a server's details, votes, address, Discord messages and removal. */
-export function settingsPages(app: FastifyInstance, parts: DashboardParts): void {
+export function serverSettingsPages(app: FastifyInstance, parts: DashboardParts): void {
   const page = settingsPage(app.site, parts.deps);
   app.get('/servers/:serverId/settings', OWNER, async (request, reply) =>
     sendPage(request, reply, await page(request)),

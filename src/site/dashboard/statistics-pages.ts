@@ -17,7 +17,7 @@ import { latencyChart, playersChart, uptimeChart, votesChart } from '../shared/h
 import { type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { card, dataTable } from '../shared/parts.ts';
-import { rankVotesTables } from '../shared/rank-votes.ts';
+import { rankVotesTables } from '../shared/rank-votes-tables.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
 import { isTableName, since, TABLES, withoutEmptyEnds } from './statistics-tables.ts';

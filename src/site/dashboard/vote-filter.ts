@@ -54,7 +54,7 @@ export function filterText(
 }
 
 /** The filter form, with a link that clears the filter. */
-export function filterForm(path: string, filter: VoteFilter): Html {
+export function voteFilterForm(path: string, filter: VoteFilter): Html {
   const { state, player = '', since = '', until = '' } = filter;
   return html`<form method="get" action="${path}" class="filters" role="search" aria-label="${t('Votes')}">
     ${select({

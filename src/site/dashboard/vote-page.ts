@@ -22,15 +22,15 @@ import { PageError } from '../error-pages.ts';
 import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
-import { formRoute, type Refused, refused } from '../shared/form-route.ts';
+import { formRoute, type RefusedForm, refused } from '../shared/form-route.ts';
 import { pageTimes, time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { type ListenerStatus, listenerStatusReader } from '../shared/listener-status.ts';
-import { isUnchanged, livePart, markOf, seenMark, sendUnchanged, stateOf } from '../shared/live.ts';
+import { isUnchanged, livePart, markOf, pageState, seenMark, sendUnchanged } from '../shared/live.ts';
 import { button, card, confirmed, facts } from '../shared/parts.ts';
+import { timelineList } from '../shared/timeline-list.ts';
 import { stateBadge } from '../shared/vote-state.ts';
-import { timelineList } from '../shared/vote-timeline.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
 
@@ -56,7 +56,7 @@ export function votePage(app: FastifyInstance, { deps }: DashboardParts): void {
     const server = serverOf(request);
     const vote = await voteOf(request);
     const now = deps.clock.now();
-    const shownState = stateOf(vote);
+    const shownState = pageState(vote);
     const seen = seenMark(request);
     if (seen && isUnchanged(seen, shownState, now)) return sendUnchanged(reply);
     const status = await statusOf(server._id);
@@ -113,7 +113,7 @@ export function votePage(app: FastifyInstance, { deps }: DashboardParts): void {
   });
 }
 
-function notResent(resent: Exclude<Resent, { kind: 'resent' | 'under-way' }>): Refused {
+function notResent(resent: Exclude<Resent, { kind: 'resent' | 'under-way' }>): RefusedForm {
   switch (resent.kind) {
     case 'no-listener':
       return refused(409, t('This server has no vote listener. Set one up first.'));

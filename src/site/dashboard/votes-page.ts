@@ -14,14 +14,21 @@ import { serverPath } from '../shared/dashboard-paths.ts';
 import { duration, pageTimes, timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
-import { listenerAnnouncement, listenerLine, waitingText } from '../shared/listener-state.ts';
+import { listenerAnnouncement, listenerLine, waitingText } from '../shared/listener-state-parts.ts';
 import { type ListenerStatus, listenerStatusReader } from '../shared/listener-status.ts';
-import { isUnchanged, livePart, markOf, seenMark, sendUnchanged, stateOf } from '../shared/live.ts';
+import { isUnchanged, livePart, markOf, pageState, seenMark, sendUnchanged } from '../shared/live.ts';
 import { card, cursorPager, dataTable, figure } from '../shared/parts.ts';
 import { stateBadge } from '../shared/vote-state.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
-import { filterForm, filterText, isFiltered, type VoteFilter, voteQuery, wantedBy } from './vote-filter.ts';
+import {
+  filterText,
+  isFiltered,
+  type VoteFilter,
+  voteFilterForm,
+  voteQuery,
+  wantedBy,
+} from './vote-filter.ts';
 
 const MESSAGES = {
   resent: defineMessage('Votes queued again.'),
@@ -46,14 +53,18 @@ export function votesPage(app: FastifyInstance, { deps }: DashboardParts): void 
       pageOfVotes(deps, server._id, wantedBy(filter), from),
       listenerStateOf(server._id),
     ]);
-    const shownState = stateOf(state, page.votes.map(inBrief), page.next);
+    const shownState = pageState(state, page.votes.map(inBrief), page.next);
     const seen = seenMark(request);
     if (seen && isUnchanged(seen, shownState, now)) return sendUnchanged(reply);
     const status = await statusOf(server._id);
     const { listener } = status;
     const open = (listener?.waiting ?? 0) > 0 || page.votes.some(isOpen);
     const shown: Shown = { path, filter, from, page, status, now };
-    const search = card({ title: t('Votes'), actions: resendLink(shown), body: filterForm(path, filter) });
+    const search = card({
+      title: t('Votes'),
+      actions: resendLink(shown),
+      body: voteFilterForm(path, filter),
+    });
     const body = livePart({
       id: 'votes',
       href: `${path}${filterText(filter, from ? { from: formatVotesCursor(from) } : {})}`,

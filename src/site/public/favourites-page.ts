@@ -24,7 +24,7 @@ import { pager } from '../shared/parts.ts';
 import { pageFrom } from '../shared/review-parts.ts';
 import { playersBar } from '../shared/server-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
-import { picturesOf, serverIcon } from '../shared/server-pictures.ts';
+import { picturedServer, serverIcon } from '../shared/server-pictures.ts';
 import { statusBadge } from '../shared/server-status.ts';
 import { addFavouritePage, addOrThrow, countOrThrow, listedServerById } from './add-favourite-page.ts';
 import type { PublicParts } from './public-parts.ts';
@@ -124,7 +124,7 @@ function row(list: List, favourite: Favourite): Html {
       ${star({ base }, { id, name, slug: id, isFavourite: true })}</li>`;
   }
   const { name, slug } = server;
-  return html`<li class="favourite">${serverIcon(base, picturesOf(server), 48)}
+  return html`<li class="favourite">${serverIcon(base, picturedServer(server), 48)}
     <div class="what"><h2><a href="${base}${publicPath(server)}"><bdi>${name}</bdi></a></h2>
       <p class="meta">${server.game ? html`<span>${gameName(server.game)}</span>` : ''}${players(server, now)}</p></div>
     ${voteOf(list, favourite, server)}

@@ -1,9 +1,9 @@
 import { t } from '../../language/t.ts';
 import type { ListingSummary } from '../../ranking/ranked-list.ts';
 import type { Tag } from '../../servers/tag-list.ts';
+import type { Site } from '../shared/decorate-site.ts';
 import { html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
-import type { Site } from '../shared/site-settings.ts';
 import { gameTiles, listHead, tagTiles } from './list-heads.ts';
 import { nothingListed } from './list-parts.ts';
 

@@ -20,7 +20,7 @@ import { queryOf, queryText } from '../shared/form.ts';
 import { count, counted, day, decimal, shortDay, time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { card, dataTable, linkTo, textField } from '../shared/parts.ts';
-import { rankDayColumns } from '../shared/rank-votes.ts';
+import { rankDayColumns } from '../shared/rank-votes-tables.ts';
 import { limitedSearch } from './limited-search.ts';
 import type { PublicParts } from './public-parts.ts';
 import { searchText } from './ranking-query.ts';

@@ -3,12 +3,12 @@ import { t } from '../../language/t.ts';
 import type { Choice, ListingSummary } from '../../ranking/ranked-list.ts';
 import type { Tag } from '../../servers/tag-list.ts';
 import { RANKING_DAYS } from '../../votes/ranking-period.ts';
+import type { Site } from '../shared/decorate-site.ts';
 import { count } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { gamePicture } from '../shared/game-pictures.ts';
 import { pixelPicture } from '../shared/generated-pictures.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import type { Site } from '../shared/site-settings.ts';
 import { searchForm } from './ranking-filters.ts';
 import { gamePath, type RankingQuery, tagPath } from './ranking-query.ts';
 

@@ -3,20 +3,20 @@ import type { ListingSummary } from '../../ranking/ranked-list.ts';
 import { searchedAddress } from '../../ranking/searched-address.ts';
 import type { Tag } from '../../servers/tag-list.ts';
 import { RANKS_EVERY_MINUTES } from '../../votes/ranking-period.ts';
+import type { Site } from '../shared/decorate-site.ts';
 import { emptyState } from '../shared/empty-state.ts';
 import { count } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
-import type { Site } from '../shared/site-settings.ts';
 import { isNarrowed } from './list-texts.ts';
-import { filterForm, sortTabs } from './ranking-filters.ts';
+import { rankingFilterForm, sortTabs } from './ranking-filters.ts';
 import { type RankingQuery, randomPath, rankingPath } from './ranking-query.ts';
 import { viewSwitch } from './server-list.ts';
 
 /** The line above a list: its order, its filters and the view. The order of search results cannot be changed. */
 export function listBar(base: string, query: RankingQuery, summary: ListingSummary, tags: Tag[]): Html {
-  const filters = filterForm(base, query, summary, tags);
+  const filters = rankingFilterForm(base, query, summary, tags);
   return html`<div class="list-bar">${query.q ? '' : sortTabs(base, query)}${filters}${viewSwitch()}</div>`;
 }
 

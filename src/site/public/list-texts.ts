@@ -8,12 +8,12 @@ import { type SearchedAddress, searchedAddress } from '../../ranking/searched-ad
 import { ENOUGH_REVIEWS, type Sort } from '../../ranking/sorts.ts';
 import { RANKING_DAYS, RANKS_EVERY_MINUTES } from '../../votes/ranking-period.ts';
 import { PageError } from '../error-pages.ts';
+import type { Site } from '../shared/decorate-site.ts';
 import { count, counted } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { gamePicture } from '../shared/game-pictures.ts';
 import { pixelPicture } from '../shared/generated-pictures.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import type { Site } from '../shared/site-settings.ts';
 import { gameSentence } from './game-sentences.ts';
 import type { RankingQuery } from './ranking-query.ts';
 

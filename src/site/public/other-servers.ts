@@ -8,14 +8,14 @@ import { similarServers } from '../../ranking/similar-servers.ts';
 import type { Server } from '../../servers/server.ts';
 import { whyOff } from '../../votes/cast/cast-from-page.ts';
 import { COOLDOWN_HOURS } from '../../votes/cast/cooldown.ts';
+import type { Site } from '../shared/decorate-site.ts';
 import { counted, relative } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
 import { voteLink } from '../shared/server-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
-import { bannerLink, picturesOf, serverIcon } from '../shared/server-pictures.ts';
-import type { Site } from '../shared/site-settings.ts';
+import { bannerLink, picturedServer, serverIcon } from '../shared/server-pictures.ts';
 import { similarCards } from './similar-cards.ts';
 
 /** The maximum number of favourites to read (the newest), of favourites to show, and of similar servers to show. */
@@ -82,7 +82,7 @@ function favouritesPart(site: Site, rows: Votable[], now: Date): Content {
 
 function dueRow(base: string, { server, username, nextVoteAt }: Votable, now: Date): Html {
   const { name, game, slug } = server;
-  const pictured = { ...picturesOf(server), slug };
+  const pictured = { ...picturedServer(server), slug };
   const action = nextVoteAt
     ? html`<p class="wait">${icon('clock')} ${relative(nextVoteAt, now)}</p>`
     : voteLink(base, server, username);

@@ -16,8 +16,8 @@ import {
   readCardState,
 } from '../../servers/preview-cards.ts';
 import type { Server } from '../../servers/server.ts';
-import { addressOf } from '../shared/server-status.ts';
-import type { Site } from '../shared/site-settings.ts';
+import type { Site } from '../shared/decorate-site.ts';
+import { serverAddress } from '../shared/server-status.ts';
 
 /** A preview card without texts. It is sent until a worker has drawn the server's card. */
 const PLACEHOLDER = readFileSync(new URL('./card-placeholder.png', import.meta.url));
@@ -97,7 +97,7 @@ function keyOf(server: WithId<Server>, { name, logo }: Look, now: Date): string 
     DRAWING,
     server.name,
     server.game,
-    addressOf(server),
+    serverAddress(server),
     statusAt(server, now),
     name,
     ...pictures,

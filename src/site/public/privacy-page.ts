@@ -5,10 +5,10 @@ import type { Config } from '../../platform/config.ts';
 import { PROVEN_ID_MS } from '../../votes/identity/proven-id.ts';
 import { SIGN_IN_MS } from '../../votes/identity/steam-sign-in.ts';
 import { contactLine } from '../shared/contact.ts';
+import type { Site } from '../shared/decorate-site.ts';
 import { duration } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { card, dataTable, linkTo } from '../shared/parts.ts';
-import type { Site } from '../shared/site-settings.ts';
 import { BROWSER_DATA, STORED_DATA, type StoredData } from '../stored-data.ts';
 
 /**

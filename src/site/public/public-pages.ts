@@ -12,7 +12,7 @@ import { forSearchEngines } from './search-engines.ts';
 import { serverImages } from './server-images.ts';
 import { serverPages } from './server-page.ts';
 import { sitePages } from './site-page.ts';
-import { votePages } from './vote-page.ts';
+import { voteFormPages } from './vote-form-pages.ts';
 
 /** Registers the public pages, such as those of lists, servers and votes, and the feeds, images and sitemaps. */
 export async function publicPages(app: FastifyInstance, parts: PublicParts): Promise<void> {
@@ -23,7 +23,7 @@ export async function publicPages(app: FastifyInstance, parts: PublicParts): Pro
   forSearchEngines(app, parts);
   feeds(app, parts);
   serverPages(app, parts);
-  votePages(app, parts);
+  voteFormPages(app, parts);
   complaintPage(app, parts);
   favouritePages(app, parts);
   serverImages(app, parts);

@@ -23,7 +23,12 @@ type FilterName = keyof typeof NAMES;
 const FILTERS = Object.keys(NAMES) as FilterName[];
 
 /** The form for the filters: a row of select fields; on a phone, a button opens them as a sheet, without a script. */
-export function filterForm(base: string, query: RankingQuery, summary: ListingSummary, tags: Tag[]): Html {
+export function rankingFilterForm(
+  base: string,
+  query: RankingQuery,
+  summary: ListingSummary,
+  tags: Tag[],
+): Html {
   const { q, filters, sort } = query;
   const { game, country, online, tag } = filters;
   const active = FILTERS.filter((name) => filters[name]).length;

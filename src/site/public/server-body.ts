@@ -3,6 +3,7 @@ import { plainText } from '../../probing/minecraft-text.ts';
 import { NEW_ACCOUNT_DAYS } from '../../reviews/reviewers.ts';
 import type { Server } from '../../servers/server.ts';
 import { RANKING_DAYS } from '../../votes/ranking-period.ts';
+import type { Site } from '../shared/decorate-site.ts';
 import { emptyLine } from '../shared/empty-card.ts';
 import { count, counted } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
@@ -14,16 +15,15 @@ import type { SearchMetadata } from '../shared/search-metadata.ts';
 import { playersText } from '../shared/server-figures.ts';
 import { copyAddress } from '../shared/server-parts.ts';
 import { publicPath, SHARE_IMAGE } from '../shared/server-paths.ts';
-import { addressOf } from '../shared/server-status.ts';
+import { serverAddress } from '../shared/server-status.ts';
 import { shareCard } from '../shared/share-card.ts';
-import type { Site } from '../shared/site-settings.ts';
 import { ownReviewCard } from './own-review-card.ts';
 import { tagPath } from './ranking-query.ts';
 import { chartSections } from './server-charts.ts';
 import { serverHead } from './server-head.ts';
 import { joinColumn } from './server-join.ts';
+import { pathOf, RANGES, type Seen, type View } from './server-page-data.ts';
 import { aboutSection, keyFigures, motdSection, section, similarSection } from './server-story.ts';
-import { pathOf, RANGES, type Seen, type View } from './server-view.ts';
 import { gameServer } from './structured-data.ts';
 import { topVotersCard } from './top-voters-card.ts';
 
@@ -78,7 +78,7 @@ export function serverBody(site: Site, view: View): Page {
 function dock(server: Server): Html {
   const name = html`<span class="for-readers"> ${server.name}</span>`;
   return html`<section class="dock" aria-label="${t('Join or vote')}">
-    ${copyAddress(addressOf(server), server.name)}
+    ${copyAddress(serverAddress(server), server.name)}
     <a class="button vote to-vote" href="#vote">${t('Vote')}${name}</a>
     <a class="button vote voted voted-here" href="#vote" hidden>${t('Voted today')}${name}</a>
   </section>`;

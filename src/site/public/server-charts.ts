@@ -4,8 +4,8 @@ import { RANKING_DAYS } from '../../votes/ranking-period.ts';
 import { count, decimal } from '../shared/format.ts';
 import { latencyChart, playersChart, rankChart, uptimeChart, votesChart } from '../shared/history-charts.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
+import { pathOf, RANGES, type Seen, type View, type Wanted } from './server-page-data.ts';
 import { section } from './server-story.ts';
-import { pathOf, RANGES, type Seen, type View, type Wanted } from './server-view.ts';
 
 const rangeName = ({ range }: Wanted) => t((RANGES.find(([one]) => one === range) ?? RANGES[0])[1]);
 

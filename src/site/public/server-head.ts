@@ -2,6 +2,7 @@ import { t } from '../../language/t.ts';
 import { languageName } from '../../servers/languages.ts';
 import type { Server } from '../../servers/server.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
+import type { Site } from '../shared/decorate-site.ts';
 import { country } from '../shared/flags.ts';
 import { counted, dayText, oneDecimal } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
@@ -9,17 +10,16 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
 import { premiumMark } from '../shared/server-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
-import { cover, picturesOf, serverIcon } from '../shared/server-pictures.ts';
-import type { Site } from '../shared/site-settings.ts';
+import { cover, picturedServer, serverIcon } from '../shared/server-pictures.ts';
 import { gamePath } from './ranking-query.ts';
-import type { Seen, View } from './server-view.ts';
+import type { Seen, View } from './server-page-data.ts';
 import { starAnchor } from './star.ts';
 
 /** The head of a server's page: banner, icon, name, the owner's short text, and a line of details. */
 export function serverHead(site: Site, view: View): Html {
   const { server, seen } = view;
   const { base } = site;
-  const pictured = picturesOf(server);
+  const pictured = picturedServer(server);
   const { shortText } = server.profile ?? {};
   return html`${cover(base, pictured)}
     <header class="ident">

@@ -10,7 +10,7 @@ import { count } from '../shared/format.ts';
 import { type Html, html } from '../shared/html.ts';
 import { playersText } from '../shared/server-figures.ts';
 import { BADGE, BANNER } from '../shared/server-paths.ts';
-import { addressOf } from '../shared/server-status.ts';
+import { serverAddress } from '../shared/server-status.ts';
 import { CARD_COLOURS } from './card-colours.ts';
 import { previewImage } from './preview-image.ts';
 import { followingRenames, serverByCurrentSlug, slugOfRequest } from './server-of-path.ts';
@@ -47,11 +47,11 @@ export function serverImages(app: FastifyInstance, { deps }: { deps: AppDeps }):
   };
   app.get('/servers/:slug/banner.svg', CACHED, (request, reply) =>
     send(request, reply, 'banner.svg', SVG, async (server) =>
-      String(bannerImage(await infoOf(server), app.site.name)),
+      String(drawBanner(await infoOf(server), app.site.name)),
     ),
   );
   app.get('/servers/:slug/badge.svg', CACHED, (request, reply) =>
-    send(request, reply, 'badge.svg', SVG, async (server) => String(badgeImage(await infoOf(server)))),
+    send(request, reply, 'badge.svg', SVG, async (server) => String(drawBadge(await infoOf(server)))),
   );
   app.get('/servers/:slug/card.png', CACHED, (request, reply) =>
     send(request, reply, 'card.png', 'image/png', (server) => previewImage(deps, app.site, request, server)),
@@ -72,7 +72,7 @@ export function serverImages(app: FastifyInstance, { deps }: { deps: AppDeps }):
 const STATUS_COLOURS = { online: CARD_COLOURS.good, offline: CARD_COLOURS.bad, unknown: CARD_COLOURS.soft };
 
 /** The banner: name, address, players and rank on a dark background, as in the head of a page. */
-export function bannerImage(info: ServerInfo, site: string): Html {
+export function drawBanner(info: ServerInfo, site: string): Html {
   const { width, height } = BANNER;
   const { deep, line, text, soft } = CARD_COLOURS;
   const [edge, right] = [20, width - 20];
@@ -80,7 +80,7 @@ export function bannerImage(info: ServerInfo, site: string): Html {
   const players = playersText(info);
   const rank = `Rank ${count(info.rankPosition)}`;
   const room = right - edge - 36 - textWidth(players, 16);
-  const address = fitted(imageText(addressOf(info)), 14, 360);
+  const address = fitted(imageText(serverAddress(info)), 14, 360);
   const drawing = html`<rect x="0.5" y="0.5" width="${width - 1}" height="${height - 1}"
   rx="12" fill="${deep}" stroke="${line}"/>
 <circle cx="${edge + 6}" cy="30" r="6" fill="${STATUS_COLOURS[info.status]}"/>
@@ -96,7 +96,7 @@ export function bannerImage(info: ServerInfo, site: string): Html {
 const BACKGROUNDS = { online: '#12656b', offline: '#96281b', unknown: '#4b6065' } as const;
 
 /** The badge, for a README or a forum signature: name and players. */
-export function badgeImage(info: ServerInfo): Html {
+export function drawBadge(info: ServerInfo): Html {
   const { height } = BADGE;
   const name = fitted(imageText(info.name), 11, 160);
   const players = playersText(info);

@@ -5,6 +5,7 @@ import { writtenLink } from '../../platform/written-link.ts';
 import { LINKS, type LinkName } from '../../servers/profile.ts';
 import type { Server } from '../../servers/server.ts';
 import { whyOff } from '../../votes/cast/cast-from-page.ts';
+import type { Site } from '../shared/decorate-site.ts';
 import { UNTOUCHED } from '../shared/form.ts';
 import { count, day, localTime, relative, timeAgo } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
@@ -14,10 +15,9 @@ import { LINK_TITLES } from '../shared/profile-parts.ts';
 import { reportedMark } from '../shared/server-figures.ts';
 import { copyAddress, playersBar } from '../shared/server-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
-import { addressOf } from '../shared/server-status.ts';
-import type { Site } from '../shared/site-settings.ts';
+import { serverAddress } from '../shared/server-status.ts';
 import { writtenText } from '../shared/written-text.ts';
-import type { Seen, View } from './server-view.ts';
+import type { Seen, View } from './server-page-data.ts';
 import { oneVote, voteForm } from './vote-form.ts';
 
 /** The column that stays visible on wide screens: players now, address, vote form, how to join, links. */
@@ -27,8 +27,8 @@ export function joinColumn(site: Site, view: View): Html {
     <section class="box" id="join">
       <h2 class="for-readers">${t('Players now')}</h2>
       ${playersNow(server, seen)}
-      <div class="addr"><code dir="ltr">${addressOf(server)}</code>
-        <p>${copyAddress(addressOf(server), server.name)}</p></div>
+      <div class="addr"><code dir="ltr">${serverAddress(server)}</code>
+        <p>${copyAddress(serverAddress(server), server.name)}</p></div>
       <div class="voting" id="vote"><h2 class="for-readers">${t('Vote')}</h2>
         ${whyOff(voting.config, server) ? '' : votedHere(site, server)}
         <div class="to-vote">${voteForm(site, { ...voting, server, typed: UNTOUCHED })}${howToVote(server)}</div></div>

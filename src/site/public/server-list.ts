@@ -12,7 +12,7 @@ import { icon } from '../shared/icon.ts';
 import { reportedMark } from '../shared/server-figures.ts';
 import { copyAddress, playersBar, premiumMark, rankMark, voteLink } from '../shared/server-parts.ts';
 import { bannerLink, serverIcon } from '../shared/server-pictures.ts';
-import { addressOf } from '../shared/server-status.ts';
+import { serverAddress } from '../shared/server-status.ts';
 import { sparkline } from './sparkline.ts';
 import { star } from './star.ts';
 
@@ -75,7 +75,7 @@ function serverItem(
     ${line}${meta(base, row)}${tagLinks(row, settings)}</div>
     ${players(row, settings.now)}<div class="trend">${sparkline(row.players)}</div>
     <p class="votes">${figure(row, settings.sort)}</p>
-    <p class="acts">${copyAddress(addressOf(row), row.name)}${voteLink(base, row)}</p></li>`;
+    <p class="acts">${copyAddress(serverAddress(row), row.name)}${voteLink(base, row)}</p></li>`;
 }
 
 /** The rating; without reviews, a mark if the server was listed recently. */

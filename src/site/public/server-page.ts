@@ -26,7 +26,7 @@ import { previewPath } from './preview-image.ts';
 import { sendRandomServer } from './random-server-route.ts';
 import { serverBody } from './server-body.ts';
 import { followingRenames, serverByCurrentSlug, serverBySlugOrId, slugOfRequest } from './server-of-path.ts';
-import { pathOf, readServer, type Wanted, wantedOf } from './server-view.ts';
+import { pathOf, readServer, type Wanted, wantedOf } from './server-page-data.ts';
 import { accountOf, ownNameOf } from './voter.ts';
 
 type PublicParts = { deps: AppDeps };

@@ -6,7 +6,7 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
 import { motdPanel } from '../shared/motd.ts';
 import { description } from '../shared/profile-parts.ts';
-import type { Seen, View } from './server-view.ts';
+import type { Seen, View } from './server-page-data.ts';
 import { similarCards } from './similar-cards.ts';
 
 /** If a description has more characters than this: it is cut, with a link that shows the whole text. */

@@ -6,7 +6,7 @@ import { hueOf, iconDrawing, initials } from '../shared/generated-pictures.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { playersText } from '../shared/server-figures.ts';
 import { SHARE_IMAGE } from '../shared/server-paths.ts';
-import { addressOf } from '../shared/server-status.ts';
+import { serverAddress } from '../shared/server-status.ts';
 import { CARD_COLOURS, generatedColours } from './card-colours.ts';
 import { fitted, imageText, svgImage, textWidth } from './svg-text.ts';
 
@@ -69,7 +69,7 @@ export type Card = {
  */
 export function shareDrawing({ info, game, site, logo, pictures = {} }: Card): string {
   const { width, height } = SHARE_IMAGE;
-  const address = imageText(addressOf(info));
+  const address = imageText(serverAddress(info));
   const name = drawable(info.name, address);
   const drawing = html`<rect width="${width}" height="${height}" fill="${CARD_COLOURS.deep}"/>
 ${pictures.banner ? ownBanner() : plainBanner(info.name, game)}

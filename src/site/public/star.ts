@@ -1,7 +1,7 @@
 import { t } from '../../language/t.ts';
+import type { Site } from '../shared/decorate-site.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
-import type { Site } from '../shared/site-settings.ts';
 
 /** A server that a user can make a favourite, and whether it is one. */
 export type Starred = { id: string; name: string; slug: string; isFavourite: boolean };

@@ -10,6 +10,7 @@ import { needsProvenId } from '../../votes/identity/steam-players.ts';
 import type { VoteStreak } from '../../votes/vote-streak.ts';
 import { networkLimits } from '../../votes/web/network-limits.ts';
 import { EARLIER_DAYS } from '../../votes/web/returning-players.ts';
+import type { Site } from '../shared/decorate-site.ts';
 import type { Typed } from '../shared/form.ts';
 import { count, localTime } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
@@ -18,7 +19,6 @@ import { linkTo, notice } from '../shared/parts.ts';
 import type { SearchMetadata } from '../shared/search-metadata.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { serverIcon } from '../shared/server-pictures.ts';
-import type { Site } from '../shared/site-settings.ts';
 import { writtenText } from '../shared/written-text.ts';
 import { type OtherServers, otherServers } from './other-servers.ts';
 import { identityField, steamAlternative, steamLink, votingAs } from './vote-identity.ts';
@@ -47,7 +47,7 @@ export type VotePageView = VoteFormView & {
 };
 
 /** The page `/servers/<slug>/vote`. If the player in the form cannot vote again yet, it shows the time that is left. */
-export function votePage(site: Site, view: VotePageView): Page {
+export function voteFormPage(site: Site, view: VotePageView): Page {
   const { server, streak, others, typed, config } = view;
   const isWaiting = streak?.nextVoteAt && !whyOff(config, server);
   return {

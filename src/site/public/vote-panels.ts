@@ -6,17 +6,17 @@ import type { Server } from '../../servers/server.ts';
 import { COOLDOWN_MS } from '../../votes/cast/cooldown.ts';
 import type { VoteStreak } from '../../votes/vote-streak.ts';
 import { STREAK_GAP_HOURS } from '../../votes/vote-streak.ts';
+import type { Site } from '../shared/decorate-site.ts';
 import { count, counted, localTime } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
 import { publicPath } from '../shared/server-paths.ts';
-import { cover, picturesOf } from '../shared/server-pictures.ts';
-import type { Site } from '../shared/site-settings.ts';
+import { cover, picturedServer } from '../shared/server-pictures.ts';
 import { reminderPath } from './vote-reminder.ts';
 
 /** The dark panel at the top of the vote pages: the server's banner, and the content of the page below it. */
 export function stamp({ base }: Site, server: Server, body: Content): Html {
-  return html`<section class="stamp">${cover(base, picturesOf(server))}<div class="stamp-in">${body}</div></section>`;
+  return html`<section class="stamp">${cover(base, picturedServer(server))}<div class="stamp-in">${body}</div></section>`;
 }
 
 /** The sign on the edge of the banner: a tick (the vote counts), a clock (vote or player waits), a cross (excluded). */

@@ -3,7 +3,7 @@ import { VOTE_FORM_CODES, type VoteFormCode } from '../../http/error-codes.ts';
 import type { Refusal } from '../../http/http-errors.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { type Clock, SECOND } from '../../platform/clock.ts';
-import { addDays, dayOf, startOf } from '../../platform/periods/period-marks.ts';
+import { addDays, dayOf, startOfDay } from '../../platform/periods/period-marks.ts';
 import type { PageVoteResult } from '../../votes/cast/cast-from-page.ts';
 import { PROOF_OF_WORK_ERRORS } from '../../votes/web/proof-of-work.ts';
 import { sentencesOf, type Typed } from '../shared/form.ts';
@@ -40,7 +40,7 @@ const NOT_ACCEPTED = defineMessage(
 );
 
 /** Why a vote of the vote form was not accepted. */
-export function refusalOf(
+export function voteRefusal(
   result: Exclude<PageVoteResult, { kind: 'accepted' }>,
   { clock }: { clock: Clock },
 ): Refusal {
@@ -118,7 +118,7 @@ function tooManyPlayers({ by, most }: Extract<PageVoteResult, { kind: 'too-many-
 }
 
 function tomorrow(now: Date): Date {
-  return startOf(addDays(dayOf(now), 1));
+  return startOfDay(addDays(dayOf(now), 1));
 }
 
 function secondsUntil(at: Date, now: Date): number {

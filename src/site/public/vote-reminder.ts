@@ -6,8 +6,8 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
 import { PageError } from '../error-pages.ts';
 import { ANYONE } from '../route-options.ts';
+import type { Site } from '../shared/decorate-site.ts';
 import { publicPath } from '../shared/server-paths.ts';
-import type { Site } from '../shared/site-settings.ts';
 import { followingRenames, serverByCurrentSlug, slugOfRequest } from './server-of-path.ts';
 
 /** The path of the calendar file with a reminder to vote at the given time. */

@@ -9,6 +9,7 @@ import type { QuarantineCause } from '../../votes/exclusions/vote-exclusion.ts';
 import { RANKING_DAYS } from '../../votes/ranking-period.ts';
 import type { Vote } from '../../votes/vote.ts';
 import type { VoteStreak } from '../../votes/vote-streak.ts';
+import type { Site } from '../shared/decorate-site.ts';
 import { count, counted, decimal } from '../shared/format.ts';
 import { colourClasses, initials } from '../shared/generated-pictures.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
@@ -17,7 +18,6 @@ import type { Page } from '../shared/layout.ts';
 import { livePart, markOf } from '../shared/live.ts';
 import { linkTo } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
-import type { Site } from '../shared/site-settings.ts';
 import { type OtherServers, otherServers } from './other-servers.ts';
 import { deliveryIcon, isOpen, playerText } from './vote-delivery.ts';
 import { nextVotePanel, sign, stamp, streakPanel } from './vote-panels.ts';
@@ -33,7 +33,7 @@ export type VoteState = {
   /** The server's votes in the last 30 days. */
   votesCount: number;
   above: ServerAbove | null;
-  /** The hash of what is shown (`stateOf` of live.ts). */
+  /** The hash of what is shown (`pageState` of live.ts). */
   state: string;
   now: Date;
 };

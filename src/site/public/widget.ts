@@ -1,9 +1,9 @@
 import type { ServerInfo } from '../../history/server-info.ts';
+import type { Site } from '../shared/decorate-site.ts';
 import { count, counted } from '../shared/format.ts';
 import { type Html, html } from '../shared/html.ts';
 import { playersText } from '../shared/server-figures.ts';
 import { publicPath } from '../shared/server-paths.ts';
-import type { Site } from '../shared/site-settings.ts';
 
 /** The headers of the widget. Any site may show it in a frame. It cannot run scripts or send forms. */
 export const WIDGET_HEADERS = {

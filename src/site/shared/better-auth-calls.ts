@@ -6,7 +6,7 @@ import { defineMessage, filled, t } from '../../language/t.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { widerNetworkOf } from '../../platform/limits/network-of.ts';
 import { SIGN_UPS_HOURS } from '../../platform/settings/limit-settings.ts';
-import { type Refused, refused } from './form-route.ts';
+import { type RefusedForm, refused } from './form-route.ts';
 
 /** Copies the `Set-Cookie` headers of a response of Better Auth, the sign-in library, to `reply`. */
 export function giveCookies(reply: FastifyReply, headers: Headers): void {
@@ -21,7 +21,7 @@ export function refusalCode(error: unknown): string {
 }
 
 /** The refusal if too many mails with links were requested; `retryAt` goes into `Retry-After`. */
-export function tooManyLinks(retryAt: Date): Refused {
+export function tooManyLinks(retryAt: Date): RefusedForm {
   return refused(429, t(TOO_MANY_LINKS), retryAt);
 }
 
@@ -30,7 +30,7 @@ const TOO_MANY_LINKS = defineMessage(
 );
 
 /** The refusal if one network, mail domain or mailbox created too many accounts; `retryAt` goes into `Retry-After`. */
-export function tooManyAccounts(retryAt: Date): Refused {
+export function tooManyAccounts(retryAt: Date): RefusedForm {
   return refused(429, t(TOO_MANY_ACCOUNTS), retryAt);
 }
 

@@ -1,7 +1,7 @@
 import { t } from '../../language/t.ts';
+import type { Site } from './decorate-site.ts';
 import { type Content, html } from './html.ts';
 import { linkTo } from './parts.ts';
-import type { Site } from './site-settings.ts';
 
 /** The target of a link to the operator: the operator's contact page, or else `CONTACT`; null if neither is set. */
 export function contactHref({

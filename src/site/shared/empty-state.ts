@@ -1,5 +1,5 @@
+import type { Site } from './decorate-site.ts';
 import { type Content, type Html, html } from './html.ts';
-import type { Site } from './site-settings.ts';
 
 /** What a page shows if it has nothing to list: a drawing, a sentence, and buttons for what the user can do. */
 export function emptyState({ asset }: Pick<Site, 'asset'>, text: Content, actions: Content): Html {

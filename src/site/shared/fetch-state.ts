@@ -1,4 +1,4 @@
-import type { ListenerView } from '../../delivery/listeners.ts';
+import type { ListenerView } from '../../delivery/change-listener.ts';
 import { t } from '../../language/t.ts';
 import { FORGOTTEN_AFTER_MINUTES, isNeglected } from '../../listeners/listener-state.ts';
 import { OUTCOMES } from '../../listeners/outcomes.ts';

@@ -14,7 +14,7 @@ import { INCOMPLETE, readForm, sentencesOf, type Typed } from './form.ts';
 import { type Page, sendPage } from './layout.ts';
 
 /** The refusal of a form: a sentence for each field with an error, and under `form` one for the whole form. */
-export type Refused = {
+export type RefusedForm = {
   /** 400 by default. */
   status?: number;
   errors: Record<string, string>;
@@ -25,13 +25,13 @@ export type Refused = {
 };
 
 /** A page in the response to the form itself, without a redirect: for secrets that are shown once, and for previews. */
-export type Shown = { page: Page | Promise<Page>; status?: number };
+export type ShownPage = { page: Page | Promise<Page>; status?: number };
 
 /** A response that is not a page, such as a file. */
 export type Sending = { send: (reply: FastifyReply) => FastifyReply | Promise<FastifyReply> };
 
 /** The answer to a form: a redirect to a path, a page, the form with its errors, or another response. */
-export type FormAnswer = string | Shown | Refused | Sending;
+export type FormAnswer = string | ShownPage | RefusedForm | Sending;
 
 /** A request with a valid form. */
 export type SentForm<S extends z.ZodObject> = {
@@ -74,7 +74,7 @@ export type Form<S extends z.ZodObject, A extends Access = Access> = {
   /** Calls the feature. If it throws an `InvalidDocumentError`, the form is shown again. */
   run: (sent: SentForm<S> & ContextOf<A>) => FormAnswer | Promise<FormAnswer>;
   /** Converts an error of `run` or `check` to a refusal; undefined if the form did not cause the error. */
-  refusalOf?: (error: unknown, values: Record<string, string>) => Refused | undefined;
+  refusalOf?: (error: unknown, values: Record<string, string>) => RefusedForm | undefined;
   /**
    * Makes the form's page with the entered values, to show a refusal. If `show` is absent (as for a button) or returns
    * null: the refusal is shown on an error page.
@@ -83,7 +83,7 @@ export type Form<S extends z.ZodObject, A extends Access = Access> = {
 };
 
 /** Refuses a form as a whole. `retryAt`: the time at which the form will be accepted. */
-export function refused(status: number, sentence: string, retryAt?: Date): Refused {
+export function refused(status: number, sentence: string, retryAt?: Date): RefusedForm {
   return { status, errors: { form: sentence }, ...(retryAt ? { retryAt } : {}) };
 }
 
@@ -142,13 +142,13 @@ function contextOf({ signedIn, ownServer: server, server: { site } }: FastifyReq
 }
 
 /** The refusal for an `InvalidDocumentError`, with the field names of the form; undefined for any other error. */
-function invalid(error: unknown, fields: Record<string, string>): Refused | undefined {
+function invalid(error: unknown, fields: Record<string, string>): RefusedForm | undefined {
   if (!(error instanceof InvalidDocumentError)) return undefined;
   const named = Object.entries(error.errors).map(([field, rule]) => [fields[field] ?? field, rule]);
   return { errors: Object.fromEntries(named) };
 }
 
-type Again = { values: Record<string, string>; refused: Refused };
+type Again = { values: Record<string, string>; refused: RefusedForm };
 
 /** @throws {PageError} with the errors, if no page can show them */
 async function sendAgain<S extends z.ZodObject, A extends Access>(

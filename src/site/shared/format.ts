@@ -47,7 +47,7 @@ export function shortTime(at: Date): string {
 }
 
 /** A list of alternatives: `failed, waiting or being sent`. */
-export function oneOf(words: string[]): string {
+export function alternatives(words: string[]): string {
   return formats().oneOf.format(words);
 }
 

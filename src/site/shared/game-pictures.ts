@@ -1,7 +1,7 @@
 import { GAME_PICTURES } from '../look/games/list.ts';
+import type { Site } from './decorate-site.ts';
 import { pixelPicture } from './generated-pictures.ts';
 import { type Html, html } from './html.ts';
-import type { Site } from './site-settings.ts';
 
 /** A game's drawing (look/games), or one made from its id. Screen readers skip it: the game's name is beside it. */
 export function gamePicture({ asset }: Pick<Site, 'asset'>, game: string, pixels: number): Html {

@@ -7,11 +7,11 @@ import { type Text, t } from '../../language/t.ts';
 import type { AssetName } from '../assets.ts';
 import { SITE_PAGES, type SitePageName } from '../site-pages.ts';
 import { contactHref } from './contact.ts';
+import type { Site } from './decorate-site.ts';
 import { type Content, type Html, html, raw } from './html.ts';
 import { icon } from './icon.ts';
 import { notice } from './parts.ts';
 import { type SearchMetadata, searchMetadata } from './search-metadata.ts';
-import type { Site } from './site-settings.ts';
 
 /** The content of a page, without the frame that all pages share. */
 export type Page = {

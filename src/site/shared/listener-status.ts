@@ -1,10 +1,10 @@
 import type { ObjectId } from 'mongodb';
+import { type ListenerView, showListener } from '../../delivery/change-listener.ts';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
-import { type ListenerView, showListener } from '../../delivery/listeners.ts';
 import { cachedFor } from '../../platform/batching/cached-for.ts';
 import { SECOND } from '../../platform/clock.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import { queuePaused } from '../../process/queue-pause.ts';
+import { readQueuePaused } from '../../process/queue-pause.ts';
 
 /** How long a process caches whether the queue is paused. Pages that refresh themselves read this often. */
 const QUEUE_PAUSED_TTL_MS = 2 * SECOND;
@@ -19,11 +19,11 @@ export type ListenerStatus = {
 
 /** Returns a reader of a listener's state, cheap enough for pages that refresh every few seconds. */
 export function listenerStatusReader(deps: AppDeps): (serverId: ObjectId) => Promise<ListenerStatus> {
-  const readQueuePaused = cachedFor(QUEUE_PAUSED_TTL_MS, () => queuePaused(deps));
+  const cachedQueuePaused = cachedFor(QUEUE_PAUSED_TTL_MS, () => readQueuePaused(deps));
   return async (serverId) => {
     const [listener, paused] = await Promise.all([
       showListener(deps, serverId, COUNTED_AT_MOST),
-      readQueuePaused(),
+      cachedQueuePaused(),
     ]);
     return { listener, queuePaused: paused };
   };

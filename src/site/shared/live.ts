@@ -40,12 +40,12 @@ export function livePart(part: {
 }
 
 /** A hash of the data that a page shows. If the hash is the same, the page has not changed. */
-export function stateOf(...shown: unknown[]): string {
+export function pageState(...shown: unknown[]): string {
   return createHash('sha256').update(JSON.stringify(shown)).digest('base64url').slice(0, 16);
 }
 
 /**
- * The mark of a page that shows `state` (a hash of `stateOf`). It also contains the time from which the page is sent
+ * The mark of a page that shows `state` (a hash of `pageState`). It also contains the time from which the page is sent
  * again even if nothing has changed, because its relative times are too old by then.
  */
 export function markOf(state: string, open: boolean, now: Date): string {

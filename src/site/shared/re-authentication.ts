@@ -12,7 +12,7 @@ import { signInHeaders, userOf } from '../guard-routes.ts';
 import { hashingClientOf, refusalCode } from './better-auth-calls.ts';
 import type { Typed } from './form.ts';
 import { fieldsOf } from './form-fields.ts';
-import type { Refused } from './form-route.ts';
+import type { RefusedForm } from './form-route.ts';
 import { type Html, html } from './html.ts';
 import { linkTo } from './parts.ts';
 import { refuseIfUsedUp } from './used-up.ts';
@@ -64,7 +64,7 @@ export async function withReAuthentication<T>(
   { deps, auth }: SignInParts,
   { password, code }: Proof,
   work: () => Promise<T>,
-): Promise<{ done: T } | Refused> {
+): Promise<{ done: T } | RefusedForm> {
   const { _id, email } = userOf(request);
   const usedUp = await refuseIfUsedUp(deps, RE_AUTHENTICATIONS, _id);
   if (usedUp) return usedUp;

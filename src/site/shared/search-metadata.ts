@@ -1,7 +1,7 @@
 import { LANGUAGES, type Language, languageNow } from '../../language/language.ts';
+import type { Site } from './decorate-site.ts';
 import { type Html, html } from './html.ts';
 import { type JsonLd, jsonLdBlock } from './json-ld.ts';
-import type { Site } from './site-settings.ts';
 
 /** The metadata of a public page, for search engines and link previews. */
 export type SearchMetadata = {

@@ -14,7 +14,7 @@ export type Pictured = {
   icon?: Icon | undefined;
 };
 
-export function picturesOf({ name, game, profile }: Pick<Server, 'name' | 'game' | 'profile'>): Pictured {
+export function picturedServer({ name, game, profile }: Pick<Server, 'name' | 'game' | 'profile'>): Pictured {
   return { name, game, banner: profile?.banner, icon: profile?.icon };
 }
 

@@ -7,7 +7,7 @@ import type { Html } from './html.ts';
 import { badge } from './parts.ts';
 
 /** The address where players connect: `play.example.org:25565`; an IPv6 address is in brackets. */
-export function addressOf({ address, port }: Pick<Server, 'address' | 'port'>): string {
+export function serverAddress({ address, port }: Pick<Server, 'address' | 'port'>): string {
   return hostAndPort(address, port);
 }
 
@@ -20,11 +20,11 @@ const STATUSES: Record<ServerStatus, Text> = {
 const TONES = { online: 'good', offline: 'bad', unknown: 'quiet' } as const;
 
 export function statusBadge(server: Pick<Server, 'probe' | 'lastReport' | 'game'>, now: Date): Html {
-  return badgeOf(statusAt(server, now), server.game);
+  return serverStatusBadge(statusAt(server, now), server.game);
 }
 
 /** A status as a badge. If servers of the game cannot be probed, an unknown status is shown as “not probed”. */
-export function badgeOf(status: ServerStatus, game: string | null | undefined): Html {
+export function serverStatusBadge(status: ServerStatus, game: string | null | undefined): Html {
   const isNotProbed = status === 'unknown' && whyNotProbed(game) !== null;
   return badge(TONES[status], isNotProbed ? t('not probed') : t(STATUSES[status]));
 }

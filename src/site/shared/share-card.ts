@@ -1,9 +1,9 @@
 import { t } from '../../language/t.ts';
 import type { Server } from '../../servers/server.ts';
+import type { Site } from './decorate-site.ts';
 import { type Html, html } from './html.ts';
 import { card, copyable } from './parts.ts';
 import { BADGE, BANNER, publicPath, WIDGET } from './server-paths.ts';
-import type { Site } from './site-settings.ts';
 
 /** Characters with a meaning in Markdown. */
 const MARKDOWN_SIGNS = /[\\`*_{}[\]()#+\-.!<>&|~]/g;

@@ -2,7 +2,7 @@ import { type Text, t } from '../../language/t.ts';
 import { countUse, type Whose } from '../../platform/limits/by-network.ts';
 import type { Limit } from '../../platform/limits/define-limit.ts';
 import { PageError } from '../error-pages.ts';
-import { type Refused, refused } from './form-route.ts';
+import { type RefusedForm, refused } from './form-route.ts';
 
 type Deps = Parameters<typeof countUse>[0];
 type ShownLimit = Limit & { of: string; sentence: Text };
@@ -26,7 +26,7 @@ export async function refuseIfUsedUp<L extends ShownLimit>(
   deps: Deps,
   limit: L,
   whose: Whose<L>,
-): Promise<Refused | null> {
+): Promise<RefusedForm | null> {
   const retryAt = await countUse(deps, limit, whose);
   return retryAt && refused(429, t(limit.sentence), retryAt);
 }

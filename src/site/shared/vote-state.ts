@@ -14,10 +14,10 @@ const TONES: Record<DeliveryState, Tone> = {
 };
 
 /** A delivery state as a badge. */
-export function badgeOf(state: DeliveryState, confirmed: boolean | null): Html {
+export function deliveryStateBadge(state: DeliveryState, confirmed: boolean | null): Html {
   return badge(confirmed === false ? 'quiet' : TONES[state], stateName(state, confirmed));
 }
 
 export function stateBadge({ delivery }: Pick<Vote, 'delivery'>): Html {
-  return badgeOf(delivery.state, isConfirmed(delivery));
+  return deliveryStateBadge(delivery.state, isConfirmed(delivery));
 }

@@ -20,7 +20,7 @@ import {
   textField,
 } from '../shared/parts.ts';
 import { radios } from '../shared/radios.ts';
-import type { Sample } from './sample.ts';
+import type { StyleguidePart } from './styleguide-part.ts';
 
 /** The names of the colour tokens in site.css, one group per line. */
 const COLOURS = [
@@ -31,7 +31,7 @@ const COLOURS = [
 ];
 
 /** The parts that every page may use. They are shown once per scheme; `scheme` makes the ids of fields unique. */
-export function basics(scheme: string): Sample[] {
+export function basics(scheme: string): StyleguidePart[] {
   return [
     { name: 'Type', body: type() },
     { name: 'Colours', body: COLOURS.map(swatches) },

@@ -2,7 +2,7 @@ import { face } from '../shared/generated-pictures.ts';
 import { html } from '../shared/html.ts';
 import { copyAddress, miniServer, playersBar, rankMark, voteLink } from '../shared/server-parts.ts';
 import { bannerLink, serverIcon } from '../shared/server-pictures.ts';
-import type { Sample } from './sample.ts';
+import type { StyleguidePart } from './styleguide-part.ts';
 
 /** Sample names: two words, letters that are not ASCII, another script, a very long name. */
 const NAMES = [
@@ -14,7 +14,7 @@ const NAMES = [
 const SERVERS = NAMES.map((name, at) => ({ name, slug: `sample-${at + 1}`, game: 'minecraft' }));
 
 /** The parts of the public pages. */
-export function listingParts(base: string): Sample[] {
+export function listingParts(base: string): StyleguidePart[] {
   const [server = { name: '', slug: '' }] = SERVERS;
   return [
     {

@@ -6,7 +6,7 @@ import { type Content, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { basics } from './basic-parts.ts';
 import { listingParts } from './listing-parts.ts';
-import type { Sample } from './sample.ts';
+import type { StyleguidePart } from './styleguide-part.ts';
 
 /** The schemes in which each part is shown, side by side. */
 const SCHEMES = ['light', 'dark'] as const;
@@ -34,6 +34,6 @@ export function styleguide(app: FastifyInstance, { PUBLIC_URL }: Pick<Config, 'P
   );
 }
 
-function sample({ name, body }: Sample): Content {
+function sample({ name, body }: StyleguidePart): Content {
   return html`<div class="sample"><h3>${name}</h3>${body}</div>`;
 }

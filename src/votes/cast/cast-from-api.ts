@@ -3,10 +3,10 @@ import type { Block, BlockList } from '../blocks/block-list.ts';
 import { openHoldingExclusion } from '../exclusions/quarantine.ts';
 import type { VoteExclusion } from '../exclusions/vote-exclusion.ts';
 import { usernameKey } from '../username.ts';
+import { type CastDeadline, castWithinDeadline } from './cast-deadline.ts';
 import { castOnce, type KeyReused, type OnceDeps } from './cast-once.ts';
 import { type Accepted, type CastRequest, castVote, type Refused } from './cast-vote.ts';
 import { nextVoteAt } from './cooldown.ts';
-import { type CastDeadline, castWithinDeadline } from './deadline.ts';
 
 type HoldDeps = { blockList: BlockList; voteExclusions: Collection<VoteExclusion> };
 

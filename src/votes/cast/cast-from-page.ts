@@ -32,9 +32,9 @@ import {
   useOrigins,
   type VoteOrigin,
 } from '../web/vote-origin.ts';
+import { type CastDeadline, castWithinDeadline } from './cast-deadline.ts';
 import { type CastDeps, castVote, type Refused, refusedBy } from './cast-vote.ts';
 import { type Cooldown, readCooldown } from './cooldown.ts';
-import { type CastDeadline, castWithinDeadline } from './deadline.ts';
 
 export type PageVoteDeps = CastDeps & {
   voteExclusions: Collection<VoteExclusion>;

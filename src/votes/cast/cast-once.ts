@@ -13,6 +13,7 @@ import {
   MAJORITY,
   OPERATION_TIMEOUT_MS,
 } from '../../platform/mongo.ts';
+import type { CastDeadline } from './cast-deadline.ts';
 import {
   type Accepted,
   type CastDeps,
@@ -21,7 +22,6 @@ import {
   newVoteId,
   type Refused,
 } from './cast-vote.ts';
-import type { CastDeadline } from './deadline.ts';
 import { VoteResultUnknownError } from './insert-vote.ts';
 
 const idempotencyKeyDefinition = {

@@ -12,8 +12,8 @@ import { isSampled, type Tracing } from '../../platform/tracing/tracing.ts';
 import { KNOWN_AFTER, noDelivery, queued, type Vote } from '../vote.ts';
 import type { VoteCounts } from '../vote-counts.ts';
 import { countVotesOfMonth } from '../vote-figures.ts';
+import type { CastDeadline } from './cast-deadline.ts';
 import { type Cooldown, nextVoteAt, readCooldown } from './cooldown.ts';
-import type { CastDeadline } from './deadline.ts';
 import { findSafeVote, insertedBy, insertVote, VoteResultUnknownError } from './insert-vote.ts';
 
 export type CastDeps = {

@@ -58,7 +58,7 @@ export function signInAddress(
  *
  * @param returnTo - the address to which the provider was asked to send the player
  */
-export function readAnswer(
+export function readOpenIdAnswer(
   provider: string,
   query: URLSearchParams,
   { returnTo, now }: { returnTo: string; now: Date },

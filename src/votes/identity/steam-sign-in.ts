@@ -7,7 +7,7 @@ import { isDuplicateKey } from '../../platform/mongo.ts';
 import { derivedKey } from '../../platform/secrets.ts';
 import type { UsedProofOfWork } from '../web/proof-of-work.ts';
 import type { SignedCookieConfig } from './proven-id.ts';
-import { type AnswerError, readAnswer, signInAddress, whyNotSigned } from './steam-openid.ts';
+import { type AnswerError, readOpenIdAnswer, signInAddress, whyNotSigned } from './steam-openid.ts';
 
 /** A sign-in must be finished within this time after it began. */
 export const SIGN_IN_MS = 15 * MINUTE;
@@ -93,7 +93,7 @@ export function createSteamSignIn(
     },
     async finish(place, query, { nonce, expiresAt }) {
       const expected = { returnTo: returnTo(place, query.get('state') ?? ''), now: clock.now() };
-      const answer = readAnswer(provider, query, expected);
+      const answer = readOpenIdAnswer(provider, query, expected);
       if ('error' in answer) return answer;
       // The nonce is part of the return address, which the provider signs. If an answer arrives twice: its nonce is
       // already stored, so the second one is refused. It is stored before the provider is asked, so each sign-in causes

@@ -5,7 +5,7 @@ import type { DeliveryDay } from '../../delivery/figures/delivery-day.ts';
 import type { DailyStats } from '../../history/daily-stats.ts';
 import { MAIL_TTL_MS, type Mail } from '../../mail/mail.ts';
 import { after, type Clock, DAY } from '../../platform/clock.ts';
-import { dayOf, startOf } from '../../platform/periods/period-marks.ts';
+import { dayOf, startOfDay } from '../../platform/periods/period-marks.ts';
 import type { Server } from '../../servers/server.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { SITE_FIGURE_DAYS, type SiteFigures } from './site-figures.ts';
@@ -38,7 +38,7 @@ export async function countSiteDay(
   day: string,
   { waiting, throwIfLost }: { waiting: Waiting | undefined; throwIfLost: () => void },
 ): Promise<void> {
-  const range = { from: startOf(day), to: after(startOf(day), DAY) };
+  const range = { from: startOfDay(day), to: after(startOfDay(day), DAY) };
   const deliveries = await countDeliveries(deps, day, { throwIfLost });
   const players = await countPlayers(deps, day, throwIfLost);
   const [servers, signUps, mails, storage] = await Promise.all([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { statusPacket } from '../../../src/demo/game-server.ts';
-import { readStatus, statusRequest } from '../../../src/probing/protocols/minecraft-java.ts';
+import { readMinecraftStatus, statusRequest } from '../../../src/probing/protocols/minecraft-java.ts';
 import { legacyPings, readKick } from '../../../src/probing/protocols/minecraft-legacy.ts';
 import { kickPacket } from '../../support/fake-game-servers.ts';
 
@@ -54,21 +54,23 @@ describe('A status of Minecraft Java', () => {
     ['a message that is a list', { ...STATUS, description: ['A', { text: 'B' }] }, { name: 'AB' }],
     ['an own `__proto__`', JSON.parse('{"__proto__":{"x":1},"players":{"online":1}}'), { players: 1 }],
   ])('with %s is read', (_, status, said) => {
-    expect(readStatus(statusPacket(status))).toMatchObject(said);
+    expect(readMinecraftStatus(statusPacket(status))).toMatchObject(said);
   });
 
   it('is complete with its last byte, and what follows it is not read', () => {
     const packet = statusPacket({ ...STATUS, description: 'é💎'.repeat(100) });
     for (let length = 0; length < packet.length; length += 1) {
-      expect(readStatus(packet.subarray(0, length))).toBeUndefined();
+      expect(readMinecraftStatus(packet.subarray(0, length))).toBeUndefined();
     }
-    expect(readStatus(Buffer.concat([packet, Buffer.from('more')]))).toMatchObject({ players: 3 });
+    expect(readMinecraftStatus(Buffer.concat([packet, Buffer.from('more')]))).toMatchObject({ players: 3 });
   });
 
   it('may be followed by data of mods in the same packet', () => {
     const json = Buffer.from(JSON.stringify(STATUS));
     const body = Buffer.concat([Buffer.from([0, json.length]), json, Buffer.from('\x02{}')]);
-    expect(readStatus(Buffer.concat([Buffer.from([body.length]), body]))).toMatchObject({ players: 3 });
+    expect(readMinecraftStatus(Buffer.concat([Buffer.from([body.length]), body]))).toMatchObject({
+      players: 3,
+    });
   });
 
   it.each([
@@ -84,11 +86,11 @@ describe('A status of Minecraft Java', () => {
     ['another object', statusPacket({ error: 'no' })],
     ['null', statusPacket(null)],
   ])('is not %s', (_, bytes) => {
-    expect(() => readStatus(bytes)).toThrow(expect.objectContaining({ code: 'answer-broken' }));
+    expect(() => readMinecraftStatus(bytes)).toThrow(expect.objectContaining({ code: 'answer-broken' }));
   });
 
   it('is not longer than 256 KiB, which its first bytes say', () => {
-    expect(() => readStatus(Buffer.from([0x81, 0x80, 0x10]))).toThrow(
+    expect(() => readMinecraftStatus(Buffer.from([0x81, 0x80, 0x10]))).toThrow(
       expect.objectContaining({ code: 'answer-too-long' }),
     );
   });

@@ -5,10 +5,10 @@ import { legacyText } from '../../../src/probing/minecraft-text.ts';
 import { readA2sReply } from '../../../src/probing/protocols/a2s.ts';
 import { joinSplits } from '../../../src/probing/protocols/a2s-splits.ts';
 import { readPong } from '../../../src/probing/protocols/bedrock.ts';
-import { readStatus } from '../../../src/probing/protocols/minecraft-java.ts';
+import { readMinecraftStatus } from '../../../src/probing/protocols/minecraft-java.ts';
 import { readKick } from '../../../src/probing/protocols/minecraft-legacy.ts';
 import { QueryError } from '../../../src/probing/query-error.ts';
-import { countOf, type Said } from '../../../src/probing/read-answer.ts';
+import { countOf, type UncheckedAnswer } from '../../../src/probing/read-answer.ts';
 import { infoReply } from '../../support/a2s-replies.ts';
 import { pongOf } from '../../support/bedrock-pong.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
@@ -17,7 +17,7 @@ import { kickPacket } from '../../support/fake-game-servers.ts';
 const text = (bytes: Buffer) => bytes.toString();
 
 /** Joins datagrams that each begin with their length as two bytes. */
-function readDatagrams(bytes: Buffer): Said | undefined {
+function readDatagrams(bytes: Buffer): UncheckedAnswer | undefined {
   const join = joinSplits();
   for (let at = 0; at + 2 <= bytes.length; ) {
     const end = at + 2 + bytes.readUInt16BE(at);
@@ -35,12 +35,16 @@ const split = (number: number, part: string) => {
   return Buffer.concat([Buffer.from([0, datagram.length]), datagram]);
 };
 
-type Parser = { read: (bytes: Buffer) => Said | undefined; real: Buffer[]; large: (size: number) => Buffer };
+type Parser = {
+  read: (bytes: Buffer) => UncheckedAnswer | undefined;
+  real: Buffer[];
+  large: (size: number) => Buffer;
+};
 
 /** Each parser with real answers to change, and an answer of a size that is hard to read. */
 const PARSERS: Record<string, Parser> = {
   'a status': {
-    read: readStatus,
+    read: readMinecraftStatus,
     real: [
       statusPacket({ players: { online: 3, max: 20 }, description: ['A', { translate: '%s', with: [1] }] }),
     ],
@@ -99,7 +103,7 @@ describe.each(Object.entries(PARSERS))('Whatever bytes come for %s', (_, { read,
   it('they are read, refused with a typed error, or not yet complete', () => {
     fc.assert(
       fc.property(hostile(real), (bytes) => {
-        let said: Said | undefined;
+        let said: UncheckedAnswer | undefined;
         try {
           said = read(bytes);
         } catch (error) {

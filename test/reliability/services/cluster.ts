@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort } from '../../../src/embedded/free-port.ts';
-import { REDIS } from '../../../src/embedded/redis-server.ts';
+import { freePort } from '../../../src/own-services/free-port.ts';
+import { REDIS } from '../../../src/own-services/redis-server.ts';
 import { SECOND } from '../../../src/platform/clock.ts';
 import { killing, pick, stopping } from '../inject.ts';
 import { ask } from './ask-redis.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { freePort } from '../../../src/embedded/free-port.ts';
-import { MONGOD } from '../../../src/embedded/mongod.ts';
-import { REDIS } from '../../../src/embedded/redis-server.ts';
-import type { ServiceKind } from '../../../src/embedded/service-process.ts';
+import { freePort } from '../../../src/own-services/free-port.ts';
+import { MONGOD } from '../../../src/own-services/mongod.ts';
+import { REDIS } from '../../../src/own-services/redis-server.ts';
+import type { ServiceKind } from '../../../src/own-services/service-process.ts';
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts';
 import { killing, stopping } from '../inject.ts';
 import { service } from '../process-control.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Collection, type Document, MongoClient, ObjectId } from 'mongodb';
-import { MONGOD } from '../../../src/embedded/mongod.ts';
+import { MONGOD } from '../../../src/own-services/mongod.ts';
 import { SECOND } from '../../../src/platform/clock.ts';
 import { initiate, primaryOf } from '../../support/replica-set.ts';
 import { type Inject, killing, pick, stopping, untilMended } from '../inject.ts';

@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort } from '../../../src/embedded/free-port.ts';
-import { REDIS } from '../../../src/embedded/redis-server.ts';
-import type { ServiceKind } from '../../../src/embedded/service-process.ts';
+import { freePort } from '../../../src/own-services/free-port.ts';
+import { REDIS } from '../../../src/own-services/redis-server.ts';
+import type { ServiceKind } from '../../../src/own-services/service-process.ts';
 import { SECOND } from '../../../src/platform/clock.ts';
 import { killing, pick, stopping } from '../inject.ts';
 import { type ControlledProcess, service } from '../process-control.ts';

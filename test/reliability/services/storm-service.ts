@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Binary } from '../../../src/embedded/binary.ts';
-import { freePort } from '../../../src/embedded/free-port.ts';
-import type { ServiceKind } from '../../../src/embedded/service-process.ts';
+import type { Binary } from '../../../src/own-services/binary.ts';
+import { freePort } from '../../../src/own-services/free-port.ts';
+import type { ServiceKind } from '../../../src/own-services/service-process.ts';
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts';
 import type { Inject } from '../inject.ts';
 import { type ControlledProcess, service } from '../process-control.ts';

@@ -1,6 +1,6 @@
 import type { ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { setListener } from '../../../src/delivery/listeners.ts';
+import { setListener } from '../../../src/delivery/change-listener.ts';
 import { after, DAY, HOUR } from '../../../src/platform/clock.ts';
 import { newVoteId, type Refused } from '../../../src/votes/cast/cast-vote.ts';
 import { KNOWN_AFTER, type Vote } from '../../../src/votes/vote.ts';

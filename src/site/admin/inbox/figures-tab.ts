@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { DAYS_UNTIL_USUAL, USUAL_DAYS } from '../../../history/usual-players.ts';
 import {
-  type Kind,
+  type AttentionRows,
   type Named,
   type UnusualFigures,
   unusualFigures,
@@ -25,8 +25,8 @@ import { type Content, type Html, html } from '../../shared/html.ts';
 import { button } from '../../shared/parts.ts';
 import { adminPath, adminServerPath } from '../admin-frame.ts';
 import { idField } from '../exclusion-form.ts';
-import { minuteOf } from '../utc-fields.ts';
-import { type Inbox, type TabOf, wholeNumber } from './inbox.ts';
+import { utcFieldValue } from '../utc-fields.ts';
+import { type Inbox, numberOrZero, type TabOf } from './inbox.ts';
 import { keysHint, resultNotice } from './inbox-parts.ts';
 import { inboxPath } from './inbox-tabs.ts';
 import { serverCard } from './server-card.ts';
@@ -95,7 +95,7 @@ async function waitingResult(
     return resultNotice('good', text, leaveButton(base, found, 'no', 'Undo'));
   }
   const votes = found.voteAllowance?.votes ?? 0;
-  const earlier = wholeNumber(before);
+  const earlier = numberOrZero(before);
   const text =
     votes === 0
       ? html`${name}: the allowance was taken back.`
@@ -131,7 +131,7 @@ type WaitingVotes = UnusualFigures['waitingVotes']['rows'][number] & { usualDay:
 async function withUsualDays(
   deps: Parameters<typeof votesByDay>[0],
   { rows, more }: UnusualFigures['waitingVotes'],
-): Promise<Kind<WaitingVotes>> {
+): Promise<AttentionRows<WaitingVotes>> {
   const withDays = rows.map(async (row) => {
     const days = await votesByDay(deps, row.server._id, RANKING_DAYS);
     const votes = days
@@ -149,7 +149,7 @@ function unusualCard({ base }: View, kind: UnusualFigures['unusualVotes']): Html
     about: `These servers received far more votes in ${UNUSUAL_HOURS} hours, with all of their tokens and on the pages, than they have players. More than ${ASSUMED_PLAYERS} players count up to twice the usual number, reported ones up to ${MOST_REPORTED_PLAYERS}.`,
     kind,
     link: ({ server, at }) => {
-      const since = minuteOf(after(at, -UNUSUAL_HOURS * HOUR));
+      const since = utcFieldValue(after(at, -UNUSUAL_HOURS * HOUR));
       const search = { server: server._id.toHexString(), since };
       return adminPath(base, `/votes${queryText(search)}`);
     },
@@ -167,13 +167,13 @@ function unusualCard({ base }: View, kind: UnusualFigures['unusualVotes']): Html
 function excludeLinks(base: string, row: UnusualFigures['unusualVotes']['rows'][number]): Html {
   const { server, at, tokenId } = row;
   const link = (token: string | undefined, text: string) => {
-    const range = { server: server._id.toHexString(), token, since: minuteOf(after(at, -DAY)) };
+    const range = { server: server._id.toHexString(), token, since: utcFieldValue(after(at, -DAY)) };
     return html`<a href="${adminPath(base, `/votes/exclude${queryText(range)}`)}">${text}</a>`;
   };
   return html`${link(undefined, 'All…')} ${tokenId ? link(tokenId.toHexString(), 'Of this token…') : ''}`;
 }
 
-function waitingCard({ base }: View, kind: Kind<WaitingVotes>): Html | null {
+function waitingCard({ base }: View, kind: AttentionRows<WaitingVotes>): Html | null {
   return serverCard({
     title: 'Votes that wait in the ranking',
     about:

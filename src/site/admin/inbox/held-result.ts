@@ -15,8 +15,8 @@ import { count, counted } from '../../shared/format.ts';
 import { type Content, html } from '../../shared/html.ts';
 import { button } from '../../shared/parts.ts';
 import { adminPath } from '../admin-frame.ts';
-import { minuteOf } from '../utc-fields.ts';
-import { type Inbox, wholeNumber } from './inbox.ts';
+import { utcFieldValue } from '../utc-fields.ts';
+import { type Inbox, numberOrZero } from './inbox.ts';
 import { resultNotice } from './inbox-parts.ts';
 
 type Query = Record<string, string>;
@@ -54,9 +54,9 @@ function quarantines(number: number): string {
 type Result = { decision: HeldDecision; exclusions: VoteExclusion[]; group: string; query: Query };
 
 function decisionResult(base: string, { decision, exclusions, group, query }: Result): Content {
-  const missed = wholeNumber(query.missed);
-  const later = wholeNumber(query.later);
-  const left = wholeNumber(query.left);
+  const missed = numberOrZero(query.missed);
+  const later = numberOrZero(query.later);
+  const left = numberOrZero(query.left);
   if (exclusions.length === 0 && missed === 0) return '';
   const servers = counted(serverIdsOf(exclusions).size, 'server');
   const done =
@@ -96,7 +96,7 @@ function undoOf(base: string, decision: HeldDecision, exclusions: VoteExclusion[
   const [server, ...others] = serverIdsOf(exclusions);
   if (!server || others.length > 0) return '';
   const since = new Date(Math.min(...exclusions.map((one) => one.since.getTime())));
-  const range = { server, since: minuteOf(since) };
+  const range = { server, since: utcFieldValue(since) };
   return html`<a
     href="${adminPath(base, `/votes/exclude${queryText(range)}`)}">Take votes out of the counts again…</a>`;
 }

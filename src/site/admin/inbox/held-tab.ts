@@ -17,7 +17,7 @@ import { count, counted, time, timeAgo } from '../../shared/format.ts';
 import { type Content, type Html, html } from '../../shared/html.ts';
 import { button, confirmed, dataTable } from '../../shared/parts.ts';
 import { adminPath } from '../admin-frame.ts';
-import { minuteOf } from '../utc-fields.ts';
+import { utcFieldValue } from '../utc-fields.ts';
 import { heldForms } from './held-forms.ts';
 import { heldResult, openCount } from './held-result.ts';
 import { type Inbox, joinedIds, type TabOf } from './inbox.ts';
@@ -155,7 +155,7 @@ function evidenceTable({ base }: View, title: string, rows: HeldOnServer[]): Htm
 }
 
 function serverLink(base: string, { server, quarantine }: HeldOnServer): Html {
-  const search = { server: server._id.toHexString(), since: minuteOf(quarantine.since) };
+  const search = { server: server._id.toHexString(), since: utcFieldValue(quarantine.since) };
   return html`<a href="${adminPath(base, `/votes${queryText(search)}`)}"><bdi>${server.name}</bdi></a>`;
 }
 

@@ -64,6 +64,6 @@ export function joinedIds(ids: ObjectId[]): string {
 }
 
 /** The value of a query parameter as a number; 0 if it is not a whole number of up to six digits. */
-export function wholeNumber(text: string | undefined): number {
+export function numberOrZero(text: string | undefined): number {
   return /^\d{1,6}$/.test(text ?? '') ? Number(text) : 0;
 }

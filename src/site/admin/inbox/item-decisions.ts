@@ -6,7 +6,7 @@ import { formRoute } from '../../shared/form-route.ts';
 import type { Content } from '../../shared/html.ts';
 import { button } from '../../shared/parts.ts';
 import { adminPath } from '../admin-frame.ts';
-import { type Inbox, joinedIds, pickedIds, wholeNumber } from './inbox.ts';
+import { type Inbox, joinedIds, numberOrZero, pickedIds } from './inbox.ts';
 import { resultNotice } from './inbox-parts.ts';
 import { type InboxTab, inboxPath } from './inbox-tabs.ts';
 
@@ -67,10 +67,10 @@ export function itemDecisionsResult(
   { done, ids = '', ...query }: Record<string, string>,
 ): Content {
   if (done === 'none') return resultNotice('attention', `Select the ${items} first.`);
-  const changed = wholeNumber(query.changed);
+  const changed = numberOrZero(query.changed);
   if (done === undo.name) return resultNotice('good', undo.said(changed));
   if (done !== decision.name) return '';
-  const missed = wholeNumber(query.missed);
+  const missed = numberOrZero(query.missed);
   const text = `${decision.said(changed)}${missed ? ` ${decision.missed(missed)}` : ''}`;
   const undoing = button({
     to: adminPath(base, path(tab)),

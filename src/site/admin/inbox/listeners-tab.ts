@@ -2,8 +2,8 @@ import { t } from '../../../language/t.ts';
 import { DELIVERY_EXPIRES_HOURS } from '../../../listeners/delivery-limits.ts';
 import { FORGOTTEN_AFTER_MINUTES } from '../../../listeners/listener-state.ts';
 import {
+  type AttentionRows,
   FAILED_HOURS,
-  type Kind,
   type ListenersDown,
   listenersDown,
   type StuckListener,
@@ -42,7 +42,7 @@ function listenerCard(
   { base, now }: View,
   title: string,
   state: string,
-  kind: Kind<StuckListener>,
+  kind: AttentionRows<StuckListener>,
 ): Html | null {
   return serverCard({
     title,

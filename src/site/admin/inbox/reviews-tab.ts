@@ -13,9 +13,9 @@ import { type Content, html } from '../../shared/html.ts';
 import { button } from '../../shared/parts.ts';
 import { adminPath } from '../admin-frame.ts';
 import { reasonFields } from '../reason-fields.ts';
-import { decisionNotice, reviewParts, serversOf } from '../review-card.ts';
+import { decisionNotice, reviewParts, serversOfReviews } from '../review-card.ts';
 import { reviewValue, seenReviews } from '../review-selection.ts';
-import { type Inbox, type TabOf, wholeNumber } from './inbox.ts';
+import { type Inbox, numberOrZero, type TabOf } from './inbox.ts';
 import { inboxItem, keysHint, manyButton, manyForm, resultNotice } from './inbox-parts.ts';
 import { inboxPath } from './inbox-tabs.ts';
 import { listPage } from './list-page.ts';
@@ -51,7 +51,7 @@ export function reviewsTab(inbox: Inbox): TabOf {
       newestFirst: true,
     });
     const [servers, reviewers] = await Promise.all([
-      serversOf(deps, rows),
+      serversOfReviews(deps, rows),
       Promise.all(rows.map((row) => reviewerOf(deps, row))),
     ]);
     const view = { base, now: deps.clock.now(), servers, list: 'inbox' } as const;
@@ -129,7 +129,7 @@ async function resultOf({ deps, base }: Inbox, query: Record<string, string>): P
   const decision = MANY.find((one) => one === done);
   if (!decision) return '';
   const seen = seenReviews(decided.split(' '));
-  const missed = wholeNumber(query.missed);
+  const missed = numberOrZero(query.missed);
   const others = missed
     ? ` ${counted(missed, 'review')} changed meanwhile: another operator decided first, or the author edited it.`
     : '';

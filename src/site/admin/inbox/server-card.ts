@@ -1,4 +1,4 @@
-import { COUNTED, type Kind } from '../../../moderation/needs-attention.ts';
+import { type AttentionRows, COUNTED } from '../../../moderation/needs-attention.ts';
 import { count } from '../../shared/format.ts';
 import { type Content, type Html, html } from '../../shared/html.ts';
 import { type Column, card, dataTable } from '../../shared/parts.ts';
@@ -9,7 +9,7 @@ export const upTo = (value: number) => (value >= COUNTED ? `${count(COUNTED)} or
 export function serverCard<T extends { server: { name: string } }>(part: {
   title: string;
   about: Content;
-  kind: Kind<T>;
+  kind: AttentionRows<T>;
   link: (row: T) => string;
   columns: Column<T>[];
 }): Html | null {

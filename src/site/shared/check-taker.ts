@@ -1,0 +1,22 @@
+import type { FastifyRequest } from 'fastify';
+import { t } from '../../language/t.ts';
+import { CHECKS, useCheckAllowance } from '../../platform/limits/check-allowance.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
+import { userOf } from '../guard-routes.ts';
+import { type RefusedForm, refused } from './form-route.ts';
+
+/**
+ * Returns the function `check` of a form that makes Tallyport connect to a server. It counts the request, and returns a
+ * refusal if the user has used up the allowance (docs/adr/0021-one-allowance-for-checks.md).
+ */
+export function checkTaker(deps: Pick<AppDeps, 'diagnosisAllowances' | 'clock'>) {
+  return async (request: FastifyRequest): Promise<RefusedForm | null> => {
+    const retryAt = await useCheckAllowance(deps, userOf(request)._id.toHexString());
+    if (!retryAt) return null;
+    const sentence = t(
+      'Nothing was saved: you can change settings, resume, test and check {times} times a minute in total.',
+      { times: CHECKS.times },
+    );
+    return refused(429, sentence, retryAt);
+  };
+}

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import type { AttemptEvent } from '../../src/delivery/timeline/timeline-event.ts';
+import { type Text, t } from '../../src/language/t.ts';
+import { NOTHING_TO_DO } from '../../src/listeners/explanation.ts';
+import { OUTCOMES } from '../../src/listeners/outcomes.ts';
+import { timelineList } from '../../src/site/shared/timeline-list.ts';
+
+const { cause: CAUSE, advice: OPEN_THE_PORT } = OUTCOMES['connection-refused'].text;
+const { advice: CHECK_THE_LOAD } = OUTCOMES['too-slow'].text;
+
+const END = {
+  code: 'connection-refused',
+  class: 'transient',
+  reached: 'resolved',
+  cause: CAUSE,
+  words: null,
+  detail: null,
+  durationMs: 3,
+} as const;
+
+function attempt(number: number, advice: Text, over: object = {}): AttemptEvent {
+  return {
+    kind: 'attempt',
+    at: new Date(number * 1_000),
+    id: String(number),
+    number,
+    test: false,
+    protocol: 'votifier-v2',
+    worker: 'worker-1',
+    wokenBy: null,
+    relayed: false,
+    end: { ...END, advice, ...over },
+    underWay: false,
+    lateAt: null,
+  } as AttemptEvent;
+}
+
+test('advice that several attempts share is shown once, with the newest of them', async () => {
+  const events = [
+    attempt(1, OPEN_THE_PORT),
+    attempt(2, CHECK_THE_LOAD),
+    attempt(3, OPEN_THE_PORT),
+    attempt(4, NOTHING_TO_DO, { code: 'acknowledged', class: 'delivered' }),
+  ];
+  const items = String(await timelineList(events))
+    .split('<li')
+    .slice(1);
+  const advice = [OPEN_THE_PORT, CHECK_THE_LOAD];
+  expect(items.map((one) => advice.find((text) => one.includes(t(text))))).toEqual([
+    undefined,
+    CHECK_THE_LOAD,
+    OPEN_THE_PORT,
+    undefined,
+  ]);
+  expect(items.filter((one) => one.includes(t(CAUSE)))).toHaveLength(4);
+});
