@@ -203,7 +203,7 @@ describe('a URL', () => {
     ['https://user:word@example.org/', /no user name/],
     ['https://example.org:22/', /never a vote listener/],
     ['http://exa mple.org/', /must begin with https/],
-    [`https://example.org/${'x'.repeat(2_048)}`, /at most 2048/],
+    [`https://example.org/${'x'.repeat(2_048)}`, /at most 2,048/],
   ])('“%s” is refused with the reason', async (url, reason) => {
     const { deps, serverId } = await deliveryBench();
     const setting = setHttpListener(deps, serverId, { url, serviceName: 'Tallyport' }, 'test');
