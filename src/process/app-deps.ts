@@ -15,7 +15,7 @@ import { adoptOnEntry } from '../workflows/adopt-servers.ts';
 
 /**
  * The open resources of a process and all collections by name. Adapters pass them to the features; each feature's
- * function takes only what it needs.
+ * functions take what its folder uses (`deps.ts` there).
  */
 export type AppDeps = Resources &
   Collections & {
@@ -46,7 +46,7 @@ export async function openAppDeps(
   });
   const voteCounts = new VoteCounts(collections.voteCounters, resources.batcher, resources.log);
   const blockList = new BlockList(collections.blocks, resources.log);
-  return {
+  const deps: AppDeps = {
     ...resources,
     ...collections,
     authentications: createAuthenticationCache(),
@@ -55,7 +55,7 @@ export async function openAppDeps(
     voteCounts,
     blockList,
     liveSettings,
-    adoptServers: (userId) => adoptOnEntry({ ...resources, ...collections }, userId),
+    adoptServers: (userId) => adoptOnEntry(deps, userId),
     async close() {
       liveSettings.close();
       // The running inserts end first, because each inserted vote is counted afterwards.
@@ -64,4 +64,5 @@ export async function openAppDeps(
       await resources.close();
     },
   };
+  return deps;
 }

@@ -19,7 +19,7 @@ export function accountOf(deps: Pick<AppDeps, 'clock'>, request: FastifyRequest)
 
 /** The player name of the user's last vote; undefined if it is not a valid name for the server's game. */
 export async function ownNameOf(
-  deps: Pick<AppDeps, 'favourites'>,
+  deps: AppDeps,
   { signedIn }: Pick<FastifyRequest, 'signedIn'>,
   server: NamesOfServer,
 ): Promise<string | undefined> {
