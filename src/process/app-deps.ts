@@ -1,4 +1,4 @@
-import type { AuthDeps } from '../accounts/auth.ts';
+import type { AccountsDeps } from '../accounts/deps.ts';
 import { hashPassword, type PasswordHasher, verifyPassword } from '../accounts/password.ts';
 import { bindCollections, type Collections } from '../database/collections.ts';
 import type { TtlCache } from '../platform/batching/ttl-cache.ts';
@@ -25,7 +25,7 @@ export type AppDeps = Resources &
     proofIterations: number;
     voteCounts: VoteCounts;
     blockList: BlockList;
-    adoptServers: AuthDeps['adoptServers'];
+    adoptServers: AccountsDeps['adoptServers'];
     /** Keeps `config` up to date with the settings that operators change while the process runs. */
     liveSettings: LiveSettings;
   };

@@ -73,17 +73,18 @@ export async function erasePlayer(
 }
 
 async function eraseVotes(
-  { servers, votes, voteExclusions, clock }: WorkflowsDeps,
+  deps: WorkflowsDeps,
   key: string,
   { dryRun, progress }: { dryRun: boolean; progress: Progress },
 ): Promise<Pick<Erased, 'votes' | 'remaining'>> {
+  const { servers, votes, clock } = deps;
   const now = clock.now();
   const ids = await servers.find({}, { projection: { _id: 1 } }).toArray();
   const erased = { votes: 0, remaining: { open: 0, recent: 0 } };
   progress(0, ids.length);
   for (const [done, { _id: serverId }] of ids.entries()) {
     const ofPlayer = { serverId, usernameKey: key };
-    const open = await openVotesFilter({ voteExclusions }, serverId);
+    const open = await openVotesFilter(deps, serverId);
     const erasable = { ...ofPlayer, ...pastCooldown(now), $nor: [open] };
     // Counted before the change, because these queries find only votes that still have the name.
     erased.remaining.open += await votes.countDocuments({ ...ofPlayer, ...open });
