@@ -8,7 +8,10 @@ import type { Credential, SecondFactor, SignInSession, User, Verification } from
 export type AccountsDeps = MailDeps & {
   accountDeletions: Collection<AccountDeletion>;
   addressChanges: Collection<AddressChange>;
-  /** At sign-in and after a change of address: gives the user the servers that are reserved for it. Never rejects. */
+  /**
+   * At sign-up, at sign-in and after a change of address: gives the user the imported servers that are reserved for
+   * their address. Never rejects.
+   */
   adoptServers: (userId: ObjectId) => Promise<void>;
   credentials: Collection<Credential>;
   passwords: PasswordHasher;
