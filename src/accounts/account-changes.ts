@@ -1,7 +1,7 @@
-import type { Collection, ObjectId } from 'mongodb';
-import { type Outbox, putMail } from '../mail/outbox.ts';
-import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
-import type { Config } from '../platform/config.ts';
+import type { ObjectId } from 'mongodb';
+import { putMail } from '../mail/outbox.ts';
+import { recordAudit } from '../platform/audit/audit-log.ts';
+import type { AccountsDeps } from './deps.ts';
 import { mailText } from './mail-text.ts';
 import type { User } from './user.ts';
 
@@ -14,12 +14,6 @@ export type AccountChange =
   | 'site-linked'
   | 'site-unlinked';
 
-type Site = Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>;
-export type AccountChangeDeps = Outbox & {
-  auditLog: Collection<AuditEntry>;
-  config: Site & Pick<Config, 'SMTP_URL'>;
-};
-export type AccountMailDeps = Outbox & Pick<AccountChangeDeps, 'config'>;
 type ChangedUser = Pick<User, 'email' | 'emailVerified'> & { _id: ObjectId };
 
 /** The mail about each change. `{site}` stands for the name of the site that was linked or unlinked. */
@@ -57,7 +51,7 @@ const MAILS: Record<AccountChange | 'two-factor-reset', { subject: string; text:
  * @param site - the name of the other site that is linked or unlinked
  */
 export async function noteAccountChange(
-  sources: AccountChangeDeps,
+  sources: AccountsDeps,
   user: ChangedUser,
   change: AccountChange,
   site?: string,
@@ -76,7 +70,7 @@ export async function noteAccountChange(
  * false, because it is a security mail. An unconfirmed address may be a stranger's, so it gets no mail.
  */
 export async function mailAccountChange(
-  sources: AccountMailDeps,
+  sources: AccountsDeps,
   { email, emailVerified }: Pick<User, 'email' | 'emailVerified'>,
   change: keyof typeof MAILS,
   site = '',

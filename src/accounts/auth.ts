@@ -1,21 +1,19 @@
 import { mongodbAdapter } from 'better-auth/adapters/mongodb';
 import { betterAuth } from 'better-auth/minimal';
 import { twoFactor } from 'better-auth/plugins/two-factor';
-import { type Collection, type Db, ObjectId } from 'mongodb';
+import { ObjectId } from 'mongodb';
 import { DAY, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
 import type { ConnectedConfig } from '../platform/config.ts';
 import { errorType } from '../platform/error-type.ts';
-import type { Logger } from '../platform/log.ts';
 import { onceForKey } from '../platform/once.ts';
 import { derivedKey } from '../platform/secrets.ts';
-import type { AddressChange } from './address/address-change.ts';
 import { cancelAddressChangeOf } from './address/cancel-change.ts';
+import type { AccountsDeps } from './deps.ts';
 import { noteCause } from './library-cause.ts';
 import { withAddresses } from './library-email.ts';
 import type { OneTimeLink } from './one-time-link.ts';
 import { openIdClientOf } from './other-sites/openid-connect.ts';
 import { openIdPlugin } from './other-sites/openid-plugin.ts';
-import type { PasswordHasher } from './password.ts';
 import { createPasswordSlots } from './password-slots.ts';
 import { makeBackupCodes } from './second-factor.ts';
 import {
@@ -24,7 +22,6 @@ import {
   refuseLinkOrRevokeAccess,
   refuseSession,
   refuseUsedCode,
-  type SignInRuleDeps,
 } from './sign-in-rules.ts';
 import { takeSignUp } from './sign-up-limits.ts';
 
@@ -43,16 +40,6 @@ const LINK_MS = HOUR;
 /** The header that passes the client's IP address to the sign-in library, which reads addresses from headers only. */
 export const ADDRESS_HEADER = 'x-tallyport-address';
 
-export type AuthDeps = SignInRuleDeps & {
-  config: ConnectedConfig;
-  log: Logger;
-  passwords: PasswordHasher;
-  mongo: { db: Db };
-  /** At sign-up and sign-in: gives the user the imported servers that are reserved for their address. Never rejects. */
-  adoptServers: (userId: ObjectId) => Promise<void>;
-  addressChanges: Collection<AddressChange>;
-};
-
 /** The parts of the sign-in library that we use. */
 export type Auth = Pick<Library, 'api' | 'handler' | '$context'>;
 
@@ -66,7 +53,7 @@ type GiveLink = (link: OneTimeLink) => Promise<void>;
  *
  * @param giveLink - delivers a one-time link: by mail to the user, or as output of the CLI command
  */
-export function createAuth(sources: AuthDeps, giveLink: GiveLink): Auth {
+export function createAuth(sources: AccountsDeps, giveLink: GiveLink): Auth {
   // One password check takes 32 MiB of memory and one core for a third of a second, so at most two run at once.
   const inSlot = createPasswordSlots({ atOnce: 2, waiting: 8, perNetwork: 4, perAccount: 2 });
   const libraryFor = onceForKey((_settings) => openLibrary(sources, giveLink, inSlot));
@@ -97,7 +84,11 @@ function usedSettings(config: ConnectedConfig): string {
   ]);
 }
 
-function openLibrary(sources: AuthDeps, giveLink: GiveLink, inSlot: ReturnType<typeof createPasswordSlots>) {
+function openLibrary(
+  sources: AccountsDeps,
+  giveLink: GiveLink,
+  inSlot: ReturnType<typeof createPasswordSlots>,
+) {
   const { config, log, mongo, passwords, verifications, clock } = sources;
   const page = (path: string, token: string) =>
     `${config.PUBLIC_URL}${path}?token=${encodeURIComponent(token)}`;

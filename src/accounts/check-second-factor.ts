@@ -1,16 +1,8 @@
-import type { Collection, ObjectId } from 'mongodb';
-import type { Clock } from '../platform/clock.ts';
-import type { RateLimit } from '../platform/limits/rate-limit.ts';
+import type { ObjectId } from 'mongodb';
 import type { Auth } from './auth.ts';
+import type { AccountsDeps } from './deps.ts';
 import { APP_CODE, codeUsedError } from './second-factor.ts';
 import { markCodeUsed } from './sign-in-limits.ts';
-import type { SignInSession } from './user.ts';
-
-type CheckDeps = {
-  sessions: Collection<SignInSession>;
-  rateLimits: Collection<RateLimit>;
-  clock: Clock;
-};
 
 /** The session in which a user enters a code, and the headers of the request as the sign-in library reads them. */
 export type SessionOfRequest = { userId: ObjectId; sessionId: ObjectId; headers: Headers };
@@ -22,7 +14,7 @@ export type SessionOfRequest = { userId: ObjectId; sessionId: ObjectId; headers:
  * @throws {APIError} of the sign-in library when the code is wrong or was used before
  */
 export async function checkCodeOnce(
-  deps: CheckDeps,
+  deps: AccountsDeps,
   auth: Auth,
   { userId, sessionId, headers }: SessionOfRequest,
   code: string,

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { Collection, ObjectId } from 'mongodb';
-import { type Clock, DAY, HOUR } from '../platform/clock.ts';
+import type { ObjectId } from 'mongodb';
+import { DAY, HOUR } from '../platform/clock.ts';
 import { byNetwork, takeAll } from '../platform/limits/by-network.ts';
 import { defineLimit, limitFor } from '../platform/limits/define-limit.ts';
-import type { RateLimit } from '../platform/limits/rate-limit.ts';
+import type { AccountsDeps } from './deps.ts';
 
 const MAILS = {
   what: 'Mails to an entered address',
@@ -32,7 +32,7 @@ export type EnteredMail = {
  * @returns null if the mail may be sent; otherwise the time from which the next one may be sent
  */
 export function countMail(
-  limits: { rateLimits: Collection<RateLimit>; clock: Clock },
+  limits: AccountsDeps,
   { email, address, userId }: EnteredMail,
 ): Promise<Date | null> {
   return takeAll(limits, [

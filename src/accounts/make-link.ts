@@ -1,4 +1,4 @@
-import type { AuthDeps } from './auth.ts';
+import type { AccountsDeps } from './deps.ts';
 import { forLibrary } from './library-email.ts';
 import type { User } from './user.ts';
 
@@ -8,7 +8,10 @@ import type { User } from './user.ts';
  *
  * @returns the complete URL
  */
-export async function makePasswordLink(sources: AuthDeps, { email }: Pick<User, 'email'>): Promise<string> {
+export async function makePasswordLink(
+  sources: AccountsDeps,
+  { email }: Pick<User, 'email'>,
+): Promise<string> {
   // The sign-in library takes a quarter of a second to load, so commands load it only when they need it.
   const { createAuth } = await import('./auth.ts');
   let address: string | undefined;

@@ -1,16 +1,12 @@
-import type { Collection, ObjectId, WithId } from 'mongodb';
-import type { Clock } from '../platform/clock.ts';
+import type { ObjectId, WithId } from 'mongodb';
 import { noteAccountChange } from './account-changes.ts';
-import type { AddressChange } from './address/address-change.ts';
 import { cancelAddressChangeOf } from './address/cancel-change.ts';
-import type { SignInSession, User, Verification } from './user.ts';
-
-type Own = { users: Collection<User>; clock: Clock };
-type OwnSessions = { sessions: Collection<SignInSession> };
+import type { AccountsDeps } from './deps.ts';
+import type { SignInSession, User } from './user.ts';
 
 /** Changes a user's own name or mail settings. */
 export async function changeOwnAccount(
-  { users, clock }: Own,
+  { users, clock }: AccountsDeps,
   userId: ObjectId,
   changes: Partial<Pick<User, 'name' | 'wantsMail' | 'mailOff'>>,
 ): Promise<void> {
@@ -19,7 +15,7 @@ export async function changeOwnAccount(
 
 /** The sessions of a user, at most `most`, the most recently used first. */
 export function listSessions(
-  { sessions }: OwnSessions,
+  { sessions }: AccountsDeps,
   userId: ObjectId,
   most: number,
 ): Promise<WithId<SignInSession>[]> {
@@ -28,7 +24,7 @@ export function listSessions(
 
 /** Ends one session of a user. Does nothing when the user has no such session. */
 export async function endSession(
-  { sessions }: OwnSessions,
+  { sessions }: AccountsDeps,
   userId: ObjectId,
   sessionId: ObjectId,
 ): Promise<void> {
@@ -40,10 +36,7 @@ export async function endSession(
  * of address, records the password change and mails the user.
  */
 export async function finishPasswordChange(
-  deps: Parameters<typeof noteAccountChange>[0] & {
-    verifications: Collection<Verification>;
-    addressChanges: Collection<AddressChange>;
-  },
+  deps: AccountsDeps,
   user: Pick<User, 'email' | 'emailVerified'> & { _id: ObjectId },
 ): Promise<void> {
   await deps.verifications.deleteMany({ value: user._id.toHexString() });

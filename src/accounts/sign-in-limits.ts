@@ -1,10 +1,11 @@
-import type { Collection, ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import { defineMessage } from '../language/t.ts';
-import { type Clock, HOUR, MINUTE } from '../platform/clock.ts';
+import { HOUR, MINUTE } from '../platform/clock.ts';
 import { byNetwork, takeAll } from '../platform/limits/by-network.ts';
 import { defineLimit, type Limit, limitFor } from '../platform/limits/define-limit.ts';
 import { networkOf, widerNetworkOf } from '../platform/limits/network-of.ts';
-import { type RateLimit, refundAll, useAllowance } from '../platform/limits/rate-limit.ts';
+import { refundAll, useAllowance } from '../platform/limits/rate-limit.ts';
+import type { AccountsDeps } from './deps.ts';
 import { hashedAddress } from './mail-limits.ts';
 
 export const TOO_MANY_ATTEMPTS = defineMessage('Too many attempts.');
@@ -82,8 +83,6 @@ const CODE_USES = defineLimit({
   beyond: 'the code counts as wrong',
 });
 
-type Limits = { rateLimits: Collection<RateLimit>; clock: Clock };
-
 export type Try = {
   email: string;
   /** The network address of the request. */
@@ -122,12 +121,12 @@ function rulesOf({ email, address, device }: Try): Rule[] {
  *
  * @returns null if the try is allowed; otherwise the time from which the next try is allowed
  */
-export function countTry(limits: Limits, who: Try): Promise<Date | null> {
+export function countTry(limits: AccountsDeps, who: Try): Promise<Date | null> {
   return takeAll(limits, rulesOf(who));
 }
 
 /** Must be called after a successful sign-in. The try then counts only for the limits that also count right tries. */
-export async function forgiveTry(limits: Limits, who: Try): Promise<void> {
+export async function forgiveTry(limits: AccountsDeps, who: Try): Promise<void> {
   await refundAll(
     limits,
     rulesOf(who).filter(({ countsAll }) => !countsAll),
@@ -135,13 +134,13 @@ export async function forgiveTry(limits: Limits, who: Try): Promise<void> {
 }
 
 /** Marks a code of an authenticator app as used. Returns true when it was used before. */
-export async function markCodeUsed(limits: Limits, userId: ObjectId, code: string): Promise<boolean> {
+export async function markCodeUsed(limits: AccountsDeps, userId: ObjectId, code: string): Promise<boolean> {
   return (await useAllowance(limits, useOf(userId, code))) !== null;
 }
 
 /** Whether a code of an authenticator app was used before. Does not mark it as used. */
 export async function wasCodeUsed(
-  { rateLimits, clock }: Limits,
+  { rateLimits, clock }: AccountsDeps,
   userId: ObjectId,
   code: string,
 ): Promise<boolean> {

@@ -1,25 +1,13 @@
 import { APIError, createAuthMiddleware } from 'better-auth/api';
-import { type Collection, ObjectId } from 'mongodb';
+import { ObjectId } from 'mongodb';
 import { recordAudit } from '../platform/audit/audit-log.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { RateLimit } from '../platform/limits/rate-limit.ts';
-import { type AccountChangeDeps, noteAccountChange } from './account-changes.ts';
+import { noteAccountChange } from './account-changes.ts';
+import type { AccountsDeps } from './deps.ts';
 import { otherSites } from './other-sites/other-sites.ts';
 import { codeUsedError } from './second-factor.ts';
 import { markCodeUsed, wasCodeUsed } from './sign-in-limits.ts';
-import type { Credential, SecondFactor, SignInSession, User, Verification } from './user.ts';
+import type { User } from './user.ts';
 import { revokeAccess } from './users.ts';
-
-export type SignInRuleDeps = AccountChangeDeps & {
-  config: Parameters<typeof otherSites>[0];
-  clock: Clock;
-  users: Collection<User>;
-  verifications: Collection<Verification>;
-  credentials: Collection<Credential>;
-  sessions: Collection<SignInSession>;
-  twoFactors: Collection<SecondFactor>;
-  rateLimits: Collection<RateLimit>;
-};
 
 /** Whether a sign-in at this path of the library includes a code of the second factor. */
 export function includesCode(path: string | undefined): boolean {
@@ -40,7 +28,7 @@ export function includesCode(path: string | undefined): boolean {
  * @returns undefined if it may be linked; otherwise the code of the error
  */
 export async function refuseLinkOrRevokeAccess(
-  deps: SignInRuleDeps,
+  deps: AccountsDeps,
   userId: string,
 ): Promise<{ error: string } | undefined> {
   const _id = new ObjectId(userId);
@@ -65,7 +53,7 @@ export async function refuseLinkOrRevokeAccess(
  * is recorded.
  */
 export async function noteLinkedSite(
-  deps: SignInRuleDeps,
+  deps: AccountsDeps,
   userId: ObjectId,
   providerId: string,
 ): Promise<void> {
@@ -79,7 +67,7 @@ export async function noteLinkedSite(
  * Returns a hook that refuses a used code before Better Auth checks it. Better Auth would end the pending sign-in; with
  * the hook, the user can enter the next code. Better Auth still counts wrong codes.
  */
-export function refuseUsedCode(deps: SignInRuleDeps) {
+export function refuseUsedCode(deps: AccountsDeps) {
   return createAuthMiddleware(async (request) => {
     if (request.path !== '/two-factor/verify-totp') return;
     const { context } = request;
@@ -103,11 +91,11 @@ type SessionRequest = { path: string | undefined; body: { code?: unknown } | und
 
 /** Checks that apply to each new session, for every way to sign in. Throws an APIError to refuse the session. */
 export async function refuseSession(
-  { users, ...limits }: SignInRuleDeps,
+  deps: AccountsDeps,
   userId: ObjectId,
   { path, body }: SessionRequest,
 ): Promise<void> {
-  const user = await users.findOne({ _id: userId });
+  const user = await deps.users.findOne({ _id: userId });
   if (user?.suspendedAt) {
     throw new APIError('FORBIDDEN', { code: 'SUSPENDED', message: 'This account is suspended.' });
   }
@@ -115,7 +103,7 @@ export async function refuseSession(
   if (byOtherSite && user && requiresPassword(user)) {
     throw new APIError('FORBIDDEN', { code: 'PASSWORD_NEEDED', message: 'Sign in with the password.' });
   }
-  if (path === '/two-factor/verify-totp' && (await markCodeUsed(limits, userId, String(body?.code)))) {
+  if (path === '/two-factor/verify-totp' && (await markCodeUsed(deps, userId, String(body?.code)))) {
     throw codeUsedError();
   }
 }

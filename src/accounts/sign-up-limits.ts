@@ -1,24 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { Collection } from 'mongodb';
-import { type Clock, HOUR } from '../platform/clock.ts';
-import type { Config } from '../platform/config.ts';
+import { HOUR } from '../platform/clock.ts';
 import { defineLimit, type Limit, limitFor, timesBySetting } from '../platform/limits/define-limit.ts';
 import { networkOf, subnetOf, widerNetworkOf } from '../platform/limits/network-of.ts';
-import {
-  findUsedUp,
-  lastToReset,
-  type RateLimit,
-  refundAll,
-  takeAllOrNone,
-} from '../platform/limits/rate-limit.ts';
+import { findUsedUp, lastToReset, refundAll, takeAllOrNone } from '../platform/limits/rate-limit.ts';
 import { PUBLIC_MAIL_FACTOR, SIGN_UPS_HOURS } from '../platform/settings/limit-settings.ts';
+import type { AccountsDeps } from './deps.ts';
 import { isPublicMail, mailboxOf, mailDomainOf } from './mailbox.ts';
-
-type Limits = {
-  rateLimits: Collection<RateLimit>;
-  clock: Clock;
-  config: Pick<Config, 'SIGN_UPS_PER_NETWORK' | 'SIGN_UPS_PER_MAIL_DOMAIN'>;
-};
 
 /** A new account, or a request for a sign-up link. */
 export type NewAccount = {
@@ -59,7 +46,7 @@ const BY_DOMAIN = defineLimit({
 });
 
 /** The narrowest limit comes first: if it refuses an account, the wider ones do not count the account. */
-function limitsOf({ config }: Limits, { email, address }: NewAccount): Limit[] {
+function limitsOf({ config }: AccountsDeps, { email, address }: NewAccount): Limit[] {
   const domain = mailDomainOf(email);
   const byDomain = timesBySetting(BY_DOMAIN, config);
   const factor = isPublicMail(domain) ? PUBLIC_MAIL_FACTOR : 1;
@@ -83,7 +70,7 @@ function hashed(text: string): string {
  *
  * @returns null if the account may be made; otherwise the time from which the next one may be made
  */
-export async function takeSignUp(deps: Limits, account: NewAccount): Promise<Date | null> {
+export async function takeSignUp(deps: AccountsDeps, account: NewAccount): Promise<Date | null> {
   const refused = await takeAllOrNone(deps, limitsOf(deps, account));
   return refused?.until ?? null;
 }
@@ -95,7 +82,7 @@ export async function takeSignUp(deps: Limits, account: NewAccount): Promise<Dat
  * @returns the result of `make`; or `retryAt`, the time from which the next account may be made
  */
 export async function makeWithinLimits<T>(
-  deps: Limits,
+  deps: AccountsDeps,
   account: NewAccount,
   make: () => Promise<T>,
   isMade: (result: T) => boolean = () => true,
@@ -119,7 +106,7 @@ export async function makeWithinLimits<T>(
  * @param address - the network address of the request
  * @returns null if one more account may be made; otherwise the time from which it may be made
  */
-export async function networkSignUpsUsed(deps: Limits, address: string): Promise<Date | null> {
+export async function networkSignUpsUsed(deps: AccountsDeps, address: string): Promise<Date | null> {
   const ofNetwork = limitsOf(deps, { email: '', address }).slice(1, 3);
   return lastToReset(await findUsedUp(deps, ofNetwork))?.until ?? null;
 }

@@ -1,20 +1,16 @@
-import { type Collection, ObjectId } from 'mongodb';
+import { ObjectId } from 'mongodb';
 import { after, type Clock, DAY } from '../platform/clock.ts';
-import type { Config } from '../platform/config.ts';
 import { storedEmail } from '../platform/email-address.ts';
-import type { Auth, AuthDeps } from './auth.ts';
+import type { Auth } from './auth.ts';
+import type { AccountsDeps } from './deps.ts';
 import { forLibrary } from './library-email.ts';
 import { hashOneTimeToken, makeOneTimeToken } from './one-time-token.ts';
-import { type LinkDeps, notifyKnownAddress, sendLink } from './send-link.ts';
-import type { User, Verification } from './user.ts';
+import { notifyKnownAddress, sendLink } from './send-link.ts';
+import type { User } from './user.ts';
 import { ensureUser } from './users.ts';
 
 /** Lifetime of a sign-up link. */
 export const LINK_MS = DAY;
-
-type Links = { verifications: Collection<Verification>; clock: Clock };
-
-type SigningUp = Links & LinkDeps & { users: Collection<User>; config: Pick<Config, 'PUBLIC_URL'> };
 
 /**
  * Sends a sign-up link to `email`. It stores only a hash of the link and makes no account yet, so that nobody can take
@@ -26,7 +22,7 @@ type SigningUp = Links & LinkDeps & { users: Collection<User>; config: Pick<Conf
  * @param next - the page to which the user returns. It is stored and is not part of the link: anybody can enter a
  *   stranger's address, and could otherwise choose the text of a link in our mail.
  */
-export async function offerAccount(sources: SigningUp, email: string, next = ''): Promise<void> {
+export async function offerAccount(sources: AccountsDeps, email: string, next = ''): Promise<void> {
   const { users, verifications, clock, config } = sources;
   const address = storedEmail(email);
   const user = await users.findOne({ email: address });
@@ -48,7 +44,7 @@ export async function offerAccount(sources: SigningUp, email: string, next = '')
  * Sends a user a link to set a new password or, if their address is unconfirmed, to finish the sign-up. An unknown
  * address gets no mail.
  */
-export async function sendEntryLink(sources: SigningUp, auth: Auth, email: string): Promise<void> {
+export async function sendEntryLink(sources: AccountsDeps, auth: Auth, email: string): Promise<void> {
   const address = storedEmail(email);
   const user = await sources.users.findOne({ email: address });
   if (user && !user.emailVerified) await offerAccount(sources, address);
@@ -60,7 +56,7 @@ export async function sendEntryLink(sources: SigningUp, auth: Auth, email: strin
  * Null when the link is unknown or expired.
  */
 export async function readSignUp(
-  { verifications, clock }: Links,
+  { verifications, clock }: AccountsDeps,
   token: string,
 ): Promise<{ email: string; next: string } | null> {
   const found = await verifications.findOne(usable(token, clock));
@@ -74,7 +70,7 @@ export async function readSignUp(
  * @returns the user, or why no account was made: the link does not work, or the address already has an account
  */
 export async function finishSignUp(
-  sources: AuthDeps,
+  sources: AccountsDeps,
   auth: Auth,
   { token, name, password }: { token: string; name: string; password: string },
 ): Promise<User | 'useless-link' | 'has-account'> {

@@ -1,26 +1,16 @@
-import type { Collection, Filter, ObjectId, UpdateFilter, WithId } from 'mongodb';
+import type { Filter, ObjectId, UpdateFilter, WithId } from 'mongodb';
 import { z } from 'zod';
 import { CodedError } from '../platform/app-error.ts';
 import type { AuditAction } from '../platform/audit/audit-actions.ts';
-import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
-import type { Clock } from '../platform/clock.ts';
+import { recordAudit } from '../platform/audit/audit-log.ts';
 import { emailAddress } from '../platform/email-address.ts';
 import { parseInput } from '../platform/input.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
-import { type ActiveLease, type LeaseDeps, withLease } from '../platform/periods/work-lease.ts';
+import { type ActiveLease, withLease } from '../platform/periods/work-lease.ts';
 import { optionalReason, shownText } from '../platform/text.ts';
-import { type AccountMailDeps, mailAccountChange } from './account-changes.ts';
-import type { Credential, SecondFactor, SignInSession, User, UserRole, Verification } from './user.ts';
-
-export type UserDeps = LeaseDeps & {
-  users: Collection<User>;
-  credentials: Collection<Credential>;
-  sessions: Collection<SignInSession>;
-  verifications: Collection<Verification>;
-  twoFactors: Collection<SecondFactor>;
-  auditLog: Collection<AuditEntry>;
-  clock: Clock;
-};
+import { mailAccountChange } from './account-changes.ts';
+import type { AccountsDeps } from './deps.ts';
+import type { SignInSession, User, UserRole } from './user.ts';
 
 /** Who decides. `by`: the operator's e-mail address. At the command line, `by` is `cli` and `userId` is null. */
 export type Decider = { userId: ObjectId | null; by: string };
@@ -53,7 +43,7 @@ const suspension = z.object({ reason: shownText(500), reasonForOwner: optionalRe
  * @throws {InvalidDocumentError} for an invalid reason; {UserError} as in `decide`
  */
 export async function suspendUser(
-  deps: UserDeps,
+  deps: AccountsDeps,
   userId: ObjectId,
   input: { reason: string; reasonForOwner?: string | undefined },
   who: Decider,
@@ -75,7 +65,7 @@ export async function suspendUser(
 }
 
 /** Lets a suspended user sign in again. */
-export async function liftSuspension(deps: UserDeps, userId: ObjectId, who: Decider): Promise<void> {
+export async function liftSuspension(deps: AccountsDeps, userId: ObjectId, who: Decider): Promise<void> {
   await decide(deps, userId, who, {}, async () => {
     // A session that started at the moment of the suspension may still exist, and would become valid again.
     await endSessions(deps, userId);
@@ -91,7 +81,7 @@ export async function liftSuspension(deps: UserDeps, userId: ObjectId, who: Deci
  * Confirms a user's address for a listing that sends no mail. The operator must know that the address is the user's:
  * with a confirmed address, the user can accept invitations, and gets the servers that are reserved for the address.
  */
-export async function confirmAddress(deps: UserDeps, userId: ObjectId, who: Decider): Promise<void> {
+export async function confirmAddress(deps: AccountsDeps, userId: ObjectId, who: Decider): Promise<void> {
   await decide(deps, userId, who, {}, async () => {
     await change(deps, userId, { $set: { emailVerified: true } });
     return { action: 'person.confirm-address', details: {} };
@@ -99,11 +89,7 @@ export async function confirmAddress(deps: UserDeps, userId: ObjectId, who: Deci
 }
 
 /** Removes a lost second factor and mails the user. Ends all sessions, including a session on the lost phone. */
-export async function resetTwoFactor(
-  deps: UserDeps & AccountMailDeps,
-  userId: ObjectId,
-  who: Decider,
-): Promise<void> {
+export async function resetTwoFactor(deps: AccountsDeps, userId: ObjectId, who: Decider): Promise<void> {
   await decide(deps, userId, who, {}, async () => {
     await endSessions(deps, userId);
     await change(deps, userId, { $set: { twoFactorEnabled: false } });
@@ -115,7 +101,12 @@ export async function resetTwoFactor(
 }
 
 /** Changes a user's role. The change applies from their next request. */
-export async function setRole(deps: UserDeps, userId: ObjectId, role: UserRole, who: Decider): Promise<void> {
+export async function setRole(
+  deps: AccountsDeps,
+  userId: ObjectId,
+  role: UserRole,
+  who: Decider,
+): Promise<void> {
   await decide(deps, userId, who, { mayNotBeLast: role === 'owner' }, async () => {
     await change(deps, userId, { $set: { role } });
     return { action: role === 'operator' ? 'person.make-operator' : 'person.unmake-operator', details: {} };
@@ -124,7 +115,7 @@ export async function setRole(deps: UserDeps, userId: ObjectId, role: UserRole, 
 
 /** Records in the audit log that a link to set a user's password was issued. */
 export async function notePasswordLink(
-  deps: Pick<UserDeps, 'auditLog' | 'clock'>,
+  deps: AccountsDeps,
   user: Pick<User, '_id' | 'email'>,
   { by }: Pick<Decider, 'by'>,
 ): Promise<void> {
@@ -147,7 +138,7 @@ const newUser = z.object({
  * @throws {InvalidDocumentError} for an invalid address or name; {UserError} as in `decide`
  */
 export async function createOperator(
-  deps: UserDeps,
+  deps: AccountsDeps,
   given: z.input<typeof newUser>,
   who: Decider,
 ): Promise<{ user: WithId<User>; isNew: boolean }> {
@@ -163,7 +154,7 @@ export async function createOperator(
  * @throws {InvalidDocumentError} for an invalid address or name
  */
 export async function ensureUser(
-  deps: Pick<UserDeps, 'users' | 'credentials' | 'sessions' | 'verifications' | 'twoFactors' | 'clock'>,
+  deps: AccountsDeps,
   given: z.input<typeof newUser>,
 ): Promise<{ user: WithId<User>; isNew: boolean }> {
   const { users, clock } = deps;
@@ -199,10 +190,7 @@ export async function ensureUser(
 }
 
 /** Deletes a user's password, logins through other sites, second factor and sessions. */
-export async function revokeAccess(
-  deps: Pick<UserDeps, 'users' | 'credentials' | 'sessions' | 'verifications' | 'twoFactors'>,
-  userId: ObjectId,
-): Promise<void> {
+export async function revokeAccess(deps: AccountsDeps, userId: ObjectId): Promise<void> {
   await deps.credentials.deleteMany({ userId });
   await deps.twoFactors.deleteMany({ userId });
   await deps.users.updateOne({ _id: userId }, { $set: { twoFactorEnabled: false } });
@@ -210,13 +198,13 @@ export async function revokeAccess(
 }
 
 /** The operators, the oldest first. */
-export function listOperators({ users }: Pick<UserDeps, 'users'>): Promise<WithId<User>[]> {
+export function listOperators({ users }: AccountsDeps): Promise<WithId<User>[]> {
   return users.find({ role: 'operator' }).sort({ createdAt: 1, _id: 1 }).toArray();
 }
 
 /** Ends all sessions of a user except `keep`. Returns how many ended. */
 export async function endSessions(
-  { sessions, verifications }: Pick<UserDeps, 'sessions' | 'verifications'>,
+  { sessions, verifications }: AccountsDeps,
   userId: ObjectId,
   keep?: ObjectId,
 ): Promise<number> {
@@ -229,7 +217,7 @@ export async function endSessions(
 
 type Change = Pick<UpdateFilter<User>, '$unset'> & { $set: Partial<User> };
 
-async function change({ users, clock }: UserDeps, _id: ObjectId, update: Change): Promise<void> {
+async function change({ users, clock }: AccountsDeps, _id: ObjectId, update: Change): Promise<void> {
   await users.updateOne({ _id }, { ...update, $set: { ...update.$set, updatedAt: clock.now() } });
 }
 
@@ -240,7 +228,7 @@ async function change({ users, clock }: UserDeps, _id: ObjectId, update: Change)
  * @throws {UserError} if the user does not exist, is the decider, or (with `mayNotBeLast`) is the last operator
  */
 export async function decide(
-  deps: LeaseDeps & Pick<UserDeps, 'users' | 'auditLog' | 'clock'>,
+  deps: AccountsDeps,
   userId: ObjectId,
   { userId: decider, by }: Decider,
   { mayNotBeLast = false }: { mayNotBeLast?: boolean },
@@ -262,7 +250,7 @@ export async function decide(
 }
 
 /** Runs `work` while no other decision about users is made, on any process. */
-export function decidingAlone<T>(deps: LeaseDeps, work: (lease: ActiveLease) => Promise<T>): Promise<T> {
+export function decidingAlone<T>(deps: AccountsDeps, work: (lease: ActiveLease) => Promise<T>): Promise<T> {
   // The lease keeps the name of 0.1.0, because processes of that version may run beside this one.
   return withLease(deps, 'decide-about-people', work);
 }
@@ -274,7 +262,7 @@ export function decidingAlone<T>(deps: LeaseDeps, work: (lease: ActiveLease) => 
  * @throws {UserError} `last-operator` if none remains
  */
 export async function refuseLastOperator(
-  { users }: Pick<UserDeps, 'users'>,
+  { users }: AccountsDeps,
   { _id, role, suspendedAt }: Pick<WithId<User>, '_id' | 'role' | 'suspendedAt'>,
   leaving: ObjectId[] = [],
 ): Promise<void> {

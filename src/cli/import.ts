@@ -1,8 +1,9 @@
 import { tmpdir } from 'node:os';
 import type { Command } from 'commander';
-import { type ImportDeps, importSamples, importServers, importVotes } from '../import-export/import.ts';
+import { importSamples, importServers, importVotes } from '../import-export/import.ts';
 import type { ImportOptions, ImportResult } from '../import-export/import-lines.ts';
 import { openSourceFile, type SourceFile } from '../import-export/source-file.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import { PROBE_INTERVAL_SECONDS } from '../servers/listed-servers.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
@@ -15,7 +16,7 @@ import { oneLine } from './table.ts';
 import { say, type Terminal } from './terminal.ts';
 
 type Import = (
-  deps: ImportDeps,
+  deps: AppDeps,
   source: SourceFile,
   options: ImportOptions,
   by: string,

@@ -9,11 +9,11 @@ import { parseInput } from '../platform/input.ts';
 import { type SecretBox, UnsealError } from '../platform/secrets.ts';
 import { countWaiting, firstQueuedAt } from './count-votes.ts';
 import { parsePublicKey, parseToken, secretContext } from './credentials.ts';
+import type { DeliveryDeps } from './deps.ts';
 import { removeWaitingVotes } from './leave-queue.ts';
 import {
   asLiterals,
   type ListenerSet,
-  type ListenerSetup,
   logChange,
   releasedBy,
   storeListener,
@@ -42,7 +42,7 @@ function canonicalSecret(protocol: ListenerSettings['protocol'], secret: string)
  *   given and none of this protocol is stored; {UnsealError} when the stored one cannot be read
  */
 export async function setListener(
-  deps: ListenerSetup,
+  deps: DeliveryDeps,
   serverId: ObjectId,
   settings: ListenerSettings,
   by: string,
@@ -96,10 +96,11 @@ export type ListenerView = Omit<Listener, keyof typeof HIDDEN> & {
 
 /** A server's listener and its state; null if it has none. Counting of votes stops at `countedAtMost`, if given. */
 export async function showListener(
-  { listeners, votes, clock }: Pick<ListenerSetup, 'listeners' | 'votes' | 'clock'>,
+  deps: DeliveryDeps,
   serverId: ObjectId,
   countedAtMost?: number,
 ): Promise<ListenerView | null> {
+  const { listeners, votes } = deps;
   const shown = await listeners.findOne<Omit<Listener, keyof typeof HIDDEN>>(
     { serverId },
     { projection: HIDDEN },
@@ -108,8 +109,8 @@ export async function showListener(
   const [waiting, queuedSince, unconfirmed, sentNotConfirmed] = await Promise.all([
     countWaiting(votes, serverId, countedAtMost),
     shown.protocol === 'fetch' ? firstQueuedAt(votes, serverId) : null,
-    countUnconfirmed({ votes, clock }, serverId, countedAtMost),
-    countSentNotConfirmed({ votes, clock }, serverId, countedAtMost),
+    countUnconfirmed(deps, serverId, countedAtMost),
+    countSentNotConfirmed(deps, serverId, countedAtMost),
   ]);
   return { ...shown, state: listenerState(shown), waiting, queuedSince, unconfirmed, sentNotConfirmed };
 }
@@ -121,7 +122,7 @@ export async function showListener(
  * @returns how many votes were removed from the queue, or null when there was no listener
  */
 export async function removeListener(
-  deps: ListenerSetup,
+  deps: DeliveryDeps,
   serverId: ObjectId,
   by: string,
 ): Promise<number | null> {
@@ -141,7 +142,7 @@ export async function removeListener(
 
 /** Pauses a server's listener until it is resumed. Returns null when there is no listener. */
 export async function pauseListener(
-  deps: ListenerSetup,
+  deps: DeliveryDeps,
   serverId: ObjectId,
   by: string,
 ): Promise<Listener | null> {
@@ -158,7 +159,7 @@ export async function pauseListener(
  * when there is no listener.
  */
 export async function resumeListener(
-  deps: ListenerSetup,
+  deps: DeliveryDeps,
   serverId: ObjectId,
   by: string,
 ): Promise<Listener | null> {
@@ -178,7 +179,7 @@ export async function resumeListener(
  * @param set - fields and their new values, as aggregation expressions
  */
 export async function changeListener(
-  { listeners, auditLog, clock }: Pick<ListenerSetup, 'listeners' | 'auditLog' | 'clock'>,
+  { listeners, auditLog, clock }: DeliveryDeps,
   which: { serverId: ObjectId; revision?: number },
   by: string,
   action: AuditAction,

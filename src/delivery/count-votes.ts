@@ -1,9 +1,9 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
-import type { Listener } from '../listeners/listener.ts';
 import { isForgotten, type ListenerState, listenerState, STATE_FIELDS } from '../listeners/listener-state.ts';
-import { after, type Clock, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
+import { after, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
 import type { Server } from '../servers/server.ts';
 import { BY_STATE, DUE_VOTES, OPEN_WORK, type Vote } from '../votes/vote.ts';
+import type { DeliveryDeps } from './deps.ts';
 import { serversWithOpenWork } from './sweep.ts';
 
 /** Counts stop here and then mean “at least this many”. Counting a million votes for each scrape would take seconds. */
@@ -55,13 +55,6 @@ export type QueueCounts = {
   listeners: Record<ListenerState, number>;
 };
 
-type CountDeps = {
-  votes: Collection<Vote>;
-  listeners: Collection<Listener>;
-  servers: Collection<Server>;
-  clock: Clock;
-};
-
 /**
  * Counts votes that are waiting or being sent, and listeners. It counts the votes in MongoDB, because Redis has only
  * one job for each listener, however many votes wait.
@@ -70,7 +63,7 @@ type CountDeps = {
  * @throws the driver's error when MongoDB fails or a query takes longer
  */
 export async function readQueueCounts(
-  { votes, listeners, servers, clock }: CountDeps,
+  { votes, listeners, servers, clock }: DeliveryDeps,
   timeoutMs: number,
 ): Promise<QueueCounts> {
   const timeLimit = { maxTimeMS: timeoutMs };

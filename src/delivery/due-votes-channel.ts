@@ -1,10 +1,9 @@
-import { type Collection, type Filter, ObjectId } from 'mongodb';
-import { type Clock, SECOND } from '../platform/clock.ts';
-import type { Config } from '../platform/config.ts';
-import type { Logger } from '../platform/log.ts';
+import { type Filter, ObjectId } from 'mongodb';
+import { SECOND } from '../platform/clock.ts';
 import { dueVotesChannel } from '../platform/queues.ts';
 import { openRedis, type RedisConnection } from '../platform/redis.ts';
 import { DUE_VOTES, type Vote } from '../votes/vote.ts';
+import type { DeliveryDeps } from './deps.ts';
 import { serversWith } from './drain/lost-attempts.ts';
 
 /** The votes that are due at `now`, whatever their listener: one range of the index `DUE_VOTES`. */
@@ -15,13 +14,6 @@ export function dueBy(now: Date): Filter<Vote> {
 const SERVERS_A_QUERY = 2_000;
 /** `openRedis` notices a lost connection only if a command gets no answer within 20 s. So a subscriber sends pings. */
 const PING_EVERY_MS = 5 * SECOND;
-
-export type ChannelDeps = {
-  config: Pick<Config, 'QUEUE_PREFIX'> & { REDIS_URL: string };
-  votes: Collection<Vote>;
-  clock: Clock;
-  log: Logger;
-};
 
 type Listening = {
   /** How often a query looks for due votes of `servers`. */
@@ -40,14 +32,14 @@ type Listening = {
  * after a regular query, which finds retries and votes whose message was lost. Opens no connection before `open`.
  */
 export class DueVotesChannel {
-  readonly #deps: ChannelDeps;
+  readonly #deps: DeliveryDeps;
   readonly #listening: Listening;
   #subscriber: RedisConnection | undefined;
   #timers: NodeJS.Timeout[] = [];
   #isLooking = false;
   #isClosed = false;
 
-  constructor(deps: ChannelDeps, listening: Listening) {
+  constructor(deps: DeliveryDeps, listening: Listening) {
     this.#deps = deps;
     this.#listening = listening;
   }

@@ -1,9 +1,10 @@
-import type { Collection, ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import { RESENDABLE_MS } from '../listeners/delivery-limits.ts';
 import { type Listener, rewardsOf } from '../listeners/listener.ts';
-import { after, type Clock } from '../platform/clock.ts';
+import { after } from '../platform/clock.ts';
 import { isImported, type Vote } from '../votes/vote.ts';
-import { mayArriveTwice, type ResendDeps } from './resend-vote.ts';
+import type { DeliveryDeps } from './deps.ts';
+import { mayArriveTwice } from './resend-vote.ts';
 import { type ResentRange, resendVotes } from './resend-votes.ts';
 
 /** Earlier votes are counted up to this number. */
@@ -20,7 +21,7 @@ export type EarlierVotes = { votes: number; more: boolean };
  * votes, among the newest 5,000.
  */
 export async function countEarlierVotes(
-  { votes, clock }: { votes: Collection<Vote>; clock: Clock },
+  { votes, clock }: DeliveryDeps,
   { serverId, createdAt, ...listener }: Pick<Listener, 'serverId' | 'createdAt' | 'rewards'>,
 ): Promise<EarlierVotes> {
   const oldest = after(clock.now(), -RESENDABLE_MS);
@@ -55,7 +56,7 @@ const MOST_SENT = 5_000;
  * @returns null when the server has no listener
  */
 export async function sendEarlierVotes(
-  deps: ResendDeps,
+  deps: DeliveryDeps,
   serverId: ObjectId,
   { by, byId }: { by: string; byId: ObjectId },
 ): Promise<ResentRange | null> {

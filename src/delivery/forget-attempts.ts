@@ -1,8 +1,6 @@
-import type { Collection } from 'mongodb';
 import { after, DAY } from '../platform/clock.ts';
 import { startOfDay } from '../platform/periods/period-marks.ts';
-import type { Server } from '../servers/server.ts';
-import type { Vote } from '../votes/vote.ts';
+import type { DeliveryDeps } from './deps.ts';
 import { withoutAttempts } from './timeline/older-attempts.ts';
 
 /** How long details of attempts are stored. After that, only a summary is left (`OlderAttempts`). */
@@ -15,10 +13,7 @@ export const ATTEMPT_DETAILS_TTL_MS = 90 * DAY;
  * @param day - a UTC day, `2026-11-21`
  * @returns how many votes had details
  */
-export async function forgetAttempts(
-  { servers, votes }: { servers: Collection<Server>; votes: Collection<Vote> },
-  day: string,
-): Promise<number> {
+export async function forgetAttempts({ servers, votes }: DeliveryDeps, day: string): Promise<number> {
   const until = after(startOfDay(day), -ATTEMPT_DETAILS_TTL_MS);
   const votedAt = { $gte: after(until, -DAY), $lt: until };
   let forgotten = 0;

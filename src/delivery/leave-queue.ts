@@ -3,8 +3,8 @@ import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
 import { after } from '../platform/clock.ts';
 import { CLOCKS_DIFFER_MS } from '../votes/cast/insert-vote.ts';
 import { OPEN_WORK, type Vote } from '../votes/vote.ts';
+import type { DeliveryDeps } from './deps.ts';
 import { DELIVERY_ENDED } from './drain/after-attempt.ts';
-import type { RecordDeps } from './drain/attempt-record.ts';
 import { endLostAttempts } from './drain/lost-attempts.ts';
 
 /** The open votes that have expired, unless the clock of this process is ahead. */
@@ -13,10 +13,7 @@ export function queuedLongAgo(now: Date): Filter<Vote> {
 }
 
 /** Gives up a server's expired waiting votes, which can still be resent by hand. Returns how many. */
-export async function expireVotes(
-  { votes, clock }: Pick<RecordDeps, 'votes' | 'clock'>,
-  serverId: ObjectId,
-): Promise<number> {
+export async function expireVotes({ votes, clock }: DeliveryDeps, serverId: ObjectId): Promise<number> {
   const now = clock.now();
   const overdue: Filter<Vote> = {
     serverId,
@@ -44,7 +41,7 @@ export async function expireVotes(
  * @param asOf - votes that were queued after this time stay, because they may wait for a new listener
  */
 export async function removeWaitingVotes(
-  { votes, clock }: Pick<RecordDeps, 'votes' | 'clock'>,
+  { votes, clock }: DeliveryDeps,
   serverId: ObjectId,
   kind: 'listener-removed' | 'server-removed',
   asOf = clock.now(),
@@ -67,7 +64,7 @@ export async function removeWaitingVotes(
  * @param asOf - when the server was found to have no listener, by this process's clock
  */
 export async function removeVotesWithoutListener(
-  recording: RecordDeps,
+  recording: DeliveryDeps,
   serverId: ObjectId,
   asOf: Date,
 ): Promise<number> {

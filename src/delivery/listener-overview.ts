@@ -1,14 +1,13 @@
-import type { Collection, ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import type { Listener } from '../listeners/listener.ts';
 import { type ListenerState, lastDelivery, listenerState } from '../listeners/listener-state.ts';
 import type { OutcomeCode } from '../listeners/outcomes.ts';
-import type { Server } from '../servers/server.ts';
 import { pageOfVotes, type VotesCursor } from '../votes/read-votes.ts';
 import { isConfirmed, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import type { DeliveryState, Vote } from '../votes/vote.ts';
 import { COUNTED_AT_MOST } from './count-votes.ts';
+import type { DeliveryDeps } from './deps.ts';
 import { type ListenerReason, listenerReason } from './diagnosis/listener-reason.ts';
-import type { ListenerSetup } from './store-listener.ts';
 import { countSentNotConfirmed, countUnconfirmed } from './unconfirmed-votes.ts';
 
 type VoteInShort = {
@@ -46,8 +45,6 @@ export type ListenerOverview = {
   next: VotesCursor | null;
 };
 
-type ReadDeps = Pick<ListenerSetup, 'listeners' | 'votes' | 'clock'> & { servers: Collection<Server> };
-
 /**
  * Reads the state of a listener, with one page of its server's votes.
  *
@@ -55,10 +52,11 @@ type ReadDeps = Pick<ListenerSetup, 'listeners' | 'votes' | 'clock'> & { servers
  * @returns null when the listener does not exist, for example because it was removed
  */
 export async function listenerOverview(
-  { listeners, servers, votes, clock }: ReadDeps,
+  deps: DeliveryDeps,
   listenerId: ObjectId,
   page: { state?: VoteSelection | undefined; from?: VotesCursor | undefined } = {},
 ): Promise<ListenerOverview | null> {
+  const { listeners, servers, votes } = deps;
   const listener = await listeners.findOne(
     { _id: listenerId },
     { projection: { sealedSecret: 0, previousSecret: 0, url: 0, lease: 0 } },
@@ -69,10 +67,10 @@ export async function listenerOverview(
   const [server, count, unconfirmed, sentNotConfirmed, oldest, shown] = await Promise.all([
     servers.findOne({ _id: serverId }, { projection: { name: 1, slug: 1, removedAt: 1 } }),
     votes.countDocuments(waiting, { limit: COUNTED_AT_MOST }),
-    countUnconfirmed({ votes, clock }, serverId, COUNTED_AT_MOST),
-    countSentNotConfirmed({ votes, clock }, serverId, COUNTED_AT_MOST),
+    countUnconfirmed(deps, serverId, COUNTED_AT_MOST),
+    countSentNotConfirmed(deps, serverId, COUNTED_AT_MOST),
     votes.findOne(waiting, { sort: { votedAt: 1 }, projection: { votedAt: 1 } }),
-    pageOfVotes({ votes }, serverId, { state: page.state }, page.from),
+    pageOfVotes(deps, serverId, { state: page.state }, page.from),
   ]);
   return {
     server: {

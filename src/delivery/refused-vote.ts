@@ -1,8 +1,8 @@
-import type { Collection } from 'mongodb';
 import { RESENDABLE_MS } from '../listeners/delivery-limits.ts';
 import type { Listener } from '../listeners/listener.ts';
-import { after, type Clock } from '../platform/clock.ts';
+import { after } from '../platform/clock.ts';
 import type { Vote } from '../votes/vote.ts';
+import type { DeliveryDeps } from './deps.ts';
 
 /** A vote that a listener refused, and when. `words`: the listener's message; absent if it sent none. */
 export type RefusedVote = { id: string; username: string; at: Date; words?: string };
@@ -15,7 +15,7 @@ const LOOKED_AT = 10;
  * failed votes; null if there is none.
  */
 export async function lastRefusedVote(
-  { votes, clock }: { votes: Collection<Vote>; clock: Clock },
+  { votes, clock }: DeliveryDeps,
   { serverId, updatedAt }: Pick<Listener, 'serverId' | 'updatedAt'>,
 ): Promise<RefusedVote | null> {
   const votedAt = { $gt: after(clock.now(), -RESENDABLE_MS) };

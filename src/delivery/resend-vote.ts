@@ -1,24 +1,14 @@
-import type { Collection, Document, Filter, ObjectId, UUID } from 'mongodb';
+import type { Document, Filter, ObjectId, UUID } from 'mongodb';
 import { DELIVERY_EXPIRES_MS, RESENDABLE_MS } from '../listeners/delivery-limits.ts';
 import { QUEUE_FIELDS, wakeListener } from '../listeners/delivery-queues.ts';
-import type { Listener } from '../listeners/listener.ts';
-import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
-import { after, type Clock, HOUR } from '../platform/clock.ts';
+import { recordAudit } from '../platform/audit/audit-log.ts';
+import { after, HOUR } from '../platform/clock.ts';
 import { defineLimit, limitFor } from '../platform/limits/define-limit.ts';
-import { type RateLimit, useAllowance } from '../platform/limits/rate-limit.ts';
+import { useAllowance } from '../platform/limits/rate-limit.ts';
 import { DURABLE } from '../platform/mongo.ts';
-import type { Producer } from '../platform/producer.ts';
 import { arrivalOf, withArrival } from '../votes/arrival.ts';
 import { type DeliveryState, isImported, type Vote } from '../votes/vote.ts';
-
-export type ResendDeps = {
-  votes: Collection<Vote>;
-  listeners: Collection<Listener>;
-  auditLog: Collection<AuditEntry>;
-  rateLimits: Collection<RateLimit>;
-  producer: Producer;
-  clock: Clock;
-};
+import type { DeliveryDeps } from './deps.ts';
 
 /** Each of these votes arrives twice. */
 export const DELIVERED_RESENDS = defineLimit({
@@ -65,7 +55,7 @@ export const RESENDABLE_STATES: DeliveryState[] = ['none', 'delivered', 'unconfi
  * @throws the driver's error when MongoDB fails
  */
 export async function resendVote(
-  deps: ResendDeps,
+  deps: DeliveryDeps,
   voteId: UUID,
   by: string,
   { forOwner = false, onlyOnce = false, byId }: ResendOptions = {},

@@ -1,9 +1,9 @@
-import type { Collection, Filter, ObjectId } from 'mongodb';
+import type { Filter, ObjectId } from 'mongodb';
 import { RESENDABLE_MS } from '../listeners/delivery-limits.ts';
 import { QUEUE_FIELDS, wakeListener } from '../listeners/delivery-queues.ts';
 import { OUTCOME_CODES, OUTCOMES } from '../listeners/outcomes.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
-import { after, type Clock } from '../platform/clock.ts';
+import { after } from '../platform/clock.ts';
 import { limitFor } from '../platform/limits/define-limit.ts';
 import { refund, useAllowances } from '../platform/limits/rate-limit.ts';
 import { DURABLE } from '../platform/mongo.ts';
@@ -12,12 +12,12 @@ import { withArrival } from '../votes/arrival.ts';
 import { selected, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import { usernameKey } from '../votes/username.ts';
 import type { DeliveryState, Vote } from '../votes/vote.ts';
+import type { DeliveryDeps } from './deps.ts';
 import {
   ARRIVES_ONCE,
   DELIVERED_RESENDS,
   mayArriveTwice,
   RESENDABLE_STATES,
-  type ResendDeps,
   resending,
 } from './resend-vote.ts';
 
@@ -87,7 +87,7 @@ type RunOptions = { most?: number; progress?: Progress; byId?: ObjectId };
  * @returns null when the server has no listener
  */
 export async function resendVotes(
-  deps: ResendDeps,
+  deps: DeliveryDeps,
   serverId: ObjectId,
   range: ResendRange,
   by: string,
@@ -108,7 +108,7 @@ export async function resendVotes(
 }
 
 async function resendRange(
-  deps: ResendDeps,
+  deps: DeliveryDeps,
   serverId: ObjectId,
   range: ResendRange,
   by: string,
@@ -174,7 +174,7 @@ const MOST_READ = 50_000;
 
 /** How many votes a run of at most `most` votes would resend, and whether the range has more, or has unread votes. */
 export async function countResendable(
-  { votes, clock }: { votes: Collection<Vote>; clock: Clock },
+  { votes, clock }: DeliveryDeps,
   serverId: ObjectId,
   range: ResendRange,
   most = MOST_RESENT,

@@ -1,10 +1,11 @@
-import type { Collection, Document, ObjectId } from 'mongodb';
+import type { Document, ObjectId } from 'mongodb';
 import { RESENDABLE_MS } from '../listeners/delivery-limits.ts';
-import { after, type Clock, DAY } from '../platform/clock.ts';
+import { after, DAY } from '../platform/clock.ts';
 import type { Progress } from '../platform/progress.ts';
-import { RESTORED_VOTES, type Vote } from '../votes/vote.ts';
+import { RESTORED_VOTES } from '../votes/vote.ts';
+import type { DeliveryDeps } from './deps.ts';
 import { DELIVERY_ENDED } from './drain/after-attempt.ts';
-import { RESENDABLE_STATES, type ResendDeps } from './resend-vote.ts';
+import { RESENDABLE_STATES } from './resend-vote.ts';
 import { type ResentRange, resendVotes } from './resend-votes.ts';
 
 /**
@@ -44,7 +45,7 @@ function mayHaveChangedSince({ seq, votedAt, claim, delivery }: Document, now: D
  * @param only - the only server to look at; absent for all servers
  */
 export async function heldByRestore(
-  { votes, clock }: { votes: Collection<Vote>; clock: Clock },
+  { votes, clock }: DeliveryDeps,
   only?: ObjectId,
 ): Promise<{ serverId: ObjectId; votes: number }[]> {
   const held = {
@@ -71,7 +72,7 @@ export async function heldByRestore(
  * @returns the result for each server; `resent` is null if the server has no listener
  */
 export async function sendRestoredVotes(
-  deps: ResendDeps,
+  deps: DeliveryDeps,
   held: { serverId: ObjectId }[],
   by: string,
   progress: Progress,

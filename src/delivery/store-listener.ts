@@ -1,31 +1,15 @@
-import { type Collection, type Document, ObjectId } from 'mongodb';
+import { type Document, ObjectId } from 'mongodb';
 import type { Cause } from '../listeners/causes.ts';
 import { MAX_SENDINGS, maxSendingsOf } from '../listeners/delivery-limits.ts';
 import { wakeListener } from '../listeners/delivery-queues.ts';
 import { type Listener, REACHABLE, type ResendOwed, type Rewards } from '../listeners/listener.ts';
 import { hasTakenVotes } from '../listeners/listener-state.ts';
-import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
-import type { Clock } from '../platform/clock.ts';
+import { recordAudit } from '../platform/audit/audit-log.ts';
 import { checked } from '../platform/document.ts';
-import type { RateLimit } from '../platform/limits/rate-limit.ts';
-import type { Logger } from '../platform/log.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
-import type { Producer } from '../platform/producer.ts';
-import type { SecretBox } from '../platform/secrets.ts';
-import type { Vote } from '../votes/vote.ts';
+import type { DeliveryDeps } from './deps.ts';
 import { giveUpAllSentVotes } from './drain/sent-votes.ts';
 import { NEVER, resendOwedAfterRemoval, resendSilentVotes } from './unconfirmed-votes.ts';
-
-export type ListenerSetup = {
-  listeners: Collection<Listener>;
-  votes: Collection<Vote>;
-  auditLog: Collection<AuditEntry>;
-  rateLimits: Collection<RateLimit>;
-  secrets: SecretBox;
-  producer: Producer;
-  clock: Clock;
-  log: Logger;
-};
 
 type ListenerFields = Pick<
   Listener,
@@ -58,7 +42,7 @@ type NewSettings = { fields: ListenerFields & { maxSendings?: number | undefined
  *   the listener meanwhile, it is called again with the changed listener
  */
 export async function storeListener(
-  deps: ListenerSetup,
+  deps: DeliveryDeps,
   serverId: ObjectId,
   options: SetListenerOptions,
   settingsFor: (existing: Listener | null) => NewSettings,
@@ -75,7 +59,7 @@ export async function storeListener(
  * returns null.
  */
 async function storeIfUnchanged(
-  deps: ListenerSetup,
+  deps: DeliveryDeps,
   serverId: ObjectId,
   existing: Listener | null,
   { fields, sameSecret }: NewSettings,
@@ -136,7 +120,7 @@ const ADDRESS_FIELDS = ['protocol', 'host', 'port', 'url'] as const;
  * which settings are unchanged.
  */
 function update(
-  { listeners }: ListenerSetup,
+  { listeners }: DeliveryDeps,
   existing: Listener,
   changed: Changed,
   { resends, ...same }: { sameCredentials: boolean; sameAddress: boolean; resends: Resends },
@@ -195,7 +179,7 @@ export function asLiterals(values: Document): Document {
 }
 
 async function insert(
-  deps: ListenerSetup,
+  deps: DeliveryDeps,
   serverId: ObjectId,
   changed: Changed,
   resends: Resends,
@@ -225,7 +209,7 @@ async function insert(
 }
 
 export function logChange(
-  { log }: ListenerSetup,
+  { log }: DeliveryDeps,
   { serverId, _id }: Listener,
   event: string,
   by: string,
@@ -238,7 +222,7 @@ export function logChange(
  * unreachable and its job is delayed, the job starts at once.
  */
 export async function wake(
-  { votes, producer, clock }: ListenerSetup,
+  { votes, producer, clock }: DeliveryDeps,
   listener: Listener,
   by: Cause,
 ): Promise<boolean> {

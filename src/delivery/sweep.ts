@@ -2,16 +2,12 @@ import { type Collection, ObjectId } from 'mongodb';
 import PQueue from 'p-queue';
 import { wakeListener } from '../listeners/delivery-queues.ts';
 import type { Listener } from '../listeners/listener.ts';
-import type { Logger } from '../platform/log.ts';
-import type { Server } from '../servers/server.ts';
 import { DUE_VOTES, OPEN_WORK, type Vote } from '../votes/vote.ts';
-import { dueVotes, type RecordDeps } from './drain/attempt-record.ts';
+import type { DeliveryDeps } from './deps.ts';
+import { dueVotes } from './drain/attempt-record.ts';
 import { endLostAttempts, serversWith, serversWithLost } from './drain/lost-attempts.ts';
 import { expireVotes, queuedLongAgo, removeVotesWithoutListener, removeWaitingVotes } from './leave-queue.ts';
-import type { ResendDeps } from './resend-vote.ts';
 import { finishOwedResends } from './unconfirmed-votes.ts';
-
-type SweepDeps = RecordDeps & ResendDeps & { servers: Collection<Server>; log: Logger };
 
 /** How many listeners a sweep woke, and how many votes expired, or were removed because they had no listener. */
 type SweepRound = { woken: number; expired: number; removed: number };
@@ -27,7 +23,7 @@ const SERVERS_AT_ONCE = 8;
  *
  * @throws the driver's error when MongoDB fails
  */
-export async function sweepDueWork(deps: SweepDeps): Promise<SweepRound> {
+export async function sweepDueWork(deps: DeliveryDeps): Promise<SweepRound> {
   const round: SweepRound = { woken: 0, expired: 0, removed: 0 };
   const serverIds = await serversWithOpenWork(deps.votes);
   for (let start = 0; start < serverIds.length; start += SERVERS_A_STEP) {
@@ -58,7 +54,7 @@ export async function sweepDueWork(deps: SweepDeps): Promise<SweepRound> {
 type Seen = { listener: WithLease | undefined; asOf: Date; overdue: boolean; lost: boolean };
 
 async function sweepServer(
-  deps: SweepDeps,
+  deps: DeliveryDeps,
   serverId: ObjectId,
   { listener, asOf, overdue, lost }: Seen,
   round: SweepRound,
@@ -85,7 +81,7 @@ async function sweepServer(
 
 /** Does for a listener that fetches what a drain does for others, except sending: its waiting takes find due votes. */
 async function sweepFetching(
-  deps: SweepDeps,
+  deps: DeliveryDeps,
   serverId: ObjectId,
   listener: Listener,
   lost: boolean,
@@ -137,7 +133,7 @@ function listenersOf(listeners: Collection<Listener>, serverIds: ObjectId[]): Pr
  * Whether the listener must be woken: no worker has its lease, and a drain would find work. `lost`: the server has
  * attempts whose lease has expired.
  */
-async function isDue({ votes, clock }: SweepDeps, listener: WithLease, lost: boolean): Promise<boolean> {
+async function isDue({ votes, clock }: DeliveryDeps, listener: WithLease, lost: boolean): Promise<boolean> {
   if (listener.leased) return false;
   if (lost) return true;
   const now = clock.now();

@@ -1,24 +1,16 @@
-import type { Collection } from 'mongodb';
 import type { Listener, ListenerProof } from '../listeners/listener.ts';
 import { confirmsVotes, hasAcknowledged, nextAnswerStep } from '../listeners/listener-state.ts';
 import type { Outcome } from '../listeners/outcomes.ts';
 import { MINUTE } from '../platform/clock.ts';
-import type { OutgoingLimitDeps } from '../platform/limits/outgoing-limit.ts';
-import type { Producer } from '../platform/producer.ts';
-import type { SecretBox } from '../platform/secrets.ts';
 import { newVoteId } from '../votes/cast/cast-vote.ts';
+import type { DeliveryDeps } from './deps.ts';
 import { Destination, withListenerProof } from './destination.ts';
 import type { OnStep } from './diagnosis/diagnosis.ts';
 import { asRefusalOfAll, asRefusalOfOne } from './http/http-answer.ts';
 import { openListener, type SendVote } from './send-vote.ts';
 import { TEST_USERNAME } from './vote-message.ts';
 
-export type TestDeps = OutgoingLimitDeps & {
-  secrets: SecretBox;
-  listeners: Collection<Listener>;
-  producer: Pick<Producer, 'announceDueVotes'>;
-  send: SendVote;
-};
+export type TestDeps = DeliveryDeps & { send: SendVote };
 
 /** The outcome of a test vote, when the test began, and the listener's proofs after it. */
 export type ListenerTest = Outcome & {

@@ -1,8 +1,6 @@
-import type { Collection, ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import { QUEUE_FIELDS, wakeListener } from '../listeners/delivery-queues.ts';
-import type { Listener } from '../listeners/listener.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Producer } from '../platform/producer.ts';
+import type { DeliveryDeps } from './deps.ts';
 import { withEarlierTest } from './drain/listener-lease.ts';
 
 /**
@@ -14,7 +12,7 @@ import { withEarlierTest } from './drain/listener-lease.ts';
  * @returns whether there was such a listener
  */
 export async function testUnreachableListener(
-  { listeners, producer, clock }: { listeners: Collection<Listener>; producer: Producer; clock: Clock },
+  { listeners, producer, clock }: DeliveryDeps,
   serverId: ObjectId,
 ): Promise<boolean> {
   const now = clock.now();

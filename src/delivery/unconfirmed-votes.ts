@@ -1,12 +1,10 @@
-import type { Collection, ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import { LONGEST_OPEN_MS, RESENDABLE_MS } from '../listeners/delivery-limits.ts';
 import type { Listener, ResendOwed } from '../listeners/listener.ts';
-import { after, type Clock, MINUTE } from '../platform/clock.ts';
-import type { Logger } from '../platform/log.ts';
+import { after, MINUTE } from '../platform/clock.ts';
 import { latestAt } from '../votes/latest-at.ts';
 import { selected, type VoteSelection } from '../votes/sent-not-confirmed.ts';
-import type { Vote } from '../votes/vote.ts';
-import type { ResendDeps } from './resend-vote.ts';
+import type { DeliveryDeps } from './deps.ts';
 import { resendVotes } from './resend-votes.ts';
 
 /** A change of settings resends at most this many votes; the run takes some seconds. The sweep resends the others. */
@@ -22,11 +20,7 @@ export const countUnconfirmed = counterOf('unconfirmed');
 export const countSentNotConfirmed = counterOf('sent-not-confirmed');
 
 function counterOf(selection: VoteSelection) {
-  return (
-    { votes, clock }: { votes: Collection<Vote>; clock: Clock },
-    serverId: ObjectId,
-    atMost?: number,
-  ): Promise<number> => {
+  return ({ votes, clock }: DeliveryDeps, serverId: ObjectId, atMost?: number): Promise<number> => {
     const votedAt = { $gt: after(clock.now(), -RESENDABLE_MS) };
     const limit = atMost === undefined ? {} : { limit: atMost };
     return votes.countDocuments({ serverId, ...selected([selection]), votedAt }, limit);
@@ -38,13 +32,14 @@ function counterOf(selection: VoteSelection) {
  * who sets it.
  */
 export async function resendOwedAfterRemoval(
-  { votes, clock }: { votes: Collection<Vote>; clock: Clock },
+  deps: DeliveryDeps,
   serverId: ObjectId,
   { at, by }: Pick<ResendOwed, 'at' | 'by'>,
 ): Promise<ResendOwed> {
+  const { votes, clock } = deps;
   // The removed listener's document had the time of the last delivery. It is gone, so the time is read from the votes.
   // Usually no vote is unconfirmed, and the time does not matter.
-  if ((await countUnconfirmed({ votes, clock }, serverId, 1)) === 0) return { at, by, silentSince: NEVER };
+  if ((await countUnconfirmed(deps, serverId, 1)) === 0) return { at, by, silentSince: NEVER };
   // The votes that are resent were cast, and so sent, in the last 30 days. A vote that was delivered meanwhile may have
   // been resent 30 days after it was cast.
   const oldest = after(clock.now(), -RESENDABLE_MS - LONGEST_OPEN_MS);
@@ -84,7 +79,7 @@ export const NEVER = new Date(0);
  * @returns how many were put into the queue again, and whether there are more
  */
 export async function resendSilentVotes(
-  deps: ResendDeps,
+  deps: DeliveryDeps,
   { serverId, resendOwed }: Pick<Listener, 'serverId' | 'resendOwed'>,
 ): Promise<{ resent: number; more: boolean }> {
   if (!resendOwed) return { resent: 0, more: false };
@@ -105,7 +100,7 @@ export async function resendSilentVotes(
  * settings died, if there were too many votes for one run, or if an attempt with the earlier token or key was still
  * running. Concurrent runs are safe. If an error occurs for one listener, it is logged and the others go on.
  */
-export async function finishOwedResends(deps: ResendDeps & { log: Logger }): Promise<void> {
+export async function finishOwedResends(deps: DeliveryDeps): Promise<void> {
   const { listeners, clock, log } = deps;
   const owed = await listeners.find({ 'resendOwed.at': { $lt: after(clock.now(), -SETTLED_MS) } }).toArray();
   for (const listener of owed) {

@@ -1,8 +1,9 @@
-import { aggregateTouchedDays, type ImportDeps } from '../import-export/import.ts';
+import { aggregateTouchedDays } from '../import-export/import.ts';
 import { writeSamples } from '../import-export/import-samples.ts';
 import { writeVotes } from '../import-export/import-votes.ts';
 import { after, DAY, MINUTE } from '../platform/clock.ts';
 import { addDays, dayOf, startOfDay } from '../platform/periods/period-marks.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import { recountVotes } from '../votes/recount-votes.ts';
 import { type ListedSample, samplesOf, votesOn } from './sample-days.ts';
 
@@ -13,7 +14,7 @@ const BATCH = 2_000;
  * Writes up to 30 days of made-up history for sample servers: samples, daily stats and votes. The same time always gets
  * the same sample, so the next run completes an interrupted one. `countToday` counts today's votes.
  */
-export async function writeSampleHistory(deps: ImportDeps, listed: ListedSample[]): Promise<void> {
+export async function writeSampleHistory(deps: AppDeps, listed: ListedSample[]): Promise<void> {
   const now = deps.clock.now();
   const first = startOfDay(addDays(dayOf(now), -HISTORY_DAYS));
   // Votes of the last minute are left out: `recountVotes` counts new minutes by increments, which made-up votes do not
@@ -42,7 +43,7 @@ export async function writeSampleHistory(deps: ImportDeps, listed: ListedSample[
 }
 
 /** Counts today's votes of sample servers. */
-export async function countToday(deps: ImportDeps, listed: ListedSample[]): Promise<void> {
+export async function countToday(deps: AppDeps, listed: ListedSample[]): Promise<void> {
   const today = dayOf(deps.clock.now());
   await Promise.all(listed.map(({ serverId }) => recountVotes(deps, serverId, [today])));
 }

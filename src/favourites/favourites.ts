@@ -1,17 +1,14 @@
-import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { ObjectId, WithId } from 'mongodb';
 import { defineMessage } from '../language/t.ts';
-import type { Batcher } from '../platform/batching/batcher.ts';
-import { type Clock, MINUTE } from '../platform/clock.ts';
+import { MINUTE } from '../platform/clock.ts';
 import { defineLimit } from '../platform/limits/define-limit.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
 import type { Server } from '../servers/server.ts';
 import { nextVoteAt, readCooldown } from '../votes/cast/cooldown.ts';
 import { fitsServer } from '../votes/identity/player-name.ts';
 import { usernameKey } from '../votes/username.ts';
-import type { Vote } from '../votes/vote.ts';
-import { type FavouriteList, MOST_FAVOURITES } from './favourite-list.ts';
-
-type Favourites = { favourites: Collection<FavouriteList>; clock: Clock };
+import type { FavouritesDeps } from './deps.ts';
+import { MOST_FAVOURITES } from './favourite-list.ts';
 
 /** Enough to star every server on several pages of the ranking. */
 export const FAVOURITE_CHANGES = defineLimit({
@@ -29,7 +26,7 @@ export const FAVOURITE_CHANGES = defineLimit({
  * @returns false when the user has `MOST_FAVOURITES` others
  */
 export async function addFavourite(
-  { favourites, clock }: Favourites,
+  { favourites, clock }: FavouritesDeps,
   userId: ObjectId,
   serverId: ObjectId,
 ): Promise<boolean> {
@@ -57,7 +54,7 @@ export async function addFavourite(
 
 /** Removes a server from a user's favourites. Does nothing if it is not among them. */
 export async function removeFavourite(
-  { favourites }: Pick<Favourites, 'favourites'>,
+  { favourites }: FavouritesDeps,
   userId: ObjectId,
   serverId: ObjectId,
 ): Promise<void> {
@@ -65,33 +62,27 @@ export async function removeFavourite(
 }
 
 /** The ids of a user's favourites, in hex. */
-export async function favouriteIds(
-  { favourites }: Pick<Favourites, 'favourites'>,
-  userId: ObjectId,
-): Promise<Set<string>> {
+export async function favouriteIds({ favourites }: FavouritesDeps, userId: ObjectId): Promise<Set<string>> {
   const list = await favourites.findOne({ _id: userId });
   return new Set(list?.entries?.map(({ serverId }) => serverId.toHexString()));
 }
 
 /** Stores the player name with which a user voted. */
 export async function noteUsername(
-  { favourites }: Pick<Favourites, 'favourites'>,
+  { favourites }: FavouritesDeps,
   userId: ObjectId,
   username: string,
 ): Promise<void> {
   await favourites.updateOne({ _id: userId }, { $set: { username } }, { upsert: true });
 }
 
-export async function forgetUsername(
-  { favourites }: Pick<Favourites, 'favourites'>,
-  userId: ObjectId,
-): Promise<void> {
+export async function forgetUsername({ favourites }: FavouritesDeps, userId: ObjectId): Promise<void> {
   await favourites.updateOne({ _id: userId }, { $unset: { username: '' } });
 }
 
 /** The player name that a user last voted with; null before the first vote and after `forgetUsername`. */
 export async function notedUsername(
-  { favourites }: Pick<Favourites, 'favourites'>,
+  { favourites }: FavouritesDeps,
   userId: ObjectId,
 ): Promise<string | null> {
   const list = await favourites.findOne({ _id: userId }, { projection: { username: 1 } });
@@ -114,7 +105,7 @@ export type Favourite = {
  * @param page - counted from 1; a page after the last one is empty
  */
 export async function listFavourites(
-  deps: Favourites & { servers: Collection<Server>; votes: Collection<Vote>; batcher: Batcher },
+  deps: FavouritesDeps,
   userId: ObjectId,
   { page, limit }: { page: number; limit: number },
 ): Promise<{ rows: Favourite[]; total: number; username: string | null }> {
@@ -134,11 +125,7 @@ export async function listFavourites(
   return { rows: await Promise.all(rows), total: ids.length, username };
 }
 
-async function nextVoteOf(
-  deps: { votes: Collection<Vote>; batcher: Batcher; clock: Clock },
-  serverId: ObjectId,
-  username: string,
-): Promise<Date | null> {
+async function nextVoteOf(deps: FavouritesDeps, serverId: ObjectId, username: string): Promise<Date | null> {
   const player = { serverId, usernameKey: usernameKey(username) };
   const { blocking } = await readCooldown(deps, player, deps.clock.now());
   return blocking[0] ? nextVoteAt(blocking[0]) : null;

@@ -1,15 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Collection, type ObjectId, UUID } from 'mongodb';
+import { type ObjectId, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
-import type { Batcher } from '../platform/batching/batcher.ts';
 import { after } from '../platform/clock.ts';
 import { isUnknownResult, OPERATION_TIMEOUT_MS } from '../platform/mongo.ts';
-import type { Server } from '../servers/server.ts';
 import { REPORT_VALID_MS, type Source } from './current-status.ts';
-import type { StatusSample } from './status-sample.ts';
+import type { HistoryDeps } from './deps.ts';
 import { storeSample } from './store-sample.ts';
 import { lastReports, REPORT_INTERVAL_MS, type Report, takeReports } from './take-reports.ts';
-import { testReturnedListener, type WakeDeps } from './test-returned-listener.ts';
+import { testReturnedListener } from './test-returned-listener.ts';
 
 /** A server's report of its own status. An omitted field keeps its last value. */
 type StatusReport = {
@@ -28,12 +26,6 @@ type Reported = { kind: 'accepted'; reportedAt: Date } | { kind: 'refused'; next
 /** `previousAt`: the time of the previous report; null if there was none or its time is unknown. */
 type Updated = { kind: 'accepted'; previousAt: Date | null } | Extract<Reported, { kind: 'refused' }>;
 
-type ReportDeps = WakeDeps & {
-  servers: Collection<Server>;
-  statusSamples: Collection<StatusSample>;
-  batcher: Batcher;
-};
-
 const RETRY_MS = 20;
 
 /**
@@ -46,7 +38,7 @@ const RETRY_MS = 20;
  *   accepted; an `Error` when there is no such server
  */
 export async function reportStatus(
-  deps: ReportDeps,
+  deps: HistoryDeps,
   serverId: ObjectId,
   report: StatusReport,
 ): Promise<Reported> {
@@ -90,7 +82,7 @@ export async function reportStatus(
  * document is read: if its `lastReport` has the id of `ours`, the update was made; otherwise the update is sent again.
  */
 async function updateOnce(
-  { servers, batcher }: Pick<ReportDeps, 'servers' | 'batcher'>,
+  { servers, batcher }: HistoryDeps,
   serverId: ObjectId,
   ours: Report['ours'],
   fields: Report['fields'],

@@ -1,8 +1,7 @@
-import type { Collection, ObjectId, WithId } from 'mongodb';
-import type { User } from '../accounts/user.ts';
+import type { ObjectId, WithId } from 'mongodb';
 import { computableDays } from '../history/aggregate-day.ts';
+import type { HistoryDeps } from '../history/deps.ts';
 import type { StatusSample } from '../history/status-sample.ts';
-import type { Clock } from '../platform/clock.ts';
 import { startOfDay } from '../platform/periods/period-marks.ts';
 import type { Server } from '../servers/server.ts';
 import { namelessId } from '../votes/nameless.ts';
@@ -27,7 +26,7 @@ const BATCH = 1_000;
  * import would refuse them.
  */
 export async function exportSamples(
-  { statusSamples, clock }: { statusSamples: Collection<StatusSample>; clock: Clock },
+  { statusSamples, clock }: HistoryDeps,
   serverId: ObjectId,
   span: TimeRange,
 ): Promise<Export> {
@@ -69,10 +68,7 @@ function sampleRecord(sample: StatusSample): object {
  *
  * @param serverId - only this server, hidden or not
  */
-export async function exportServers(
-  { servers, users }: { servers: Collection<Server>; users: Collection<User> },
-  serverId?: ObjectId,
-): Promise<Export> {
+export async function exportServers({ servers, users }: HistoryDeps, serverId?: ObjectId): Promise<Export> {
   const wanted = serverId ? { _id: serverId } : { removedAt: null, hiddenAt: null };
   const found = servers.find(wanted).sort({ listedAt: 1, _id: 1 }).batchSize(BATCH);
   const record = async (server: WithId<Server>) => {
@@ -103,7 +99,7 @@ function serverRecord(server: WithId<Server>, ownerEmail: string | null): object
 
 /** A server's votes as lines for `import votes`, oldest first. Excluded votes are left out. */
 export async function exportVotes(
-  { votes }: { votes: Collection<Vote> },
+  { votes }: HistoryDeps,
   serverId: ObjectId,
   span: TimeRange,
 ): Promise<Export> {

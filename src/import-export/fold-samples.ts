@@ -2,6 +2,7 @@ import { Binary, type Collection, ObjectId } from 'mongodb';
 import PQueue from 'p-queue';
 import type { DailyStats, DailySums } from '../history/daily-stats.ts';
 import { addSums, emptySums } from '../history/daily-sums.ts';
+import type { HistoryDeps } from '../history/deps.ts';
 import type { StatusSample } from '../history/status-sample.ts';
 import { sumProbes } from '../history/sum-samples.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
@@ -34,10 +35,7 @@ const MOST_TRIES = 5;
  *
  * @returns for each sample whether this call added it
  */
-export async function foldSamples(
-  { dailyStats }: { dailyStats: Collection<DailyStats> },
-  samples: StatusSample[],
-): Promise<boolean[]> {
+export async function foldSamples({ dailyStats }: HistoryDeps, samples: StatusSample[]): Promise<boolean[]> {
   const added = new Set<StatusSample>();
   let open = samples;
   for (let tries = 1; open.length > 0; tries++) {

@@ -1,23 +1,15 @@
-import type { Collection, ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { computableDays, SAMPLE_DAYS } from '../history/aggregate-day.ts';
-import type { DailyStats } from '../history/daily-stats.ts';
+import type { HistoryDeps } from '../history/deps.ts';
 import type { StatusSample } from '../history/status-sample.ts';
 import type { Clock } from '../platform/clock.ts';
 import { dayOf } from '../platform/periods/period-marks.ts';
-import type { Server } from '../servers/server.ts';
 import { foldSamples } from './fold-samples.ts';
 import type { Importer, LineResult } from './import-lines.ts';
 import { byServer, refuseUnknownServers } from './known-servers.ts';
 import { OBJECT_ERROR, pastMoment, serverIdField } from './record-fields.ts';
 import { touchedDays } from './touched-days.ts';
-
-export type SampleImportDeps = {
-  servers: Collection<Server>;
-  statusSamples: Collection<StatusSample>;
-  dailyStats: Collection<DailyStats>;
-  clock: Clock;
-};
 
 /** The default duration of a sample, in seconds: the interval of Tallyport's own probes. */
 const SAMPLE_SECONDS = 300;
@@ -91,7 +83,7 @@ type SampleWork = {
  * as usual. Older samples are added to the sums of their days.
  */
 export function sampleImporter(
-  deps: SampleImportDeps,
+  deps: HistoryDeps,
   { aggregate, throwIfLost }: SampleWork,
 ): Importer<StatusSample> {
   const touched = touchedDays();
@@ -125,7 +117,7 @@ export function sampleImporter(
 }
 
 /** Writes the samples that do not exist yet. A sample is identified by server, source and time. */
-export async function writeSamples(deps: SampleImportDeps, batch: StatusSample[]): Promise<LineResult[]> {
+export async function writeSamples(deps: HistoryDeps, batch: StatusSample[]): Promise<LineResult[]> {
   const { first } = computableDays(deps.clock.now());
   const recent = batch.filter(({ at }) => dayOf(at) >= first);
   const old = batch.filter(({ at }) => dayOf(at) < first);
@@ -143,10 +135,7 @@ export async function writeSamples(deps: SampleImportDeps, batch: StatusSample[]
  * Stores the time of each server's first report. Call it before the samples are inserted: a day that is computed at the
  * same time then includes the reports.
  */
-async function recordFirstReports(
-  { servers }: Pick<SampleImportDeps, 'servers'>,
-  samples: StatusSample[],
-): Promise<void> {
+async function recordFirstReports({ servers }: HistoryDeps, samples: StatusSample[]): Promise<void> {
   for (const { serverId, records } of byServer(samples.filter(({ source }) => source === 'report'))) {
     const firstReportAt = new Date(Math.min(...records.map(({ at }) => at.getTime())));
     await servers.updateOne({ _id: serverId }, { $min: { firstReportAt } });
@@ -154,10 +143,7 @@ async function recordFirstReports(
 }
 
 /** Inserts the samples that the time series does not contain yet, and returns them. */
-async function insertNew(
-  { statusSamples }: Pick<SampleImportDeps, 'statusSamples'>,
-  samples: StatusSample[],
-): Promise<StatusSample[]> {
+async function insertNew({ statusSamples }: HistoryDeps, samples: StatusSample[]): Promise<StatusSample[]> {
   const fresh: StatusSample[] = [];
   for (const { serverId, records } of byServer(samples)) {
     const times = records.map(({ at }) => at.getTime());

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type Collection, ObjectId, type WithId } from 'mongodb';
+import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
+import type { HistoryDeps } from '../history/deps.ts';
 import { type AuditEntry, recordAuditOnce } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import { emailAddress } from '../platform/email-address.ts';
@@ -10,7 +11,6 @@ import type { Server } from '../servers/server.ts';
 import { newServer, type ServerSettings } from '../servers/server-settings.ts';
 import { insertListing, insertUnderFreeSlug, slugsOf } from '../servers/server-slugs.ts';
 import { isId } from '../servers/slug.ts';
-import type { TagList } from '../servers/tag-list.ts';
 import type { Importer, LineResult } from './import-lines.ts';
 import { profileField, refusedTexts, storedTexts, type TextsRecord } from './profile-record.ts';
 import { OBJECT_ERROR, pastMoment, serverIdField } from './record-fields.ts';
@@ -22,13 +22,6 @@ type ServerRecord = {
   listedAt: Date | null;
   ownerEmail: string | null;
   texts: TextsRecord;
-};
-
-export type ServerImportDeps = {
-  servers: Collection<Server>;
-  tagLists: Collection<TagList>;
-  auditLog: Collection<AuditEntry>;
-  clock: Clock;
 };
 
 const { shape } = newServer;
@@ -93,7 +86,7 @@ function madeId({ address, port, name }: ServerSettings, slug: string | null): O
 }
 
 /** Makes an importer of servers with their ids, slugs and dates of listing. A server that exists does not change. */
-export function serverImporter(deps: ServerImportDeps, by: string): Importer<ServerRecord> {
+export function serverImporter(deps: HistoryDeps, by: string): Importer<ServerRecord> {
   const earlier: EarlierLines = { idBySlug: new Map(), serverById: new Map() };
   return {
     schema: serverSchema(deps.clock),
@@ -127,7 +120,7 @@ type ExistingServer = Pick<Server, 'slug' | 'slugs' | 'removedAt'>;
 
 /** The existing servers with an id or a slug of the batch: by id, and their ids by current and earlier slug. */
 async function existingServers(
-  { servers }: ServerImportDeps,
+  { servers }: HistoryDeps,
   batch: ServerRecord[],
 ): Promise<{ byId: Map<string, ExistingServer>; idBySlug: Map<string, string> }> {
   const ids = batch.map(({ serverId }) => serverId);
@@ -176,7 +169,7 @@ function slugTaken(slug: string): string {
 }
 
 async function writeServer(
-  deps: ServerImportDeps,
+  deps: HistoryDeps,
   record: ServerRecord,
   rankPosition: number,
   by: string,
@@ -207,7 +200,7 @@ async function writeServer(
 }
 
 /** If an earlier import died after it listed the server: writes the missing audit log entry. */
-async function completeAudit(deps: ServerImportDeps, existing: WithId<Server>, by: string): Promise<void> {
+async function completeAudit(deps: HistoryDeps, existing: WithId<Server>, by: string): Promise<void> {
   const { _id, name, address, port, queryPort, game, countryCode, isPremium, slug } = existing;
   const listing = { serverId: _id, action: { $in: ['server.add', 'server.import'] } };
   if (await deps.auditLog.findOne(listing, { projection: { _id: 1 } })) return;
@@ -217,7 +210,7 @@ async function completeAudit(deps: ServerImportDeps, existing: WithId<Server>, b
 
 /** The id of the entry is the server's id, so concurrent imports write only one entry. */
 async function auditImport(
-  deps: ServerImportDeps,
+  deps: HistoryDeps,
   serverId: ObjectId,
   details: AuditEntry['details'],
   by: string,

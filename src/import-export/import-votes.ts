@@ -1,8 +1,8 @@
 import { type Collection, MongoBulkWriteError, type ObjectId } from 'mongodb';
 import { z } from 'zod';
+import type { HistoryDeps } from '../history/deps.ts';
 import type { Clock } from '../platform/clock.ts';
 import { DURABLE } from '../platform/mongo.ts';
-import type { Server } from '../servers/server.ts';
 import { newVoteId } from '../votes/cast/cast-vote.ts';
 import { ERASED_PLAYER, namelessKey } from '../votes/nameless.ts';
 import { usernameKey, usernameSchema } from '../votes/username.ts';
@@ -15,8 +15,6 @@ import { touchedDays } from './touched-days.ts';
 
 /** A vote that was cast on another listing. If that listing removed the player's name, `usernameKey` is set. */
 export type VoteRecord = { serverId: ObjectId; username: string; usernameKey?: string; votedAt: Date };
-
-export type VoteImportDeps = { servers: Collection<Server>; votes: Collection<Vote>; clock: Clock };
 
 const namelessError = { error: 'must be the id that the export wrote' };
 
@@ -55,7 +53,7 @@ const RECOUNTED_AT_ONCE = 50;
  * @param recount - counts these UTC days of a server from its votes
  */
 export function voteImporter(
-  deps: VoteImportDeps,
+  deps: HistoryDeps,
   recount: (serverId: ObjectId, days: string[]) => Promise<unknown>,
 ): Importer<VoteRecord> {
   const touched = touchedDays();
@@ -86,7 +84,7 @@ export function voteImporter(
  * For each server: stores the time of its oldest vote of the batch as `votesNamedSince`, if it is before the stored
  * time. The next removal of old player names begins at `votesNamedSince`.
  */
-async function noteOldest({ servers }: Pick<VoteImportDeps, 'servers'>, batch: VoteRecord[]): Promise<void> {
+async function noteOldest({ servers }: HistoryDeps, batch: VoteRecord[]): Promise<void> {
   for (const { serverId, records } of byServer(batch)) {
     const votesNamedSince = new Date(Math.min(...records.map(({ votedAt }) => votedAt.getTime())));
     const later = { _id: serverId, votesNamedSince: { $gt: votesNamedSince } };
@@ -114,10 +112,7 @@ function importedVote({ serverId, username, usernameKey: nameless, votedAt }: Vo
  * Inserts votes that do not exist yet. Votes with the same server, player and millisecond are the same vote, live or
  * imported. If two imports insert the same vote: the unique index accepts it once.
  */
-export async function writeVotes(
-  { votes }: Pick<VoteImportDeps, 'votes'>,
-  batch: VoteRecord[],
-): Promise<LineResult[]> {
+export async function writeVotes({ votes }: HistoryDeps, batch: VoteRecord[]): Promise<LineResult[]> {
   const wanted = batch.map(importedVote);
   const there = await votesThere(votes, wanted);
   const results: LineResult[] = [];

@@ -1,26 +1,20 @@
-import type { Collection, ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import { aggregateDay } from '../history/aggregate-day.ts';
 import { refreshDailyFigures } from '../history/daily-figures.ts';
+import type { HistoryDeps } from '../history/deps.ts';
 import { DayError, dayOf } from '../platform/periods/period-marks.ts';
-import { type LeaseDeps, withLease } from '../platform/periods/work-lease.ts';
-import type { Producer } from '../platform/producer.ts';
+import { withLease } from '../platform/periods/work-lease.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
 import { recountVotes } from '../votes/recount-votes.ts';
-import type { VoteCounter } from '../votes/vote-counter.ts';
 import { type ImportOptions, type ImportResult, importLines } from './import-lines.ts';
-import { type SampleImportDeps, sampleImporter } from './import-samples.ts';
-import { type ServerImportDeps, serverImporter } from './import-servers.ts';
-import { type VoteImportDeps, voteImporter } from './import-votes.ts';
+import { sampleImporter } from './import-samples.ts';
+import { serverImporter } from './import-servers.ts';
+import { voteImporter } from './import-votes.ts';
 import type { SourceFile } from './source-file.ts';
-
-export type ImportDeps = ServerImportDeps &
-  VoteImportDeps &
-  SampleImportDeps &
-  LeaseDeps & { voteCounters: Collection<VoteCounter>; producer: Producer };
 
 /** Imports servers; see `serverImporter`. Their ranks are computed by a worker afterwards. */
 export async function importServers(
-  deps: ImportDeps,
+  deps: HistoryDeps,
   source: SourceFile,
   options: ImportOptions,
   by: string,
@@ -32,7 +26,7 @@ export async function importServers(
 
 /** Imports votes and counts them; see `voteImporter`. */
 export async function importVotes(
-  deps: ImportDeps,
+  deps: HistoryDeps,
   source: SourceFile,
   options: ImportOptions,
 ): Promise<ImportResult> {
@@ -49,7 +43,7 @@ export async function importVotes(
  * @throws {LeaseLostError} when another import may have begun; running this one again completes it
  */
 export async function importSamples(
-  deps: ImportDeps,
+  deps: HistoryDeps,
   source: SourceFile,
   options: ImportOptions,
 ): Promise<ImportResult> {
@@ -68,7 +62,7 @@ type Touched = { serverId: ObjectId; days: string[] }[];
  * over. If midnight passes during an import: the oldest day becomes too old and is skipped. If the import is then run
  * again, it adds the samples of that day to the day's sums.
  */
-export async function aggregateTouchedDays(deps: SampleImportDeps, touched: Touched): Promise<void> {
+export async function aggregateTouchedDays(deps: HistoryDeps, touched: Touched): Promise<void> {
   const today = dayOf(deps.clock.now());
   const serversOf = new Map<string, ObjectId[]>();
   for (const { serverId, days } of touched) {

@@ -1,9 +1,9 @@
-import type { Collection, ObjectId } from 'mongodb';
-import type { Server } from '../servers/server.ts';
+import type { ObjectId } from 'mongodb';
+import type { HistoryDeps } from '../history/deps.ts';
 
 /** For each record of a batch: an error if its server is not listed, otherwise null. */
 export async function refuseUnknownServers(
-  { servers }: { servers: Collection<Server> },
+  { servers }: HistoryDeps,
   batch: { serverId: ObjectId }[],
 ): Promise<(string | null)[]> {
   const named = new Map(batch.map(({ serverId }) => [serverId.toHexString(), serverId]));

@@ -1,10 +1,9 @@
-import type { Collection } from 'mongodb';
 import { z } from 'zod';
+import type { HistoryDeps } from '../history/deps.ts';
 import { InvalidDocumentError } from '../platform/document.ts';
 import { type ProfileInput, readProfile } from '../servers/edit-profile.ts';
 import { readHowToVote } from '../servers/how-to-vote.ts';
 import { LINKS, type Profile, type ProfileTexts } from '../servers/profile.ts';
-import type { TagList } from '../servers/tag-list.ts';
 
 const profileError = { error: 'must be an object with texts, links and lists of tags and languages' };
 const field = z.string(profileError).nullish();
@@ -54,7 +53,7 @@ export type TextsRecord = {
  * @throws {InvalidDocumentError} if a text breaks a rule of the profile form
  */
 export async function storedTexts(
-  deps: { tagLists: Collection<TagList> },
+  deps: HistoryDeps,
   { profile, howToVote }: TextsRecord,
 ): Promise<{ profile?: ProfileTexts; howToVote?: string }> {
   const texts = profile ? await readProfile(deps, profile) : {};
@@ -66,10 +65,7 @@ export async function storedTexts(
 }
 
 /** Why the texts of a line are refused; null if they are accepted. */
-export async function refusedTexts(
-  deps: { tagLists: Collection<TagList> },
-  record: TextsRecord,
-): Promise<string | null> {
+export async function refusedTexts(deps: HistoryDeps, record: TextsRecord): Promise<string | null> {
   try {
     await storedTexts(deps, record);
     return null;

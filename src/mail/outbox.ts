@@ -1,19 +1,8 @@
 import { type Collection, ObjectId } from 'mongodb';
-import type { Clock } from '../platform/clock.ts';
 import { checked } from '../platform/document.ts';
 import { DURABLE, isDuplicateKey } from '../platform/mongo.ts';
-import type { Producer } from '../platform/producer.ts';
-import type { SecretBox } from '../platform/secrets.ts';
+import type { MailDeps } from './deps.ts';
 import type { Mail } from './mail.ts';
-
-export type Outbox = {
-  mails: Collection<Mail>;
-  secrets: SecretBox;
-  producer: Pick<Producer, 'add'>;
-  clock: Clock;
-};
-
-export type DiscordOutbox = Omit<Outbox, 'mails'> & { discordMessages: Collection<Mail> };
 
 /** A message to send. Its text is plain text; for Discord, the JSON of the request. */
 export type NewMessage = {
@@ -40,14 +29,14 @@ export function mailContext(id: string, channel: Channel = 'mail'): string {
  *
  * @returns false if the outbox already has a mail with this `id`
  */
-export async function putMail(deps: Outbox, mail: NewMessage): Promise<boolean> {
+export async function putMail(deps: MailDeps, mail: NewMessage): Promise<boolean> {
   const mailId = await put(deps, deps.mails, 'mail', mail);
   if (mailId !== null && !mail.isHeld) await deps.producer.add('send-mail', { mailId });
   return mailId !== null;
 }
 
 /** Like `putMail`, for a message to the Discord webhook of the server with the id `to`. */
-export async function putDiscordMessage(deps: DiscordOutbox, message: NewMessage): Promise<boolean> {
+export async function putDiscordMessage(deps: MailDeps, message: NewMessage): Promise<boolean> {
   const messageId = await put(deps, deps.discordMessages, 'discord', message);
   if (messageId !== null && !message.isHeld) await deps.producer.add('send-discord', { messageId });
   return messageId !== null;
@@ -55,7 +44,7 @@ export async function putDiscordMessage(deps: DiscordOutbox, message: NewMessage
 
 /** Writes a message and returns its id; null if a message with this id exists. */
 async function put(
-  { secrets, clock }: Pick<Outbox, 'secrets' | 'clock'>,
+  { secrets, clock }: MailDeps,
   messages: Collection<Mail>,
   channel: Channel,
   { id = new ObjectId().toHexString(), to, subject, text, serverId, isHeld = false }: NewMessage,

@@ -1,14 +1,10 @@
-import type { Collection } from 'mongodb';
 import { z } from 'zod';
-import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
-import type { Clock } from '../platform/clock.ts';
+import { recordAudit } from '../platform/audit/audit-log.ts';
 import { InvalidDocumentError } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
 import { longText } from '../platform/text.ts';
 import { ANNOUNCEMENT_LEVELS, type Announcement } from './announcement.ts';
-
-type Announcements = { announcements: Collection<Announcement>; clock: Clock };
-type ChangeDeps = Announcements & { auditLog: Collection<AuditEntry> };
+import type { ModerationDeps } from './deps.ts';
 
 /** In code points. */
 export const LONGEST_ANNOUNCEMENT = 1_000;
@@ -25,7 +21,7 @@ const announcementInput = z.object({
 export async function currentAnnouncement({
   announcements,
   clock,
-}: Announcements): Promise<Announcement | null> {
+}: ModerationDeps): Promise<Announcement | null> {
   const found = await announcements.findOne({ _id: CURRENT });
   return found && isShown(found, clock.now()) ? found : null;
 }
@@ -40,7 +36,7 @@ export function isShown({ until }: Pick<Announcement, 'until'>, now: Date): bool
  * @throws {InvalidDocumentError} when the text, the level or the end is invalid
  */
 export async function setAnnouncement(
-  deps: ChangeDeps,
+  deps: ModerationDeps,
   input: { text: string; level: string; until: Date | null },
   by: string,
 ): Promise<Announcement> {
@@ -55,7 +51,7 @@ export async function setAnnouncement(
 }
 
 /** Removes the announcement. Returns false when there was none. */
-export async function clearAnnouncement(deps: ChangeDeps, by: string): Promise<boolean> {
+export async function clearAnnouncement(deps: ModerationDeps, by: string): Promise<boolean> {
   const { deletedCount } = await deps.announcements.deleteOne({ _id: CURRENT });
   if (deletedCount === 0) return false;
   await recordAudit(deps, { by, action: 'announcement.clear', serverId: null, details: {} });

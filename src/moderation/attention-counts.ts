@@ -1,14 +1,5 @@
-import type { Collection } from 'mongodb';
-import type { Review } from '../reviews/review.ts';
-import type { VoteExclusion } from '../votes/exclusions/vote-exclusion.ts';
-import type { Complaint } from './complaint.ts';
-import { type AttentionDeps, listenersDown, unusualFigures } from './needs-attention.ts';
-
-type CountDeps = AttentionDeps & {
-  complaints: Collection<Complaint>;
-  reviews: Collection<Review>;
-  voteExclusions: Collection<VoteExclusion>;
-};
+import type { ModerationDeps } from './deps.ts';
+import { listenersDown, unusualFigures } from './needs-attention.ts';
 
 export type AttentionCounts = {
   /** Groups of held votes (votes/exclusions/held-votes.ts). */
@@ -27,7 +18,7 @@ export type AttentionCounts = {
 export const COUNTED_UP_TO = 100;
 
 /** Counts what needs attention. Each query uses a small index. */
-export async function countAttention(deps: CountDeps): Promise<AttentionCounts> {
+export async function countAttention(deps: ModerationDeps): Promise<AttentionCounts> {
   const limit = COUNTED_UP_TO;
   const [held, reviews, complaints, listeners, servers, figures] = await Promise.all([
     countHeld(deps),
@@ -40,14 +31,14 @@ export async function countAttention(deps: CountDeps): Promise<AttentionCounts> 
   return { held, reviews, complaints, listeners, servers, figures };
 }
 
-async function countHeld({ voteExclusions }: CountDeps): Promise<number> {
+async function countHeld({ voteExclusions }: ModerationDeps): Promise<number> {
   const open = await voteExclusions
     .find({ state: 'quarantined' }, { projection: { origin: 1 }, limit: COUNTED_UP_TO })
     .toArray();
   return new Set(open.map(({ _id, origin }) => origin ?? _id.toHexString())).size;
 }
 
-async function countServersWithComplaints({ complaints }: CountDeps): Promise<number> {
+async function countServersWithComplaints({ complaints }: ModerationDeps): Promise<number> {
   const open = await complaints
     .find({ isOpen: true }, { projection: { serverId: 1 }, limit: COUNTED_UP_TO })
     .sort({ at: -1, _id: -1 })

@@ -1,20 +1,17 @@
-import { type Collection, type Filter, ObjectId, type UpdateFilter, type WithId } from 'mongodb';
+import { type Filter, ObjectId, type UpdateFilter, type WithId } from 'mongodb';
 import { z } from 'zod';
 import { defineMessage, t } from '../language/t.ts';
 import type { AuditAction } from '../platform/audit/audit-actions.ts';
-import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
-import { type Clock, DAY } from '../platform/clock.ts';
+import { recordAudit } from '../platform/audit/audit-log.ts';
+import { DAY } from '../platform/clock.ts';
 import { InvalidDocumentError } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
 import { countUse } from '../platform/limits/by-network.ts';
 import { defineLimit } from '../platform/limits/define-limit.ts';
-import type { RateLimit } from '../platform/limits/rate-limit.ts';
 import { readSlice, type Slice } from '../platform/slices.ts';
 import type { Server } from '../servers/server.ts';
 import { COMPLAINT_KINDS, type Complaint } from './complaint.ts';
-
-type Complaints = { complaints: Collection<Complaint>; clock: Clock };
-type SendDeps = Complaints & { rateLimits: Collection<RateLimit> };
+import type { ModerationDeps } from './deps.ts';
 
 /** In code points. */
 export const LONGEST_COMPLAINT = 1_000;
@@ -49,7 +46,7 @@ const complaintInput = z.object({
  * @throws {InvalidDocumentError} when the kind or the text is invalid
  */
 export async function complain(
-  deps: SendDeps,
+  deps: ModerationDeps,
   serverId: ObjectId,
   input: { kind: string; text: string },
   from: { address: string; userId: ObjectId | null },
@@ -81,7 +78,7 @@ export type ServerComplaints = {
 
 /** A page of open complaints, newest first, grouped by server. A server may occur on several pages. */
 export async function openComplaints(
-  { complaints, servers }: { complaints: Collection<Complaint>; servers: Collection<Server> },
+  { complaints, servers }: ModerationDeps,
   { from, limit }: { from?: string | undefined; limit: number },
 ): Promise<Slice<ServerComplaints>> {
   const { rows, next } = await readSlice(complaints, {
@@ -104,16 +101,14 @@ export async function openComplaints(
   return { rows: grouped, next };
 }
 
-type CloseDeps = Complaints & { auditLog: Collection<AuditEntry> };
-
 /** Closes complaints. Returns how many were open; another operator may have closed the others before. */
-export async function closeComplaints(deps: CloseDeps, ids: ObjectId[], by: string): Promise<number> {
+export async function closeComplaints(deps: ModerationDeps, ids: ObjectId[], by: string): Promise<number> {
   const closing = { $set: { closedAt: deps.clock.now(), closedBy: by }, $unset: { isOpen: '' } } as const;
   return decide(deps, ids, { from: { isOpen: true }, update: closing, action: 'complaint.close', by });
 }
 
 /** Opens closed complaints again. Returns how many were closed. */
-export async function reopenComplaints(deps: CloseDeps, ids: ObjectId[], by: string): Promise<number> {
+export async function reopenComplaints(deps: ModerationDeps, ids: ObjectId[], by: string): Promise<number> {
   const opening = { $set: { isOpen: true }, $unset: { closedAt: '', closedBy: '' } } as const;
   const from = { closedAt: { $exists: true } };
   return decide(deps, ids, { from, update: opening, action: 'complaint.reopen', by });
@@ -123,7 +118,7 @@ type Change = { from: Filter<Complaint>; update: UpdateFilter<Complaint>; action
 
 /** Changes the complaints that match `from`, one after another, each with its audit entry. */
 async function decide(
-  { complaints, auditLog, clock }: CloseDeps,
+  { complaints, auditLog, clock }: ModerationDeps,
   ids: ObjectId[],
   { from, update, action, by }: Change,
 ): Promise<number> {
@@ -139,6 +134,6 @@ async function decide(
 }
 
 /** Removes a user's id from the complaints that they sent. The complaints stay, because they are about servers. */
-export async function forgetSender({ complaints }: Complaints, userId: ObjectId): Promise<void> {
+export async function forgetSender({ complaints }: ModerationDeps, userId: ObjectId): Promise<void> {
   await complaints.updateMany({ userId }, { $unset: { userId: '' } });
 }

@@ -1,11 +1,9 @@
-import type { Collection, ObjectId } from 'mongodb';
-import type { DailyStats } from '../history/daily-stats.ts';
-import { after, type Clock, DAY } from '../platform/clock.ts';
+import type { ObjectId } from 'mongodb';
+import { after, DAY } from '../platform/clock.ts';
 import { dayOf } from '../platform/periods/period-marks.ts';
 import type { Slice } from '../platform/slices.ts';
 import { CURRENT_PLAYERS, playersSeen } from '../ranking/evidence/players-seen.ts';
 import type { PlayersSeen } from '../ranking/evidence/weigh-day.ts';
-import type { Server } from '../servers/server.ts';
 import {
   type HeldName,
   type OpenQuarantine,
@@ -13,21 +11,10 @@ import {
   type QuarantineGroup,
 } from '../votes/exclusions/held-votes.ts';
 import { namesKnownSince } from '../votes/exclusions/name-ages.ts';
-import type { VoteExclusion } from '../votes/exclusions/vote-exclusion.ts';
-import type { Vote } from '../votes/vote.ts';
 import { playerHash } from '../votes/web/origin-keys.ts';
-import { countNetworks, type NetworkCount, type VoteOrigin } from '../votes/web/vote-origin.ts';
+import { countNetworks, type NetworkCount } from '../votes/web/vote-origin.ts';
+import type { ModerationDeps } from './deps.ts';
 import { type Named, named } from './needs-attention.ts';
-
-type HeldDeps = {
-  voteExclusions: Collection<VoteExclusion>;
-  voteOrigins: Collection<VoteOrigin>;
-  dailyStats: Collection<DailyStats>;
-  servers: Collection<Server>;
-  votes: Collection<Vote>;
-  config: { SECRET_KEY: string };
-  clock: Clock;
-};
 
 /** Operators see how many names are known for less than this. */
 export const RECENT_NAME_DAYS = 30;
@@ -61,7 +48,7 @@ const NAMES_LOOKED_UP = 100;
  * of them.
  */
 export async function heldVotes(
-  deps: HeldDeps,
+  deps: ModerationDeps,
   { from, limit = HELD_A_PAGE }: { from?: string | undefined; limit?: number } = {},
 ): Promise<Slice<HeldVotes>> {
   const { rows, next } = await openGroups(deps, { from, limit });
@@ -77,7 +64,10 @@ export async function heldVotes(
 }
 
 /** The held votes by the id of their quarantine. Those of removed servers are left out. */
-async function withEvidence(deps: HeldDeps, open: OpenQuarantine[]): Promise<Map<string, HeldOnServer>> {
+async function withEvidence(
+  deps: ModerationDeps,
+  open: OpenQuarantine[],
+): Promise<Map<string, HeldOnServer>> {
   const ofServers = await named(deps, open, ({ quarantine }) => quarantine.serverId);
   const seen = await playersOf(
     deps,
@@ -91,7 +81,7 @@ async function withEvidence(deps: HeldDeps, open: OpenQuarantine[]): Promise<Map
   return new Map(await Promise.all(held));
 }
 
-async function playersOf(deps: HeldDeps, ids: ObjectId[]): Promise<Map<string, PlayersSeen>> {
+async function playersOf(deps: ModerationDeps, ids: ObjectId[]): Promise<Map<string, PlayersSeen>> {
   if (ids.length === 0) return new Map();
   const now = deps.clock.now();
   const servers = await deps.servers.find({ _id: { $in: ids } }, { projection: CURRENT_PLAYERS }).toArray();
@@ -99,7 +89,7 @@ async function playersOf(deps: HeldDeps, ids: ObjectId[]): Promise<Map<string, P
 }
 
 async function evidenceOf(
-  deps: HeldDeps,
+  deps: ModerationDeps,
   { quarantine: { serverId, since }, names }: OpenQuarantine,
 ): Promise<Pick<HeldOnServer, 'ages' | 'networks'>> {
   const newest = names.slice(0, NAMES_LOOKED_UP);
@@ -111,7 +101,7 @@ async function evidenceOf(
   return { ages, networks };
 }
 
-async function agesOf(deps: HeldDeps, serverId: ObjectId, names: HeldName[]): Promise<NameAges> {
+async function agesOf(deps: ModerationDeps, serverId: ObjectId, names: HeldName[]): Promise<NameAges> {
   const keys = names.map(({ usernameKey }) => usernameKey);
   const knownSince = await namesKnownSince(deps, serverId, keys);
   const monthAgo = after(deps.clock.now(), -RECENT_NAME_DAYS * DAY);

@@ -1,22 +1,16 @@
-import type { Collection, Filter, ObjectId, WithId } from 'mongodb';
+import type { Filter, ObjectId, WithId } from 'mongodb';
 import { type ListenerReason, listenerReason, REASON_FIELDS } from '../delivery/diagnosis/listener-reason.ts';
 import { neglectedListeners } from '../delivery/fetch/neglected-listeners.ts';
 import { LONGEST_OPEN_MS } from '../listeners/delivery-limits.ts';
 import type { Listener } from '../listeners/listener.ts';
 import { lastCalled } from '../listeners/listener-state.ts';
-import { after, type Clock, HOUR } from '../platform/clock.ts';
+import { after, HOUR } from '../platform/clock.ts';
 import { COMPARED_WITHIN_MS } from '../probing/players-differ.ts';
 import { JUMP_SHOWN_MS } from '../probing/players-jump.ts';
 import { LEFT_MS } from '../ranking/evidence/allow-votes.ts';
 import type { Server } from '../servers/server.ts';
-import { FAILED_VOTES, OPEN_WORK, type Vote } from '../votes/vote.ts';
-
-export type AttentionDeps = {
-  listeners: Collection<Listener>;
-  servers: Collection<Server>;
-  votes: Collection<Vote>;
-  clock: Clock;
-};
+import { FAILED_VOTES, OPEN_WORK } from '../votes/vote.ts';
+import type { ModerationDeps } from './deps.ts';
 
 export type Named = Pick<Server, '_id' | 'name'>;
 
@@ -57,7 +51,7 @@ export const COUNTED = 1_000;
  * The listeners that are down, the newest failures first. Each query uses a small partial index and reads a bounded
  * number of documents; only `unfetched` reads more if more servers have open votes.
  */
-export async function listenersDown(sources: AttentionDeps): Promise<ListenersDown> {
+export async function listenersDown(sources: ModerationDeps): Promise<ListenersDown> {
   const [paused, unreachable, unfetched, failed] = await Promise.all([
     stuckListeners(sources, { 'pause.code': { $exists: true } }, 'pause.at'),
     stuckListeners(sources, { 'breaker.openSince': { $exists: true }, pause: null }, 'breaker.openSince'),
@@ -68,7 +62,7 @@ export async function listenersDown(sources: AttentionDeps): Promise<ListenersDo
 }
 
 /** The servers with unusual figures. Each query reads a bounded number of documents. */
-export async function unusualFigures(sources: AttentionDeps): Promise<UnusualFigures> {
+export async function unusualFigures(sources: ModerationDeps): Promise<UnusualFigures> {
   const [unusualVotes, waitingVotes, playersJumped, playersDiffer] = await Promise.all([
     unusualServers(sources),
     serversWithWaitingVotes(sources),
@@ -80,7 +74,7 @@ export async function unusualFigures(sources: AttentionDeps): Promise<UnusualFig
 
 /** The listeners that match the filter. `since`: the field with the time of the failure; the newest is first. */
 async function stuckListeners(
-  sources: AttentionDeps,
+  sources: ModerationDeps,
   filter: Filter<Listener>,
   since: string,
 ): Promise<AttentionRows<StuckListener>> {
@@ -100,7 +94,7 @@ async function stuckListeners(
   );
 }
 
-async function unfetchedListeners(sources: AttentionDeps): Promise<ListenersDown['unfetched']> {
+async function unfetchedListeners(sources: ModerationDeps): Promise<ListenersDown['unfetched']> {
   const found = (await neglectedListeners(sources))
     .toSorted((a, b) => lastCalled(b).getTime() - lastCalled(a).getTime())
     .slice(0, LISTED + 1);
@@ -113,7 +107,7 @@ async function unfetchedListeners(sources: AttentionDeps): Promise<ListenersDown
 }
 
 async function withWaiting<T extends { server: Named }>(
-  { votes }: AttentionDeps,
+  { votes }: ModerationDeps,
   stuck: T,
 ): Promise<T & { waiting: number }> {
   const open = { serverId: stuck.server._id, 'delivery.queuedAt': { $gt: new Date(0) } };
@@ -128,7 +122,7 @@ export const FAILED_HOURS = 24;
  * was cast, so the query reads the failed votes of that time before, the newest first. It reads at most `COUNTED`; if
  * there are more, the numbers are lower bounds. This is one of the few queries for votes without a server id (ADR 88).
  */
-async function failedVotes(sources: AttentionDeps): Promise<ListenersDown['failed']> {
+async function failedVotes(sources: ModerationDeps): Promise<ListenersDown['failed']> {
   const now = sources.clock.now();
   const failed = await sources.votes
     .aggregate<{ _id: ObjectId; votes: number; newest: Date }>(
@@ -159,7 +153,10 @@ async function failedVotes(sources: AttentionDeps): Promise<ListenersDown['faile
   return kind(rows.map(({ server, row: { votes, newest } }) => ({ server, votes, newest })));
 }
 
-async function differingServers({ servers, clock }: AttentionDeps): Promise<UnusualFigures['playersDiffer']> {
+async function differingServers({
+  servers,
+  clock,
+}: ModerationDeps): Promise<UnusualFigures['playersDiffer']> {
   const found = await servers
     .find(
       { 'playersDiffer.at': { $gt: after(clock.now(), -COMPARED_WITHIN_MS) }, removedAt: null },
@@ -173,7 +170,7 @@ async function differingServers({ servers, clock }: AttentionDeps): Promise<Unus
   );
 }
 
-async function jumpedServers({ servers, clock }: AttentionDeps): Promise<UnusualFigures['playersJumped']> {
+async function jumpedServers({ servers, clock }: ModerationDeps): Promise<UnusualFigures['playersJumped']> {
   const found = await servers
     .find(
       { 'playersJumped.at': { $gt: after(clock.now(), -JUMP_SHOWN_MS) }, removedAt: null },
@@ -187,7 +184,7 @@ async function jumpedServers({ servers, clock }: AttentionDeps): Promise<Unusual
   );
 }
 
-async function unusualServers({ servers }: AttentionDeps): Promise<UnusualFigures['unusualVotes']> {
+async function unusualServers({ servers }: ModerationDeps): Promise<UnusualFigures['unusualVotes']> {
   const found = await servers
     .find({ 'unusualVotes.votes': { $gt: 0 }, removedAt: null }, { projection: { name: 1, unusualVotes: 1 } })
     .sort({ 'unusualVotes.votes': -1 })
@@ -201,7 +198,7 @@ async function unusualServers({ servers }: AttentionDeps): Promise<UnusualFigure
 async function serversWithWaitingVotes({
   servers,
   clock,
-}: AttentionDeps): Promise<UnusualFigures['waitingVotes']> {
+}: ModerationDeps): Promise<UnusualFigures['waitingVotes']> {
   const found = await servers
     .find(
       {
@@ -230,7 +227,7 @@ function kind<T>(rows: T[]): AttentionRows<T> {
 
 /** Adds the server to each row. Rows of removed servers are left out. */
 export async function named<T>(
-  { servers }: Pick<AttentionDeps, 'servers'>,
+  { servers }: ModerationDeps,
   rows: T[],
   serverIdOf: (row: T) => ObjectId,
 ): Promise<{ server: Named; row: T }[]> {

@@ -1,24 +1,14 @@
-import type { Collection, ObjectId } from 'mongodb';
-import type { DailyStats } from '../history/daily-stats.ts';
-import { after, type Clock, HOUR } from '../platform/clock.ts';
+import type { ObjectId } from 'mongodb';
+import { after, HOUR } from '../platform/clock.ts';
 import { addDays, dayOf } from '../platform/periods/period-marks.ts';
 import { CURRENT_PLAYERS, playersSeen } from '../ranking/evidence/players-seen.ts';
 import { countedPlayers } from '../ranking/evidence/weigh-day.ts';
 import type { Server } from '../servers/server.ts';
-import type { Vote } from '../votes/vote.ts';
-import type { VoteCounter } from '../votes/vote-counter.ts';
 import { MOST_REPORTED_PLAYERS } from '../votes/web/suspicion.ts';
+import type { ModerationDeps } from './deps.ts';
 
 /** The votes of this time are compared with the players. */
 export const UNUSUAL_HOURS = 24;
-
-type FindDeps = {
-  servers: Collection<Server>;
-  dailyStats: Collection<DailyStats>;
-  votes: Collection<Vote>;
-  voteCounters: Collection<VoteCounter>;
-  clock: Clock;
-};
 
 /** Up to this many votes of a server in 24 h, with the API and the vote form together, are not unusual. */
 const ALWAYS_ALLOWED = 50;
@@ -46,7 +36,7 @@ type Suspect = { serverId: ObjectId; players: number };
  * @throws the signal's reason when it is aborted
  */
 export async function findUnusualVotes(
-  deps: FindDeps,
+  deps: ModerationDeps,
   { signal }: { signal?: AbortSignal } = {},
 ): Promise<{ found: number }> {
   const { servers, clock } = deps;
@@ -68,7 +58,7 @@ export async function findUnusualVotes(
 }
 
 /** The listed servers whose votes of today and yesterday together would be unusual for one day (`isUnusual`). */
-async function* suspects(deps: FindDeps, now: Date): AsyncGenerator<Suspect> {
+async function* suspects(deps: ModerationDeps, now: Date): AsyncGenerator<Suspect> {
   const { voteCounters } = deps;
   const days = [dayOf(now), addDays(dayOf(now), -1)];
   const votesOf = days.map((day) => ({
@@ -91,18 +81,18 @@ async function* suspects(deps: FindDeps, now: Date): AsyncGenerator<Suspect> {
 }
 
 async function suspectsOf(
-  { servers, dailyStats }: FindDeps,
+  deps: ModerationDeps,
   ids: ObjectId[],
   counts: Map<string, number>,
   now: Date,
 ): Promise<Suspect[]> {
-  const listed = await servers
+  const listed = await deps.servers
     .find(
       { _id: { $in: ids }, removedAt: null },
       { projection: { ...CURRENT_PLAYERS, 'daily.peakPlayers': 1 } },
     )
     .toArray();
-  const seen = await playersSeen({ dailyStats }, listed, dayOf(now), now);
+  const seen = await playersSeen(deps, listed, dayOf(now), now);
   return listed.flatMap(({ _id, daily, current, lastReport }) => {
     const id = _id.toHexString();
     const probed = seen.get(id);
@@ -119,7 +109,7 @@ async function suspectsOf(
 type Counted = Omit<NonNullable<Server['unusualVotes']>, 'at' | 'players'>;
 
 /** A server's votes of the last 24 h by the way they were cast, and the token that cast most of them. */
-async function votesOfDay({ votes }: FindDeps, serverId: ObjectId, now: Date): Promise<Counted> {
+async function votesOfDay({ votes }: ModerationDeps, serverId: ObjectId, now: Date): Promise<Counted> {
   const groups = await votes
     .aggregate<{ _id: ObjectId | null; votes: number }>([
       {

@@ -1,16 +1,9 @@
-import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { ObjectId, WithId } from 'mongodb';
 import type { User } from '../accounts/user.ts';
-import type { Config } from '../platform/config.ts';
 import type { Server } from '../servers/server.ts';
+import type { NotificationsDeps } from './deps.ts';
 import type { DiscordWebhook } from './discord/discord-webhook.ts';
 import { type Kind, wantsMailOf } from './kinds.ts';
-
-export type Audiences = {
-  servers: Collection<Server>;
-  users: Collection<User>;
-  discordWebhooks: Collection<DiscordWebhook>;
-  config: Pick<Config, 'SMTP_URL'>;
-};
 
 /** The recipients of notifications about a server. */
 export type Audience = {
@@ -22,7 +15,7 @@ export type Audience = {
 };
 
 /** Finds the recipients of notifications about a server. Null if there are none, or if the owner is suspended. */
-export async function audienceOf(deps: Audiences, serverId: ObjectId): Promise<Audience | null> {
+export async function audienceOf(deps: NotificationsDeps, serverId: ObjectId): Promise<Audience | null> {
   const server = await deps.servers.findOne({ _id: serverId, removedAt: null });
   if (!server) return null;
   const [owner, webhook] = await Promise.all([

@@ -1,9 +1,9 @@
-import type { Collection, ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import { LONGEST_OPEN_MS } from '../listeners/delivery-limits.ts';
 import { after, SECOND } from '../platform/clock.ts';
 import { ARRIVAL } from '../votes/arrival.ts';
 import { latestAt } from '../votes/latest-at.ts';
-import type { Vote } from '../votes/vote.ts';
+import type { NotificationsDeps } from './deps.ts';
 
 /** The state of the votes that an outage delayed. */
 export type DeliveryCounts = {
@@ -27,7 +27,7 @@ const ENDED_AT = { $max: [{ $max: '$delivery.attempts.at' }, { $max: '$delivery.
  * waiting votes are counted: the other counts read the delivered votes of 33 days.
  */
 export async function countDelayedVotes(
-  { votes }: { votes: Collection<Vote> },
+  { votes }: NotificationsDeps,
   serverId: ObjectId,
   since: Date | null,
 ): Promise<DeliveryCounts> {

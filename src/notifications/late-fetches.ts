@@ -1,16 +1,15 @@
-import type { Collection, Filter } from 'mongodb';
+import type { Filter } from 'mongodb';
 import { serversWith } from '../delivery/drain/lost-attempts.ts';
 import { fetchingWithOpenVotes } from '../delivery/fetch/neglected-listeners.ts';
 import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
 import type { Listener } from '../listeners/listener.ts';
 import { isForgotten } from '../listeners/listener-state.ts';
-import { after, type Clock } from '../platform/clock.ts';
+import { after } from '../platform/clock.ts';
 import { BY_STATE, type Vote } from '../votes/vote.ts';
+import type { NotificationsDeps } from './deps.ts';
 import { EXPIRING_MS } from './due-notifications.ts';
 
 const LATE_MS = DELIVERY_EXPIRES_MS - EXPIRING_MS;
-
-type LateDeps = { listeners: Collection<Listener>; votes: Collection<Vote>; clock: Clock };
 
 /**
  * The listeners that fetch, are not paused, and whose owners may have to be notified: votes have been open for 10
@@ -18,7 +17,7 @@ type LateDeps = { listeners: Collection<Listener>; votes: Collection<Vote>; cloc
  * fetched, or they are settled as `retry`). Costs as much as {@link fetchingWithOpenVotes}, and one seek in an index
  * for each listener that fetched in the last 10 minutes.
  */
-export async function* unfetchedOrLate(deps: LateDeps): AsyncGenerator<Listener> {
+export async function* unfetchedOrLate(deps: NotificationsDeps): AsyncGenerator<Listener> {
   const now = deps.clock.now();
   for await (const some of fetchingWithOpenVotes(deps)) {
     const active = some.filter(({ pause }) => !pause);

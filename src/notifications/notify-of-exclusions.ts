@@ -1,11 +1,9 @@
-import type { Collection } from 'mongodb';
 import { after, DAY } from '../platform/clock.ts';
 import type { VoteExclusion } from '../votes/exclusions/vote-exclusion.ts';
-import { type Audiences, audienceOf } from './audience.ts';
+import { audienceOf } from './audience.ts';
+import type { NotificationsDeps } from './deps.ts';
 import { eventOf, type NotificationText, notificationTime, votes } from './notification-text.ts';
-import { forServer, type NotifyDeps, notify } from './notify.ts';
-
-type ExclusionNotifyDeps = NotifyDeps & Audiences & { voteExclusions: Collection<VoteExclusion> };
+import { forServer, notify } from './notify.ts';
 
 /** If an exclusion was decided longer ago than this, the server's owner is not notified of it. */
 const NEWLY_MS = 2 * DAY;
@@ -16,7 +14,7 @@ const NEWLY_MS = 2 * DAY;
  *
  * @returns the number of written notifications
  */
-export async function notifyOfExclusions(deps: ExclusionNotifyDeps, stop: AbortSignal): Promise<number> {
+export async function notifyOfExclusions(deps: NotificationsDeps, stop: AbortSignal): Promise<number> {
   const at = { $gt: after(deps.clock.now(), -NEWLY_MS) };
   const excluded = {
     at,
@@ -36,7 +34,7 @@ export async function notifyOfExclusions(deps: ExclusionNotifyDeps, stop: AbortS
   return written;
 }
 
-async function notifyOfExclusion(deps: ExclusionNotifyDeps, exclusion: VoteExclusion): Promise<number> {
+async function notifyOfExclusion(deps: NotificationsDeps, exclusion: VoteExclusion): Promise<number> {
   const { _id, serverId, state } = exclusion;
   const event = state === 'excluded' ? 'excluded' : 'included';
   const audience = await audienceOf(deps, serverId);

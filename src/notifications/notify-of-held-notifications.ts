@@ -1,8 +1,9 @@
 import type { Collection, ObjectId } from 'mongodb';
 import type { Mail } from '../mail/mail.ts';
-import { type Audiences, audienceOf } from './audience.ts';
+import { audienceOf } from './audience.ts';
+import type { NotificationsDeps } from './deps.ts';
 import { type NotificationText, notificationTime, numberText } from './notification-text.ts';
-import { countSent, MOST_AN_HOUR, type NotifyDeps, write } from './notify.ts';
+import { countSent, MOST_AN_HOUR, write } from './notify.ts';
 
 type Held = { _id: ObjectId; number: number; first: Date; last: Date };
 
@@ -12,10 +13,7 @@ type Held = { _id: ObjectId; number: number; first: Date; last: Date };
  *
  * @returns how many were written
  */
-export async function notifyOfHeldNotifications(
-  deps: NotifyDeps & Audiences,
-  stop: AbortSignal,
-): Promise<number> {
+export async function notifyOfHeldNotifications(deps: NotificationsDeps, stop: AbortSignal): Promise<number> {
   let written = 0;
   for (const channel of ['mail', 'discord'] as const) {
     const messages = channel === 'mail' ? deps.mails : deps.discordMessages;

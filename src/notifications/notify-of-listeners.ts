@@ -1,23 +1,17 @@
-import type { Collection, ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
 import type { Listener } from '../listeners/listener.ts';
 import { after } from '../platform/clock.ts';
 import { OPEN_WORK, type Vote } from '../votes/vote.ts';
-import { type Audiences, audienceOf } from './audience.ts';
+import { audienceOf } from './audience.ts';
 import { countDelayedVotes } from './delivery-counts.ts';
+import type { NotificationsDeps } from './deps.ts';
 import { type DueNotification, dueNotifications, outageSince, unfetchedSince } from './due-notifications.ts';
 import { EVENTS } from './kinds.ts';
 import { unfetchedOrLate } from './late-fetches.ts';
 import { listenerNotificationText } from './listener-text.ts';
-import { forServer, type NotifyDeps, notify } from './notify.ts';
+import { forServer, notify } from './notify.ts';
 import type { SentNotifications } from './sent-notifications.ts';
-
-export type ListenerNotifyDeps = NotifyDeps &
-  Audiences & {
-    listeners: Collection<Listener>;
-    votes: Collection<Vote>;
-    sentNotifications: Collection<SentNotifications>;
-  };
 
 /**
  * Writes the notifications about listeners: paused for a configuration error, unreachable for an hour, not fetched for
@@ -26,7 +20,7 @@ export type ListenerNotifyDeps = NotifyDeps &
  *
  * @returns how many were written
  */
-export async function notifyOfListeners(deps: ListenerNotifyDeps, stop: AbortSignal): Promise<number> {
+export async function notifyOfListeners(deps: NotificationsDeps, stop: AbortSignal): Promise<number> {
   let written = 0;
   const down = {
     $or: [
@@ -60,7 +54,7 @@ type WaitingVote = { delivery: Vote['delivery'] & { expiresAt: Date } };
 const ENDS: ReadonlySet<DueNotification['kind']> = new Set(['returned', 'fetched-again']);
 
 async function notifyOf(
-  deps: ListenerNotifyDeps,
+  deps: NotificationsDeps,
   listener: Listener,
   sent: SentNotifications | null,
 ): Promise<number> {
@@ -105,10 +99,7 @@ async function notifyOf(
 }
 
 /** The waiting vote that expires first, which is also the first one that was queued. */
-function firstToExpire(
-  { votes }: Pick<ListenerNotifyDeps, 'votes'>,
-  serverId: ObjectId,
-): Promise<WaitingVote | null> {
+function firstToExpire({ votes }: NotificationsDeps, serverId: ObjectId): Promise<WaitingVote | null> {
   return votes.findOne<WaitingVote>(
     { serverId, 'delivery.queuedAt': { $gt: new Date(0) }, 'delivery.state': 'waiting' },
     {
@@ -121,7 +112,7 @@ function firstToExpire(
 
 /** Records and returns when the listener started to work again; null while it does not work. */
 async function recordReturn(
-  { sentNotifications, clock }: ListenerNotifyDeps,
+  { sentNotifications, clock }: NotificationsDeps,
   listener: Listener,
   { backAt }: SentNotifications,
   works: boolean,
@@ -134,7 +125,7 @@ async function recordReturn(
 
 /** Records that a notification was sent. `outage`: the start of the outage, for the notification about its end. */
 async function recordSent(
-  { sentNotifications, clock }: ListenerNotifyDeps,
+  { sentNotifications, clock }: NotificationsDeps,
   { _id, serverId }: Listener,
   { kind, since }: DueNotification,
   outage: Date,

@@ -1,11 +1,10 @@
-import type { Collection, WithId } from 'mongodb';
+import type { WithId } from 'mongodb';
 import { after, DAY } from '../platform/clock.ts';
 import type { Review } from '../reviews/review.ts';
-import { type Audiences, audienceOf } from './audience.ts';
+import { audienceOf } from './audience.ts';
+import type { NotificationsDeps } from './deps.ts';
 import { eventOf, type NotificationText } from './notification-text.ts';
-import { forServer, type NotifyDeps, notify } from './notify.ts';
-
-type ReviewNotifyDeps = NotifyDeps & Audiences & { reviews: Collection<Review> };
+import { forServer, notify } from './notify.ts';
 
 /**
  * Reviews that were approved longer ago than this cause no notification: owners have seen them by then, or an older
@@ -21,7 +20,7 @@ const LONGEST_QUOTE = 500;
  *
  * @returns how many were written
  */
-export async function notifyOfReviews(deps: ReviewNotifyDeps, stop: AbortSignal): Promise<number> {
+export async function notifyOfReviews(deps: NotificationsDeps, stop: AbortSignal): Promise<number> {
   const since = after(deps.clock.now(), -NEWLY_MS);
   const approved = deps.reviews.find({
     state: 'approved',
@@ -36,7 +35,7 @@ export async function notifyOfReviews(deps: ReviewNotifyDeps, stop: AbortSignal)
   return written;
 }
 
-async function notifyOfReview(deps: ReviewNotifyDeps, review: WithId<Review>): Promise<number> {
+async function notifyOfReview(deps: NotificationsDeps, review: WithId<Review>): Promise<number> {
   const audience = await audienceOf(deps, review.serverId);
   const result = audience && (await notify(deps, audience, 'review', reviewText(review)));
   await deps.reviews.updateOne({ _id: review._id }, { $set: { toldAt: deps.clock.now() } });

@@ -1,15 +1,14 @@
-import type { Collection, WithId } from 'mongodb';
+import type { WithId } from 'mongodb';
 import { statusAt } from '../history/current-status.ts';
 import { after, DAY, HOUR, MINUTE } from '../platform/clock.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
 import type { Server } from '../servers/server.ts';
-import { type Audiences, audienceOf } from './audience.ts';
+import { audienceOf } from './audience.ts';
+import type { NotificationsDeps } from './deps.ts';
 import { OFFLINE_FOR_MINUTES } from './kinds.ts';
 import { eventOf, type NotificationText, notificationTime } from './notification-text.ts';
-import { forServer, type NotifyDeps, notify } from './notify.ts';
+import { forServer, notify } from './notify.ts';
 import type { ServerNotices } from './server-notices.ts';
-
-type ServerNotifyDeps = NotifyDeps & Audiences & { serverNotices: Collection<ServerNotices> };
 
 /** If a server has been offline for longer, for example while no worker ran, its owner is not notified. */
 const NEWLY_MS = DAY;
@@ -21,7 +20,7 @@ const AT_MOST_EVERY_MS = DAY;
  *
  * @returns the number of written notifications
  */
-export async function notifyOfServers(deps: ServerNotifyDeps, stop: AbortSignal): Promise<number> {
+export async function notifyOfServers(deps: NotificationsDeps, stop: AbortSignal): Promise<number> {
   const now = deps.clock.now();
   let written = 0;
   const offlineSince = { $gt: after(now, -NEWLY_MS), $lte: after(now, -OFFLINE_FOR_MINUTES * MINUTE) };
@@ -36,7 +35,7 @@ export async function notifyOfServers(deps: ServerNotifyDeps, stop: AbortSignal)
   return written;
 }
 
-async function notifyOffline(deps: ServerNotifyDeps, server: WithId<Server>, now: Date): Promise<number> {
+async function notifyOffline(deps: NotificationsDeps, server: WithId<Server>, now: Date): Promise<number> {
   const { _id, probe } = server;
   const since = probe.offlineSince;
   // If the server's reports say that it is online, or if no check is fresh, its status is not `offline`.
@@ -52,7 +51,7 @@ async function notifyOffline(deps: ServerNotifyDeps, server: WithId<Server>, now
 }
 
 async function notifyOnline(
-  deps: ServerNotifyDeps,
+  deps: NotificationsDeps,
   _id: ServerNotices['_id'],
   since: Date,
   now: Date,

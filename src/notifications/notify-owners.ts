@@ -1,4 +1,5 @@
 import { runSteps } from '../platform/run-steps.ts';
+import type { NotificationsDeps } from './deps.ts';
 import { notifyOfExclusions } from './notify-of-exclusions.ts';
 import { notifyOfHeldNotifications } from './notify-of-held-notifications.ts';
 import { notifyOfListeners } from './notify-of-listeners.ts';
@@ -14,18 +15,13 @@ const SOURCES = {
   held: notifyOfHeldNotifications,
 };
 
-type NotifyOwnersDeps = Parameters<typeof notifyOfListeners>[0] &
-  Parameters<typeof notifyOfServers>[0] &
-  Parameters<typeof notifyOfReviews>[0] &
-  Parameters<typeof notifyOfExclusions>[0];
-
 /**
  * Writes the notifications that are due, by mail and to Discord. Each is written once for each channel, even if runs
  * are concurrent or interrupted: its message gets an id made of the event, and the event is marked afterwards.
  *
  * @returns how many were written
  */
-export async function notifyOwners(deps: NotifyOwnersDeps, stop: AbortSignal): Promise<number> {
+export async function notifyOwners(deps: NotificationsDeps, stop: AbortSignal): Promise<number> {
   const steps = Object.entries(SOURCES).map(
     ([name, notifyOf]) => [name, () => notifyOf(deps, stop)] as const,
   );

@@ -1,27 +1,14 @@
 import type { Collection, ObjectId } from 'mongodb';
 import type { Mail } from '../mail/mail.ts';
-import {
-  type DiscordOutbox,
-  type NewMessage,
-  type Outbox,
-  putDiscordMessage,
-  putMail,
-} from '../mail/outbox.ts';
+import { type NewMessage, putDiscordMessage, putMail } from '../mail/outbox.ts';
 import { after, type Clock, HOUR } from '../platform/clock.ts';
-import type { Config } from '../platform/config.ts';
 import { defineLimit } from '../platform/limits/define-limit.ts';
-import type { Logger } from '../platform/log.ts';
 import { isTransientError } from '../platform/transient-errors.ts';
 import { type Audience, channelsFor } from './audience.ts';
+import type { NotificationsDeps } from './deps.ts';
 import { discordBody } from './discord/discord-embed.ts';
 import type { Kind } from './kinds.ts';
 import { mailOf, type NotificationText } from './notification-text.ts';
-
-export type NotifyDeps = Outbox &
-  DiscordOutbox & {
-    config: Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME' | 'SMTP_URL'>;
-    log: Logger;
-  };
 
 export const MOST_AN_HOUR = defineLimit({
   key: 'notifications',
@@ -40,7 +27,7 @@ export type NotifyResult = 'written' | 'known' | 'unwanted';
  * once. If the server has reached `MOST_AN_HOUR`, the message is held: it is counted and not sent.
  */
 export async function notify(
-  deps: NotifyDeps,
+  deps: NotificationsDeps,
   audience: Audience,
   kind: Kind,
   text: NotificationText,
@@ -61,7 +48,7 @@ export async function notify(
  * @returns how many notifications were written
  */
 export async function forServer(
-  { log }: Pick<NotifyDeps, 'log'>,
+  { log }: NotificationsDeps,
   serverId: ObjectId,
   work: () => Promise<number>,
 ): Promise<number> {
@@ -78,7 +65,7 @@ type Receiver = Pick<Audience, 'server'> & { owner?: NonNullable<Audience['owner
 
 /** Writes a notification to one channel. Returns false if it was written there before. */
 export async function write(
-  deps: NotifyDeps,
+  deps: NotificationsDeps,
   channel: 'mail' | 'discord',
   { server, owner }: Receiver,
   text: NotificationText,

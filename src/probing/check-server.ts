@@ -1,34 +1,23 @@
 import type { Collection, Document, ObjectId, WithId } from 'mongodb';
 import { isProbed } from '../games/games.ts';
 import { REPORT_VALID_MS, type Source, statusAt } from '../history/current-status.ts';
-import type { StatusSample } from '../history/status-sample.ts';
+import type { HistoryDeps } from '../history/deps.ts';
 import { storeSample } from '../history/store-sample.ts';
-import { testReturnedListener, type WakeDeps } from '../history/test-returned-listener.ts';
-import type { Batcher } from '../platform/batching/batcher.ts';
+import { testReturnedListener } from '../history/test-returned-listener.ts';
 import { after, MINUTE } from '../platform/clock.ts';
-import { type MayConnect, mayConnectFor, type OutgoingLimitDeps } from '../platform/limits/outgoing-limit.ts';
-import type { Picture } from '../servers/picture.ts';
-import type { PictureUpload } from '../servers/picture-upload.ts';
+import { type MayConnect, mayConnectFor } from '../platform/limits/outgoing-limit.ts';
 import { takeIcon } from '../servers/profile-pictures.ts';
 import type { ProbeState, Server } from '../servers/server.ts';
-import type { StoredSettings } from '../settings/stored-settings.ts';
 import type { Ask, Probe, ProbeFailure, Target } from './ask.ts';
 import type { Canary } from './canary.ts';
 import { comparedPlayers } from './players-differ.ts';
 import { jumpedPlayers } from './players-jump.ts';
 import { type Check, type SampleOfCheck, stateAfter } from './probe-state.ts';
 
-export type CheckDeps = WakeDeps &
-  OutgoingLimitDeps & {
-    servers: Collection<Server>;
-    pictures: Collection<Picture>;
-    pictureUploads: Collection<PictureUpload>;
-    settings: Collection<StoredSettings>;
-    statusSamples: Collection<StatusSample>;
-    batcher: Batcher;
-    ask: Ask;
-    canary: Canary;
-  };
+export type CheckDeps = HistoryDeps & {
+  ask: Ask;
+  canary: Canary;
+};
 
 /**
  * The result of a check.

@@ -1,4 +1,4 @@
-import type { AuthDeps } from '../accounts/auth.ts';
+import type { AccountsDeps } from '../accounts/deps.ts';
 import { hashPassword, type PasswordHasher, verifyPassword } from '../accounts/password.ts';
 import { bindCollections, type Collections } from '../database/collections.ts';
 import type { TtlCache } from '../platform/batching/ttl-cache.ts';
@@ -15,7 +15,7 @@ import { adoptOnEntry } from '../workflows/adopt-servers.ts';
 
 /**
  * The open resources of a process and all collections by name. Adapters pass them to the features; each feature's
- * function takes only what it needs.
+ * functions take what its folder uses (`deps.ts` there).
  */
 export type AppDeps = Resources &
   Collections & {
@@ -25,7 +25,7 @@ export type AppDeps = Resources &
     proofIterations: number;
     voteCounts: VoteCounts;
     blockList: BlockList;
-    adoptServers: AuthDeps['adoptServers'];
+    adoptServers: AccountsDeps['adoptServers'];
     /** Keeps `config` up to date with the settings that operators change while the process runs. */
     liveSettings: LiveSettings;
   };
@@ -46,7 +46,7 @@ export async function openAppDeps(
   });
   const voteCounts = new VoteCounts(collections.voteCounters, resources.batcher, resources.log);
   const blockList = new BlockList(collections.blocks, resources.log);
-  return {
+  const deps: AppDeps = {
     ...resources,
     ...collections,
     authentications: createAuthenticationCache(),
@@ -55,7 +55,7 @@ export async function openAppDeps(
     voteCounts,
     blockList,
     liveSettings,
-    adoptServers: (userId) => adoptOnEntry({ ...resources, ...collections }, userId),
+    adoptServers: (userId) => adoptOnEntry(deps, userId),
     async close() {
       liveSettings.close();
       // The running inserts end first, because each inserted vote is counted afterwards.
@@ -64,4 +64,5 @@ export async function openAppDeps(
       await resources.close();
     },
   };
+  return deps;
 }

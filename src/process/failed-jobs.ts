@@ -1,15 +1,13 @@
 import { QUEUE_NAMES, type QueueName } from '../platform/queues.ts';
 import type { AppDeps } from './app-deps.ts';
 
-type QueueDeps = Pick<AppDeps, 'queues'>;
-
 export type FailedJobs = { queue: QueueName; failed: number; newest: { at: Date; reason: string } };
 
 /** A longer reason is cut after this number of characters. */
 const LONGEST_REASON = 300;
 
 /** The queues with failed jobs, the queue with the newest failed job first. Call it only while Redis answers. */
-export async function failedJobs({ queues }: QueueDeps): Promise<FailedJobs[]> {
+export async function failedJobs({ queues }: AppDeps): Promise<FailedJobs[]> {
   const found = await Promise.all(
     QUEUE_NAMES.map(async (queue) => {
       const [failed, [newest]] = await Promise.all([
@@ -25,7 +23,7 @@ export async function failedJobs({ queues }: QueueDeps): Promise<FailedJobs[]> {
 }
 
 /** Retries the jobs of a queue that failed at `until` or earlier. A queue stores at most 500 failed jobs. */
-export async function retryFailed({ queues }: QueueDeps, queue: QueueName, until: Date): Promise<void> {
+export async function retryFailed({ queues }: AppDeps, queue: QueueName, until: Date): Promise<void> {
   await queues[queue].retryJobs({ state: 'failed', timestamp: until.getTime() });
 }
 
@@ -33,7 +31,7 @@ export async function retryFailed({ queues }: QueueDeps, queue: QueueName, until
 const MOST_REMOVED = 1_000;
 
 /** Removes the jobs of a queue that failed at `until` or earlier. Returns how many were removed. */
-export async function removeFailed({ queues }: QueueDeps, queue: QueueName, until: Date): Promise<number> {
+export async function removeFailed({ queues }: AppDeps, queue: QueueName, until: Date): Promise<number> {
   const ageMs = Math.max(0, Date.now() - until.getTime());
   return (await queues[queue].clean(ageMs, MOST_REMOVED, 'failed')).length;
 }

@@ -10,8 +10,6 @@ import { within } from '../platform/deadline.ts';
 import type { AppDeps } from './app-deps.ts';
 import { describeUnavailable, unavailableQueues } from './unavailable-queues.ts';
 
-type HealthDeps = Pick<AppDeps, 'mongo' | 'restores' | 'clockSkew' | 'producerRedis' | 'queues' | 'log'>;
-
 /** Whether a process can do its work. Each check is `'ok'` or a sentence that names the problem. */
 export type Readiness = {
   ready: boolean;
@@ -34,7 +32,7 @@ const NOT_KNOWN = 'not known, see ';
  * Checks MongoDB, unfinished restores, the unique indexes, the clock and Redis, each for at most two seconds. Without
  * Redis a process is still ready, because the work is in MongoDB. Never throws.
  */
-export async function readiness(sources: HealthDeps): Promise<Readiness> {
+export async function readiness(sources: AppDeps): Promise<Readiness> {
   const [database, away] = await Promise.all([
     checkDatabase(sources),
     unavailableQueues(sources, TIMEOUT_MS),
@@ -51,7 +49,7 @@ async function checkDatabase({
   mongo: { db },
   restores,
   clockSkew,
-}: HealthDeps): Promise<Omit<Readiness['checks'], 'redis'>> {
+}: AppDeps): Promise<Omit<Readiness['checks'], 'redis'>> {
   const mongodb = await check('MongoDB does not answer', async () => {
     await db.command({ ping: 1 });
     return 'ok';
@@ -91,7 +89,7 @@ function describeMissing(indexes: string[]): string {
  *
  * @param stopping - aborted when the process begins to stop; from then on the process is not ready
  */
-export function watchReadiness(sources: HealthDeps, stopping: AbortSignal): () => Promise<Readiness> {
+export function watchReadiness(sources: AppDeps, stopping: AbortSignal): () => Promise<Readiness> {
   let last = '';
   const load = cachedFor(FRESH_MS, async () => {
     const result = await readiness(sources);

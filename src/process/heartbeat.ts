@@ -5,8 +5,6 @@ import { within } from '../platform/deadline.ts';
 import { SEEN_EVERY_MS } from '../platform/processes/running-process.ts';
 import type { AppDeps } from './app-deps.ts';
 
-type HeartbeatDeps = Pick<AppDeps, 'runningProcesses' | 'processId' | 'mongo' | 'log'>;
-
 /** The version of Tallyport that runs, and its migrations. */
 const OURS = { version: manifest.version, migrations: MIGRATIONS.map(({ name }) => name) };
 
@@ -17,7 +15,7 @@ const OURS = { version: manifest.version, migrations: MIGRATIONS.map(({ name }) 
  * @param kind - `web`, `worker` or `scheduler`
  */
 export function startHeartbeat(
-  deps: HeartbeatDeps,
+  deps: AppDeps,
   kind: string,
   software: { version: string; migrations: string[] } = OURS,
 ): { beat(): Promise<void>; close(): Promise<void> } {
@@ -57,7 +55,7 @@ export function startHeartbeat(
   };
 }
 
-async function isMade({ mongo, runningProcesses }: HeartbeatDeps): Promise<boolean> {
+async function isMade({ mongo, runningProcesses }: AppDeps): Promise<boolean> {
   const name = runningProcesses.collectionName;
   return (await mongo.db.listCollections({ name }, { nameOnly: true }).toArray()).length > 0;
 }

@@ -21,9 +21,7 @@ export type RunningSoftware = {
 };
 
 /** Lists the processes of this site, and the pending migrations of the running versions and of this one. */
-export async function listProcesses(
-  deps: Pick<AppDeps, 'runningProcesses' | 'mongo'>,
-): Promise<RunningSoftware> {
+export async function listProcesses(deps: AppDeps): Promise<RunningSoftware> {
   const [records, migrations, earlierHosts] = await Promise.all([
     readProcesses(deps),
     listMigrations(deps.mongo),
@@ -41,9 +39,7 @@ export async function listProcesses(
 }
 
 /** mongod computes the ages, because the records have the times of mongod's clock. */
-async function readProcesses({
-  runningProcesses,
-}: Pick<AppDeps, 'runningProcesses'>): Promise<ListedProcess[]> {
+async function readProcesses({ runningProcesses }: AppDeps): Promise<ListedProcess[]> {
   const found = await runningProcesses
     .aggregate<ListedProcess>([
       { $sort: { seenAt: -1 } },

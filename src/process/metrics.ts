@@ -27,25 +27,11 @@ export type Exposition = {
   text(): Promise<string>;
 };
 
-type MetricsDeps = Pick<
-  AppDeps,
-  | 'config'
-  | 'servers'
-  | 'votes'
-  | 'listeners'
-  | 'workLeases'
-  | 'queues'
-  | 'clock'
-  | 'producerRedis'
-  | 'log'
-  | 'mongo'
->;
-
 /** How long a scrape waits for MongoDB at most. */
 const SCRAPE_TIMEOUT_MS = 2 * SECOND;
 
 /** Creates the metrics of this process. */
-export function createMetrics(deps: MetricsDeps): Metrics & Exposition {
+export function createMetrics(deps: AppDeps): Metrics & Exposition {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const scraped: ((values: Scraped) => void)[] = [];
@@ -87,7 +73,7 @@ export function createMetrics(deps: MetricsDeps): Metrics & Exposition {
   };
 }
 
-async function ranksAge(deps: MetricsDeps): Promise<number | undefined> {
+async function ranksAge(deps: AppDeps): Promise<number | undefined> {
   const at = await within(SCRAPE_TIMEOUT_MS, rankedAt(deps)).catch(() => null);
   return at ? (deps.clock.now().getTime() - at.getTime()) / SECOND : undefined;
 }

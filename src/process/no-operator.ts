@@ -2,7 +2,7 @@ import { hasOperator } from '../accounts/setup/setup-link.ts';
 import type { AppDeps } from './app-deps.ts';
 
 /** If the site has no operator: logs how to make the first one. Does not throw when MongoDB fails. */
-export async function sayHowToBegin({ users, log }: Pick<AppDeps, 'users' | 'log'>): Promise<void> {
+export async function sayHowToBegin({ users, log }: AppDeps): Promise<void> {
   if (await hasOperator({ users }).catch(() => true)) return;
   log.info(
     { event: 'setup.no_operator' },

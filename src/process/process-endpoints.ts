@@ -4,7 +4,7 @@ import type { ErrorCode } from '../http/error-codes.ts';
 import { answerError } from '../http/http-errors.ts';
 import type { Config } from '../platform/config.ts';
 import { ConfigError } from '../platform/environment.ts';
-import type { Logger } from '../platform/log.ts';
+import type { AppDeps } from './app-deps.ts';
 import { healthRoutes, type Readiness } from './health.ts';
 import type { Exposition } from './metrics.ts';
 
@@ -22,7 +22,7 @@ type ProcessEndpoints = {
  * @throws {ConfigError} naming METRICS_PORT or METRICS_HOST when it cannot listen on this port and host
  */
 export async function serveProcessEndpoints(
-  { config, log }: { config: Pick<Config, 'METRICS_HOST' | 'METRICS_PORT'>; log: Logger },
+  { config, log }: AppDeps,
   { metrics, readiness }: { metrics: Exposition; readiness: () => Promise<Readiness> },
 ): Promise<ProcessEndpoints> {
   const app = Fastify({

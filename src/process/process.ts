@@ -47,7 +47,7 @@ function connected(config: ReturnType<typeof loadConfig>): ConnectedConfig {
 }
 
 /** Warns if private ranges are allowed: every account can then connect to them, not only the operator's servers. */
-function warnOfPrivateRanges({ config, log }: Pick<AppDeps, 'config' | 'log'>): void {
+function warnOfPrivateRanges({ config, log }: AppDeps): void {
   const ranges = config.ALLOWED_PRIVATE_RANGES.map(([address, bits]) => `${address}/${bits}`);
   if (ranges.length === 0) return;
   log.warn(

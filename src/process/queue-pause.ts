@@ -12,10 +12,7 @@ const TIMEOUT_MS = SECOND;
  *
  * @returns null when Redis does not answer
  */
-export async function readQueuePaused({
-  producerRedis,
-  queues,
-}: Pick<AppDeps, 'producerRedis' | 'queues'>): Promise<boolean | null> {
+export async function readQueuePaused({ producerRedis, queues }: AppDeps): Promise<boolean | null> {
   if (producerRedis.status !== 'ready') return null;
   try {
     const paused = DELIVERY_QUEUES.map((name) => queues[name].isPaused());

@@ -8,7 +8,7 @@ import type { AppDeps } from './app-deps.ts';
  * status does not show it either: if Redis is suspended, its connections stay open.
  */
 export async function unavailableQueues(
-  { producerRedis, queues }: Pick<AppDeps, 'producerRedis' | 'queues'>,
+  { producerRedis, queues }: AppDeps,
   ms: number,
 ): Promise<QueueName[]> {
   if (producerRedis.status !== 'ready') return QUEUE_NAMES;

@@ -23,11 +23,7 @@ export function countUnreadableListeners(
 }
 
 /** Logs a warning if the secrets of listeners cannot be read. Does not throw when MongoDB fails. */
-export async function warnOfUnreadableListeners({
-  listeners,
-  secrets,
-  log,
-}: Pick<AppDeps, 'listeners' | 'secrets' | 'log'>): Promise<void> {
+export async function warnOfUnreadableListeners({ listeners, secrets, log }: AppDeps): Promise<void> {
   const count = await countUnreadableListeners(listeners, secrets).catch(() => 0);
   if (count > 0) log.warn({ event: 'secrets.unreadable', listeners: count }, unreadableListenersText(count));
 }

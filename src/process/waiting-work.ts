@@ -8,11 +8,6 @@ import { QUEUE_NAMES, type QueueName } from '../platform/queues.ts';
 import type { AppDeps } from './app-deps.ts';
 import { unavailableQueues } from './unavailable-queues.ts';
 
-type WaitingWorkDeps = Pick<
-  AppDeps,
-  'config' | 'servers' | 'votes' | 'listeners' | 'queues' | 'clock' | 'producerRedis' | 'log' | 'mongo'
->;
-
 /** The waiting work and its age. A value is absent if it could not be counted. */
 export type WaitingWork = {
   queues: Partial<Record<QueueName, { waiting: number; oldestSeconds: number }>>;
@@ -44,11 +39,11 @@ const TIMEOUT_MS = 2 * SECOND;
 const FRESH_MS = 10 * SECOND;
 
 /** Returns a function that counts waiting work and caches the result for ten seconds. The function never throws. */
-export function createWaitingWork(sources: WaitingWorkDeps): () => Promise<WaitingWork> {
+export function createWaitingWork(sources: AppDeps): () => Promise<WaitingWork> {
   return cachedFor(FRESH_MS, () => countWaitingWork(sources));
 }
 
-async function countWaitingWork(sources: WaitingWorkDeps): Promise<WaitingWork> {
+async function countWaitingWork(sources: AppDeps): Promise<WaitingWork> {
   const [pong, votes, probeLatenessSeconds, { redisUp, jobs }] = await Promise.all([
     orUndefined(sources, 'mongodb', sources.mongo.db.command({ ping: 1 })),
     orUndefined(sources, 'votes', readQueueCounts(sources, TIMEOUT_MS)),
@@ -67,11 +62,7 @@ async function countWaitingWork(sources: WaitingWorkDeps): Promise<WaitingWork> 
   };
 }
 
-async function orUndefined<T>(
-  { log }: WaitingWorkDeps,
-  what: string,
-  counting: Promise<T>,
-): Promise<T | undefined> {
+async function orUndefined<T>({ log }: AppDeps, what: string, counting: Promise<T>): Promise<T | undefined> {
   try {
     return await within(TIMEOUT_MS, counting);
   } catch (error) {
@@ -80,7 +71,7 @@ async function orUndefined<T>(
   }
 }
 
-async function probeLateness({ config, servers, clock }: WaitingWorkDeps): Promise<number> {
+async function probeLateness({ config, servers, clock }: AppDeps): Promise<number> {
   if (config.PROBES === 'off') return 0;
   const first = await servers.findOne(
     { removedAt: null, game: { $type: 'string' } },
@@ -90,7 +81,7 @@ async function probeLateness({ config, servers, clock }: WaitingWorkDeps): Promi
 }
 
 /** Counts jobs only if Redis answers: otherwise the commands of each scrape would pile up until Redis is back. */
-async function countJobsIfRedisAnswers(sources: WaitingWorkDeps) {
+async function countJobsIfRedisAnswers(sources: AppDeps) {
   const redisUp = (await unavailableQueues(sources, TIMEOUT_MS)).length === 0;
   return { redisUp, jobs: redisUp ? await orUndefined(sources, 'jobs', countJobs(sources)) : undefined };
 }
@@ -102,7 +93,7 @@ async function countJobsIfRedisAnswers(sources: WaitingWorkDeps) {
 const NEXT_JOBS = 25;
 
 /** Counts the jobs of every queue in Redis. A delayed job that is due counts as waiting for a worker. */
-async function countJobs({ queues, clock }: WaitingWorkDeps) {
+async function countJobs({ queues, clock }: AppDeps) {
   const now = clock.now().getTime();
   const counted = await Promise.all(
     QUEUE_NAMES.map(async (name) => {

@@ -1,25 +1,11 @@
-import type { Collection, ObjectId, WithId } from 'mongodb';
-import type { Clock } from '../platform/clock.ts';
-import type { PeriodMark } from '../platform/periods/period-mark.ts';
+import type { ObjectId, WithId } from 'mongodb';
 import { dayOf } from '../platform/periods/period-marks.ts';
-import type { WorkLease } from '../platform/periods/work-lease-record.ts';
 import type { Server } from '../servers/server.ts';
-import type { VoteCounter } from '../votes/vote-counter.ts';
+import type { RankingDeps } from './deps.ts';
 import { type RankDay, rankVotesByDay } from './evidence/rank-votes.ts';
-import type { RankedList, StoredListingSummary } from './ranked-list.ts';
 import { RANKED } from './ranking-pipeline.ts';
 import { rankedIds, readListingSummary } from './read-lists.ts';
 import { rankedAt } from './recompute-ranks.ts';
-
-type ExplainDeps = {
-  servers: Collection<Server>;
-  voteCounters: Collection<VoteCounter>;
-  workLeases: Collection<WorkLease>;
-  rankedLists: Collection<RankedList>;
-  listingSummary: Collection<StoredListingSummary>;
-  periodMarks: Collection<PeriodMark>;
-  clock: Clock;
-};
 
 /**
  * The figures that decided a server's rank in the last ranking. `votesCount` (the votes of 30 days) and `rankVotes`
@@ -71,10 +57,10 @@ function decidingFigure(one: RankFigures, other: RankFigures): DecidingFigure {
 }
 
 /** The servers one rank above and below; null if there is none. Hidden servers share a rank, so the list is read. */
-async function neighboursOf({ servers, rankedLists }: ExplainDeps, rank: number) {
-  const ids = await rankedIds({ rankedLists }, [rank - 1, rank + 1]);
+async function neighboursOf(deps: RankingDeps, rank: number) {
+  const ids = await rankedIds(deps, [rank - 1, rank + 1]);
   const known = ids.filter((id) => id !== null);
-  const found = await servers.find({ _id: { $in: known }, ...RANKED }).toArray();
+  const found = await deps.servers.find({ _id: { $in: known }, ...RANKED }).toArray();
   return ids.map((id) => found.find(({ _id }) => id?.equals(_id)) ?? null);
 }
 
@@ -82,7 +68,7 @@ async function neighboursOf({ servers, rankedLists }: ExplainDeps, rank: number)
  * Explains a listed server's rank: the figures that the ranking stored, and those of its neighbours. Only `days` has
  * the current counters, so its sums may differ from the stored figures.
  */
-export async function explainRank(deps: ExplainDeps, found: WithId<Server>): Promise<RankExplanation> {
+export async function explainRank(deps: RankingDeps, found: WithId<Server>): Promise<RankExplanation> {
   const at = await rankedAt(deps);
   const [[above, below], { servers: ranked }, days] = await Promise.all([
     neighboursOf(deps, found.rankPosition),

@@ -1,14 +1,13 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import { playersHidden, playersSource, type Source, statusAt } from '../history/current-status.ts';
-import { after, type Clock, DAY } from '../platform/clock.ts';
+import { after, DAY } from '../platform/clock.ts';
 import type { ReviewList } from '../reviews/review.ts';
 import type { Banner, Icon } from '../servers/profile.ts';
 import type { Server, ServerStatus } from '../servers/server.ts';
+import type { RankingDeps } from './deps.ts';
 import { FILTERED } from './filters.ts';
 import { RANKED } from './ranking-pipeline.ts';
 import { type Rating, ratingOf } from './sorts.ts';
-
-export type Rows = { servers: Collection<Server>; reviewLists: Collection<ReviewList>; clock: Clock };
 
 /** A server is a newcomer for this long after it was listed. */
 export const NEWCOMER_DAYS = 30;
@@ -81,7 +80,7 @@ const SHOWN = {
 
 /** Reads servers in the given order, in two queries by id. Leaves out servers that were hidden or removed meanwhile. */
 export async function listedRows(
-  { servers, reviewLists, clock }: Rows,
+  { servers, reviewLists, clock }: RankingDeps,
   ids: ObjectId[],
 ): Promise<ListedRow[]> {
   if (ids.length === 0) return [];

@@ -1,7 +1,7 @@
+import type { RankingDeps } from './deps.ts';
 import { type Filters, listKey } from './filters.ts';
-import type { Rows } from './listed-rows.ts';
 import { RANKED } from './ranking-pipeline.ts';
-import { idsOf, type RankedListDeps } from './read-lists.ts';
+import { idsOf } from './read-lists.ts';
 import { partId } from './replace-lists.ts';
 import { PART } from './write-lists.ts';
 
@@ -12,16 +12,13 @@ const MOST_DRAWS = 5;
  * The slug of a random online server that passes the filters. If there is none: the slug of any server that passes,
  * unless the filters ask for online ones. Null when there is none either. Usually makes two or three queries by id.
  */
-export async function randomSlug(
-  deps: Pick<Rows, 'servers'> & RankedListDeps,
-  filters: Filters,
-): Promise<string | null> {
+export async function randomSlug(deps: RankingDeps, filters: Filters): Promise<string | null> {
   return (
     (await drawSlug(deps, { ...filters, online: true })) ?? (filters.online ? null : drawSlug(deps, filters))
   );
 }
 
-async function drawSlug({ servers, rankedLists }: Pick<Rows, 'servers'> & RankedListDeps, filters: Filters) {
+async function drawSlug({ servers, rankedLists }: RankingDeps, filters: Filters) {
   const key = listKey(filters);
   const first = await rankedLists.findOne({ _id: partId(key, 0) });
   if (!first || first.total === 0) return null;

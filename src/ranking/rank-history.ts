@@ -1,9 +1,9 @@
-import type { Collection, ObjectId } from 'mongodb';
-import type { RankSnapshot } from './rank-snapshot.ts';
+import type { ObjectId } from 'mongodb';
+import type { RankingDeps } from './deps.ts';
 
 /** A server's rank at the end of each UTC day, oldest first; days without a snapshot are missing. */
 export async function rankHistory(
-  { rankSnapshots }: { rankSnapshots: Collection<RankSnapshot> },
+  { rankSnapshots }: RankingDeps,
   serverId: ObjectId,
 ): Promise<{ day: string; rank: number }[]> {
   const months = await rankSnapshots.find({ serverId }).sort({ month: 1 }).toArray();

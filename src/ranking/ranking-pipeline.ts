@@ -1,21 +1,6 @@
-import type { Collection, Document, Filter } from 'mongodb';
-import type { Logger } from '../platform/log.ts';
-import type { LeaseDeps } from '../platform/periods/work-lease.ts';
-import type { ReviewList } from '../reviews/review.ts';
+import type { Document, Filter } from 'mongodb';
 import type { Server } from '../servers/server.ts';
-import type { WeighDeps } from './evidence/weigh-votes.ts';
-import type { RankSnapshot } from './rank-snapshot.ts';
-import type { RankedList, StoredListingSummary } from './ranked-list.ts';
 import { rankingDays } from './ranking-days.ts';
-
-export type RankDeps = LeaseDeps &
-  WeighDeps & {
-    reviewLists: Collection<ReviewList>;
-    rankSnapshots: Collection<RankSnapshot>;
-    rankedLists: Collection<RankedList>;
-    listingSummary: Collection<StoredListingSummary>;
-    log: Logger;
-  };
 
 /** The filter of servers that are ranked. */
 export const RANKED = { removedAt: null, hiddenAt: null } as const;

@@ -1,7 +1,8 @@
-import { type Collection, ObjectId } from 'mongodb';
+import { ObjectId } from 'mongodb';
+import type { RankingDeps } from './deps.ts';
 import { type Filters, listKey, NO_GAME_LIST } from './filters.ts';
-import { type ListedRow, listedRows, type Rows } from './listed-rows.ts';
-import { type ListingSummary, type RankedList, type StoredListingSummary, SUMMARY } from './ranked-list.ts';
+import { type ListedRow, listedRows } from './listed-rows.ts';
+import { type ListingSummary, type RankedList, SUMMARY } from './ranked-list.ts';
 import { RANKED } from './ranking-pipeline.ts';
 import { partId } from './replace-lists.ts';
 import type { Sort } from './sorts.ts';
@@ -9,8 +10,6 @@ import { PART } from './write-lists.ts';
 
 /** The number of servers on a page. */
 export const ROWS = 20;
-
-export type RankedListDeps = { rankedLists: Collection<RankedList> };
 
 export type ListPage = {
   rows: ListedRow[];
@@ -27,7 +26,7 @@ export type ListPage = {
  * @returns null when there is no such page; page 1 always exists
  */
 export async function readListPage(
-  deps: Rows & RankedListDeps,
+  deps: RankingDeps,
   filters: Filters,
   page: number,
   sort: Sort = 'rank',
@@ -43,11 +42,7 @@ export async function readListPage(
 }
 
 /** The newest servers that pass the filters, at most `most`. Servers that are no newcomers any more are left out. */
-export async function readNewcomers(
-  deps: Rows & RankedListDeps,
-  filters: Filters,
-  most: number,
-): Promise<ListedRow[]> {
+export async function readNewcomers(deps: RankingDeps, filters: Filters, most: number): Promise<ListedRow[]> {
   const newest = await deps.rankedLists.findOne({ _id: partId(listKey(filters, 'newest'), 0) });
   const rows = newest ? await listedRows(deps, idsOf(newest).slice(0, most)) : [];
   return rows.filter(({ isNewcomer }) => isNewcomer);
@@ -61,10 +56,7 @@ export function idsOf({ ids }: RankedList): ObjectId[] {
 }
 
 /** The ids of the servers at these ranks (from 1) in the last ranking; null where there is none. */
-export async function rankedIds(
-  { rankedLists }: RankedListDeps,
-  ranks: number[],
-): Promise<(ObjectId | null)[]> {
+export async function rankedIds({ rankedLists }: RankingDeps, ranks: number[]): Promise<(ObjectId | null)[]> {
   const partOf = (rank: number) => partId(listKey({}), Math.floor((rank - 1) / PART));
   const parts = await rankedLists.find({ _id: { $in: [...new Set(ranks.map(partOf))] } }).toArray();
   return ranks.map((rank) => {
@@ -82,9 +74,7 @@ const NOTHING: ListingSummary = {
 };
 
 /** The figures and the values to filter by of the last ranking. */
-export async function readListingSummary(deps: {
-  listingSummary: Collection<StoredListingSummary>;
-}): Promise<ListingSummary> {
+export async function readListingSummary(deps: RankingDeps): Promise<ListingSummary> {
   return (await deps.listingSummary.findOne({ _id: SUMMARY })) ?? NOTHING;
 }
 
@@ -98,7 +88,7 @@ export type Addressed = { slug: string; changedAt?: Date | null };
  * @param game - null for the servers without a game
  */
 export async function addressesOf(
-  { servers, rankedLists }: Pick<Rows, 'servers'> & RankedListDeps,
+  { servers, rankedLists }: RankingDeps,
   game: string | null,
   { skip, limit }: { skip: number; limit: number },
 ): Promise<Addressed[]> {

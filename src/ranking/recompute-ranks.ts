@@ -1,14 +1,10 @@
 import type { AnyBulkWriteOperation, Collection, ObjectId } from 'mongodb';
 import { dayOf } from '../platform/periods/period-marks.ts';
-import {
-  type ActiveLease,
-  type LeaseDeps,
-  lastCompleted,
-  withLease,
-} from '../platform/periods/work-lease.ts';
+import { type ActiveLease, lastCompleted, withLease } from '../platform/periods/work-lease.ts';
 import type { Server } from '../servers/server.ts';
+import type { RankingDeps } from './deps.ts';
 import { weighVotes } from './evidence/weigh-votes.ts';
-import { RANKED, type RankDeps, rankingPipeline } from './ranking-pipeline.ts';
+import { RANKED, rankingPipeline } from './ranking-pipeline.ts';
 import { takeSnapshot } from './take-snapshot.ts';
 import { writeLists } from './write-lists.ts';
 
@@ -39,7 +35,10 @@ type Place = {
  *
  * @throws {LeaseLostError} when the lease is lost; the signal's reason when the run must stop
  */
-export function recomputeRanks(deps: RankDeps, { signal }: { signal?: AbortSignal } = {}): Promise<Ranked> {
+export function recomputeRanks(
+  deps: RankingDeps,
+  { signal }: { signal?: AbortSignal } = {},
+): Promise<Ranked> {
   return withLease(
     deps,
     RECOMPUTE_RANKS,
@@ -55,7 +54,7 @@ export function recomputeRanks(deps: RankDeps, { signal }: { signal?: AbortSigna
 }
 
 async function writePlaces(
-  { servers, clock }: RankDeps,
+  { servers, clock }: RankingDeps,
   lease: ActiveLease,
   first: string,
 ): Promise<Omit<Ranked, 'weighed'>> {
@@ -116,6 +115,6 @@ async function putHiddenLast(servers: Collection<Server>, rankPosition: number):
 }
 
 /** When the last ranking began; null before the first. */
-export function rankedAt(deps: Pick<LeaseDeps, 'workLeases'>): Promise<Date | null> {
+export function rankedAt(deps: RankingDeps): Promise<Date | null> {
   return lastCompleted(deps, RECOMPUTE_RANKS);
 }

@@ -1,7 +1,8 @@
-import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { ObjectId, WithId } from 'mongodb';
 import type { Server } from '../servers/server.ts';
+import type { RankingDeps } from './deps.ts';
 import { FILTERED, type Filtered, type Filters, passes } from './filters.ts';
-import { type ListedRow, listedRows, type Rows } from './listed-rows.ts';
+import { type ListedRow, listedRows } from './listed-rows.ts';
 import { foldName, LEAST_SIMILARITY, nameTerms, similarity, termKey, termWeight } from './name-terms.ts';
 import type { RankedList } from './ranked-list.ts';
 import { RANKED } from './ranking-pipeline.ts';
@@ -46,7 +47,7 @@ type Candidate = WithId<Filtered & Searched & { name: string; rankPosition: numb
  * candidates.
  */
 export async function searchListing(
-  deps: Rows & { rankedLists: Collection<RankedList> },
+  deps: RankingDeps,
   typed: string,
   filters: Filters = {},
 ): Promise<ListedRow[]> {
@@ -60,7 +61,7 @@ type AtAddress = WithId<Filtered & Pick<Server, 'port' | 'rankPosition'>>;
 
 /** The servers at an address; if there are none, those at its host with another port. At most one page, by rank. */
 async function searchByAddress(
-  deps: Rows,
+  deps: RankingDeps,
   { host, port }: SearchedAddress,
   filters: Filters,
 ): Promise<ListedRow[]> {
@@ -87,11 +88,7 @@ async function searchByAddress(
  * Finds servers by the terms of the search text, in four queries: the lists of the terms, the candidates, and two for
  * the rows.
  */
-async function searchByTerms(
-  deps: Rows & { rankedLists: Collection<RankedList> },
-  typed: string,
-  filters: Filters,
-): Promise<ListedRow[]> {
+async function searchByTerms(deps: RankingDeps, typed: string, filters: Filters): Promise<ListedRow[]> {
   const folded = foldName(typed);
   const ofTexts = textComparison(typed);
   const keys = [

@@ -1,7 +1,8 @@
 import type { WithId } from 'mongodb';
 import type { Server } from '../servers/server.ts';
-import { listedRows, type Rows } from './listed-rows.ts';
-import { type RankedListDeps, rankedIds } from './read-lists.ts';
+import type { RankingDeps } from './deps.ts';
+import { listedRows } from './listed-rows.ts';
+import { rankedIds } from './read-lists.ts';
 
 export type ServerAbove = { name: string; slug: string; votesAhead: number };
 
@@ -13,7 +14,7 @@ export type ServerAbove = { name: string; slug: string; votesAhead: number };
  *   removed meanwhile, and if the votes of both weigh the same
  */
 export async function serverAbove(
-  deps: Rows & RankedListDeps,
+  deps: RankingDeps,
   { rankPosition, ranked }: Pick<WithId<Server>, 'rankPosition' | 'ranked'>,
 ): Promise<ServerAbove | null> {
   if (!ranked || rankPosition <= 1) return null;

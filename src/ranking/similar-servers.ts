@@ -1,8 +1,9 @@
 import type { ObjectId, WithId } from 'mongodb';
 import type { Server } from '../servers/server.ts';
+import type { RankingDeps } from './deps.ts';
 import { listKey } from './filters.ts';
-import { type ListedRow, listedRows, type Rows } from './listed-rows.ts';
-import { idsOf, type RankedListDeps } from './read-lists.ts';
+import { type ListedRow, listedRows } from './listed-rows.ts';
+import { idsOf } from './read-lists.ts';
 import { partId } from './replace-lists.ts';
 
 type Compared = Pick<WithId<Server>, '_id' | 'game' | 'profile'>;
@@ -15,7 +16,7 @@ type Compared = Pick<WithId<Server>, '_id' | 'game' | 'profile'>;
  * @param most - the most rows. There may be fewer, for example if a server was hidden since the last ranking
  */
 export async function similarServers(
-  deps: Rows & RankedListDeps,
+  deps: RankingDeps,
   server: Compared,
   most: number,
 ): Promise<ListedRow[]> {

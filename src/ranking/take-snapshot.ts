@@ -2,7 +2,8 @@ import { dueAggregates } from '../history/due-aggregates.ts';
 import { after, DAY, HOUR } from '../platform/clock.ts';
 import { addDays, dayOf, dueDays, markDone, startOfDay } from '../platform/periods/period-marks.ts';
 import type { ActiveLease } from '../platform/periods/work-lease.ts';
-import { type RankDeps, rankingPipeline } from './ranking-pipeline.ts';
+import type { RankingDeps } from './deps.ts';
+import { rankingPipeline } from './ranking-pipeline.ts';
 
 /** The name of the period mark of days whose ranks are stored. */
 const RANK_SNAPSHOT = 'rank-snapshot';
@@ -16,7 +17,7 @@ const AFTER_DAY_MS = HOUR;
  * daily statistics are missing after downtime: a later ranking today stores the ranks. The uptime that counted on
  * earlier days is not stored, so a day without a ranking on the next day stays a gap.
  */
-export async function takeSnapshot(deps: RankDeps, lease: ActiveLease, first: string): Promise<void> {
+export async function takeSnapshot(deps: RankingDeps, lease: ActiveLease, first: string): Promise<void> {
   const now = deps.clock.now();
   const today = startOfDay(dayOf(now));
   if (now < after(today, AFTER_DAY_MS)) return;
@@ -35,11 +36,7 @@ export async function takeSnapshot(deps: RankDeps, lease: ActiveLease, first: st
  *
  * @param first - the first UTC day whose votes are weighed; null if no day is weighed
  */
-export async function storeRanks(
-  { servers }: Pick<RankDeps, 'servers'>,
-  day: string,
-  first: string | null,
-): Promise<void> {
+export async function storeRanks({ servers }: RankingDeps, day: string, first: string | null): Promise<void> {
   const end = after(startOfDay(day), DAY);
   const month = day.slice(0, 7);
   const field = day.slice(8);

@@ -1,12 +1,13 @@
 import { setImmediate as letOthersRun } from 'node:timers/promises';
 import type { Collection, ObjectId, WithId } from 'mongodb';
-import { after, type Clock, HOUR } from '../platform/clock.ts';
+import { after, HOUR } from '../platform/clock.ts';
 import type { ActiveLease } from '../platform/periods/work-lease.ts';
 import type { ReviewList } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
+import type { RankingDeps } from './deps.ts';
 import { FILTERED, type Filtered, listKey, listKeys, listPrefix } from './filters.ts';
 import { foldName, hash32, nameTerms, termKey } from './name-terms.ts';
-import { type RankedList, type StoredListingSummary, SUMMARY } from './ranked-list.ts';
+import { type StoredListingSummary, SUMMARY } from './ranked-list.ts';
 import { RANKED } from './ranking-pipeline.ts';
 import { addTo, type ListInProgress, replaceLists } from './replace-lists.ts';
 import {
@@ -20,14 +21,6 @@ import {
 } from './sorts.ts';
 import { summariseLists } from './summarise-lists.ts';
 import { SEARCHED, type Searched, textKey, textsOf, textTerms } from './text-terms.ts';
-
-type WriteListsDeps = {
-  servers: Collection<Server>;
-  reviewLists: Collection<ReviewList>;
-  rankedLists: Collection<RankedList>;
-  listingSummary: Collection<StoredListingSummary>;
-  clock: Clock;
-};
 
 /** The number of servers in one part of a list. */
 export const PART = 200;
@@ -45,6 +38,9 @@ const TERMS_TTL_MS = 6 * HOUR;
  */
 const textsEveryMs = (servers: number) => (servers <= 10_000 ? 0 : (HOUR * servers) / 100_000);
 
+/** What the migration that fills empty lists has. */
+type ListsDeps = Pick<RankingDeps, 'servers' | 'reviewLists' | 'rankedLists' | 'listingSummary' | 'clock'>;
+
 /** How many documents are read, or servers handled, at a time. A larger batch would block other work of the process. */
 const BATCH = 1_000;
 
@@ -53,7 +49,7 @@ const BATCH = 1_000;
  * and one for each term of the names and other texts. Only what changed is written. After a crash the next run
  * completes the lists.
  */
-export async function writeLists(deps: WriteListsDeps, lease: ActiveLease): Promise<void> {
+export async function writeLists(deps: ListsDeps, lease: ActiveLease): Promise<void> {
   const { rankedLists, listingSummary, clock } = deps;
   const { ids, names, texts, lists, figures, votes } = await readRanking(deps);
   const written = { length: PART, order: 'given' } as const;
@@ -96,7 +92,7 @@ export async function writeLists(deps: WriteListsDeps, lease: ActiveLease): Prom
 }
 
 /** Reads all ranked servers by rank, and puts each into the list of every combination of filters that it passes. */
-async function readRanking({ servers, reviewLists, clock }: WriteListsDeps) {
+async function readRanking({ servers, reviewLists, clock }: ListsDeps) {
   const now = clock.now();
   const ratings = await readRatings(reviewLists);
   const figures: Record<OtherSort, number[]> = { players: [], newest: [], rating: [], uptime: [] };
@@ -163,7 +159,7 @@ const termsOfText = (text: string) => textTerms(text).map(textKey);
 
 /** Replaces the lists of all terms: those of names, or those of other texts. */
 async function writeTerms(
-  { rankedLists }: WriteListsDeps,
+  { rankedLists }: ListsDeps,
   lease: ActiveLease,
   prefix: string,
   ids: ObjectId[],

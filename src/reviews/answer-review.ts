@@ -1,14 +1,12 @@
-import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { ObjectId, WithId } from 'mongodb';
 import { z } from 'zod';
 import { t } from '../language/t.ts';
 import type { AuditAction } from '../platform/audit/audit-actions.ts';
-import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
-import type { Clock } from '../platform/clock.ts';
+import { recordAudit } from '../platform/audit/audit-log.ts';
 import { parseInput } from '../platform/input.ts';
 import { longText } from '../platform/text.ts';
+import type { ReviewsDeps } from './deps.ts';
 import type { Review } from './review.ts';
-
-type AnswerDeps = { reviews: Collection<Review>; auditLog: Collection<AuditEntry>; clock: Clock };
 
 /** In code points. */
 export const LONGEST_ANSWER = 2_000;
@@ -27,7 +25,7 @@ const schema = z.object({
  * @throws {InvalidDocumentError} when the field `answer` is empty or too long
  */
 export async function answerReview(
-  deps: AnswerDeps,
+  deps: ReviewsDeps,
   { serverId, reviewId, answer }: { serverId: ObjectId; reviewId: ObjectId; answer: string },
   by: string,
 ): Promise<WithId<Review> | null> {
@@ -43,7 +41,7 @@ export async function answerReview(
 
 /** Removes the owner's answer to a review, if there is one. Returns whether the server has this review. */
 export async function removeAnswer(
-  deps: AnswerDeps,
+  deps: ReviewsDeps,
   { serverId, reviewId }: { serverId: ObjectId; reviewId: ObjectId },
   by: string,
 ): Promise<boolean> {
@@ -52,6 +50,6 @@ export async function removeAnswer(
   return before !== null;
 }
 
-function record(deps: AnswerDeps, action: AuditAction, { _id, serverId }: WithId<Review>, by: string) {
+function record(deps: ReviewsDeps, action: AuditAction, { _id, serverId }: WithId<Review>, by: string) {
   return recordAudit(deps, { by, action, serverId, details: { reviewId: _id.toHexString() } });
 }

@@ -1,19 +1,13 @@
 import { createHash } from 'node:crypto';
-import { type Collection, type Document, type Filter, ObjectId, type WithId } from 'mongodb';
+import { type Document, type Filter, ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
-import { type AuditEntry, recordAuditOnce } from '../platform/audit/audit-log.ts';
-import { type Clock, SECOND } from '../platform/clock.ts';
+import { recordAuditOnce } from '../platform/audit/audit-log.ts';
+import { SECOND } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
 import { optionalReason, reasonText } from '../platform/text.ts';
-import { type Review, type ReviewList, type ReviewState, UNDECIDED } from './review.ts';
+import type { ReviewsDeps } from './deps.ts';
+import { type Review, type ReviewState, UNDECIDED } from './review.ts';
 import { followReview } from './review-list.ts';
-
-type Moderation = {
-  reviews: Collection<Review>;
-  reviewLists: Collection<ReviewList>;
-  auditLog: Collection<AuditEntry>;
-  clock: Clock;
-};
 
 type Decision = {
   /** The reason of a rejection, for operators only. A repeated rejection without a reason keeps the first reason. */
@@ -38,7 +32,7 @@ const rejection = z.object({ reason: reasonText.optional(), reasonForOwner: opti
  * @throws {InvalidDocumentError} when a reason is invalid
  */
 export async function moderateReview(
-  deps: Moderation,
+  deps: ReviewsDeps,
   reviewId: ObjectId,
   state: ReviewState,
   by: string,
@@ -123,7 +117,7 @@ export type SeenReview = { reviewId: ObjectId; revision: number };
  * @throws {InvalidDocumentError} when a reason is invalid
  */
 export async function moderateReviews(
-  deps: Moderation,
+  deps: ReviewsDeps,
   seen: SeenReview[],
   state: ReviewState,
   by: string,

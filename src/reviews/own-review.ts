@@ -1,25 +1,18 @@
-import { type Collection, ObjectId, type WithId } from 'mongodb';
+import { ObjectId, type WithId } from 'mongodb';
 import type { User } from '../accounts/user.ts';
 import { defineMessage } from '../language/t.ts';
-import { type Clock, HOUR } from '../platform/clock.ts';
+import { HOUR } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
 import { countUse } from '../platform/limits/by-network.ts';
 import { defineLimit } from '../platform/limits/define-limit.ts';
-import type { RateLimit } from '../platform/limits/rate-limit.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
 import { readSlice, type Slice } from '../platform/slices.ts';
 import { roleOf } from '../servers/ownership.ts';
 import type { Server } from '../servers/server.ts';
-import { type Review, type ReviewList, revisionOf, UNDECIDED } from './review.ts';
+import type { ReviewsDeps } from './deps.ts';
+import { type Review, revisionOf, UNDECIDED } from './review.ts';
 import { followReview } from './review-list.ts';
 import { type NewReview, newReview } from './write-review.ts';
-
-type ReviewDeps = {
-  reviews: Collection<Review>;
-  reviewLists: Collection<ReviewList>;
-  rateLimits: Collection<RateLimit>;
-  clock: Clock;
-};
 
 /** Enough for corrections, and few enough for operators to read all. */
 export const OWN_REVIEWS = defineLimit({
@@ -49,7 +42,7 @@ export function whyNotReview(
 
 /** A user's review of a server, in any state; null when there is none. */
 export function findOwnReview(
-  { reviews }: Pick<ReviewDeps, 'reviews'>,
+  { reviews }: ReviewsDeps,
   serverId: ObjectId,
   userId: ObjectId,
 ): Promise<WithId<Review> | null> {
@@ -64,7 +57,7 @@ export function findOwnReview(
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
 export async function saveOwnReview(
-  deps: ReviewDeps,
+  deps: ReviewsDeps,
   { serverId, userId }: { serverId: ObjectId; userId: ObjectId },
   input: NewReview,
 ): Promise<{ review: WithId<Review> } | { nextAllowedAt: Date }> {
@@ -95,7 +88,7 @@ function storedAs({ serverId, userId }: Whose): Pick<Review, 'serverId' | 'perso
   return { serverId, personId: userId };
 }
 
-function edit({ reviews, clock }: ReviewDeps, whose: Whose, words: Words): Promise<WithId<Review> | null> {
+function edit({ reviews, clock }: ReviewsDeps, whose: Whose, words: Words): Promise<WithId<Review> | null> {
   return reviews.findOneAndUpdate(
     storedAs(whose),
     {
@@ -109,7 +102,7 @@ function edit({ reviews, clock }: ReviewDeps, whose: Whose, words: Words): Promi
 
 /** Inserts a review; returns null if a concurrent request of the same user inserted one first. */
 async function insert(
-  { reviews, clock }: ReviewDeps,
+  { reviews, clock }: ReviewsDeps,
   whose: Whose,
   words: Words,
 ): Promise<WithId<Review> | null> {
@@ -131,10 +124,7 @@ async function insert(
 }
 
 /** Rejects a user's review of a server that they now own or manage. A repeated call completes an interrupted one. */
-export async function rejectOwnersReview(
-  deps: Pick<ReviewDeps, 'reviews' | 'reviewLists' | 'clock'>,
-  whose: Whose,
-): Promise<void> {
+export async function rejectOwnersReview(deps: ReviewsDeps, whose: Whose): Promise<void> {
   const existing = await findOwnReview(deps, whose.serverId, whose.userId);
   if (!existing) return;
   const rejected = await deps.reviews.findOneAndUpdate(
@@ -160,10 +150,7 @@ export async function rejectOwnersReview(
  *
  * @returns whether there was a review
  */
-export async function deleteOwnReview(
-  deps: Pick<ReviewDeps, 'reviews' | 'reviewLists'>,
-  whose: Whose,
-): Promise<boolean> {
+export async function deleteOwnReview(deps: ReviewsDeps, whose: Whose): Promise<boolean> {
   for (;;) {
     const withdrawn = await deps.reviews.findOneAndUpdate(
       storedAs(whose),
@@ -182,7 +169,7 @@ export async function deleteOwnReview(
 
 /** A page of a user's reviews in all states, newest first. */
 export function listOwnReviews(
-  { reviews }: Pick<ReviewDeps, 'reviews'>,
+  { reviews }: ReviewsDeps,
   userId: ObjectId,
   { from, limit }: { from: string | undefined; limit: number },
 ): Promise<Slice<WithId<Review>>> {
@@ -194,15 +181,12 @@ export function listOwnReviews(
   });
 }
 
-export function countReviewsOf({ reviews }: Pick<ReviewDeps, 'reviews'>, userId: ObjectId): Promise<number> {
+export function countReviewsOf({ reviews }: ReviewsDeps, userId: ObjectId): Promise<number> {
   return reviews.countDocuments({ personId: userId });
 }
 
 /** Deletes all reviews of a user; see `deleteOwnReview`. */
-export async function deleteReviewsOf(
-  deps: Pick<ReviewDeps, 'reviews' | 'reviewLists'>,
-  userId: ObjectId,
-): Promise<void> {
+export async function deleteReviewsOf(deps: ReviewsDeps, userId: ObjectId): Promise<void> {
   for await (const { serverId } of deps.reviews.find({ personId: userId })) {
     await deleteOwnReview(deps, { serverId, userId });
   }

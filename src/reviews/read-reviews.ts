@@ -1,7 +1,8 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
-import type { Batcher, BatchLoader } from '../platform/batching/batcher.ts';
+import type { BatchLoader } from '../platform/batching/batcher.ts';
 import { anyOf } from '../platform/batching/find-loader.ts';
 import { readSlice, type Slice } from '../platform/slices.ts';
+import type { ReviewsDeps } from './deps.ts';
 import type { Review, ReviewList, ReviewState } from './review.ts';
 
 /** One page of a server's approved reviews, newest first, and the figures of all its approved reviews. */
@@ -19,8 +20,6 @@ type PublicReview = { username: string; rating: number; content?: string; create
 /** The maximum offset of `$slice`: MongoDB takes a 32-bit number. */
 const FURTHEST = 2 ** 31 - 1;
 
-type ReadDeps = { reviews: Collection<Review>; reviewLists: Collection<ReviewList>; batcher: Batcher };
-
 /**
  * Reads a page of a server's approved reviews: a slice of the server's list, then the reviews by their ids. So the last
  * page costs as much as the first (see review.ts).
@@ -29,7 +28,7 @@ type ReadDeps = { reviews: Collection<Review>; reviewLists: Collection<ReviewLis
  * @param limit - reviews per page
  */
 export async function readReviews(
-  deps: ReadDeps,
+  deps: ReviewsDeps,
   serverId: ObjectId,
   { page, limit }: { page: number; limit: number },
 ): Promise<ReviewPage<PublicReview>> {
@@ -47,7 +46,7 @@ export async function readReviews(
 
 /** Like `readReviews`, with the owner's answers and the number of reviews for each rating from 1 to 5. */
 export async function readAnswered(
-  { reviews, reviewLists, batcher }: ReadDeps,
+  { reviews, reviewLists, batcher }: ReviewsDeps,
   serverId: ObjectId,
   { page, limit }: { page: number; limit: number },
 ): Promise<ReviewPage<WithId<Review>> & { spread: number[] }> {
@@ -107,7 +106,7 @@ const approvedReviewsLoader: BatchLoader<Collection<Review>, ObjectId[], WithId<
 
 /** A server's reviews for moderation, newest first; `state` limits them to one state. */
 export function listReviews(
-  { reviews }: { reviews: Collection<Review> },
+  { reviews }: ReviewsDeps,
   serverId: ObjectId,
   { state, limit }: { state?: ReviewState; limit: number },
 ): Promise<WithId<Review>[]> {
@@ -123,7 +122,7 @@ export function listReviews(
  * is set. Other reviews: the newest decision first.
  */
 export function listReviewsInState(
-  { reviews }: { reviews: Collection<Review> },
+  { reviews }: ReviewsDeps,
   state: ReviewState,
   { from, limit, newestFirst = false }: { from: string | undefined; limit: number; newestFirst?: boolean },
 ): Promise<Slice<WithId<Review>>> {

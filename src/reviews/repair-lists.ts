@@ -1,7 +1,6 @@
-import type { Collection } from 'mongodb';
 import { after, DAY } from '../platform/clock.ts';
 import { startOfDay } from '../platform/periods/period-marks.ts';
-import type { Review, ReviewList } from './review.ts';
+import type { ReviewsDeps } from './deps.ts';
 import { followReview } from './review-list.ts';
 
 /**
@@ -13,7 +12,7 @@ import { followReview } from './review-list.ts';
  * @throws the signal's reason when it is aborted
  */
 export async function repairReviewLists(
-  deps: { reviews: Collection<Review>; reviewLists: Collection<ReviewList> },
+  deps: ReviewsDeps,
   day: string,
   { signal }: { signal?: AbortSignal } = {},
 ): Promise<number> {

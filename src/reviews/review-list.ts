@@ -1,8 +1,7 @@
 import type { Collection, Document, WithId } from 'mongodb';
 import { isDuplicateKey } from '../platform/mongo.ts';
+import type { ReviewsDeps } from './deps.ts';
 import { RATINGS, type Review, type ReviewList, revisionOf } from './review.ts';
-
-type ReviewListDeps = { reviews: Collection<Review>; reviewLists: Collection<ReviewList> };
 
 /**
  * Updates the server's public list to a review's state, which is the source of truth and is written first. After each
@@ -13,7 +12,7 @@ type ReviewListDeps = { reviews: Collection<Review>; reviewLists: Collection<Rev
  * @returns the current review; null when it was deleted
  */
 export async function followReview(
-  { reviews, reviewLists }: ReviewListDeps,
+  { reviews, reviewLists }: ReviewsDeps,
   written: WithId<Review>,
 ): Promise<WithId<Review> | null> {
   let review = written;

@@ -1,11 +1,10 @@
-import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { ObjectId, WithId } from 'mongodb';
 import type { User } from '../accounts/user.ts';
-import type { Batcher } from '../platform/batching/batcher.ts';
 import { anyOf, findLoader } from '../platform/batching/find-loader.ts';
-import { type Clock, DAY } from '../platform/clock.ts';
+import { DAY } from '../platform/clock.ts';
 import { readNewestVotes } from '../votes/cast/cooldown.ts';
 import { usernameKey } from '../votes/username.ts';
-import type { Vote } from '../votes/vote.ts';
+import type { ReviewsDeps } from './deps.ts';
 import type { Review } from './review.ts';
 
 /** An account counts as new for this long. */
@@ -25,11 +24,9 @@ export type Reviewer = {
   hasVoted: boolean;
 };
 
-type ReadDeps = { users: Collection<User>; votes: Collection<Vote>; batcher: Batcher; clock: Clock };
-
 /** The authors of a server's reviews, in the same order. A few queries read all of them. */
 export function reviewersOf(
-  deps: ReadDeps,
+  deps: ReviewsDeps,
   serverId: ObjectId,
   reviews: Pick<WithId<Review>, 'username' | 'personId'>[],
 ): Promise<Reviewer[]> {
@@ -38,7 +35,7 @@ export function reviewersOf(
 
 /** The author of one review. Concurrent calls share their queries. */
 export async function reviewerOf(
-  { users, votes, batcher, clock }: ReadDeps,
+  { users, votes, batcher, clock }: ReviewsDeps,
   { serverId, username, personId }: Pick<Review, 'serverId' | 'username' | 'personId'>,
 ): Promise<Reviewer> {
   const now = clock.now().getTime();

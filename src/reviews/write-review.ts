@@ -1,11 +1,11 @@
-import { type Collection, ObjectId } from 'mongodb';
+import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { t } from '../language/t.ts';
-import type { Clock } from '../platform/clock.ts';
 import { checked } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
 import { longText } from '../platform/text.ts';
 import { usernameSchema } from '../votes/username.ts';
+import type { ReviewsDeps } from './deps.ts';
 import type { Review } from './review.ts';
 
 /** In code points. */
@@ -28,7 +28,7 @@ export type NewReview = z.input<typeof newReview>;
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
 export async function writeReview(
-  { reviews, clock }: { reviews: Collection<Review>; clock: Clock },
+  { reviews, clock }: ReviewsDeps,
   { serverId, ...input }: NewReview & { serverId: ObjectId },
 ): Promise<{ reviewId: string }> {
   const { username, rating, content } = parseInput(newReview, input);

@@ -1,6 +1,6 @@
-import type { Collection, ObjectId, WithId } from 'mongodb';
-import type { User } from '../accounts/user.ts';
+import type { ObjectId, WithId } from 'mongodb';
 import { sourceText, t } from '../language/t.ts';
+import type { ServersDeps } from './deps.ts';
 import type { Server } from './server.ts';
 
 /**
@@ -20,7 +20,7 @@ export type Actor = { by: string; byId?: ObjectId | null | undefined };
  * one of them, otherwise as "an operator" or "somebody without access to this server".
  */
 export async function actorNames(
-  { users }: { users: Collection<User> },
+  { users }: ServersDeps,
   { ownerId, members }: Pick<WithId<Server>, 'ownerId' | 'members'>,
   actors: Actor[],
 ): Promise<(actor: Actor) => string> {

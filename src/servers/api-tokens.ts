@@ -2,29 +2,17 @@ import { type Collection, ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import { t } from '../language/t.ts';
 import { AppError } from '../platform/app-error.ts';
-import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
-import type { TtlCache } from '../platform/batching/ttl-cache.ts';
-import { after, type Clock, DAY } from '../platform/clock.ts';
+import { recordAudit } from '../platform/audit/audit-log.ts';
+import { after, DAY } from '../platform/clock.ts';
 import { checked } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
 import { text } from '../platform/text.ts';
-import {
-  type ApiToken,
-  type AuthenticatedToken,
-  kindOf,
-  type TokenKind,
-  type TokenMaker,
-  type TokenScope,
-} from './api-token.ts';
+import { type ApiToken, kindOf, type TokenKind, type TokenMaker, type TokenScope } from './api-token.ts';
+import type { ServersDeps } from './deps.ts';
 import { roleOf } from './ownership.ts';
 import type { Server } from './server.ts';
 import { hashToken, makeApiToken, tokenPrefix } from './token-text.ts';
-
-type Tokens = { apiTokens: Collection<ApiToken>; auditLog: Collection<AuditEntry>; clock: Clock };
-
-/** Dependencies of changes to tokens. Each change also deletes the tokens' cached authentications in this process. */
-type InvalidateDeps = Tokens & { authentications: TtlCache<AuthenticatedToken> };
 
 /** A new token. `token` is shown once and never stored. */
 export type IssuedToken = { tokenId: string; token: string };
@@ -77,7 +65,11 @@ export function makerOf(server: Pick<Server, 'ownerId' | 'members'>, userId: Obj
  * @throws {InvalidDocumentError} for a name that is empty, longer than 60 code points or not one line; {TokenMadeError}
  *   when a token with the id `tokenId` exists
  */
-export async function issueToken(tokens: Tokens, request: TokenRequest, by?: string): Promise<IssuedToken> {
+export async function issueToken(
+  tokens: ServersDeps,
+  request: TokenRequest,
+  by?: string,
+): Promise<IssuedToken> {
   const { name } = parseInput(naming, { name: request.name });
   const issued = await insertToken(tokens, { ...request, name });
   const { serverId, kind = 'api', scopes, expiresInMs = null } = request;
@@ -86,10 +78,7 @@ export async function issueToken(tokens: Tokens, request: TokenRequest, by?: str
   return issued;
 }
 
-async function insertToken(
-  { apiTokens, clock }: Pick<Tokens, 'apiTokens' | 'clock'>,
-  request: TokenRequest,
-): Promise<IssuedToken> {
+async function insertToken({ apiTokens, clock }: ServersDeps, request: TokenRequest): Promise<IssuedToken> {
   const kind = request.kind ?? 'api';
   const token = makeApiToken(kind);
   const now = clock.now();
@@ -118,18 +107,12 @@ async function insertToken(
 }
 
 /** A server's tokens, oldest first, including revoked and expired ones. */
-export function listTokens(
-  { apiTokens }: Pick<Tokens, 'apiTokens'>,
-  serverId: ObjectId,
-): Promise<WithId<ApiToken>[]> {
+export function listTokens({ apiTokens }: ServersDeps, serverId: ObjectId): Promise<WithId<ApiToken>[]> {
   return apiTokens.find({ serverId }).sort({ createdAt: 1 }).toArray();
 }
 
 /** Whether a server has a valid claim key, so that a plugin can claim its votes. */
-export async function hasClaimKeys(
-  { apiTokens, clock }: Pick<Tokens, 'apiTokens' | 'clock'>,
-  serverId: ObjectId,
-): Promise<boolean> {
+export async function hasClaimKeys({ apiTokens, clock }: ServersDeps, serverId: ObjectId): Promise<boolean> {
   const keys = await apiTokens.find({ serverId, kind: 'claim' }).toArray();
   return keys.some((key) => isValid(key, clock.now()));
 }
@@ -140,7 +123,7 @@ export async function hasClaimKeys(
  * @returns whether the server has such a token (also when it was revoked before)
  */
 export async function revokeToken(
-  deps: InvalidateDeps,
+  deps: ServersDeps,
   serverId: ObjectId,
   tokenId: ObjectId,
   by?: string,
@@ -167,7 +150,7 @@ export async function revokeToken(
  *   first
  */
 export async function rotateToken(
-  deps: InvalidateDeps,
+  deps: ServersDeps,
   serverId: ObjectId,
   tokenId: ObjectId,
   { overlapMs, newId, maker }: { overlapMs: number; newId?: ObjectId; maker?: TokenMaker },
@@ -224,7 +207,7 @@ async function expireAt(
  * @returns the number of tokens that this call revoked
  */
 export async function revokeTokens(
-  { apiTokens, authentications, clock }: InvalidateDeps,
+  { apiTokens, authentications, clock }: ServersDeps,
   serverId: ObjectId,
   { issuedBy, createdUntil }: { issuedBy?: ObjectId; createdUntil?: Date } = {},
 ): Promise<number> {
@@ -244,7 +227,7 @@ export async function revokeTokens(
 
 /** Makes `to` the maker of the tokens that the user `from` created. Revoked tokens are not changed. */
 export async function handOverTokens(
-  { apiTokens, authentications }: InvalidateDeps,
+  { apiTokens, authentications }: ServersDeps,
   serverId: ObjectId,
   { from, to }: { from: ObjectId; to: TokenMaker },
 ): Promise<void> {

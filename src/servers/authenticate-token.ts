@@ -1,17 +1,16 @@
 import { type Collection, ObjectId, type WithId } from 'mongodb';
 import type { User } from '../accounts/user.ts';
-import type { Batcher, BatchLoader } from '../platform/batching/batcher.ts';
+import type { BatchLoader } from '../platform/batching/batcher.ts';
 import { anyOf, findLoader } from '../platform/batching/find-loader.ts';
 import { TtlCache } from '../platform/batching/ttl-cache.ts';
-import { type Clock, MINUTE, SECOND } from '../platform/clock.ts';
+import { MINUTE, SECOND } from '../platform/clock.ts';
 import { type ApiToken, type AuthenticatedToken, kindOf } from './api-token.ts';
 import { isValid } from './api-tokens.ts';
+import type { ServersDeps } from './deps.ts';
 import { roleOf } from './ownership.ts';
 import type { Server } from './server.ts';
 import { serverLoader } from './server-loader.ts';
 import { hashToken, kindOfText } from './token-text.ts';
-
-type Tokens = { apiTokens: Collection<ApiToken>; clock: Clock };
 
 /** The server and the token of an authenticated call. */
 type Caller = { server: CallersServer; token: WithId<ApiToken> };
@@ -34,8 +33,6 @@ const makersLoader = findLoader<User, ObjectId>({
   options: { projection: { suspendedAt: 1 } },
 });
 
-type AuthenticateDeps = Tokens & { servers: Collection<Server>; users: Collection<User>; batcher: Batcher };
-
 /**
  * Checks whether `tokenText` may call the API for `serverId`. If both are well-formed, the token and the server are
  * always read: otherwise the response time would show which servers exist.
@@ -45,7 +42,7 @@ type AuthenticateDeps = Tokens & { servers: Collection<Server>; users: Collectio
  *   its creator has lost the right to it; or if the server is unknown or removed
  */
 export async function authenticate(
-  deps: AuthenticateDeps,
+  deps: ServersDeps,
   serverId: string,
   tokenText: string,
 ): Promise<Caller | null> {
@@ -63,7 +60,7 @@ export async function authenticate(
 
 /** Whether the creator of a token still has the right to it. A suspended owner has it, a suspended member does not. */
 async function isBacked(
-  { users, batcher }: Pick<AuthenticateDeps, 'users' | 'batcher'>,
+  { users, batcher }: ServersDeps,
   server: CallersServer,
   { issuedBy }: ApiToken,
 ): Promise<boolean> {
@@ -91,7 +88,7 @@ export function createAuthenticationCache(): TtlCache<AuthenticatedToken> {
  * @param options - `fresh`: do not read the cache
  */
 export async function authenticateCached(
-  deps: AuthenticateDeps & { authentications: TtlCache<AuthenticatedToken> },
+  deps: ServersDeps,
   serverId: string,
   tokenText: string,
   { fresh = false } = {},
@@ -107,7 +104,7 @@ function keyOf(serverId: string, tokenText: string): string {
 }
 
 async function authenticateCaller(
-  deps: AuthenticateDeps,
+  deps: ServersDeps,
   serverId: string,
   tokenText: string,
 ): Promise<AuthenticatedToken | null> {
@@ -127,7 +124,7 @@ function authenticated({ server: { _id: serverId, ownerId = null }, token }: Cal
  *   removed; or if the text is a token of another kind
  */
 export async function authenticateClaimKey(
-  deps: AuthenticateDeps & { authentications: TtlCache<AuthenticatedToken> },
+  deps: ServersDeps,
   key: string,
 ): Promise<AuthenticatedToken | null> {
   if (kindOfText(key) !== 'claim') return null;
@@ -147,7 +144,7 @@ export async function authenticateClaimKey(
  * the background, so that a token in regular use is always cached.
  */
 export function cachedAuthentication(
-  deps: AuthenticateDeps & { authentications: TtlCache<AuthenticatedToken> },
+  deps: ServersDeps,
   serverId: string,
   tokenText: string,
 ): AuthenticatedToken | undefined {
@@ -174,7 +171,7 @@ const tokenUsesLoader: BatchLoader<Collection<ApiToken>, { _id: ObjectId; at: Da
 
 /** Stores the time of a token's use. Returns undefined, without a write, if the stored time is under a minute old. */
 export function noteTokenUse(
-  { apiTokens, batcher, clock }: Tokens & { batcher: Batcher },
+  { apiTokens, batcher, clock }: ServersDeps,
   token: WithId<ApiToken>,
 ): Promise<true> | undefined {
   const now = clock.now();

@@ -1,22 +1,16 @@
 import { randomInt } from 'node:crypto';
-import { type Collection, ObjectId, type WithId } from 'mongodb';
+import { ObjectId, type WithId } from 'mongodb';
 import type { z } from 'zod';
 import { defineMessage, t } from '../language/t.ts';
 import { AppError } from '../platform/app-error.ts';
-import type { Clock } from '../platform/clock.ts';
 import { checked, InvalidDocumentError } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
+import type { ServersDeps } from './deps.ts';
 import { findAddressOwner, type ServerAddress } from './listed-addresses.ts';
 import type { Server } from './server.ts';
 import type { ServerDraft } from './server-draft.ts';
 import { newServer, serverSettings } from './server-settings.ts';
-
-export type DraftDeps = {
-  servers: Collection<Server>;
-  serverDrafts: Collection<ServerDraft>;
-  clock: Clock;
-};
 
 /** The maximum number of drafts of a user. */
 export const MOST_DRAFTS = 10;
@@ -57,7 +51,7 @@ export const MOVE_TAKEN = defineMessage(
 );
 
 /** @throws {InvalidDocumentError} for `address`, if a server with an owner is listed there */
-async function requireFree(deps: DraftDeps, wanted: ServerAddress, ownerId: ObjectId): Promise<void> {
+async function requireFree(deps: ServersDeps, wanted: ServerAddress, ownerId: ObjectId): Promise<void> {
   const { kind } = await findAddressOwner(deps, wanted, ownerId);
   if (kind === 'own')
     throw new InvalidDocumentError({ address: t('You have listed this address and port already.') });
@@ -74,7 +68,7 @@ async function requireFree(deps: DraftDeps, wanted: ServerAddress, ownerId: Obje
  *   `MOST_DRAFTS` drafts
  */
 export async function saveDraft(
-  deps: DraftDeps,
+  deps: ServersDeps,
   ownerId: ObjectId,
   input: DraftSettings,
   draftId?: ObjectId,
@@ -97,7 +91,7 @@ export async function saveDraft(
 }
 
 async function insertDraft(
-  deps: DraftDeps,
+  deps: ServersDeps,
   ownerId: ObjectId,
   settings: z.output<typeof draftSettings>,
 ): Promise<WithId<ServerDraft>> {
@@ -130,10 +124,7 @@ async function insertDraft(
 }
 
 /** A user's drafts of new servers, in the order of their slots. */
-export function listDrafts(
-  { serverDrafts }: Pick<DraftDeps, 'serverDrafts'>,
-  ownerId: ObjectId,
-): Promise<WithId<ServerDraft>[]> {
+export function listDrafts({ serverDrafts }: ServersDeps, ownerId: ObjectId): Promise<WithId<ServerDraft>[]> {
   return serverDrafts
     .find({ ownerId, slot: { $gte: 0 } })
     .sort({ slot: 1 })
@@ -142,7 +133,7 @@ export function listDrafts(
 
 /** A draft of a new server that belongs to this user; null when there is none. */
 export function findDraft(
-  { serverDrafts }: Pick<DraftDeps, 'serverDrafts'>,
+  { serverDrafts }: ServersDeps,
   ownerId: ObjectId,
   draftId: ObjectId,
 ): Promise<WithId<ServerDraft> | null> {
@@ -151,7 +142,7 @@ export function findDraft(
 
 /** Deletes a draft. Returns whether there was one. */
 export async function discardDraft(
-  { serverDrafts }: Pick<DraftDeps, 'serverDrafts'>,
+  { serverDrafts }: ServersDeps,
   ownerId: ObjectId,
   draftId: ObjectId,
 ): Promise<boolean> {
@@ -167,7 +158,7 @@ export async function discardDraft(
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
 export async function saveMove(
-  deps: DraftDeps,
+  deps: ServersDeps,
   server: WithId<Server>,
   input: z.input<typeof addressSettings>,
   ownerId: ObjectId,
@@ -214,16 +205,13 @@ export async function saveMove(
 
 /** A listed server's new address that is not proven yet; null when there is none. */
 export function findMove(
-  { serverDrafts }: Pick<DraftDeps, 'serverDrafts'>,
+  { serverDrafts }: ServersDeps,
   serverId: ObjectId,
 ): Promise<WithId<ServerDraft> | null> {
   return serverDrafts.findOne({ serverId });
 }
 
 /** Deletes a server's new address that is not proven yet. */
-export async function discardMove(
-  { serverDrafts }: Pick<DraftDeps, 'serverDrafts'>,
-  serverId: ObjectId,
-): Promise<void> {
+export async function discardMove({ serverDrafts }: ServersDeps, serverId: ObjectId): Promise<void> {
   await serverDrafts.deleteOne({ serverId });
 }

@@ -1,9 +1,8 @@
-import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { ObjectId, WithId } from 'mongodb';
 import { after, HOUR, MINUTE } from '../platform/clock.ts';
-import type { Logger } from '../platform/log.ts';
 import { PictureError, PictureProcessError } from '../platform/pictures/picture-error.ts';
+import type { ServersDeps } from './deps.ts';
 import type { PreviewCard } from './preview-card.ts';
-import type { Cards } from './preview-cards.ts';
 import type { Server } from './server.ts';
 
 /** After this many failures in a row, no worker draws the card for an hour. */
@@ -27,7 +26,7 @@ export type DrawingResult = 'drawn' | 'failed' | 'unwanted' | 'not-due';
  * @throws {PictureProcessError} when this process stops; the card is due again
  */
 export async function drawCard(
-  deps: Cards & { servers: Collection<Server>; log: Logger },
+  deps: ServersDeps,
   serverId: ObjectId,
   draw: (server: WithId<Server>) => Promise<Buffer>,
 ): Promise<DrawingResult> {
@@ -71,7 +70,7 @@ export async function drawCard(
 }
 
 /** Takes a due card that no other worker is drawing, and counts the attempt; null when there is none. */
-function takeCard({ previewCards, clock }: Cards, serverId: ObjectId): Promise<PreviewCard | null> {
+function takeCard({ previewCards, clock }: ServersDeps, serverId: ObjectId): Promise<PreviewCard | null> {
   return previewCards.findOneAndUpdate(
     {
       _id: serverId,

@@ -1,11 +1,11 @@
-import type { Collection, UpdateFilter, WithId } from 'mongodb';
+import type { UpdateFilter, WithId } from 'mongodb';
 import { z } from 'zod';
 import { defineMessage, t } from '../language/t.ts';
-import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
-import type { Clock } from '../platform/clock.ts';
+import { recordAudit } from '../platform/audit/audit-log.ts';
 import { InvalidDocumentError } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
 import { longText, shownText } from '../platform/text.ts';
+import type { ServersDeps } from './deps.ts';
 import { languageOf } from './languages.ts';
 import {
   LINKS,
@@ -17,7 +17,7 @@ import {
   type ProfileTexts,
 } from './profile.ts';
 import type { Server } from './server.ts';
-import { readTags, type TagList } from './tag-list.ts';
+import { readTags } from './tag-list.ts';
 
 /** In UTF-16 code units, both as entered and after normalisation. */
 const LONGEST_LINK = 500;
@@ -101,22 +101,12 @@ export type ProfileInput = z.input<typeof profileInput>;
 type Fields = keyof ProfileTexts;
 const FIELDS: Fields[] = ['shortText', 'description', 'tags', 'languages', ...LINKS];
 
-type EditDeps = {
-  servers: Collection<Server>;
-  tagLists: Collection<TagList>;
-  auditLog: Collection<AuditEntry>;
-  clock: Clock;
-};
-
 /**
  * Validates the input of the profile form without storing it.
  *
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
-export async function readProfile(
-  { tagLists }: Pick<EditDeps, 'tagLists'>,
-  input: ProfileInput,
-): Promise<ProfileTexts> {
+export async function readProfile({ tagLists }: ServersDeps, input: ProfileInput): Promise<ProfileTexts> {
   const data = parseInput(profileInput, input);
   const known = new Set((await readTags({ tagLists })).map(({ key }) => key));
   const unknown = data.tags.find((tag) => !known.has(tag));
@@ -136,7 +126,7 @@ export async function readProfile(
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
 export async function setProfile(
-  deps: EditDeps,
+  deps: ServersDeps,
   server: WithId<Server>,
   input: ProfileInput,
   by: string,

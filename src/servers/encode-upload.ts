@@ -1,21 +1,20 @@
-import type { Collection, WithId } from 'mongodb';
-import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
+import type { WithId } from 'mongodb';
+import { recordAudit } from '../platform/audit/audit-log.ts';
 import { MINUTE, SECOND } from '../platform/clock.ts';
-import type { Logger } from '../platform/log.ts';
 import {
   PictureError,
   type PictureFailure,
   PictureProcessError,
 } from '../platform/pictures/picture-error.ts';
 import type { PictureProcess } from '../platform/pictures/picture-process.ts';
+import type { ServersDeps } from './deps.ts';
 import type { PictureUpload } from './picture-upload.ts';
-import { deleteUpload, giveBackUpload, takeUpload, type UploadStoreDeps } from './picture-uploads.ts';
-import { deleteUnusedPictures, type Pictures, pictureIdsOf, storePicture } from './pictures.ts';
+import { deleteUpload, giveBackUpload, takeUpload } from './picture-uploads.ts';
+import { deleteUnusedPictures, pictureIdsOf, storePicture } from './pictures.ts';
 import { setIcon } from './profile-pictures.ts';
 import type { Server } from './server.ts';
 
-type EncodeDeps = Pictures &
-  UploadStoreDeps & { auditLog: Collection<AuditEntry>; pictureProcess: PictureProcess; log: Logger };
+type EncodeDeps = ServersDeps & { pictureProcess: PictureProcess };
 
 /** The result of an upload's job. `not-due`: nothing to do now. `unwanted`: it was replaced, or its server removed. */
 export type EncodingResult = 'encoded' | 'refused' | 'unwanted' | 'failed' | 'not-due';

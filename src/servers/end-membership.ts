@@ -1,21 +1,11 @@
-import type { Collection, ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import type { User } from '../accounts/user.ts';
-import { type Outbox, putMail } from '../mail/outbox.ts';
-import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
-import type { TtlCache } from '../platform/batching/ttl-cache.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Config } from '../platform/config.ts';
-import type { ApiToken, AuthenticatedToken, TokenMaker } from './api-token.ts';
+import { putMail } from '../mail/outbox.ts';
+import { recordAudit } from '../platform/audit/audit-log.ts';
+import type { TokenMaker } from './api-token.ts';
 import { handOverTokens, revokeTokens } from './api-tokens.ts';
-import type { MemberRole, Server } from './server.ts';
-
-type Memberships = {
-  servers: Collection<Server>;
-  apiTokens: Collection<ApiToken>;
-  authentications: TtlCache<AuthenticatedToken>;
-  auditLog: Collection<AuditEntry>;
-  clock: Clock;
-};
+import type { ServersDeps } from './deps.ts';
+import type { MemberRole } from './server.ts';
 
 /**
  * Changes the role of a member. If a member becomes read-only, the tokens that they created are revoked.
@@ -23,7 +13,7 @@ type Memberships = {
  * @returns whether there is such a member
  */
 export async function changeRole(
-  deps: Memberships,
+  deps: ServersDeps,
   serverId: ObjectId,
   userId: ObjectId,
   role: MemberRole,
@@ -47,7 +37,7 @@ export async function changeRole(
  * @returns how many tokens were revoked; null when there was no such member
  */
 export async function removeMember(
-  deps: Memberships,
+  deps: ServersDeps,
   serverId: ObjectId,
   userId: ObjectId,
   by: string,
@@ -77,18 +67,12 @@ export async function removeMember(
   return { revokedTokens };
 }
 
-type LeaveDeps = Memberships &
-  Outbox & {
-    users: Collection<User>;
-    config: Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME' | 'SMTP_URL'>;
-  };
-
 /**
  * Removes a member who leaves. If this revokes tokens, the owner gets a mail, because plugins may use the tokens. No
  * mail is sent without `SMTP_URL` or to an unconfirmed address.
  */
 export async function leaveServer(
-  deps: LeaveDeps,
+  deps: ServersDeps,
   serverId: ObjectId,
   member: Pick<User, '_id' | 'email'>,
 ): Promise<void> {
@@ -107,7 +91,7 @@ export async function leaveServer(
 type Left = { by: string; serverId: ObjectId; revokedTokens: number };
 
 function leftText(
-  { PUBLIC_URL: url, SERVICE_NAME: site }: LeaveDeps['config'],
+  { PUBLIC_URL: url, SERVICE_NAME: site }: ServersDeps['config'],
   name: string,
   { by, serverId, revokedTokens }: Left,
 ) {

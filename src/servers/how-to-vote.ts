@@ -1,10 +1,9 @@
-import type { Collection, ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import { z } from 'zod';
-import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
-import type { Clock } from '../platform/clock.ts';
+import { recordAudit } from '../platform/audit/audit-log.ts';
 import { parseInput } from '../platform/input.ts';
 import { longText } from '../platform/text.ts';
-import type { Server } from './server.ts';
+import type { ServersDeps } from './deps.ts';
 
 /** In code points. */
 export const LONGEST_HOW_TO_VOTE = 2_000;
@@ -26,7 +25,7 @@ export function readHowToVote(text: string): string {
  * @throws {InvalidDocumentError} for a text that is too long or has control characters
  */
 export async function setHowToVote(
-  deps: { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock },
+  deps: ServersDeps,
   serverId: ObjectId,
   text: string,
   by: string,

@@ -1,5 +1,6 @@
-import type { Collection, ObjectId, WithId } from 'mongodb';
-import { type ActiveLease, type LeaseDeps, withLease } from '../platform/periods/work-lease.ts';
+import type { ObjectId, WithId } from 'mongodb';
+import { type ActiveLease, withLease } from '../platform/periods/work-lease.ts';
+import type { ServersDeps } from './deps.ts';
 import type { Server } from './server.ts';
 
 /** The address where players connect. */
@@ -18,7 +19,7 @@ type AddressOwner =
  * first, then another user's, then one without an owner.
  */
 export async function findAddressOwner(
-  { servers }: { servers: Collection<Server> },
+  { servers }: ServersDeps,
   { address, port }: ServerAddress,
   userId: ObjectId,
 ): Promise<AddressOwner> {
@@ -37,7 +38,7 @@ export async function findAddressOwner(
  * @throws {LeaseLostError} when the lease was lost during `work`; the signal's reason; what `work` throws
  */
 export function withAddressLock<T>(
-  deps: LeaseDeps,
+  deps: ServersDeps,
   work: (lease: ActiveLease) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {

@@ -1,10 +1,10 @@
 import { type Collection, type Filter, ObjectId, type UpdateFilter, type WithId } from 'mongodb';
 import { isProbed } from '../games/games.ts';
-import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
-import { after, type Clock, SECOND } from '../platform/clock.ts';
+import { recordAudit } from '../platform/audit/audit-log.ts';
+import { after, SECOND } from '../platform/clock.ts';
 import { parseInput } from '../platform/input.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
-import type { Producer } from '../platform/producer.ts';
+import type { ServersDeps } from './deps.ts';
 import { requestRanks } from './request-ranks.ts';
 import type { ProbeState, Server } from './server.ts';
 import {
@@ -53,10 +53,6 @@ export function newProbeState(now: Date, game?: string | null): ProbeState {
   };
 }
 
-type ListDeps = { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock };
-/** Dependencies of changes to the list of servers. Such changes also request a ranking. */
-export type ListChange = ListDeps & { producer: Pick<Producer, 'add'> };
-
 /**
  * Lists a server. Until the next ranking, its rank is one after the last rank.
  *
@@ -64,7 +60,7 @@ export type ListChange = ListDeps & { producer: Pick<Producer, 'add'> };
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
 export async function addServer(
-  { servers, auditLog, clock, producer }: ListChange,
+  { servers, auditLog, clock, producer }: ServersDeps,
   input: NewServer,
   by: string,
 ): Promise<{ serverId: string; slug: string }> {
@@ -142,7 +138,7 @@ const RANKED_SETTINGS = ['name', 'game', 'countryCode', 'address'] as const;
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
 export async function editServer(
-  { servers, auditLog, clock, producer }: ListChange,
+  { servers, auditLog, clock, producer }: ServersDeps,
   serverId: ObjectId,
   changes: ServerChanges,
   by: string,
@@ -229,7 +225,7 @@ function withProbeReset(
  * Finds a server by its id or by a current or earlier slug, in upper or lower case; with `removed` also removed ones.
  */
 export function findServer(
-  { servers }: Pick<ListDeps, 'servers'>,
+  { servers }: ServersDeps,
   text: string,
   { removed = false } = {},
 ): Promise<WithId<Server> | null> {
@@ -242,7 +238,7 @@ export function findServer(
 
 /** The listed servers in the order of their rank; with `removed` also the removed ones. */
 export function listServers(
-  { servers }: Pick<ListDeps, 'servers'>,
+  { servers }: Pick<ServersDeps, 'servers'>,
   { removed = false } = {},
 ): Promise<WithId<Server>[]> {
   return servers

@@ -1,31 +1,22 @@
-import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { ObjectId, WithId } from 'mongodb';
 import { z } from 'zod';
 import { addressSchema } from '../accounts/address/change-address.ts';
 import { countMail, hashedAddress } from '../accounts/mail-limits.ts';
 import { type MailText, signed } from '../accounts/mail-text.ts';
 import type { User } from '../accounts/user.ts';
 import { defineMessage, t } from '../language/t.ts';
-import { type Outbox, putMail } from '../mail/outbox.ts';
-import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
-import { after, type Clock, DAY } from '../platform/clock.ts';
-import type { Config } from '../platform/config.ts';
+import { putMail } from '../mail/outbox.ts';
+import { recordAudit } from '../platform/audit/audit-log.ts';
+import { after, DAY } from '../platform/clock.ts';
 import { InvalidDocumentError } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
 import { countUse } from '../platform/limits/by-network.ts';
 import { defineLimit } from '../platform/limits/define-limit.ts';
-import type { RateLimit } from '../platform/limits/rate-limit.ts';
 import { dayOf } from '../platform/periods/period-marks.ts';
 import { AN_OPERATOR, actorNames } from './actor-names.ts';
+import type { ServersDeps } from './deps.ts';
 import { roleOf } from './ownership.ts';
 import { MEMBER_ROLES, type MemberRole, type Server } from './server.ts';
-
-type Servers = { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock };
-type InviteDeps = Servers &
-  Outbox & {
-    users: Collection<User>;
-    rateLimits: Collection<RateLimit>;
-    config: Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME' | 'SMTP_URL'>;
-  };
 
 /** Members and invitations of a server, counted together. */
 export const MOST_MEMBERS = 20;
@@ -57,7 +48,7 @@ const invitation = z.object({
  * @throws {InvalidDocumentError} for the address or the role, and when the server has `MOST_MEMBERS`
  */
 export async function inviteMember(
-  deps: InviteDeps,
+  deps: ServersDeps,
   server: WithId<Server>,
   input: { email: string; role: string },
   by: Pick<User, '_id' | 'email'> & { address: string },
@@ -103,7 +94,7 @@ const invitationsIn = { $ifNull: ['$invitations', []] };
  * The text of an invitation mail. It does not contain the server's name: with a name of their choice, anybody could
  * send their own text to strangers in the listing's name.
  */
-function invitationText(config: InviteDeps['config'], by: string): MailText {
+function invitationText(config: ServersDeps['config'], by: string): MailText {
   const { PUBLIC_URL: url, SERVICE_NAME: name } = config;
   return {
     subject: `You are invited to manage a game server at ${name}`,
@@ -120,9 +111,10 @@ type Invitee = Pick<User, '_id' | 'email' | 'emailVerified'>;
 
 /** A user's open invitations; none if the user's address is unconfirmed, because it may be somebody else's. */
 export async function invitationsOf(
-  { servers, users, clock }: Pick<InviteDeps, 'servers' | 'users' | 'clock'>,
+  deps: ServersDeps,
   { email, emailVerified }: Invitee,
 ): Promise<{ server: WithId<Server>; role: MemberRole; by: string }[]> {
+  const { servers, clock } = deps;
   if (!emailVerified) return [];
   const found = await servers
     .find({ 'invitations.email': email, removedAt: null })
@@ -136,7 +128,7 @@ export async function invitationsOf(
     open.map(async ({ actor, ...one }) => {
       if (actor.by === AN_OPERATOR) return { ...one, by: actor.by };
       // An older version stored the operator's address, which members must not see.
-      const nameOf = await actorNames({ users }, one.server, [actor]);
+      const nameOf = await actorNames(deps, one.server, [actor]);
       return { ...one, by: nameOf(actor) };
     }),
   );
@@ -154,7 +146,7 @@ export function openInvitations({ invitations }: Pick<Server, 'invitations'>, no
  *   confirmed the address, and when the server was removed
  */
 export async function acceptInvitation(
-  deps: Servers,
+  deps: ServersDeps,
   serverId: ObjectId,
   user: Invitee,
 ): Promise<WithId<Server> | null> {
@@ -193,7 +185,7 @@ export async function acceptInvitation(
 
 /** Declines an invitation, or withdraws it. Returns whether there was one. */
 export async function withdrawInvitation(
-  deps: Servers,
+  deps: ServersDeps,
   serverId: ObjectId,
   email: string,
   by: string,
@@ -208,10 +200,7 @@ export async function withdrawInvitation(
 }
 
 /** The servers that a user owns or is a member of, sorted by name. */
-export function serversOfUser(
-  { servers }: Pick<Servers, 'servers'>,
-  userId: ObjectId,
-): Promise<WithId<Server>[]> {
+export function serversOfUser({ servers }: ServersDeps, userId: ObjectId): Promise<WithId<Server>[]> {
   return servers
     .find({ $or: [{ ownerId: userId }, { 'members.userId': userId }], removedAt: null })
     .sort({ name: 1 })
@@ -219,7 +208,7 @@ export function serversOfUser(
 }
 
 /** Whether a user owns a listed server or is a member of one. */
-export async function hasServers({ servers }: Pick<Servers, 'servers'>, userId: ObjectId): Promise<boolean> {
+export async function hasServers({ servers }: ServersDeps, userId: ObjectId): Promise<boolean> {
   const own = { $or: [{ ownerId: userId }, { 'members.userId': userId }], removedAt: null };
   return (await servers.findOne(own, { projection: { _id: 1 } })) !== null;
 }

@@ -1,14 +1,13 @@
-import type { Collection, ObjectId, UpdateFilter, WithId } from 'mongodb';
+import type { ObjectId, UpdateFilter, WithId } from 'mongodb';
 import { z } from 'zod';
-import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
+import { recordAudit } from '../platform/audit/audit-log.ts';
 import { parseInput } from '../platform/input.ts';
 import { optionalReason, reasonText } from '../platform/text.ts';
-import { deleteUpload, type UploadStoreDeps } from './picture-uploads.ts';
-import { deleteUnusedPictures, type Pictures, pictureIdsOf } from './pictures.ts';
+import type { ServersDeps } from './deps.ts';
+import { deleteUpload } from './picture-uploads.ts';
+import { deleteUnusedPictures, pictureIdsOf } from './pictures.ts';
 import { LINKS, PROFILE_PARTS, type Profile, type ProfilePart } from './profile.ts';
 import type { Server } from './server.ts';
-
-type Moderation = Pictures & Pick<UploadStoreDeps, 'pictureUploads'> & { auditLog: Collection<AuditEntry> };
 
 const removing = z.object({
   part: z.enum(PROFILE_PARTS, { error: 'must be a part of the profile' }),
@@ -39,7 +38,7 @@ export function filledParts(profile: Profile = {}): ProfilePart[] {
  * @throws {InvalidDocumentError} for an unknown part or an invalid reason
  */
 export async function removeProfilePart(
-  deps: Moderation,
+  deps: ServersDeps,
   serverId: ObjectId,
   input: { part: string; reason: string; internalReason?: string | undefined },
   by: string,

@@ -1,20 +1,12 @@
-import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { ObjectId, WithId } from 'mongodb';
 import { z } from 'zod';
-import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
-import type { Clock } from '../platform/clock.ts';
+import { recordAudit } from '../platform/audit/audit-log.ts';
 import { parseInput } from '../platform/input.ts';
-import type { Producer } from '../platform/producer.ts';
 import { optionalReason, reasonText } from '../platform/text.ts';
+import type { ServersDeps } from './deps.ts';
 import { nextRank } from './listed-servers.ts';
 import { requestRanks } from './request-ranks.ts';
 import type { Server } from './server.ts';
-
-type Moderation = {
-  servers: Collection<Server>;
-  auditLog: Collection<AuditEntry>;
-  clock: Clock;
-  producer: Pick<Producer, 'add'>;
-};
 
 const hiding = z.object({ reason: reasonText, internalReason: optionalReason });
 
@@ -28,7 +20,7 @@ const hiding = z.object({ reason: reasonText, internalReason: optionalReason });
  * @throws {InvalidDocumentError} for an invalid reason
  */
 export async function hideServer(
-  deps: Moderation,
+  deps: ServersDeps,
   serverId: ObjectId,
   input: { reason: string; internalReason?: string | undefined },
   by: string,
@@ -70,7 +62,7 @@ export async function hideServer(
  * @returns the current server; null when no such server is listed
  */
 export async function unhideServer(
-  deps: Moderation,
+  deps: ServersDeps,
   serverId: ObjectId,
   by: string,
 ): Promise<WithId<Server> | null> {

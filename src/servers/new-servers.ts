@@ -1,16 +1,13 @@
-import type { Collection, Filter, ObjectId, UpdateFilter, WithId } from 'mongodb';
+import type { Filter, ObjectId, UpdateFilter, WithId } from 'mongodb';
 import type { AuditAction } from '../platform/audit/audit-actions.ts';
-import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
-import type { Clock } from '../platform/clock.ts';
+import { recordAudit } from '../platform/audit/audit-log.ts';
 import { readSlice, type Slice } from '../platform/slices.ts';
+import type { ServersDeps } from './deps.ts';
 import type { Server } from './server.ts';
-
-type Servers = { servers: Collection<Server> };
-type ChangeDeps = Servers & { auditLog: Collection<AuditEntry>; clock: Clock };
 
 /** A page of servers that owners have listed and no operator has looked at, the newest first. */
 export function listNewServers(
-  { servers }: Servers,
+  { servers }: ServersDeps,
   { from, limit }: { from?: string | undefined; limit: number },
 ): Promise<Slice<WithId<Server>>> {
   const by = { field: 'listedAt', direction: -1 } as const;
@@ -18,13 +15,13 @@ export function listNewServers(
 }
 
 /** Stores that an operator has looked at new servers. Returns how many of them no operator had looked at before. */
-export function acceptNewServers(deps: ChangeDeps, ids: ObjectId[], by: string): Promise<number> {
+export function acceptNewServers(deps: ServersDeps, ids: ObjectId[], by: string): Promise<number> {
   const change = { from: { isUnseen: true }, update: { $unset: { isUnseen: '' } } } as const;
   return changeServers(deps, ids, { ...change, action: 'server.accept', by });
 }
 
 /** Puts servers back into the list of new ones. Returns how many were not in it. */
-export function unacceptServers(deps: ChangeDeps, ids: ObjectId[], by: string): Promise<number> {
+export function unacceptServers(deps: ServersDeps, ids: ObjectId[], by: string): Promise<number> {
   const change = {
     from: { isUnseen: { $exists: false }, removedAt: null },
     update: { $set: { isUnseen: true } },
@@ -36,7 +33,7 @@ type Change = { from: Filter<Server>; update: UpdateFilter<Server>; action: Audi
 
 /** Changes the servers that match `from`, one after another, each with its audit entry. */
 async function changeServers(
-  { servers, auditLog, clock }: ChangeDeps,
+  { servers, auditLog, clock }: ServersDeps,
   ids: ObjectId[],
   { from, update, action, by }: Change,
 ): Promise<number> {

@@ -1,13 +1,9 @@
-import type { Collection, ObjectId } from 'mongodb';
-import { after, type Clock, DAY, MINUTE } from '../platform/clock.ts';
+import type { ObjectId } from 'mongodb';
+import { after, DAY, MINUTE } from '../platform/clock.ts';
 import { checked } from '../platform/document.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
-import type { Producer } from '../platform/producer.ts';
+import type { ServersDeps } from './deps.ts';
 import type { PictureUpload } from './picture-upload.ts';
-
-export type UploadStoreDeps = { pictureUploads: Collection<PictureUpload>; clock: Clock };
-/** Dependencies for storing an upload that a worker will encode. */
-export type UploadDeps = UploadStoreDeps & { producer: Pick<Producer, 'add'> };
 
 /** How long an uploaded file is stored at most. */
 export const UPLOAD_TTL_MS = DAY;
@@ -30,7 +26,7 @@ type NewUpload = Pick<PictureUpload, '_id' | 'serverId' | 'kind' | 'bytes'> & {
  * @returns false when the upload with this id already has this source
  */
 export async function storeUpload(
-  { pictureUploads, clock }: UploadStoreDeps,
+  { pictureUploads, clock }: ServersDeps,
   { _id, ...upload }: NewUpload,
 ): Promise<boolean> {
   const now = clock.now();
@@ -51,23 +47,17 @@ export async function storeUpload(
   }
 }
 
-export async function deleteUpload(
-  { pictureUploads }: Pick<UploadStoreDeps, 'pictureUploads'>,
-  uploadId: string,
-): Promise<void> {
+export async function deleteUpload({ pictureUploads }: ServersDeps, uploadId: string): Promise<void> {
   await pictureUploads.deleteOne({ _id: uploadId });
 }
 
 /** Deletes the uploads of a removed server. */
-export async function deleteUploadsOf(
-  { pictureUploads }: Pick<UploadStoreDeps, 'pictureUploads'>,
-  serverId: ObjectId,
-): Promise<void> {
+export async function deleteUploadsOf({ pictureUploads }: ServersDeps, serverId: ObjectId): Promise<void> {
   await pictureUploads.deleteMany({ serverId });
 }
 
 /** The ids of due uploads, including those whose jobs were lost. */
-export function dueUploads({ pictureUploads, clock }: UploadStoreDeps): Promise<string[]> {
+export function dueUploads({ pictureUploads, clock }: ServersDeps): Promise<string[]> {
   return pictureUploads
     .find({ nextAt: { $lte: clock.now() } }, { projection: { _id: 1 } })
     .sort({ nextAt: 1 })
@@ -78,7 +68,7 @@ export function dueUploads({ pictureUploads, clock }: UploadStoreDeps): Promise<
 
 /** Takes a due upload that no other worker is encoding, and counts the attempt; null when there is none. */
 export function takeUpload(
-  { pictureUploads, clock }: UploadStoreDeps,
+  { pictureUploads, clock }: ServersDeps,
   uploadId: string,
 ): Promise<PictureUpload | null> {
   return pictureUploads.findOneAndUpdate(
@@ -98,7 +88,7 @@ export function takeUpload(
  * @param counts - whether the attempt counts towards the maximum; false if the encoding did not fail
  */
 export async function giveBackUpload(
-  { pictureUploads, clock }: UploadStoreDeps,
+  { pictureUploads, clock }: ServersDeps,
   { _id, attempts, uploadedAt }: PictureUpload,
   { afterMs, counts }: { afterMs: number; counts: boolean },
 ): Promise<void> {

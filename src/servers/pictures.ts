@@ -1,17 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { Collection } from 'mongodb';
-import { after, type Clock, HOUR, MINUTE } from '../platform/clock.ts';
+import { after, HOUR, MINUTE } from '../platform/clock.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
-import { type StoredSettings, storedLogos } from '../settings/stored-settings.ts';
-import type { Picture } from './picture.ts';
+import { storedLogos } from '../settings/stored-settings.ts';
+import type { ServersDeps } from './deps.ts';
 import type { Server } from './server.ts';
-
-export type Pictures = {
-  pictures: Collection<Picture>;
-  servers: Collection<Server>;
-  settings: Collection<StoredSettings>;
-  clock: Clock;
-};
 
 /** If a picture was stored within this time, the reference to it may not be stored yet. So it is not deleted. */
 const REFERENCED_WITHIN_MS = MINUTE;
@@ -23,10 +15,7 @@ const AT_ONCE = 500;
  * Stores a picture, unless it is already stored, and returns its id. The caller must store the id in a server or the
  * settings within a minute: after that, an unused picture may be deleted.
  */
-export async function storePicture(
-  { pictures, clock }: Pick<Pictures, 'pictures' | 'clock'>,
-  bytes: Buffer,
-): Promise<string> {
+export async function storePicture({ pictures, clock }: ServersDeps, bytes: Buffer): Promise<string> {
   const _id = createHash('sha256').update(bytes).digest('hex');
   const store = () =>
     pictures.updateOne({ _id }, { $set: { usedAt: clock.now() }, $setOnInsert: { bytes } }, { upsert: true });
@@ -39,10 +28,7 @@ export async function storePicture(
 }
 
 /** The bytes of a picture; null when there is none with this id. */
-export async function readPicture(
-  { pictures }: Pick<Pictures, 'pictures'>,
-  id: string,
-): Promise<Buffer | null> {
+export async function readPicture({ pictures }: ServersDeps, id: string): Promise<Buffer | null> {
   const found = await pictures.findOne({ _id: id }, { promoteBuffers: true });
   return found?.bytes ?? null;
 }
@@ -54,7 +40,7 @@ export function pictureIdsOf({ profile }: Pick<Server, 'profile'>): string[] {
 }
 
 /** Deletes the given pictures that nothing uses, except those of the last minute. Returns how many were deleted. */
-export async function deleteUnusedPictures(deps: Pictures, ids: string[]): Promise<number> {
+export async function deleteUnusedPictures(deps: ServersDeps, ids: string[]): Promise<number> {
   return ids.length === 0 ? 0 : deleteUnused(deps, ids, REFERENCED_WITHIN_MS);
 }
 
@@ -62,7 +48,7 @@ export async function deleteUnusedPictures(deps: Pictures, ids: string[]): Promi
  * Deletes all pictures that neither a listed server nor the settings use, except those of the last hour. Returns how
  * many were deleted.
  */
-export async function sweepPictures(deps: Pictures): Promise<number> {
+export async function sweepPictures(deps: ServersDeps): Promise<number> {
   let deleted = 0;
   let last = '';
   for (;;) {
@@ -79,7 +65,7 @@ export async function sweepPictures(deps: Pictures): Promise<number> {
 }
 
 async function deleteUnused(
-  { pictures, servers, settings, clock }: Pictures,
+  { pictures, servers, settings, clock }: ServersDeps,
   ids: string[],
   ageMs: number,
 ): Promise<number> {

@@ -1,11 +1,10 @@
-import type { Collection, ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { BEDROCK_PREFIX } from '../games/player-names.ts';
 import { t } from '../language/t.ts';
-import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
-import type { Clock } from '../platform/clock.ts';
+import { recordAudit } from '../platform/audit/audit-log.ts';
 import { parseInput } from '../platform/input.ts';
-import type { Server } from './server.ts';
+import type { ServersDeps } from './deps.ts';
 
 /** The longest prefix of names of Minecraft: Bedrock Edition, in characters. */
 export const LONGEST_PREFIX = 5;
@@ -29,8 +28,6 @@ const namesSchema = z.object({
   bedrockSpaces: checked,
 });
 
-type Deps = { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock };
-
 /**
  * Sets which names of players the vote form of a Minecraft server takes: the prefix of Bedrock Edition (empty: none of
  * its names), and as `yes` what else is allowed.
@@ -38,7 +35,7 @@ type Deps = { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clo
  * @throws {InvalidDocumentError} for a prefix that is too long, or has a space or a character outside ASCII
  */
 export async function setPlayerNames(
-  deps: Deps,
+  deps: ServersDeps,
   serverId: ObjectId,
   given: z.input<typeof namesSchema>,
   by: string,
@@ -59,7 +56,7 @@ export async function setPlayerNames(
 
 /** Sets whether the vote form takes only SteamIDs that Steam confirmed. Votes through the API are not affected. */
 export async function requireProvenId(
-  deps: Deps,
+  deps: ServersDeps,
   serverId: ObjectId,
   isRequired: boolean,
   by: string,

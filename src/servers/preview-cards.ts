@@ -1,11 +1,9 @@
-import type { Collection, ObjectId } from 'mongodb';
-import type { Batcher } from '../platform/batching/batcher.ts';
+import type { ObjectId } from 'mongodb';
 import { upsertLoader } from '../platform/batching/write-loaders.ts';
-import { after, type Clock, DAY, HOUR, MINUTE } from '../platform/clock.ts';
+import { after, DAY, HOUR, MINUTE } from '../platform/clock.ts';
 import { isDuplicateKey, REPLICATED } from '../platform/mongo.ts';
+import type { ServersDeps } from './deps.ts';
 import type { PreviewCard } from './preview-card.ts';
-
-export type Cards = { previewCards: Collection<PreviewCard>; clock: Clock };
 
 /** If the key changed (see `PreviewCard`): a request marks the card as due only if its drawing is this old. */
 const REDRAWN_AFTER_MS = MINUTE;
@@ -22,18 +20,12 @@ const MOST_A_ROUND = 1_000;
 export type CardState = Pick<PreviewCard, 'dueAt' | 'failedUntil' | 'drawnKey' | 'drawnAt' | 'askedAt'>;
 
 /** The card of a server with its bytes; null when it was never requested. */
-export function readCard(
-  { previewCards }: Pick<Cards, 'previewCards'>,
-  serverId: ObjectId,
-): Promise<PreviewCard | null> {
+export function readCard({ previewCards }: ServersDeps, serverId: ObjectId): Promise<PreviewCard | null> {
   return previewCards.findOne({ _id: serverId }, { promoteBuffers: true });
 }
 
 /** The state of a server's card, without the bytes; null if the card was never requested. */
-export function readCardState(
-  { previewCards }: Pick<Cards, 'previewCards'>,
-  serverId: ObjectId,
-): Promise<CardState | null> {
+export function readCardState({ previewCards }: ServersDeps, serverId: ObjectId): Promise<CardState | null> {
   return previewCards.findOne({ _id: serverId }, { projection: { png: 0 } });
 }
 
@@ -59,7 +51,7 @@ const markCards = upsertLoader<PreviewCard>(REPLICATED, 100);
  * in MongoDB. If a worker is drawing the card already, a second mark would discard its drawing.
  */
 export async function markCardDue(
-  { previewCards, clock, batcher }: Cards & { batcher: Batcher },
+  { previewCards, clock, batcher }: ServersDeps,
   serverId: ObjectId,
   key: string,
 ): Promise<void> {
@@ -76,7 +68,7 @@ export async function markCardDue(
 
 /** Records, once a day, that a card is still requested. */
 export async function noteAsked(
-  { previewCards, clock }: Cards,
+  { previewCards, clock }: ServersDeps,
   serverId: ObjectId,
   { askedAt }: CardState,
 ): Promise<void> {
@@ -86,7 +78,7 @@ export async function noteAsked(
 }
 
 /** The servers whose cards are due, including those whose jobs were lost. */
-export function dueCards({ previewCards, clock }: Cards): Promise<ObjectId[]> {
+export function dueCards({ previewCards, clock }: ServersDeps): Promise<ObjectId[]> {
   return previewCards
     .find({ dueAt: { $lte: clock.now() } }, { projection: { _id: 1 } })
     .sort({ dueAt: 1 })
@@ -96,7 +88,7 @@ export function dueCards({ previewCards, clock }: Cards): Promise<ObjectId[]> {
 }
 
 /** Deletes the cards above the maximum `most`, up to 1,000 per call. Returns their number. */
-export async function trimCards({ previewCards }: Pick<Cards, 'previewCards'>, most = MOST_CARDS) {
+export async function trimCards({ previewCards }: ServersDeps, most = MOST_CARDS) {
   const over = Math.min(MOST_A_ROUND, (await previewCards.estimatedDocumentCount()) - most);
   if (over <= 0) return 0;
   const oldest = await previewCards

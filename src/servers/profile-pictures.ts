@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
-import { type Collection, ObjectId, type WithId } from 'mongodb';
-import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
+import { ObjectId, type WithId } from 'mongodb';
+import { recordAudit } from '../platform/audit/audit-log.ts';
 import { checkBanner, checkIcon } from '../platform/pictures/check-upload.ts';
 import { PictureError } from '../platform/pictures/picture-error.ts';
-import { deleteUpload, storeUpload, type UploadDeps } from './picture-uploads.ts';
-import { deleteUnusedPictures, type Pictures, pictureIdsOf } from './pictures.ts';
+import type { ServersDeps } from './deps.ts';
+import { deleteUpload, storeUpload } from './picture-uploads.ts';
+import { deleteUnusedPictures, pictureIdsOf } from './pictures.ts';
 import type { Server } from './server.ts';
-
-type EditDeps = Pictures & UploadDeps & { auditLog: Collection<AuditEntry> };
 
 /**
  * Checks an uploaded banner and stores it unchanged. A worker encodes it and sets it as the server's banner
@@ -16,7 +15,7 @@ type EditDeps = Pictures & UploadDeps & { auditLog: Collection<AuditEntry> };
  * @throws {PictureError} for a picture that is refused; if only the encoder refuses it, the profile says so
  */
 export async function uploadBanner(
-  deps: UploadDeps & { servers: Collection<Server> },
+  deps: ServersDeps,
   server: WithId<Server>,
   bytes: Buffer,
   by: string,
@@ -35,7 +34,7 @@ export async function uploadBanner(
 }
 
 /** Removes a server's banner, and an uploaded banner that waits for a worker or was refused. */
-export async function removeBanner(deps: EditDeps, server: WithId<Server>, by: string): Promise<void> {
+export async function removeBanner(deps: ServersDeps, server: WithId<Server>, by: string): Promise<void> {
   const before = await deps.servers.findOneAndUpdate(
     {
       _id: server._id,
@@ -61,7 +60,7 @@ const iconUploadId = ({ _id }: WithId<Server>) => `icon-${_id.toHexString()}`;
  * @param icon - a data URL as Minecraft servers send it
  */
 export async function takeIcon(
-  deps: Pictures & UploadDeps,
+  deps: ServersDeps,
   server: WithId<Server>,
   icon: string | undefined,
 ): Promise<void> {
@@ -99,7 +98,7 @@ function iconBytes(icon: string): Buffer | null {
  * operator's reason for the removal of an earlier icon stays.
  */
 export async function setIcon(
-  deps: Pictures,
+  deps: ServersDeps,
   serverId: ObjectId,
   icon: { source: string; picture?: string } | undefined,
 ): Promise<void> {

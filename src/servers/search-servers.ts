@@ -1,10 +1,8 @@
-import { type Collection, type Filter, ObjectId, type WithId } from 'mongodb';
-import type { User } from '../accounts/user.ts';
+import { type Filter, ObjectId, type WithId } from 'mongodb';
 import { readSlice, type Slice } from '../platform/slices.ts';
+import type { ServersDeps } from './deps.ts';
 import { SERVER_NAMES, type Server } from './server.ts';
 import { isId } from './slug.ts';
-
-type SearchDeps = { servers: Collection<Server>; users: Collection<User> };
 
 /**
  * In MongoDB's collations, this character sorts after all others. In binary order, it sorts after all characters of
@@ -22,14 +20,15 @@ const beginsWith = (text: string) => ({ $gte: text, $lt: `${text}${LAST}` });
  * @param limit - the maximum number of servers to read for each kind of match, and to return
  */
 export async function searchServers(
-  { servers, users }: SearchDeps,
+  deps: ServersDeps,
   text: string,
   { limit }: { limit: number },
 ): Promise<WithId<Server>[]> {
+  const { servers } = deps;
   const wanted = text.trim().toLowerCase();
   if (wanted === '') return [];
   if (isId(wanted)) return servers.find({ _id: new ObjectId(wanted) }).toArray();
-  if (wanted.includes('@')) return serversOf({ servers, users }, wanted, limit);
+  if (wanted.includes('@')) return serversOf(deps, wanted, limit);
   const [, host = wanted, port] = /^([^:]+):(\d{1,5})$/.exec(wanted) ?? [];
   const found = await Promise.all([
     servers
@@ -54,7 +53,7 @@ export async function searchServers(
   return [...byId.values()].slice(0, limit);
 }
 
-async function serversOf({ servers, users }: SearchDeps, email: string, limit: number) {
+async function serversOf({ servers, users }: ServersDeps, email: string, limit: number) {
   const user = await users.findOne({ email }, { projection: { _id: 1 } });
   const [owned, imported] = await Promise.all([
     user ? servers.find({ ownerId: user._id }).limit(limit).toArray() : [],
@@ -69,7 +68,7 @@ export type ServerList = keyof typeof SERVER_LISTS;
 
 /** A page of a list of servers, newest first. */
 export function listServersByTime(
-  { servers }: Pick<SearchDeps, 'servers'>,
+  { servers }: ServersDeps,
   list: ServerList,
   { from, limit }: { from: string | undefined; limit: number },
 ): Promise<Slice<WithId<Server>>> {

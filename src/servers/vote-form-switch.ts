@@ -1,11 +1,10 @@
-import type { Collection, ObjectId } from 'mongodb';
-import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Server } from './server.ts';
+import type { ObjectId } from 'mongodb';
+import { recordAudit } from '../platform/audit/audit-log.ts';
+import type { ServersDeps } from './deps.ts';
 
 /** Turns the vote form of a server on or off. Votes that were already cast do not change. */
 export async function switchVoteForm(
-  deps: { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock },
+  deps: ServersDeps,
   serverId: ObjectId,
   isOn: boolean,
   by: string,

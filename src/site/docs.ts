@@ -10,8 +10,6 @@ import type { Site } from './shared/decorate-site.ts';
 import { html, raw } from './shared/html.ts';
 import { throwIfUsedUp } from './shared/used-up.ts';
 
-type LimitDeps = Pick<AppDeps, 'rateLimits' | 'clock'>;
-
 /** The policy of the reference page: it allows Scalar's inline scripts, by their hashes, and all inline styles. */
 function contentSecurityPolicy(page: string): string {
   const scripts = [...page.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)].map(([, script = '']) => script);
@@ -126,7 +124,7 @@ const SCRIPTS = defineLimit({
 /** `/docs`: the API reference, from the OpenAPI document at `openApiUrl`. Its script is served here, not by a CDN. */
 export async function docsPage(
   app: FastifyInstance,
-  { deps, openApiUrl }: { deps: LimitDeps; openApiUrl: string },
+  { deps, openApiUrl }: { deps: AppDeps; openApiUrl: string },
 ): Promise<void> {
   const reference = once(() => makeReference(app, openApiUrl));
   const hidden = { schema: { hide: true } };

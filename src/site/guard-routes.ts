@@ -33,20 +33,12 @@ declare module 'fastify' {
 
 const STRANGER = { signedIn: null, cookies: [] };
 
-type AdminRule = Pick<AppDeps, 'config' | 'clock'>;
-type AccessDeps = Pick<AppDeps, 'config' | 'clock' | 'servers'>;
-
 /**
  * Checks access before every route that is registered later in `app`. A route states in `config.access` who may use it.
  *
  * @throws if such a route is registered without `config.access`, or with another one than its area's
  */
-export function guardRoutes(
-  app: FastifyInstance,
-  deps: AccessDeps,
-  auth: Auth,
-  areas: readonly Area[],
-): void {
+export function guardRoutes(app: FastifyInstance, deps: AppDeps, auth: Auth, areas: readonly Area[]): void {
   app.decorateRequest('signedIn', null);
   app.site.whoIs = (request) => whoIs(auth, signInHeaders(request)).then(({ signedIn }) => signedIn);
   app.decorateRequest('ownServer', null);
@@ -104,7 +96,7 @@ export function serverOf(request: FastifyRequest): WithId<Server> {
 }
 
 /** Whether the request's user may act as an operator now (`mayActAsOperator`). */
-export function isByOperator(deps: AdminRule, { signedIn }: FastifyRequest): boolean {
+export function isByOperator(deps: AppDeps, { signedIn }: FastifyRequest): boolean {
   return signedIn !== null && mayActAsOperator(deps, signedIn);
 }
 
@@ -122,7 +114,7 @@ function isPage({ method, server, routeOptions: { url } }: FastifyRequest): bool
 }
 
 function refuseUnlessOperator(
-  rule: AdminRule,
+  rule: AppDeps,
   request: FastifyRequest,
   reply: FastifyReply,
   signedIn: SignedIn,
@@ -139,7 +131,7 @@ function refuseUnlessOperator(
 }
 
 async function ownServerOf(
-  deps: AccessDeps,
+  deps: AppDeps,
   request: FastifyRequest,
   signedIn: SignedIn,
   access: 'owner' | 'sole-owner',

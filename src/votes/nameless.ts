@@ -1,6 +1,7 @@
 import type { Collection, Document, Filter, ObjectId, UUID } from 'mongodb';
 import { after } from '../platform/clock.ts';
 import { COOLDOWN_MS } from './cast/cooldown.ts';
+import type { VotesDeps } from './deps.ts';
 import type { VoteExclusion } from './exclusions/vote-exclusion.ts';
 import type { Vote } from './vote.ts';
 
@@ -44,7 +45,7 @@ const UNDECIDED = { isQuarantine: true, state: { $in: ['quarantined', 'confirmin
  * yet to decide about them. Held votes of a blocked player, and those that an operator excluded, do not need it.
  */
 export async function openVotesFilter(
-  { voteExclusions }: { voteExclusions: Collection<VoteExclusion> },
+  { voteExclusions }: VotesDeps,
   serverId: ObjectId,
 ): Promise<Filter<Vote>> {
   const found = await voteExclusions.find({ serverId, ...UNDECIDED }, { projection: { _id: 1 } }).toArray();

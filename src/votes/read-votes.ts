@@ -1,4 +1,5 @@
 import type { Collection, Filter, ObjectId } from 'mongodb';
+import type { VotesDeps } from './deps.ts';
 import { isSelected, selected, type VoteSelection } from './sent-not-confirmed.ts';
 import { usernameKey } from './username.ts';
 import type { Vote } from './vote.ts';
@@ -57,7 +58,7 @@ const LISTED_FIELDS = {
  * cursor; if `cursor` is of the wrong kind: returns the first page.
  */
 export function pageOfVotes(
-  { votes }: { votes: Collection<Vote> },
+  { votes }: VotesDeps,
   serverId: ObjectId,
   wanted: VotesWanted,
   cursor?: VotesCursor,

@@ -1,17 +1,12 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
-import { after, type Clock, DAY, MINUTE } from '../platform/clock.ts';
+import { after, DAY, MINUTE } from '../platform/clock.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
 import { startOfDay } from '../platform/periods/period-marks.ts';
+import type { VotesDeps } from './deps.ts';
 import type { Vote } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
 import { epochMinute, sum } from './vote-counts.ts';
 import { countExcludedBetween, countVotesBetween } from './vote-figures.ts';
-
-export type RecountDeps = {
-  votes: Collection<Vote>;
-  voteCounters: Collection<VoteCounter>;
-  clock: Clock;
-};
 
 /** A day whose counter differed from its votes. */
 export type Drift = { day: string; counted: number; votes: number };
@@ -57,7 +52,7 @@ export function isSettledDay(day: string, now: Date): boolean {
  * @returns the days that were wrong
  */
 export async function recountVotes(
-  deps: RecountDeps,
+  deps: VotesDeps,
   serverId: ObjectId,
   days: string[],
   { signal }: { signal?: AbortSignal } = {},
@@ -75,7 +70,7 @@ export async function recountVotes(
  * votes that were excluded meanwhile.
  */
 async function recountDay(
-  deps: RecountDeps,
+  deps: VotesDeps,
   serverId: ObjectId,
   day: string,
   signal: AbortSignal | undefined,
@@ -113,7 +108,7 @@ type DayCounts = SettledMinutes & {
   end: Date;
 };
 
-async function countDay({ votes, clock }: RecountDeps, serverId: ObjectId, day: string): Promise<DayCounts> {
+async function countDay({ votes, clock }: VotesDeps, serverId: ObjectId, day: string): Promise<DayCounts> {
   const start = startOfDay(day);
   const end = after(start, DAY);
   const within = (at: Date) => (at < start ? start : at > end ? end : at);

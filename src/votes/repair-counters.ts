@@ -1,16 +1,14 @@
-import type { AnyBulkWriteOperation, Collection, ObjectId } from 'mongodb';
+import type { AnyBulkWriteOperation, ObjectId } from 'mongodb';
 import { after, DAY, MINUTE } from '../platform/clock.ts';
-import type { Logger } from '../platform/log.ts';
 import { DayError, dayOf, dueDays, startOfDay } from '../platform/periods/period-marks.ts';
-import { type LeaseDeps, lastCompleted, withLease } from '../platform/periods/work-lease.ts';
+import { lastCompleted, withLease } from '../platform/periods/work-lease.ts';
 import type { Progress } from '../platform/progress.ts';
-import type { Server } from '../servers/server.ts';
+import type { VotesDeps } from './deps.ts';
 import {
   DAY_SETTLED_MS,
   type Drift,
   incrementsBetween,
   isSettledDay,
-  type RecountDeps,
   recountVotes,
   settledMinutes,
 } from './recount-votes.ts';
@@ -18,15 +16,13 @@ import { EXCLUDED_VOTES } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
 import { epochMinute, monthOf } from './vote-counts.ts';
 
-type RepairDeps = RecountDeps & { servers: Collection<Server>; log: Logger };
-
 type RepairOptions = { progress?: Progress; signal?: AbortSignal };
 
 /** `servers`: how many were checked. `drifts`: the days whose counters were wrong. */
 export type Repair = { servers: number; drifts: (Drift & { serverId: ObjectId })[] };
 
 /** The settled UTC days whose counters no repair has compared yet, oldest first (design rule 8). */
-export function dueRepairs(marks: Parameters<typeof dueDays>[0]): Promise<string[]> {
+export function dueRepairs(marks: VotesDeps): Promise<string[]> {
   return dueDays(marks, 'repair-counters', { last: dayOf(after(marks.clock.now(), -DAY - DAY_SETTLED_MS)) });
 }
 
@@ -45,7 +41,7 @@ const LEASE = 'repair-counters';
  *   the signal's reason when it is aborted
  */
 export async function repairCounters(
-  deps: RepairDeps,
+  deps: VotesDeps,
   day: string,
   options: RepairOptions = {},
 ): Promise<Repair> {
@@ -75,7 +71,7 @@ export async function repairCounters(
  * @throws as `withLease` does
  */
 export function repairOpenCounters(
-  deps: RepairDeps & LeaseDeps,
+  deps: VotesDeps,
   { progress, signal }: RepairOptions = {},
 ): Promise<Repair> {
   const repair = async ({ signal }: { signal: AbortSignal }) => {
@@ -107,7 +103,7 @@ export function repairOpenCounters(
 
 /** Recounts these days for the servers that `suspectsOf` returns, `SLICE` servers at a time. */
 async function repairDays(
-  deps: RepairDeps,
+  deps: VotesDeps,
   days: string[],
   { progress, signal }: RepairOptions,
   suspectsOf: (serverIds: ObjectId[]) => Promise<ObjectId[]>,
@@ -140,7 +136,7 @@ const QUARANTINED = { ...EXCLUDED, quarantinedAt: { $exists: true } };
 
 /** Each server's votes from `from` (inclusive) to `to` (exclusive): all of them, or only excluded ones. */
 async function countByServer(
-  { votes }: RepairDeps,
+  { votes }: VotesDeps,
   serverIds: ObjectId[],
   from: Date,
   to: Date,
@@ -170,7 +166,7 @@ function at(counts: Map<string, number>, serverId: ObjectId): number {
 
 /** If a counter has many minutes before `from`: removes them, because no repair compares them again. */
 async function forgetMinutes(
-  { voteCounters }: RepairDeps,
+  { voteCounters }: VotesDeps,
   counters: Pick<VoteCounter, 'serverId' | 'month' | 'minutes'>[],
   from: Date,
 ): Promise<void> {

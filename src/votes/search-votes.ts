@@ -1,4 +1,5 @@
 import { type Collection, type Filter, type ObjectId, UUID } from 'mongodb';
+import type { VotesDeps } from './deps.ts';
 import type { VoteExclusion } from './exclusions/vote-exclusion.ts';
 import { usernameKey } from './username.ts';
 import { type Delivery, EXCLUDED_VOTES, type Vote } from './vote.ts';
@@ -46,7 +47,7 @@ const LOOKED_AT = 1_000;
  * @param from - the `next` of the previous result
  */
 export async function searchVotes(
-  { votes }: { votes: Collection<Vote> },
+  { votes }: VotesDeps,
   search: VoteSearch,
   { from, limit }: { from: string | undefined; limit: number },
 ): Promise<FoundVotes> {
@@ -138,7 +139,7 @@ const COUNTED = 50_000;
 
 /** Previews an exclusion: counts the votes in a range, and those of them that are excluded already. */
 export async function countRange(
-  { votes }: { votes: Collection<Vote> },
+  { votes }: VotesDeps,
   {
     serverId,
     since,
@@ -174,7 +175,7 @@ async function countOfToken(votes: Collection<Vote>, cast: Filter<Vote>, tokenId
  * because it is in progress or belongs to a block.
  */
 export function countMarked(
-  { votes }: { votes: Collection<Vote> },
+  { votes }: VotesDeps,
   exclusion: Pick<VoteExclusion, '_id' | 'serverId' | 'since' | 'until' | 'isQuarantine'>,
 ): Promise<number> {
   const { _id, serverId, since, until, isQuarantine } = exclusion;

@@ -1,6 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
 import { TtlCache } from '../platform/batching/ttl-cache.ts';
-import { type Clock, MINUTE, SECOND } from '../platform/clock.ts';
+import { MINUTE, SECOND } from '../platform/clock.ts';
+import type { VotesDeps } from './deps.ts';
 import { KEY_OF_NAMED_PLAYER } from './nameless.ts';
 import type { Vote } from './vote.ts';
 import { monthOf } from './vote-counts.ts';
@@ -11,8 +12,6 @@ export type TopVoter = {
   votes: number;
   lastVotedAt: Date;
 };
-
-type Deps = { votes: Collection<Vote>; clock: Clock };
 
 export const MOST_TOP_VOTERS = 500;
 
@@ -28,7 +27,7 @@ const TIME_LIMIT_MS = 20 * SECOND;
  * left out. The query reads all votes of the server and month.
  */
 export function topVoters(
-  { votes, clock }: Deps,
+  { votes, clock }: VotesDeps,
   serverId: ObjectId,
   limit: number,
   month: string = monthOf(clock.now()),
@@ -76,7 +75,7 @@ const listsOf = new WeakMap<Collection<Vote>, TopVoterLists>();
  * these are in mongod's memory.
  */
 export async function topVotersOfMonth(
-  deps: Deps,
+  deps: VotesDeps,
   serverId: ObjectId,
   month: string,
   limit: number,

@@ -1,15 +1,14 @@
-import type { Collection, ObjectId, UUID } from 'mongodb';
-import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
-import type { Batcher } from '../platform/batching/batcher.ts';
-import type { Clock } from '../platform/clock.ts';
+import type { ObjectId, UUID } from 'mongodb';
+import { recordAudit } from '../platform/audit/audit-log.ts';
 import { readCooldown } from './cast/cooldown.ts';
+import type { VotesDeps } from './deps.ts';
 import { selected, type VoteSelection } from './sent-not-confirmed.ts';
 import { usernameKey } from './username.ts';
 import type { Vote } from './vote.ts';
 
 /** A server's votes, newest first; `state` narrows them to one selection. */
 export function listVotes(
-  { votes }: { votes: Collection<Vote> },
+  { votes }: VotesDeps,
   serverId: ObjectId,
   { state, limit }: { state?: VoteSelection; limit: number },
 ): Promise<Vote[]> {
@@ -24,12 +23,9 @@ export function listVotes(
 const MOST_READ = 5_000;
 
 /** A server's votes that are not excluded, newest first. Looks for them among the newest 5,000 votes only. */
-export async function listCountedVotes(
-  { votes }: { votes: Collection<Vote> },
-  serverId: ObjectId,
-  limit: number,
-): Promise<Vote[]> {
-  const newest = await listVotes({ votes }, serverId, { limit });
+export async function listCountedVotes(deps: VotesDeps, serverId: ObjectId, limit: number): Promise<Vote[]> {
+  const { votes } = deps;
+  const newest = await listVotes(deps, serverId, { limit });
   if (newest.every(({ excludedAt }) => !excludedAt)) return newest;
   return votes
     .aggregate<Vote>([
@@ -43,7 +39,7 @@ export async function listCountedVotes(
 }
 
 /** Finds a vote by its id alone. On a sharded cluster this queries every shard, so no API request uses it. */
-export function findVote({ votes }: { votes: Collection<Vote> }, voteId: UUID): Promise<Vote | null> {
+export function findVote({ votes }: VotesDeps, voteId: UUID): Promise<Vote | null> {
   return votes.findOne({ _id: voteId });
 }
 
@@ -53,12 +49,7 @@ export function findVote({ votes }: { votes: Collection<Vote> }, voteId: UUID): 
  * @returns whether there was a vote whose cooldown was running
  */
 export async function endCooldown(
-  {
-    votes,
-    batcher,
-    auditLog,
-    clock,
-  }: { votes: Collection<Vote>; batcher: Batcher; auditLog: Collection<AuditEntry>; clock: Clock },
+  { votes, batcher, auditLog, clock }: VotesDeps,
   serverId: ObjectId,
   username: string,
   by: string,

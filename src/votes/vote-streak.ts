@@ -1,7 +1,8 @@
-import type { Collection, WithId } from 'mongodb';
-import { after, type Clock, HOUR } from '../platform/clock.ts';
+import type { WithId } from 'mongodb';
+import { after, HOUR } from '../platform/clock.ts';
 import type { Server } from '../servers/server.ts';
 import { blockingVotes, nextVoteAt } from './cast/cooldown.ts';
+import type { VotesDeps } from './deps.ts';
 import { usernameKey } from './username.ts';
 import type { Vote } from './vote.ts';
 import { monthOf } from './vote-counts.ts';
@@ -28,7 +29,7 @@ export type VoteStreak = {
 
 /** Excluded votes do not count, but their cooldown applies. */
 export async function voteStreak(
-  { votes, clock }: { votes: Collection<Vote>; clock: Clock },
+  { votes, clock }: VotesDeps,
   { _id: serverId, votesNamedSince }: Pick<WithId<Server>, '_id' | 'votesNamedSince'>,
   username: string,
 ): Promise<VoteStreak> {

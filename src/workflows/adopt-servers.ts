@@ -1,20 +1,9 @@
 import { createHash } from 'node:crypto';
-import { type Collection, ObjectId } from 'mongodb';
+import { ObjectId } from 'mongodb';
 import type { User } from '../accounts/user.ts';
-import { type AuditEntry, recordAuditOnce } from '../platform/audit/audit-log.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Logger } from '../platform/log.ts';
+import { recordAuditOnce } from '../platform/audit/audit-log.ts';
 import { rejectOwnersReview } from '../reviews/own-review.ts';
-import type { Review, ReviewList } from '../reviews/review.ts';
-import type { Server } from '../servers/server.ts';
-
-type AdoptDeps = {
-  servers: Collection<Server>;
-  reviews: Collection<Review>;
-  reviewLists: Collection<ReviewList>;
-  auditLog: Collection<AuditEntry>;
-  clock: Clock;
-};
+import type { WorkflowsDeps } from './deps.ts';
 
 /**
  * Assigns imported servers without an owner to the user whose confirmed address is in their `ownerEmail`. The audit log
@@ -24,7 +13,7 @@ type AdoptDeps = {
  * @returns the number of assigned servers
  */
 export async function adoptServers(
-  deps: AdoptDeps,
+  deps: WorkflowsDeps,
   { _id: userId, email, emailVerified }: Pick<User, '_id' | 'email' | 'emailVerified'>,
 ): Promise<number> {
   if (!emailVerified) return 0;
@@ -47,10 +36,7 @@ export async function adoptServers(
 }
 
 /** Runs `adoptServers` at sign-up and sign-in. A failure is logged, and the user is signed in anyway. */
-export async function adoptOnEntry(
-  sources: AdoptDeps & { users: Collection<User>; log: Logger },
-  userId: ObjectId,
-): Promise<void> {
+export async function adoptOnEntry(sources: WorkflowsDeps, userId: ObjectId): Promise<void> {
   const { users, log } = sources;
   try {
     const user = await users.findOne({ _id: userId });

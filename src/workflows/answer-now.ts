@@ -5,8 +5,8 @@ import type { OnStep } from '../delivery/diagnosis/diagnosis.ts';
 import type { DiagnosisStep } from '../listeners/outcomes/outcome-definition.ts';
 import type { SendLetterResult } from '../mail/smtp.ts';
 import type { WebhookTest } from '../notifications/discord/test-webhook.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Answers, NotAnswered, Question, QuestionResult } from '../platform/worker-answers.ts';
+import type { NotAnswered, Question, QuestionResult } from '../platform/worker-answers.ts';
+import type { WorkflowsDeps } from './deps.ts';
 import type { ProofResult, Prover } from './finish-listing.ts';
 import { type CheckRefused, requestDraftProof, requestMoveProof } from './request-proof.ts';
 
@@ -42,11 +42,9 @@ export type Task = keyof AnswerOf;
 
 type Ids<T extends Task> = Omit<Extract<Question, { task: T }>, 'task' | 'askId' | 'askedAt'>;
 
-export type AnswerNowDeps = { answers: Pick<Answers, 'ask'>; clock: Clock };
-
 /** Asks a worker to do a task while a user waits for the result (docs/adr/0114-a-thin-web-process.md). */
 export async function answerNow<T extends Task>(
-  { answers, clock }: AnswerNowDeps,
+  { answers, clock }: WorkflowsDeps,
   task: T,
   ids: Ids<T>,
   onStep?: OnStep,
@@ -59,10 +57,12 @@ export async function answerNow<T extends Task>(
 
 export type ProofEnded = ProofResult | CheckRefused | { kind: 'busy' } | NotAnswered;
 
-type ProofDeps = AnswerNowDeps & Parameters<typeof requestDraftProof>[0];
-
 /** Asks a worker to check the server of a draft, unless stored data alone decides the result; see `proveDraft`. */
-export async function proveDraftNow(deps: ProofDeps, prover: Prover, draftId: ObjectId): Promise<ProofEnded> {
+export async function proveDraftNow(
+  deps: WorkflowsDeps,
+  prover: Prover,
+  draftId: ObjectId,
+): Promise<ProofEnded> {
   const known = await requestDraftProof(deps, prover, draftId);
   if (known) return known;
   const ids = { draftId: draftId.toHexString(), userId: prover._id.toHexString() };
@@ -70,7 +70,11 @@ export async function proveDraftNow(deps: ProofDeps, prover: Prover, draftId: Ob
 }
 
 /** Asks a worker to check the new address of a listed server; see `proveMove`. */
-export async function proveMoveNow(deps: ProofDeps, prover: Prover, serverId: ObjectId): Promise<ProofEnded> {
+export async function proveMoveNow(
+  deps: WorkflowsDeps,
+  prover: Prover,
+  serverId: ObjectId,
+): Promise<ProofEnded> {
   const known = await requestMoveProof(deps, prover, serverId);
   if (known) return known;
   const ids = { serverId: serverId.toHexString(), userId: prover._id.toHexString() };

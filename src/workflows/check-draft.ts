@@ -2,16 +2,17 @@ import { isIP } from 'node:net';
 import type { WithId } from 'mongodb';
 import { gameOf, isProbed } from '../games/games.ts';
 import { queryPorts } from '../games/query-ports.ts';
-import { mayConnectFor, type OutgoingLimitDeps } from '../platform/limits/outgoing-limit.ts';
+import { mayConnectFor } from '../platform/limits/outgoing-limit.ts';
 import type { Ask, Probe, Target } from '../probing/ask.ts';
 import { plainText } from '../probing/minecraft-text.ts';
-import { type DraftDeps, recordName, recordText } from '../servers/drafts.ts';
+import { recordName, recordText } from '../servers/drafts.ts';
 import { findAddressOwner } from '../servers/listed-addresses.ts';
 import type { Server } from '../servers/server.ts';
 import type { DraftCheck, ServerDraft } from '../servers/server-draft.ts';
 import { txtRecords } from '../servers/txt-records.ts';
+import type { WorkflowsDeps } from './deps.ts';
 
-export type DraftCheckDeps = DraftDeps & OutgoingLimitDeps & { ask: Ask };
+export type DraftCheckDeps = WorkflowsDeps & { ask: Ask };
 
 /**
  * Queries the server of a draft once, resolves the TXT record of its host, and stores the result in the draft. If the

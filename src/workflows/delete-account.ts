@@ -1,8 +1,7 @@
-import type { Collection, ObjectId, WithId } from 'mongodb';
-import type { AddressChange } from '../accounts/address/address-change.ts';
+import type { ObjectId, WithId } from 'mongodb';
 import type { AccountDeletion } from '../accounts/deletion/account-deletion.ts';
 import { deletedText, lastOperatorText } from '../accounts/deletion/deletion-mails.ts';
-import type { Credential, SecondFactor, SignInSession, User, Verification } from '../accounts/user.ts';
+import type { User } from '../accounts/user.ts';
 import {
   decidingAlone,
   endSessions,
@@ -10,40 +9,16 @@ import {
   revokeAccess,
   UserError,
 } from '../accounts/users.ts';
-import type { FavouriteList } from '../favourites/favourite-list.ts';
-import { type Outbox, putMail } from '../mail/outbox.ts';
-import type { Complaint } from '../moderation/complaint.ts';
+import { putMail } from '../mail/outbox.ts';
 import { forgetSender } from '../moderation/complaints.ts';
 import { recordAuditOnce } from '../platform/audit/audit-log.ts';
-import type { Config } from '../platform/config.ts';
-import type { Logger } from '../platform/log.ts';
 import { DURABLE } from '../platform/mongo.ts';
-import { type ActiveLease, type LeaseDeps, withLease } from '../platform/periods/work-lease.ts';
+import { type ActiveLease, withLease } from '../platform/periods/work-lease.ts';
 import { deleteReviewsOf } from '../reviews/own-review.ts';
-import type { Review, ReviewList } from '../reviews/review.ts';
-import type { ApiToken } from '../servers/api-token.ts';
 import { leaveServer } from '../servers/end-membership.ts';
 import { withdrawInvitation } from '../servers/members.ts';
+import type { WorkflowsDeps } from './deps.ts';
 import { removeServer } from './remove-server.ts';
-
-type DeleteDeps = Outbox &
-  LeaseDeps &
-  Parameters<typeof removeServer>[0] & {
-    accountDeletions: Collection<AccountDeletion>;
-    addressChanges: Collection<AddressChange>;
-    users: Collection<User>;
-    credentials: Collection<Credential>;
-    sessions: Collection<SignInSession>;
-    verifications: Collection<Verification>;
-    twoFactors: Collection<SecondFactor>;
-    apiTokens: Collection<ApiToken>;
-    complaints: Collection<Complaint>;
-    favourites: Collection<FavouriteList>;
-    reviews: Collection<Review>;
-    reviewLists: Collection<ReviewList>;
-    config: Pick<Config, 'SMTP_URL' | 'PUBLIC_URL' | 'SERVICE_NAME'>;
-    log: Logger;
-  };
 
 /**
  * Deletes the accounts whose deletion is due, the oldest first. Each step can be repeated: if a crash interrupts a
@@ -53,7 +28,7 @@ type DeleteDeps = Outbox &
  * @throws the first failure, after all deletions were tried; or what `withLease` throws
  */
 export function deleteDueAccounts(
-  deps: DeleteDeps,
+  deps: WorkflowsDeps,
   { signal }: { signal?: AbortSignal } = {},
 ): Promise<number> {
   const { accountDeletions, clock, log } = deps;
@@ -90,7 +65,7 @@ export function deleteDueAccounts(
  *
  * @returns null when the request was cancelled, or is dropped because the user is the last operator
  */
-function begin(deps: DeleteDeps, userId: ObjectId): Promise<AccountDeletion | null> {
+function begin(deps: WorkflowsDeps, userId: ObjectId): Promise<AccountDeletion | null> {
   return decidingAlone(deps, async () => {
     const { accountDeletions, users, clock } = deps;
     const user = await users.findOne({ _id: userId });
@@ -120,7 +95,7 @@ function begin(deps: DeleteDeps, userId: ObjectId): Promise<AccountDeletion | nu
 }
 
 async function keepLastOperator(
-  deps: DeleteDeps,
+  deps: WorkflowsDeps,
   { _id, email, emailVerified }: WithId<User>,
 ): Promise<void> {
   const { config, log } = deps;
@@ -131,7 +106,7 @@ async function keepLastOperator(
 }
 
 /** Deletes the data of the account, then the account, then the request. */
-async function carryOut(deps: DeleteDeps, deletion: AccountDeletion, lease: ActiveLease): Promise<void> {
+async function carryOut(deps: WorkflowsDeps, deletion: AccountDeletion, lease: ActiveLease): Promise<void> {
   const { _id, deletionId, email } = deletion;
   const by = email ?? 'tallyport';
   await removeServersOf(deps, _id, by, lease);
@@ -157,7 +132,7 @@ async function carryOut(deps: DeleteDeps, deletion: AccountDeletion, lease: Acti
 
 /** Ends the user's memberships of other owners' servers, and deletes the invitations of their address. */
 async function leaveServersOf(
-  deps: DeleteDeps,
+  deps: WorkflowsDeps,
   userId: ObjectId,
   email: string | null | undefined,
   by: string,
@@ -177,7 +152,7 @@ async function leaveServersOf(
  * again: if a removal is interrupted, the next call completes it.
  */
 async function removeServersOf(
-  deps: DeleteDeps,
+  deps: WorkflowsDeps,
   userId: ObjectId,
   by: string,
   lease: ActiveLease,

@@ -1,12 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Collection, Filter, ObjectId } from 'mongodb';
-import type { FavouriteList } from '../favourites/favourite-list.ts';
-import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
-import type { Clock } from '../platform/clock.ts';
+import { recordAudit } from '../platform/audit/audit-log.ts';
 import type { Progress } from '../platform/progress.ts';
-import type { Review } from '../reviews/review.ts';
-import type { Server } from '../servers/server.ts';
-import type { Block } from '../votes/blocks/block-list.ts';
 import type { VoteExclusion } from '../votes/exclusions/vote-exclusion.ts';
 import {
   ACTIONS_WITH_NAMES,
@@ -19,17 +14,7 @@ import {
 } from '../votes/nameless.ts';
 import { usernameKey } from '../votes/username.ts';
 import type { Vote } from '../votes/vote.ts';
-
-type EraseDeps = {
-  servers: Collection<Server>;
-  votes: Collection<Vote>;
-  reviews: Collection<Review>;
-  favourites: Collection<FavouriteList>;
-  voteExclusions: Collection<VoteExclusion>;
-  blocks: Collection<Block>;
-  auditLog: Collection<AuditEntry>;
-  clock: Clock;
-};
+import type { WorkflowsDeps } from './deps.ts';
 
 /** How many documents lost the name or, with `dryRun`, would lose it. `remaining`: votes that keep it for now. */
 export type Erased = {
@@ -51,7 +36,7 @@ export type Erased = {
  * @param options - with `dryRun`, it only counts; `progress` counts servers
  */
 export async function erasePlayer(
-  deps: EraseDeps,
+  deps: WorkflowsDeps,
   name: string,
   by: string,
   { dryRun = false, progress = () => undefined }: { dryRun?: boolean; progress?: Progress } = {},
@@ -88,17 +73,18 @@ export async function erasePlayer(
 }
 
 async function eraseVotes(
-  { servers, votes, voteExclusions, clock }: EraseDeps,
+  deps: WorkflowsDeps,
   key: string,
   { dryRun, progress }: { dryRun: boolean; progress: Progress },
 ): Promise<Pick<Erased, 'votes' | 'remaining'>> {
+  const { servers, votes, clock } = deps;
   const now = clock.now();
   const ids = await servers.find({}, { projection: { _id: 1 } }).toArray();
   const erased = { votes: 0, remaining: { open: 0, recent: 0 } };
   progress(0, ids.length);
   for (const [done, { _id: serverId }] of ids.entries()) {
     const ofPlayer = { serverId, usernameKey: key };
-    const open = await openVotesFilter({ voteExclusions }, serverId);
+    const open = await openVotesFilter(deps, serverId);
     const erasable = { ...ofPlayer, ...pastCooldown(now), $nor: [open] };
     // Counted before the change, because these queries find only votes that still have the name.
     erased.remaining.open += await votes.countDocuments({ ...ofPlayer, ...open });
@@ -152,7 +138,7 @@ async function eraseNames<T extends { _id: ObjectId }>(
 
 /** Removes the name from finished exclusions of this player. */
 async function eraseExclusions(
-  { voteExclusions }: Pick<EraseDeps, 'voteExclusions'>,
+  { voteExclusions }: WorkflowsDeps,
   key: string,
   dryRun: boolean,
 ): Promise<number> {

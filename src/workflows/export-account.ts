@@ -1,39 +1,18 @@
-import type { Collection, ObjectId, WithId } from 'mongodb';
-import type { AddressChange } from '../accounts/address/address-change.ts';
-import type { AccountDeletion } from '../accounts/deletion/account-deletion.ts';
-import type { Credential, SignInSession, User } from '../accounts/user.ts';
-import type { FavouriteList } from '../favourites/favourite-list.ts';
+import type { ObjectId, WithId } from 'mongodb';
+import type { SignInSession, User } from '../accounts/user.ts';
 import { defineMessage, filled } from '../language/t.ts';
 import type { Listener } from '../listeners/listener.ts';
 import type { Complaint } from '../moderation/complaint.ts';
-import type { DiscordWebhook } from '../notifications/discord/discord-webhook.ts';
 import type { AuditEntry } from '../platform/audit/audit-log.ts';
-import { type Clock, HOUR } from '../platform/clock.ts';
+import { HOUR } from '../platform/clock.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
 import { defineLimit } from '../platform/limits/define-limit.ts';
 import type { Review } from '../reviews/review.ts';
-import { type ApiToken, kindOf, scopesOf } from '../servers/api-token.ts';
+import { kindOf, scopesOf } from '../servers/api-token.ts';
 import { roleOf } from '../servers/ownership.ts';
 import type { Server } from '../servers/server.ts';
 import type { ServerDraft } from '../servers/server-draft.ts';
-
-type ExportDeps = {
-  users: Collection<User>;
-  credentials: Collection<Credential>;
-  sessions: Collection<SignInSession>;
-  addressChanges: Collection<AddressChange>;
-  accountDeletions: Collection<AccountDeletion>;
-  servers: Collection<Server>;
-  serverDrafts: Collection<ServerDraft>;
-  apiTokens: Collection<ApiToken>;
-  listeners: Collection<Listener>;
-  discordWebhooks: Collection<DiscordWebhook>;
-  reviews: Collection<Review>;
-  complaints: Collection<Complaint>;
-  favourites: Collection<FavouriteList>;
-  auditLog: Collection<AuditEntry>;
-  clock: Clock;
-};
+import type { WorkflowsDeps } from './deps.ts';
 
 const EXPORTS_AN_HOUR = 3;
 export const EXPORTS = defineLimit({
@@ -63,7 +42,7 @@ export const MOST_EXPORTED = {
  * A user's data as the pieces of one JSON document, which are sent while they are read, so memory does not grow with
  * the data. The code names each exported field; none is a password, hash, token, key or secret.
  */
-export async function* exportAccount(deps: ExportDeps, user: WithId<User>): AsyncGenerator<string> {
+export async function* exportAccount(deps: WorkflowsDeps, user: WithId<User>): AsyncGenerator<string> {
   const userId = user._id;
   const truncated: string[] = [];
   const list = <T>(name: keyof typeof MOST_EXPORTED, rows: AsyncIterable<T>, record: RecordMapper<T>) =>
@@ -115,7 +94,7 @@ async function* listOf<T>(part: {
   yield ']';
 }
 
-async function accountOf(deps: ExportDeps, user: WithId<User>): Promise<object> {
+async function accountOf(deps: WorkflowsDeps, user: WithId<User>): Promise<object> {
   const { _id } = user;
   const [credentials, change, deletion] = await Promise.all([
     deps.credentials.find({ userId: _id }, { projection: { providerId: 1 } }).toArray(),
@@ -185,7 +164,7 @@ function profileRecord(profile: Server['profile']): object | null {
 }
 
 /** The tokens, the listener and the webhook of a server, without their secrets. */
-async function connectionsOf(deps: ExportDeps, serverId: ObjectId, truncated: string[]): Promise<object> {
+async function connectionsOf(deps: WorkflowsDeps, serverId: ObjectId, truncated: string[]): Promise<object> {
   const [tokens, listener, webhook] = await Promise.all([
     deps.apiTokens.find({ serverId }, { limit: MOST_EXPORTED.tokens + 1 }).toArray(),
     deps.listeners.findOne({ serverId }),

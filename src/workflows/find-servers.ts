@@ -1,22 +1,11 @@
-import { type Collection, ObjectId, type WithId } from 'mongodb';
-import type { User } from '../accounts/user.ts';
-import type { Clock } from '../platform/clock.ts';
+import { ObjectId, type WithId } from 'mongodb';
 import { foldName } from '../ranking/name-terms.ts';
-import type { RankedList } from '../ranking/ranked-list.ts';
 import { searchListing } from '../ranking/search-listing.ts';
-import type { ReviewList } from '../reviews/review.ts';
 import { findServer } from '../servers/listed-servers.ts';
 import { searchServers } from '../servers/search-servers.ts';
 import type { Server } from '../servers/server.ts';
 import { isId } from '../servers/slug.ts';
-
-type FindDeps = {
-  servers: Collection<Server>;
-  users: Collection<User>;
-  rankedLists: Collection<RankedList>;
-  reviewLists: Collection<ReviewList>;
-  clock: Clock;
-};
+import type { WorkflowsDeps } from './deps.ts';
 
 /** At most this many names of each group (new, hidden and removed servers) are compared, the newest first. */
 const COMPARED = 1_000;
@@ -29,7 +18,7 @@ const COMPARED = 1_000;
  * @param limit - the most servers to return
  */
 export async function findServers(
-  deps: FindDeps,
+  deps: WorkflowsDeps,
   text: string,
   { limit }: { limit: number },
 ): Promise<WithId<Server>[]> {
@@ -45,7 +34,7 @@ export async function findServers(
   return [...begun, ...ids.flatMap((id) => byId.get(id) ?? [])];
 }
 
-async function listedIds(deps: FindDeps, typed: string): Promise<string[]> {
+async function listedIds(deps: WorkflowsDeps, typed: string): Promise<string[]> {
   return (await searchListing(deps, typed)).map(({ id }) => id);
 }
 
@@ -53,7 +42,7 @@ async function listedIds(deps: FindDeps, typed: string): Promise<string[]> {
  * The ids of servers whose names contain the text: hidden, removed and the newest ones, because the public search has
  * no hidden, removed or unranked servers.
  */
-async function comparedIds({ servers }: FindDeps, typed: string): Promise<string[]> {
+async function comparedIds({ servers }: WorkflowsDeps, typed: string): Promise<string[]> {
   const wanted = foldName(typed);
   if (wanted === '') return [];
   const named = (field: 'listedAt' | 'hiddenAt' | 'removedAt') =>
@@ -78,7 +67,7 @@ export type MeantServer =
  * server, that server is returned. If several servers match, the result lists them.
  */
 export async function serverMeantBy(
-  deps: FindDeps,
+  deps: WorkflowsDeps,
   text: string,
   { limit }: { limit: number },
 ): Promise<MeantServer> {

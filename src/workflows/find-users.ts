@@ -1,14 +1,7 @@
-import type { Collection, Filter, ObjectId, WithId } from 'mongodb';
-import {
-  type Credential,
-  NAME_COLLATION,
-  type SignInSession,
-  type User,
-  type UserRole,
-} from '../accounts/user.ts';
+import type { Filter, ObjectId, WithId } from 'mongodb';
+import { type Credential, NAME_COLLATION, type User, type UserRole } from '../accounts/user.ts';
 import type { Server } from '../servers/server.ts';
-
-type Users = { users: Collection<User> };
+import type { WorkflowsDeps } from './deps.ts';
 
 /** The position of the last user of a page; the next page starts after it. */
 export type UserPosition = { createdAt: Date; id: ObjectId };
@@ -17,7 +10,7 @@ type UsersPage = { users: WithId<User>[]; next: UserPosition | null };
 
 /** A page of users, newest first; with `role`, only users of that role. */
 export async function listUsers(
-  { users }: Users,
+  { users }: WorkflowsDeps,
   { role, after, limit }: { role?: UserRole | undefined; after?: UserPosition | undefined; limit: number },
 ): Promise<UsersPage> {
   const older: Filter<User> = after
@@ -46,7 +39,7 @@ const HIGHEST = '\u{ffff}';
  * @returns matches by address, then matches by name, at most `limit` together
  */
 export async function searchUsers(
-  { users }: Users,
+  { users }: WorkflowsDeps,
   { text, role, limit }: { text: string; role?: UserRole | undefined; limit: number },
 ): Promise<WithId<User>[]> {
   const wanted = text.trim();
@@ -81,14 +74,7 @@ export type UserView = {
 const MOST_SERVERS = 50;
 
 /** A user with their servers, sessions and sign-in methods; null when the user does not exist. */
-export async function showUser(
-  deps: Users & {
-    servers: Collection<Server>;
-    sessions: Collection<SignInSession>;
-    credentials: Collection<Credential>;
-  },
-  userId: ObjectId,
-): Promise<UserView | null> {
+export async function showUser(deps: WorkflowsDeps, userId: ObjectId): Promise<UserView | null> {
   const [user, servers, sessions, credentials] = await Promise.all([
     deps.users.findOne({ _id: userId }),
     deps.servers

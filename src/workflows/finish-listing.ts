@@ -1,20 +1,9 @@
-import type { Collection, ObjectId, WithId } from 'mongodb';
-import { type AuditEntry, recordAuditOnce } from '../platform/audit/audit-log.ts';
-import type { Config } from '../platform/config.ts';
-import type { Producer } from '../platform/producer.ts';
+import type { ObjectId, WithId } from 'mongodb';
+import { recordAuditOnce } from '../platform/audit/audit-log.ts';
 import { rejectOwnersReview } from '../reviews/own-review.ts';
-import type { Review, ReviewList } from '../reviews/review.ts';
-import type { DraftDeps } from '../servers/drafts.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
 import type { Server } from '../servers/server.ts';
-
-export type ListingDeps = DraftDeps & {
-  auditLog: Collection<AuditEntry>;
-  reviews: Collection<Review>;
-  reviewLists: Collection<ReviewList>;
-  producer: Pick<Producer, 'add'>;
-  config: Pick<Config, 'SERVERS_PER_ACCOUNT'>;
-};
+import type { WorkflowsDeps } from './deps.ts';
 
 /** The user who proves the ownership of a server; the e-mail address is for the audit log. */
 export type Prover = { _id: ObjectId; email: string };
@@ -33,7 +22,7 @@ export type ProofResult =
   | { kind: 'not-proven' | 'taken' | 'too-many-servers' | 'not-found' };
 
 export async function hasTooManyServers(
-  { servers, config }: ListingDeps,
+  { servers, config }: WorkflowsDeps,
   ownerId: ObjectId,
 ): Promise<boolean> {
   const most = config.SERVERS_PER_ACCOUNT;
@@ -45,7 +34,7 @@ export async function hasTooManyServers(
  * draft's id, so a repeated call does not write it twice.
  */
 export async function finishListing(
-  deps: ListingDeps,
+  deps: WorkflowsDeps,
   draftId: ObjectId,
   server: WithId<Server>,
   by: string,

@@ -1,11 +1,9 @@
-import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { ObjectId, WithId } from 'mongodb';
 import type { User } from '../accounts/user.ts';
-import type { AuditEntry } from '../platform/audit/audit-log.ts';
-import type { Clock } from '../platform/clock.ts';
 import { rejectOwnersReview } from '../reviews/own-review.ts';
-import type { Review, ReviewList } from '../reviews/review.ts';
 import { acceptInvitation, invitationsOf } from '../servers/members.ts';
 import type { Server } from '../servers/server.ts';
+import type { WorkflowsDeps } from './deps.ts';
 
 /**
  * Makes a user a member of a server that invited their confirmed address. Members cannot review their server, so the
@@ -14,14 +12,7 @@ import type { Server } from '../servers/server.ts';
  * @returns the server; null when there is no open invitation
  */
 export async function joinServer(
-  deps: {
-    servers: Collection<Server>;
-    reviews: Collection<Review>;
-    reviewLists: Collection<ReviewList>;
-    users: Collection<User>;
-    auditLog: Collection<AuditEntry>;
-    clock: Clock;
-  },
+  deps: WorkflowsDeps,
   serverId: ObjectId,
   user: Pick<User, '_id' | 'email' | 'emailVerified'>,
 ): Promise<WithId<Server> | null> {

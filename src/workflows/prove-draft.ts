@@ -1,24 +1,19 @@
 import type { ObjectId, WithId } from 'mongodb';
 import { SECOND } from '../platform/clock.ts';
-import type { LeaseDeps } from '../platform/periods/work-lease.ts';
+import type { Ask } from '../probing/ask.ts';
 import { findMove } from '../servers/drafts.ts';
 import { findAddressOwner, withAddressLock } from '../servers/listed-addresses.ts';
 import { editServer, newListing, nextRank } from '../servers/listed-servers.ts';
 import type { OwnershipProofMethod, Server } from '../servers/server.ts';
 import type { DraftCheck, ServerDraft } from '../servers/server-draft.ts';
 import { insertUnderFreeSlug } from '../servers/server-slugs.ts';
-import { checkDraft, type DraftCheckDeps } from './check-draft.ts';
-import {
-  finishListing,
-  hasTooManyServers,
-  type ListingDeps,
-  type ProofResult,
-  type Prover,
-} from './finish-listing.ts';
+import { checkDraft } from './check-draft.ts';
+import type { WorkflowsDeps } from './deps.ts';
+import { finishListing, hasTooManyServers, type ProofResult, type Prover } from './finish-listing.ts';
 import { resumeDraftProof } from './request-proof.ts';
 import { seenFigures } from './seen-figures.ts';
 
-export type ProveDeps = DraftCheckDeps & LeaseDeps & ListingDeps;
+export type ProveDeps = WorkflowsDeps & { ask: Ask };
 
 /** A proof waits at most this long for another process that decides about the same address. */
 const DECIDE_MS = 10 * SECOND;

@@ -1,22 +1,12 @@
-import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { ObjectId, WithId } from 'mongodb';
 import { removeWaitingVotes } from '../delivery/leave-queue.ts';
-import type { DiscordWebhook } from '../notifications/discord/discord-webhook.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
-import type { TtlCache } from '../platform/batching/ttl-cache.ts';
-import type { AuthenticatedToken } from '../servers/api-token.ts';
-import type { ListChange } from '../servers/listed-servers.ts';
-import type { Picture } from '../servers/picture.ts';
-import type { PictureUpload } from '../servers/picture-upload.ts';
 import { deleteUploadsOf } from '../servers/picture-uploads.ts';
 import { deleteUnusedPictures, pictureIdsOf } from '../servers/pictures.ts';
-import type { PreviewCard } from '../servers/preview-card.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
 import type { Server } from '../servers/server.ts';
-import type { ServerDraft } from '../servers/server-draft.ts';
-import type { StoredSettings } from '../settings/stored-settings.ts';
 import { requestServerQuarantines } from '../votes/exclusions/quarantine.ts';
-import type { VoteExclusion } from '../votes/exclusions/vote-exclusion.ts';
-import type { Vote } from '../votes/vote.ts';
+import type { WorkflowsDeps } from './deps.ts';
 
 /**
  * Removes a server for ever: its tokens are refused and its waiting votes fail. The document stays, so that the id and
@@ -25,17 +15,7 @@ import type { Vote } from '../votes/vote.ts';
  * @returns the server and the number of votes that failed; null when there is no such server
  */
 export async function removeServer(
-  deps: ListChange & {
-    votes: Collection<Vote>;
-    voteExclusions: Collection<VoteExclusion>;
-    serverDrafts: Collection<ServerDraft>;
-    pictures: Collection<Picture>;
-    pictureUploads: Collection<PictureUpload>;
-    settings: Collection<StoredSettings>;
-    previewCards: Collection<PreviewCard>;
-    discordWebhooks: Collection<DiscordWebhook>;
-    authentications: TtlCache<AuthenticatedToken>;
-  },
+  deps: WorkflowsDeps,
   serverId: ObjectId,
   by: string,
 ): Promise<{ server: WithId<Server>; failedVotes: number } | null> {

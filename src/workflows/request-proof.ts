@@ -1,17 +1,10 @@
-import type { Collection, ObjectId, WithId } from 'mongodb';
-import { type CheckAllowance, useCheckAllowance } from '../platform/limits/check-allowance.ts';
+import type { ObjectId, WithId } from 'mongodb';
+import { useCheckAllowance } from '../platform/limits/check-allowance.ts';
 import { findDraft, findMove } from '../servers/drafts.ts';
 import { findAddressOwner } from '../servers/listed-addresses.ts';
 import type { ServerDraft } from '../servers/server-draft.ts';
-import {
-  finishListing,
-  hasTooManyServers,
-  type ListingDeps,
-  type ProofResult,
-  type Prover,
-} from './finish-listing.ts';
-
-type RequestDeps = ListingDeps & { diagnosisAllowances: Collection<CheckAllowance> };
+import type { WorkflowsDeps } from './deps.ts';
+import { finishListing, hasTooManyServers, type ProofResult, type Prover } from './finish-listing.ts';
 
 /** The user's allowance of checks is used up. */
 export type CheckRefused = { kind: 'refused'; nextAllowedAt: Date };
@@ -23,7 +16,7 @@ export type CheckRefused = { kind: 'refused'; nextAllowedAt: Date };
  * @returns null when `proveDraft` may check the server; otherwise the result, or why the check is refused
  */
 export async function requestDraftProof(
-  deps: RequestDeps,
+  deps: WorkflowsDeps,
   prover: Prover,
   draftId: ObjectId,
 ): Promise<ProofResult | CheckRefused | null> {
@@ -33,7 +26,7 @@ export async function requestDraftProof(
 
 /** Like `requestDraftProof`, but for the move of a listed server. */
 export async function requestMoveProof(
-  deps: RequestDeps,
+  deps: WorkflowsDeps,
   prover: Prover,
   serverId: ObjectId,
 ): Promise<ProofResult | CheckRefused | null> {
@@ -41,7 +34,7 @@ export async function requestMoveProof(
   return move ? takeCheck(deps, prover) : { kind: 'not-found' };
 }
 
-async function takeCheck(deps: RequestDeps, { _id }: Prover): Promise<CheckRefused | null> {
+async function takeCheck(deps: WorkflowsDeps, { _id }: Prover): Promise<CheckRefused | null> {
   const nextAllowedAt = await useCheckAllowance(deps, _id.toHexString());
   return nextAllowedAt && { kind: 'refused', nextAllowedAt };
 }
@@ -52,7 +45,7 @@ async function takeCheck(deps: RequestDeps, { _id }: Prover): Promise<CheckRefus
  * @returns the result, if stored data alone decides it. `unchecked`: a worker must check the draft's server
  */
 export async function resumeDraftProof(
-  deps: ListingDeps,
+  deps: WorkflowsDeps,
   prover: Prover,
   draftId: ObjectId,
 ): Promise<ProofResult | { kind: 'unchecked'; draft: WithId<ServerDraft> }> {

@@ -1,19 +1,13 @@
-import { type Collection, ObjectId, type WithId } from 'mongodb';
+import { ObjectId, type WithId } from 'mongodb';
 import type { User } from '../accounts/user.ts';
-import type { DiscordWebhook } from '../notifications/discord/discord-webhook.ts';
 import { removeWebhook } from '../notifications/discord/webhooks.ts';
 import { CodedError } from '../platform/app-error.ts';
-import { type AuditEntry, recordAuditOnce } from '../platform/audit/audit-log.ts';
-import type { TtlCache } from '../platform/batching/ttl-cache.ts';
+import { recordAuditOnce } from '../platform/audit/audit-log.ts';
 import { storedEmail } from '../platform/email-address.ts';
 import { rejectOwnersReview } from '../reviews/own-review.ts';
-import type { Review, ReviewList } from '../reviews/review.ts';
-import type { ApiToken, AuthenticatedToken } from '../servers/api-token.ts';
 import { revokeTokens } from '../servers/api-tokens.ts';
-import type { DraftDeps } from '../servers/drafts.ts';
 import type { Server, TransferUnderWay } from '../servers/server.ts';
-
-type Users = { users: Collection<User> };
+import type { WorkflowsDeps } from './deps.ts';
 
 /** The message is a sentence for the operator. */
 export class TransferError extends CodedError<'user-not-found' | 'user-suspended'> {}
@@ -24,23 +18,13 @@ export class TransferError extends CodedError<'user-not-found' | 'user-suspended
  * @param email - the address of an account; upper and lower case and surrounding spaces do not matter
  * @throws {TransferError} if there is no such account, or if its user is suspended
  */
-export async function nextOwner({ users }: Users, email: string): Promise<User> {
+export async function nextOwner({ users }: WorkflowsDeps, email: string): Promise<User> {
   const user = await users.findOne({ email: storedEmail(email) });
   if (!user)
     throw new TransferError('user-not-found', 'Nobody has an account with this address. They sign up first.');
   if (user.suspendedAt) throw new TransferError('user-suspended', 'This user is suspended.');
   return user;
 }
-
-type TransferDeps = DraftDeps &
-  Users & {
-    auditLog: Collection<AuditEntry>;
-    reviews: Collection<Review>;
-    reviewLists: Collection<ReviewList>;
-    apiTokens: Collection<ApiToken>;
-    authentications: TtlCache<AuthenticatedToken>;
-    discordWebhooks: Collection<DiscordWebhook>;
-  };
 
 type NewOwner = Pick<User, '_id' | 'email'>;
 
@@ -56,7 +40,7 @@ type MadeOwner = { _id: ObjectId; email: string | null };
  * @returns the server as it is now, and how many tokens were revoked; null when no such server is listed
  */
 export async function transferServer(
-  deps: TransferDeps,
+  deps: WorkflowsDeps,
   serverId: ObjectId,
   to: NewOwner,
   by: string,
@@ -73,7 +57,7 @@ export async function transferServer(
 
 /** If a transfer to another user was interrupted: completes it, since the next one replaces what is stored of it. */
 async function completeOther(
-  deps: TransferDeps,
+  deps: WorkflowsDeps,
   serverId: ObjectId,
   nextOwnerId: ObjectId,
   by: string,
@@ -88,7 +72,7 @@ async function completeOther(
 
 /** Makes a user the owner. If they are already, only reads the server, which may have an interrupted transfer. */
 async function changeOwner(
-  { servers, clock }: TransferDeps,
+  { servers, clock }: WorkflowsDeps,
   serverId: ObjectId,
   ownerId: ObjectId,
 ): Promise<WithId<Server> | null> {
@@ -110,7 +94,7 @@ async function changeOwner(
  * since stays, so each step may run again.
  */
 async function completeTransfer(
-  deps: TransferDeps,
+  deps: WorkflowsDeps,
   { _id: serverId, ownerEmail }: WithId<Server>,
   { auditId, at, from }: TransferUnderWay,
   to: MadeOwner,

@@ -90,7 +90,7 @@ test('it is read once in five seconds, ends by itself, and survives an outage of
   const announcements = new Proxy(deps.announcements, {
     get: (target, key) => (key === 'findOne' ? findOne : Reflect.get(target, key)),
   });
-  const cache = createAnnouncementCache({ announcements, clock, log: deps.log });
+  const cache = createAnnouncementCache({ ...deps, announcements, clock });
   expect(String(cache.shown())).toBe('');
   await Promise.all([cache.refresh(), cache.refresh()]);
   expect(cache.refresh()).toBeUndefined();
@@ -101,9 +101,9 @@ test('it is read once in five seconds, ends by itself, and survives an outage of
   expect(String(cache.shown())).toContain('Soon');
   // If a read hangs, later requests do not wait for it.
   const hanging = createAnnouncementCache({
+    ...deps,
     announcements: { findOne: () => new Promise(() => undefined) } as never,
     clock,
-    log: deps.log,
   });
   await hanging.refresh();
   await vi.waitFor(() => expect(hanging.refresh()).toBeUndefined(), EVENTUALLY);

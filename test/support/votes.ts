@@ -106,11 +106,7 @@ export async function insertWaitingVotes(
 }
 
 /** Moves a server's votes, and their counters, `byMs` into the past, if necessary to the day before. */
-export async function ageVotes(
-  deps: Pick<AppDeps, 'votes' | 'voteCounters' | 'voteCounts' | 'clock'>,
-  serverId: ObjectId,
-  byMs: number,
-): Promise<void> {
+export async function ageVotes(deps: AppDeps, serverId: ObjectId, byMs: number): Promise<void> {
   await deps.voteCounts.flush();
   await deps.votes.updateMany({ serverId }, [{ $set: { votedAt: { $subtract: ['$votedAt', byMs] } } }]);
   await deps.voteCounters.deleteMany({ serverId });

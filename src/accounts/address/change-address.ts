@@ -1,18 +1,18 @@
-import { type Collection, type Document, ObjectId } from 'mongodb';
+import { type Document, ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { t } from '../../language/t.ts';
-import { type Outbox, putMail } from '../../mail/outbox.ts';
-import { type AuditEntry, recordAuditOnce } from '../../platform/audit/audit-log.ts';
+import { putMail } from '../../mail/outbox.ts';
+import { recordAuditOnce } from '../../platform/audit/audit-log.ts';
 import { after, DAY } from '../../platform/clock.ts';
-import type { Config } from '../../platform/config.ts';
 import { checked, InvalidDocumentError } from '../../platform/document.ts';
 import { emailAddress, LONGEST_EMAIL } from '../../platform/email-address.ts';
 import { parseInput } from '../../platform/input.ts';
 import { defineLimit } from '../../platform/limits/define-limit.ts';
 import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
+import type { AccountsDeps } from '../deps.ts';
 import { hashOneTimeToken, makeOneTimeToken } from '../one-time-token.ts';
-import { type LinkDeps, notifyKnownAddress } from '../send-link.ts';
-import type { SignInSession, User, Verification } from '../user.ts';
+import { notifyKnownAddress } from '../send-link.ts';
+import type { User } from '../user.ts';
 import { endSessions } from '../users.ts';
 import { type AddressChange, CONFIRM_MS } from './address-change.ts';
 import { changedText, confirmNewText, confirmOldText } from './address-mails.ts';
@@ -26,18 +26,6 @@ export const ADDRESS_CHANGES = defineLimit({
   windowMs: DAY,
   beyond: '429',
 });
-
-export type ChangeDeps = Outbox &
-  LinkDeps & {
-    users: Collection<User>;
-    sessions: Collection<SignInSession>;
-    verifications: Collection<Verification>;
-    addressChanges: Collection<AddressChange>;
-    auditLog: Collection<AuditEntry>;
-    config: Pick<Config, 'SMTP_URL' | 'PUBLIC_URL' | 'SERVICE_NAME'>;
-    /** Gives the user the imported servers that are reserved for the new address. */
-    adoptServers: (userId: ObjectId) => Promise<void>;
-  };
 
 type Own = { user: Pick<User, '_id' | 'email'>; sessionId: ObjectId };
 
@@ -68,7 +56,7 @@ export type Confirmed = 'waiting' | 'changed' | 'taken' | 'useless-link';
  * @throws {InvalidDocumentError} for `email`, if it is not an address or is the present address
  */
 export async function requestAddressChange(
-  deps: ChangeDeps,
+  deps: AccountsDeps,
   { user, sessionId }: Own,
   input: { email: string },
 ): Promise<void> {
@@ -84,7 +72,7 @@ type Wanted = { to: string; sessionId: ObjectId } & Partial<Pick<AddressChange, 
 
 /** Stores a change that waits for confirmations, and makes its links. The new change replaces an earlier one. */
 export async function storeChange(
-  deps: ChangeDeps,
+  deps: AccountsDeps,
   user: Pick<User, '_id' | 'email'>,
   wanted: Wanted,
 ): Promise<{ change: AddressChange; oldLink: string; newLink: string }> {
@@ -125,7 +113,7 @@ export async function storeChange(
  * @throws {InvalidDocumentError} for `email`, if it is not an address or is the present address
  */
 export async function changeAddressUnconfirmed(
-  deps: ChangeDeps,
+  deps: AccountsDeps,
   { user, sessionId }: Own,
   input: { email: string },
   who = user.email,
@@ -147,7 +135,7 @@ export function differentAddress({ email }: Pick<User, 'email'>, input: { email:
 
 /** A user's change of address that waits for confirmations or is being carried out; null when there is none. */
 export async function findAddressChange(
-  { addressChanges, clock }: Pick<ChangeDeps, 'addressChanges' | 'clock'>,
+  { addressChanges, clock }: AccountsDeps,
   userId: ObjectId,
 ): Promise<AddressChange | null> {
   return usable(await addressChanges.findOne({ _id: userId }), clock.now());
@@ -155,7 +143,7 @@ export async function findAddressChange(
 
 /** The change that a link belongs to, and which of the two addresses got the link; null if the link does not work. */
 export async function changeOfLink(
-  { addressChanges, clock }: Pick<ChangeDeps, 'addressChanges' | 'clock'>,
+  { addressChanges, clock }: AccountsDeps,
   token: string,
 ): Promise<{ change: AddressChange; end: 'old' | 'new' } | null> {
   const hash = hashOneTimeToken(token);
@@ -176,7 +164,7 @@ function usable(change: AddressChange | null, now: Date): AddressChange | null {
  * Stores the confirmation of one address. The second confirmation changes the user's address. If the process dies
  * before the change is complete, a repeated call completes it.
  */
-export async function confirmAddressChange(deps: ChangeDeps, token: string): Promise<Confirmed> {
+export async function confirmAddressChange(deps: AccountsDeps, token: string): Promise<Confirmed> {
   const found = await changeOfLink(deps, token);
   if (!found) return 'useless-link';
   const { _id, changeId } = found.change;
@@ -205,7 +193,7 @@ function confirmation(field: 'oldConfirmedAt' | 'newConfirmedAt', now: Date): Do
 }
 
 /** Completes changes that were interrupted after their second confirmation. Returns their number. */
-export async function finishAddressChanges(deps: ChangeDeps, signal?: AbortSignal): Promise<number> {
+export async function finishAddressChanges(deps: AccountsDeps, signal?: AbortSignal): Promise<number> {
   let finished = 0;
   for await (const change of deps.addressChanges.find({ decidedAt: { $exists: true } })) {
     signal?.throwIfAborted();
@@ -216,7 +204,7 @@ export async function finishAddressChanges(deps: ChangeDeps, signal?: AbortSigna
 }
 
 /** Changes the address after both confirmations. Each step can be repeated: after a crash, a call does all of them. */
-async function finishAddressChange(deps: ChangeDeps, change: AddressChange): Promise<Confirmed> {
+async function finishAddressChange(deps: AccountsDeps, change: AddressChange): Promise<Confirmed> {
   const { _id, changeId, to } = change;
   const user = await deps.users.findOne({ _id });
   const isDue = user !== null && !user.suspendedAt && (user.email === change.from || user.email === to);
@@ -240,7 +228,7 @@ type Decided = Pick<AddressChange, '_id' | 'changeId' | 'from' | 'to' | 'session
 
 /** Writes the new address and the audit entry. Returns false when another account has the address. */
 async function setAddress(
-  deps: Pick<ChangeDeps, 'users' | 'auditLog' | 'clock'>,
+  deps: AccountsDeps,
   { _id, changeId, from, to, by }: Decided,
   { emailVerified }: Pick<User, 'emailVerified'>,
 ): Promise<boolean> {
@@ -262,6 +250,6 @@ async function setAddress(
   return true;
 }
 
-async function endOthers(deps: ChangeDeps, { _id, sessionId }: Decided): Promise<void> {
+async function endOthers(deps: AccountsDeps, { _id, sessionId }: Decided): Promise<void> {
   await endSessions(deps, _id, sessionId);
 }

@@ -3,16 +3,11 @@ import { z } from 'zod';
 import { putMail } from '../../mail/outbox.ts';
 import { InvalidDocumentError } from '../../platform/document.ts';
 import { parseInput } from '../../platform/input.ts';
-import type { LeaseDeps } from '../../platform/periods/work-lease.ts';
 import { reasonText } from '../../platform/text.ts';
+import type { AccountsDeps } from '../deps.ts';
 import { type Decider, decide, endSessions } from '../users.ts';
 import { confirmNewText, operatorOldText } from './address-mails.ts';
-import {
-  type ChangeDeps,
-  changeAddressUnconfirmed,
-  differentAddress,
-  storeChange,
-} from './change-address.ts';
+import { changeAddressUnconfirmed, differentAddress, storeChange } from './change-address.ts';
 
 const reasonSchema = z.object({ reason: reasonText });
 
@@ -28,7 +23,7 @@ const reasonSchema = z.object({ reason: reasonText });
  *   in `decide`
  */
 export async function changeAddressFor(
-  deps: ChangeDeps & LeaseDeps,
+  deps: AccountsDeps,
   userId: ObjectId,
   input: { email: string; reason: string },
   who: Decider,

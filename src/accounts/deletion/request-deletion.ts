@@ -1,12 +1,11 @@
-import { type Collection, ObjectId } from 'mongodb';
-import { type Outbox, putMail } from '../../mail/outbox.ts';
+import { ObjectId } from 'mongodb';
+import { putMail } from '../../mail/outbox.ts';
 import type { AuditAction } from '../../platform/audit/audit-actions.ts';
-import { type AuditEntry, recordAudit } from '../../platform/audit/audit-log.ts';
+import { recordAudit } from '../../platform/audit/audit-log.ts';
 import { after, DAY } from '../../platform/clock.ts';
-import type { Config } from '../../platform/config.ts';
 import { checked } from '../../platform/document.ts';
 import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
-import type { LeaseDeps } from '../../platform/periods/work-lease.ts';
+import type { AccountsDeps } from '../deps.ts';
 import { hashOneTimeToken, makeOneTimeToken } from '../one-time-token.ts';
 import type { User } from '../user.ts';
 import { decidingAlone, refuseLastOperator } from '../users.ts';
@@ -17,14 +16,6 @@ import { keptText, requestedText } from './deletion-mails.ts';
 export const DELETION_DELAY_MS = 7 * DAY;
 export const DELETION_DELAY_DAYS = DELETION_DELAY_MS / DAY;
 
-type DeleteDeps = Outbox &
-  LeaseDeps & {
-    users: Collection<User>;
-    accountDeletions: Collection<AccountDeletion>;
-    auditLog: Collection<AuditEntry>;
-    config: Pick<Config, 'SMTP_URL' | 'PUBLIC_URL' | 'SERVICE_NAME'>;
-  };
-
 /**
  * Requests the deletion of a user's account, after `DELETION_DELAY_MS`, and mails a link that cancels it. A repeated
  * request changes nothing.
@@ -32,7 +23,7 @@ type DeleteDeps = Outbox &
  * @throws {UserError} `last-operator` when no operator would remain
  */
 export async function requestDeletion(
-  deps: DeleteDeps,
+  deps: AccountsDeps,
   user: Pick<User, '_id' | 'email' | 'emailVerified' | 'role' | 'suspendedAt'>,
 ): Promise<AccountDeletion> {
   const token = makeOneTimeToken();
@@ -61,7 +52,7 @@ export async function requestDeletion(
 
 /** Stores a deletion, or takes over the one that another request stored. `isNew`: this request must mail the link. */
 async function storeDeletion(
-  deps: Pick<DeleteDeps, 'accountDeletions'>,
+  deps: AccountsDeps,
   deletion: AccountDeletion,
 ): Promise<{ deletion: AccountDeletion; isNew: boolean }> {
   const { accountDeletions } = deps;
@@ -85,7 +76,7 @@ async function storeDeletion(
 }
 
 /** The operators whose accounts will be deleted. */
-async function operatorsLeaving({ users, accountDeletions }: DeleteDeps): Promise<ObjectId[]> {
+async function operatorsLeaving({ users, accountDeletions }: AccountsDeps): Promise<ObjectId[]> {
   const operators = await users.find({ role: 'operator' }, { projection: { _id: 1 } }).toArray();
   const leaving = accountDeletions.find({ _id: { $in: operators.map(({ _id }) => _id) } });
   return leaving.map(({ _id }) => _id).toArray();
@@ -93,7 +84,7 @@ async function operatorsLeaving({ users, accountDeletions }: DeleteDeps): Promis
 
 /** The requested deletion of a user's account; null when there is none. */
 export function findDeletion(
-  { accountDeletions }: Pick<DeleteDeps, 'accountDeletions'>,
+  { accountDeletions }: AccountsDeps,
   userId: ObjectId,
 ): Promise<AccountDeletion | null> {
   return accountDeletions.findOne({ _id: userId });
@@ -101,7 +92,7 @@ export function findDeletion(
 
 /** The deletion that a link cancels; null if the link does not work. */
 export function deletionOfLink(
-  { accountDeletions }: Pick<DeleteDeps, 'accountDeletions'>,
+  { accountDeletions }: AccountsDeps,
   token: string,
 ): Promise<AccountDeletion | null> {
   return accountDeletions.findOne({ token: hashOneTimeToken(token), begunAt: { $exists: false } });
@@ -113,7 +104,7 @@ export function deletionOfLink(
  *
  * @returns the number of repeated requests
  */
-export async function repeatDeletionRequests(deps: DeleteDeps): Promise<number> {
+export async function repeatDeletionRequests(deps: AccountsDeps): Promise<number> {
   let repeated = 0;
   for await (const { _id } of deps.accountDeletions.find({ begunAt: { $exists: false } })) {
     const token = makeOneTimeToken();
@@ -132,7 +123,7 @@ export async function repeatDeletionRequests(deps: DeleteDeps): Promise<number> 
 }
 
 /** Cancels a requested deletion. Returns false if there is none, or if the deletion has already begun. */
-export async function cancelDeletion(deps: DeleteDeps, userId: ObjectId): Promise<boolean> {
+export async function cancelDeletion(deps: AccountsDeps, userId: ObjectId): Promise<boolean> {
   const cancelled = await deps.accountDeletions.findOneAndDelete(
     { _id: userId, begunAt: { $exists: false } },
     { writeConcern: DURABLE },
@@ -148,12 +139,17 @@ export async function cancelDeletion(deps: DeleteDeps, userId: ObjectId): Promis
 
 type Whose = Pick<User, '_id' | 'email' | 'emailVerified'>;
 
-function record(deps: DeleteDeps, { _id, email }: Whose, action: AuditAction): Promise<void> {
+function record(deps: AccountsDeps, { _id, email }: Whose, action: AuditAction): Promise<void> {
   const details = { personId: _id.toHexString() };
   return recordAudit(deps, { by: email, action, serverId: null, details });
 }
 
-function mailRequest(deps: DeleteDeps, user: Whose, deletion: AccountDeletion, token: string): Promise<void> {
+function mailRequest(
+  deps: AccountsDeps,
+  user: Whose,
+  deletion: AccountDeletion,
+  token: string,
+): Promise<void> {
   const link = `${deps.config.PUBLIC_URL}/keep-account?token=${token}`;
   return mail(deps, user, requestedText(deps.config, deletion, link));
 }
@@ -163,7 +159,7 @@ function mailRequest(deps: DeleteDeps, user: Whose, deletion: AccountDeletion, t
  * The account page shows the deletion in any case.
  */
 async function mail(
-  deps: DeleteDeps,
+  deps: AccountsDeps,
   { email, emailVerified }: Whose,
   text: { subject: string; text: string },
 ): Promise<void> {

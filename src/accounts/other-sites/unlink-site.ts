@@ -1,6 +1,7 @@
-import type { Collection, ObjectId } from 'mongodb';
-import { type AccountChangeDeps, noteAccountChange } from '../account-changes.ts';
-import type { Credential, User } from '../user.ts';
+import type { ObjectId } from 'mongodb';
+import { noteAccountChange } from '../account-changes.ts';
+import type { AccountsDeps } from '../deps.ts';
+import type { User } from '../user.ts';
 import type { OtherSite } from './other-sites.ts';
 
 /**
@@ -9,7 +10,7 @@ import type { OtherSite } from './other-sites.ts';
  * @returns false if the user has no password: the link stays, because it is needed to sign in
  */
 export async function unlinkSite(
-  deps: AccountChangeDeps & { credentials: Collection<Credential> },
+  deps: AccountsDeps,
   user: Pick<User, 'email' | 'emailVerified'> & { _id: ObjectId },
   { id, name }: OtherSite,
 ): Promise<boolean> {

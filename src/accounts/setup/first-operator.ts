@@ -2,8 +2,9 @@ import type { WithId } from 'mongodb';
 import { recordAudit } from '../../platform/audit/audit-log.ts';
 import type { ActiveLease } from '../../platform/periods/work-lease.ts';
 import type { Auth } from '../auth.ts';
+import type { AccountsDeps } from '../deps.ts';
 import type { User } from '../user.ts';
-import { decidingAlone, ensureUser, revokeAccess, type UserDeps } from '../users.ts';
+import { decidingAlone, ensureUser, revokeAccess } from '../users.ts';
 import { endSetupLinks, hasOperator, isSetupToken, takeSetupToken } from './setup-link.ts';
 
 /** What somebody with a setup link enters. */
@@ -21,7 +22,7 @@ export type FirstOperator = { token: string; email: string; name: string; passwo
  * @throws {InvalidDocumentError} for an invalid address or name
  */
 export async function makeFirstOperator(
-  deps: UserDeps,
+  deps: AccountsDeps,
   auth: Auth,
   given: FirstOperator,
 ): Promise<WithId<User> | 'useless-link' | 'has-operator'> {
@@ -39,7 +40,7 @@ export async function makeFirstOperator(
 
 /** Makes the account, not yet as an operator. If the address has an account already, takes over that account. */
 async function makeAccount(
-  deps: UserDeps,
+  deps: AccountsDeps,
   auth: Auth,
   { email, name }: FirstOperator,
   password: string,
@@ -54,7 +55,7 @@ async function makeAccount(
 
 /** Invalidates the link and makes the account an operator. Returns false if the link was used or expired meanwhile. */
 async function promote(
-  deps: UserDeps,
+  deps: AccountsDeps,
   { _id, email }: WithId<User>,
   token: string,
   lease: ActiveLease,

@@ -1,5 +1,6 @@
 import { type Refusal, RefusedError } from '../../http/http-errors.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { type AuthenticatedToken, kindOf } from '../../servers/api-token.ts';
 import type { ClaimCalls } from '../../votes/claims/claim-calls.ts';
 import { secondsUntil } from '../v1/schemas.ts';
@@ -11,7 +12,7 @@ import { secondsUntil } from '../v1/schemas.ts';
  * @throws {RefusedError} 429 if the key was used too often
  */
 export function limitClaimKey(
-  { claimCalls, clock }: { claimCalls: ClaimCalls; clock: Clock },
+  { claimCalls, clock }: AppDeps & { claimCalls: ClaimCalls },
   { token }: AuthenticatedToken,
   cost?: number,
 ): void {

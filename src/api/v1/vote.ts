@@ -69,7 +69,7 @@ const RESULT_UNKNOWN =
   'The vote may have been counted: ask check-vote, or repeat with the same Idempotency-Key.';
 
 /** The refusal during the cooldown, with the player's name as the earlier vote spells it. */
-function cooldownRefusal({ vote, nextVoteAt }: Refused, { clock }: Pick<AppDeps, 'clock'>): Refusal {
+function cooldownRefusal({ vote, nextVoteAt }: Refused, { clock }: AppDeps): Refusal {
   const next = nextVoteAt.toISOString();
   return {
     status: 429,

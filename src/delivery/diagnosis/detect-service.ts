@@ -1,18 +1,12 @@
-import type { Collection } from 'mongodb';
 import type { Listener } from '../../listeners/listener.ts';
 import { hasAcknowledged } from '../../listeners/listener-state.ts';
 import { type OutcomeCode, outcomeOf } from '../../listeners/outcomes.ts';
-import { AddressError, type AddressRanges } from '../../platform/address-guard.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { Config } from '../../platform/config.ts';
-import type { OutgoingLimitDeps } from '../../platform/limits/outgoing-limit.ts';
+import { AddressError } from '../../platform/address-guard.ts';
 import { resolveAddress } from '../../platform/resolve-address.ts';
+import type { DeliveryDeps } from '../deps.ts';
 import { Destination } from '../destination.ts';
 import { deadlineIn, dial } from '../peer-connection.ts';
 import { type Detecting, type Detection, detectProtocol, protocolOf } from './detect-protocol.ts';
-
-type DetectDeps = { config: Pick<Config, 'LISTENER_TIMEOUT_MS'> & AddressRanges };
-type StoreDeps = { listeners: Collection<Listener>; clock: Clock };
 
 /**
  * Detects the service that answers in place of a Votifier listener: from its first bytes if it sent some, otherwise
@@ -22,7 +16,7 @@ type StoreDeps = { listeners: Collection<Listener>; clock: Clock };
  * @returns as `detectProtocol`; `incomplete` if the look-up fails or the host has a refused address
  */
 export async function detectService(
-  { config }: DetectDeps,
+  { config }: DeliveryDeps,
   { host, port }: Pick<Listener, 'host' | 'port'>,
   code: OutcomeCode,
   detecting: Omit<Detecting, 'timeoutMs'>,
@@ -37,7 +31,7 @@ export async function detectService(
 
 /** Stores a detection in the listener's document, unless its settings changed. An incomplete one is not stored. */
 export async function storeDetected(
-  { listeners, clock }: StoreDeps,
+  { listeners, clock }: DeliveryDeps,
   { serverId, _id, updatedAt }: Listener,
   found: Detection,
 ): Promise<void> {
@@ -55,7 +49,7 @@ export async function storeDetected(
  * @param accountId - the owner of the listener's server; null when it has none
  */
 export async function detectOnce(
-  deps: DetectDeps & StoreDeps & OutgoingLimitDeps,
+  deps: DeliveryDeps,
   listener: Listener,
   { accountId, stop }: { accountId: string | null; stop: AbortSignal },
 ): Promise<void> {
@@ -73,7 +67,7 @@ export async function detectOnce(
 /** The addresses of a host, read anew because they may change. Empty if the look-up fails or one is refused. */
 async function addressesOf(
   host: string,
-  config: DetectDeps['config'],
+  config: DeliveryDeps['config'],
   signal: AbortSignal | undefined,
 ): Promise<string[]> {
   try {

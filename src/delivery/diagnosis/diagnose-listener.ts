@@ -1,13 +1,12 @@
-import type { Collection, ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import type { Listener, ListenerTestResult, Protocol } from '../../listeners/listener.ts';
 import { OUTCOMES, type Outcome } from '../../listeners/outcomes.ts';
-import type { AddressRanges } from '../../platform/address-guard.ts';
-import type { Config } from '../../platform/config.ts';
 import { readable } from '../../platform/printable.ts';
-import type { Server } from '../../servers/server.ts';
+import type { DeliveryDeps } from '../deps.ts';
 import { shownToOwner } from '../destination.ts';
 import { awaitTake } from '../fetch/await-take.ts';
-import { type ListenerTest, sendTestVote, type TestDeps } from '../test-listener.ts';
+import type { SendVote } from '../send-vote.ts';
+import { type ListenerTest, sendTestVote } from '../test-listener.ts';
 import type { DetectedProtocol } from './detect-protocol.ts';
 import { detectService, storeDetected } from './detect-service.ts';
 import { type Diagnosis, faultOf, type OnStep } from './diagnosis.ts';
@@ -17,10 +16,7 @@ import { diagnosisOf } from './last-test.ts';
 import { hasTaken } from './listener-reason.ts';
 import { type NotTestable, testedListener } from './request-diagnosis.ts';
 
-type DiagnosisDeps = TestDeps & {
-  config: TestDeps['config'] & Pick<Config, 'LISTENER_TIMEOUT_MS'> & AddressRanges;
-  servers: Collection<Server>;
-};
+type DiagnosisDeps = DeliveryDeps & { send: SendVote };
 
 /**
  * Diagnoses a server's listener for an operator, who has no limit of checks. A marked test vote checks all steps

@@ -1,14 +1,10 @@
-import type { Collection, ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import type { Listener } from '../../listeners/listener.ts';
 import { isRefusedPort } from '../../platform/address-guard.ts';
-import type { Clock } from '../../platform/clock.ts';
-import { type CheckAllowance, useCheckAllowance } from '../../platform/limits/check-allowance.ts';
-import type { Server } from '../../servers/server.ts';
+import { useCheckAllowance } from '../../platform/limits/check-allowance.ts';
+import type { DeliveryDeps } from '../deps.ts';
 import { portOf } from '../http/http-message.ts';
 import type { GameAddress } from './game-port.ts';
-
-type TestedDeps = { servers: Collection<Server>; listeners: Collection<Listener> };
-type RequestDeps = TestedDeps & { diagnosisAllowances: Collection<CheckAllowance>; clock: Clock };
 
 /**
  * Why a listener cannot be tested. The codes are stable.
@@ -47,7 +43,7 @@ export type OwnerRequest = {
  * @returns null when the diagnosis is allowed, otherwise why not
  */
 export async function requestDiagnosis(
-  deps: RequestDeps,
+  deps: DeliveryDeps,
   { ownerId, serverId, proven, alreadyCounted = false }: OwnerRequest,
 ): Promise<DiagnosisRefusal | null> {
   if (!proven) return { code: 'ownership-not-proven' };
@@ -59,7 +55,7 @@ export async function requestDiagnosis(
 
 /** A server's listener, its owner's account and its game's address, or why the listener cannot be tested. */
 export async function testedListener(
-  { servers, listeners }: TestedDeps,
+  { servers, listeners }: DeliveryDeps,
   serverId: ObjectId,
 ): Promise<{ listener: Listener; accountId: string | null; game: GameAddress } | NotTestable> {
   const projection = { ownerId: 1, address: 1, port: 1 };

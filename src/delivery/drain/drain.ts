@@ -1,19 +1,13 @@
-import type { Collection } from 'mongodb';
 import type { DeliveryQueue } from '../../listeners/delivery-queues.ts';
 import type { Listener } from '../../listeners/listener.ts';
-import type { AddressRanges } from '../../platform/address-guard.ts';
-import type { OutgoingLimitDeps } from '../../platform/limits/outgoing-limit.ts';
-import type { Server } from '../../servers/server.ts';
-import type { SendVote } from '../send-vote.ts';
+import type { DeliveryDeps } from '../deps.ts';
+import type { OpenedListener, SendVote } from '../send-vote.ts';
 import type { BacklogThrottle } from './backlog-throttle.ts';
 import type { KeptTurn } from './kept-leases.ts';
-import type { LeaseDeps } from './leased-listener.ts';
 import type { Ended } from './record-outcomes.ts';
 
-export type DrainDeps = LeaseDeps & {
-  servers: Collection<Server>;
-  rateLimits: OutgoingLimitDeps['rateLimits'];
-  config: OutgoingLimitDeps['config'] & AddressRanges;
+export type DrainDeps = DeliveryDeps & {
+  open: (listener: Listener) => OpenedListener;
   send: SendVote;
   /** Slows down backlogs while this worker forwards fresh votes. */
   throttle?: BacklogThrottle;

@@ -3,7 +3,8 @@ import { RENEW_MS } from '../../listeners/delivery-limits.ts';
 import { queueOf } from '../../listeners/delivery-queues.ts';
 import { SECOND } from '../../platform/clock.ts';
 import type { Payload } from '../../platform/queues.ts';
-import { type ChannelDeps, DueVotesChannel } from '../due-votes-channel.ts';
+import type { DeliveryDeps } from '../deps.ts';
+import { DueVotesChannel } from '../due-votes-channel.ts';
 import type { LeasedListener } from './leased-listener.ts';
 
 /** The lease of a listener is kept for this long after its last drain. */
@@ -47,7 +48,7 @@ export type KeptTurn = {
   end(hadLease: boolean): void;
 };
 
-type Deps = ChannelDeps & {
+type Deps = DeliveryDeps & {
   /** How many drains may run at once that were started by announced votes. */
   concurrency: number;
   /** Drains a listener whose votes may be due. Never throws. */

@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Collection } from 'mongodb';
 import type { Listener, ListenerFetch } from '../../listeners/listener.ts';
-import { after, type Clock, SECOND } from '../../platform/clock.ts';
-import type { Producer } from '../../platform/producer.ts';
+import { after, SECOND } from '../../platform/clock.ts';
+import type { DeliveryDeps } from '../deps.ts';
 
 /**
  * This is longer than a take may wait: if a program takes votes all the time, its next take begins within this time.
@@ -10,18 +9,12 @@ import type { Producer } from '../../platform/producer.ts';
 const AWAITED_MS = 40 * SECOND;
 const LOOK_EVERY_MS = SECOND / 4;
 
-type AwaitDeps = {
-  listeners: Collection<Listener>;
-  producer: Pick<Producer, 'announceDueVotes'>;
-  clock: Clock;
-};
-
 /**
  * Waits for the next take of a listener's votes; null when none comes. A take that already waits counts too: it is
  * woken, reads the listener again, and its time is stored again (`noteTake`).
  */
 export async function awaitTake(
-  { listeners, producer, clock }: AwaitDeps,
+  { listeners, producer, clock }: DeliveryDeps,
   { _id, serverId, fetched }: Pick<Listener, '_id' | 'serverId' | 'fetched'>,
   waitMs = AWAITED_MS,
 ): Promise<ListenerFetch | null> {

@@ -3,8 +3,8 @@ import type { z } from 'zod';
 import { fetchSettingsSchema } from '../../listeners/listener-settings.ts';
 import { refuseEarlierProcesses } from '../../platform/earlier-processes.ts';
 import { parseInput } from '../../platform/input.ts';
-import type { Mongo } from '../../platform/mongo.ts';
-import { type ListenerSet, type ListenerSetup, storeListener } from '../store-listener.ts';
+import type { DeliveryDeps } from '../deps.ts';
+import { type ListenerSet, storeListener } from '../store-listener.ts';
 
 /**
  * Sets a server's listener to fetching: nothing is sent to it, so it needs no address, port or secret.
@@ -13,7 +13,7 @@ import { type ListenerSet, type ListenerSetup, storeListener } from '../store-li
  *   because they cannot handle such a listener
  */
 export async function setFetchListener(
-  deps: ListenerSetup & { mongo: Pick<Mongo, 'connection'> },
+  deps: DeliveryDeps,
   serverId: ObjectId,
   settings: z.input<typeof fetchSettingsSchema>,
   by: string,

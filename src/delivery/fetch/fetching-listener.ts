@@ -1,15 +1,14 @@
 import type { Collection, ObjectId } from 'mongodb';
 import type { Listener } from '../../listeners/listener.ts';
-import type { Batcher, BatchLoader } from '../../platform/batching/batcher.ts';
+import type { BatchLoader } from '../../platform/batching/batcher.ts';
 import { anyOf, findLoader } from '../../platform/batching/find-loader.ts';
-import { type Clock, MINUTE, SECOND } from '../../platform/clock.ts';
+import { MINUTE, SECOND } from '../../platform/clock.ts';
 import { printable } from '../../platform/printable.ts';
+import type { DeliveryDeps } from '../deps.ts';
 import type { ListenerOfTake } from '../drain/attempt-record.ts';
 
 export type FetchingListener = ListenerOfTake &
   Pick<Listener, 'protocol' | 'pause' | 'serviceName' | 'fetched' | 'fetchAwaitedAt'>;
-
-type ReadDeps = { listeners: Collection<Listener>; batcher: Batcher };
 
 const fetchingLoader = findLoader<Listener, ObjectId>({
   filter: (serverIds) => ({ serverId: anyOf(serverIds) }),
@@ -34,7 +33,7 @@ const fetchingLoader = findLoader<Listener, ObjectId>({
 
 /** The listener of a server that fetches its votes; null if the server has no listener or does not fetch. */
 export async function fetchingListener(
-  { listeners, batcher }: ReadDeps,
+  { listeners, batcher }: DeliveryDeps,
   serverId: ObjectId,
 ): Promise<FetchingListener | null> {
   const listener = await batcher.load(fetchingLoader, listeners, serverId);
@@ -69,7 +68,7 @@ const notesLoader: BatchLoader<Collection<Listener>, Note, true> = {
  * Returns undefined if a recent take is already stored and no test waits for a new one.
  */
 export function noteTake(
-  { listeners, batcher, clock }: ReadDeps & { clock: Clock },
+  { listeners, batcher, clock }: DeliveryDeps,
   { serverId, fetched, fetchAwaitedAt }: FetchingListener,
   userAgent: string,
 ): Promise<true> | undefined {

@@ -1,14 +1,11 @@
-import type { Collection } from 'mongodb';
 import type { Listener } from '../../listeners/listener.ts';
 import { FORGOTTEN_AFTER_MS, isForgotten } from '../../listeners/listener-state.ts';
 import { anyOf } from '../../platform/batching/find-loader.ts';
-import { after, type Clock } from '../../platform/clock.ts';
-import type { Vote } from '../../votes/vote.ts';
+import { after } from '../../platform/clock.ts';
+import type { DeliveryDeps } from '../deps.ts';
 import { serversWithOpenWork } from '../sweep.ts';
 
 const SERVERS_A_STEP = 512;
-
-type ReadDeps = { listeners: Collection<Listener>; votes: Collection<Vote>; clock: Clock };
 
 /**
  * The listeners that fetch and whose servers have votes that were queued 10 minutes ago or earlier and are waiting or
@@ -19,7 +16,7 @@ export async function* fetchingWithOpenVotes({
   listeners,
   votes,
   clock,
-}: ReadDeps): AsyncGenerator<Listener[]> {
+}: DeliveryDeps): AsyncGenerator<Listener[]> {
   const queuedBy = after(clock.now(), -FORGOTTEN_AFTER_MS);
   const serverIds = await serversWithOpenWork(votes, { queuedBy });
   for (let start = 0; start < serverIds.length; start += SERVERS_A_STEP) {
@@ -29,7 +26,7 @@ export async function* fetchingWithOpenVotes({
 }
 
 /** The listeners that have not fetched for 10 minutes (`isForgotten`) while votes have been open for as long. */
-export async function neglectedListeners(deps: ReadDeps): Promise<Listener[]> {
+export async function neglectedListeners(deps: DeliveryDeps): Promise<Listener[]> {
   const now = deps.clock.now();
   const found: Listener[] = [];
   for await (const some of fetchingWithOpenVotes(deps)) {

@@ -1,13 +1,13 @@
-import type { Collection, ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import type { Listener } from '../../listeners/listener.ts';
 import { hasTakenVotes } from '../../listeners/listener-state.ts';
 import { type OutcomeCode, outcome, type Step } from '../../listeners/outcomes.ts';
 import { printable } from '../../platform/printable.ts';
 import type { Vote } from '../../votes/vote.ts';
+import type { DeliveryDeps } from '../deps.ts';
 import { asAllowedNow } from '../drain/after-attempt.ts';
 import { changeListeners } from '../drain/leased-listener.ts';
 import { type Ended, endedAt, recordOutcomes } from '../drain/record-outcomes.ts';
-import type { FetchDeps } from './take-deliveries.ts';
 
 /**
  * What a taker reports about a vote.
@@ -57,8 +57,6 @@ export type Settled = {
   paused: boolean;
 };
 
-type SettleDeps = FetchDeps & { listeners: Collection<Listener> };
-
 /** A vote, and whether the lease of its newest attempt has ended by mongod's clock. */
 type Found = { vote: Vote; leaseEnded: boolean };
 
@@ -70,7 +68,7 @@ type Found = { vote: Vote; leaseEnded: boolean };
  * @throws the driver's error when MongoDB fails; then the same call may be repeated
  */
 export async function settleDeliveries(
-  deps: SettleDeps,
+  deps: DeliveryDeps,
   serverId: ObjectId,
   results: TakerResult[],
 ): Promise<Settled> {
@@ -101,7 +99,7 @@ export async function settleDeliveries(
 }
 
 async function findVotes(
-  { votes }: SettleDeps,
+  { votes }: DeliveryDeps,
   serverId: ObjectId,
   results: TakerResult[],
 ): Promise<Map<string, Found>> {
@@ -119,7 +117,7 @@ async function findVotes(
 
 /** Decides whether a result is to be recorded (`ended`) or refused; neither if the same result is recorded already. */
 function judge(
-  { clock }: SettleDeps,
+  { clock }: DeliveryDeps,
   { voteId, lease, outcome: said, reason }: TakerResult,
   found: Map<string, Found>,
   listener: Listener | null,
@@ -145,7 +143,7 @@ function judge(
 }
 
 /** Stores when the listener last took a vote, with one write for all votes of a call. */
-async function noteDelivery(deps: SettleDeps, listener: Listener, ended: Ended[]): Promise<void> {
+async function noteDelivery(deps: DeliveryDeps, listener: Listener, ended: Ended[]): Promise<void> {
   const { revision, serverId, _id } = listener;
   // If a vote was taken before the settings changed, it does not show whether the current ones work.
   const last = ended.findLast(

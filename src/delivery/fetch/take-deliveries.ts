@@ -2,25 +2,22 @@ import type { Filter } from 'mongodb';
 import { maxSendingsOf } from '../../listeners/delivery-limits.ts';
 import type { Listener } from '../../listeners/listener.ts';
 import { SECOND } from '../../platform/clock.ts';
-import type { Logger } from '../../platform/log.ts';
 import { DURABLE } from '../../platform/mongo.ts';
 import { retry } from '../../platform/retry.ts';
 import { type Attempt, DUE_VOTES, type Vote } from '../../votes/vote.ts';
+import type { DeliveryDeps } from '../deps.ts';
 import {
   attemptUpdate,
   dueVotes,
   type ListenerOfTake,
   newAttempt,
   QUEUE_ORDER,
-  type RecordDeps,
   type Taken,
   withoutAttempt,
 } from '../drain/attempt-record.ts';
 import { readAllowed, sentLessOftenThan } from '../drain/sent-votes.ts';
 import { takesLoader } from '../drain/shared-takes.ts';
 import { takenOf, takenTogether } from '../drain/take-votes.ts';
-
-export type FetchDeps = RecordDeps & { log: Logger };
 
 /**
  * A call that takes votes. If it is repeated with the same `requestId` while the leases of its votes run, it gets those
@@ -50,7 +47,7 @@ const OF_FETCH = { test: false } as const;
  * @throws the driver's error when MongoDB fails; votes that may have been taken are given back if possible
  */
 export async function takeDeliveries(
-  deps: FetchDeps,
+  deps: DeliveryDeps,
   listener: ListenerOfTake & Pick<Listener, 'pause'>,
   { most, leaseMs, requestId }: TakeCall,
 ): Promise<TakenDelivery[]> {
@@ -109,7 +106,7 @@ export async function takeDeliveries(
  * end.
  */
 async function takeAgain(
-  { votes }: FetchDeps,
+  { votes }: DeliveryDeps,
   serverId: Vote['serverId'],
   requestId: string,
   most: number,
@@ -155,7 +152,7 @@ const GIVEN_BACK_FOR_MS = 10 * SECOND;
  * taken. If a repeated call got a vote as well, the vote stays taken. Never throws: if MongoDB fails, the attempts are
  * lost when their leases have ended.
  */
-export async function giveBackDeliveries(deps: FetchDeps, taken: Taken[]): Promise<void> {
+export async function giveBackDeliveries(deps: DeliveryDeps, taken: Taken[]): Promise<void> {
   const [first] = taken;
   if (!first) return;
   const { votes, log } = deps;

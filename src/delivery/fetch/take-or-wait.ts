@@ -1,31 +1,22 @@
-import type { Collection } from 'mongodb';
 import { within } from '../../platform/deadline.ts';
-import type { RateLimit } from '../../platform/limits/rate-limit.ts';
 import { OPERATION_TIMEOUT_MS } from '../../platform/mongo.ts';
-import type { Producer } from '../../platform/producer.ts';
-import type { ChannelDeps } from '../due-votes-channel.ts';
+import type { DeliveryDeps } from '../deps.ts';
 import type { FetchingListener } from './fetching-listener.ts';
-import {
-  type FetchDeps,
-  giveBackDeliveries,
-  type TakeCall,
-  type TakenDelivery,
-  takeDeliveries,
-} from './take-deliveries.ts';
+import { giveBackDeliveries, type TakeCall, type TakenDelivery, takeDeliveries } from './take-deliveries.ts';
 import { TakeLimits } from './take-limits.ts';
 import { type WaitingTake, WaitingTakes } from './waiting-takes.ts';
 
 /** What all takes of a web process share. `turns`: the running take of each `request_id`. */
 type Takes = { waiting: WaitingTakes; turns: Map<string, Promise<unknown>>; limits: TakeLimits };
 
-export function createTakes(deps: ChannelDeps & { rateLimits: Collection<RateLimit> }): Takes {
+export function createTakes(deps: DeliveryDeps): Takes {
   return { waiting: new WaitingTakes(deps), turns: new Map(), limits: new TakeLimits(deps) };
 }
 
 /** The client of a call: whether it has left, and a signal that is aborted when it leaves. */
 export type TakeClient = { hasLeft(): boolean; left: AbortSignal };
 
-type Deps = FetchDeps & { producer: Producer; takes: Takes };
+type Deps = DeliveryDeps & { takes: Takes };
 
 /** The result of a take, with the listener as it was read for it, and how long the call waited. */
 type TakeAnswer = { taken: TakenDelivery[]; listener: FetchingListener; waitedMs: number };

@@ -1,6 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import { SECOND } from '../../platform/clock.ts';
-import { type ChannelDeps, DueVotesChannel } from '../due-votes-channel.ts';
+import type { DeliveryDeps } from '../deps.ts';
+import { DueVotesChannel } from '../due-votes-channel.ts';
 
 /** The most waiting takes of one server in a process. */
 const MOST_WAITING = 4;
@@ -74,7 +75,7 @@ export class WaitingTakes {
   readonly #channel: DueVotesChannel;
   #isClosed = false;
 
-  constructor(deps: ChannelDeps) {
+  constructor(deps: DeliveryDeps) {
     this.#channel = new DueVotesChannel(deps, {
       everyMs: LOOK_EVERY_MS,
       servers: () =>

@@ -1,20 +1,13 @@
 import { type Collection, type Document, ObjectId } from 'mongodb';
 import { OUTCOMES, type OutcomeCode } from '../../listeners/outcomes.ts';
-import { after, type Clock, DAY } from '../../platform/clock.ts';
+import { after, DAY } from '../../platform/clock.ts';
 import { startOfDay } from '../../platform/periods/period-marks.ts';
-import type { Server } from '../../servers/server.ts';
 import { ARRIVAL, type Arrival } from '../../votes/arrival.ts';
 import type { DeliveryState, Vote } from '../../votes/vote.ts';
+import type { DeliveryDeps } from '../deps.ts';
 import { addTimes, bucketOf } from './arrival-times.ts';
-import { type DeliveryDay, type DeliverySums, FIGURE_DAYS } from './delivery-day.ts';
+import { type DeliverySums, FIGURE_DAYS } from './delivery-day.ts';
 import { addCauses, addDeliveries, noDeliveries } from './delivery-sums.ts';
-
-type CountDeps = {
-  servers: Collection<Server>;
-  votes: Collection<Vote>;
-  deliveryDays: Collection<DeliveryDay>;
-  clock: Clock;
-};
 
 /** How many servers one aggregation counts, which limits its time and memory. */
 const SLICE = 500;
@@ -29,7 +22,7 @@ const SLICE = 500;
  * @throws what `throwIfLost` throws, and the driver's error when MongoDB fails
  */
 export async function countDeliveries(
-  deps: CountDeps,
+  deps: DeliveryDeps,
   day: string,
   { throwIfLost }: { throwIfLost: () => void },
 ): Promise<DeliverySums> {
@@ -154,7 +147,7 @@ function failuresIn(codes: DeliverySums['causes']): DeliverySums['causes'] {
 
 /** Replaces the stored sums of these servers. If a server's votes of the day are gone, its sums are removed. */
 async function store(
-  { deliveryDays, clock }: CountDeps,
+  { deliveryDays, clock }: DeliveryDeps,
   serverIds: ObjectId[],
   day: string,
   counted: Map<string, DeliverySums>,

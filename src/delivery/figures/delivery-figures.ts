@@ -1,7 +1,7 @@
-import type { Collection, ObjectId } from 'mongodb';
-import type { Clock } from '../../platform/clock.ts';
+import type { ObjectId } from 'mongodb';
 import { addDays, dayOf } from '../../platform/periods/period-marks.ts';
-import type { DeliveryDay, DeliverySums } from './delivery-day.ts';
+import type { DeliveryDeps } from '../deps.ts';
+import type { DeliverySums } from './delivery-day.ts';
 import { noDeliveries } from './delivery-sums.ts';
 
 export type DayOfDeliveries = DeliverySums & { day: string };
@@ -12,7 +12,7 @@ export type DayOfDeliveries = DeliverySums & { day: string };
  * @returns `countedAt`: when votes of the server were last counted; null if there is no count in these days
  */
 export async function deliveriesByDay(
-  { deliveryDays, clock }: { deliveryDays: Collection<DeliveryDay>; clock: Clock },
+  { deliveryDays, clock }: DeliveryDeps,
   serverId: ObjectId,
   days: number,
 ): Promise<{ days: DayOfDeliveries[]; countedAt: Date | null }> {

@@ -11,7 +11,8 @@ import { hostSchema, parseInput } from '../../platform/input.ts';
 import { LEASES, type Vote } from '../../votes/vote.ts';
 import { changeListener } from '../change-listener.ts';
 import { secretContext } from '../credentials.ts';
-import { asLiterals, type ListenerSet, type ListenerSetup, storeListener } from '../store-listener.ts';
+import type { DeliveryDeps } from '../deps.ts';
+import { asLiterals, type ListenerSet, storeListener } from '../store-listener.ts';
 import { newSigningSecret, portOf } from './http-message.ts';
 
 /** For this long after a rotation, votes are also signed with the old secret. */
@@ -60,7 +61,7 @@ type HttpListenerSettings = z.input<typeof httpSettings> & {
  * @throws {InvalidDocumentError} for a URL that cannot be used; {UnsealError} when the current secret cannot be read
  */
 export async function setHttpListener(
-  deps: ListenerSetup,
+  deps: DeliveryDeps,
   serverId: ObjectId,
   { serviceName, ...settings }: HttpListenerSettings,
   by: string,
@@ -94,7 +95,7 @@ export async function setHttpListener(
  *   has no such HTTP listener
  */
 export async function rotateSecret(
-  deps: ListenerSetup,
+  deps: DeliveryDeps,
   serverId: ObjectId,
   by: string,
   revision?: number,
@@ -127,7 +128,7 @@ const LONGEST_WAIT_MS = 10 * SECOND;
  * Waits until every vote is sent with these settings. A worker that has the listener's lease reads them within a second;
  * attempts that began before may last until their deadlines.
  */
-async function untilUsed({ votes }: ListenerSetup, { serverId, revision, lease }: Listener): Promise<void> {
+async function untilUsed({ votes }: DeliveryDeps, { serverId, revision, lease }: Listener): Promise<void> {
   // Leases go by mongod's clock.
   if (!lease || after(lease.until, TOLERANCE_MS) < new Date()) return;
   const until = Date.now() + LONGEST_WAIT_MS;

@@ -8,6 +8,7 @@ import { arrivalOf, timesArrived } from '../../votes/arrival.ts';
 import type { VoteExclusion } from '../../votes/exclusions/vote-exclusion.ts';
 import { isConfirmed } from '../../votes/sent-not-confirmed.ts';
 import { type Attempt, type Delivery, isImported, type Vote } from '../../votes/vote.ts';
+import type { DeliveryDeps } from '../deps.ts';
 import { explain, type Known } from '../diagnosis/explain.ts';
 import { type Explained, hasTaken, knownOf, listenerReason } from '../diagnosis/listener-reason.ts';
 import { waitingFor } from '../waiting-for.ts';
@@ -30,7 +31,7 @@ type WaitedFor = Pick<Listener, 'pause' | 'breaker' | 'limited'> &
 
 /** A vote's events, its status and what it waits for. `listener`: the current one of its server; null without one. */
 export async function voteTimeline(
-  { votes, voteExclusions }: { votes: Collection<Vote>; voteExclusions: Collection<VoteExclusion> },
+  { votes, voteExclusions }: DeliveryDeps,
   vote: Vote,
   listener: WaitedFor | null,
   now: Date,

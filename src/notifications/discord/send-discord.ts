@@ -1,34 +1,24 @@
-import { type Collection, ObjectId } from 'mongodb';
-import type { User } from '../../accounts/user.ts';
+import { ObjectId } from 'mongodb';
 import { t } from '../../language/t.ts';
-import { type Outbox, putMail } from '../../mail/outbox.ts';
-import { type MessageResult, type SendDeps, sendMessage } from '../../mail/send-mail.ts';
+import { putMail } from '../../mail/outbox.ts';
+import { type MessageResult, sendMessage } from '../../mail/send-mail.ts';
 import type { SendLetter, SendLetterResult } from '../../mail/smtp.ts';
 import { HOUR } from '../../platform/clock.ts';
-import type { Config } from '../../platform/config.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
 import { UnsealError } from '../../platform/secrets.ts';
-import { type Audiences, audienceOf } from '../audience.ts';
+import { audienceOf } from '../audience.ts';
+import type { NotificationsDeps } from '../deps.ts';
 import { mailOf, type NotificationText } from '../notification-text.ts';
 import { type DiscordWebhook, OFF_ADVICE, OFF_TEXTS, type OffReason } from './discord-webhook.ts';
-import { type DiscordAnswer, type PostDeps, postMessage } from './post-message.ts';
+import { type DiscordAnswer, postMessage } from './post-message.ts';
 import { markFailing, openWebhook, switchOff } from './webhooks.ts';
-
-export type DiscordSendDeps = Audiences &
-  Outbox &
-  Pick<SendDeps, 'log'> & {
-    discordMessages: SendDeps['mails'];
-    discordWebhooks: Collection<DiscordWebhook>;
-    users: Collection<User>;
-    config: PostDeps & Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME' | 'SMTP_URL'>;
-  };
 
 /** A message that could not be sent for this long is given up, because it is no longer news. */
 const GIVEN_UP_MS = 6 * HOUR;
 
 /** Sends a message to Discord, as `sendMessage` does. A webhook that Discord does not accept is switched off. */
 export function sendDiscordMessage(
-  deps: DiscordSendDeps,
+  deps: NotificationsDeps,
   messageId: string,
   signal: AbortSignal,
 ): Promise<MessageResult> {
@@ -43,7 +33,7 @@ export function sendDiscordMessage(
 }
 
 /** Returns a `SendLetter` that posts to the current webhook of the server with the id `to`. */
-function toWebhook(deps: DiscordSendDeps): SendLetter {
+function toWebhook(deps: NotificationsDeps): SendLetter {
   return async ({ to, text }, signal) => {
     const webhook = await deps.discordWebhooks.findOne({ _id: new ObjectId(to), off: null });
     if (!webhook) return { kind: 'refused', reason: 'the server has no webhook, or it is off' };
@@ -58,7 +48,7 @@ function toWebhook(deps: DiscordSendDeps): SendLetter {
 }
 
 async function resultOf(
-  deps: DiscordSendDeps,
+  deps: NotificationsDeps,
   webhook: DiscordWebhook,
   answer: DiscordAnswer,
 ): Promise<SendLetterResult> {
@@ -95,7 +85,7 @@ async function resultOf(
   }
 }
 
-function mailOff(deps: DiscordSendDeps, { _id, setAt }: DiscordWebhook, reason: OffReason): Promise<void> {
+function mailOff(deps: NotificationsDeps, { _id, setAt }: DiscordWebhook, reason: OffReason): Promise<void> {
   return mailOwner(deps, _id, (name) => ({
     id: `discord-off:${_id.toHexString()}:${setAt.getTime()}`,
     tone: 'bad',
@@ -109,7 +99,7 @@ function mailOff(deps: DiscordSendDeps, { _id, setAt }: DiscordWebhook, reason: 
 }
 
 /** Mails the owner that Discord refused a message, at most once a day. */
-function mailFailing(deps: DiscordSendDeps, { _id, setAt }: DiscordWebhook, reason: string): Promise<void> {
+function mailFailing(deps: NotificationsDeps, { _id, setAt }: DiscordWebhook, reason: string): Promise<void> {
   return mailOwner(deps, _id, (name) => ({
     id: `discord-failing:${_id.toHexString()}:${setAt.getTime()}:${dayOf(deps.clock.now())}`,
     tone: 'attention',
@@ -124,7 +114,7 @@ function mailFailing(deps: DiscordSendDeps, { _id, setAt }: DiscordWebhook, reas
 
 /** Writes a mail to the owner of a server, whatever kinds of mail they chose, unless they switched all mails off. */
 async function mailOwner(
-  deps: DiscordSendDeps,
+  deps: NotificationsDeps,
   serverId: ObjectId,
   textAbout: (server: string) => NotificationText,
 ): Promise<void> {

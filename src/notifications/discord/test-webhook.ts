@@ -1,18 +1,18 @@
 import type { WithId } from 'mongodb';
-import type { Config } from '../../platform/config.ts';
 import { UnsealError } from '../../platform/secrets.ts';
 import type { Server } from '../../servers/server.ts';
+import type { NotificationsDeps } from '../deps.ts';
 import { discordBody } from './discord-embed.ts';
 import { OFF_REASONS } from './discord-webhook.ts';
-import { type DiscordAnswer, type PostDeps, postMessage } from './post-message.ts';
-import { markFailing, openWebhook, switchOff, type Webhooks } from './webhooks.ts';
+import { type DiscordAnswer, postMessage } from './post-message.ts';
+import { markFailing, openWebhook, switchOff } from './webhooks.ts';
 
 /** The result of a test message. `none`: there is no webhook. `unreadable`: its stored address cannot be decrypted. */
 export type WebhookTest = DiscordAnswer | { kind: 'none' | 'unreadable' };
 
 /** Posts a test message. Depending on the answer, switches the webhook off or on, or marks it as failing. */
 export async function testWebhook(
-  deps: Webhooks & { config: PostDeps & Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'> },
+  deps: NotificationsDeps,
   server: WithId<Server>,
   signal: AbortSignal,
 ): Promise<WebhookTest> {

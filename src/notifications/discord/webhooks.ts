@@ -1,17 +1,10 @@
-import type { Collection, ObjectId } from 'mongodb';
-import { type AuditEntry, recordAudit } from '../../platform/audit/audit-log.ts';
-import type { Clock } from '../../platform/clock.ts';
+import type { ObjectId } from 'mongodb';
+import { recordAudit } from '../../platform/audit/audit-log.ts';
 import type { SecretBox } from '../../platform/secrets.ts';
+import type { NotificationsDeps } from '../deps.ts';
 import { KIND_NAMES, type Kind } from '../kinds.ts';
 import type { DiscordWebhook, OffReason } from './discord-webhook.ts';
 import { readWebhookAddress, type WebhookKey } from './webhook-address.ts';
-
-export type Webhooks = {
-  discordWebhooks: Collection<DiscordWebhook>;
-  auditLog: Collection<AuditEntry>;
-  secrets: SecretBox;
-  clock: Clock;
-};
 
 const ENDING = 4;
 
@@ -26,7 +19,7 @@ function contextOf(serverId: ObjectId): string {
  * @throws {InvalidDocumentError} for `webhook`, if the address is invalid
  */
 export async function setWebhook(
-  deps: Webhooks,
+  deps: NotificationsDeps,
   serverId: ObjectId,
   address: string,
   by: string,
@@ -47,7 +40,7 @@ export async function setWebhook(
 
 /** Chooses the kinds that go to Discord. Returns whether the server has a webhook. */
 export async function chooseKinds(
-  deps: Webhooks,
+  deps: NotificationsDeps,
   serverId: ObjectId,
   kinds: readonly Kind[],
   by: string,
@@ -65,7 +58,7 @@ export async function chooseKinds(
  * @param setUntil - if given, a webhook that was set after this time stays
  */
 export async function removeWebhook(
-  deps: Pick<Webhooks, 'discordWebhooks' | 'auditLog' | 'clock'>,
+  deps: NotificationsDeps,
   serverId: ObjectId,
   by: string,
   setUntil?: Date,
@@ -87,7 +80,7 @@ export function openWebhook(secrets: SecretBox, { _id, sealed }: DiscordWebhook)
 
 /** Switches off a webhook that Discord does not accept. If the webhook was replaced meanwhile, nothing changes. */
 export async function switchOff(
-  { discordWebhooks, clock }: Pick<Webhooks, 'discordWebhooks' | 'clock'>,
+  { discordWebhooks, clock }: NotificationsDeps,
   { _id, sealed }: DiscordWebhook,
   reason: OffReason,
 ): Promise<void> {
@@ -100,7 +93,7 @@ export async function switchOff(
  * accepted the message, and the mark is removed. If the webhook was replaced meanwhile, nothing changes.
  */
 export async function markFailing(
-  { discordWebhooks, clock }: Pick<Webhooks, 'discordWebhooks' | 'clock'>,
+  { discordWebhooks, clock }: NotificationsDeps,
   { _id, sealed, failing }: DiscordWebhook,
   reason: string | null,
 ): Promise<void> {

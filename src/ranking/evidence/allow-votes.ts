@@ -1,21 +1,13 @@
-import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { ObjectId, WithId } from 'mongodb';
 import { z } from 'zod';
-import { type AuditEntry, recordAudit } from '../../platform/audit/audit-log.ts';
-import { type Clock, DAY } from '../../platform/clock.ts';
+import { recordAudit } from '../../platform/audit/audit-log.ts';
+import { DAY } from '../../platform/clock.ts';
 import { parseInput } from '../../platform/input.ts';
-import type { Producer } from '../../platform/producer.ts';
+import type { Resources } from '../../platform/resources.ts';
 import { reasonText } from '../../platform/text.ts';
 import { requestRanks } from '../../servers/request-ranks.ts';
 import type { Server } from '../../servers/server.ts';
-import type { VoteCounter } from '../../votes/vote-counter.ts';
-
-type AllowDeps = {
-  servers: Collection<Server>;
-  voteCounters: Collection<VoteCounter>;
-  auditLog: Collection<AuditEntry>;
-  clock: Clock;
-  producer: Pick<Producer, 'add'>;
-};
+import type { RankingDeps } from '../deps.ts';
 
 export const MOST_ALLOWED = 1_000_000;
 
@@ -43,7 +35,7 @@ export const LEFT_MS = 30 * DAY;
  * @returns the server; null if no such server is listed
  */
 export async function leaveWaiting(
-  { servers, auditLog, clock }: Omit<AllowDeps, 'voteCounters' | 'producer'>,
+  { servers, auditLog, clock }: RankingDeps,
   serverId: ObjectId,
   isLeft: boolean,
   by: string,
@@ -68,7 +60,7 @@ export async function leaveWaiting(
  * @throws {InvalidDocumentError} for an invalid number or reason
  */
 export async function allowVotes(
-  deps: AllowDeps,
+  deps: RankingDeps & Pick<Resources, 'producer'>,
   serverId: ObjectId,
   input: { votes: string | number; reason: string },
   by: string,

@@ -1,8 +1,9 @@
-import type { Collection, ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import { after, DAY } from '../../platform/clock.ts';
 import { WIDER_NETWORK_FACTOR } from '../../platform/limits/network-of.ts';
 import { startOfDay } from '../../platform/periods/period-marks.ts';
-import { ORIGIN_STORED_MS, type VoteOrigin } from '../../votes/web/vote-origin.ts';
+import { ORIGIN_STORED_MS } from '../../votes/web/vote-origin.ts';
+import type { RankingDeps } from '../deps.ts';
 import { FULL_OF_NETWORK } from './weigh-day.ts';
 
 /** A network from which more than `FULL_OF_NETWORK` players (times `factor`) voted for a server on a UTC day. */
@@ -21,7 +22,7 @@ export type CrowdedNetwork = {
  * Includes players whose votes were refused or held; this has no effect, because only counted votes are weighed.
  */
 export function crowdedNetworks(
-  { voteOrigins }: { voteOrigins: Collection<VoteOrigin> },
+  { voteOrigins }: RankingDeps,
   serverIds: ObjectId[],
   day: string,
 ): Promise<CrowdedNetwork[]> {

@@ -3,11 +3,10 @@ import { after, DAY } from '../../platform/clock.ts';
 import { startOfDay } from '../../platform/periods/period-marks.ts';
 import { EXCLUDED_VOTES, KNOWN_AFTER, type Vote } from '../../votes/vote.ts';
 import { playerHash } from '../../votes/web/origin-keys.ts';
+import type { RankingDeps } from '../deps.ts';
 import type { CrowdedNetwork } from './crowded-networks.ts';
 import { knownNames, type NameEvidence } from './known-names.ts';
 import { type DayEvidence, NEW_VOTES, type NetworkVote, networkWeights } from './weigh-day.ts';
-
-type ReadDeps = { votes: Collection<Vote>; config: { SECRET_KEY: string } };
 
 /** The numbers of votes of a server on a UTC day, by their evidence. */
 export type DayVotes = Pick<DayEvidence, 'imported' | 'form' | 'api' | 'network'>;
@@ -37,7 +36,7 @@ const votesWhere = (...all: Document[]) => ({ $sum: { $cond: [{ $and: all }, 1, 
  * For such days, use `readVotes`.
  */
 export async function countDayVotes(
-  { votes }: Pick<ReadDeps, 'votes'>,
+  { votes }: RankingDeps,
   serverIds: ObjectId[],
   day: string,
 ): Promise<Map<string, DayVotes>> {
@@ -75,7 +74,7 @@ export async function countDayVotes(
  * but must not make the player a regular.
  */
 export async function withExclusions(
-  { votes }: Pick<ReadDeps, 'votes'>,
+  { votes }: RankingDeps,
   serverIds: ObjectId[],
   day: string,
 ): Promise<Set<string>> {
@@ -99,7 +98,7 @@ type Member = NetworkVote & { isRegular: boolean; weight: number };
  * their networks. Reads `CHUNK` votes at a time; only the votes of crowded networks stay in memory.
  */
 export async function readVotes(
-  deps: ReadDeps,
+  deps: RankingDeps,
   serverId: ObjectId,
   day: string,
   crowded: CrowdedNetwork[],

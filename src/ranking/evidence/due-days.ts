@@ -1,11 +1,9 @@
-import type { Collection, Document, ObjectId } from 'mongodb';
+import type { Document, ObjectId } from 'mongodb';
 import { dueAggregates } from '../../history/due-aggregates.ts';
-import { after, type Clock } from '../../platform/clock.ts';
-import type { PeriodMark } from '../../platform/periods/period-mark.ts';
+import { after } from '../../platform/clock.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
-import type { Server } from '../../servers/server.ts';
 import { DAY_SETTLED_MS } from '../../votes/recount-votes.ts';
-import type { VoteCounter } from '../../votes/vote-counter.ts';
+import type { RankingDeps } from '../deps.ts';
 import { rankingDays } from '../ranking-days.ts';
 import { FULL_OF_NETWORK } from './weigh-day.ts';
 
@@ -24,13 +22,6 @@ export type DueCounter = {
 const OFTEN = 200;
 const GROWTH = 1.05;
 
-type FindDeps = {
-  voteCounters: Collection<VoteCounter>;
-  servers: Collection<Server>;
-  periodMarks: Collection<PeriodMark>;
-  clock: Clock;
-};
-
 /** A day with at most this many votes needs no weight: each counts in full, whatever its source. */
 export const ALWAYS_FULL = FULL_OF_NETWORK;
 
@@ -43,7 +34,7 @@ export const ALWAYS_FULL = FULL_OF_NETWORK;
  * @param first - the first day that is weighed
  */
 export async function eachDueCounter(
-  deps: FindDeps,
+  deps: RankingDeps,
   first: string,
   work: (counter: DueCounter) => Promise<void>,
 ): Promise<void> {

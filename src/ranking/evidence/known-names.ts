@@ -1,5 +1,6 @@
 import type { Collection, ObjectId } from 'mongodb';
 import { EXCLUDED_VOTES, KNOWN_AFTER, type Vote } from '../../votes/vote.ts';
+import type { RankingDeps } from '../deps.ts';
 import { NEW_VOTES } from './weigh-day.ts';
 
 type Named = Pick<Vote, 'usernameKey' | 'seq' | 'pageVotes'>;
@@ -20,7 +21,7 @@ export type KnownNames = { lookUp(votes: Named[]): Promise<NameEvidence[]> };
  * @param before - the end of the day that is weighed
  */
 export async function knownNames(
-  { votes }: { votes: Collection<Vote> },
+  { votes }: RankingDeps,
   serverId: ObjectId,
   before: Date,
 ): Promise<KnownNames> {

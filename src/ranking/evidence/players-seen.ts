@@ -1,9 +1,9 @@
-import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { ObjectId, WithId } from 'mongodb';
 import { playersHidden, playersSource, STATUS_FIELDS, statusAt } from '../../history/current-status.ts';
-import type { DailyStats } from '../../history/daily-stats.ts';
 import { HIDDEN_PLAYERS, PLAYERS_OF_DAY, USUAL_DAYS, usualPlayers } from '../../history/usual-players.ts';
 import { addDays } from '../../platform/periods/period-marks.ts';
 import type { Server } from '../../servers/server.ts';
+import type { RankingDeps } from '../deps.ts';
 import type { PlayersSeen } from './weigh-day.ts';
 
 /** The highest number of players is that of the day itself and of this many days before it. */
@@ -29,7 +29,7 @@ type Stored = { _id: ObjectId; most: number | null; recent: number[] };
  * @param now - null unless `day` is today. Then the current number counts too, because today has no statistics yet
  */
 export async function playersSeen(
-  { dailyStats }: { dailyStats: Collection<DailyStats> },
+  { dailyStats }: RankingDeps,
   servers: Seen[],
   day: string,
   now: Date | null,

@@ -1,6 +1,6 @@
-import type { Collection, ObjectId } from 'mongodb';
-import type { PeriodMark } from '../../platform/periods/period-mark.ts';
-import type { DayWeight, VoteCounter } from '../../votes/vote-counter.ts';
+import type { ObjectId } from 'mongodb';
+import type { DayWeight } from '../../votes/vote-counter.ts';
+import type { RankingDeps } from '../deps.ts';
 import { rankingDays } from '../ranking-days.ts';
 import { ALWAYS_FULL } from './due-days.ts';
 import { firstWeighedDay } from './rule-start.ts';
@@ -30,7 +30,7 @@ export type RankDay = {
  * @param lastDay - the newest UTC day that counts
  */
 export async function rankVotesByDay(
-  deps: { voteCounters: Collection<VoteCounter>; periodMarks: Collection<PeriodMark> },
+  deps: RankingDeps,
   serverId: ObjectId,
   lastDay: string,
 ): Promise<RankDay[]> {

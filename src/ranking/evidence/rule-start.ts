@@ -1,18 +1,11 @@
-import type { Collection } from 'mongodb';
-import type { Clock } from '../../platform/clock.ts';
-import type { PeriodMark } from '../../platform/periods/period-mark.ts';
 import { addDays, dayOf, markDone } from '../../platform/periods/period-marks.ts';
-import type { VoteCounter } from '../../votes/vote-counter.ts';
+import type { RankingDeps } from '../deps.ts';
 
 /** The name of the period mark whose day is the first one that is weighed. */
 const WEIGH_VOTES = 'weigh-votes';
 
 /** The first UTC day whose votes are weighed; null before the first ranking that weighs. */
-export async function firstWeighedDay({
-  periodMarks,
-}: {
-  periodMarks: Collection<PeriodMark>;
-}): Promise<string | null> {
+export async function firstWeighedDay({ periodMarks }: RankingDeps): Promise<string | null> {
   const mark = await periodMarks.findOne({ work: WEIGH_VOTES }, { sort: { period: 1 } });
   return mark?.period ?? null;
 }
@@ -21,11 +14,7 @@ export async function firstWeighedDay({
  * Returns the first UTC day whose votes are weighed. In the first ranking it sets this day: tomorrow, because processes
  * of the previous version may still accept votes today; or today if there are no votes yet.
  */
-export async function startWeighing(deps: {
-  periodMarks: Collection<PeriodMark>;
-  voteCounters: Collection<VoteCounter>;
-  clock: Clock;
-}): Promise<string> {
+export async function startWeighing(deps: RankingDeps): Promise<string> {
   const started = await firstWeighedDay(deps);
   if (started) return started;
   const today = dayOf(deps.clock.now());

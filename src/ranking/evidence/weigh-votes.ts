@@ -1,30 +1,15 @@
-import type { AnyBulkWriteOperation, Collection, ObjectId, WithId } from 'mongodb';
-import type { DailyStats } from '../../history/daily-stats.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { PeriodMark } from '../../platform/periods/period-mark.ts';
+import type { AnyBulkWriteOperation, ObjectId, WithId } from 'mongodb';
 import { dayOf } from '../../platform/periods/period-marks.ts';
 import type { ActiveLease } from '../../platform/periods/work-lease.ts';
 import type { Server } from '../../servers/server.ts';
-import type { Vote } from '../../votes/vote.ts';
 import type { DayWeight, VoteCounter } from '../../votes/vote-counter.ts';
-import type { VoteOrigin } from '../../votes/web/vote-origin.ts';
+import type { RankingDeps } from '../deps.ts';
 import { type CrowdedNetwork, crowdedNetworks } from './crowded-networks.ts';
 import { countDayVotes, type DayVotes, noVotes, readVotes, withExclusions } from './day-votes.ts';
 import { type DueCounter, eachDueCounter } from './due-days.ts';
 import { CURRENT_PLAYERS, playersSeen } from './players-seen.ts';
 import { startWeighing } from './rule-start.ts';
 import { countedPlayers, FEWEST, type PlayersSeen, weighDay } from './weigh-day.ts';
-
-export type WeighDeps = {
-  servers: Collection<Server>;
-  votes: Collection<Vote>;
-  voteCounters: Collection<VoteCounter>;
-  voteOrigins: Collection<VoteOrigin>;
-  dailyStats: Collection<DailyStats>;
-  periodMarks: Collection<PeriodMark>;
-  config: { SECRET_KEY: string };
-  clock: Clock;
-};
 
 /** How many servers are weighed at a time, for one day. */
 const SLICE = 200;
@@ -40,7 +25,7 @@ type Weighed = WithId<Pick<Server, 'current' | 'probe' | 'lastReport' | 'voteAll
  * @throws {LeaseLostError} when the lease is lost; the signal's reason when the run must stop
  */
 export async function weighVotes(
-  deps: WeighDeps,
+  deps: RankingDeps,
   lease: ActiveLease,
 ): Promise<{ first: string; weighed: number }> {
   const first = await startWeighing(deps);
@@ -63,7 +48,7 @@ export async function weighVotes(
 }
 
 /** Weighs one day of several servers, except removed ones. Returns the number of weighed servers. */
-async function weighSlice(deps: WeighDeps, lease: ActiveLease, day: string, slice: Due[]): Promise<number> {
+async function weighSlice(deps: RankingDeps, lease: ActiveLease, day: string, slice: Due[]): Promise<number> {
   const due = new Map(slice.map((one) => [one.serverId.toHexString(), one]));
   const projection = { ...CURRENT_PLAYERS, voteAllowance: 1 };
   const servers: Weighed[] = await deps.servers
@@ -144,7 +129,7 @@ function writeOf(
  * has no excluded votes. Otherwise the votes are read one by one.
  */
 async function weightOf(
-  deps: WeighDeps,
+  deps: RankingDeps,
   serverId: ObjectId,
   day: string,
   of: {

@@ -7,11 +7,7 @@ import { hasServers } from '../../servers/members.ts';
  * get the dashboard. Of the others, operators get the admin area, users with a draft get the dashboard, and everybody
  * else gets the favourites.
  */
-export async function homeOf(
-  deps: Pick<AppDeps, 'users' | 'servers' | 'serverDrafts'>,
-  base: string,
-  userId: ObjectId,
-): Promise<string> {
+export async function homeOf(deps: AppDeps, base: string, userId: ObjectId): Promise<string> {
   if (await hasServers(deps, userId)) return `${base}/dashboard`;
   const user = await deps.users.findOne({ _id: userId }, { projection: { role: 1 } });
   if (user?.role === 'operator') return `${base}/operator`;

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { ObjectId, WithId } from 'mongodb';
 import { defineMessage, t } from '../../language/t.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { deleteOwnReview, listOwnReviews } from '../../reviews/own-review.ts';
 import type { Review } from '../../reviews/review.ts';
 import type { Server } from '../../servers/server.ts';
@@ -66,10 +67,7 @@ export function ownReviewPages(app: FastifyInstance, { deps }: Pick<AccountParts
   });
 }
 
-async function serversOf(
-  { servers }: { servers: Collection<Server> },
-  ids: ObjectId[],
-): Promise<Map<string, Reviewed>> {
+async function serversOf({ servers }: AppDeps, ids: ObjectId[]): Promise<Map<string, Reviewed>> {
   const projection = { name: 1, slug: 1, removedAt: 1, hiddenAt: 1 };
   const found = await servers.find<Reviewed>({ _id: { $in: ids } }, { projection }).toArray();
   return new Map(found.map((server) => [server._id.toHexString(), server]));

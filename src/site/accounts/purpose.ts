@@ -3,10 +3,8 @@ import { t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { type Content, html } from '../shared/html.ts';
 
-type Deps = Pick<AppDeps, 'servers'>;
-
 /** A sentence above the forms to sign in and up: why the page `next` needs an account. Empty for most pages. */
-export async function purposeOf(deps: Deps, base: string, next: string): Promise<Content> {
+export async function purposeOf(deps: AppDeps, base: string, next: string): Promise<Content> {
   const [path = ''] = next.split('?');
   if (path === `${base}/dashboard/servers/new`)
     return html`<p>${t('With an account, you list your server: its name and address are enough to begin.')}</p>`;
@@ -23,7 +21,7 @@ export async function purposeOf(deps: Deps, base: string, next: string): Promise
 }
 
 /** The name of the server whose star a visitor clicked; null if no listed server has this id. */
-async function starredName({ servers }: Deps, id: string): Promise<string | null> {
+async function starredName({ servers }: AppDeps, id: string): Promise<string | null> {
   if (!/^[0-9a-f]{24}$/.test(id)) return null;
   const listed = { _id: new ObjectId(id), removedAt: null, hiddenAt: null };
   const server = await servers.findOne(listed, { projection: { name: 1 } });

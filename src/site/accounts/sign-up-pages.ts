@@ -146,7 +146,7 @@ const TAKEN = new Set(['USER_ALREADY_EXISTS', 'USER_ALREADY_EXISTS_USE_ANOTHER_E
  *
  * @throws {AppError} if the insert failed for another reason
  */
-async function isTaken({ users }: Pick<AppDeps, 'users'>, error: unknown, email: string): Promise<boolean> {
+async function isTaken({ users }: AppDeps, error: unknown, email: string): Promise<boolean> {
   const code = refusalCode(error);
   if (code !== 'FAILED_TO_CREATE_USER') return TAKEN.has(code);
   const user = await users.findOne({ email }, { projection: { _id: 1 } });

@@ -9,7 +9,7 @@ import type { Site } from '../shared/decorate-site.ts';
  * reveals the suspension.
  */
 export async function suspensionNotice(
-  { users }: Pick<AppDeps, 'users'>,
+  { users }: AppDeps,
   site: Pick<Site, 'url' | 'pages' | 'contact'>,
   email: string,
 ): Promise<string> {

@@ -12,8 +12,6 @@ import { describeUnavailable, unavailableQueues } from '../../process/unavailabl
 import { isByOperator, userOf } from '../guard-routes.ts';
 import { describeForwarding } from './queue-texts.ts';
 
-type BoardDeps = Pick<AppDeps, 'queues' | 'clock' | 'config' | 'producerRedis' | 'auditLog'>;
-
 /** The maximum wait for an answer of Redis. */
 const TIMEOUT_MS = 2 * SECOND;
 
@@ -40,7 +38,7 @@ const REMOTE_FONTS = /<link [^>]*href="https:\/\/fonts\.googleapis\.com[^>]*>\s*
  * write a payload (add a job, change a job) are answered with 403. Nobody needs them, because the sweep adds a job for
  * every listener with due votes.
  */
-export async function queueBoard(app: FastifyInstance, { deps }: { deps: BoardDeps }): Promise<void> {
+export async function queueBoard(app: FastifyInstance, { deps }: { deps: AppDeps }): Promise<void> {
   const { site } = app;
   const adminPath = `${site.base}/operator`;
   const board = new FastifyAdapter();
@@ -127,7 +125,7 @@ export async function queueBoard(app: FastifyInstance, { deps }: { deps: BoardDe
 }
 
 /** Writes the audit log entry of a button before its action runs: the action (`retry/failed`), queue and job. */
-async function auditButton(deps: BoardDeps, prefix: string, request: FastifyRequest): Promise<void> {
+async function auditButton(deps: AppDeps, prefix: string, request: FastifyRequest): Promise<void> {
   if (request.method === 'GET') return;
   const route = (request.routeOptions.url ?? '').slice(prefix.length);
   if (WRITING_PAYLOADS.has(route)) return;
@@ -151,7 +149,7 @@ const SYSTEM_FONTS = {
 
 const WRITING_PAYLOADS = new Set(['/api/queues/:queueName/add', '/api/queues/:queueName/:jobId/update-data']);
 
-function boardQueue({ queues, clock }: BoardDeps, name: QueueName, adminPath: string): BullMQAdapter {
+function boardQueue({ queues, clock }: AppDeps, name: QueueName, adminPath: string): BullMQAdapter {
   const { title } = QUEUES[name];
   const ofListener = isDeliveryQueue(name);
   const adapter = new BullMQAdapter(queues[name], {

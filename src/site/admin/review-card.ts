@@ -1,4 +1,5 @@
 import type { WithId } from 'mongodb';
+import type { AppDeps } from '../../process/app-deps.ts';
 import type { Review, ReviewState } from '../../reviews/review.ts';
 import type { Reviewer } from '../../reviews/reviewers.ts';
 import type { Server } from '../../servers/server.ts';
@@ -7,7 +8,6 @@ import { timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { badge, button } from '../shared/parts.ts';
 import { adminPath, adminServerPath } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
 import { keyed, resultNotice } from './inbox/inbox-parts.ts';
 import { reasonFields } from './reason-fields.ts';
 import { selection } from './review-selection.ts';
@@ -19,10 +19,7 @@ export type DecisionList = 'inbox' | undefined;
 export type ReviewView = { base: string; now: Date; servers: Map<string, Server>; list: DecisionList };
 
 /** Reads the servers to which the reviews belong, by id. */
-export async function serversOfReviews(
-  { servers }: Pick<AdminParts['deps'], 'servers'>,
-  rows: Review[],
-): Promise<Map<string, Server>> {
+export async function serversOfReviews({ servers }: AppDeps, rows: Review[]): Promise<Map<string, Server>> {
   const ids = [...new Map(rows.map(({ serverId }) => [serverId.toHexString(), serverId])).values()];
   const found = ids.length > 0 ? await servers.find({ _id: { $in: ids } }).toArray() : [];
   return new Map(found.map((server) => [server._id.toHexString(), server]));

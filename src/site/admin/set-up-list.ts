@@ -59,10 +59,8 @@ const STEPS: Record<SetUpStep, Step> = {
   },
 };
 
-type StepDeps = Pick<AppDeps, 'config' | 'setUpSteps' | 'servers'>;
-
 /** All steps in their order. The settings and the data decide whether a step is done. */
-export async function listSteps(deps: StepDeps, site: Site): Promise<ListedStep[]> {
+export async function listSteps(deps: AppDeps, site: Site): Promise<ListedStep[]> {
   const [closed, done] = await Promise.all([readClosedSteps(deps), doneSteps(deps, site)]);
   return SET_UP_STEPS.map((step) => ({
     step,
@@ -71,7 +69,7 @@ export async function listSteps(deps: StepDeps, site: Site): Promise<ListedStep[
   }));
 }
 
-async function doneSteps({ config, servers }: StepDeps, site: Site): Promise<Record<SetUpStep, boolean>> {
+async function doneSteps({ config, servers }: AppDeps, site: Site): Promise<Record<SetUpStep, boolean>> {
   const server = await servers.findOne({}, { sort: { _id: 1 }, projection: { _id: 1 } });
   return {
     name: site.name !== DEFAULTS.SERVICE_NAME,
@@ -86,7 +84,7 @@ async function doneSteps({ config, servers }: StepDeps, site: Site): Promise<Rec
 }
 
 /** A card with a link to the open steps of the set-up; empty if none is open. */
-export async function setUpCard(deps: StepDeps, site: Site): Promise<Content> {
+export async function setUpCard(deps: AppDeps, site: Site): Promise<Content> {
   const steps = await listSteps(deps, site);
   const open = steps.filter(({ state }) => state === 'open');
   const [next] = open;

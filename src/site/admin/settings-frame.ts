@@ -68,7 +68,7 @@ function introduction(base: string, stored: StoredSettings | null): Html {
 }
 
 /** A warning while processes of an earlier version run. Empty if none run, or if MongoDB cannot tell. */
-export async function earlierWarning({ mongo }: Pick<AppDeps, 'mongo'>): Promise<Content> {
+export async function earlierWarning({ mongo }: AppDeps): Promise<Content> {
   try {
     await refuseEarlierProcesses(mongo);
     return '';

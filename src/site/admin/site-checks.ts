@@ -24,7 +24,6 @@ export type SiteCheck = {
 };
 
 type Seen = Omit<SiteCheck, 'id' | 'title'>;
-type CheckDeps = Pick<AppDeps, 'config' | 'clock' | 'clockSkew' | 'mongo' | 'producerRedis'>;
 
 /** The maximum wait of a check for MongoDB or Redis. */
 const TIMEOUT_MS = 2 * SECOND;
@@ -35,7 +34,7 @@ const MAIL_SETTINGS = '/operator/settings/mail';
 const restart = 'and restart web, worker and scheduler';
 
 /** Checks the site with data from this request, the configuration, MongoDB and Redis. It never throws. */
-export async function checkSite(deps: CheckDeps, request: FastifyRequest): Promise<SiteCheck[]> {
+export async function checkSite(deps: AppDeps, request: FastifyRequest): Promise<SiteCheck[]> {
   const { base } = request.server.site;
   const [clock, versions] = await Promise.all([clockCheck(deps), versionCheck(deps)]);
   return [
@@ -48,11 +47,11 @@ export async function checkSite(deps: CheckDeps, request: FastifyRequest): Promi
   ];
 }
 
-function isLocal({ config }: Pick<AppDeps, 'config'>): boolean {
+function isLocal({ config }: AppDeps): boolean {
   return isLoopback(new URL(config.PUBLIC_URL).hostname);
 }
 
-function addressCheck(deps: CheckDeps, request: FastifyRequest): Seen {
+function addressCheck(deps: AppDeps, request: FastifyRequest): Seen {
   const { PUBLIC_URL } = deps.config;
   const opened = request.host;
   if (opened !== new URL(PUBLIC_URL).host) {
@@ -71,7 +70,7 @@ function addressCheck(deps: CheckDeps, request: FastifyRequest): Seen {
   };
 }
 
-function httpsCheck(deps: CheckDeps): Seen {
+function httpsCheck(deps: AppDeps): Seen {
   if (deps.config.PUBLIC_URL.startsWith('https:'))
     return { tone: 'good', saw: 'PUBLIC_URL begins with https, and browsers are told to stay with it.' };
   if (isLocal(deps)) return { tone: 'good', saw: 'Not needed as long as only this machine opens the site.' };
@@ -86,7 +85,7 @@ function httpsCheck(deps: CheckDeps): Seen {
 /** The headers in which reverse proxies send the client's address. */
 const FORWARDED = ['x-forwarded-for', 'forwarded', 'x-real-ip'];
 
-function proxyCheck(deps: CheckDeps, { headers, ip, ips }: FastifyRequest): Seen {
+function proxyCheck(deps: AppDeps, { headers, ip, ips }: FastifyRequest): Seen {
   const { TRUST_PROXY: trust } = deps.config;
   const header = FORWARDED.find((name) => headers[name] !== undefined);
   const yours = html`Your address is ${code(ip)}.`;
@@ -138,7 +137,7 @@ function proxyCheck(deps: CheckDeps, { headers, ip, ips }: FastifyRequest): Seen
   };
 }
 
-function mailCheck({ config: { SMTP_URL, MAIL_FROM } }: CheckDeps, base: string): Seen {
+function mailCheck({ config: { SMTP_URL, MAIL_FROM } }: AppDeps, base: string): Seen {
   const settings = `${base}${MAIL_SETTINGS}`;
   if (!SMTP_URL) {
     return {
@@ -154,7 +153,7 @@ function mailCheck({ config: { SMTP_URL, MAIL_FROM } }: CheckDeps, base: string)
   };
 }
 
-async function clockCheck({ clock, clockSkew }: CheckDeps): Promise<Seen> {
+async function clockCheck({ clock, clockSkew }: AppDeps): Promise<Seen> {
   const now = html`It is ${exactTime(clock.now())} here.`;
   try {
     const skew = describeSkew(await within(TIMEOUT_MS, Promise.resolve(clockSkew())));
@@ -170,7 +169,7 @@ async function clockCheck({ clock, clockSkew }: CheckDeps): Promise<Seen> {
   }
 }
 
-async function versionCheck(deps: CheckDeps): Promise<Seen> {
+async function versionCheck(deps: AppDeps): Promise<Seen> {
   const [mongodb, redis] = await Promise.all([mongoFindings(deps), redisFindings(deps)]);
   const problems = [...mongodb.errors, ...redis.errors, ...mongodb.warnings, ...redis.warnings];
   const isBad = mongodb.errors.length + redis.errors.length > 0;
@@ -186,7 +185,7 @@ async function versionCheck(deps: CheckDeps): Promise<Seen> {
   };
 }
 
-async function mongoFindings({ mongo }: CheckDeps): Promise<Findings> {
+async function mongoFindings({ mongo }: AppDeps): Promise<Findings> {
   try {
     const asked = Promise.all([mongo.db.command({ buildInfo: 1 }), unreachableMembers(mongo.db)]);
     const [{ version }, away] = await within(TIMEOUT_MS, asked);
@@ -198,7 +197,7 @@ async function mongoFindings({ mongo }: CheckDeps): Promise<Findings> {
   }
 }
 
-async function redisFindings({ producerRedis }: CheckDeps): Promise<Findings> {
+async function redisFindings({ producerRedis }: AppDeps): Promise<Findings> {
   return within(TIMEOUT_MS, readRedis(producerRedis)).catch(() => ({
     facts: [],
     warnings: [],

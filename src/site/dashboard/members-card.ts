@@ -27,7 +27,7 @@ type MemberRow = {
 
 /** The owner and the members of a server. */
 export async function readMembers(
-  deps: Pick<AppDeps, 'users' | 'apiTokens' | 'clock'>,
+  deps: AppDeps,
   { _id, ownerId, members }: WithId<Server>,
 ): Promise<MemberRow[]> {
   const users = [

@@ -46,7 +46,7 @@ export function slugOfRequest(request: FastifyRequest): string {
  * @throws {PageError} 404 when there is none
  */
 export async function serverBySlugOrId(
-  deps: Pick<AppDeps, 'servers'>,
+  deps: AppDeps,
   slug: string,
   maySee: (hidden: WithId<Server>) => boolean,
 ): Promise<WithId<Server>> {
@@ -62,7 +62,7 @@ export async function serverBySlugOrId(
  * @throws {HasAnotherSlug} for an earlier slug, an id or capital letters
  */
 export async function serverByCurrentSlug(
-  deps: Pick<AppDeps, 'servers'>,
+  deps: AppDeps,
   slug: string,
   maySee: (hidden: WithId<Server>) => boolean = () => false,
 ): Promise<WithId<Server>> {
@@ -76,10 +76,7 @@ export async function serverByCurrentSlug(
  *
  * @throws {PageError} 404 when there is none
  */
-export function serverOfForm(
-  deps: Pick<AppDeps, 'servers'>,
-  request: FastifyRequest,
-): Promise<WithId<Server>> {
+export function serverOfForm(deps: AppDeps, request: FastifyRequest): Promise<WithId<Server>> {
   return serverBySlugOrId(deps, slugOfRequest(request), () => false);
 }
 

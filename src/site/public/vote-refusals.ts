@@ -2,8 +2,9 @@ import { ESTABLISHED_AFTER_DAYS } from '../../accounts/established.ts';
 import { VOTE_FORM_CODES, type VoteFormCode } from '../../http/error-codes.ts';
 import type { Refusal } from '../../http/http-errors.ts';
 import { defineMessage, t } from '../../language/t.ts';
-import { type Clock, SECOND } from '../../platform/clock.ts';
+import { SECOND } from '../../platform/clock.ts';
 import { addDays, dayOf, startOfDay } from '../../platform/periods/period-marks.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import type { PageVoteResult } from '../../votes/cast/cast-from-page.ts';
 import { PROOF_OF_WORK_ERRORS } from '../../votes/web/proof-of-work.ts';
 import { sentencesOf, type Typed } from '../shared/form.ts';
@@ -42,7 +43,7 @@ const NOT_ACCEPTED = defineMessage(
 /** Why a vote of the vote form was not accepted. */
 export function voteRefusal(
   result: Exclude<PageVoteResult, { kind: 'accepted' }>,
-  { clock }: { clock: Clock },
+  { clock }: AppDeps,
 ): Refusal {
   switch (result.kind) {
     case 'refused': {

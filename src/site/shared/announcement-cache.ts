@@ -26,11 +26,10 @@ export type AnnouncementCache = {
   reload(): Promise<void>;
 };
 
-type ReadDeps = Pick<AppDeps, 'announcements' | 'clock' | 'log'>;
 type Known = Pick<Announcement, 'until' | 'level'> & { html: string };
 
 /** Creates a cache of the announcement, so that not every page reads it from MongoDB. */
-export function createAnnouncementCache(deps: ReadDeps): AnnouncementCache {
+export function createAnnouncementCache(deps: AppDeps): AnnouncementCache {
   let current: Known | null = null;
   let readAt = Number.NEGATIVE_INFINITY;
   let reading: { work: Promise<void>; since: number } | undefined;

@@ -1,10 +1,10 @@
 import { type Text, t } from '../../language/t.ts';
 import { countUse, type Whose } from '../../platform/limits/by-network.ts';
 import type { Limit } from '../../platform/limits/define-limit.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { PageError } from '../error-pages.ts';
 import { type RefusedForm, refused } from './form-route.ts';
 
-type Deps = Parameters<typeof countUse>[0];
 type ShownLimit = Limit & { of: string; sentence: Text };
 
 /**
@@ -13,7 +13,7 @@ type ShownLimit = Limit & { of: string; sentence: Text };
  * @throws {PageError} 429 with the limit's sentence if it is used up
  */
 export async function throwIfUsedUp<L extends ShownLimit>(
-  deps: Deps,
+  deps: AppDeps,
   limit: L,
   whose: Whose<L>,
 ): Promise<void> {
@@ -23,7 +23,7 @@ export async function throwIfUsedUp<L extends ShownLimit>(
 
 /** Counts one use of a limit (`countUse`). Returns the refusal of a form if it is used up, otherwise null. */
 export async function refuseIfUsedUp<L extends ShownLimit>(
-  deps: Deps,
+  deps: AppDeps,
   limit: L,
   whose: Whose<L>,
 ): Promise<RefusedForm | null> {

@@ -1,18 +1,16 @@
-import { type Collection, ObjectId } from 'mongodb';
+import { ObjectId } from 'mongodb';
 import { z } from 'zod';
-import { type AuditEntry, recordAudit } from '../../platform/audit/audit-log.ts';
-import { after, type Clock, DAY } from '../../platform/clock.ts';
+import { recordAudit } from '../../platform/audit/audit-log.ts';
+import { after, DAY } from '../../platform/clock.ts';
 import { checked, InvalidDocumentError } from '../../platform/document.ts';
 import { parseInput } from '../../platform/input.ts';
 import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
 import { readSlice, type Slice } from '../../platform/slices.ts';
 import { reasonText } from '../../platform/text.ts';
+import type { VotesDeps } from '../deps.ts';
 import { usernameKey, usernameSchema } from '../username.ts';
-import { ACTIVE, type Block, type BlockList, MOST_BLOCKS, TYPED_KINDS } from './block-list.ts';
+import { ACTIVE, type Block, MOST_BLOCKS, TYPED_KINDS } from './block-list.ts';
 import { isWide, networkText, parseNetwork } from './network-range.ts';
-
-type Blocks = { blocks: Collection<Block> };
-export type ChangeDeps = Blocks & { blockList: BlockList; auditLog: Collection<AuditEntry>; clock: Clock };
 
 export type NewBlock = {
   kind: string;
@@ -39,7 +37,7 @@ const newBlock = z.object({
  * @throws {InvalidDocumentError} for invalid input, a value that is blocked already, or a full list; for the field
  *   `isWideMeant` if a wide range is not confirmed
  */
-export async function addBlock(deps: ChangeDeps, input: NewBlock, by: string): Promise<Block> {
+export async function addBlock(deps: VotesDeps, input: NewBlock, by: string): Promise<Block> {
   const { kind, value: typed, reason } = parseInput(newBlock, input);
   const { endsAt } = input;
   const now = deps.clock.now();
@@ -64,7 +62,7 @@ export const ORIGIN_BLOCKED_DAYS = ORIGIN_BLOCKED_MS / DAY;
  * @throws {InvalidDocumentError} when the network is blocked already, or the list is full
  */
 export function blockOrigin(
-  deps: ChangeDeps,
+  deps: VotesDeps,
   { origin, reason }: { origin: string; reason: string },
   by: string,
 ): Promise<Block> {
@@ -73,7 +71,7 @@ export function blockOrigin(
 }
 
 async function storeBlock(
-  deps: ChangeDeps,
+  deps: VotesDeps,
   given: Pick<Block, 'kind' | 'value' | 'username' | 'reason' | 'endsAt'>,
   by: string,
 ): Promise<Block> {
@@ -124,7 +122,7 @@ function networkOf(typed: string, isWideMeant: boolean): string {
  * Makes ended blocks inactive. Otherwise they would count for `MOST_BLOCKS`, and the unique index would refuse a new
  * block of the same value.
  */
-async function endExpired({ blocks }: Blocks, now: Date): Promise<void> {
+async function endExpired({ blocks }: VotesDeps, now: Date): Promise<void> {
   await blocks.updateMany({ isActive: true, endsAt: { $lte: now } }, { $unset: { isActive: '' } });
 }
 
@@ -144,7 +142,7 @@ function detailsOf({ _id, kind, value, username, reason, endsAt }: Block): Recor
  *
  * @returns the block; null when no block with this id is active
  */
-export async function liftBlock(deps: ChangeDeps, blockId: ObjectId, by: string): Promise<Block | null> {
+export async function liftBlock(deps: VotesDeps, blockId: ObjectId, by: string): Promise<Block | null> {
   const block = await deps.blocks.findOneAndUpdate(
     { _id: blockId, isActive: true },
     { $set: { lifted: { by, at: deps.clock.now() } }, $unset: { isActive: '' } },
@@ -159,7 +157,7 @@ export async function liftBlock(deps: ChangeDeps, blockId: ObjectId, by: string)
 
 /** All blocks, newest first, including those that have ended. */
 export function listBlocks(
-  { blocks }: Blocks,
+  { blocks }: VotesDeps,
   { from, limit }: { from: string | undefined; limit: number },
 ): Promise<Slice<Block>> {
   return readSlice(blocks, { filter: {}, by: { field: 'at', direction: -1 }, from, limit });

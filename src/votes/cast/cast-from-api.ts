@@ -1,14 +1,12 @@
-import type { Collection, ObjectId, UUID } from 'mongodb';
-import type { Block, BlockList } from '../blocks/block-list.ts';
+import type { ObjectId, UUID } from 'mongodb';
+import type { Block } from '../blocks/block-list.ts';
+import type { VotesDeps } from '../deps.ts';
 import { openHoldingExclusion } from '../exclusions/quarantine.ts';
-import type { VoteExclusion } from '../exclusions/vote-exclusion.ts';
 import { usernameKey } from '../username.ts';
 import { type CastDeadline, castWithinDeadline } from './cast-deadline.ts';
-import { castOnce, type KeyReused, type OnceDeps } from './cast-once.ts';
+import { castOnce, type KeyReused } from './cast-once.ts';
 import { type Accepted, type CastRequest, castVote, type Refused } from './cast-vote.ts';
 import { nextVoteAt } from './cooldown.ts';
-
-type HoldDeps = { blockList: BlockList; voteExclusions: Collection<VoteExclusion> };
 
 /** A vote as a client of the API sends it. */
 export type ApiVote = Pick<CastRequest, 'serverId' | 'username' | 'tokenId'> & {
@@ -37,7 +35,7 @@ export type VoteAnswer = { success: true; monthly_votes: number; next_vote_at: s
  *   have been cast; the driver's error when the database failed before the insert
  */
 export async function castVoteFromApi(
-  deps: OnceDeps & HoldDeps,
+  deps: VotesDeps,
   { key, ...vote }: ApiVote,
   deadline: CastDeadline,
 ): Promise<AcceptedFromApi | Refused | KeyReused> {
@@ -53,7 +51,7 @@ export async function castVoteFromApi(
 
 /** If the name is blocked: counts a hit and returns the id of the exclusion that holds the name's votes. */
 async function exclusionIfBlocked(
-  deps: OnceDeps & HoldDeps,
+  deps: VotesDeps,
   { serverId, username, usernameKey }: CastRequest,
 ): Promise<ObjectId | null> {
   const now = deps.clock.now();
@@ -71,16 +69,13 @@ type Held = { serverId: ObjectId; blockId: Block['_id']; username: string; usern
  *
  * @throws the driver's error when MongoDB fails
  */
-export function exclusionOfBlock(
-  deps: Pick<HoldDeps, 'voteExclusions'> & Pick<OnceDeps, 'clock'>,
-  { serverId, blockId, ...player }: Held,
-): Promise<ObjectId> {
+export function exclusionOfBlock(deps: VotesDeps, { serverId, blockId, ...player }: Held): Promise<ObjectId> {
   const open = { serverId, blockId, state: 'excluded' } as const;
   return openHoldingExclusion(deps, open, { ...player, reason: 'The name of the player is blocked.' });
 }
 
 async function castPlain(
-  deps: OnceDeps,
+  deps: VotesDeps,
   request: CastRequest,
   deadline: CastDeadline,
 ): Promise<AcceptedFromApi | Refused> {
@@ -92,7 +87,7 @@ async function castPlain(
 }
 
 async function castUnderKey(
-  deps: OnceDeps,
+  deps: VotesDeps,
   request: CastRequest & { key: string },
   deadline: CastDeadline,
 ): Promise<AcceptedFromApi | Refused | KeyReused> {

@@ -1,11 +1,9 @@
 import type { Challenge } from 'altcha-lib';
-import type { Collection, ObjectId, UUID, WithId } from 'mongodb';
+import type { ObjectId, UUID, WithId } from 'mongodb';
 import type { Config } from '../../platform/config.ts';
-import type { RateLimit } from '../../platform/limits/rate-limit.ts';
 import type { Server } from '../../servers/server.ts';
-import type { BlockList } from '../blocks/block-list.ts';
+import type { VotesDeps } from '../deps.ts';
 import { openQuarantine } from '../exclusions/quarantine.ts';
-import type { VoteExclusion } from '../exclusions/vote-exclusion.ts';
 import { needsProvenId } from '../identity/steam-players.ts';
 import { usernameKey } from '../username.ts';
 import { MOST_SERVERS_OF_ACCOUNT, MOST_VOTES, networkLimits } from '../web/network-limits.ts';
@@ -17,36 +15,13 @@ import {
   sessionKey,
   type Voter,
 } from '../web/origin-keys.ts';
-import {
-  makeChallenge,
-  type ProofOfWorkError,
-  type UsedProofOfWork,
-  useProofOfWork,
-} from '../web/proof-of-work.ts';
-import { isReturning, noteReturning, type ReturningPlayer } from '../web/returning-players.ts';
+import { makeChallenge, type ProofOfWorkError, useProofOfWork } from '../web/proof-of-work.ts';
+import { isReturning, noteReturning } from '../web/returning-players.ts';
 import { whySuspicious } from '../web/suspicion.ts';
-import {
-  type OriginRefusal,
-  originsToday,
-  type PlayerStatus,
-  useOrigins,
-  type VoteOrigin,
-} from '../web/vote-origin.ts';
+import { type OriginRefusal, originsToday, type PlayerStatus, useOrigins } from '../web/vote-origin.ts';
 import { type CastDeadline, castWithinDeadline } from './cast-deadline.ts';
-import { type CastDeps, castVote, type Refused, refusedBy } from './cast-vote.ts';
+import { castVote, type Refused, refusedBy } from './cast-vote.ts';
 import { type Cooldown, readCooldown } from './cooldown.ts';
-
-export type PageVoteDeps = CastDeps & {
-  voteExclusions: Collection<VoteExclusion>;
-  voteOrigins: Collection<VoteOrigin>;
-  returningPlayers: Collection<ReturningPlayer>;
-  blockList: BlockList;
-  usedProofs: Collection<UsedProofOfWork>;
-  /** What one try of a proof of work costs, in iterations of PBKDF2. */
-  proofIterations: number;
-  rateLimits: Collection<RateLimit>;
-  config: Pick<Config, 'WEB_VOTES' | 'WEB_VOTE_PLAYERS' | 'STEAM_SIGN_IN'> & { SECRET_KEY: string };
-};
 
 export type PageVote = {
   server: WithId<Server>;
@@ -94,7 +69,7 @@ export function whyOff(
  * is not checked.
  */
 export async function challengeFor(
-  deps: PageVoteDeps,
+  deps: VotesDeps,
   { server, username, voter, provenId, session = '' }: PageVote,
 ): Promise<
   | { kind: 'challenge'; challenge: Challenge }
@@ -116,7 +91,7 @@ export async function challengeFor(
 }
 
 /** What a proof of work is bound to, besides the server and the player. */
-function boundTo(deps: PageVoteDeps, { address }: Voter, session: string) {
+function boundTo(deps: VotesDeps, { address }: Voter, session: string) {
   return {
     session: session && sessionKey(deps, session),
     origins: originsOf(deps, { address, account: null }),
@@ -124,7 +99,7 @@ function boundTo(deps: PageVoteDeps, { address }: Voter, session: string) {
 }
 
 async function playerStatusOf(
-  deps: PageVoteDeps,
+  deps: VotesDeps,
   { address, account }: Voter,
   player: string,
 ): Promise<PlayerStatus> {
@@ -133,7 +108,7 @@ async function playerStatusOf(
 }
 
 function tooMany(
-  { config }: Pick<PageVoteDeps, 'config'>,
+  { config }: VotesDeps,
   by: OriginRefusal,
 ): Extract<PageVoteResult, { kind: 'too-many-players' }> {
   const { newPlayers, players } = networkLimits(config);
@@ -166,7 +141,7 @@ function tooMany(
  * @throws as `castVoteFromApi` does
  */
 export async function castVoteFromPage(
-  deps: PageVoteDeps,
+  deps: VotesDeps,
   { proof, ...vote }: PageVote & { proof: string | undefined },
   deadline: CastDeadline,
 ): Promise<PageVoteResult> {
@@ -191,7 +166,7 @@ type Checked = { kind: 'checked'; cooldown: Cooldown; quarantineId: ObjectId | n
  * the cooldown.
  */
 async function checkPageVote(
-  deps: PageVoteDeps,
+  deps: VotesDeps,
   vote: PageVote & { usernameKey: string; proof: string | undefined },
 ): Promise<Checked | PageRefusal> {
   const { server, voter, usernameKey: key, session = '' } = vote;
@@ -233,7 +208,7 @@ async function checkPageVote(
 }
 
 /** Whether the player's name or the network is blocked, for signed-in users too. Counts a hit of the block. */
-async function isBlocked(deps: PageVoteDeps, key: string, { address }: Voter): Promise<boolean> {
+async function isBlocked(deps: VotesDeps, key: string, { address }: Voter): Promise<boolean> {
   const { blockList, clock } = deps;
   const now = clock.now();
   const block =

@@ -1,21 +1,14 @@
-import type { Collection, Filter, ObjectId, WithId } from 'mongodb';
+import type { Filter, ObjectId, WithId } from 'mongodb';
 import { listenersLoader } from '../../listeners/delivery-queues.ts';
-import { type Listener, type Rewards, rewardsOf } from '../../listeners/listener.ts';
-import type { Batcher } from '../../platform/batching/batcher.ts';
-import { after, type Clock } from '../../platform/clock.ts';
+import { type Rewards, rewardsOf } from '../../listeners/listener.ts';
+import { after } from '../../platform/clock.ts';
 import { DURABLE } from '../../platform/mongo.ts';
 import { arrivalOf, withArrival } from '../arrival.ts';
 import { KEY_LIFETIME_MS } from '../cast/cast-once.ts';
 import { COOLDOWN_MS, readNewestVotes } from '../cast/cooldown.ts';
+import type { VotesDeps } from '../deps.ts';
 import { usernameKey } from '../username.ts';
 import { type DeliveryState, isImported, type Vote } from '../vote.ts';
-
-export type ClaimDeps = {
-  votes: Collection<Vote>;
-  listeners: Collection<Listener>;
-  batcher: Batcher;
-  clock: Clock;
-};
 
 /** `username` can have any spelling. */
 export type ClaimedPlayer = { serverId: ObjectId; username: string };
@@ -34,7 +27,7 @@ export type ClaimState =
  * rewards between the listener and claims: a vote that was cast for one is not rewarded by the other. With `both`, a
  * plugin can also claim votes that the listener gets.
  */
-export async function checkClaim(deps: ClaimDeps, player: ClaimedPlayer): Promise<ClaimState> {
+export async function checkClaim(deps: VotesDeps, player: ClaimedPlayer): Promise<ClaimState> {
   const { serverId } = player;
   const key = usernameKey(player.username);
   const [listener, newest] = await Promise.all([
@@ -106,7 +99,7 @@ export type Claimed =
  * @throws the driver's error when MongoDB fails: the vote may have been claimed
  */
 export async function claimVote(
-  deps: ClaimDeps,
+  deps: VotesDeps,
   player: ClaimedPlayer,
   { tokenId, key }: { tokenId: ObjectId; key?: string | undefined },
 ): Promise<Claimed> {
@@ -146,7 +139,7 @@ function rewardedEarlier(vote: Vote, key: string | undefined): Claimed {
 
 /** The vote that a call with this key claimed; a key is kept in mind as long as those of votes. */
 function findByKey(
-  { votes, clock }: ClaimDeps,
+  { votes, clock }: VotesDeps,
   serverId: ObjectId,
   key: string,
 ): Promise<WithId<Vote> | null> {
@@ -164,7 +157,7 @@ function findByKey(
  * @returns false when a failover has removed the claim
  */
 async function isClaimDurable(
-  { votes }: ClaimDeps,
+  { votes }: VotesDeps,
   { serverId, usernameKey: name, seq, claim }: WithId<Vote>,
 ): Promise<boolean> {
   const key = claim?.key;

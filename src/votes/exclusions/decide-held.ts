@@ -4,9 +4,10 @@ import { after } from '../../platform/clock.ts';
 import { parseInput } from '../../platform/input.ts';
 import { reasonText } from '../../platform/text.ts';
 import { QUARANTINE_READ_MS } from '../cast/insert-vote.ts';
+import type { VotesDeps } from '../deps.ts';
 import { EXCLUDED_VOTES } from '../vote.ts';
 import { castAfter } from './hold-later-votes.ts';
-import { auditDecisions, type ExcludeDeps } from './request-exclusion.ts';
+import { auditDecisions } from './request-exclusion.ts';
 import { QUARANTINES_OF_ORIGIN, type VoteExclusion } from './vote-exclusion.ts';
 
 /** `lift`: the held votes count and are delivered. `exclude`: they stay excluded. */
@@ -49,7 +50,7 @@ const reasonSchema = z.object({ reason: reasonText });
  * @throws {InvalidDocumentError} when the reason is invalid
  */
 export async function decideHeld(
-  deps: ExcludeDeps,
+  deps: VotesDeps,
   decision: HeldDecision,
   { quarantineIds, until }: SeenHeld,
   input: { by: string; reason: string },
@@ -99,7 +100,7 @@ type Counted = { exclusions: VoteExclusion[]; origins: string[]; wanted: ObjectI
 
 /** Counts the votes after `until`, in the decided quarantines and in new quarantines of the same origins. */
 async function countLater(
-  { votes, voteExclusions }: ExcludeDeps,
+  { votes, voteExclusions }: VotesDeps,
   { exclusions, origins, wanted, until }: Counted,
 ): Promise<number> {
   const since = { origin: { $in: origins }, state: 'quarantined' as const, at: { $gt: until } };
@@ -118,7 +119,7 @@ async function countLater(
   );
 }
 
-async function countLeft({ voteExclusions }: ExcludeDeps, origins: string[], until: Date): Promise<number> {
+async function countLeft({ voteExclusions }: VotesDeps, origins: string[], until: Date): Promise<number> {
   const open = { origin: { $in: origins }, state: 'quarantined' as const, at: { $lte: until } };
   return voteExclusions.countDocuments(open, { hint: QUARANTINES_OF_ORIGIN, limit: COUNTED_OPEN });
 }

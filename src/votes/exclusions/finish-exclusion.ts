@@ -7,10 +7,11 @@ import { type ActiveLease, withLease } from '../../platform/periods/work-lease.t
 import type { Progress } from '../../platform/progress.ts';
 import { requestRanks } from '../../servers/request-ranks.ts';
 import { CLOCKS_DIFFER_MS, VOTE_SETTLED_MS } from '../cast/insert-vote.ts';
+import type { VotesDeps } from '../deps.ts';
 import { recountVotes } from '../recount-votes.ts';
 import { EXCLUDED_VOTES, queued } from '../vote.ts';
 import { holdLaterVotes } from './hold-later-votes.ts';
-import { auditDecisions, type ExcludeDeps } from './request-exclusion.ts';
+import { auditDecisions } from './request-exclusion.ts';
 import { inProgress, type VoteExclusion } from './vote-exclusion.ts';
 
 export type FinishOptions = {
@@ -31,7 +32,7 @@ const BULK = 1_000;
  * @throws as `withLease` does
  */
 export async function finishExclusion(
-  deps: ExcludeDeps,
+  deps: VotesDeps,
   exclusionId: ObjectId,
   options: FinishOptions = {},
 ): Promise<VoteExclusion | null> {
@@ -51,7 +52,7 @@ export async function finishExclusion(
 }
 
 async function finishUnderLease(
-  deps: ExcludeDeps,
+  deps: VotesDeps,
   exclusion: VoteExclusion,
   lease: ActiveLease,
   options: FinishOptions,
@@ -110,19 +111,19 @@ function excludedInRange(exclusion: VoteExclusion) {
   return { ...castInRange(exclusion), ...excluded };
 }
 
-function countExcluded({ votes }: ExcludeDeps, exclusion: VoteExclusion): Promise<number> {
+function countExcluded({ votes }: VotesDeps, exclusion: VoteExclusion): Promise<number> {
   const under = { ...excludedInRange(exclusion), excludedBy: exclusion._id };
   return votes.countDocuments(under, { hint: EXCLUDED_VOTES });
 }
 
-async function noteVotes(deps: ExcludeDeps, exclusion: VoteExclusion): Promise<void> {
+async function noteVotes(deps: VotesDeps, exclusion: VoteExclusion): Promise<void> {
   const votes = await countExcluded(deps, exclusion);
   await deps.voteExclusions.updateOne({ _id: exclusion._id, votes: null }, { $set: { votes } });
 }
 
 /** Waits until every vote of the range is inserted. */
 async function untilSettled(
-  { clock }: ExcludeDeps,
+  { clock }: VotesDeps,
   { until }: VoteExclusion,
   { signal }: ActiveLease,
   { settledMs = VOTE_SETTLED_MS }: FinishOptions,
@@ -132,7 +133,7 @@ async function untilSettled(
 }
 
 async function markVotes(
-  deps: ExcludeDeps,
+  deps: VotesDeps,
   exclusion: VoteExclusion,
   lease: ActiveLease,
   { progress }: FinishOptions,
@@ -164,7 +165,7 @@ async function markVotes(
 }
 
 async function unmarkVotes(
-  deps: ExcludeDeps,
+  deps: VotesDeps,
   exclusion: VoteExclusion,
   lease: ActiveLease,
   { progress }: FinishOptions,
@@ -237,7 +238,7 @@ type Bulk = {
 
 /** Updates the chosen votes. Their UTC days are stored first, so that each of them is recounted even after a crash. */
 async function inBulk(
-  { votes, voteExclusions }: ExcludeDeps,
+  { votes, voteExclusions }: VotesDeps,
   { _id, serverId }: VoteExclusion,
   lease: ActiveLease,
   { all, chosen, update, onProgress }: Bulk,

@@ -1,10 +1,9 @@
-import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { ObjectId, WithId } from 'mongodb';
 import { cursorOf, readSlice, type Slice } from '../../platform/slices.ts';
-import { EXCLUDED_VOTES, type Vote } from '../vote.ts';
+import type { VotesDeps } from '../deps.ts';
+import { EXCLUDED_VOTES } from '../vote.ts';
 import { COUNTED_OPEN, MOST_DECIDED } from './decide-held.ts';
 import { QUARANTINES_OF_ORIGIN, type VoteExclusion } from './vote-exclusion.ts';
-
-type ReadDeps = { votes: Collection<Vote>; voteExclusions: Collection<VoteExclusion> };
 
 /** A player with held votes in one quarantine. `seq` is the lowest number of these votes. */
 export type HeldName = { usernameKey: string; username: string; votes: number; seq: number; newest: Date };
@@ -41,7 +40,7 @@ const NEWEST_FIRST = { at: -1, _id: -1 } as const;
  * @param limit - how many quarantines a page has
  */
 export async function openGroups(
-  deps: ReadDeps,
+  deps: VotesDeps,
   { from, limit }: { from?: string | undefined; limit: number },
 ): Promise<Slice<QuarantineGroup>> {
   const { rows, next } = await readGroups(deps, from, limit);
@@ -52,7 +51,7 @@ export async function openGroups(
   return { rows: await Promise.all(withNames), next };
 }
 
-async function readGroups(deps: ReadDeps, from: string | undefined, limit: number): Promise<Slice<Group>> {
+async function readGroups(deps: VotesDeps, from: string | undefined, limit: number): Promise<Slice<Group>> {
   const groups: Group[] = [];
   const seen = new Set<string>();
   let cursor = from ?? null;
@@ -91,7 +90,7 @@ function isNew({ origin }: VoteExclusion, seen: Set<string>): boolean {
  * quarantine on an earlier page.
  */
 async function groupAt(
-  { voteExclusions }: ReadDeps,
+  { voteExclusions }: VotesDeps,
   row: WithId<VoteExclusion>,
   { from, limit }: { from: string | undefined; limit: number },
 ): Promise<Group | null> {
@@ -112,7 +111,7 @@ async function groupAt(
   return { origin, quarantines: found.slice(0, limit), ids, servers };
 }
 
-async function withVotes({ votes }: ReadDeps, quarantine: WithId<VoteExclusion>): Promise<OpenQuarantine> {
+async function withVotes({ votes }: VotesDeps, quarantine: WithId<VoteExclusion>): Promise<OpenQuarantine> {
   const { _id: excludedBy, serverId, since } = quarantine;
   const held = { serverId, votedAt: { $gte: since }, excludedAt: { $gt: new Date(0) }, excludedBy };
   const names = await votes

@@ -1,11 +1,9 @@
-import type { Collection, UUID } from 'mongodb';
-import type { Clock } from '../../platform/clock.ts';
+import type { UUID } from 'mongodb';
 import type { ActiveLease } from '../../platform/periods/work-lease.ts';
-import { EXCLUDED_VOTES, type Vote } from '../vote.ts';
+import type { VotesDeps } from '../deps.ts';
+import { EXCLUDED_VOTES } from '../vote.ts';
 import { openQuarantine } from './quarantine.ts';
 import type { VoteExclusion } from './vote-exclusion.ts';
-
-type HoldDeps = { votes: Collection<Vote>; voteExclusions: Collection<VoteExclusion>; clock: Clock };
 
 const BULK = 1_000;
 
@@ -19,7 +17,7 @@ export function castAfter({ _id, serverId }: Pick<VoteExclusion, '_id' | 'server
  * this before the decision is carried out. After an interruption, the next call moves the rest.
  */
 export async function holdLaterVotes(
-  deps: HoldDeps,
+  deps: VotesDeps,
   exclusion: VoteExclusion,
   lease: ActiveLease,
 ): Promise<void> {
@@ -38,7 +36,7 @@ export async function holdLaterVotes(
 }
 
 async function moveVotes(
-  deps: HoldDeps,
+  deps: VotesDeps,
   { _id, serverId, cause, shown }: VoteExclusion & { shown: NonNullable<VoteExclusion['shown']> },
   ids: UUID[],
 ): Promise<void> {

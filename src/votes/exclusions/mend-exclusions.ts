@@ -1,16 +1,7 @@
-import { type Collection, ObjectId } from 'mongodb';
-import type { Clock } from '../../platform/clock.ts';
-import type { Server } from '../../servers/server.ts';
-import type { Vote } from '../vote.ts';
+import { ObjectId } from 'mongodb';
+import type { VotesDeps } from '../deps.ts';
 import { openQuarantine } from './quarantine.ts';
 import type { VoteExclusion } from './vote-exclusion.ts';
-
-type MendDeps = {
-  votes: Collection<Vote>;
-  voteExclusions: Collection<VoteExclusion>;
-  servers: Collection<Server>;
-  clock: Clock;
-};
 
 /**
  * Makes restored votes and exclusions fit together, if they were not read at one moment. If a vote is held by an
@@ -20,7 +11,7 @@ type MendDeps = {
  *
  * @param named - the ids of the exclusions that votes name, and by how many votes
  */
-export async function mendExclusions(deps: MendDeps, named: Map<string, number>): Promise<void> {
+export async function mendExclusions(deps: VotesDeps, named: Map<string, number>): Promise<void> {
   const { voteExclusions } = deps;
   const undecided = new Set(named.keys());
   for await (const exclusion of voteExclusions.find()) {
@@ -50,7 +41,7 @@ function stateToRepeat(
 }
 
 /** Replaces exclusions of votes by an open quarantine of their server. Reads all votes. */
-async function holdAgain(deps: MendDeps, undecided: ObjectId[]): Promise<void> {
+async function holdAgain(deps: VotesDeps, undecided: ObjectId[]): Promise<void> {
   const { votes, voteExclusions, servers } = deps;
   const covered = { excludedBy: { $in: undecided } };
   const found = await votes

@@ -1,5 +1,5 @@
-import type { Collection, ObjectId } from 'mongodb';
-import type { Vote } from '../vote.ts';
+import type { ObjectId } from 'mongodb';
+import type { VotesDeps } from '../deps.ts';
 
 /** If `excludedAt` is present, this vote does not count. */
 type FirstVote = { _id: string; votedAt: Date; excludedAt?: Date };
@@ -9,7 +9,7 @@ type FirstVote = { _id: string; votedAt: Date; excludedAt?: Date };
  * not count, for example because it is held. The query takes one index step for each name.
  */
 export async function namesKnownSince(
-  { votes }: { votes: Collection<Vote> },
+  { votes }: VotesDeps,
   serverId: ObjectId,
   usernameKeys: string[],
 ): Promise<Map<string, Date>> {

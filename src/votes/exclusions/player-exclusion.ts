@@ -2,10 +2,9 @@ import type { Collection, ObjectId } from 'mongodb';
 import { parseInput } from '../../platform/input.ts';
 import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
 import type { Server } from '../../servers/server.ts';
+import type { VotesDeps } from '../deps.ts';
 import { usernameKey } from '../username.ts';
-import type { Vote } from '../vote.ts';
 import {
-  type ExcludeDeps,
   ExclusionError,
   type ExclusionRequest,
   hashedId,
@@ -15,8 +14,6 @@ import {
   requireOver,
 } from './request-exclusion.ts';
 import type { VoteExclusion } from './vote-exclusion.ts';
-
-type Servers = { servers: Collection<Server> };
 
 /** The votes of one player. `serverId` is null for all servers, `since` is null for no beginning. */
 export type PlayerRange = { username: string; serverId: ObjectId | null; since: Date | null; until: Date };
@@ -39,7 +36,7 @@ const THE_BEGINNING = new Date(0);
  * @throws {ExclusionError} `too-many-servers` when the player voted for more than 1,000 servers in the range
  */
 export async function countPlayerVotes(
-  { votes, servers }: { votes: Collection<Vote> } & Servers,
+  { votes, servers }: VotesDeps,
   { username, serverId, since, until }: PlayerRange,
 ): Promise<PlayerVotes[]> {
   const votedAt = { $gte: since ?? THE_BEGINNING, $lt: until };
@@ -95,7 +92,7 @@ type PlayerExclusion = PlayerRange & Pick<ExclusionRequest, 'reason' | 'reasonFo
  * @throws {ExclusionError} if the range is refused, {InvalidDocumentError} if a reason is invalid
  */
 export async function requestPlayerExclusion(
-  deps: ExcludeDeps & Servers,
+  deps: VotesDeps,
   groupId: ObjectId,
   request: PlayerExclusion,
   by: string,
@@ -108,7 +105,7 @@ export async function requestPlayerExclusion(
 }
 
 async function storePlayerExclusion(
-  deps: ExcludeDeps & Servers,
+  deps: VotesDeps,
   groupId: ObjectId,
   request: PlayerExclusion,
   by: string,
@@ -150,7 +147,7 @@ async function storePlayerExclusion(
 }
 
 export function exclusionsOfGroup(
-  { voteExclusions }: Pick<ExcludeDeps, 'voteExclusions'>,
+  { voteExclusions }: VotesDeps,
   groupId: ObjectId,
 ): Promise<VoteExclusion[]> {
   return voteExclusions.find({ groupId }).sort({ _id: 1 }).toArray();
@@ -162,7 +159,7 @@ export function exclusionsOfGroup(
  * @returns these exclusions, as they were before the call
  */
 export async function requestGroupInclusion(
-  deps: ExcludeDeps,
+  deps: VotesDeps,
   groupId: ObjectId,
   by: string,
   options: RequestOptions = {},

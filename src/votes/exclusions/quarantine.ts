@@ -1,15 +1,15 @@
-import { type Collection, ObjectId } from 'mongodb';
+import { ObjectId } from 'mongodb';
 import { z } from 'zod';
-import { after, type Clock, MINUTE } from '../../platform/clock.ts';
+import { after, MINUTE } from '../../platform/clock.ts';
 import { parseInput } from '../../platform/input.ts';
 import { DURABLE, isDuplicateKey, MAJORITY, OPERATION_TIMEOUT_MS } from '../../platform/mongo.ts';
-import type { Producer } from '../../platform/producer.ts';
 import { reasonText } from '../../platform/text.ts';
 import type { Block } from '../blocks/block-list.ts';
-import { blockOrigin, type ChangeDeps } from '../blocks/change-blocks.ts';
+import { blockOrigin } from '../blocks/change-blocks.ts';
 import { QUARANTINE_READ_MS } from '../cast/insert-vote.ts';
+import type { VotesDeps } from '../deps.ts';
 import type { Vote } from '../vote.ts';
-import { auditAndWake, type ExcludeDeps } from './request-exclusion.ts';
+import { auditAndWake } from './request-exclusion.ts';
 import { AUTOMATIC, type QuarantineCause, type VoteExclusion } from './vote-exclusion.ts';
 
 /** The fields by which an exclusion is found. Unique indexes allow only one exclusion with the same values. */
@@ -25,7 +25,7 @@ type Holding =
  * @throws the driver's error when MongoDB fails
  */
 export async function openHoldingExclusion(
-  { voteExclusions, clock }: { voteExclusions: Collection<VoteExclusion>; clock: Clock },
+  { voteExclusions, clock }: VotesDeps,
   open: Holding,
   about: Pick<VoteExclusion, 'reason' | 'username' | 'usernameKey' | 'cause'>,
 ): Promise<ObjectId> {
@@ -76,7 +76,7 @@ const WITHOUT_ORIGIN: HeldFor = { cause: 'new-players' };
  * @throws the driver's error when MongoDB fails
  */
 export async function openQuarantine(
-  deps: { voteExclusions: Collection<VoteExclusion>; clock: Clock },
+  deps: VotesDeps,
   serverId: ObjectId,
   reason: string,
   heldFor: HeldFor = {},
@@ -87,7 +87,7 @@ export async function openQuarantine(
 }
 
 async function hasPlace(
-  { voteExclusions }: { voteExclusions: Collection<VoteExclusion> },
+  { voteExclusions }: VotesDeps,
   serverId: ObjectId,
   { origin }: HeldFor,
 ): Promise<boolean> {
@@ -101,7 +101,7 @@ async function hasPlace(
 
 /** Why a vote is held; undefined if its player's name is blocked, or an older version held it without a cause. */
 export async function causeOf(
-  { voteExclusions }: { voteExclusions: Collection<VoteExclusion> },
+  { voteExclusions }: VotesDeps,
   { excludedBy = [] }: Pick<Vote, 'excludedBy'>,
 ): Promise<QuarantineCause | undefined> {
   const quarantine = await voteExclusions.findOne(
@@ -110,10 +110,6 @@ export async function causeOf(
   );
   return quarantine?.cause ?? undefined;
 }
-
-type DecideDeps = Pick<ExcludeDeps, 'voteExclusions' | 'auditLog' | 'clock'> & {
-  producer: Pick<Producer, 'add'>;
-};
 
 /**
  * Stores an operator's decision that the votes of an open quarantine stay excluded. `requestInclusion` undoes it. Votes
@@ -125,7 +121,7 @@ type DecideDeps = Pick<ExcludeDeps, 'voteExclusions' | 'auditLog' | 'clock'> & {
  * @throws {InvalidDocumentError} when the reason is invalid
  */
 export async function requestQuarantineExclusion(
-  deps: DecideDeps,
+  deps: VotesDeps,
   quarantineId: ObjectId,
   text: string,
   by: string,
@@ -154,7 +150,7 @@ const reasonSchema = z.object({ reason: reasonText });
 
 /** If a server is removed: excludes all its quarantined votes, so that no operator has to decide about them. */
 export async function requestServerQuarantines(
-  deps: DecideDeps,
+  deps: VotesDeps,
   serverId: ObjectId,
   by: string,
 ): Promise<void> {
@@ -171,11 +167,7 @@ export async function requestServerQuarantines(
  * @returns the block; null when no open quarantine has this origin, or the origin is not a network
  * @throws {InvalidDocumentError} when the network is blocked already, or the list of blocks is full
  */
-export async function blockGroup(
-  deps: Pick<ExcludeDeps, 'voteExclusions'> & ChangeDeps,
-  origin: string,
-  by: string,
-): Promise<Block | null> {
+export async function blockGroup(deps: VotesDeps, origin: string, by: string): Promise<Block | null> {
   const first = await deps.voteExclusions.findOne({ origin, state: 'quarantined' });
   if (first?.cause !== 'network' && first?.cause !== 'neighbourhood') return null;
   return blockOrigin(deps, { origin, reason: first.reason }, by);

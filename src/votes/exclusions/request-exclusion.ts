@@ -1,27 +1,16 @@
 import { createHash } from 'node:crypto';
-import { type Collection, ObjectId } from 'mongodb';
+import { ObjectId } from 'mongodb';
 import { z } from 'zod';
-import type { Listener } from '../../listeners/listener.ts';
 import { CodedError } from '../../platform/app-error.ts';
 import type { AuditAction } from '../../platform/audit/audit-actions.ts';
-import { type AuditEntry, recordAuditOnce } from '../../platform/audit/audit-log.ts';
+import { recordAuditOnce } from '../../platform/audit/audit-log.ts';
 import { after } from '../../platform/clock.ts';
 import { parseInput } from '../../platform/input.ts';
 import { isDuplicateKey } from '../../platform/mongo.ts';
-import type { LeaseDeps } from '../../platform/periods/work-lease.ts';
-import type { Producer } from '../../platform/producer.ts';
 import { optionalReason, reasonText } from '../../platform/text.ts';
 import { QUARANTINE_READ_MS } from '../cast/insert-vote.ts';
-import type { RecountDeps } from '../recount-votes.ts';
+import type { VotesDeps } from '../deps.ts';
 import { AUTOMATIC, UNFINISHED_STATES, type VoteExclusion } from './vote-exclusion.ts';
-
-export type ExcludeDeps = RecountDeps &
-  LeaseDeps & {
-    voteExclusions: Collection<VoteExclusion>;
-    listeners: Collection<Listener>;
-    auditLog: Collection<AuditEntry>;
-    producer: Producer;
-  };
 
 /** The votes to exclude: cast from `since` (inclusive) to `until` (exclusive). */
 export type ExclusionRequest = {
@@ -86,7 +75,7 @@ function newExclusion(
  * @throws {ExclusionError} if the range is refused, {InvalidDocumentError} if a reason is invalid
  */
 export async function requestExclusion(
-  deps: ExcludeDeps,
+  deps: VotesDeps,
   exclusionId: ObjectId,
   request: ExclusionRequest,
   by: string,
@@ -108,7 +97,7 @@ export async function requestExclusion(
  * returns a new id. It is a hash of the command, so two equal commands at the same time get the same id.
  */
 export async function exclusionIdOf(
-  { voteExclusions }: Pick<ExcludeDeps, 'voteExclusions'>,
+  { voteExclusions }: VotesDeps,
   { serverId, since, until, tokenId, ...given }: ExclusionRequest,
 ): Promise<ObjectId> {
   const { reason } = parseInput(reasonsSchema, reasonsOf(given));
@@ -131,7 +120,7 @@ export function hashedId(text: string): ObjectId {
  * @returns the stored exclusion; null when no exclusion has this id
  */
 export async function requestInclusion(
-  deps: ExcludeDeps,
+  deps: VotesDeps,
   exclusionId: ObjectId,
   by: string,
   options: RequestOptions = {},
@@ -154,7 +143,7 @@ export async function requestInclusion(
 }
 
 export async function auditAndWake(
-  deps: Pick<ExcludeDeps, 'auditLog' | 'clock'> & { producer: Pick<Producer, 'add'> },
+  deps: VotesDeps,
   exclusion: VoteExclusion,
   { wakesWorker = true }: RequestOptions = {},
 ): Promise<void> {
@@ -163,10 +152,7 @@ export async function auditAndWake(
 }
 
 /** Writes the decisions about an exclusion to the audit log, unless they are there already. */
-export async function auditDecisions(
-  deps: Pick<ExcludeDeps, 'auditLog' | 'clock'>,
-  exclusion: VoteExclusion,
-): Promise<void> {
+export async function auditDecisions(deps: VotesDeps, exclusion: VoteExclusion): Promise<void> {
   const { by, undone, isQuarantine } = exclusion;
   // If no operator had excluded the held votes before they were lifted: there is no `vote.exclude` entry to write.
   const isDecided = !isQuarantine || by !== AUTOMATIC;
@@ -175,7 +161,7 @@ export async function auditDecisions(
 }
 
 async function audit(
-  deps: Pick<ExcludeDeps, 'auditLog' | 'clock'>,
+  deps: VotesDeps,
   { _id, serverId, since, until, tokenId, username, reason, reasonForOwner }: VoteExclusion,
   action: AuditAction,
   by: string,
@@ -195,24 +181,19 @@ async function audit(
 }
 
 /** Unfinished exclusions are in progress or were interrupted. */
-export async function unfinishedExclusions({
-  voteExclusions,
-}: Pick<ExcludeDeps, 'voteExclusions'>): Promise<ObjectId[]> {
+export async function unfinishedExclusions({ voteExclusions }: VotesDeps): Promise<ObjectId[]> {
   const open = voteExclusions.find({ state: { $in: [...UNFINISHED_STATES] } }, { projection: { _id: 1 } });
   return open.map(({ _id }) => _id).toArray();
 }
 
 /** Newest first, undone ones included. */
-export function listExclusions(
-  { voteExclusions }: Pick<ExcludeDeps, 'voteExclusions'>,
-  serverId: ObjectId,
-): Promise<VoteExclusion[]> {
+export function listExclusions({ voteExclusions }: VotesDeps, serverId: ObjectId): Promise<VoteExclusion[]> {
   return voteExclusions.find({ serverId }).sort({ at: -1 }).toArray();
 }
 
 /** The newest exclusions of all servers, undone ones included. */
 export function newestExclusions(
-  { voteExclusions }: Pick<ExcludeDeps, 'voteExclusions'>,
+  { voteExclusions }: VotesDeps,
   { limit }: { limit: number },
 ): Promise<VoteExclusion[]> {
   return voteExclusions.find({}).sort({ at: -1 }).limit(limit).toArray();

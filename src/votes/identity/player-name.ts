@@ -2,13 +2,12 @@ import type { WithId } from 'mongodb';
 import { BEDROCK_PREFIX, NAME_RULES, type NameOptions, nameKindOf } from '../../games/player-names.ts';
 import { steamIdOf } from '../../games/steam-ids.ts';
 import { t } from '../../language/t.ts';
-import type { Config } from '../../platform/config.ts';
 import type { Server } from '../../servers/server.ts';
 import { readNewestVotes } from '../cast/cooldown.ts';
+import type { VotesDeps } from '../deps.ts';
 import { usernameKey, usernameSchema } from '../username.ts';
 import { offersSteam } from './steam-players.ts';
 
-type NameDeps = Parameters<typeof readNewestVotes>[0] & { config: Pick<Config, 'STEAM_SIGN_IN'> };
 /** The settings of a server on which the names of its players depend. */
 export type NamesOfServer = Pick<Server, 'game' | 'bedrockPrefix' | 'playerNames'>;
 type NamedServer = WithId<NamesOfServer>;
@@ -44,7 +43,7 @@ export function fitsServer({ game, ...server }: NamesOfServer, name: string): bo
  * @throws the driver's error when MongoDB fails
  */
 export async function readPlayerName(
-  deps: NameDeps,
+  deps: VotesDeps,
   server: NamedServer,
   typed: string,
 ): Promise<{ name: string } | { error: string }> {

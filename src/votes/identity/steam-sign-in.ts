@@ -1,20 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import type { Collection, ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import { after, type Clock, MINUTE } from '../../platform/clock.ts';
-import type { Config } from '../../platform/config.ts';
 import { createCookie, isSameSignature, signatureOf } from '../../platform/cookies.ts';
 import { isDuplicateKey } from '../../platform/mongo.ts';
 import { derivedKey } from '../../platform/secrets.ts';
-import type { UsedProofOfWork } from '../web/proof-of-work.ts';
-import type { SignedCookieConfig } from './proven-id.ts';
+import type { VotesDeps } from '../deps.ts';
 import { type AnswerError, readOpenIdAnswer, signInAddress, whyNotSigned } from './steam-openid.ts';
 
 /** A sign-in must be finished within this time after it began. */
 export const SIGN_IN_MS = 15 * MINUTE;
 
 const STATE_BYTES = 16;
-
-type Settings = SignedCookieConfig & Pick<Config, 'STEAM_OPENID_URL'>;
 
 /** The codes are in the address of the vote form, which shows a text for each. */
 export type SteamSignInError =
@@ -55,10 +51,7 @@ export type SteamSignIn = {
 };
 
 /** Makes the sign-in through Steam for the vote form. It proves a SteamID and makes no account. */
-export function createSteamSignIn(
-  { config, usedProofs }: { config: Settings; usedProofs: Collection<UsedProofOfWork> },
-  clock: Clock,
-): SteamSignIn {
+export function createSteamSignIn({ config, usedProofs }: VotesDeps, clock: Clock): SteamSignIn {
   const { PUBLIC_URL, STEAM_OPENID_URL: provider } = config;
   const browser = createCookie(config, { name: 'steam-sign-in', lifetimeMs: SIGN_IN_MS, under: '/servers' });
   const key = derivedKey(config.SECRET_KEY, 'sign-ins through Steam');

@@ -3,6 +3,7 @@ import { HOUR } from '../../platform/clock.ts';
 import { defineLimit, limitFor } from '../../platform/limits/define-limit.ts';
 import { useAllowance } from '../../platform/limits/rate-limit.ts';
 import type { Server } from '../../servers/server.ts';
+import type { VotesDeps } from '../deps.ts';
 import type { QuarantineCause } from '../exclusions/vote-exclusion.ts';
 import type { NetworkLimits } from './network-limits.ts';
 import { mailDomainKey, neighbourhoodKey, type Voter, widerNetworkKey } from './origin-keys.ts';
@@ -28,8 +29,6 @@ const NEW_PLAYERS = defineLimit({
 /** `origin`: the keyed hash of the suspicious network or mail domain; absent if there is none. */
 export type Suspicion = { cause: QuarantineCause; origin?: string; reason: string };
 
-type LimitDeps = Parameters<typeof useAllowance>[0] & { config: { SECRET_KEY: string } };
-
 type SuspectVote = {
   server: WithId<Pick<Server, 'daily' | 'current' | 'lastReport'>>;
   voter: Voter;
@@ -42,7 +41,7 @@ type SuspectVote = {
 };
 
 /** Why a vote of the vote form must be held; null if it looks normal. */
-export async function whySuspicious(deps: LimitDeps, vote: SuspectVote): Promise<Suspicion | null> {
+export async function whySuspicious(deps: VotesDeps, vote: SuspectVote): Promise<Suspicion | null> {
   const { server, voter, playerStatus, isNew, newPlayersOfNetwork, limits } = vote;
   const { newPlayersOverAll: most } = limits;
   if (playerStatus === 'new' && newPlayersOfNetwork.count > most) {
@@ -73,7 +72,7 @@ export async function whySuspicious(deps: LimitDeps, vote: SuspectVote): Promise
  */
 type Hour = (part: string, size: { players: number } | { share: number }) => Promise<boolean>;
 
-function hourOf(deps: LimitDeps, { _id }: SuspectVote['server'], budget: number): Hour {
+function hourOf(deps: VotesDeps, { _id }: SuspectVote['server'], budget: number): Hour {
   return async (part, size) => {
     const times = 'players' in size ? size.players : Math.ceil(size.share * budget);
     return (await useAllowance(deps, limitFor({ ...NEW_PLAYERS, times }, `${_id}:${part}`))) === null;
@@ -85,7 +84,7 @@ function hourOf(deps: LimitDeps, { _id }: SuspectVote['server'], budget: number)
  * first player of each network counts in the server's whole budget; further players of the network count in a second
  * budget of half the size. So a few busy networks do not use up the budget for others.
  */
-async function asVisitor(deps: LimitDeps, hour: Hour, vote: SuspectVote): Promise<Suspicion | null> {
+async function asVisitor(deps: VotesDeps, hour: Hour, vote: SuspectVote): Promise<Suspicion | null> {
   const { server, voter, limits } = vote;
   const times = newPlayersAllowed(server);
   const network = widerNetworkKey(deps, voter.address);

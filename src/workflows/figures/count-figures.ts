@@ -2,8 +2,9 @@ import type { Collection } from 'mongodb';
 import { DELIVERY_EXPIRES_MS } from '../../listeners/delivery-limits.ts';
 import { DAY } from '../../platform/clock.ts';
 import { addDays, dayOf } from '../../platform/periods/period-marks.ts';
-import { type LeaseDeps, withLease } from '../../platform/periods/work-lease.ts';
-import { type CountDeps, countSiteDay, type Waiting } from './count-site-day.ts';
+import { withLease } from '../../platform/periods/work-lease.ts';
+import type { WorkflowsDeps } from '../deps.ts';
+import { countSiteDay, type Waiting } from './count-site-day.ts';
 import type { SiteFigures } from './site-figures.ts';
 
 /**
@@ -24,7 +25,7 @@ const CATCH_UP_DAYS = 35;
  * @throws as `withLease` does
  */
 export function countFigures(
-  deps: CountDeps & LeaseDeps,
+  deps: WorkflowsDeps,
   waiting: () => Promise<Waiting>,
   { signal }: { signal?: AbortSignal } = {},
 ): Promise<string[]> {

@@ -1,26 +1,11 @@
 import { type Collection, type Db, ObjectId } from 'mongodb';
-import type { User } from '../../accounts/user.ts';
 import { countDeliveries } from '../../delivery/figures/count-deliveries.ts';
-import type { DeliveryDay } from '../../delivery/figures/delivery-day.ts';
-import type { DailyStats } from '../../history/daily-stats.ts';
-import { MAIL_TTL_MS, type Mail } from '../../mail/mail.ts';
-import { after, type Clock, DAY } from '../../platform/clock.ts';
+import { MAIL_TTL_MS } from '../../mail/mail.ts';
+import { after, DAY } from '../../platform/clock.ts';
 import { dayOf, startOfDay } from '../../platform/periods/period-marks.ts';
 import type { Server } from '../../servers/server.ts';
-import type { Vote } from '../../votes/vote.ts';
+import type { WorkflowsDeps } from '../deps.ts';
 import { SITE_FIGURE_DAYS, type SiteFigures } from './site-figures.ts';
-
-export type CountDeps = {
-  servers: Collection<Server>;
-  votes: Collection<Vote>;
-  users: Collection<User>;
-  mails: Collection<Mail>;
-  dailyStats: Collection<DailyStats>;
-  deliveryDays: Collection<DeliveryDay>;
-  siteFigures: Collection<SiteFigures>;
-  mongo: { db: Db };
-  clock: Clock;
-};
 
 /** Measured during the count: waiting votes by age, and for each queue the age of its oldest work in seconds. */
 export type Waiting = { votes: Record<string, number>; queues: Record<string, number> };
@@ -34,7 +19,7 @@ type Range = { from: Date; to: Date };
  * @param waiting - only for today. A day that is over keeps the figures that were measured while it lasted
  */
 export async function countSiteDay(
-  deps: CountDeps,
+  deps: WorkflowsDeps,
   day: string,
   { waiting, throwIfLost }: { waiting: Waiting | undefined; throwIfLost: () => void },
 ): Promise<void> {
@@ -88,7 +73,7 @@ const SLICE = 500;
 
 /** Sums the players of a finished day. If no probe found a server online, the server's own reports count. */
 async function countPlayers(
-  { servers, dailyStats, clock }: CountDeps,
+  { servers, dailyStats, clock }: WorkflowsDeps,
   day: string,
   throwIfLost: () => void,
 ): Promise<SiteFigures['players']> {
@@ -126,7 +111,10 @@ function playersOf(serverIds: ObjectId[], day: string): object[] {
 }
 
 /** Counts the mails of a day; undefined if MongoDB may have deleted some of their records. */
-async function countMails({ mails, clock }: CountDeps, { from, to }: Range): Promise<SiteFigures['mails']> {
+async function countMails(
+  { mails, clock }: WorkflowsDeps,
+  { from, to }: Range,
+): Promise<SiteFigures['mails']> {
   if (clock.now().getTime() - from.getTime() >= MAIL_TTL_MS) return undefined;
   const written = { createdAt: { $gte: from, $lt: to } };
   const isSet = (field: string) => ({ $sum: { $cond: [{ $gt: [field, null] }, 1, 0] } });

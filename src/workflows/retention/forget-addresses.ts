@@ -1,20 +1,6 @@
 import type { Collection, Document, Filter, ObjectId } from 'mongodb';
-import type { AuditEntry } from '../../platform/audit/audit-log.ts';
-import type { Config } from '../../platform/config.ts';
 import { monthsBefore } from '../../platform/periods/period-marks.ts';
-import type { Review } from '../../reviews/review.ts';
-import type { Server } from '../../servers/server.ts';
-import type { Block } from '../../votes/blocks/block-list.ts';
-import type { VoteExclusion } from '../../votes/exclusions/vote-exclusion.ts';
-
-type ForgetDeps = {
-  auditLog: Collection<AuditEntry>;
-  reviews: Collection<Review>;
-  voteExclusions: Collection<VoteExclusion>;
-  blocks: Collection<Block>;
-  servers: Collection<Server>;
-  config: Pick<Config, 'KEEP_ADDRESSES_MONTHS'>;
-};
+import type { WorkflowsDeps } from '../deps.ts';
 
 /** The text that replaces a removed e-mail address. */
 const REMOVED_ADDRESS = '(removed)';
@@ -33,7 +19,7 @@ const BATCH = 500;
  * @throws the signal's reason when it is aborted
  */
 export async function forgetAddresses(
-  deps: ForgetDeps,
+  deps: WorkflowsDeps,
   day: string,
   { signal }: { signal?: AbortSignal } = {},
 ): Promise<number> {

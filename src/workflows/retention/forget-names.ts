@@ -1,10 +1,6 @@
-import type { Collection, Filter, WithId } from 'mongodb';
-import type { AuditEntry } from '../../platform/audit/audit-log.ts';
-import type { Clock } from '../../platform/clock.ts';
-import type { Config } from '../../platform/config.ts';
+import type { Filter, WithId } from 'mongodb';
 import { monthsBefore } from '../../platform/periods/period-marks.ts';
 import type { Server } from '../../servers/server.ts';
-import type { VoteExclusion } from '../../votes/exclusions/vote-exclusion.ts';
 import {
   ACTIONS_WITH_NAMES,
   ERASED_PLAYER,
@@ -15,15 +11,8 @@ import {
   removeName,
 } from '../../votes/nameless.ts';
 import type { Vote } from '../../votes/vote.ts';
+import type { WorkflowsDeps } from '../deps.ts';
 
-type ForgetDeps = {
-  servers: Collection<Server>;
-  votes: Collection<Vote>;
-  voteExclusions: Collection<VoteExclusion>;
-  auditLog: Collection<AuditEntry>;
-  clock: Clock;
-  config: Pick<Config, 'KEEP_PLAYER_NAMES_MONTHS'>;
-};
 type Named = Pick<WithId<Vote>, '_id' | 'serverId' | 'usernameKey' | 'votedAt'>;
 
 /** How many votes are read together, and how many are changed at the same time. */
@@ -40,7 +29,7 @@ const AT_ONCE = 25;
  * @throws the signal's reason when it is aborted
  */
 export async function forgetNames(
-  deps: ForgetDeps,
+  deps: WorkflowsDeps,
   day: string,
   { signal }: { signal?: AbortSignal } = {},
 ): Promise<number> {
@@ -65,7 +54,7 @@ export async function forgetNames(
 }
 
 async function forgetNamesOf(
-  deps: ForgetDeps,
+  deps: WorkflowsDeps,
   server: { _id: Server['_id']; votesNamedSince: Date | null },
   before: Date,
   signal: AbortSignal | undefined,
@@ -116,7 +105,7 @@ async function* batches(found: AsyncIterable<Named>): AsyncGenerator<Named[]> {
  * quarantine is open.
  */
 async function forgetBatch(
-  { votes, clock }: ForgetDeps,
+  { votes, clock }: WorkflowsDeps,
   batch: Named[],
   open: Filter<Vote>,
 ): Promise<{ forgotten: number; kept: Date | null }> {

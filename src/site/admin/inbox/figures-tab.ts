@@ -10,6 +10,7 @@ import {
 import { UNUSUAL_HOURS } from '../../../moderation/unusual-votes.ts';
 import { after, DAY, HOUR } from '../../../platform/clock.ts';
 import { JUMP_TIMES } from '../../../probing/players-jump.ts';
+import type { AppDeps } from '../../../process/app-deps.ts';
 import { allowVotes, LEFT_MS, leaveWaiting } from '../../../ranking/evidence/allow-votes.ts';
 import { ASSUMED_PLAYERS, TIMES_USUAL } from '../../../ranking/evidence/weigh-day.ts';
 import { isId } from '../../../servers/slug.ts';
@@ -129,7 +130,7 @@ type View = { base: string; now: Date };
 type WaitingVotes = UnusualFigures['waitingVotes']['rows'][number] & { usualDay: number; busiestDay: number };
 
 async function withUsualDays(
-  deps: Parameters<typeof votesByDay>[0],
+  deps: AppDeps,
   { rows, more }: UnusualFigures['waitingVotes'],
 ): Promise<AttentionRows<WaitingVotes>> {
   const withDays = rows.map(async (row) => {

@@ -1,0 +1,13 @@
+import type { Collection } from 'mongodb';
+import type { HistoryDeps } from '../history/deps.ts';
+import type { ReviewsDeps } from '../reviews/deps.ts';
+import type { DiscordWebhook } from './discord/discord-webhook.ts';
+import type { SentNotifications } from './sent-notifications.ts';
+import type { ServerNotices } from './server-notices.ts';
+
+export type NotificationsDeps = HistoryDeps &
+  ReviewsDeps & {
+    discordWebhooks: Collection<DiscordWebhook>;
+    sentNotifications: Collection<SentNotifications>;
+    serverNotices: Collection<ServerNotices>;
+  };
