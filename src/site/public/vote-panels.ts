@@ -16,7 +16,8 @@ import { reminderPath } from './vote-reminder.ts';
 
 /** The dark panel at the top of the vote pages: the server's banner, and the content of the page below it. */
 export function stamp({ base }: Site, server: Server, body: Content): Html {
-  return html`<section class="stamp">${cover(base, picturedServer(server))}<div class="stamp-in">${body}</div></section>`;
+  const banner = cover(base, picturedServer(server));
+  return html`<section class="stamp">${banner}<div class="stamp-in">${body}</div></section>`;
 }
 
 /** The sign on the edge of the banner: a tick (the vote counts), a clock (vote or player waits), a cross (excluded). */
