@@ -20,8 +20,7 @@ import { ALWAYS_FULL } from '../../src/ranking/evidence/due-days.ts';
 import { rankingDays } from '../../src/ranking/ranking-days.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { listServers, newProbeState } from '../../src/servers/listed-servers.ts';
-import type { Vote } from '../../src/votes/vote.ts';
-import { noDelivery } from '../../src/votes/vote.ts';
+import { noDelivery, type Vote } from '../../src/votes/vote.ts';
 import { startMongod } from '../../test/support/services.ts';
 
 const SIZES = [

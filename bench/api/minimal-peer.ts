@@ -10,8 +10,7 @@ import { MongoClient, ObjectId, UUID } from 'mongodb';
 import { v7 as uuidv7 } from 'uuid';
 import type { ApiToken } from '../../src/servers/api-token.ts';
 import type { Server } from '../../src/servers/server.ts';
-import type { Vote } from '../../src/votes/vote.ts';
-import { noDelivery } from '../../src/votes/vote.ts';
+import { noDelivery, type Vote } from '../../src/votes/vote.ts';
 
 const { MONGODB_URI = '', PORT, METRICS_PORT } = process.env;
 const DAY_MS = 24 * 3_600_000;

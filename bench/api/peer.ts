@@ -15,8 +15,7 @@ import type { Listener } from '../../src/listeners/listener.ts';
 import type { Review, ReviewList } from '../../src/reviews/review.ts';
 import type { ApiToken } from '../../src/servers/api-token.ts';
 import type { Server } from '../../src/servers/server.ts';
-import type { Vote } from '../../src/votes/vote.ts';
-import { noDelivery } from '../../src/votes/vote.ts';
+import { noDelivery, type Vote } from '../../src/votes/vote.ts';
 import type { VoteCounter } from '../../src/votes/vote-counter.ts';
 
 const { MONGODB_URI = '', REDIS_URL = '', PORT, METRICS_PORT } = process.env;

@@ -15,8 +15,7 @@ import { addDays, markDone, startOfDay } from '../../src/platform/periods/period
 import { type RankDay, rankVotesByDay, sumOfDays } from '../../src/ranking/evidence/rank-votes.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { newProbeState } from '../../src/servers/listed-servers.ts';
-import type { Vote } from '../../src/votes/vote.ts';
-import { KNOWN_AFTER, noDelivery } from '../../src/votes/vote.ts';
+import { KNOWN_AFTER, noDelivery, type Vote } from '../../src/votes/vote.ts';
 import { playerHash } from '../../src/votes/web/origin-keys.ts';
 import { ORIGIN_STORED_MS, type VoteOrigin } from '../../src/votes/web/vote-origin.ts';
 import { startMongod } from '../../test/support/services.ts';

@@ -3,7 +3,7 @@ import { isPublicMail, mailboxOf, mailDomainOf } from './mailbox.ts';
 import type { User } from './user.ts';
 
 /** A younger account is not counted as a separate player, because anybody can make many accounts at once. */
-export const ESTABLISHED_AFTER_MS = 7 * DAY;
+const ESTABLISHED_AFTER_MS = 7 * DAY;
 export const ESTABLISHED_AFTER_DAYS = ESTABLISHED_AFTER_MS / DAY;
 
 /** What identifies an account that counts as a separate player. */

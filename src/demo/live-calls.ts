@@ -2,8 +2,7 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MINUTE, SECOND } from '../platform/clock.ts';
 import { messageOf } from './open-fake-server.ts';
-import type { ListedSample } from './sample-days.ts';
-import { playerOf, sampleLatencyAt, samplePlayersAt } from './sample-days.ts';
+import { type ListedSample, playerOf, sampleLatencyAt, samplePlayersAt } from './sample-days.ts';
 
 /** A sample server that calls the API with its own token. */
 export type Caller = ListedSample & { token: string };

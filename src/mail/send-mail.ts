@@ -7,7 +7,7 @@ import type { Mail } from './mail.ts';
 import { type Channel, mailContext } from './outbox.ts';
 import type { SendLetter, SendLetterResult } from './smtp.ts';
 
-export type SendDeps = {
+type SendDeps = {
   mails: Collection<Mail>;
   secrets: SecretBox;
   clock: Clock;

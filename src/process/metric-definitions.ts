@@ -3,7 +3,7 @@ import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
 import { DELIVERY_QUEUES } from '../listeners/delivery-queues.ts';
 import { PROTOCOLS } from '../listeners/listener.ts';
 import { OUTCOME_CLASSES } from '../listeners/outcomes/outcome-definition.ts';
-import { OUTCOMES, type OutcomeCode } from '../listeners/outcomes.ts';
+import { OUTCOME_CODES } from '../listeners/outcomes.ts';
 import { SECOND } from '../platform/clock.ts';
 import { QUEUE_NAMES } from '../platform/queues.ts';
 import { RANKS_EVERY_MINUTES } from '../votes/ranking-period.ts';
@@ -97,7 +97,7 @@ export const METRICS = {
     help: 'Attempts to forward a vote to its listener, by the class and code of their outcome.',
     labels: {
       class: OUTCOME_CLASSES,
-      code: Object.keys(OUTCOMES) as OutcomeCode[],
+      code: OUTCOME_CODES,
       protocol: PROTOCOLS,
     },
     zero: PROTOCOLS.map((protocol) => ({ class: 'none', code: 'our-fault', protocol })),

@@ -12,7 +12,7 @@ import type { DraftCheck, ServerDraft } from '../servers/server-draft.ts';
 import { txtRecords } from '../servers/txt-records.ts';
 import type { WorkflowsDeps } from './deps.ts';
 
-export type DraftCheckDeps = WorkflowsDeps & { ask: Ask };
+type DraftCheckDeps = WorkflowsDeps & { ask: Ask };
 
 /**
  * Queries the server of a draft once, resolves the TXT record of its host, and stores the result in the draft. If the

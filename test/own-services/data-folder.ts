@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
 import { type Config, loadConfig } from '../../src/platform/config.ts';
-import type { Variables } from '../../src/platform/environment.ts';
-import { ownEnvironment } from '../../src/platform/environment.ts';
+import { ownEnvironment, type Variables } from '../../src/platform/environment.ts';
 
 type Service = { pid: number; startedAt: string; port: number };
 

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
-import type { Variables } from '../../src/platform/environment.ts';
-import { ownEnvironment } from '../../src/platform/environment.ts';
+import { ownEnvironment, type Variables } from '../../src/platform/environment.ts';
 
 const run = promisify(execFile);
 

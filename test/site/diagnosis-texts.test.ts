@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Diagnosis } from '../../src/delivery/diagnosis/diagnosis.ts';
-import { faultOf } from '../../src/delivery/diagnosis/diagnosis.ts';
+import { type Diagnosis, faultOf } from '../../src/delivery/diagnosis/diagnosis.ts';
 import { explain } from '../../src/delivery/diagnosis/explain.ts';
 import { inLanguage } from '../../src/language/language.ts';
 import { beginning, diagnosisResult } from '../../src/site/dashboard/diagnosis-texts.ts';

@@ -5,8 +5,7 @@ import { dayOf } from '../../src/platform/periods/period-marks.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { newVoteId } from '../../src/votes/cast/cast-vote.ts';
 import { recountVotes } from '../../src/votes/recount-votes.ts';
-import type { Delivery, Vote } from '../../src/votes/vote.ts';
-import { noDelivery } from '../../src/votes/vote.ts';
+import { type Delivery, noDelivery, type Vote } from '../../src/votes/vote.ts';
 
 const BATCH = 5_000;
 

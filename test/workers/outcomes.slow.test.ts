@@ -1,6 +1,10 @@
 import { expect, it, vi } from 'vitest';
-import type { ListenerSettings } from '../../src/delivery/change-listener.ts';
-import { pauseListener, resumeListener, showListener } from '../../src/delivery/change-listener.ts';
+import {
+  type ListenerSettings,
+  pauseListener,
+  resumeListener,
+  showListener,
+} from '../../src/delivery/change-listener.ts';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
 import type { Behaviour, VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { HOUR, systemClock } from '../../src/platform/clock.ts';

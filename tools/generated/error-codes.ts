@@ -1,9 +1,7 @@
 import { ERROR_CODES, type ErrorCode, isOfPages, VOTE_FORM_CODES } from '../../src/http/error-codes.ts';
-import { type Generated, part, table } from './generated.ts';
+import { type Generated, code as inCode, part, table } from './generated.ts';
 
 const FILE = 'docs/errors.md';
-
-const inCode = (code: string) => `\`${code}\``;
 
 function codes(): string {
   const rows = Object.entries(ERROR_CODES).map(([code, { status, meaning }]) => [

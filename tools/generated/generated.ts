@@ -53,3 +53,9 @@ export function table(head: string[], rows: string[][]): string {
   const line = (cells: string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n');
 }
+
+/** A name as code in Markdown. */
+export const code = (name: string): string => `\`${name}\``;
+
+/** A list in a sentence: `a, b and c`. */
+export const listed = (names: Iterable<string>): string => new Intl.ListFormat('en-GB').format(names);

@@ -45,11 +45,12 @@ function timesText(limit: Definition): string {
 
 const NETWORK = `A network is an IPv4 address or an IPv6 /64. An IPv6 /48 has a count of its own, with ${WIDER_NETWORK_FACTOR} times the limit.`;
 
-/** A table of the limits whose keys begin with one of `prefixes`. */
-function tableOf(file: string, ...prefixes: string[]): Generated {
-  const limits = SORTED.filter(({ key }) =>
-    prefixes.some((prefix) => key === prefix || key.startsWith(prefix)),
-  );
+/** The limits with these keys, and those below them: `takes:server` is below `takes`. */
+function limitsOf(...keys: string[]): Definition[] {
+  return SORTED.filter(({ key }) => keys.some((one) => `${key}:`.startsWith(`${one}:`)));
+}
+
+function tableOf(file: string, limits: Definition[]): Generated {
   const rows = limits.map((limit) => [
     limit.what,
     limit.of,
@@ -62,8 +63,8 @@ function tableOf(file: string, ...prefixes: string[]): Generated {
 }
 
 export const LIMITS = [
-  tableOf('SECURITY.md', ''),
-  tableOf('docs/claims.md', 'claim-key'),
-  tableOf('docs/delivery.md', 'outgoing:', 'check', 'resend-delivered'),
-  tableOf('docs/fetching.md', 'takes:'),
+  tableOf('SECURITY.md', SORTED),
+  tableOf('docs/claims.md', limitsOf('claim-key')),
+  tableOf('docs/delivery.md', limitsOf('outgoing', 'check', 'resend-delivered')),
+  tableOf('docs/fetching.md', limitsOf('takes')),
 ];

@@ -1,10 +1,8 @@
 import { METRICS } from '../../src/process/metric-definitions.ts';
-import { part, table } from './generated.ts';
+import { code, part, table } from './generated.ts';
 
 /** If a label has more values, such as all queues or all outcomes, another table lists them. */
 const LISTED_VALUES = 10;
-
-const code = (text: string) => `\`${text}\``;
 
 const rows = Object.entries(METRICS).map(([name, { labels, help, ...rest }]) => {
   const names = Object.keys(labels);

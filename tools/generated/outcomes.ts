@@ -7,7 +7,7 @@ import {
   type SpecialCase,
 } from '../../src/listeners/outcomes/outcome-definition.ts';
 import { OUTCOME_CODES, OUTCOMES } from '../../src/listeners/outcomes.ts';
-import { type Generated, part, table } from './generated.ts';
+import { type Generated, code as inCode, part, table } from './generated.ts';
 
 const FILE = 'docs/delivery.md';
 
@@ -16,7 +16,7 @@ const said = ({ cause, advice }: Explanation) => [t(cause), t(advice)];
 function outcomes(): string {
   const rows = OUTCOME_CLASSES.flatMap((kind) =>
     OUTCOME_CODES.filter((code) => OUTCOMES[code].class === kind).map((code) => [
-      `\`${code}\``,
+      inCode(code),
       kind,
       ...said(OUTCOMES[code].text),
     ]),
@@ -28,7 +28,7 @@ function specialCases(): string {
   const rows = (Object.keys(SPECIAL_CASES) as SpecialCase[]).flatMap((one) =>
     OUTCOME_CODES.flatMap((code) => {
       const text = OUTCOMES[code].textFor?.[one];
-      return text ? [[SPECIAL_CASES[one], `\`${code}\``, ...said(text)]] : [];
+      return text ? [[SPECIAL_CASES[one], inCode(code), ...said(text)]] : [];
     }),
   );
   return table(['Listener', 'Code', 'Cause', 'What to do'], rows);
@@ -37,13 +37,13 @@ function specialCases(): string {
 function faults(): string {
   const codes = Map.groupBy(OUTCOME_CODES, (code) => OUTCOMES[code].fault);
   const rows = [...codes].flatMap(([fault, of]) =>
-    fault ? [[`\`${fault}\``, of.map((code) => `\`${code}\``).join(', ')]] : [],
+    fault ? [[inCode(fault), of.map(inCode).join(', ')]] : [],
   );
   return table(['Fault', 'Outcomes'], rows);
 }
 
 function otherServices(): string {
-  const rows = Object.entries(OTHER_SERVICES).map(([fault, text]) => [`\`${fault}\``, ...said(text)]);
+  const rows = Object.entries(OTHER_SERVICES).map(([fault, text]) => [inCode(fault), ...said(text)]);
   return table(['Fault', 'Cause', 'What to do'], rows);
 }
 

@@ -4,7 +4,7 @@ import { part, table } from './generated.ts';
 
 function gamesOf(kind: NameKind): string {
   const ids = Object.keys(KIND_OF_GAME).filter((id) => KIND_OF_GAME[id] === kind);
-  return ids.map((id) => knownGame(id)?.name ?? id).join(', ');
+  return ids.map((id) => knownGame(id).name).join(', ');
 }
 
 /** The table of games and their rules. */

@@ -2,7 +2,7 @@ import { SECOND } from '../../src/platform/clock.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { QUEUE_NAMES, QUEUES, type QueueName } from '../../src/platform/queues.ts';
 import { WORKS } from '../../workers/works.ts';
-import { part, table } from './generated.ts';
+import { code, part, table } from './generated.ts';
 
 const defaults = loadConfig({});
 
@@ -10,9 +10,9 @@ function rowOf(name: QueueName): string[] {
   const { title, does } = QUEUES[name];
   const { concurrency = 1, limiter } = WORKS[name];
   const atOnce =
-    typeof concurrency === 'number' ? concurrency : `\`${concurrency}\` (${defaults[concurrency]})`;
+    typeof concurrency === 'number' ? concurrency : `${code(concurrency)} (${defaults[concurrency]})`;
   const limit = limiter ? `; ${(limiter.most * SECOND) / limiter.inMs} a second over all workers` : '';
-  return [`\`${name}\``, title, does, periodText(name), `${atOnce}${limit}`];
+  return [code(name), title, does, periodText(name), `${atOnce}${limit}`];
 }
 
 function periodText(name: QueueName): string {

@@ -10,7 +10,7 @@ import {
 import type { Section, Setting } from '../../src/platform/settings/setting.ts';
 import { traceSettings } from '../../src/platform/settings/trace-settings.ts';
 import { fieldOf, GROUP_NAMES, GROUPS, PAGES, settingsOf } from '../../src/settings/changeable.ts';
-import { type Generated, part, table } from './generated.ts';
+import { code, type Generated, listed, part, table } from './generated.ts';
 
 /** The settings that the chart sets itself, and those that the image and the chart's ports fix. */
 export const OF_THE_CHART = [
@@ -150,10 +150,4 @@ function withSettingsOfChart(now: string): string {
   const made = now.replace(/("setting": \{\s+"enum": \[)[^\]]*/, `$1${lines}\n      `);
   if (!made.includes(`[${lines}\n`)) throw new Error('values.schema.json has no enum of "setting"');
   return made;
-}
-
-const code = (text: string) => `\`${text}\``;
-
-function listed(names: readonly string[]): string {
-  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import ts from 'typescript-6';
-import { LANGUAGES, TEXTS } from '../../src/language/language.ts';
-import { type Generated, words } from './generated.ts';
+import { LANGUAGES } from '../../src/language/language.ts';
+import { type Generated, listed, words } from './generated.ts';
 
 /** The functions that name English texts of the pages, each with the positions of these arguments. */
 const NAMING: Record<string, number[]> = {
@@ -60,13 +60,13 @@ const inEnglish = new Intl.DisplayNames('en', { type: 'language' });
 export const TEXT_FILES: Generated[] = [
   ...LANGUAGES.filter((language) => language !== 'en').map((language) => ({
     file: `src/language/catalogues/${language}.json`,
-    make: () => sorted(TEXTS[language]),
+    make: (now: string) => sorted(JSON.parse(now)),
   })),
   {
     file: 'src/language/catalogues/en.json',
     make: () => sorted(Object.fromEntries(textsOfCode().map((text) => [text, text]))),
   },
   words('README.md', 'languages', () =>
-    new Intl.ListFormat('en-GB').format(LANGUAGES.map((language) => inEnglish.of(language) ?? language)),
+    listed(LANGUAGES.map((language) => inEnglish.of(language) ?? language)),
   ),
 ];

@@ -1,6 +1,5 @@
 import { type MailText, mailText, type SiteNameAndUrl } from '../mail-text.ts';
-import type { AddressChange } from './address-change.ts';
-import { CONFIRM_DAYS } from './address-change.ts';
+import { type AddressChange, CONFIRM_DAYS } from './address-change.ts';
 
 type Ends = Pick<AddressChange, 'from' | 'to'>;
 

@@ -2,8 +2,15 @@ import { MAX_CONCURRENT_ATTEMPTS, maxSendingsOf } from '../../listeners/delivery
 import { outcome } from '../../listeners/outcomes.ts';
 import { DURABLE } from '../../platform/mongo.ts';
 import type { Attempt, Vote } from '../../votes/vote.ts';
-import type { ListenerOfTake, RecordDeps, Taken, TakeReason } from './attempt-record.ts';
-import { newAttempt, takenVote, withoutAttempt } from './attempt-record.ts';
+import {
+  type ListenerOfTake,
+  newAttempt,
+  type RecordDeps,
+  type Taken,
+  type TakeReason,
+  takenVote,
+  withoutAttempt,
+} from './attempt-record.ts';
 import { endedAt, recordOutcomes } from './record-outcomes.ts';
 import { readAllowed } from './sent-votes.ts';
 import { dueVotesLoader, hasLease, type SharedTake, sharedLargeTakes, sharedTakes } from './shared-takes.ts';

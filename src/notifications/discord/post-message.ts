@@ -7,7 +7,7 @@ import { printable } from '../../platform/printable.ts';
 import type { OffReason } from './discord-webhook.ts';
 import type { WebhookKey } from './webhook-address.ts';
 
-export type PostDeps = AddressRanges & Pick<Config, 'LISTENER_TIMEOUT_MS' | 'DISCORD_API_URL'>;
+type PostDeps = AddressRanges & Pick<Config, 'LISTENER_TIMEOUT_MS' | 'DISCORD_API_URL'>;
 
 /**
  * Discord's answer to a message.

@@ -55,7 +55,7 @@ export function limitFor<L extends Limit>(limit: L, whose: string | ObjectId): L
   return { ...limit, key: `${limit.key}:${whose}` };
 }
 
-/** A limit of which a setting says how often, rounded up. */
+/** A limit with the times that its setting gives, rounded up. */
 export function timesBySetting<D extends Defined & { setting: NumberSetting; part?: number }>(
   limit: D,
   config: Record<D['setting'], number>,

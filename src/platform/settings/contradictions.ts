@@ -1,6 +1,8 @@
 import { SECOND } from '../clock.ts';
 import { DEFAULTS, DEFINED, type SettingValues } from './definitions.ts';
 
+const LIST = new Intl.ListFormat('en-GB');
+
 /** The least `KEEP_PLAYER_NAMES_MONTHS` except 0: last month's top voters need names for two months; one is spare. */
 const LEAST_NAME_MONTHS = 3;
 
@@ -58,10 +60,6 @@ function openIdErrors({
   const isNone = missing.length === names.length && OIDC_NAME === undefined;
   if (missing.length === 0 || isNone) return [];
   return [
-    `${listed(missing)} ${missing.length === 1 ? 'is' : 'are'} missing: ${listed(names)} belong together, set all or none`,
+    `${LIST.format(missing)} ${missing.length === 1 ? 'is' : 'are'} missing: ${LIST.format(names)} belong together, set all or none`,
   ];
-}
-
-function listed(names: string[]): string {
-  return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter(Boolean).join(' and ');
 }

@@ -1,5 +1,4 @@
-import type { AddressChange } from '../../accounts/address/address-change.ts';
-import { CONFIRM_DAYS } from '../../accounts/address/address-change.ts';
+import { type AddressChange, CONFIRM_DAYS } from '../../accounts/address/address-change.ts';
 import type { Confirmed } from '../../accounts/address/change-address.ts';
 import type { User } from '../../accounts/user.ts';
 import { t } from '../../language/t.ts';

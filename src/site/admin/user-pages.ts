@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ObjectId, WithId } from 'mongodb';
 import { z } from 'zod';
-import type { AddressChange } from '../../accounts/address/address-change.ts';
-import { CONFIRM_DAYS } from '../../accounts/address/address-change.ts';
+import { type AddressChange, CONFIRM_DAYS } from '../../accounts/address/address-change.ts';
 import { findAddressChange } from '../../accounts/address/change-address.ts';
 import { changeAddressFor } from '../../accounts/address/operator-change.ts';
 import { createAuth } from '../../accounts/auth.ts';

@@ -11,10 +11,11 @@ import { usernameSchema } from '../../votes/username.ts';
 import { isImported } from '../../votes/vote.ts';
 import { OPERATOR } from '../route-options.ts';
 import { queryOf, queryText } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import { time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
-import { badge, card, cursorPager, dataTable, notice, select, textField } from '../shared/parts.ts';
+import { badge, card, cursorPager, dataTable, notice } from '../shared/parts.ts';
 import { adminFrame, adminPath, adminServerPath, adminVotePath } from './admin-frame.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { exclusionList } from './exclusion-list.ts';
@@ -82,33 +83,25 @@ function findVotes(
   return searchVotes(deps, { serverId, player, tokenId, since, until }, { from, limit: ROWS });
 }
 
-function searchForm(base: string, { typed: { values, errors }, tokens }: VoteQuery): Html {
+function searchForm(base: string, { typed, tokens }: VoteQuery): Html {
+  const fields = fieldsOf(typed);
   return html`<form method="get" action="${adminPath(base, '/votes')}" class="filters" role="search">
-    ${textField({
-      name: 'server',
+    ${fields.text('server', {
       label: 'Server',
       hint: 'Name, slug or id. Without it, enter a player.',
-      value: values.server ?? '',
-      error: errors.server,
       spellcheck: false,
     })}
-    ${textField({
-      name: 'player',
+    ${fields.text('player', {
       label: 'Player',
       hint: 'Full name, or vote id.',
-      value: values.player ?? '',
-      error: errors.player,
       maxlength: 60,
       spellcheck: false,
     })}
     ${
       tokens.length > 0
-        ? select({
-            name: 'token',
+        ? fields.select('token', {
             label: 'Token',
             hint: 'The API token that cast the vote.',
-            value: values.token,
-            error: errors.token,
             options: [
               ['', 'Any'],
               ...tokens.map(
@@ -118,23 +111,17 @@ function searchForm(base: string, { typed: { values, errors }, tokens }: VoteQue
           })
         : ''
     }
-    ${textField({
-      name: 'since',
+    ${fields.text('since', {
       label: 'From',
       hint: 'UTC.',
       type: 'datetime-local',
       step: 'any',
-      value: values.since ?? '',
-      error: errors.since,
     })}
-    ${textField({
-      name: 'until',
+    ${fields.text('until', {
       label: 'To',
       hint: 'UTC, not included.',
       type: 'datetime-local',
       step: 'any',
-      value: values.until ?? '',
-      error: errors.until,
     })}
     <button type="submit">Search</button>
   </form>`;

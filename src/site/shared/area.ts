@@ -4,7 +4,7 @@ import type { Access } from '../route-access.ts';
 export type Area<Tab = unknown> = {
   /** The path, with its parameters: `/dashboard/servers/:serverId`. */
   path: string;
-  /** Who may use every route below the path. */
+  /** The access of every route at and below the path. */
   access: Access;
   /** Every page. Tabs have this order. */
   pages: readonly AreaPage<Tab>[];
@@ -29,7 +29,7 @@ export function tabsOf<Tab>({ pages }: Area<Tab>): { path: string; tab: Tab }[] 
   return pages.flatMap(({ path, tab }) => (tab === undefined ? [] : [{ path, tab }]));
 }
 
-/** Who may use a route, according to the areas; undefined for a route outside of them. */
+/** The access that the areas give a route; undefined if it is in none of them. */
 export function accessIn(areas: readonly Area[], method: string, url: string): Access | undefined {
   const area = areas.find(({ path }) => isBelow(url, path));
   const isOfSoleOwner =

@@ -50,7 +50,7 @@ export async function addBlock(deps: VotesDeps, input: NewBlock, by: string): Pr
  * How long a network is blocked by its keyed hash. The time is short, because the hash does not show whose network it
  * is, and networks change hands.
  */
-export const ORIGIN_BLOCKED_MS = 30 * DAY;
+const ORIGIN_BLOCKED_MS = 30 * DAY;
 export const ORIGIN_BLOCKED_DAYS = ORIGIN_BLOCKED_MS / DAY;
 
 /**

@@ -1,5 +1,4 @@
-import type { AttentionCounts } from '../../../moderation/attention-counts.ts';
-import { COUNTED_UP_TO } from '../../../moderation/attention-counts.ts';
+import { type AttentionCounts, COUNTED_UP_TO } from '../../../moderation/attention-counts.ts';
 import { queryText } from '../../shared/form.ts';
 import { count } from '../../shared/format.ts';
 import { type Html, html } from '../../shared/html.ts';
