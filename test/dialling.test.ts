@@ -31,9 +31,7 @@ const dialsFrom = (entry: string) =>
 
 test('of what the web process loads, only sign-in at other sites, traces and the operator’s check of MongoDB dial', () => {
   expect(dialsFrom('src/web.ts')).toEqual([
-    'src/accounts/other-sites/bounded-fetch.ts: fetch',
-    'src/accounts/other-sites/guarded-fetch.ts: node:http',
-    'src/accounts/other-sites/guarded-fetch.ts: node:https',
+    'src/accounts/other-sites/guarded-fetch.ts: undici',
     // Only in the text of an example.
     'src/api/quick-start.ts: fetch',
     // “System” tries the members of the replica set, which the driver dials too.

@@ -1,53 +1,57 @@
-import { request as overHttp } from 'node:http';
-import { request as overHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { callbackify } from 'node:util';
+import { Agent, errors, request } from 'undici';
 import { type AddressRanges, checkAddress } from '../../platform/address-guard.ts';
+import { AppError } from '../../platform/app-error.ts';
 import { hostOf } from '../../platform/host-and-port.ts';
 import { resolveAddress } from '../../platform/resolve-address.ts';
-import { type Bounded, readBounded } from './bounded-fetch.ts';
 
 /** How long a look-up may take. The caller's signal limits the whole request. */
 const LOOKUP_MS = 5_000;
+/** The largest answer that is read, in bytes. Real answers have some kilobytes. */
+const MAX_BYTES = 256 * 1_024;
+
+/** The answer of a remote peer is larger than 256 KB. */
+export class AnswerTooLargeError extends AppError {}
+
+type Init = Omit<RequestInit, 'body'> & { body?: RequestInit['body'] | undefined };
 
 /**
- * Returns a `boundedFetch` with the address guard: it resolves the name, checks every address and connects to a checked
- * one (design rule 11). It follows no redirects.
+ * Returns a `fetch` that reads at most 256 KB and connects only to addresses that the guard has checked (design rule
+ * 11); `ranges` is null for no check. It follows no redirects, and reads the whole body before it returns, so that the
+ * caller's signal covers the body too. The body is not decompressed: a small one could become a huge one.
  *
  * @returns a function that throws {AddressError} when the name does not resolve or an address is refused;
- *   {AnswerTooLargeError} as `boundedFetch`; the error of the connection; the signal's reason
+ *   {AnswerTooLargeError}; the error of the connection; the signal's reason
  */
-export function guardedFetch(ranges: AddressRanges): (url: string, init: Bounded) => Promise<Response> {
-  const lookup = guardedLookup(ranges);
-  return async (url, { method = 'GET', headers, body, signal }) => {
-    const target = new URL(url);
-    const host = hostOf(target);
+export function guardedFetch(ranges: AddressRanges | null) {
+  const connect = ranges ? { lookup: guardedLookup(ranges) } : {};
+  const dispatcher = new Agent({ connect, maxResponseSize: MAX_BYTES });
+  return async (url: string, { method, headers, body, signal }: Init): Promise<Response> => {
+    const host = hostOf(new URL(url));
     // If the host is an IP address, no look-up checks it, so it is checked here.
-    if (isIP(host)) checkAddress(host, host, ranges);
-    const text = body === undefined || body === null ? undefined : String(body);
-    const request = (target.protocol === 'https:' ? overHttps : overHttp)(url, {
-      method,
-      headers: {
-        ...Object.fromEntries(new Headers(headers)),
-        ...(text === undefined ? {} : { 'content-length': Buffer.byteLength(text) }),
-      },
-      lookup,
-      agent: false,
-      ...(signal ? { signal } : {}),
-    });
-    return readBounded(
-      await new Promise((resolve, reject) => {
-        // The signal's reason says more than the error of the closed connection.
-        request.once('error', (error) => reject(signal?.aborted ? signal.reason : error));
-        request.once('response', (answer) => {
-          const head = new Headers();
-          for (const [name, values] of Object.entries(answer.headersDistinct))
-            for (const value of values ?? []) head.append(name, value);
-          resolve({ status: answer.statusCode ?? 0, headers: head, body: answer });
-        });
-        request.end(text);
-      }),
-    );
+    if (ranges && isIP(host)) checkAddress(host, host, ranges);
+    try {
+      const answer = await request(url, {
+        dispatcher,
+        method: method === 'POST' ? 'POST' : 'GET',
+        headers: [...new Headers(headers)].flat(),
+        body: body ? String(body) : null,
+        signal,
+      });
+      const fields = Object.entries(answer.headers).map(([name, value]): [string, string] => [
+        name,
+        String(value),
+      ]);
+      const bytes = await answer.body.arrayBuffer();
+      return new Response(bytes.byteLength > 0 ? bytes : null, {
+        status: answer.statusCode,
+        headers: fields,
+      });
+    } catch (error) {
+      if (!(error instanceof errors.ResponseExceededMaxSizeError)) throw error;
+      throw new AnswerTooLargeError(`the answer has more than ${MAX_BYTES / 1_024} KB`);
+    }
   };
 }
 

@@ -5,8 +5,7 @@ import { HOUR, SECOND } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import { printable } from '../../platform/printable.ts';
 import { addressSchema } from '../address/change-address.ts';
-import { AnswerTooLargeError, boundedFetch } from './bounded-fetch.ts';
-import { guardedFetch } from './guarded-fetch.ts';
+import { AnswerTooLargeError, guardedFetch } from './guarded-fetch.ts';
 
 /** This listing as a client of an OpenID Connect provider. */
 export type OpenIdClient = {
@@ -221,7 +220,7 @@ function nameOf({ name, nickname, preferred_username: userName }: Record<string,
 function requestOptions({ issuer, ranges }: Provider, timeoutMs: number) {
   return {
     signal: AbortSignal.timeout(timeoutMs),
-    [oauth.customFetch]: ranges ? guardedFetch(ranges) : boundedFetch,
+    [oauth.customFetch]: guardedFetch(ranges ?? null),
     // The configuration allows http only for an issuer on this machine.
     [oauth.allowInsecureRequests]: issuer.startsWith('http:'),
   };
@@ -250,9 +249,7 @@ function reasonOf(error: unknown, timeoutMs: number): string {
     return refusedReason(`${error.error}${description}`);
   }
   if (error.cause instanceof Response) return `the provider answers HTTP ${error.cause.status}`;
-  // The error of `fetch` says only that the request failed. The error's cause says why.
-  const cause = error instanceof TypeError && error.cause instanceof Error ? error.cause : error;
-  const text = cause.message || String((cause as NodeJS.ErrnoException).code);
+  const text = error.message || String((error as NodeJS.ErrnoException).code);
   return printable(text.replace(/"response"( body)?/g, 'the answer'));
 }
 

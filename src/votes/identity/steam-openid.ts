@@ -1,4 +1,4 @@
-import { boundedFetch } from '../../accounts/other-sites/bounded-fetch.ts';
+import { guardedFetch } from '../../accounts/other-sites/guarded-fetch.ts';
 import { steamIdOf } from '../../games/steam-ids.ts';
 import { MINUTE, SECOND } from '../../platform/clock.ts';
 
@@ -12,6 +12,7 @@ const SIGNED = ['op_endpoint', 'claimed_id', 'identity', 'return_to', 'response_
 
 /** An answer may be this old, and the provider's clock may be this far ahead. */
 const ANSWER_VALID_MS = 5 * MINUTE;
+const HEADERS = { accept: '*/*', 'content-type': 'application/x-www-form-urlencoded', 'user-agent': 'node' };
 const CHECK_TIMEOUT_MS = 10 * SECOND;
 /** The most characters of all fields of an answer together. Steam sends about 900. */
 const LONGEST_ANSWER = 4_000;
@@ -118,7 +119,7 @@ export async function whyNotSigned(
   let text: string;
   try {
     const signal = AbortSignal.timeout(timeoutMs);
-    const answer = await boundedFetch(provider, { method: 'POST', body, redirect: 'manual', signal });
+    const answer = await guardedFetch(null)(provider, { method: 'POST', headers: HEADERS, body, signal });
     if (answer.status !== 200)
       return { error: 'unavailable', reason: `the provider answers HTTP ${answer.status}` };
     text = await answer.text();
