@@ -23,11 +23,7 @@ import { countSentNotConfirmed, countUnconfirmed } from './unconfirmed-votes.ts'
 
 export type ListenerSettings = z.input<typeof listenerSettingsSchema>;
 
-/**
- * The form in which a pasted key (v1) or token (v2) is sealed.
- *
- * @throws {CredentialError} when the text is not what the protocol needs
- */
+/** The form in which a pasted key (v1) or token (v2) is sealed. @throws {CredentialError} */
 function canonicalSecret(protocol: ListenerSettings['protocol'], secret: string): string {
   return protocol === 'votifier-v1' ? parsePublicKey(secret).line : parseToken(secret);
 }
@@ -37,9 +33,7 @@ function canonicalSecret(protocol: ListenerSettings['protocol'], secret: string)
  * error ends, and an open breaker closes. Waiting votes are sent at once, unless the owner paused the listener. With
  * `resendUsedUp`, votes that became unconfirmed with an earlier token or key are sent again.
  *
- * @param by - the user who sets it, for the audit log
- * @throws {InvalidDocumentError} for wrong settings; {CredentialError} for a malformed key or token, or if none is
- *   given and none of this protocol is stored; {UnsealError} when the stored one cannot be read
+ * @throws {CredentialError} for a malformed key or token, or if none is given and none of this protocol is stored
  */
 export async function setListener(
   deps: DeliveryDeps,
@@ -83,14 +77,11 @@ const HIDDEN = { sealedSecret: 0, previousSecret: 0, released: 0, resendOwed: 0,
 export type ListenerView = Omit<Listener, keyof typeof HIDDEN> & {
   state: ListenerState;
   waiting: number;
-  /** If the listener fetches: when the first of its votes that wait or are taken was queued; null if there is none. */
+  /** When the first of the votes that wait or are taken was queued; null if there is none, or it does not fetch. */
   queuedSince: Date | null;
   /** Unconfirmed votes that can still be resent. */
   unconfirmed: number;
-  /**
-   * Delivered votes that nothing confirmed and that can still be resent: a Votifier v1 listener closed the connection
-   * without an answer, or a taker reported `sent`.
-   */
+  /** Delivered votes that nothing confirmed and that can still be resent. */
   sentNotConfirmed: number;
 };
 
@@ -116,10 +107,8 @@ export async function showListener(
 }
 
 /**
- * Removes a server's listener. Its waiting votes are no longer forwarded, but can be sent later by hand. If the process
- * dies before all of them are removed from the queue, the sweep removes the rest.
- *
- * @returns how many votes were removed from the queue, or null when there was no listener
+ * Removes a server's listener; null if there was none. If the process dies before all its waiting votes are removed
+ * from the queue, the sweep removes the rest. Returns how many were removed; they can be sent later by hand.
  */
 export async function removeListener(
   deps: DeliveryDeps,
@@ -140,7 +129,6 @@ export async function removeListener(
   return removeWaitingVotes(deps, serverId, 'listener-removed', asOf);
 }
 
-/** Pauses a server's listener until it is resumed. Returns null when there is no listener. */
 export async function pauseListener(
   deps: DeliveryDeps,
   serverId: ObjectId,
@@ -154,10 +142,7 @@ export async function pauseListener(
   return listener;
 }
 
-/**
- * Ends a listener's pause and its limit of connections, closes its breaker and sends its votes at once. Returns null
- * when there is no listener.
- */
+/** Ends a listener's pause and its limit of connections, closes its breaker and sends its votes at once. */
 export async function resumeListener(
   deps: DeliveryDeps,
   serverId: ObjectId,
@@ -173,11 +158,7 @@ export async function resumeListener(
   return listener;
 }
 
-/**
- * Changes a listener, gives it a new revision and writes an audit entry; returns null when none matches `which`.
- *
- * @param set - fields and their new values, as aggregation expressions
- */
+/** Changes a listener by aggregation expressions, gives it a new revision and writes an audit entry. */
 export async function changeListener(
   { listeners, auditLog, clock }: DeliveryDeps,
   which: { serverId: ObjectId; revision?: number },

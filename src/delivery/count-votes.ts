@@ -6,10 +6,9 @@ import { BY_STATE, DUE_VOTES, OPEN_WORK, type Vote } from '../votes/vote.ts';
 import type { DeliveryDeps } from './deps.ts';
 import { serversWithOpenWork } from './sweep.ts';
 
-/** Counts stop here and then mean “at least this many”. Counting a million votes for each scrape would take seconds. */
+/** Counts stop here and then mean “at least this many”: a million votes for each scrape would take seconds. */
 export const COUNTED_AT_MOST = 10_000;
 
-/** How many votes of a server wait to be sent. Counting stops at `atMost`; there is no limit by default. */
 export function countWaiting(votes: Collection<Vote>, serverId: ObjectId, atMost?: number): Promise<number> {
   const limit = atMost === undefined ? {} : { limit: atMost };
   return votes.countDocuments({ serverId, 'delivery.state': 'waiting' }, limit);
@@ -24,7 +23,7 @@ export async function firstQueuedAt(votes: Collection<Vote>, serverId: ObjectId)
   return first?.delivery.queuedAt ?? null;
 }
 
-/** Groups of waiting votes by age: their names, and the age at which a group ends and the next one begins. */
+/** Groups of waiting votes: their names, and the age at which a group ends. */
 const AGES = [
   ['under_1m', MINUTE],
   ['1m_to_10m', 10 * MINUTE],
@@ -37,31 +36,18 @@ const AGES = [
 type VoteAge = (typeof AGES)[number][0];
 export const VOTE_AGES = AGES.map(([age]) => age);
 
-/** Votes that are waiting or being sent, and all listeners. Each count of votes is at most `COUNTED_AT_MOST`. */
+/** Each count of votes is at most `COUNTED_AT_MOST`. */
 export type QueueCounts = {
-  /**
-   * Votes waiting or being sent, by listener state. If a listener that fetches has made no take for 10 minutes, it
-   * counts as unreachable (`isForgotten`).
-   */
+  /** Votes waiting or being sent. A listener that has fetched nothing for 10 minutes counts as unreachable. */
   open: Record<ListenerState, number>;
-  /** Waiting votes by the state of their server's listener and the time since they were cast. */
   waiting: Record<ListenerState, Record<VoteAge, number>>;
-  /**
-   * Due votes of reachable listeners that do not fetch. If their number or age grows, more workers help.
-   * `oldestSeconds`: how long the oldest has been due.
-   */
+  /** Due votes of reachable listeners that do not fetch. If their number or age grows, more workers help. */
   due: { waiting: number; oldestSeconds: number };
-  /** How many listeners there are. If a server was removed, its listener stays in the database and is not counted. */
+  /** Without the listeners of removed servers. */
   listeners: Record<ListenerState, number>;
 };
 
-/**
- * Counts votes that are waiting or being sent, and listeners. It counts the votes in MongoDB, because Redis has only
- * one job for each listener, however many votes wait.
- *
- * @param timeoutMs - the longest time that a query runs on mongod
- * @throws the driver's error when MongoDB fails or a query takes longer
- */
+/** Counts in MongoDB, because Redis has one job for each listener, however many votes wait. */
 export async function readQueueCounts(
   { votes, listeners, servers, clock }: DeliveryDeps,
   timeoutMs: number,
@@ -73,7 +59,6 @@ export async function readQueueCounts(
     removedServers(servers, timeLimit).then(hexOf),
   ]);
   const counts: QueueCounts['listeners'] = { active: 0, unverified: 0, unreachable: 0, paused: 0 };
-  /** Servers with votes waiting or being sent. `isReached`: the listener is reachable, and workers send to it. */
   const waitingServers: { serverId: ObjectId; state: ListenerState; isReached: boolean }[] = [];
   const all = listeners.find({}, { projection: { serverId: 1, ...STATE_FIELDS }, ...timeLimit });
   for await (const listener of all) {
@@ -120,7 +105,6 @@ type TimeLimit = { maxTimeMS: number };
 
 const hexOf = (ids: ObjectId[]) => new Set(ids.map((id) => id.toHexString()));
 
-/** The ids of removed servers. The query reads only the index of removed servers. */
 async function removedServers(servers: Collection<Server>, timeLimit: TimeLimit): Promise<ObjectId[]> {
   const removed = servers.find({ removedAt: { $type: 'date' } }, { projection: { _id: 1 }, ...timeLimit });
   return (await removed.toArray()).map(({ _id }) => _id);
@@ -162,7 +146,7 @@ async function countDue(
   return { waiting, oldestSeconds: first ? (now.getTime() - first.oldest.getTime()) / SECOND : 0 };
 }
 
-/** The pipeline that finds since when the oldest of these due votes has been due: one seek in `DUE_VOTES` a server. */
+/** Finds since when the oldest of these votes has been due: one seek in `DUE_VOTES` a server. */
 export function oldestDueVote(due: Document): Document[] {
   return [
     { $match: due },

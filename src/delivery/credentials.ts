@@ -4,7 +4,7 @@ import type { Listener } from '../listeners/listener.ts';
 import { CodedError } from '../platform/app-error.ts';
 import { kindOfText } from '../servers/token-text.ts';
 
-/** The pasted text is not the key or token that a listener needs. The message says what is wrong with the text. */
+/** The message says what is wrong with the pasted key or token. */
 export class CredentialError extends CodedError<'key-invalid' | 'token-malformed'> {}
 
 /** The encryption context of a listener's secret. A secret of another server cannot be decrypted with it. */
@@ -19,9 +19,9 @@ const LONGEST_PASTE = 16_384;
 
 /**
  * Reads the public key of a v1 listener as its owner pastes it: base64 or PEM, with any line breaks and white space.
+ * `line` is one line of base64 (X.509 SubjectPublicKeyInfo), as in `public.key`.
  *
- * @returns the key, and as `line` the key in one line of base64 (X.509 SubjectPublicKeyInfo), as in `public.key`
- * @throws {CredentialError} `key-invalid`, with a sentence that says what is wrong
+ * @throws {CredentialError} `key-invalid`
  */
 export function parsePublicKey(text: string): { publicKey: KeyObject; line: string } {
   if (text.trim() === '') throw keyFault(t('The public key is empty.'));
@@ -61,7 +61,7 @@ export function parsePublicKey(text: string): { publicKey: KeyObject; line: stri
   return { publicKey, line: publicKey.export({ type: 'spki', format: 'der' }).toString('base64') };
 }
 
-/** Whether the pasted text is a private key, which belongs only on the game server: in PEM, or as bare base64. */
+/** Whether the pasted text is a private key, which belongs only on the game server. */
 export function holdsPrivateKey(text: string): boolean {
   const { label, body } = unwrapPem(text);
   return /PRIVATE KEY/.test(label) || (isBase64(body) && isPrivateKey(Buffer.from(body, 'base64')));
@@ -75,7 +75,7 @@ const PRIVATE = defineMessage(
   'This is a private key. It must stay on the game server: paste the public key, and make a new pair if others saw this one.',
 );
 
-/** The label and the content of a PEM block, without white space. Other text has no label and is all content. */
+/** Text without a PEM block has no label and is all content. */
 function unwrapPem(text: string): { label: string; body: string } {
   const block = /-----BEGIN ([A-Z0-9 ]+)-----(.*?)(-----END \1-----|$)/s.exec(text);
   return { label: block?.[1] ?? '', body: (block?.[2] ?? text).replace(/[\s\u200b]/g, '') };
@@ -85,7 +85,7 @@ function isBase64(body: string): boolean {
   return body.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(body);
 }
 
-/** Whether the text may be a token. NuVotifier's tokens have about 26 letters and digits; a key has hundreds. */
+/** NuVotifier's tokens have about 26 letters and digits; a key has hundreds. */
 function looksLikeToken(body: string): boolean {
   return /^[\w-]{8,100}$/.test(body);
 }
@@ -97,7 +97,7 @@ function readPublicKey(der: Buffer): KeyObject | undefined {
   );
 }
 
-/** Whether the bytes are a private key. Owners mistake `private.key` for `public.key`: both have the same form. */
+/** Owners mistake `private.key` for `public.key`: both have the same form. */
 function isPrivateKey(der: Buffer): boolean {
   const forms = ['pkcs8', 'pkcs1', 'sec1'] as const;
   return forms.some((type) => attempt(() => createPrivateKey({ key: der, format: 'der', type })));
@@ -115,11 +115,7 @@ const LONGEST_TOKEN = 256;
 /** A line of NuVotifier's `config.yml`: a key and its value, like `default: abc`, or `tokens:` with more lines. */
 const CONFIGURATION_LINE = /^["']?((?:tokens?|default)["']?\s*[:=]|[\w.-]{1,50}["']?\s*[:=](?=\s))/i;
 
-/**
- * Reads the token of a v2 listener as its owner pastes it. White space around it is removed.
- *
- * @throws {CredentialError} `token-malformed`, with a sentence that says what is wrong
- */
+/** Reads the token of a v2 listener as its owner pastes it. @throws {CredentialError} `token-malformed` */
 export function parseToken(text: string): string {
   const token = text.trim();
   if (token === '') throw tokenFault(t('The token is empty.'));
@@ -154,7 +150,7 @@ function tokenFault(reason: string): CredentialError {
   return new CredentialError('token-malformed', reason);
 }
 
-/** Whether the text is a key. In DER, a key is a sequence of more than 127 bytes, so its base64 begins with `MI`. */
+/** In DER, a key is a sequence of more than 127 bytes, so its base64 begins with `MI`. */
 function looksLikeKey(token: string): boolean {
   if (token.includes('-----BEGIN ')) return true;
   const body = token.replace(/\s/g, '');

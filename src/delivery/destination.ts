@@ -4,27 +4,23 @@ import type { Outcome } from '../listeners/outcomes.ts';
 import { after, DAY } from '../platform/clock.ts';
 import { type Limited, type OutgoingLimitDeps, takeConnection } from '../platform/limits/outgoing-limit.ts';
 
-/** A proof of a listener's address expires after this time: the address may belong to somebody else by then. */
+/** A proof expires: the address may belong to somebody else by then. */
 const PROOF_VALID_MS = 7 * DAY;
-/** If an address is proven again in the same way and its stored proof is younger than this, no new proof is stored. */
+/** While the stored proof is younger, no new one of the same kind is stored. */
 const PROOF_IS_FRESH_MS = DAY;
-/** How many proofs of a listener are stored: its host name may have many addresses over time. */
+/** A listener's host name may have many addresses over time. */
 const MOST_PROOFS = 16;
 
 type Reached = Pick<Listener, 'protocol' | 'port' | 'proven' | 'lastDeliveredAt'>;
 
 type About = {
-  /** The owner of the listener's server; null when it has none. */
+  /** The owner of the listener's server. */
   accountId: string | null;
   /** True for a test vote: an HTTP listener must repeat a challenge even if its address is proven. */
   isTest?: boolean;
 };
 
-/**
- * The destination of one attempt. Before each connection it decides whether the connection may be opened
- * (docs/adr/0020-outgoing-limits.md). If the attempt proves the listener's address and no fresh proof of it is stored,
- * `proof` is set.
- */
+/** The destination of one attempt: whether its connections may be opened (docs/adr/0020-outgoing-limits.md). */
 export class Destination {
   readonly #deps: OutgoingLimitDeps;
   readonly #listener: Reached;
@@ -44,21 +40,17 @@ export class Destination {
     return this.#address;
   }
 
-  /** The first limit that refused a connection, and until when it refuses more; null when all were allowed. */
+  /** The first limit that refused a connection, and until when. */
   get limited(): Limited | null {
     return this.#limited;
   }
 
-  /** The proof to store after this attempt; null if there is none. */
+  /** Set if the attempt proves the listener's address and no fresh proof of it is stored. */
   get proof(): ListenerProof | null {
     return this.#proof;
   }
 
-  /**
-   * Whether a connection to `address` may be opened now. If an acknowledgement proved this address, there is no limit.
-   *
-   * @throws the driver's error when MongoDB fails
-   */
+  /** Whether a connection may be opened now. If an acknowledgement proved this address, there is no limit. */
   readonly mayConnect = async (address: string): Promise<boolean> => {
     this.#address = address;
     if (this.#provenBy(address) === 'acknowledgement') return true;
@@ -76,17 +68,14 @@ export class Destination {
     return this.#provenBy(this.#address) === null && !this.#isFromBefore();
   }
 
-  /** Called when the HTTP listener has repeated the challenge. */
   challengeMet(): void {
     this.#prove('acknowledgement');
   }
 
-  /** Sets `proof` if the outcome proves the address. */
   onOutcome({ code }: Outcome): void {
     const by = this.#provenBy(this.#address);
     if (this.#listener.protocol === 'http') {
-      // If the listener took votes before challenges existed, the address that it has now is stored as proven and needs
-      // no challenge. Any later address needs a challenge.
+      // If the listener took votes before challenges existed, its present address needs no challenge; any later one does.
       const goesWithout = by === 'greeting' || (by === null && this.#isFromBefore());
       if (code === 'acknowledged' && goesWithout) this.#prove('greeting');
       return;
@@ -119,7 +108,7 @@ export class Destination {
   }
 }
 
-/** Adds a proof to a listener's proofs; newest first. An older proof of the same address is replaced. */
+/** Newest first; an older proof of the same address is replaced. */
 export function withListenerProof(
   proven: ListenerProof[] | undefined,
   proof: ListenerProof,
@@ -129,10 +118,8 @@ export function withListenerProof(
 }
 
 /**
- * Removes from an outcome what the owner of a listener may not see. If the listener has acknowledged a vote or a
- * challenge, its address belongs to the owner, and everything is shown. Otherwise the service there may be somebody
- * else's: the owner sees only the HTTP status of a website, and nothing from a service that did not greet as Votifier
- * does.
+ * Removes from an outcome what an owner may not see. Until the listener has acknowledged a vote or a challenge, the
+ * service may be somebody else's: the owner sees only a website's status, and nothing if it did not greet as Votifier.
  */
 export function shownToOwner(
   { protocol, proven }: { protocol: Listener['protocol']; proven: ListenerProof[] | undefined },

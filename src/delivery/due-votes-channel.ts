@@ -6,7 +6,7 @@ import { DUE_VOTES, type Vote } from '../votes/vote.ts';
 import type { DeliveryDeps } from './deps.ts';
 import { serversWith } from './drain/lost-attempts.ts';
 
-/** The votes that are due at `now`, whatever their listener: one range of the index `DUE_VOTES`. */
+/** One range of the index `DUE_VOTES`, whatever the listener. */
 export function dueBy(now: Date): Filter<Vote> {
   return { 'delivery.nextAt': { $gt: new Date(0), $lte: now } };
 }
@@ -16,14 +16,10 @@ const SERVERS_A_QUERY = 2_000;
 const PING_EVERY_MS = 5 * SECOND;
 
 type Listening = {
-  /** How often a query looks for due votes of `servers`. */
   everyMs: number;
   /** The hex ids of the servers whose due votes the query looks for. */
   servers(): string[];
-  /**
-   * Called with the hex id of a server whose votes may be due, even of one that is not in `servers`. `isChanged`:
-   * whether the server's listener may have changed too.
-   */
+  /** Called even for a server that is not in `servers`. `isChanged`: its listener may have changed too. */
   wake(serverId: string, isChanged: boolean): void;
 };
 
@@ -44,7 +40,6 @@ export class DueVotesChannel {
     this.#listening = listening;
   }
 
-  /** Begins to listen. Safe to call again. */
   open(): void {
     if (this.#subscriber || this.#isClosed) return;
     const { config, log } = this.#deps;
@@ -70,7 +65,6 @@ export class DueVotesChannel {
     ];
   }
 
-  /** Closes the connection to Redis, for good. */
   close(): void {
     this.#isClosed = true;
     for (const timer of this.#timers) clearInterval(timer);

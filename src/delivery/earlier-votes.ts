@@ -7,18 +7,16 @@ import type { DeliveryDeps } from './deps.ts';
 import { mayArriveTwice } from './resend-vote.ts';
 import { type ResentRange, resendVotes } from './resend-votes.ts';
 
-/** Earlier votes are counted up to this number. */
 const MOST_COUNTED = 100;
 /** How many votes are read if those among the newest ones are not all unsent. */
 const MOST_READ = 5_000;
 
-/** How many earlier votes were counted, and whether there may be more. */
+/** `more`: there may be more. */
 export type EarlierVotes = { votes: number; more: boolean };
 
 /**
- * Counts the votes that were cast before the listener was created, were never sent or claimed, and can still be sent.
- * If the listener's rewards are `claims`, the count is 0. Imported and held votes are not counted. Counts up to 100
- * votes, among the newest 5,000.
+ * Counts the votes that were cast before the listener was created, were never sent or claimed, and can still be sent:
+ * up to 100, among the newest 5,000.
  */
 export async function countEarlierVotes(
   { votes, clock }: DeliveryDeps,
@@ -50,11 +48,7 @@ function isUnsent(vote: Unsent): boolean {
 
 const MOST_SENT = 5_000;
 
-/**
- * Queues the votes that `countEarlierVotes` counts, the oldest first, at most 5,000 in one run. Safe to run again.
- *
- * @returns null when the server has no listener
- */
+/** Queues the votes that `countEarlierVotes` counts, the oldest first, at most 5,000 in one run. Safe to run again. */
 export async function sendEarlierVotes(
   deps: DeliveryDeps,
   serverId: ObjectId,

@@ -3,15 +3,12 @@ import { startOfDay } from '../platform/periods/period-marks.ts';
 import type { DeliveryDeps } from './deps.ts';
 import { withoutAttempts } from './timeline/older-attempts.ts';
 
-/** How long details of attempts are stored. After that, only a summary is left (`OlderAttempts`). */
+/** After this only a summary is left (`OlderAttempts`). */
 export const ATTEMPT_DETAILS_TTL_MS = 90 * DAY;
 
 /**
- * Deletes the details of attempts and the e-mail addresses of users who resent votes, for one UTC day: the newest day
- * whose votes are all 90 days old when `day` begins. Safe to run again.
- *
- * @param day - a UTC day, `2026-11-21`
- * @returns how many votes had details
+ * Deletes the details of attempts and the e-mail addresses of users who resent votes, of the newest UTC day whose votes
+ * are all 90 days old when `day` begins. Returns how many votes had details. Safe to run again.
  */
 export async function forgetAttempts({ servers, votes }: DeliveryDeps, day: string): Promise<number> {
   const until = after(startOfDay(day), -ATTEMPT_DETAILS_TTL_MS);
@@ -22,7 +19,7 @@ export async function forgetAttempts({ servers, votes }: DeliveryDeps, day: stri
       { $set: withoutAttempts() },
     ]);
     forgotten += changed.modifiedCount;
-    // The audit log still contains who resent a vote. Votes of this age can no longer be resent.
+    // The audit log still contains who resent a vote.
     await votes.updateMany(
       { serverId, votedAt, 'delivery.events.by': /@/ },
       { $unset: { 'delivery.events.$[].by': 1 } },

@@ -7,19 +7,19 @@ import type { DeliveryDeps } from './deps.ts';
 import { DELIVERY_ENDED } from './drain/after-attempt.ts';
 import { endLostAttempts } from './drain/lost-attempts.ts';
 
-/** The open votes that have expired, unless the clock of this process is ahead. */
+/** Open and expired, unless the clock of this process is ahead. */
 export function queuedLongAgo(now: Date): Filter<Vote> {
   return { 'delivery.queuedAt': { $gt: new Date(0), $lte: after(now, -DELIVERY_EXPIRES_MS) } };
 }
 
-/** Gives up a server's expired waiting votes, which can still be resent by hand. Returns how many. */
+/** They can still be resent by hand. Returns how many. */
 export async function expireVotes({ votes, clock }: DeliveryDeps, serverId: ObjectId): Promise<number> {
   const now = clock.now();
   const overdue: Filter<Vote> = {
     serverId,
     ...queuedLongAgo(now),
     'delivery.state': 'waiting',
-    // mongod's clock decides: otherwise a worker whose clock is ahead would give up votes too early.
+    // mongod's clock decides: a worker whose clock is ahead would give up votes too early.
     $expr: { $lte: ['$delivery.expiresAt', '$$NOW'] },
   };
   const expired = await votes.updateMany(
@@ -35,10 +35,8 @@ export async function expireVotes({ votes, clock }: DeliveryDeps, serverId: Obje
 }
 
 /**
- * Removes a server's waiting votes from the queue and returns how many. If the listener was removed, their state
- * becomes `none`, and they can be sent by hand. If the server was removed, it becomes `failed`. Running attempts go on.
- *
- * @param asOf - votes that were queued after this time stay, because they may wait for a new listener
+ * Removes a server's waiting votes that were queued by `asOf`: later ones may wait for a new listener. Returns how many.
+ * Those of a removed listener can be sent by hand. Running attempts go on.
  */
 export async function removeWaitingVotes(
   { votes, clock }: DeliveryDeps,
@@ -57,20 +55,14 @@ export async function removeWaitingVotes(
   return removed.modifiedCount;
 }
 
-/**
- * Removes the waiting votes of a server without a listener from the queue and returns how many. First it ends lost
- * attempts, because no drain of this server does. Safe to run again.
- *
- * @param asOf - when the server was found to have no listener, by this process's clock
- */
+/** First ends lost attempts, because no drain of this server does. Safe to run again. `asOf`: by this process's clock. */
 export async function removeVotesWithoutListener(
   recording: DeliveryDeps,
   serverId: ObjectId,
   asOf: Date,
 ): Promise<number> {
   await endLostAttempts(recording, serverId, null);
-  // A web process sets `queuedAt`. If its clock is behind, the vote was really queued later, perhaps for a new
-  // listener. So only votes that were certainly queued before `asOf` are removed.
+  // A web process sets `queuedAt`. If its clock is behind, the vote was really queued later, perhaps for a new listener.
   const queuedBy = after(asOf, -CLOCKS_DIFFER_MS);
   return removeWaitingVotes(recording, serverId, 'listener-removed', queuedBy);
 }

@@ -16,41 +16,30 @@ type VoteInShort = {
   votedAt: Date;
   state: DeliveryState;
   attempts: number;
-  /** Whether the listener acknowledged it; null if the vote is not delivered, or if that is not on record. */
+  /** Null if the vote is not delivered, or if that is not on record. */
   confirmed: boolean | null;
-  /** The outcome of the newest attempt; absent if none is stored. */
   code?: OutcomeCode;
 };
 
-/** The state of a listener and its votes, for operators. Secrets and the URL are left out: a URL may contain a key. */
+/** For operators. Secrets and the URL are left out: a URL may contain a key. */
 export type ListenerOverview = {
   server: { id: string; name: string; slug: string; removed: boolean };
   listener: Pick<Listener, 'protocol' | 'host' | 'port' | 'breaker'> & {
     state: ListenerState;
     lastDelivery: ReturnType<typeof lastDelivery>;
   };
-  /** Why the listener is paused or unreachable; null if it is neither. */
   reason: ListenerReason | null;
-  /** Waiting votes, counted up to `COUNTED_AT_MOST`. */
+  /** Counted up to `COUNTED_AT_MOST`, as the next two, which can still be resent. */
   waiting: number;
-  /** Unconfirmed votes that can still be resent, counted up to `COUNTED_AT_MOST`. */
   unconfirmed: number;
-  /** Delivered votes with the outcome `sent-not-confirmed` that can still be resent, counted in the same way. */
   sentNotConfirmed: number;
-  /** When the oldest waiting vote was cast. */
+  /** When it was cast. */
   oldestWaiting: Date | null;
-  /** Newest first. */
   votes: VoteInShort[];
-  /** The position where the next page begins; null on the last page. */
   next: VotesCursor | null;
 };
 
-/**
- * Reads the state of a listener, with one page of its server's votes.
- *
- * @param page - `state`: only votes in that state; `from`: the `next` of the page before
- * @returns null when the listener does not exist, for example because it was removed
- */
+/** A listener with one page of its server's votes; null when it does not exist. */
 export async function listenerOverview(
   deps: DeliveryDeps,
   listenerId: ObjectId,

@@ -5,7 +5,7 @@ import type { MayConnect } from '../platform/limits/outgoing-limit.ts';
 import { type ResolveOptions, resolveAddress } from '../platform/resolve-address.ts';
 import type { OnStep } from './diagnosis/diagnosis.ts';
 
-/** The next event of a connection, or why the wait for it ended. `late`: no event came in time. */
+/** `late`: no event came in time. */
 export type ReadResult =
   | { kind: 'bytes'; bytes: Buffer }
   /** The peer closed its side normally. */
@@ -15,7 +15,7 @@ export type ReadResult =
   | { kind: 'late' }
   | { kind: 'stopped' };
 
-/** How long to wait: until a time on `performance.now()`, or until `stop` is aborted. */
+/** `until` is a time on `performance.now()`. */
 export type Deadline = { until: number; stop?: AbortSignal | undefined };
 
 export function deadlineIn(ms: number, stop?: AbortSignal): Deadline {
@@ -27,24 +27,20 @@ export class PeerConnection {
   readonly #socket: Socket;
   #broken: string | undefined;
 
-  /** @param socket - a connected socket, which this connection owns from now on */
+  /** Owns the connected socket from now on. */
   constructor(socket: Socket) {
     this.#socket = socket;
-    // The handler is never removed: without it, an error between two reads would be an uncaught exception.
+    // Never removed: an error between two reads would be an uncaught exception.
     socket.on('error', (error) => {
       this.#broken ??= errorCode(error);
     });
   }
 
-  /** The peer's next event before the deadline. */
   next({ until, stop }: Deadline): Promise<ReadResult> {
     return this.#nextEvent((late) => after(until, late), stop);
   }
 
-  /**
-   * Returns the peer's next event if it has already arrived, otherwise `late`. It waits for two iterations of the event
-   * loop: after only one, the sockets may not have been polled yet.
-   */
+  /** What has arrived already, otherwise `late`: after two turns of the event loop, as one may not have polled the sockets. */
   readArrived(): Promise<ReadResult> {
     return this.#nextEvent((late) => {
       let turn = setImmediate(() => {
@@ -58,7 +54,7 @@ export class PeerConnection {
     this.#socket.write(bytes);
   }
 
-  /** The socket itself, for a library that uses it from now on; `destroy` still closes it. */
+  /** For a library that uses it from now on; `destroy` still closes it. */
   get socket(): Socket {
     return this.#socket;
   }
@@ -67,7 +63,7 @@ export class PeerConnection {
     this.#socket.destroy();
   }
 
-  /** @param giveUp - starts a timer that calls `late`; returns a function that cancels the timer */
+  /** @param giveUp - starts a timer that calls `late`; returns what cancels it */
   #nextEvent(giveUp: (late: () => void) => () => void, stop?: AbortSignal): Promise<ReadResult> {
     const socket = this.#socket;
     return new Promise((resolve) => {
@@ -95,9 +91,8 @@ export class PeerConnection {
 }
 
 /**
- * Calls `late` when the time `until` has passed; returns a function that cancels the call. If the process is busy, the
- * timer fires late, and an answer that arrived in time may still be unread. So `late` is called one turn of the event
- * loop after the timer, unless `until` had passed before this call.
+ * Calls `late` at `until`; returns what cancels the call. In a busy process the timer fires late, and an answer in time
+ * may still be unread: `late` comes one turn of the event loop later, unless `until` had passed before this call.
  */
 function after(until: number, late: () => void): () => void {
   const remaining = until - performance.now();
@@ -115,13 +110,10 @@ function after(until: number, late: () => void): () => void {
   };
 }
 
-/** If a host has many addresses that do not respond, trying all of them would leave too little time for each. */
+/** More addresses would leave too little time for each. */
 const MOST_ADDRESSES = 4;
 
-/**
- * If the addresses failed in different ways, the failure that is first in this list is reported. A limit comes first:
- * an address that was not tried because of a limit may work, although the others failed.
- */
+/** The failure that is reported is the first of these: an address that a limit left out may work. */
 const FAILURE_PRIORITY = [
   'outgoing-limited',
   'our-fault',
@@ -136,12 +128,10 @@ const FAILURE_PRIORITY = [
 export type DialFailure = (typeof FAILURE_PRIORITY)[number] | 'address-refused' | 'stopped-before-written';
 
 /**
- * Connects to the first address that accepts the connection. Each address gets an equal share of the remaining time.
- * The time of `mayConnect`, which queries MongoDB, is not counted: a slow database does not make a listener look slow.
+ * Connects to the first address that accepts the connection; each gets an equal share of the remaining time. The time
+ * of `mayConnect`, which queries MongoDB, is not counted: a slow database does not make a listener look slow.
  *
  * @param addresses - checked IP addresses (see address-guard.ts), never names
- * @param mayConnect - called before each connection; if it returns false, this address is skipped
- * @returns a connection, or why there is none; `address-refused` for a port that Tallyport never connects to
  */
 export async function dial(
   addresses: string[],
@@ -185,7 +175,7 @@ function connect(
       cancel();
       stop?.removeEventListener('abort', onStop);
       socket.off('connect', onConnect);
-      // A socket that is destroyed here may still report an error, so it keeps its error handler.
+      // A destroyed socket may still report an error, so it keeps its handler.
       if (result instanceof PeerConnection) socket.off('error', onError);
       else socket.destroy();
       resolve(result);
@@ -200,16 +190,10 @@ function connect(
   });
 }
 
-/**
- * If EHOSTUNREACH comes within this time, a firewall sent it. A router takes longer, because it first looks for the
- * machine (ARP).
- */
+/** Before this a firewall sent EHOSTUNREACH: a router first looks for the machine (ARP). */
 const AT_ONCE_MS = 1_000;
 
-/**
- * What the system error `code` of `connect(2)`, such as `ECONNREFUSED`, means after `tookMs` milliseconds. Many plugins
- * listen over IPv4 only, so a refusal over IPv6 has a result of its own.
- */
+/** What the error of `connect(2)` means. Many plugins listen over IPv4 only: a refusal over IPv6 is a case of its own. */
 export function connectFailure(code: string, tookMs: number, overIPv6 = false): DialFailure {
   switch (code) {
     case 'ECONNREFUSED':
@@ -219,14 +203,13 @@ export function connectFailure(code: string, tookMs: number, overIPv6 = false): 
     // The peer accepted the connection and reset it before Node reported it as connected.
     case 'ECONNRESET':
       return 'closed-before-greeting';
-    // If a firewall sends the ICMP message “prohibited”, Linux reports EACCES over IPv6. If the firewall of this
-    // machine blocks the connection, Linux reports EPERM.
+    // Linux reports EACCES for the ICMP message “prohibited” over IPv6, and EPERM if this machine's firewall blocks.
     case 'EACCES':
     case 'EPERM':
       return 'firewall-rejected';
     case 'EHOSTUNREACH':
       return tookMs < AT_ONCE_MS ? 'firewall-rejected' : 'unreachable';
-    // This machine has too few sockets or too little memory; the listener is not the cause.
+    // This machine has too few sockets or too little memory.
     case 'EMFILE':
     case 'ENFILE':
     case 'ENOBUFS':
@@ -241,13 +224,13 @@ function errorCode(error: Error): string {
   return 'code' in error ? String(error.code) : error.name;
 }
 
-/** `timeoutMs` limits the look-up of the name and, separately, the connection. Aborting `signal` stops both. */
+/** `timeoutMs` limits the look-up and, separately, the connection. */
 type ConnectOptions = ResolveOptions & {
   onStep?: OnStep | undefined;
   destination?: { mayConnect: MayConnect } | undefined;
 };
 
-/** Connects to one of these checked addresses of a listener's host. Returns the outcome if there is no connection. */
+/** @param addresses - checked ones of a listener's host */
 export async function connectTo(
   addresses: string[],
   port: number,
@@ -257,7 +240,6 @@ export async function connectTo(
   return typeof connected === 'string' ? outcome(connected, 'resolved') : connected;
 }
 
-/** Resolves a listener's host, checks its addresses and connects. Returns the outcome if there is no connection. */
 export async function resolveAndConnect(
   host: string,
   port: number,

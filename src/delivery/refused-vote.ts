@@ -4,16 +4,13 @@ import { after } from '../platform/clock.ts';
 import type { Vote } from '../votes/vote.ts';
 import type { DeliveryDeps } from './deps.ts';
 
-/** A vote that a listener refused, and when. `words`: the listener's message; absent if it sent none. */
+/** `words`: the listener's message. */
 export type RefusedVote = { id: string; username: string; at: Date; words?: string };
 
 /** Only the newest failed votes are read: the others may have expired or be very many. */
 const LOOKED_AT = 10;
 
-/**
- * The newest vote of the last 30 days that a listener with its current settings refused, among the server's newest ten
- * failed votes; null if there is none.
- */
+/** Of the last 30 days and with the listener's current settings, among the server's newest ten failed votes. */
 export async function lastRefusedVote(
   { votes, clock }: DeliveryDeps,
   { serverId, updatedAt }: Pick<Listener, 'serverId' | 'updatedAt'>,

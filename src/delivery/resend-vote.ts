@@ -21,38 +21,32 @@ export const DELIVERED_RESENDS = defineLimit({
 });
 
 export type Resent =
-  /** The vote is in the queue again. `mayArriveTwice`: see the function of this name. */
+  /** In the queue again. */
   | { kind: 'resent'; from: DeliveryState; mayArriveTwice: boolean }
-  /** The vote may arrive twice, and the caller did not expect that (`onlyOnce`). */
+  /** The caller did not expect that (`onlyOnce`). */
   | { kind: 'may-arrive-twice' }
-  /** The vote changed at the same moment: it was claimed, or its delivery went on. Nothing was sent. */
+  /** It was claimed, or its delivery went on, at the same moment. Nothing was sent. */
   | { kind: 'changed' }
-  /** The vote is waiting or being sent already; nothing changed. */
+  /** Waiting or being sent already. */
   | { kind: 'under-way'; state: DeliveryState }
   | { kind: 'not-found' }
   | { kind: 'no-listener' }
-  /** The vote was imported from another site; imported votes are never forwarded. */
   | { kind: 'imported' }
-  /** The vote is in a quarantine; an operator must decide first. */
   | { kind: 'quarantined' }
-  /** Votes can be resent for 30 days only. */
   | { kind: 'too-old' }
-  /** The owner has resent too many delivered votes of this server. */
   | { kind: 'too-many'; nextAllowedAt: Date };
 
+/** `forOwner`: `DELIVERED_RESENDS` applies. `onlyOnce`: for a caller who saw a vote that surely did not arrive. */
 type ResendOptions = { forOwner?: boolean; onlyOnce?: boolean; byId?: ObjectId | undefined };
 
-/** States in which a vote can be resent. Votes in the other states are in the queue already. */
+/** Votes in the other states are in the queue already. */
 export const RESENDABLE_STATES: DeliveryState[] = ['none', 'delivered', 'unconfirmed', 'failed'];
 
 /**
  * Puts a vote into the queue again, or for the first time if it was cast without a listener. Its schedule of retries
- * begins anew, and its timeline keeps the earlier events. If the vote is in the queue already, nothing changes.
+ * begins anew, and its timeline keeps the earlier events.
  *
- * @param by - the e-mail address of the user who resends the vote, or `cli`; `byId`: the user's id, if there is a user
- * @param forOwner - whether the limit `DELIVERED_RESENDS` applies; operators have no such limit
- * @param onlyOnce - refuses a vote that may arrive twice, for a caller who saw one that surely did not arrive
- * @throws the driver's error when MongoDB fails
+ * @param by - the e-mail address of the user who resends it, or `cli`
  */
 export async function resendVote(
   deps: DeliveryDeps,
@@ -97,7 +91,7 @@ export async function resendVote(
   return { kind: 'resent', from: state, mayArriveTwice: twice };
 }
 
-/** Why a vote cannot be resent at `now`; null when it can be, provided that its server has a listener. */
+/** Null when it can be resent, provided that its server has a listener. */
 export function whyNotResend(
   vote: Vote,
   now: Date,
@@ -109,7 +103,7 @@ export function whyNotResend(
   return after(vote.votedAt, RESENDABLE_MS) <= now ? { kind: 'too-old' } : null;
 }
 
-/** The update that puts a vote into the queue again with a new schedule; `resend` is the event for its timeline. */
+/** `resend` is the event for the timeline. */
 export function resending(
   now: Date,
   { byId, ...resend }: { by: string; byId: ObjectId | undefined; mayArriveTwice: boolean },
@@ -133,13 +127,10 @@ export function resending(
   ];
 }
 
-/**
- * Whether a vote that is sent again may reach or reward its player twice: it arrived or may have arrived, or a plugin
- * claimed it.
- */
+/** Whether the player may be rewarded twice: the vote arrived or may have arrived, or a plugin claimed it. */
 export function mayArriveTwice({ claim, delivery }: Pick<Vote, 'claim' | 'delivery'>): boolean {
   return Boolean(claim) || arrivalOf(delivery) !== 'surely-not';
 }
 
-/** The filter of votes for which `mayArriveTwice` is false. */
+/** `mayArriveTwice` is false. */
 export const ARRIVES_ONCE: Filter<Vote> = { claim: { $exists: false }, ...withArrival('surely-not') };

@@ -22,46 +22,34 @@ import {
 } from './resend-vote.ts';
 
 export type ResendRange = {
-  /** Votes cast at this moment or later, and before `until`. */
+  /** From this moment, and before `until`. */
   since: Date;
   until: Date;
-  /** Votes in one of these states. Votes that are waiting or being sent are never resent. */
+  /** Votes that are waiting or being sent are never resent. */
   states: VoteSelection[];
-  /**
-   * For votes that were not forwarded or failed: also, or only, those that may have arrived or that a plugin claimed. By
-   * default they are left out.
-   */
+  /** Not forwarded or failed, but may have arrived or was claimed: left out by default. */
   twice?: 'also' | 'only' | undefined;
-  /** Only votes of this player, in any spelling of the name. */
+  /** In any spelling of the name. */
   player?: string;
-  /**
-   * Only unconfirmed votes whose last attempt began between these moments and got no answer. Votes that arrived before
-   * and votes that a restore held back are left out.
-   */
+  /** Only unconfirmed votes whose last attempt began between these moments and got no answer. */
   silent?: { since: Date; until: Date };
-  /** Only unconfirmed votes that were held back when a backup was restored. */
+  /** Only unconfirmed votes that a restore held back. */
   restored?: true;
-  /** Only votes that were never sent. */
   neverSent?: true;
 };
 
 export type ResentRange = {
-  /** Votes that are in the queue again. */
   resent: number;
-  /** How many of these may arrive twice: see the function of this name. */
   mayArriveTwice: number;
-  /**
-   * Whether another run is needed: the range has more votes than one run resends, or `DELIVERED_RESENDS` is used up.
-   */
+  /** The range has more votes than one run resends, or `DELIVERED_RESENDS` is used up. */
   more: boolean;
-  /** If the limit `DELIVERED_RESENDS` left out votes: when more can be resent. */
+  /** If that limit left out votes. */
   nextAllowedAt?: Date;
 };
 
-/** The default states of a range: votes that were not forwarded, or whose delivery failed. */
+/** The default states of a range. */
 export const NOT_ARRIVED: DeliveryState[] = ['none', 'failed'];
 
-/** Whether votes of this selection did not arrive, as far as their state says. */
 function isNotArrived(state: VoteSelection): boolean {
   return NOT_ARRIVED.some((one) => one === state);
 }
@@ -73,18 +61,13 @@ export function isResendable(state: VoteSelection): boolean {
 const MOST_RESENT = 50_000;
 const BATCH = 500;
 
-/** `most`: the most votes that a run resends. `progress` gets the number of votes queued so far, and the total. */
+/** `progress` gets the number of votes queued so far, and the total. */
 type RunOptions = { most?: number; progress?: Progress; byId?: ObjectId };
 
 /**
- * Resends a server's votes of a time range in the order in which they were cast, each with a new schedule of retries.
- * If a run is repeated, for example after a crash: it skips votes that are still in the queue. If a vote was delivered
- * again meanwhile, it is resent again if the range includes delivered votes.
- *
- * @param by - who resends them, for the audit log and the timelines; `byId`: the user's id, if there is a user
- * @param options - `forOwner`: if the range includes delivered votes, `DELIVERED_RESENDS` limits all votes of the run;
- *   operators have no such limit
- * @returns null when the server has no listener
+ * Resends a server's votes in the order in which they were cast, each with a new schedule of retries. A repeated run
+ * skips votes that are still in the queue. `forOwner`: if the range includes delivered votes, `DELIVERED_RESENDS` limits
+ * all votes of the run. Null when the server has no listener.
  */
 export async function resendVotes(
   deps: DeliveryDeps,
@@ -124,7 +107,7 @@ async function resendRange(
   const result: ResentRange = { resent: 0, mayArriveTwice: 0, more: found > most };
   if (total === 0) return result;
 
-  // Written before the first vote is changed: if the run is killed, the audit log still contains it.
+  // Before the first vote is changed: if the run is killed, the audit log still contains it.
   await recordAudit(deps, {
     by,
     action: 'vote.resend-range',
@@ -151,8 +134,7 @@ async function resendRange(
     for (const twice of [false, true]) {
       const ids = batch.filter((vote) => mayArriveTwice(vote) === twice).map(({ _id }) => _id);
       if (ids.length === 0) continue;
-      // The write repeats what was decided: if a plugin claims one of these votes at the same moment, only one of the
-      // two writes matches.
+      // The write repeats what was decided: if a plugin claims a vote at the same moment, only one of the two matches.
       const { modifiedCount } = await votes.updateMany(
         { serverId, _id: { $in: ids }, $and: [wanted, twice ? {} : ARRIVES_ONCE] },
         resending(now, { by, byId, mayArriveTwice: twice }),
@@ -161,7 +143,7 @@ async function resendRange(
       result.resent += modifiedCount;
       if (twice) result.mayArriveTwice += modifiedCount;
     }
-    // Votes that another call has changed meanwhile are passed, so the run ends.
+    // Votes that another call has changed are passed, so the run ends.
     from = result.resent > before ? last.votedAt : after(last.votedAt, 1);
     progress(Math.min(result.resent, total), total);
     await wakeListener(producer, listener);
@@ -169,10 +151,10 @@ async function resendRange(
   return result;
 }
 
-/** To count votes of a range, at most this many of the newest votes in its states are read. */
+/** To count a range, at most this many of the newest votes in its states are read. */
 const MOST_READ = 50_000;
 
-/** How many votes a run of at most `most` votes would resend, and whether the range has more, or has unread votes. */
+/** How many votes a run would resend. `more`: the range has more, or has unread votes. */
 export async function countResendable(
   { votes, clock }: DeliveryDeps,
   serverId: ObjectId,
@@ -199,7 +181,7 @@ export async function countResendable(
   return { votes: Math.min(counted, most), more: counted > most || read === MOST_READ };
 }
 
-/** The votes of a range by what the index `BY_STATE` has: which of them are resent is decided after reading them. */
+/** What the index `BY_STATE` has of a range: which votes are resent is decided after reading them. */
 function votesIn(
   serverId: ObjectId,
   { since, until, states, player, silent, restored }: ResendRange,
@@ -218,21 +200,18 @@ function filterOf(serverId: ObjectId, range: ResendRange, now: Date): Filter<Vot
   const { states, silent, restored, twice, neverSent } = range;
   return {
     ...votesIn(serverId, range, now),
-    // Imported votes have negative numbers and are never forwarded.
+    // Imported votes have negative numbers.
     seq: { $gt: 0 },
     quarantinedAt: { $exists: false },
     ...(neverSent ? { 'delivery.attemptCount': 0 } : {}),
     ...(restored ? { 'delivery.restoredAt': { $exists: true }, claim: { $exists: false } } : {}),
-    // If this run has resent a vote and its delivery has ended again meanwhile, the vote is not resent once more.
+    // A vote that this run has resent, and whose delivery has ended again, is not resent once more.
     'delivery.events': { $not: { $elemMatch: { kind: 'resent', at: { $gte: now } } } },
     $and: [silent ? silentVotes(silent) : chosen(states, twice)],
   };
 }
 
-/**
- * The votes of these selections. Of votes that were not forwarded or failed, only those that arrive once, unless the
- * others are wanted (`twice`). Votes of the other selections may all arrive twice.
- */
+/** Votes of other selections than `NOT_ARRIVED` may all arrive twice. */
 function chosen(states: VoteSelection[], twice: ResendRange['twice']): Filter<Vote> {
   if (twice === 'also') return selected(states);
   const notArrived = selected(states.filter(isNotArrived));

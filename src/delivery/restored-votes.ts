@@ -9,10 +9,9 @@ import { RESENDABLE_STATES } from './resend-vote.ts';
 import { type ResentRange, resendVotes } from './resend-votes.ts';
 
 /**
- * Holds back a vote that was waiting or being sent in a backup: it may have been delivered since the backup, so it
- * becomes `unconfirmed` and is sent only by a resend. A vote in a quarantine stays there; it is held back when the
- * quarantine is lifted (docs/adr/0102-backups-and-held-votes.md). A vote that could be resent or claimed since the
- * backup keeps its state, and its timeline says that this may have happened.
+ * Holds back a vote that was waiting or being sent in a backup: it may have been delivered since, so it becomes
+ * `unconfirmed` and is sent only by a resend; after a quarantine, if it is in one
+ * (docs/adr/0102-backups-and-held-votes.md). What could be resent or claimed since the backup gets an event only.
  *
  * @param vote - a stored document, which is changed in place
  * @returns whether the vote was waiting or being sent, or was already held back in the backup
@@ -31,7 +30,7 @@ export function holdRestoredVote(vote: Document, now: Date): boolean {
   return true;
 }
 
-/** Delivered votes can only be claimed, for a day after they were cast. The restore may be some days after the backup. */
+/** Delivered votes can be claimed for a day. The restore may be some days after the backup. */
 const CLAIMABLE_MS = 7 * DAY;
 
 function mayHaveChangedSince({ seq, votedAt, claim, delivery }: Document, now: Date): boolean {
@@ -39,11 +38,7 @@ function mayHaveChangedSince({ seq, votedAt, claim, delivery }: Document, now: D
   return votedAt > after(now, -(delivery.state === 'delivered' ? CLAIMABLE_MS : RESENDABLE_MS));
 }
 
-/**
- * The servers with votes that a restore held back, and how many of these can still be sent, highest number first.
- *
- * @param only - the only server to look at; absent for all servers
- */
+/** The servers with votes that a restore held back and that can still be sent, highest number first. */
 export async function heldByRestore(
   { votes, clock }: DeliveryDeps,
   only?: ObjectId,
@@ -52,7 +47,7 @@ export async function heldByRestore(
     ...(only ? { serverId: only } : {}),
     'delivery.restoredAt': { $exists: true },
     'delivery.state': 'unconfirmed',
-    // The player of a claimed vote has the reward.
+    // The player has the reward.
     claim: { $exists: false },
     votedAt: { $gt: after(clock.now(), -RESENDABLE_MS) },
   } as const;
@@ -64,13 +59,7 @@ export async function heldByRestore(
   return found.map(({ _id, votes }) => ({ serverId: _id, votes })).toArray();
 }
 
-/**
- * Sends the votes that a restore held back. Their timelines say that they may arrive twice. Safe to run again.
- *
- * @param by - who sends them, for the audit log and the timelines
- * @param progress - called with the number of finished servers
- * @returns the result for each server; `resent` is null if the server has no listener
- */
+/** Sends the votes that a restore held back. `resent` is null if the server has no listener. Safe to run again. */
 export async function sendRestoredVotes(
   deps: DeliveryDeps,
   held: { serverId: ObjectId }[],

@@ -16,38 +16,30 @@ import { type OnRefusal, sendVote, type VotifierTarget } from './votifier/votifi
 export type OpenedListener = VotifierTarget | HttpTarget;
 
 type SendLimits = {
-  /** If this is aborted before the first byte of the vote is written, the attempt ends. */
+  /** Before the first byte of the vote is written, this ends the attempt. */
   signal: AbortSignal;
-  /** If this is aborted, the wait for the answer ends too. */
+  /** Ends the wait for the answer too. */
   waitSignal: AbortSignal;
-  /** The step of `answerTimeoutMs` that says how long to wait for the answer; 0 by default. */
+  /** Of `answerTimeoutMs`. */
   answerStep?: number;
-  /** Whether the Votifier v1 listener has confirmed votes before. */
+  /** A Votifier v1 listener that has confirmed votes before. */
   confirmsVotes?: boolean;
-  /**
-   * Called right before the first byte is written. Returns whether the lease leaves enough time to wait `answerMs` for
-   * the answer.
-   */
+  /** Called right before the first byte: whether the lease leaves enough time to wait for the answer. */
   mayWrite: (answerMs: number) => boolean;
-  /** The destination: checks each connection before it is opened, and receives the outcome. */
   destination: Destination;
   onStep?: OnStep | undefined;
-  /** Decides the outcome if a website refuses the vote. */
+  /** Only for HTTP. */
   onRefusal?: OnRefusal | undefined;
 };
 
-/** Makes one attempt to send a vote. Never throws for anything that a listener does. */
+/** Never throws for anything that a listener does. */
 export type SendVote = (
   listener: OpenedListener,
   vote: Pick<Vote, '_id' | 'username' | 'votedAt'>,
   limits: SendLimits,
 ) => Promise<Outcome>;
 
-/**
- * Reads a listener's settings and opens its secret, and after a rotation the previous secret too.
- *
- * @throws {UnsealError} when the secret was sealed under a `SECRET_KEY` that is not known
- */
+/** @throws {UnsealError} when the secret was sealed under a `SECRET_KEY` that is not known */
 export function openListener(secrets: SecretBox, listener: Listener): OpenedListener {
   const { protocol, host, port, serviceName, url, previousSecret } = listener;
   if (protocol === 'fetch') throw new Error('nothing is sent to a listener that fetches');
@@ -68,7 +60,7 @@ export function openListener(secrets: SecretBox, listener: Listener): OpenedList
   }
 }
 
-/** Returns a `SendVote` that connects only to addresses that the configuration allows. */
+/** It connects only to addresses that the configuration allows. */
 export function createVoteSender(
   config: Pick<Config, 'LISTENER_TIMEOUT_MS' | 'CLOCK_OFFSET_MS'> & AddressRanges,
 ): SendVote {
@@ -96,10 +88,10 @@ export function createVoteSender(
   };
 }
 
-/** Shorter secrets are not hidden: they may be ordinary words that occur in any message. */
+/** Shorter ones may be ordinary words that occur in any message. */
 const SHORTEST_SECRET = 4;
 
-/** Texts that must not appear in a timeline or log line. They include the values of a URL's query: one may be a key. */
+/** What no timeline or log line may contain; a value of a URL's query may be a key. */
 function secretsOf(listener: OpenedListener): string[] {
   switch (listener.protocol) {
     case 'votifier-v1':
@@ -114,7 +106,7 @@ function secretsOf(listener: OpenedListener): string[] {
   }
 }
 
-/** If a text of the outcome repeats a secret, as a “not found” page repeats the URL, `[hidden]` replaces the secret. */
+/** A “not found” page, for example, repeats the URL. */
 function withoutSecrets(result: Outcome, listener: OpenedListener): Outcome {
   const hidden = secretsOf(listener).filter(({ length }) => length >= SHORTEST_SECRET);
   const hide = (text: string) => hidden.reduce((shown, secret) => shown.replaceAll(secret, '[hidden]'), text);

@@ -17,29 +17,26 @@ type ListenerFields = Pick<
 >;
 
 export type ListenerSet = Listener & {
-  /** How many unconfirmed votes are sent again because the token or key changed. */
+  /** Unconfirmed votes that are sent again because the token or key changed. */
   resent: number;
-  /** Whether the token, key, protocol or service name is different from before. */
+  /** The token, key, protocol or service name. */
   isCredentialsChange: boolean;
 };
 
 type SetListenerOptions = {
-  /** The user who sets the listener, for the audit log. */
   by: string;
-  /** Whether votes that became unconfirmed with the earlier token or key are sent again. */
+  /** Votes that became unconfirmed with the earlier token or key are sent again. */
   resendUsedUp: boolean;
-  /** Stored with a new listener. Absent if nobody has chosen yet. */
+  /** Absent if nobody has chosen yet. */
   rewards?: Rewards | undefined;
 };
 
-/** If `maxSendings` is absent, the stored value stays. `sameSecret`: the token, key or secret is unchanged. */
+/** Without `maxSendings` the stored value stays. `sameSecret`: the token, key or secret is unchanged. */
 type NewSettings = { fields: ListenerFields & { maxSendings?: number | undefined }; sameSecret: boolean };
 
 /**
  * Stores a listener's settings, closes its breaker, ends a pause for a configuration error and makes its votes due.
- *
- * @param settingsFor - makes the settings from the stored listener (null: there is none). If another request changes
- *   the listener meanwhile, it is called again with the changed listener
+ * `settingsFor` is called again with the listener that another request has changed meanwhile.
  */
 export async function storeListener(
   deps: DeliveryDeps,
@@ -54,10 +51,7 @@ export async function storeListener(
   }
 }
 
-/**
- * Stores the settings. If another request has changed the listener since `existing` was read: stores nothing and
- * returns null.
- */
+/** Stores nothing and returns null if another request has changed the listener since `existing` was read. */
 async function storeIfUnchanged(
   deps: DeliveryDeps,
   serverId: ObjectId,
@@ -106,19 +100,15 @@ async function storeIfUnchanged(
   return { ...listener, resent, isCredentialsChange: !sameCredentials };
 }
 
-/** The fields that are written for a new listener and for a change of one. */
 type Changed = ListenerFields &
   Pick<Listener, 'maxSendings' | 'updatedAt' | 'breaker' | 'voteFaults' | 'limited' | 'rewards'>;
 
-/** The time and user of a new token or key. If null, votes that an earlier one left unconfirmed are not resent. */
+/** If null, votes that an earlier token or key left unconfirmed are not resent. */
 type Resends = Pick<ResendOwed, 'at' | 'by'> | null;
 
 const ADDRESS_FIELDS = ['protocol', 'host', 'port', 'url'] as const;
 
-/**
- * Stores changed settings. Returns null if another request has changed the listener since `existing` was read. `same`:
- * which settings are unchanged.
- */
+/** Null as for `storeIfUnchanged`. `same`: what is unchanged. */
 function update(
   { listeners }: DeliveryDeps,
   existing: Listener,
@@ -131,8 +121,7 @@ function update(
     same.sameCredentials && same.sameAddress
       ? { acknowledgedAt: { $ifNull: ['$acknowledgedAt', taken] } }
       : { acknowledgedAt: null, answerStep: 0 };
-  // If the owner paused the listener, it stays paused when the settings change. A pause because of a configuration
-  // error ends.
+  // The owner's pause stays; one because of a configuration error ends.
   const isPausedByOwner = { $eq: ['$pause.by', 'owner'] };
   const pause = { $cond: [isPausedByOwner, '$pause', null] };
   const release = releasedBy('settings-changed', changed.updatedAt);
@@ -154,26 +143,20 @@ function update(
   );
 }
 
-/**
- * A listener's `resendOwed` after a change of its settings. It is stored together with the settings, so if the process
- * dies right afterwards, the resend is not lost. If the credentials are unchanged, the stored value stays.
- */
+/** Stored together with the settings: if the process dies right afterwards, the resend is not lost. */
 function owedAfter(sameCredentials: boolean, { at, by }: NonNullable<Resends>): Document {
   if (sameCredentials) return { $ifNull: ['$resendOwed', null] };
   const silentSince = { $ifNull: ['$resendOwed.silentSince', '$lastDeliveredAt', NEVER] };
   return { ...asLiterals({ at, by }), silentSince };
 }
 
-/**
- * An expression for the new value of a listener's field `released`. If the listener was paused or unreachable, the
- * value is `{ by, at }`, because `by` lets its waiting votes go out. Otherwise the stored value stays.
- */
+/** The new `released`, as an expression: of a listener that was paused or unreachable, `by` lets its votes go out. */
 export function releasedBy(by: Cause, at: Date): Document {
   const wasBlocked = { $or: [{ $gt: ['$pause', null] }, { $gt: ['$breaker.openSince', null] }] };
   return { $cond: [wasBlocked, { by, at }, { $ifNull: ['$released', null] }] };
 }
 
-/** The values as literals of an aggregation pipeline. Without this, a text that begins with `$` would name a field. */
+/** Otherwise a text that begins with `$` would name a field. */
 export function asLiterals(values: Document): Document {
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, { $literal: value }]));
 }
@@ -217,10 +200,7 @@ export function logChange(
   log.info({ event, serverId: serverId.toHexString(), listenerId: _id.toHexString(), by });
 }
 
-/**
- * Makes votes that still wait for their own retry due now, and wakes the listener (`wakeListener`). If the listener was
- * unreachable and its job is delayed, the job starts at once.
- */
+/** Makes votes that wait for their own retry due now. A delayed job of an unreachable listener starts at once. */
 export async function wake(
   { votes, producer, clock }: DeliveryDeps,
   listener: Listener,

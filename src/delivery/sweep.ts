@@ -9,19 +9,16 @@ import { endLostAttempts, serversWith, serversWithLost } from './drain/lost-atte
 import { expireVotes, queuedLongAgo, removeVotesWithoutListener, removeWaitingVotes } from './leave-queue.ts';
 import { finishOwedResends } from './unconfirmed-votes.ts';
 
-/** How many listeners a sweep woke, and how many votes expired, or were removed because they had no listener. */
 type SweepRound = { woken: number; expired: number; removed: number };
 
 const SERVERS_A_STEP = 512;
-/** How many servers are checked concurrently. A sweep mostly waits for MongoDB. */
+/** A sweep mostly waits for MongoDB. */
 const SERVERS_AT_ONCE = 8;
 
 /**
- * Finds due work in MongoDB and wakes the listeners (design rule 2): for retries that have become due, and for votes
- * whose job was lost or never added. Several workers may sweep at the same time. An error of one server is logged, and
- * the others go on. A sweep costs a few indexed reads for each server with open work, however many votes wait.
- *
- * @throws the driver's error when MongoDB fails
+ * Finds due work in MongoDB and wakes the listeners (design rule 2): retries that have become due, and votes whose job
+ * was lost or never added. Several workers may sweep at the same time. It costs a few indexed reads for each server with
+ * open work, however many votes wait.
  */
 export async function sweepDueWork(deps: DeliveryDeps): Promise<SweepRound> {
   const round: SweepRound = { woken: 0, expired: 0, removed: 0 };
@@ -45,12 +42,12 @@ export async function sweepDueWork(deps: DeliveryDeps): Promise<SweepRound> {
     const queue = new PQueue({ concurrency: SERVERS_AT_ONCE });
     await queue.addAll(step.map((serverId) => () => sweepOne(serverId)));
   }
-  // Unfinished resends come last: after an outage they may take long, and lost work must not wait for them.
+  // Last: after an outage resends may take long, and lost work must not wait for them.
   await finishOwedResends(deps);
   return round;
 }
 
-/** What the sweep read about a server at `asOf`: its listener, and whether it has expired votes and lost attempts. */
+/** What the sweep read about a server at `asOf`. */
 type Seen = { listener: WithLease | undefined; asOf: Date; overdue: boolean; lost: boolean };
 
 async function sweepServer(
@@ -59,8 +56,7 @@ async function sweepServer(
   { listener, asOf, overdue, lost }: Seen,
   round: SweepRound,
 ): Promise<void> {
-  // Measured before due votes are read: if a vote is cast after this moment, it has a job, and its attempt is not
-  // marked as found by the sweep.
+  // Before due votes are read: a vote that is cast later has a job, and its attempt was not found by the sweep.
   const relayedAt = deps.clock.now();
   const expired = overdue ? await expireVotes(deps, serverId) : 0;
   round.expired += expired;
@@ -79,7 +75,7 @@ async function sweepServer(
   }
 }
 
-/** Does for a listener that fetches what a drain does for others, except sending: its waiting takes find due votes. */
+/** What a drain does for others, except sending: the waiting takes find due votes. */
 async function sweepFetching(
   deps: DeliveryDeps,
   serverId: ObjectId,
@@ -96,11 +92,7 @@ async function sweepFetching(
 
 const LOWEST_ID = new ObjectId('0'.repeat(24));
 
-/**
- * The servers that have votes waiting or being sent. Costs one step of the index for each server (a distinct scan).
- *
- * @param queuedBy - only votes that were queued at this time or earlier; all by default
- */
+/** The servers with votes waiting or being sent, by one step of the index each (a distinct scan). */
 export async function serversWithOpenWork(
   votes: Collection<Vote>,
   { queuedBy, ...options }: { queuedBy?: Date; maxTimeMS?: number } = {},
@@ -116,10 +108,9 @@ export async function serversWithOpenWork(
   return groups.map((group) => group._id);
 }
 
-/** A listener, and whether its lease is taken and has not expired. */
 type WithLease = Listener & { leased: boolean };
 
-/** The listeners of these servers. mongod's clock decides whether a lease is valid. */
+/** mongod's clock decides whether a lease is valid. */
 function listenersOf(listeners: Collection<Listener>, serverIds: ObjectId[]): Promise<WithLease[]> {
   return listeners
     .aggregate<WithLease>([
@@ -129,10 +120,7 @@ function listenersOf(listeners: Collection<Listener>, serverIds: ObjectId[]): Pr
     .toArray();
 }
 
-/**
- * Whether the listener must be woken: no worker has its lease, and a drain would find work. `lost`: the server has
- * attempts whose lease has expired.
- */
+/** No worker has the listener's lease, and a drain would find work. `lost`: attempts whose lease has expired. */
 async function isDue({ votes, clock }: DeliveryDeps, listener: WithLease, lost: boolean): Promise<boolean> {
   if (listener.leased) return false;
   if (lost) return true;

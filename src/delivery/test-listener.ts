@@ -12,7 +12,6 @@ import { TEST_USERNAME } from './vote-message.ts';
 
 export type TestDeps = DeliveryDeps & { send: SendVote };
 
-/** The outcome of a test vote, when the test began, and the listener's proofs after it. */
 export type ListenerTest = Outcome & {
   at: Date;
   durationMs: number;
@@ -21,12 +20,9 @@ export type ListenerTest = Outcome & {
 };
 
 /**
- * Sends one marked test vote to a listener, even if it is paused or unreachable, and stores the outcome unless the
- * settings have changed meanwhile. The test is not counted and changes neither pause nor breaker. If it proves the
- * address, the proof is stored and a limit is removed. An HTTP listener that repeats the challenge counts as verified.
+ * Sends one marked test vote, even to a paused or unreachable listener, and stores the outcome unless the settings have
+ * changed meanwhile. Neither pause nor breaker changes. If it proves the address, a limit is removed.
  *
- * @param accountId - the owner of the listener's server; null when it has none
- * @param onStep - called when a step begins
  * @throws {UnsealError} when the listener's secret cannot be read
  */
 export async function sendTestVote(
@@ -50,7 +46,7 @@ export async function sendTestVote(
       mayWrite: () => true,
       destination,
       onStep,
-      // A test sends a challenge before its vote, so a website that refuses the vote has just accepted our messages.
+      // A test sends a challenge before its vote, so the website has just accepted our messages.
       onRefusal: async (refused) =>
         hasAcknowledged(listener) ? asRefusalOfOne(refused) : asRefusalOfAll(refused),
     },

@@ -4,12 +4,9 @@ import type { DeliveryDeps } from './deps.ts';
 import { withEarlierTest } from './drain/listener-lease.ts';
 
 /**
- * Called when a game server is online again. If its vote listener is unreachable and not paused, it is tested now
- * instead of at its next planned time (docs/delivery.md). If Redis is unavailable, the sweep finds that the test is
- * due. If a worker owns the lease and its running test overwrites the new time, the end of the lease sets the new time
- * again.
- *
- * @returns whether there was such a listener
+ * Called when a game server is online again: tests its unreachable listener now instead of at its next planned time
+ * (docs/delivery.md). If Redis is unavailable, the sweep finds the test due. If a running test overwrites the new time,
+ * the end of the worker's lease sets it again. Returns whether there was such a listener.
  */
 export async function testUnreachableListener(
   { listeners, producer, clock }: DeliveryDeps,

@@ -5,14 +5,11 @@ import { type Deadline, PeerConnection } from './peer-connection.ts';
 
 type TlsFailure = {
   fault: OutcomeCode;
-  /** The error of the TLS library without its advice. If the certificate is for another name: that name. */
+  /** Without the TLS library's advice. If the certificate is for another name: that name. */
   detail: string;
 };
 
-/**
- * Performs the TLS handshake over a connected socket. The certificate must be for `host` (a name, or an IP address
- * without brackets) and from an authority that this machine's Node trusts.
- */
+/** The certificate must be for `host` (an IP address has no brackets) and from an authority that Node trusts. */
 export function secure(
   socket: Socket,
   host: string,
@@ -22,7 +19,7 @@ export function secure(
     const secured = tls.connect({
       socket,
       host,
-      // An IP address must not be sent as the server name (SNI). The certificate is still checked against `host`.
+      // An IP address must not be sent as SNI. The certificate is still checked against `host`.
       ...(isIP(host) ? {} : { servername: host }),
       ALPNProtocols: ['http/1.1'],
       minVersion: 'TLSv1.2',
@@ -38,17 +35,14 @@ export function secure(
     const timer = setTimeout(() => fail('silent'), Math.max(0, until - performance.now()));
     if (stop?.aborted) onStop();
     else stop?.addEventListener('abort', onStop);
-    // The handler is never removed: if an error came after the handshake, it would be an uncaught exception.
+    // Never removed: an error after the handshake would be an uncaught exception.
     secured
       .on('error', (error: NodeJS.ErrnoException) => fail(faultOf(error), detailOf(error)))
       .once('secureConnect', () => settle(new PeerConnection(secured)));
   });
 }
 
-/**
- * Whether a service speaks TLS of any version: by the deadline it completes the handshake, sends an alert, or chooses a
- * version that Node refuses.
- */
+/** Of any version: the service completes the handshake, sends an alert, or chooses a version that Node refuses. */
 export function speaksTls(connection: PeerConnection, { until, stop }: Deadline): Promise<boolean> {
   return new Promise((resolve) => {
     const secured = tls.connect({ socket: connection.socket, rejectUnauthorized: false });
@@ -71,10 +65,7 @@ export function speaksTls(connection: PeerConnection, { until, stop }: Deadline)
   });
 }
 
-/**
- * The reason of a TLS error, for the owner of a website. If OpenSSL gives a `reason`, it is used: the message also
- * names source files. Text after `; if ` is cut off: it is advice for the administrator of this Node process.
- */
+/** OpenSSL's `reason` if there is one: the message names source files. After `; if ` comes advice for administrators. */
 function detailOf(error: NodeJS.ErrnoException & { reason?: string; cert?: PeerCertificate }): string {
   if (error.cert && faultOf(error) === 'certificate-other-name') {
     const { subject, subjectaltname } = error.cert;
@@ -85,18 +76,17 @@ function detailOf(error: NodeJS.ErrnoException & { reason?: string; cert?: PeerC
   return said.replace(/; if .*/s, '');
 }
 
-/** The error codes of OpenSSL and Node that have an outcome of their own. */
 const MEANINGS: Record<string, OutcomeCode> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'certificate-other-name',
   CERT_HAS_EXPIRED: 'certificate-expired',
   CERT_NOT_YET_VALID: 'certificate-not-yet-valid',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate-self-signed',
-  // The authority that issued the certificate is a private one, which browsers do not know.
+  // The authority is a private one, which browsers do not know.
   SELF_SIGNED_CERT_IN_CHAIN: 'certificate-self-signed',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate-incomplete',
   UNABLE_TO_GET_ISSUER_CERT: 'certificate-incomplete',
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate-incomplete',
-  // The website chose TLS 1.1 or older, or it accepts none of the versions that Tallyport offers.
+  // TLS 1.1 or older, or none of the versions that Tallyport offers.
   ERR_SSL_UNSUPPORTED_PROTOCOL: 'tls-too-old',
   ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: 'tls-too-old',
 };

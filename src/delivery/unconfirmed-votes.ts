@@ -7,16 +7,15 @@ import { selected, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import type { DeliveryDeps } from './deps.ts';
 import { resendVotes } from './resend-votes.ts';
 
-/** A change of settings resends at most this many votes; the run takes some seconds. The sweep resends the others. */
+/** A change of settings resends at most this many votes, in some seconds. The sweep resends the others. */
 const RESEND_BATCH_SIZE = 5_000;
 
-/** If an attempt is running when the settings change: it has ended after this time. */
+/** An attempt that ran when the settings changed has ended after this time. */
 const SETTLED_MS = 2 * MINUTE;
 
-/** How many unconfirmed votes of a server can still be sent again. Counting stops at `atMost`; no limit by default. */
+/** Those that can still be sent again. Counting stops at `atMost`. */
 export const countUnconfirmed = counterOf('unconfirmed');
 
-/** `countUnconfirmed` for delivered votes whose outcome is `sent-not-confirmed`. */
 export const countSentNotConfirmed = counterOf('sent-not-confirmed');
 
 function counterOf(selection: VoteSelection) {
@@ -27,21 +26,17 @@ function counterOf(selection: VoteSelection) {
   };
 }
 
-/**
- * The `resendOwed` of a new listener whose token or key is set at `at`, in case the server had a listener before. `by`:
- * who sets it.
- */
+/** For a new listener, in case the server had one before. */
 export async function resendOwedAfterRemoval(
   deps: DeliveryDeps,
   serverId: ObjectId,
   { at, by }: Pick<ResendOwed, 'at' | 'by'>,
 ): Promise<ResendOwed> {
   const { votes, clock } = deps;
-  // The removed listener's document had the time of the last delivery. It is gone, so the time is read from the votes.
-  // Usually no vote is unconfirmed, and the time does not matter.
+  // The time of the last delivery was in the removed document, so it is read from the votes. Usually no vote is
+  // unconfirmed, and it does not matter.
   if ((await countUnconfirmed(deps, serverId, 1)) === 0) return { at, by, silentSince: NEVER };
-  // The votes that are resent were cast, and so sent, in the last 30 days. A vote that was delivered meanwhile may have
-  // been resent 30 days after it was cast.
+  // What is resent was cast in the last 30 days. What was delivered meanwhile may have been resent 30 days after it was.
   const oldest = after(clock.now(), -RESENDABLE_MS - LONGEST_OPEN_MS);
   const newest = await votes
     .aggregate<{ at: Date | null }>(
@@ -57,10 +52,10 @@ export async function resendOwedAfterRemoval(
   return { at, by, silentSince: newest?.at ?? NEVER };
 }
 
-/** To find the time of a removed listener's last delivery, at most this many votes of its server are read. */
+/** Of the server's votes, to find the last delivery. */
 const MOST_READ = 50_000;
 
-/** When a vote was last delivered; null if it never was. A resend removes `deliveredAt`; the attempts stay. */
+/** A resend removes `deliveredAt`; the attempts stay. */
 const DELIVERED_AT = {
   $max: [
     '$delivery.deliveredAt',
@@ -69,15 +64,10 @@ const DELIVERED_AT = {
   ],
 };
 
-/** Stands for the time of the last delivery if there was none. */
+/** The last delivery if there was none. */
 export const NEVER = new Date(0);
 
-/**
- * Resends the votes that became unconfirmed with a listener's earlier token or key: their last attempt got no answer,
- * and was after the last delivery and before the new token or key was set. Safe to run again.
- *
- * @returns how many were put into the queue again, and whether there are more
- */
+/** Resends the votes whose last attempt got no answer after the last delivery and before the change of settings. */
 export async function resendSilentVotes(
   deps: DeliveryDeps,
   { serverId, resendOwed }: Pick<Listener, 'serverId' | 'resendOwed'>,
@@ -96,9 +86,8 @@ export async function resendSilentVotes(
 }
 
 /**
- * Finishes resends that began more than two minutes ago. A resend is unfinished if the process that changed the
- * settings died, if there were too many votes for one run, or if an attempt with the earlier token or key was still
- * running. Concurrent runs are safe. If an error occurs for one listener, it is logged and the others go on.
+ * Finishes resends that began over two minutes ago: the process that changed the settings died, there were too many
+ * votes for one run, or an attempt with the earlier token or key was still running. Concurrent runs are safe.
  */
 export async function finishOwedResends(deps: DeliveryDeps): Promise<void> {
   const { listeners, clock, log } = deps;

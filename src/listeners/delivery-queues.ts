@@ -18,7 +18,7 @@ export function isDeliveryQueue(name: string): name is DeliveryQueue {
   return DELIVERY_QUEUES.some((queue) => queue === name);
 }
 
-/** The fields of a listener that `queueOf`, `wakeListener` and `wakeForVote` read, besides its ids. */
+/** What `queueOf`, `wakeListener` and `wakeForVote` read, besides ids. */
 export const QUEUE_FIELDS = {
   protocol: 1,
   'breaker.failures': 1,
@@ -32,13 +32,13 @@ export const QUEUE_FIELDS = {
 
 type Queued = Pick<Listener, 'breaker' | 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt'>;
 
-/** The queue for a listener's wake-up job. If the listener has a backlog, a worker moves it to `drain-backlogs`. */
+/** A worker moves a listener with a backlog to `drain-backlogs`. */
 export function queueOf(listener: Queued): 'forward-votes' | 'test-listeners' {
   const answers = listener.breaker.failures === 0 && hasTakenVotes(listener);
   return answers ? 'forward-votes' : 'test-listeners';
 }
 
-/** Loads the listener of a server with the fields that are needed when a vote is cast or claimed. */
+/** What is needed when a vote is cast or claimed. */
 export const listenersLoader = findLoader<Listener, ObjectId>({
   filter: (serverIds) => ({ serverId: anyOf(serverIds) }),
   nameOf: (serverId) => serverId.toHexString(),
@@ -49,19 +49,15 @@ export const listenersLoader = findLoader<Listener, ObjectId>({
 type Woken = Queued & Pick<Listener, '_id' | 'serverId' | 'pause' | 'protocol' | 'lease'>;
 
 type WakeUp = {
-  /** If the listener's job is already in the queue with a delay: whether that job runs now. */
+  /** A job that is in the queue with a delay runs now. */
   hasten?: boolean;
-  /** When the sweep found the work due; absent if the caller is not the sweep. */
+  /** When the sweep found the work due. */
   relayedAt?: Date;
 };
 
 /**
- * Starts the delivery of a vote that was cast at `now`. If a worker has the listener's lease and listens for due votes:
- * publishes a message to that worker. Otherwise calls `wakeListener`.
- *
- * @param listener - as it was read before the vote was inserted. If the lease was released since then: its last owner
- *   still gets the message, and adds the job
- * @returns as `wakeListener` does
+ * Starts the delivery of a vote that was cast at `now`, by a message to the worker that has the listener's lease and
+ * listens, if there is one. If the lease was released since `listener` was read, its last owner still adds the job.
  */
 export function wakeForVote(producer: Producer, listener: Woken, now: Date): Promise<boolean> {
   const { lease, serverId, pause } = listener;
@@ -71,11 +67,8 @@ export function wakeForVote(producer: Producer, listener: Woken, now: Date): Pro
 }
 
 /**
- * Adds the wake-up job of a listener to its queue. If the listener fetches, it has no job: its waiting takes are woken.
- * If the listener is paused, only the sweep adds a job: the job finds the attempts of dead workers.
- *
- * @returns whether Redis accepted the job or message; false also if no job is added because of a pause. If Redis did
- *   not accept it, the sweep or the query of a waiting take finds the votes
+ * Adds a listener's wake-up job; the waiting takes of one that fetches are woken. While it is paused only the sweep adds
+ * a job, for the attempts of dead workers. Returns whether Redis accepted; if not, a query finds the votes later.
  */
 export async function wakeListener(
   producer: Producer,

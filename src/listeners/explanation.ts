@@ -1,9 +1,9 @@
 import { defineMessage, type PlainMessage, type Text } from '../language/t.ts';
 
-/** An explanation of an outcome for a server's owner, one sentence each: what happened, and what to do about it. */
+/** For a server's owner, one sentence each: what happened, and what to do about it. */
 export type Explanation = { cause: Text; advice: Text };
 
-/** Makes an explanation from two English texts, which are translated later (`defineMessage`, or `filled`). */
+/** From English texts, which are translated later. */
 export function explanation(cause: PlainMessage | Text, advice: PlainMessage | Text): Explanation {
   return { cause: untranslated(cause), advice: untranslated(advice) };
 }
@@ -12,5 +12,4 @@ function untranslated(text: PlainMessage | Text): Text {
   return typeof text === 'string' ? defineMessage(text) : text;
 }
 
-/** The advice where there is none. */
 export const NOTHING_TO_DO = defineMessage('There is nothing to do.');

@@ -16,8 +16,8 @@ export const listenerPort = z
 const sendingsRule = { error: () => t('a vote is sent at most 1 to {max} times', { max: MAX_SENDINGS }) };
 
 /**
- * The owner's settings for votes without an answer. `maxSendings`: how many times such a vote may be sent; unchanged
- * when absent. `resendUsedUp`: whether votes that an earlier token or key left unconfirmed are sent again.
+ * For votes without an answer. `maxSendings`: unchanged when absent. `resendUsedUp`: votes that an earlier token or key
+ * left unconfirmed are sent again.
  */
 export const unansweredVotes = z.object({
   maxSendings: z.int(sendingsRule).min(1, sendingsRule).max(MAX_SENDINGS, sendingsRule).optional(),
@@ -28,7 +28,6 @@ export const unansweredVotes = z.object({
 
 const LONGEST_SERVICE_NAME = 64;
 
-/** The name of the voting site for plugins. */
 const serviceName = z
   .string()
   .trim()
@@ -38,7 +37,7 @@ const serviceName = z
   })
   .regex(/^\P{Cc}*$/u, { error: () => t('service name must have no control characters') });
 
-/** The settings of a Votifier listener. `secret`: the public key (v1) or token (v2); null keeps the stored one. */
+/** `secret`: the public key (v1) or token (v2); null keeps the stored one. */
 export const listenerSettingsSchema = unansweredVotes.extend({
   protocol: z.enum(['votifier-v1', 'votifier-v2']),
   host: hostSchema,
@@ -47,5 +46,4 @@ export const listenerSettingsSchema = unansweredVotes.extend({
   serviceName,
 });
 
-/** The settings of a listener that fetches. */
 export const fetchSettingsSchema = unansweredVotes.extend({ serviceName });

@@ -3,13 +3,10 @@ import { after, MINUTE } from '../platform/clock.ts';
 import type { Listener, ListenerFetch } from './listener.ts';
 import { type OutcomeCode, outcomeOf } from './outcomes.ts';
 
-/**
- * The state of a listener, as its owner sees it. `unverified`: an HTTP listener that has not answered a challenge with
- * the same challenge yet. The next vote or test sends a challenge first.
- */
+/** `unverified`: an HTTP listener that must answer a challenge before the next vote or test. */
 export type ListenerState = 'active' | 'unverified' | 'paused' | 'unreachable';
 
-/** The fields that `listenerState` and `isForgotten` read. */
+/** What `listenerState` and `isForgotten` read. */
 export const STATE_FIELDS = {
   protocol: 1,
   pause: 1,
@@ -28,11 +25,10 @@ export function listenerState(
   return isUnverified(listener) ? 'unverified' : 'active';
 }
 
-/** If a game server does not fetch for this long while votes wait, its owner is notified. */
+/** The owner of a game server that does not fetch for this long while votes wait is notified. */
 export const FORGOTTEN_AFTER_MS = 10 * MINUTE;
 export const FORGOTTEN_AFTER_MINUTES = FORGOTTEN_AFTER_MS / MINUTE;
 
-/** Whether a listener that fetches and is not paused has made no take for `FORGOTTEN_AFTER_MS`. */
 export function isForgotten(
   { protocol, pause, fetched, updatedAt }: Pick<Listener, 'protocol' | 'pause' | 'fetched' | 'updatedAt'>,
   now: Date,
@@ -41,7 +37,7 @@ export function isForgotten(
   return now.getTime() - lastCalled({ fetched, updatedAt }).getTime() > FORGOTTEN_AFTER_MS;
 }
 
-/** Whether nobody has fetched a listener's votes (`isForgotten`) although votes have been open for as long. */
+/** Nobody has fetched although votes have been open for as long. */
 export function isNeglected(
   listener: Parameters<typeof isForgotten>[0],
   queuedAt: Date | null,
@@ -50,7 +46,7 @@ export function isNeglected(
   return queuedAt !== null && now > after(queuedAt, FORGOTTEN_AFTER_MS) && isForgotten(listener, now);
 }
 
-/** The time of the newest take of a listener that fetches, or of the newest change of its settings if that is later. */
+/** The newest take, or the newest change of settings if that is later. */
 export function lastCalled({
   fetched,
   updatedAt,
@@ -61,10 +57,7 @@ export function lastCalled({
   return fetched && fetched.at > updatedAt ? fetched.at : updatedAt;
 }
 
-/**
- * Whether a listener is an HTTP listener that has not proved since its last change of address that it accepts votes. If
- * it has no field `proven` (older versions), a delivered vote counts as proof.
- */
+/** The listener has not proved since its last change of address that it accepts votes. Older versions: no `proven`. */
 export function isUnverified({
   protocol,
   proven,
@@ -75,8 +68,8 @@ export function isUnverified({
 }
 
 /**
- * Whether a listener has taken a vote with its current settings, so that its token or key counts as right. In Votifier
- * v1, `sent-not-confirmed` counts too. Without `acknowledgedAt` (older versions), the last delivery decides.
+ * With its current settings, so that its token or key counts as right. In Votifier v1, `sent-not-confirmed` counts too.
+ * Older versions stored no `acknowledgedAt`.
  */
 export function hasTakenVotes({
   acknowledgedAt,
@@ -87,10 +80,7 @@ export function hasTakenVotes({
   return !!lastDeliveredAt && lastDeliveredAt >= updatedAt;
 }
 
-/**
- * When a listener last took a vote with its current settings, and whether it confirmed the vote (null: unknown, from an
- * older version). Null if it has taken none.
- */
+/** With the current settings. `confirmed` is null if an older version stored it. */
 export function lastDelivery(
   listener: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'lastDeliveryConfirmed' | 'updatedAt'>,
 ): { at: Date; confirmed: boolean | null } | null {
@@ -99,10 +89,7 @@ export function lastDelivery(
   return { at: lastDeliveredAt, confirmed: lastDeliveryConfirmed ?? null };
 }
 
-/**
- * The id of the first vote with a name beyond ASCII that was sent to a Votifier v1 listener with its current settings.
- * The name of this vote, and such names of later votes, may arrive mangled. Null if there is no such vote.
- */
+/** The first vote since the change of settings whose name, like later ones beyond ASCII, may arrive mangled. */
 export function firstBeyondAscii({
   protocol,
   beyondAscii,
@@ -112,13 +99,11 @@ export function firstBeyondAscii({
   return protocol === 'votifier-v1' && isOfSettings ? beyondAscii.voteId : null;
 }
 
-/** The lowest step for a Votifier v2 or HTTP listener that has taken no vote with its current settings. */
 const FIRST_ANSWER_STEP = 1;
 
 /**
- * The step of `answerTimeoutMs` that says how long to wait for the next answer. If a new listener's handler is slow, a
- * short first wait would send its first vote twice (docs/adr/0123-votes-at-risk.md). This does not apply to Votifier
- * v1: such a listener takes a vote and closes at once.
+ * Of `answerTimeoutMs`. If a new listener's handler is slow, a short first wait would send its first vote twice
+ * (docs/adr/0123-votes-at-risk.md). A Votifier v1 listener takes a vote and closes at once.
  */
 export function nextAnswerStep(
   listener: Pick<Listener, 'protocol' | 'answerStep' | 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt'>,
@@ -129,12 +114,12 @@ export function nextAnswerStep(
   return isNew ? Math.max(answerStep, FIRST_ANSWER_STEP) : answerStep;
 }
 
-/** The outcome of the last test vote; null if the settings have changed since. */
+/** Null if the settings have changed since. */
 function testOf({ tested, updatedAt }: Pick<Listener, 'tested' | 'updatedAt'>): OutcomeCode | null {
   return tested && tested.at >= updatedAt ? tested.code : null;
 }
 
-/** Whether a listener has taken a vote, or acknowledged a test vote, with its current settings. */
+/** A vote or a test vote, with its current settings. */
 export function hasAcknowledged(
   listener: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt' | 'tested'>,
 ): boolean {
@@ -142,8 +127,8 @@ export function hasAcknowledged(
 }
 
 /**
- * Whether a Votifier v1 listener has confirmed votes (`{"status":"ok"}`) with its current settings. If it then closes
- * without an answer, it did not take the vote or its plugin failed (docs/adr/0123-votes-at-risk.md).
+ * A Votifier v1 listener that has confirmed votes with its current settings. If it then closes without an answer, it did
+ * not take the vote or its plugin failed (docs/adr/0123-votes-at-risk.md).
  */
 export function confirmsVotes(
   listener: Pick<
@@ -153,15 +138,12 @@ export function confirmsVotes(
 ): boolean {
   if (listener.protocol !== 'votifier-v1') return false;
   const test = testOf(listener);
-  // In v1, a test vote ends as `closed-without-answer` only if the listener had confirmed a vote before.
+  // In v1, a test vote ends so only if the listener had confirmed a vote before.
   const isTestConfirmed = test === 'acknowledged' || test === 'closed-without-answer';
   return isTestConfirmed || lastDelivery(listener)?.confirmed === true;
 }
 
-/**
- * Whether a listener's current settings work. The newer event decides: the last vote that it took, or the last test
- * vote. `untested`: with these settings it has taken no vote, and no test vote had a result.
- */
+/** Whether the current settings work, by the newer event: the last vote that was taken, or the last test vote. */
 export function settingsProof(
   listener: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt' | 'tested'>,
 ): 'works' | 'failed' | 'untested' {
@@ -169,11 +151,10 @@ export function settingsProof(
   const taken = hasTakenVotes(listener);
   const test = tested && tested.at >= updatedAt ? tested : null;
   const testClass = test ? outcomeOf(test.code).class : 'none';
-  // If Tallyport itself failed: the test says nothing about the settings.
+  // If Tallyport itself failed, the test says nothing about the settings.
   if (!test || testClass === 'none') return taken ? 'works' : 'untested';
   if (testClass === 'delivered') return 'works';
   return taken && lastDeliveredAt && lastDeliveredAt > test.at ? 'works' : 'failed';
 }
 
-/** The fields that `settingsProof` reads. */
 export const PROOF_FIELDS = { acknowledgedAt: 1, lastDeliveredAt: 1, updatedAt: 1, tested: 1 } as const;

@@ -3,13 +3,7 @@ import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Listener, Rewards } from './listener.ts';
 
-/**
- * Sets how the votes of a server with a listener are rewarded. The choice applies to votes that are cast later; votes
- * that already wait for the listener are still sent.
- *
- * @param by - who chose it, for the audit log
- * @returns whether the server has a listener
- */
+/** For votes that are cast later: those that already wait are still sent. Returns whether the server has a listener. */
 export async function setRewards(
   deps: { listeners: Collection<Listener>; auditLog: Collection<AuditEntry>; clock: Clock },
   serverId: ObjectId,

@@ -17,33 +17,26 @@ import { readServerAnswer, saidBy, type UncheckedAnswer } from './read-answer.ts
 import { type Lookups, resolveServer } from './resolve-server.ts';
 import { isStoppedHost } from './stopped-host.ts';
 
-/** How long a query may take. The look-up of the name counts; the wait for a slot and the import of gamedig do not. */
+/** With the look-up of the name; without the wait for a slot and the import of gamedig. */
 const QUERY_MS = 5_000;
 
-/** How long a UDP request may take, including its repetition. */
+/** Of a UDP request, with its repetition. */
 const DATAGRAM_MS = 2_000;
 
-/** How many UDP queries run at once. If more ran at once, some answers would be lost. */
+/** With more UDP queries at once, some answers would be lost. */
 const UDP_AT_ONCE = 128;
 
-/** The error for requests that are still open when a query ends. One for all, because creating errors is slow. */
+/** One for all requests that are open when a query ends, because creating errors is slow. */
 const OVER = new QueryError('stopped', 'The query is over.');
 
-/** The state that all queries of a process share. */
+/** All queries of a process share it. */
 type AskDeps = { ranges: AddressRanges; lookups: Lookups; limit: QueryLimit; oldServers: OldServers };
 
-/** The stop signal of a query, and the check before its connections. */
 type Bounds = { signal: AbortSignal | undefined; mayConnect: MayConnect | undefined };
 
 type Query = Omit<Asked, 'server'> & Bounds;
 
-/**
- * Creates the function that queries game servers. Create one per process, because it contains the limit of concurrent
- * UDP queries. All protocols, Tallyport's own and gamedig's, use connections that reach only checked addresses, are
- * limited in time and size, and are closed at the end of the query.
- *
- * @param lookups - how host names are resolved; by the system's rules by default
- */
+/** Create one per process: it has the limit of concurrent UDP queries. `lookups`: by the system's rules by default. */
 export function createAsk(ranges: AddressRanges, lookups: Lookups = {}): Ask {
   const deps = { ranges, lookups, limit: limitQueries(UDP_AT_ONCE), oldServers: new OldServers() };
   return async (target, signal, mayConnect): Promise<Probe> => {
@@ -62,7 +55,7 @@ async function query(
 ): Promise<ServerAnswer> {
   const { signal } = bounds;
   const game = gameOf(target.game);
-  // gamedig is loaded first, so that loading it does not count as time of the query.
+  // Loading gamedig does not count as time of the query.
   if (!ownProtocol(game)) await loadGamedig();
   const began = performance.now();
   const options = { ranges, timeoutMs: QUERY_MS, signal, ...lookups };
@@ -76,7 +69,7 @@ async function query(
   return transportOf(game.protocol) === 'udp' ? limit(query, signal) : query();
 }
 
-/** Queries the addresses and ports in turn, until one answers. Each gets an equal share of the remaining time. */
+/** In turn, until one answers. Each gets an equal share of the remaining time. */
 async function queryInOrder(servers: QueryServer[], query: Query, leftMs: number): Promise<ServerAnswer> {
   const { mayConnect } = query;
   const until = performance.now() + leftMs;
@@ -95,12 +88,12 @@ async function queryInOrder(servers: QueryServer[], query: Query, leftMs: number
       errors.push(error);
     }
   }
-  // If a limit prevented a connection, the server may answer on that address or port. So the limit is the result.
+  // The server may answer at an address or port that a limit left out.
   if (isLimited && errors.every(isUnreachable)) throw outgoingLimited();
   throw mostSpecific(errors);
 }
 
-/** The most specific error: a broken answer is preferred to a closed port, and a closed port to no answer. */
+/** A broken answer is preferred to a closed port, and a closed port to no answer. */
 function mostSpecific(errors: unknown[]): unknown {
   const refused = (error: unknown) => failureOf(error) === 'connection-refused';
   return errors.find((error) => !isUnreachable(error)) ?? errors.find(refused) ?? errors[0];
@@ -127,7 +120,7 @@ async function queryAt(
   const connections = new QueryConnections(server, Math.min(DATAGRAM_MS, timeoutMs));
   const stop = (error: QueryError) => {
     connections.end(error);
-    // Delayed, so that a protocol can still return its first answer if only a later question ran into the deadline.
+    // A protocol can still return its first answer if only a later question ran into the deadline.
     setImmediate(reject, error);
   };
   const onStop = () => stop(stopped());
@@ -149,7 +142,7 @@ async function queryAt(
   }
 }
 
-/** gamedig is loaded when a query first needs it, because most processes make no such query. */
+/** Most processes make no such query. */
 const loadGamedig = () => import('gamedig');
 
 async function createProtocol({ name, protocol }: Game): Promise<Protocol> {
@@ -180,7 +173,7 @@ async function askWithGamedig(
     port,
     socketTimeout: DATAGRAM_MS,
     stripColors: true,
-    // Lists of players and rules need more requests, which some servers never answer. The counts come without them.
+    // Lists of players and rules need more requests, which some servers never answer.
     requestPlayers: false,
   };
   protocol.abortedPromise = ended;

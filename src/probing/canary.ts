@@ -9,14 +9,11 @@ import { ConfigError } from '../platform/environment.ts';
 import { resolveAddress } from '../platform/resolve-address.ts';
 import type { Ask } from './ask.ts';
 
-/** Distinguishes a failure of Tallyport's own network from that of a server (design rule 7). One in each process. */
+/** Tells failures of Tallyport's own network from those of servers (design rule 7). One in each process. */
 export type Canary = {
-  /** Records the result of a check. Must be called before `works`. */
+  /** Must be called before `works`. */
   note(serverId: string, check: { lastSeenOnline: boolean; answered: boolean }): void;
-  /**
-   * Whether Tallyport's own network works: only then does a failed check count. Canary addresses are asked after this
-   * call began. Never throws.
-   */
+  /** Only then does a failed check count. Canary addresses are asked after this call began. Never throws. */
   works(): Promise<boolean>;
 };
 
@@ -26,11 +23,7 @@ type CanaryDeps = {
   clock: Clock;
 };
 
-/**
- * Creates the canary: it uses `CANARY_ADDRESSES` if there are any, otherwise the listed servers.
- *
- * @throws {ConfigError} when a canary's game is not in gamedig's list
- */
+/** Without `CANARY_ADDRESSES`, the listed servers are the canary. */
 export function createCanary({ config, ask, clock }: CanaryDeps): Canary {
   const addresses = config.CANARY_ADDRESSES;
   if (addresses.length === 0) return canaryOfListing(clock);
@@ -38,7 +31,7 @@ export function createCanary({ config, ask, clock }: CanaryDeps): Canary {
   return { note: () => undefined, works: sharedRuns(() => anyAnswers(config, addresses, ask)) };
 }
 
-/** @throws {ConfigError} when a canary's game is not in gamedig's list: workers do not start then */
+/** @throws {ConfigError} when a game is not in gamedig's list: workers do not start then */
 export function requireCanaryGames({ CANARY_ADDRESSES }: Pick<Config, 'CANARY_ADDRESSES'>): void {
   for (const { game } of CANARY_ADDRESSES) if (game !== null) requireGame(game);
 }
@@ -51,34 +44,24 @@ function requireGame(game: string): void {
   }
 }
 
-/**
- * If more than half of the servers that are checked within this time fail, Tallyport's own network is considered down.
- * Failures of servers that were offline before are not counted.
- */
+/** If more than half of the servers that were online fail within this time, Tallyport's own network may be down. */
 const WINDOW_MS = MINUTE;
 
-/** If fewer servers than this fail within `WINDOW_MS`, the servers themselves are probably down. */
+/** If fewer fail, the servers themselves are probably down. */
 const LEAST_FAILING = 5;
 
-/**
- * If there are fewer than `FEW_CHECKS` checks in a minute: Tallyport's own network is considered down after
- * `LEAST_IN_A_ROW` different servers failed in a row. A listing with fewer than `LEAST_IN_A_ROW` servers can still show
- * them as offline.
- */
+/** With fewer checks in a minute, so many failures in a row decide. A smaller listing can still show servers offline. */
 const FEW_CHECKS = 2 * LEAST_FAILING;
 const LEAST_IN_A_ROW = 3;
 
-/**
- * How long a failure counts for `LEAST_IN_A_ROW`: the probe interval with jitter, and a quick retry. Within this time,
- * every server is probed again, except those that have been offline for long.
- */
+/** Of a failure in a row: the probe interval with jitter, and a quick retry. Then every server is probed again. */
 const ROUND_MS = 6 * MINUTE;
 
 function canaryOfListing(clock: Clock): Canary {
-  /** The newest check of each server in the last minute, the oldest first. */
+  /** The newest check of each server in the last minute, oldest first. */
   const recent = new Map<string, { at: number; answered: boolean }>();
   let failing = 0;
-  /** The servers that failed since any server last answered, with the time of each failure; oldest first. */
+  /** When servers failed since any last answered, oldest first. */
   const inARow = new Map<string, number>();
 
   function forget(serverId: string): void {
@@ -120,13 +103,10 @@ function canaryOfListing(clock: Clock): Canary {
   };
 }
 
-/** The shortest time between two checks of all canary addresses. */
+/** Between two checks of all canary addresses. */
 const LEAST_GAP_MS = SECOND;
 
-/**
- * Returns a function that runs `load` and shares the runs: each caller gets the answer of a run that began after its
- * call, and all calls that are made during a run share the next run.
- */
+/** Each caller gets the answer of a run that began after its call; calls during a run share the next one. */
 function sharedRuns(load: () => Promise<boolean>): () => Promise<boolean> {
   let running: Promise<unknown> = Promise.resolve();
   let next: Promise<boolean> | undefined;
@@ -137,7 +117,7 @@ function sharedRuns(load: () => Promise<boolean>): () => Promise<boolean> {
       const wait = lastBegan + LEAST_GAP_MS - performance.now();
       if (wait > 0) await pause(wait);
       lastBegan = performance.now();
-      // A call after this line must get the answer of a later run, so this run is no longer `next`.
+      // A later call must get the answer of a later run.
       next = undefined;
       const answer = load();
       running = answer;
@@ -168,7 +148,7 @@ async function anyAnswers(
   );
 }
 
-/** Opens a TCP connection and closes it. Throws if the connection is not accepted in time. */
+/** Throws if the connection is not accepted in time. */
 async function accepts(config: CanaryDeps['config'], host: string, port: number): Promise<void> {
   const options = { ranges: config, timeoutMs: CONNECT_MS };
   const [address] = await resolveAddress(host, options);

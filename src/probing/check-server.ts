@@ -20,31 +20,21 @@ export type CheckDeps = HistoryDeps & {
 };
 
 /**
- * The result of a check.
- *
- * - `recorded`: the result counts; `server` is the server afterwards.
- * - `void`: the result does not count, because the server was removed, edited or taken again meanwhile, or a result is
- *   already recorded.
- * - `stopped`: this process stops, or has no sockets or slots left; the server's state is unchanged.
- * - `limited`: a limit of connections was reached; the server is due within a minute, its status is unchanged.
- * - `no-game`: the server has no game, or one that cannot be queried.
+ * `void`: the server was removed, edited or taken again meanwhile, or a result is already recorded. `stopped`: this
+ * process stops, or has no sockets or slots left. `limited`: the server is due within a minute. `no-game`: none that can
+ * be queried.
  */
 export type Checked =
   | { kind: 'recorded'; probe: Probe; end: Check['end']; server: WithId<Server> }
   | { kind: 'void' | 'stopped' | 'limited' | 'no-game' };
 
-/** Failures that a network error may have caused. After one of these, the query is repeated at once. */
+/** A network error may have caused them: the query is repeated at once. */
 const RETRIED: ReadonlySet<ProbeFailure> = new Set(['answer-broken', 'closed']);
 
-/** Failures after which the server's state is unknown, because Tallyport refuses to query it. */
+/** Tallyport refuses to query the server, so its state is unknown. */
 const NOT_ASKED: ReadonlySet<ProbeFailure> = new Set(['game-unknown', 'address-refused']);
 
-/**
- * Checks a server whose probe this process has taken, and records the result. If two calls check a server for the same
- * take, only one result counts: recording a result removes the take.
- *
- * @throws the driver's error when MongoDB fails; the next probe is then made at its planned time
- */
+/** Of two calls for the same take, only one result counts: recording it removes the take. */
 export async function checkTakenServer(
   deps: CheckDeps,
   serverId: ObjectId,
@@ -53,7 +43,7 @@ export async function checkTakenServer(
   const server = await deps.servers.findOne({ _id: serverId, removedAt: null });
   const claim = server?.probe.claim;
   if (!server || !claim) return { kind: 'void' };
-  // If the server was online, the probe interval limits the connections enough.
+  // The probe interval limits the connections to a server that was online.
   const accountId = server.ownerId?.toHexString() ?? null;
   const mayConnect =
     server.probe.status === 'online' ? undefined : mayConnectFor(deps, accountId, server.port);
@@ -65,12 +55,7 @@ export async function checkTakenServer(
   });
 }
 
-/**
- * Checks a server for an operator, without a limit of connections. The result changes the server's state, but not its
- * uptime or averages, because its sample covers no time.
- *
- * @throws the driver's error if MongoDB fails
- */
+/** For an operator, without a limit of connections. Its sample covers no time: uptime and averages do not change. */
 export async function checkServer(
   deps: CheckDeps,
   server: WithId<Server>,
@@ -91,10 +76,9 @@ function queriedAddress({ game, address, port, queryPort }: Server): string {
 
 type CheckOptions = {
   byHand: boolean;
-  /** Whether the result still counts. Called with the server as it is when the result is recorded. */
+  /** Called with the server as it is when the result is recorded. */
   counts(server: Server): boolean;
   signal: AbortSignal | undefined;
-  /** Passed to `ask`; undefined if connections are not limited. */
   mayConnect: MayConnect | undefined;
 };
 
@@ -110,7 +94,7 @@ async function check(deps: CheckDeps, server: WithId<Server>, options: CheckOpti
     return { kind: 'limited' };
   }
   const end = await judge(deps.canary, server, probe);
-  // During a shutdown the failure of the canary may come from the shutdown, so it does not count.
+  // The failure of the canary may come from the shutdown.
   if (end === 'canary-failed' && options.signal?.aborted) return { kind: 'stopped' };
   const after = await record(deps, server, { probe, end, startedAt }, options);
   if (!after) return { kind: 'void' };
@@ -124,11 +108,11 @@ async function queryTwice(ask: Ask, target: Target, { signal, mayConnect }: Chec
   const probe = await ask(target, signal, mayConnect);
   if (probe.ok || !RETRIED.has(probe.failure)) return probe;
   const again = await ask(target, signal, mayConnect);
-  // If a limit prevents the second query, the first result counts.
+  // A limit prevents the second query.
   return !again.ok && again.failure === 'outgoing-limited' ? probe : again;
 }
 
-/** Gives the probe back. The server is due at most a minute later, when the limits of connections are reset. */
+/** The server is due at most a minute later, when the limits of connections are reset. */
 async function postpone({ servers, clock }: CheckDeps, { _id, probe }: WithId<Server>): Promise<void> {
   await servers.updateOne(
     { _id, removedAt: null, 'probe.revision': probe.revision },
@@ -143,8 +127,7 @@ async function postpone({ servers, clock }: CheckDeps, { _id, probe }: WithId<Se
 async function judge(canary: Canary, server: WithId<Server>, probe: Probe): Promise<Check['end']> {
   if (!probe.ok && NOT_ASKED.has(probe.failure)) return 'not-asked';
   const { succeededAt, offlineSince } = server.probe;
-  // Computed from the probes, not from the status: after a time without checks, the status of an offline server is
-  // unknown. Such a server must not count as newly failing.
+  // Not from the status: after a time without checks it is unknown, and an offline server must not be newly failing.
   const lastSeenOnline = !!succeededAt && !offlineSince;
   canary.note(server._id.toHexString(), { lastSeenOnline, answered: probe.ok });
   if (probe.ok) return 'answered';
@@ -154,10 +137,8 @@ async function judge(canary: Canary, server: WithId<Server>, probe: Probe): Prom
 type CheckResult = { probe: Probe; end: Check['end']; startedAt: Date };
 
 /**
- * Records the result of a check: one conditional update of the server, then the sample for the history. If the process
- * crashes between the two, the sample is lost, and nothing is counted twice.
- *
- * @returns the updated server; null when the check no longer counts
+ * One conditional update of the server, then the sample for the history. After a crash between the two the sample is
+ * lost, and nothing is counted twice. Null when the check no longer counts.
  */
 async function record(
   deps: CheckDeps,
@@ -188,7 +169,7 @@ async function record(
         await storeSample(deps, { ...sampleOf(sample, probe, after), at: now, serverId: after._id });
       return after;
     }
-    // If another write came first (a check by hand, a take, an edit), the server is read again.
+    // Another write came first: a check by hand, a take, an edit.
     before = await deps.servers.findOne({ _id: server._id, removedAt: null });
   }
   return null;
@@ -204,7 +185,7 @@ function updateUnchanged(
   return servers.findOneAndUpdate(unchanged, [{ $set: counted }], { returnDocument: 'after' });
 }
 
-/** The update of all probe fields except the revision, which `updateUnchanged` increments. */
+/** Without the revision, which `updateUnchanged` increments. */
 function probeFields(state: ProbeState): Document {
   const { revision: _revision, ...fields } = state;
   return Object.fromEntries(
@@ -213,9 +194,8 @@ function probeFields(state: ProbeState): Document {
 }
 
 /**
- * The update of the current figures. A report that arrived after the query was sent is newer than the answer and wins.
- * If the answer has no message or version, the last one stays. If the answer hides the players, the number of a report
- * that is still valid stays.
+ * A report that arrived after the query was sent wins. The last message and version stay if the answer has none, and so
+ * does the number of players of a valid report if it hides them.
  */
 function currentFields(probe: Probe, startedAt: Date, now: Date): Document {
   const checkedAt = { 'current.checkedAt': { $max: ['$current.checkedAt', now] } };
@@ -240,7 +220,6 @@ function currentFields(probe: Probe, startedAt: Date, now: Date): Document {
   return { ...checkedAt, ...fieldsUnless(keepsPlayers, players), ...fieldsUnless(reportIsNewer, texts) };
 }
 
-/** Sets fields of the current figures unless `keeps` is true. */
 function fieldsUnless(keeps: Document, values: Record<string, unknown>): Document {
   const fields = Object.entries(values).map(([key, value]) => [
     `current.${key}`,

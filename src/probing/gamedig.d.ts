@@ -1,10 +1,10 @@
-/** Types for the part of gamedig 5.3.3 that Tallyport uses; gamedig has none. */
+/** What Tallyport uses of gamedig 5.3.3, which has no types. */
 declare module 'gamedig' {
   export type GameEntry = {
     name: string;
     options: {
       protocol: string;
-      /** The usual port for players. */
+      /** For players. */
       port?: number;
       /** The query port if players use the usual port. */
       port_query?: number;
@@ -15,7 +15,7 @@ declare module 'gamedig' {
   };
   export const games: Record<string, GameEntry>;
 
-  /** The result of a protocol. The values come from the server unchecked: any field may have any type. */
+  /** The values come from the server unchecked. */
   export type Results = {
     name?: unknown;
     version?: unknown;

@@ -3,10 +3,10 @@ import https from 'node:https';
 import { isIPv6 } from 'node:net';
 import { QueryError, requireAllowedPort, socketError } from './query-error.ts';
 
-/** The longest answer in bytes; real servers send less. */
+/** Real servers send less. */
 const MOST_BYTES = 1_024 * 1_024;
 
-/** The HTTP request options of gamedig's protocols (got's option names). */
+/** got's option names. */
 export type HttpQuery = {
   url: string;
   method?: string;
@@ -18,17 +18,17 @@ export type HttpQuery = {
   https?: { rejectUnauthorized?: boolean };
 };
 
-/** A server to connect to: `host` as the owner entered it or as an SRV record names it, `address` the checked one. */
+/** `host`: as the owner entered it or as an SRV record names it; `address`: the checked one. */
 export type HttpServer = { host: string; address: string; where: string };
 
-/** One HTTP request of a query, to the checked address of the server. Any status but 200 counts as a broken answer. */
+/** To the checked address. Any status but 200 counts as a broken answer. */
 export class HttpExchange {
   readonly #where: string;
   readonly #asJson: boolean;
   readonly #request: ClientRequest;
   readonly #answer: Promise<unknown>;
   #rejectAnswer: (error: Error) => void = () => {};
-  /** How long connecting took, in milliseconds; null until connected. */
+  /** Of connecting, in milliseconds. */
   roundTripMs: number | null = null;
 
   /** @throws {QueryError} when the request would go to another machine or to a refused port */
@@ -66,16 +66,12 @@ export class HttpExchange {
         })
         .on('response', (response) => this.#receive(response, resolve));
     });
-    // Without this handler, a failure before `answer()` is called would be an unhandled rejection.
+    // A failure before `answer()` is called would be an unhandled rejection.
     this.#answer.catch(() => {});
     this.#request.end(body);
   }
 
-  /**
-   * The body, parsed if JSON was requested.
-   *
-   * @throws {QueryError} when the request fails; a SyntaxError when JSON was requested and the body is not JSON
-   */
+  /** Parsed if JSON was requested: then a SyntaxError may come. */
   answer(): Promise<unknown> {
     return this.#answer;
   }
@@ -108,14 +104,13 @@ export class HttpExchange {
     }
   }
 
-  /** Rejects the answer with `error` and closes the connection. */
   fail(error: Error): void {
     this.#rejectAnswer(error);
     this.#request.destroy();
   }
 }
 
-/** The URL of a request. Throws unless it has the server's own host or address and a port. Brackets IPv6 addresses. */
+/** It must have the server's own host or address and a port. Brackets IPv6 addresses. */
 function urlOf({ url: text, searchParams = {} }: HttpQuery, { host, address }: HttpServer): URL {
   const bracketed = (name: string) => (isIPv6(name) ? `[${name}]` : name);
   const ownName = [host, address].find((name) => text.split('/')[2]?.startsWith(`${name}:`));

@@ -2,8 +2,8 @@ import type { Protocol, Results } from 'gamedig';
 import { countOf } from './read-answer.ts';
 
 /**
- * Makes a protocol of gamedig return its first answer even if a later question is refused, ignored or answered wrongly;
- * gamedig alone would throw the first answer away. Must be called after the protocol's network methods are set.
+ * Makes a gamedig protocol return its first answer even if a later question fails; gamedig alone would throw it away.
+ * Must be called after the network methods are set.
  */
 export function keepFirstAnswer(name: string, protocol: Protocol): void {
   let asked = 0;
@@ -19,7 +19,7 @@ export function keepFirstAnswer(name: string, protocol: Protocol): void {
   protocol.request = counted(protocol.request);
   if (name === 'assettocorsa') protocol.request = carsOptional(protocol.request);
   protocol.run = async (results) => {
-    // gamedig's results begin with 0 players. If the server does not send a number, it must stay unknown.
+    // gamedig begins with 0 players: a number that is not sent must stay unknown.
     results.numplayers = undefined;
     results.maxplayers = undefined;
     try {
@@ -38,10 +38,7 @@ function saysSomething({ name, numplayers, maxplayers }: Results): boolean {
   );
 }
 
-/**
- * For Assetto Corsa: makes `request` return an empty list of cars if the list (`/JSON|…`) is missing. gamedig requests
- * the list before it uses the answer to `/INFO`, so without the list the query would fail.
- */
+/** gamedig requests the list of cars (`/JSON|…`) before it uses the answer to `/INFO`: without it the query would fail. */
 function carsOptional(request: Protocol['request']): Protocol['request'] {
   return async (query) => {
     if (!(query as { url: string }).url.includes('/JSON|')) return request(query);

@@ -1,4 +1,4 @@
-/** Minecraft's sixteen colours: name, § code and RGB value (minecraft.wiki, "Formatting codes"). */
+/** Name, § code and RGB value (minecraft.wiki, "Formatting codes"). */
 const COLOURS: [name: string, code: string, rgb: number][] = [
   ['black', '0', 0x000000],
   ['dark_blue', '1', 0x0000aa],
@@ -26,10 +26,7 @@ const FORMATS: [name: string, code: string][] = [
   ['italic', 'o'],
 ];
 
-/**
- * Limits of a description, because `translate` can repeat its parts: a short answer could become a very long text. What
- * is nested more deeply, or comes after this many parts or characters, is ignored.
- */
+/** `translate` can repeat its parts: a short answer could become a very long text. The rest is ignored. */
 const DEEPEST = 64;
 const MOST_PARTS = 5_000;
 const LONGEST_TEXT = 4_000;
@@ -39,8 +36,8 @@ type Style = { colour: string; formats: string };
 const PLAIN: Style = { colour: '', formats: '' };
 
 /**
- * Converts a server's description to a text with § codes. A description is such a text, an object, or a list whose
- * first part is the parent of the others. Parts inherit colour and formats (minecraft.wiki, "Text component format").
+ * A description is a text with § codes, an object, or a list whose first part is the parent of the others. Parts inherit
+ * colour and formats (minecraft.wiki, "Text component format").
  */
 export function legacyText(description: unknown): string {
   const writer: Writer = { written: '', style: PLAIN, parts: 0 };
@@ -48,7 +45,7 @@ export function legacyText(description: unknown): string {
   return writer.written;
 }
 
-/** The text so far, the style at its end, and the calls of `writeComponent` (three for an object with a `text`). */
+/** `style`: at the end. `parts`: calls of `writeComponent` (three for an object with a `text`). */
 type Writer = { written: string; style: Style; parts: number };
 
 function writeComponent(writer: Writer, component: unknown, inherited: Style, depth: number): void {
@@ -87,9 +84,8 @@ function writeText(writer: Writer, text: string, style: Style): void {
 }
 
 /**
- * Writes a translated text. Tallyport has no translations, so it shows the fallback, or the key if there is no
- * fallback, and inserts the parts of `with` for `%s` and `%1$s`. If a pattern refers to a missing part, the pattern is
- * shown unchanged, as in Minecraft.
+ * Tallyport has no translations: it shows the fallback or the key, with the parts of `with` for `%s` and `%1$s`. A
+ * pattern that refers to a missing part is shown unchanged, as in Minecraft.
  */
 function writeTranslated(
   writer: Writer,
@@ -102,7 +98,7 @@ function writeTranslated(
   writeAll(writer, pieces ?? [pattern], style, depth);
 }
 
-/** The texts of the pattern and the inserted parts, in their order; undefined if the pattern is invalid. */
+/** Undefined if the pattern is invalid. */
 function piecesOf(pattern: string, parts: unknown[]): unknown[] | undefined {
   const pieces: unknown[] = [];
   let next = 0;
@@ -120,7 +116,7 @@ function piecesOf(pattern: string, parts: unknown[]): unknown[] | undefined {
   return rest.includes('%') ? undefined : [...pieces, rest];
 }
 
-/** The style of the first part of a list, which the other parts inherit. */
+/** The other parts of a list inherit it. */
 function styleOfFirst(first: unknown, inherited: Style): Style {
   let component = first;
   for (let depth = 0; Array.isArray(component) && depth < DEEPEST; depth += 1) component = component[0];
@@ -147,7 +143,7 @@ function colourCode(colour: unknown): string | undefined {
   return nearestCode(rgb);
 }
 
-/** The code of the colour that is nearest to `rgb`, which has six hexadecimal digits. */
+/** `rgb`: six hexadecimal digits. */
 function nearestCode(rgb: string): string {
   const sought = Number.parseInt(rgb, 16);
   const [nearest] = COLOURS.toSorted((a, b) => distance(a[2], sought) - distance(b[2], sought));
@@ -158,7 +154,7 @@ function distance(a: number, b: number): number {
   return [16, 8, 0].reduce((sum, shift) => sum + (((a >> shift) & 0xff) - ((b >> shift) & 0xff)) ** 2, 0);
 }
 
-/** The codes that change one style to the other. A colour code resets the formats; `r` resets everything. */
+/** A colour code resets the formats; `r` resets everything. */
 function codesBetween(from: Style, to: Style): string {
   if (from.colour === to.colour && from.formats === to.formats) return '';
   const grows = from.colour === to.colour && [...from.formats].every((code) => to.formats.includes(code));
@@ -168,12 +164,12 @@ function codesBetween(from: Style, to: Style): string {
   return codes.map((code) => `§${code}`).join('');
 }
 
-/** Removes control characters except line feeds: a page should not contain them, and a NUL makes it malformed. */
+/** A page should not contain control characters, and a NUL makes it malformed. */
 export function withoutControls(text: string): string {
   return text.replace(/(?!\n)\p{Cc}/gu, '');
 }
 
-/** The plain text of a server's message, of one or more lines: all § codes are removed, known or not. */
+/** All § codes are removed, known or not. */
 export function plainText(message: string): string {
   return withoutControls(message)
     .replace(/§[0-9a-z]/gi, '')
@@ -183,19 +179,18 @@ export function plainText(message: string): string {
     .trim();
 }
 
-/** A part of a message in one style. */
 export type StyledText = {
   text: string;
-  /** `0` to `f`; empty if there is none. Any other colour is replaced by the nearest of the sixteen. */
+  /** `0` to `f`, the nearest of the sixteen; empty if there is none. */
   colour: string;
-  /** The names of the active formats: `bold`, `italic`, … */
+  /** `bold`, `italic`, … */
   formats: string[];
 };
 
-/** Matches a code, known or not, and a colour that is written as six digits with a code for each: `§x§f§f§a§a§0§0`. */
+/** Also a colour of six digits with a code for each: `§x§f§f§a§a§0§0`. */
 const CODES = /§x((?:§[0-9a-f]){6})|§([0-9a-z])/gi;
 
-/** The lines of a message with § codes, each as parts in one style. The text is `plainText`'s, but not trimmed. */
+/** Each line as parts in one style. The text is `plainText`'s, but not trimmed. */
 export function styledLines(message: string): StyledText[][] {
   const shown = withoutControls(message);
   const lines: StyledText[][] = [[]];
@@ -219,7 +214,7 @@ export function styledLines(message: string): StyledText[][] {
   return lines;
 }
 
-/** The style after a code. A colour resets the formats, `r` everything, `k` to `o` add a format; others do nothing. */
+/** A colour resets the formats, `r` everything, `k` to `o` add a format; others do nothing. */
 function withCode(style: Style, code: string): Style {
   if (code === 'r') return PLAIN;
   if (/[0-9a-f]/.test(code)) return { colour: code, formats: '' };

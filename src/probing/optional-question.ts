@@ -1,9 +1,9 @@
 import { within } from '../platform/deadline.ts';
 
-/** How long to wait for the answer to an optional question: one that is asked after the server's first answer. */
+/** An optional question is asked after the server's first answer. */
 export const OPTIONAL_MS = 1_000;
 
-/** Waits for the answer to an optional question; undefined if it is refused, late or cannot be read. */
+/** Undefined if it is refused, late or cannot be read. */
 export async function optional<T>(question: Promise<T>, ms = OPTIONAL_MS): Promise<T | undefined> {
   try {
     return await within(ms, question);

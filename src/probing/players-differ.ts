@@ -1,20 +1,17 @@
 import type { Document } from 'mongodb';
 import { after, HOUR } from '../platform/clock.ts';
 
-/** An answer is compared only with a report that is younger than this, because the number of players changes. */
+/** The number of players changes. */
 export const COMPARED_WITHIN_MS = HOUR;
 
-/** Smaller differences are ignored: up to this many players, or up to this part of the larger number. */
+/** Up to this many players, or this part of the larger number. */
 const ALWAYS_ALLOWED = 10;
 const ALLOWED_PART = 0.5;
 
 /**
- * Compares an answer's number of players with the number that the server reported within the last hour, as a part of
- * the update that records the answer. `playersDiffer` is set if the numbers differ by more than 10 and by more than
- * half of the larger one; the next comparison without such a difference removes it. A report is compared only with the
- * first check after it, and only if that check is answered.
- *
- * @returns fields of a `$set` stage
+ * A part of the update that records an answer. `playersDiffer` is set if the last hour's report told another number, and
+ * removed by the next comparison without a difference. A report is compared only with the first check after it, and
+ * only if that check is answered.
  */
 export function comparedPlayers(probed: number, now: Date): Document {
   const reported = '$current.onlinePlayers';

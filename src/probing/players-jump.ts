@@ -1,20 +1,15 @@
 import { DAY } from '../platform/clock.ts';
 import type { Server } from '../servers/server.ts';
 
-/** A jump is shown to operators for this long. */
+/** To operators. */
 export const JUMP_SHOWN_MS = 7 * DAY;
 
-/** A server with fewer players than this has not jumped. */
+/** Fewer are no jump. */
 const FEWEST_PLAYERS = 100;
-/** How many times the usual number of players is a jump. */
+/** Of the usual number. */
 export const JUMP_TIMES = 10;
 
-/**
- * Whether a check found more than ten times the usual players of a server; those of a new server are none. A game server
- * can tell any number, so operators look at such servers.
- *
- * @returns the field of the server to set; empty if the number is nothing new, or the usual one is not computed yet
- */
+/** A game server can tell any number, so operators look at such servers. A new one usually has no players. */
 export function jumpedPlayers(
   { daily: { usualPlayers: usual } }: Pick<Server, 'daily'>,
   players: number,

@@ -3,49 +3,36 @@ import { after, HOUR, SECOND } from '../platform/clock.ts';
 import { PROBE_INTERVAL_SECONDS } from '../servers/listed-servers.ts';
 import type { ProbeState } from '../servers/server.ts';
 
-/**
- * After this many failures in a row, a server is offline if the newest is at least `QUICK_RETRY_MS` after the first.
- */
+/** In a row, if the newest is at least `QUICK_RETRY_MS` after the first. */
 const FAILURES_TO_OFFLINE = 3;
 const QUICK_RETRY_MS = 30 * SECOND;
 
-/** After failures for this long, the interval doubles with each failed scheduled probe, up to the longest interval. */
+/** After failures for this long, each failed scheduled probe doubles the interval. */
 const LONG_OFFLINE_MS = HOUR;
 const LONGEST_INTERVAL_SECONDS = 3_600;
 
-/** Planned times vary by this share in both directions, so that servers listed together are not probed together. */
+/** In both directions: servers that were listed together are not probed together. */
 const JITTER = 0.1;
 
-/** After this many intervals without a check the status is unknown, and failures are counted from 0 again. */
+/** Later the status is unknown, and failures are counted from 0 again. */
 const INTERVALS_VALID = 3;
 
-/**
- * The result of a check.
- *
- * - `answered`, `failed`: the server answered, or it did not.
- * - `canary-failed`: the server did not answer, and the canary fails, so the server's state is unknown.
- * - `not-asked`: Tallyport refuses the server's game or address, so the server was not queried.
- */
+/** `canary-failed`: no answer, but the state is unknown. `not-asked`: Tallyport refuses the game or address. */
 export type Check =
   | { end: 'answered'; byHand: boolean; latencyMs: number }
   | { end: 'failed' | 'canary-failed' | 'not-asked'; byHand: boolean };
 
-/** The sample that a check adds to the history. Time without a sample is unknown. */
+/** Time without a sample is unknown. */
 export type SampleOfCheck = Pick<StatusSample, 'status' | 'reason' | 'seconds'>;
 
-/** The fields that change when a probe is taken. */
+/** What changes when a probe is taken. */
 type TakePlan = Pick<ProbeState, 'nextAt' | 'scheduledAt' | 'claimSeconds' | 'urgent'>;
 
 /**
- * The plan of a server whose probe is taken at `now`.
- *
- * The sample of a scheduled probe covers the time from its take until the next scheduled probe, as planned at the take.
- * So samples do not overlap, and time in which the scheduler or the workers were down is in no sample: it stays
- * unknown. A probe between two scheduled ones (a quick retry, or the first after an edit) covers no time and does not
- * move the next scheduled one.
- *
- * @param random - 0 to 1. If a server is new, or its probe is late by more than an interval, the next probe is at a
- *   random time in the interval: otherwise thousands could be due at the same moment
+ * The sample of a scheduled probe covers the time from its take until the next scheduled one, as planned at the take. So
+ * samples do not overlap, and time in which the scheduler or the workers were down is in none. A probe between two
+ * scheduled ones (a quick retry, or the first after an edit) covers no time and does not move the next one. After a new
+ * or late one the next is at a random time: otherwise thousands could be due at the same moment.
  */
 export function planOfTake(state: ProbeState, now: Date, random = Math.random()): TakePlan {
   if (now < state.scheduledAt)
@@ -65,9 +52,8 @@ function varied(seconds: number, random: number): number {
 }
 
 /**
- * The state of a server after a check that ended at `now`, and the sample for the history (null if there is none). A
- * server becomes offline after three failures in a row, if the last of them comes at least 30 s after the first, or
- * after three failed checks by hand since its last answer.
+ * `sample` is null if there is none. Offline: three failures in a row, the last at least 30 s after the first, or three
+ * failed checks by hand since the last answer.
  */
 export function stateAfter(
   before: ProbeState,
@@ -96,7 +82,7 @@ function isStale({ checkedAt, intervalSeconds }: ProbeState, now: Date): boolean
   return !!checkedAt && now.getTime() - checkedAt.getTime() > INTERVALS_VALID * intervalSeconds * SECOND;
 }
 
-/** The state after a time without checks: earlier failures do not count with later ones, except in `failuresByHand`. */
+/** Earlier failures do not count with later ones, except in `failuresByHand`. */
 function reset(before: ProbeState, now: Date): ProbeState {
   return {
     ...before,
@@ -108,7 +94,7 @@ function reset(before: ProbeState, now: Date): ProbeState {
   };
 }
 
-/** The planned times, but not later than `at`, because they were planned with a longer interval. */
+/** Not later than `at`: the times were planned with a longer interval. */
 function sooner({ nextAt, scheduledAt }: ProbeState, at: Date): Pick<ProbeState, 'nextAt' | 'scheduledAt'> {
   return { nextAt: at < nextAt ? at : nextAt, scheduledAt: at < scheduledAt ? at : scheduledAt };
 }
@@ -124,7 +110,7 @@ function afterAnswer(
   const plan =
     before.intervalSeconds > interval ? sooner(before, after(now, varied(interval, random) * SECOND)) : null;
   const scheduledAt = plan?.scheduledAt ?? before.scheduledAt;
-  // If the next scheduled probe is now earlier than planned: the sample covers at most the time until that probe.
+  // The next scheduled probe is now earlier: the sample covers at most the time until then.
   const shorter = Math.max(0, Math.round((scheduledAt.getTime() - now.getTime()) / SECOND));
   const state: ProbeState = {
     ...before,
@@ -139,7 +125,7 @@ function afterAnswer(
     intervalSeconds: interval,
     urgent: false,
   };
-  // The server has answered, so a planned quick retry is not needed.
+  // A planned quick retry is not needed.
   if (state.nextAt < state.scheduledAt) state.nextAt = state.scheduledAt;
   return { state, sample: { status: 'online', seconds: plan ? Math.min(seconds, shorter) : seconds } };
 }

@@ -3,11 +3,9 @@ import type { Protocol } from 'gamedig';
 const SPLIT_REPLY = -2;
 
 /**
- * Returns a function that says which datagrams gamedig's protocols must not process.
- *
- * - `mumbleping` accepts any 24 bytes as an answer; a real answer repeats the number that was sent.
- * - `valve` (used here for Battalion 1944) and `ffow` unpack bzip2 without a limit, so a few bytes could fill the
- *   memory. Only servers of 2006 compress, and only long replies, which are not requested.
+ * Datagrams that gamedig's protocols must not process. `mumbleping` accepts any 24 bytes; a real answer repeats the
+ * number that was sent. `valve` (here for Battalion 1944) and `ffow` unpack bzip2 without a limit: a few bytes could
+ * fill the memory. Only servers of 2006 compress, and only long replies, which are not requested.
  */
 export function refuseDatagram(name: string, protocol: Protocol): (datagram: Buffer) => boolean {
   if (name === 'mumbleping') return (datagram) => datagram.toString('hex', 4, 12) !== '0102030405060708';
@@ -21,21 +19,18 @@ export function refuseDatagram(name: string, protocol: Protocol): (datagram: Buf
   return () => false;
 }
 
-/** Limits parts of gamedig's protocols with which a malicious server could keep the processor busy for minutes. */
+/** A malicious server could keep the processor busy for minutes. */
 export function limitProtocol(name: string, protocol: Protocol): void {
-  // gamedig's `cleanComment` is a regular expression with quadratic run time, so comments are left unchanged.
+  // A regular expression with quadratic run time.
   if (protocol.cleanComment) protocol.cleanComment = (text) => text;
   boundReader(protocol, HEADLESS.includes(name) ? 2 : MOST_READS_PAST_END);
   boundBattlefield(protocol);
 }
 
-/** How often a parser may read past the end of the data. Some parsers loop as often as a number in the answer says. */
+/** Some parsers loop as often as a number in the answer says. */
 const MOST_READS_PAST_END = 1_000;
 
-/**
- * Protocols whose answers have no header: an answer without some fields cannot be told from garbage. So their parsers
- * may read past the end of the data only twice.
- */
+/** Answers without a header: one without some fields cannot be told from garbage. */
 const HEADLESS = ['armagetron', 'rfactor', 'savage2'];
 
 function boundReader(protocol: Protocol, mostPastEnd: number): void {
@@ -61,7 +56,7 @@ function boundReader(protocol: Protocol, mostPastEnd: number): void {
   };
 }
 
-/** `battlefield` loops as often as a number in the answer says. A valid number is at most the number of words. */
+/** It loops as often as a number in the answer says; a valid one is at most the number of words. */
 function boundBattlefield(protocol: Protocol): void {
   const { query } = protocol;
   if (!query) return;

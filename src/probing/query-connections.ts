@@ -5,15 +5,11 @@ import type { QueryError } from './query-error.ts';
 import { TcpConnection } from './tcp-connection.ts';
 import { UdpConnection } from './udp-connection.ts';
 
-/** The destination of a query. */
 export type QueryServer = HttpServer & { port: number };
 
 type Connection = { roundTripMs: number | null; fail(error: Error): void };
 
-/**
- * The connections of one query, for Tallyport's own protocols and for gamedig's. They reach only the checked address,
- * receive a limited amount of data, and are all closed when the query ends.
- */
+/** Of one query: only to the checked address, limited in data, and closed when it ends. */
 export class QueryConnections {
   readonly #server: QueryServer;
   readonly #timeoutMs: number;
@@ -21,16 +17,13 @@ export class QueryConnections {
   #udp: UdpConnection | undefined;
   #ended: Error | undefined;
 
-  /** @param timeoutMs - how long a single UDP request waits for its answer */
+  /** `timeoutMs`: of a single UDP request. */
   constructor(server: QueryServer, timeoutMs: number) {
     this.#server = server;
     this.#timeoutMs = timeoutMs;
   }
 
-  /**
-   * Makes a gamedig protocol use these connections for all its network calls. Datagrams that could trap gamedig's
-   * parser are dropped (see protocol-traps.ts).
-   */
+  /** For all network calls of a gamedig protocol, without datagrams that could trap its parser. */
   attachTo(protocol: Protocol, name: string): void {
     const isRefused = refuseDatagram(name, protocol);
     protocol.udpSend = (bytes, onPacket, onTimeout) => {
@@ -43,13 +36,13 @@ export class QueryConnections {
     protocol.telnetConnect = () => Promise.reject(new Error('We have no password for Telnet'));
   }
 
-  /** The shortest round trip in milliseconds (for TCP, the time of connecting); null if there was none. */
+  /** The shortest, in milliseconds; for TCP, the time of connecting. */
   get roundTripMs(): number | null {
     const trips = this.#open.flatMap(({ roundTripMs }) => roundTripMs ?? []);
     return trips.length === 0 ? null : Math.min(...trips);
   }
 
-  /** Closes all connections. Pending requests reject with `error`. */
+  /** Pending requests reject with `error`. */
   end(error: QueryError): void {
     this.#ended ??= error;
     for (const connection of this.#open) connection.fail(error);
@@ -79,13 +72,7 @@ export class QueryConnections {
     });
   }
 
-  /**
-   * Sends a datagram to the server, and once more if it is not answered.
-   *
-   * @param read - called with each received datagram until it returns an answer
-   * @param timeoutMs - at most the time of a single UDP request
-   * @throws {QueryError} when there is no answer in time, or too much data
-   */
+  /** Sends a datagram, and once more if it is not answered. `read` gets each datagram until it returns an answer. */
   async askDatagram<T>(
     question: Buffer,
     read: (datagram: Buffer) => T | undefined,
@@ -94,11 +81,7 @@ export class QueryConnections {
     return (await this.#exchangeDatagrams(question, read, undefined, timeoutMs)) as T;
   }
 
-  /**
-   * Opens a TCP connection to a port of the server.
-   *
-   * @throws {QueryError} when the connection cannot be opened, or the port is refused
-   */
+  /** @throws {QueryError} when the connection cannot be opened, or the port is refused */
   async connect(port = this.#server.port): Promise<TcpConnection> {
     if (this.#ended) throw this.#ended;
     const { address, where } = this.#server;

@@ -3,26 +3,20 @@ import { AddressError, isRefusedPort } from '../platform/address-guard.ts';
 import { CodedError } from '../platform/app-error.ts';
 import type { Probe, ProbeFailure } from './ask.ts';
 
-/** A query failed. The message is a sentence for the server's owner. */
+/** The message is a sentence for the server's owner. */
 export class QueryError extends CodedError<ProbeFailure> {}
 
-/**
- * Called where a connection is opened, so that it applies to every port, wherever the port comes from.
- *
- * @throws {QueryError} `address-refused` for a forbidden port
- */
+/** Called where a connection is opened, so that it applies to every port, wherever it comes from. */
 export function requireAllowedPort(port: number): void {
   if (isRefusedPort(port)) throw new QueryError('address-refused', `Port ${port} is never queried.`);
 }
 
-/** The error for the answer of a host in place of a server that it has stopped. */
 export const hostSaysStopped = () =>
   new QueryError(
     'host-says-stopped',
     'The host answers in place of the server and says that it is not running: it is offline, sleeping or starting.',
   );
 
-/** The error for a connection that a limit does not allow. */
 export const outgoingLimited = () =>
   new QueryError(
     'outgoing-limited',
@@ -38,7 +32,7 @@ export function socketError(error: unknown, where: string): QueryError {
     case 'EPIPE':
     case 'ERR_STREAM_PREMATURE_CLOSE':
       return new QueryError('closed', `The connection to ${where} was closed before there was an answer.`);
-    // This machine has no sockets or memory left, which says nothing about the server.
+    // This machine has no sockets or memory left.
     case 'EMFILE':
     case 'ENFILE':
     case 'ENOBUFS':
@@ -47,7 +41,7 @@ export function socketError(error: unknown, where: string): QueryError {
         'stopped',
         `The check could not be made: this machine is out of sockets (${code}).`,
       );
-    // An error of the HTTP parser or of TLS: the service speaks another protocol.
+    // The HTTP parser or TLS: the service speaks another protocol.
     case 'EPROTO':
       return new QueryError('answer-broken', `What listens on ${where} does not speak the game's protocol.`);
     default:
@@ -57,7 +51,7 @@ export function socketError(error: unknown, where: string): QueryError {
   }
 }
 
-/** The probe result for an error. An error of any other class means that a parser could not read the answer. */
+/** An error of any other class: a parser could not read the answer. */
 export function failedProbe(error: unknown): Probe {
   if (error instanceof QueryError) return { ok: false, failure: error.code, message: error.message };
   if (error instanceof AddressError) return { ok: false, failure: error.code, message: `${error.message}.` };

@@ -1,14 +1,12 @@
 import PQueue from 'p-queue';
 import { QueryError } from './query-error.ts';
 
-/** If a query has waited for a slot for this long, it is not made. */
+/** For a slot. */
 const LONGEST_WAIT_MS = 30_000;
 
 /**
- * Limits how many queries run at once. Further queries wait for a slot, in the order in which they came.
- *
- * @returns a function that runs `query` in a slot. It throws `QueryError` `stopped` if `signal` aborts while the query
- *   waits for a slot, or if it has waited for 30 seconds. A query that has begun is not stopped
+ * Further queries wait for a slot, in order: `QueryError` `stopped` if `signal` aborts meanwhile, or after 30 seconds. A
+ * query that has begun is not stopped.
  */
 export function limitQueries(
   atOnce: number,

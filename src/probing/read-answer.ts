@@ -5,23 +5,23 @@ import type { ServerAnswer } from './ask.ts';
 import { withoutControls } from './minecraft-text.ts';
 import { QueryError } from './query-error.ts';
 
-/** The limits of a status report (schema of `POST …/status`). */
+/** Of a status report (schema of `POST …/status`). */
 const MOST_PLAYERS = 2_147_483_647;
 const LONGEST_MOTD = 500;
 const LONGEST_VERSION = 100;
 
-/** The fields of a server's answer, unchecked: any field may have any type. */
+/** Any field may have any type. */
 export type UncheckedAnswer = {
-  /** The message or the name of the server. */
+  /** Of the server, or its message. */
   name: unknown;
   version: unknown;
-  /** The players without bots and adverts; undefined if the server does not send the number. */
+  /** Without bots and adverts. */
   players: unknown;
   maxPlayers: unknown;
   icon?: unknown;
 };
 
-/** Cuts the fields of an answer to the limits of a status report. One wrong field does not make the answer invalid. */
+/** One wrong field does not make the answer invalid. */
 export function readServerAnswer(said: UncheckedAnswer, game: Game, latencyMs: number): ServerAnswer {
   const { shown } = textFormatOf(game);
   const version = reportText(said.version, LONGEST_VERSION);
@@ -35,17 +35,13 @@ export function readServerAnswer(said: UncheckedAnswer, game: Game, latencyMs: n
   };
 }
 
-/** Whether a version is a commit or a checksum (hexadecimal, or a negative number), which tells players nothing. */
+/** A commit or a checksum, hexadecimal or a negative number, tells players nothing. */
 function isHash(version: string): boolean {
   const isHex = /^(?=(?:.*[a-f]){2})(?=(?:.*\d){2})[\da-f]{7,128}$/i.test(version.replaceAll('-', ''));
   return isHex || /^-\d+$/.test(version);
 }
 
-/**
- * The fields of gamedig's results.
- *
- * @throws {QueryError} `answer-broken` when the results are empty: some of gamedig's parsers accept a mere header
- */
+/** @throws {QueryError} `answer-broken` when the results are empty: some of gamedig's parsers accept a mere header */
 export function saidBy(results: Results, game: Game): UncheckedAnswer {
   const said = saidUnchecked(results, game);
   if (reportText(said.name, LONGEST_MOTD) === '' && !countOf(said.players) && !countOf(said.maxPlayers)) {
@@ -64,16 +60,13 @@ function saidUnchecked(results: Results, { protocol }: Game): UncheckedAnswer {
   return { name, version: version === 'undefined' ? '' : version, players, maxPlayers };
 }
 
-/** Protocols whose answers have a list of players but no number of players, or (Doom 3) a number that includes bots. */
+/** Their answers have a list of players but no number, or (Doom 3) a number that includes bots. */
 const COUNTED_BY_LIST: ReadonlySet<string> = new Set(['doom3', 'eldewrito', 'mumble']);
 
-/** gamedig counts the list of players, which may be cut. For these protocols the number in the answer is used. */
+/** gamedig counts the list of players, which may be cut: the number in the answer is used. */
 const GAMESPY: ReadonlySet<string> = new Set(['gamespy1', 'gamespy2']);
 
-/**
- * Reads a number of players, which may come as text (Quake). The result is a whole number from 0 to 2,147,483,647; a
- * value out of range becomes the nearest allowed one, so −1 ("no limit") becomes 0. Null if the value is not a number.
- */
+/** Also text (Quake). A whole number from 0 to 2,147,483,647: −1 ("no limit") becomes 0. Null if it is no number. */
 export function countOf(value: unknown): number | null {
   const isNumeral = typeof value === 'string' && /^[+-]?\d{1,30}(\.\d{1,30})?$/.test(value.trim());
   const number = isNumeral || typeof value === 'bigint' ? Number(value) : value;
@@ -81,26 +74,19 @@ export function countOf(value: unknown): number | null {
   return Math.min(Math.max(Math.floor(number), 0), MOST_PLAYERS);
 }
 
-/**
- * How many of the counted players are people. The number of all players has the bots in it; if there are more bots than
- * that, the game counts people alone, as Counter-Strike and servers behind Steam's relay do.
- */
+/** If there are more bots than players, the game counts people alone, as Counter-Strike and Steam's relay do. */
 export function peopleAmong(players: number, bots: number): number {
   return players < bots ? players : players - bots;
 }
 
-/** The longest icon, in UTF-16 code units: a PNG of 48 KiB. A longer text is not an icon. */
+/** In UTF-16 code units: a PNG of 48 KiB. */
 const LONGEST_ICON = 66_000;
 
 function iconOf(icon: unknown): { icon?: string } {
   return typeof icon === 'string' && icon.length <= LONGEST_ICON ? { icon } : {};
 }
 
-/**
- * A text cut to `longest` code points, well-formed, with line feeds as the only control characters.
- *
- * @param format - removes what players do not see
- */
+/** Code points, well-formed, with line feeds as the only control characters. `format` removes what players do not see. */
 function reportText(
   text: unknown,
   longest: number,

@@ -6,36 +6,31 @@ import { within } from '../platform/deadline.ts';
 import { type ResolveOptions, resolveAddress, resolverFor } from '../platform/resolve-address.ts';
 import type { Target } from './ask.ts';
 
-/** An SRV record as node:dns returns it. */
+/** As node:dns returns it. */
 export type SrvRecord = { name: string; port: number; priority: number; weight: number };
 
-/** How host names are resolved; if absent, by the system's rules. */
+/** By the system's rules if absent. */
 export type Lookups = {
   lookup?: ResolveOptions['lookup'];
   srv?: (name: string) => Promise<SrvRecord[]>;
 };
 
-/** The addresses and ports at which a server is queried. */
 export type Found = {
-  /** The host as the owner entered it, or the host of the SRV record. */
+  /** As the owner entered it, or of the SRV record. */
   host: string;
-  /** The checked addresses to try: the first of each family, IPv4 before IPv6, because few games support IPv6. */
+  /** The first of each family, IPv4 before IPv6, because few games support IPv6. */
   addresses: string[];
-  /** The query ports to try, in this order. */
+  /** To try in this order. */
   ports: number[];
 };
 
-/** Minecraft's client looks up an SRV record only if the port is this default. */
+/** Minecraft's client looks up an SRV record only for it. */
 const MINECRAFT_PORT = 25_565;
 
-/** The longest wait for the SRV record. It leaves time for the rest of the check. */
+/** It leaves time for the rest of the check. */
 const SRV_TIMEOUT_MS = 1_500;
 
-/**
- * Finds the addresses and ports at which to query a server.
- *
- * @throws {AddressError} when the name does not resolve, or its addresses or ports are refused
- */
+/** @throws {AddressError} when the name does not resolve, or its addresses or ports are refused */
 export async function resolveServer(
   target: Target,
   game: Game,
@@ -43,7 +38,7 @@ export async function resolveServer(
 ): Promise<Found> {
   const began = performance.now();
   const record = mayHaveSrv(target, game) ? await srvRecord(target.host, options.signal, srv) : undefined;
-  // The owner of a name controls its SRV record. It must not lead Tallyport to a mail server, for example.
+  // The owner of a name could lead Tallyport to a mail server, for example.
   if (record && isRefusedPort(record.port)) {
     throw new AddressError(
       'address-refused',
@@ -88,7 +83,7 @@ async function srvRecord(
       .toSorted((a, b) => a.priority - b.priority || b.weight - a.weight);
     return first;
   } catch {
-    // If the name has no SRV record (most names have none), or if the look-up fails: the name itself is used.
+    // Most names have no SRV record: the name itself is used.
     return undefined;
   } finally {
     signal?.removeEventListener('abort', stop);

@@ -2,19 +2,16 @@ import type { ServerAnswer } from './ask.ts';
 
 const STATE =
   '(?:offline|sleeping|preparing|loading|starting(?: up)?|restarting|waiting in queue|saving|stopping|stopped|crashed|hibernating)';
-/** The whole text is the state: `● Offline`. */
+/** `● Offline`. */
 const ONLY = new RegExp(`^${STATE}$`);
-/** A sentence about the server: `This server is offline.` */
+/** `This server is offline.` */
 const SENTENCE = new RegExp(`^(?:(?:this|the|your) )?server (?:is )?(?:currently |now )?${STATE}(?: |$)`);
 
-/** What lazymc, which starts a server when somebody joins, says in its place. It tells the server's places. */
+/** lazymc, which starts a server when somebody joins, tells the server's places. */
 const LAZYMC =
   /^server (?:is sleeping join to start it up|is starting please wait|going to sleep please wait)$/;
 
-/**
- * Whether a host answers in place of a Minecraft server that it has stopped, as Aternos and others do: no players of no
- * places, and a version or message that is a state. A running server without players tells its places.
- */
+/** As Aternos and others answer: no players of no places, and a version or message that is a state. */
 export function isStoppedHost({
   onlinePlayers,
   maxPlayers,
@@ -27,7 +24,7 @@ export function isStoppedHost({
   return [motd, version].map(wordsOf).some((text) => ONLY.test(text) || SENTENCE.test(text));
 }
 
-/** The words of a text without colours, signs and capitals. */
+/** Without colours, signs and capitals. */
 function wordsOf(text: string): string {
   return text
     .replace(/§./g, '')

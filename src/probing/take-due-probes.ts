@@ -15,31 +15,27 @@ export type TakeDeps = {
   clock: Clock;
 };
 
-/** The most servers that one call takes. With one call a second, 100,000 servers are probed in 200 seconds. */
+/** With one call a second, 100,000 servers are probed in 200 seconds. */
 const MOST_A_ROUND = 500;
 
-/** Up to this many urgent servers (new, edited or due for a quick retry) are taken before servers due for longer. */
+/** Servers that are new, edited or due for a quick retry are taken before servers due for longer. */
 const URGENT_A_ROUND = 250;
 
-/** If this many jobs are waiting, the workers cannot keep up, and servers that are not urgent stay due. */
+/** The workers cannot keep up then, and servers that are not urgent stay due. */
 const MOST_WAITING = 2_000;
 
-/** How many more jobs may wait if they are for urgent servers. */
+/** For urgent servers, in addition. */
 const URGENT_WAITING = 500;
 
-/** The longest wait for Redis. */
+/** For Redis. */
 const TIMEOUT_MS = SECOND;
 
 type Due = WithId<Pick<Server, 'slug' | 'probe'>>;
 
 /**
- * Takes the due servers and adds the jobs of their probes; urgent servers go before all waiting jobs. The take also
- * plans the next probe: if the process crashes before the job is added, the server misses one probe. If several
- * schedulers run, only one takes a server. If Redis is unavailable, no server is taken; if Redis accepts only some of
- * the jobs, the servers of the others are given back.
- *
- * @returns how many jobs were added
- * @throws the driver's error when MongoDB fails
+ * Takes the due servers and adds the jobs of their probes, urgent ones before all waiting jobs; returns how many. The
+ * take also plans the next probe: after a crash the server misses one. Only one of several schedulers takes a server. If
+ * Redis accepts only some of the jobs, the other servers are given back.
  */
 export async function takeDueServers(deps: TakeDeps): Promise<number> {
   if (deps.config.PROBES === 'off') return 0;
@@ -66,9 +62,9 @@ async function waitingJobs({ queues }: TakeDeps): Promise<number> {
   }
 }
 
-/** The urgent servers, then those that have been due for longest; at most as many as one call may take. */
+/** The urgent servers, then those that have been due for longest. */
 async function dueServers(servers: Collection<Server>, waiting: number, now: Date): Promise<Due[]> {
-  // This filter matches the partial indexes, which have only servers with a game.
+  // As the partial indexes, which have only servers with a game.
   const isDue = { removedAt: null, game: { $type: 'string' as const }, 'probe.nextAt': { $lte: now } };
   const oldest = async (filter: Filter<Server>, most: number): Promise<Due[]> => {
     if (most <= 0) return [];
@@ -80,13 +76,13 @@ async function dueServers(servers: Collection<Server>, waiting: number, now: Dat
   const room = Math.min(MOST_A_ROUND, MOST_WAITING - waiting);
   const others = await oldest(isDue, room);
   const each = new Map([...urgent, ...others].map((server) => [server._id.toHexString(), server]));
-  // Urgent servers are never left out, even if there are more of them than `room`.
+  // Urgent servers are never left out.
   return [...each.values()].slice(0, Math.max(room, urgent.length));
 }
 
 type Taken = { server: Due; claim: UUID };
 
-/** Takes each server, unless it was taken, checked or edited since it was read. */
+/** Unless it was taken, checked or edited since it was read. */
 async function take(servers: Collection<Server>, due: Due[], now: Date): Promise<Taken[]> {
   const wanted = due.map((server) => ({ server, claim: new UUID() }));
   await servers.bulkWrite(
@@ -110,7 +106,7 @@ async function take(servers: Collection<Server>, due: Due[], now: Date): Promise
     }),
     { ordered: false },
   );
-  // A bulk write returns how many documents it changed, but not which ones.
+  // A bulk write does not return which documents it changed.
   const existing = await servers
     .find({ _id: { $in: due.map(({ _id }) => _id) } })
     .project<WithId<{ probe: { claim: UUID | null } }>>({ 'probe.claim': 1 })
@@ -119,7 +115,7 @@ async function take(servers: Collection<Server>, due: Due[], now: Date): Promise
   return wanted.filter(({ server, claim }) => claims.get(server._id.toHexString()) === claim.toString());
 }
 
-/** Makes the servers due again, as they were before the take. */
+/** As before the take. */
 async function giveBackProbes(servers: Collection<Server>, taken: Taken[]): Promise<void> {
   await servers.bulkWrite(
     taken.map(({ server: { _id, probe }, claim }) => ({

@@ -1,19 +1,15 @@
 import net, { type Socket } from 'node:net';
 import { QueryError, requireAllowedPort, socketError } from './query-error.ts';
 
-/** The most bytes that a server may send over one connection. After more, the query fails; real servers send less. */
+/** Over one connection; real servers send less. */
 const MOST_BYTES = 256 * 1_024;
 
-/**
- * The most bytes that are passed to a parser. Each segment passes all bytes of the answer again, and all count: so a
- * server that sends byte by byte cannot keep the parser busy.
- */
+/** Each segment passes all bytes of the answer to the parser again: a server that sends byte by byte is limited. */
 const MOST_PARSED = 128 * MOST_BYTES;
 
-/** If an answer cannot be read, how long to wait for a late segment that may complete it. */
+/** A late segment may complete an answer that cannot be read. */
 const LATE_SEGMENT_MS = 1_000;
 
-/** The TCP connection of a query. */
 export class TcpConnection {
   readonly #socket: Socket;
   readonly #where: string;
@@ -23,7 +19,7 @@ export class TcpConnection {
   #ended = false;
   #received = 0;
   #parsed = 0;
-  /** How long connecting took, in milliseconds; null until connected. */
+  /** Of connecting, in milliseconds. */
   roundTripMs: number | null = null;
 
   /** @throws {QueryError} for a refused port */
@@ -60,11 +56,8 @@ export class TcpConnection {
   }
 
   /**
-   * Sends a request. Whenever data arrives, `take` gets all that came since the request, until it returns a result.
-   *
-   * @param take - returns undefined while it needs more data. If it throws a QueryError, the exchange ends; any other
-   *   error counts only if no more data arrives
-   * @throws {QueryError} when the connection fails or the data is too long; or the error of `take`
+   * Sends a request. `take` gets all data since, until it returns a result; an error of it that is no QueryError counts
+   * only if no more data arrives.
    */
   exchange<T>(bytes: Buffer | string, take: (bytes: Buffer) => T | undefined): Promise<T> {
     const socket = this.#socket;
@@ -114,7 +107,7 @@ export class TcpConnection {
     return new QueryError('closed', `${this.#where} closed the connection before there was an answer.`);
   }
 
-  /** Closes the connection. Pending and later requests reject with `error`. */
+  /** Pending and later requests reject with `error`. */
   fail(error: Error): void {
     this.#failed ??= error;
     this.#socket.destroy();

@@ -2,13 +2,13 @@ import { createSocket, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import { QueryError, requireAllowedPort, socketError } from './query-error.ts';
 
-/** The most data of one query, in bytes; real servers send less. */
+/** Of one query, in bytes; real servers send less. */
 const MOST_BYTES = 64 * 1_024;
 
-/** Each datagram counts as at least this many bytes, so that empty datagrams are limited too. */
+/** Empty datagrams are limited too. */
 const LEAST_DATAGRAM = 64;
 
-/** A `lookup` for the socket that returns the given address: it is resolved and checked already. */
+/** The address is resolved and checked already. */
 function noLookup(
   address: string,
   _options: unknown,
@@ -20,15 +20,15 @@ function noLookup(
 type Exchange = {
   bytes: Buffer;
   timeoutMs: number;
-  /** Called with every datagram until it returns a result; returns undefined while it needs more. */
+  /** Called with every datagram; undefined while it needs more. */
   take?: ((bytes: Buffer) => unknown) | undefined;
-  /** Called at the timeout. Returns a result; undefined makes the request fail. */
+  /** Undefined makes the request fail. */
   onTimeout?: (() => unknown) | undefined;
 };
 
 /**
- * The connected UDP socket of a query. It receives only from the queried address and port, and reports ICMP "port
- * unreachable". Each query has its own socket, so a busy process neither loses answers nor mixes them up.
+ * Receives only from the queried address and port, and reports ICMP "port unreachable". Each query has its own, so a
+ * busy process neither loses answers nor mixes them up.
  */
 export class UdpConnection {
   readonly #socket: Socket;
@@ -37,7 +37,7 @@ export class UdpConnection {
   #connected = false;
   #received = 0;
   #failed: Error | undefined;
-  /** The shortest time from a request to the first datagram after it, in milliseconds; null before the first. */
+  /** The shortest from a request to the first datagram after it, in milliseconds. */
   roundTripMs: number | null = null;
 
   /** @throws {QueryError} for a refused port */
@@ -55,12 +55,7 @@ export class UdpConnection {
       });
   }
 
-  /**
-   * Sends a request and waits for the result of `take`. UDP loses datagrams, so if there is no answer after half of the
-   * timeout, the request is sent once more.
-   *
-   * @throws {QueryError} when there is no answer or a socket error; or the error of `take` or `onTimeout`
-   */
+  /** UDP loses datagrams: after half of the timeout, the request is sent once more. */
   exchange(exchange: Exchange): Promise<unknown> {
     if (this.#failed) return Promise.reject(this.#failed);
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
@@ -99,7 +94,7 @@ export class UdpConnection {
     for (const waiting of this.#waiting) waiting.take(bytes);
   }
 
-  /** Closes the connection. Pending and later requests reject with `error`. */
+  /** Pending and later requests reject with `error`. */
   fail(error: Error): void {
     if (this.#failed) return;
     this.#failed = error;
@@ -150,7 +145,7 @@ class Waiting {
     }
   }
 
-  /** Called when an answer has begun to arrive: the request is not repeated. */
+  /** An answer has begun to arrive: the request is not repeated. */
   #waitForMore(tookMs: number): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#giveUp(), Math.max(0, this.#exchange.timeoutMs - tookMs));

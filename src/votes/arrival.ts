@@ -2,23 +2,14 @@ import type { Document, Filter } from 'mongodb';
 import type { OutcomeCode } from '../listeners/outcomes.ts';
 import type { Attempt, Delivery, Vote } from './vote.ts';
 
-/**
- * What is known of a vote's arrival, from everything that ever happened to it. No later state changes it: a vote that
- * arrived and is sent again has arrived, whatever becomes of the second sending.
- */
+/** What is known of a vote's arrival, from everything that ever happened to it: a later sending changes nothing. */
 export const ARRIVALS = ['arrived', 'may-have-arrived', 'surely-not'] as const;
 export type Arrival = (typeof ARRIVALS)[number];
 
-/**
- * Answers of websites that may have taken the vote all the same: HTTP 5xx and 408, and HTTP 429, which is most likely a
- * refusal and so counts as no sending.
- */
+/** HTTP 5xx, 408 and 429 of websites that may have taken the vote all the same. HTTP 429 counts as no sending. */
 const UNAVAILABLE = ['http-unavailable', 'http-limited'] as const satisfies OutcomeCode[];
 
-/**
- * What is known of a vote's arrival. While an attempt is in progress, the vote may have arrived; so may a vote that a
- * Votifier v1 listener took without an answer (`sent-not-confirmed`).
- */
+/** During an attempt a vote may have arrived; so may one that a Votifier v1 listener took without an answer. */
 export function arrivalOf(delivery: Delivery): Arrival {
   const { state, ends, codes, events } = delivery;
   const unconfirmed = codes?.['sent-not-confirmed'] ?? 0;
@@ -34,14 +25,13 @@ export function arrivalOf(delivery: Delivery): Arrival {
   return isUncertain ? 'may-have-arrived' : 'surely-not';
 }
 
-/** How often a vote has arrived or may have arrived. An attempt that is in progress does not count. */
+/** Counts what may have arrived; an attempt in progress does not count. */
 export function timesArrived(delivery: Delivery): number {
   const { attempts, ends, events, state } = delivery;
   const unended = attempts.filter(({ code }, index) => {
     return !code && !(state === 'sending' && index === attempts.length - 1);
   }).length;
-  // If the vote was being sent when the backup was made, its attempt without an outcome is counted, while its details
-  // are stored. If it had arrived, the restore adds no arrival.
+  // The attempt of a vote that was being sent at the backup counts itself, and one that had arrived adds no arrival.
   const adds = ({ kind, from }: Delivery['events'][number]) =>
     kind === 'restored' && from !== 'sending' && from !== 'delivered';
   const restored = events.filter(adds).length;
@@ -54,10 +44,7 @@ export function timesArrived(delivery: Delivery): number {
   );
 }
 
-/**
- * How often a vote was sent again because somebody wanted it once more. The first resend after a restore does not count:
- * the game server may have had the vote already, and only the listing has forgotten that.
- */
+/** Without the first resend after a restore: the game server may have had the vote, and only the listing forgot it. */
 export function resendsOf({ events }: Delivery): number {
   let [count, isHeldBack] = [0, false];
   for (const { kind } of events) {
@@ -69,10 +56,8 @@ export function resendsOf({ events }: Delivery): number {
   return count;
 }
 
-/** How often attempts ended with these outcomes. */
 function timesEnded({ codes, attempts }: Delivery, ends: readonly OutcomeCode[]): number {
-  // Older versions did not count all codes, and a vote with many attempts stores only the newest ones. Neither number
-  // is ever too high, so the higher one is used.
+  // Older versions did not count all codes, and only the newest attempts are stored. Neither number is ever too high.
   const isOne = ({ code }: Attempt) => ends.some((one) => one === code);
   const counted = ends.reduce((sum, code) => sum + (codes?.[code] ?? 0), 0);
   return Math.max(counted, attempts.filter(isOne).length);
@@ -107,7 +92,7 @@ const MAY_HAVE_ARRIVED = {
   ],
 };
 
-/** `arrivalOf` as an aggregation expression. A test compares both over random votes. */
+/** `arrivalOf` as an expression. A test compares both over random votes. */
 export const ARRIVAL: Document = {
   $cond: [
     HAS_ARRIVED,
@@ -116,7 +101,7 @@ export const ARRIVAL: Document = {
   ],
 };
 
-/** A query filter for votes with one of these arrivals. No index covers it: other fields must select the votes. */
+/** No index covers it: other fields must select the votes. */
 export function withArrival(...arrivals: Arrival[]): Filter<Vote> {
   return { $expr: { $in: [ARRIVAL, arrivals] } };
 }

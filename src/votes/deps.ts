@@ -16,7 +16,7 @@ export type VotesDeps = ServersDeps & {
   blocks: Collection<Block>;
   idempotencyKeys: Collection<IdempotencyKey>;
   listeners: Collection<Listener>;
-  /** What one try of a proof of work costs, in iterations of PBKDF2. */
+  /** Of one try of a proof of work, in iterations of PBKDF2. */
   proofIterations: number;
   returningPlayers: Collection<ReturningPlayer>;
   usedProofs: Collection<UsedProofOfWork>;

@@ -1,9 +1,6 @@
 import type { Document } from 'mongodb';
 
-/**
- * An aggregation expression for the latest `at` of the elements of an array, such as `$delivery.attempts`, that fulfil a
- * condition on `$$this`; null if there is none.
- */
+/** An expression: the latest `at` in an array, such as `$delivery.attempts`, where `cond` on `$$this` is true. */
 export function latestAt(array: string, cond: Document): Document {
   return { $max: { $map: { input: { $filter: { input: array, cond } }, in: '$$this.at' } } };
 }

@@ -5,26 +5,25 @@ import type { VotesDeps } from './deps.ts';
 import type { VoteExclusion } from './exclusions/vote-exclusion.ts';
 import type { Vote } from './vote.ts';
 
-/** The username that a vote gets when its player's name is removed. */
 export const ERASED_PLAYER = '(erased)';
 
-/** The `usernameKey` of a name never begins with a space, so no named player has a key with this prefix. */
+/** The `usernameKey` of a name never begins with a space. */
 const PREFIX = ' erased ';
 
-/** A filter on `usernameKey` for votes whose player has a name: only keys of removed names sort before `!`. */
+/** Only keys of removed names sort before `!`. */
 export const KEY_OF_NAMED_PLAYER = { $gte: '!' } as const;
 
-/** The `usernameKey` of votes whose player's name was removed. The same `id` means the same player. */
+/** The same `id` means the same player. */
 export function namelessKey(id: string): string {
   return `${PREFIX}${id}`;
 }
 
-/** The id in a `usernameKey` that `namelessKey` made; null if the player has a name. */
+/** Null if the player has a name. */
 export function namelessId(usernameKey: string): string | null {
   return usernameKey.startsWith(PREFIX) ? usernameKey.slice(PREFIX.length) : null;
 }
 
-/** The actions whose audit entries name a player. */
+/** Their audit entries name a player. */
 export const ACTIONS_WITH_NAMES = [
   'vote.forget',
   'vote.exclude',
@@ -34,16 +33,13 @@ export const ACTIONS_WITH_NAMES = [
   'block.lift',
 ];
 
-/** A filter for finished exclusions. They do not need the player's name any more: their votes are marked with the id. */
+/** The player's name is not needed any more: the votes are marked with the exclusion's id. */
 export const FINISHED_EXCLUSION: Filter<VoteExclusion> = { state: { $in: ['excluded', 'included'] } };
 
-/** Quarantines that are not finished. Their votes may still be delivered, under the players' names. */
+/** The votes may still be delivered, under the players' names. */
 const UNDECIDED = { isQuarantine: true, state: { $in: ['quarantined', 'confirming', 'releasing'] } } as const;
 
-/**
- * A filter for a server's votes that still need the player's name: they have yet to be delivered, or an operator has
- * yet to decide about them. Held votes of a blocked player, and those that an operator excluded, do not need it.
- */
+/** Votes that need the player's name: to be delivered, or for a decision. Blocked and excluded ones do not. */
 export async function openVotesFilter(
   { voteExclusions }: VotesDeps,
   serverId: ObjectId,
@@ -58,10 +54,7 @@ export async function openVotesFilter(
   };
 }
 
-/**
- * Votes that cannot block another vote or be claimed any more: the cooldown after them has ended. If their
- * quarantine was lifted: as long has passed since the lift.
- */
+/** Votes that cannot block another vote or be claimed: the cooldown after them, or after their lift, has ended. */
 export function pastCooldown(now: Date): Filter<Vote> {
   const since = after(now, -COOLDOWN_MS);
   return {
@@ -71,10 +64,8 @@ export function pastCooldown(now: Date): Filter<Vote> {
 }
 
 /**
- * Removes the player's name from one vote, unless the vote still needs it (`open` is from `openVotesFilter`) or is not yet
- * `pastCooldown`. The update changes the shard key, which a sharded cluster allows only for one document at a time.
- *
- * @returns whether the vote lost its name
+ * Removes the player's name from a vote that is neither `open` (`openVotesFilter`) nor within its cooldown. It changes
+ * the shard key, which a sharded cluster allows only for one document at a time. Returns whether it was removed.
  */
 export async function removeName(
   votes: Collection<Vote>,
@@ -84,7 +75,7 @@ export async function removeName(
 ): Promise<boolean> {
   const update: Document[] = [
     { $set: { username: ERASED_PLAYER, usernameKey: key } },
-    // A listener may repeat the name in its reply (`words`), and a plugin may use it in the key of its claim.
+    // A listener may repeat the name in its reply, and a plugin in the key of its claim.
     { $unset: ['delivery.attempts.words', 'claim.key'] },
   ];
   const { _id, serverId, usernameKey } = vote;

@@ -6,27 +6,24 @@ import type { Vote } from './vote.ts';
 
 export const VOTES_A_PAGE = 50;
 
-/** If a cursor says that more votes than this have the same time: these votes are counted before they are skipped. */
+/** More votes of the same time are counted before they are skipped. */
 const MOST_SKIPPED_UNCHECKED = 1_000;
 
-/** A filter for a server's votes; an absent field does not filter. */
+/** An absent field does not filter. */
 export type VotesWanted = {
   state?: VoteSelection | undefined;
   /** In any spelling. */
   player?: string | undefined;
-  /** Cast at `since` or later, and before `until`. */
+  /** From this moment, and before `until`. */
   since?: Date | undefined;
   until?: Date | undefined;
   limit?: number | undefined;
 };
 
-/**
- * Where a page begins. In a list by time: with the votes cast at `at`, except the `seen` ones of earlier pages. In a
- * list of one player: with the highest number below `seq`.
- */
+/** By time: after the `seen` votes cast at `at`. Of one player: below `seq`. */
 export type VotesCursor = { at: Date; seen: number } | { seq: number };
 
-/** One page of votes. Each vote has only the fields in `LISTED_FIELDS`, and only its newest attempt. */
+/** Votes have only `LISTED_FIELDS`, and their newest attempt. */
 export type VotesPage = {
   votes: Vote[];
   next: VotesCursor | null;
@@ -53,10 +50,7 @@ const LISTED_FIELDS = {
   'delivery.restoredAt': 1,
 } as const;
 
-/**
- * Reads one page of a server's votes. Every query uses an index. A list of one player's votes has another kind of
- * cursor; if `cursor` is of the wrong kind: returns the first page.
- */
+/** Every query uses an index. A cursor of the wrong kind gives the first page. */
 export function pageOfVotes(
   { votes }: VotesDeps,
   serverId: ObjectId,
@@ -69,17 +63,14 @@ export function pageOfVotes(
     : pageOfPlayer(votes, serverId, { ...wanted, player }, cursor && 'seq' in cursor ? cursor : undefined);
 }
 
-/**
- * The cursor is a time, not an offset, so that votes that are cast meanwhile do not shift the pages. Only votes with
- * exactly that time are skipped.
- */
+/** By time, not by offset: votes that are cast meanwhile do not shift the pages. */
 async function pageByTime(
   votes: Collection<Vote>,
   serverId: ObjectId,
   { state, since, until, limit = VOTES_A_PAGE }: VotesWanted,
   cursor: { at: Date; seen: number } | undefined,
 ): Promise<VotesPage> {
-  // If `until` is before the cursor, as with a cursor from a list with a later `until`: the list begins at `until`.
+  // A cursor may be from a list with a later `until`.
   const start = cursor && until && cursor.at >= until ? undefined : cursor;
   const votedAt = {
     ...(since ? { $gte: since } : {}),
@@ -97,9 +88,7 @@ async function pageByTime(
   return { votes: shown, next: found.length > limit ? nextCursor(shown, start) : null };
 }
 
-/**
- * How many votes to skip. A client can forge a cursor, so a large `seen` is limited to the server's votes at that time.
- */
+/** A client can forge a cursor: a large `seen` is limited to the server's votes at that time. */
 async function skipped(
   votes: Collection<Vote>,
   ofState: Filter<Vote>,
@@ -118,9 +107,8 @@ function nextCursor(shown: Vote[], cursor: { at: Date; seen: number } | undefine
 }
 
 /**
- * Reads a player's votes by their numbers, so live votes come before imported ones. No index covers player, state and
- * time together, so state and time are filtered after the read. A page may have few votes or none although the next
- * page has some.
+ * By number, so live votes come before imported ones. No index covers player, state and time together: they are
+ * filtered after the read, and a page may have few votes or none although the next one has some.
  */
 async function pageOfPlayer(
   votes: Collection<Vote>,
@@ -147,12 +135,12 @@ async function pageOfPlayer(
   };
 }
 
-/** The start of a page as text: `1764230400000.3` or `seq12`. */
+/** `1764230400000.3` or `seq12`. */
 export function formatVotesCursor(cursor: VotesCursor): string {
   return 'seq' in cursor ? `seq${cursor.seq}` : `${cursor.at.getTime()}.${cursor.seen}`;
 }
 
-/** The reverse of `formatVotesCursor`; undefined for any other text. */
+/** Undefined for any other text. */
 export function parseVotesCursor(text: string): VotesCursor | undefined {
   if (!/^(-?\d{1,15}\.\d{1,7}|seq-?\d{1,15})$/.test(text)) return undefined;
   if (text.startsWith('seq')) return { seq: Number(text.slice(3)) };

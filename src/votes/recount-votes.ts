@@ -8,26 +8,25 @@ import type { VoteCounter } from './vote-counter.ts';
 import { epochMinute, sum } from './vote-counts.ts';
 import { countExcludedBetween, countVotesBetween } from './vote-figures.ts';
 
-/** A day whose counter differed from its votes. */
+/** The counter differed from the votes. */
 export type Drift = { day: string; counted: number; votes: number };
 
-/** After this time, no increments of an ended day are written any more (design rule 8). */
+/** After this no increments of an ended day are written (design rule 8). */
 export const DAY_SETTLED_MS = 10 * MINUTE;
 
 /**
- * The increments of a minute are written within this time after the minute's end, or never. The last vote is inserted
- * within 24 s. Its increment is collected for 100 ms, waits up to 5 s for the previous write and up to 5 s for its own.
- * The rest is a reserve for a stalled mongod.
+ * The increments of a minute are written within this time after its end, or never: the last vote is inserted within
+ * 24 s; its increment is collected for 100 ms, and waits up to 5 s twice. The rest is for a stalled mongod.
  */
 const MINUTE_SETTLED_MS = MINUTE;
 
-/** Each repair compares at least this much time before the end of the settled minutes, to find late increments. */
+/** Before the settled minutes end, for late increments. */
 const COMPARED_AGAIN_MS = 8 * MINUTE;
 
-/** The minutes whose increments are settled: from `from` (inclusive) to `to` (exclusive), both whole minutes. */
+/** From `from` (inclusive) to `to` (exclusive), whole minutes. */
 export type SettledMinutes = { from: Date; to: Date };
 
-/** The settled minutes that every repair compares at `now`. */
+/** What every repair compares. */
 export function settledMinutes(now: Date): SettledMinutes {
   const to = startOfMinute(after(now, -MINUTE_SETTLED_MS));
   return { from: after(to, -COMPARED_AGAIN_MS), to };
@@ -37,19 +36,15 @@ function startOfMinute(at: Date): Date {
   return new Date(Math.floor(at.getTime() / MINUTE) * MINUTE);
 }
 
-/** Whether no more increments of this UTC day's votes are written. */
+/** No more increments of this UTC day are written. */
 export function isSettledDay(day: string, now: Date): boolean {
   return now.getTime() - startOfDay(day).getTime() >= DAY + DAY_SETTLED_MS;
 }
 
 /**
- * Recounts UTC days (`2026-11-21`) of a server from its votes, without excluded ones, and corrects its counters. Votes
- * may be cast meanwhile: each is counted exactly once. Running it again changes nothing.
- *
- * For settled minutes the votes are counted, for later minutes the increments. So a pending increment counts exactly
- * once, whether it is written before or after the recount (ADR 42).
- *
- * @returns the days that were wrong
+ * Recounts UTC days (`2026-11-21`) of a server from its votes, without excluded ones, and returns those that were wrong.
+ * Votes of settled minutes are counted, and increments of later minutes: so a pending increment counts exactly once,
+ * whether it is written before or after the recount (ADR 42). Running it again changes nothing.
  */
 export async function recountVotes(
   deps: VotesDeps,
@@ -65,10 +60,7 @@ export async function recountVotes(
   return drifts;
 }
 
-/**
- * If two recounts of the same month run at once: the one that writes second is repeated, because it may have counted
- * votes that were excluded meanwhile.
- */
+/** Of two recounts of a month at once, the second is repeated: it may have counted votes that were excluded meanwhile. */
 async function recountDay(
   deps: VotesDeps,
   serverId: ObjectId,
@@ -94,16 +86,16 @@ async function recountDay(
       const votes = counts.votes + incrementsBetween(before?.minutes, counts.to, counts.end);
       return counted === votes ? null : { day, counted, votes };
     } catch (error) {
-      // If another process created the month's counter: the next try changes it.
+      // Another process created the month's counter: the next try changes it.
       if (!isDuplicateKey(error)) throw error;
     }
   }
 }
 
 type DayCounts = SettledMinutes & {
-  /** Votes of the day until `to`, minus all excluded votes of the day. */
+  /** Until `to`, minus all excluded votes of the day. */
   votes: number;
-  /** Votes by minute from `from` (inclusive) to `to` (exclusive), excluded ones included. */
+  /** By minute, excluded ones included. */
   minutes: { k: string; v: number }[];
   end: Date;
 };
@@ -143,14 +135,14 @@ function countMinutes(
     .toArray();
 }
 
-/** The sum of the increments of the minutes from `from` (inclusive) to `to` (exclusive). */
+/** To `to` (exclusive). */
 export function incrementsBetween(minutes: VoteCounter['minutes'], from: Date, to: Date): number {
   const [first, end] = [epochMinute(from), epochMinute(to)];
   const entries = Object.entries(minutes ?? {});
   return sum(entries.filter(([minute]) => first <= minute && minute < end).map(([, votes]) => votes));
 }
 
-/** The update that sets a day's figures. It keeps increments that are written meanwhile. */
+/** Keeps increments that are written meanwhile. */
 function setDay(day: string, { votes, minutes, from, to, end }: DayCounts): Document {
   const increments = { $objectToArray: { $ifNull: ['$minutes', {}] } };
   const filtered = (cond: Document) => ({ $filter: { input: increments, cond } });

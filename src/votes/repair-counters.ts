@@ -18,27 +18,25 @@ import { epochMinute, monthOf } from './vote-counts.ts';
 
 type RepairOptions = { progress?: Progress; signal?: AbortSignal };
 
-/** `servers`: how many were checked. `drifts`: the days whose counters were wrong. */
+/** `servers`: how many were checked. */
 export type Repair = { servers: number; drifts: (Drift & { serverId: ObjectId })[] };
 
-/** The settled UTC days whose counters no repair has compared yet, oldest first (design rule 8). */
+/** Settled UTC days that no repair has compared yet, oldest first (design rule 8). */
 export function dueRepairs(marks: VotesDeps): Promise<string[]> {
   return dueDays(marks, 'repair-counters', { last: dayOf(after(marks.clock.now(), -DAY - DAY_SETTLED_MS)) });
 }
 
 const SLICE = 500;
 
-/** If a counter has more than this many minutes that no repair compares again: these minutes are removed. */
+/** More minutes that no repair compares again are removed. */
 const OLD_MINUTES_KEPT = 16;
 
 const LEASE = 'repair-counters';
 
 /**
- * Compares the counters of a finished UTC day with the votes, for all servers that were ever listed, and corrects the
- * counters that differ. Can run again, or twice at once.
+ * For all servers that were ever listed. Can run again, or twice at once.
  *
- * @throws {DayError} `day-not-settled` up to 10 minutes after the day's end, because its votes may still be counted;
- *   the signal's reason when it is aborted
+ * @throws {DayError} `day-not-settled` up to 10 minutes after the day's end: its votes may still be counted
  */
 export async function repairCounters(
   deps: VotesDeps,
@@ -64,11 +62,8 @@ export async function repairCounters(
 }
 
 /**
- * Repairs days that are not settled yet, while votes are cast. Compares the increments of settled minutes with the
- * votes of these minutes, from shortly before the last successful repair on. So within minutes it finds increments that
- * a crashed process lost. Only one repair runs at a time.
- *
- * @throws as `withLease` does
+ * Repairs days that are not settled, while votes are cast: compares the increments of settled minutes with the votes,
+ * from shortly before the last repair on. So it finds within minutes what a crashed process lost. One runs at a time.
  */
 export function repairOpenCounters(
   deps: VotesDeps,
@@ -93,15 +88,15 @@ export function repairOpenCounters(
       ]);
       await forgetMinutes(deps, counters, from);
       const counted = sumByServer(counters, ({ minutes }) => incrementsBetween(minutes, from, to));
-      // Quarantined votes always cause a recount. If the last recount ran before such a vote's increment was written:
-      // it subtracted a vote that it had not added, and the minutes do not show this.
+      // Quarantined votes always cause a recount. One that ran before such a vote's increment was written subtracted a
+      // vote that it had not added, and the minutes do not show this.
       return ids.filter((id) => at(counted, id) !== at(cast, id) || at(quarantined, id) > 0);
     });
   };
   return withLease(deps, LEASE, repair, signal ? { signal } : {});
 }
 
-/** Recounts these days for the servers that `suspectsOf` returns, `SLICE` servers at a time. */
+/** `SLICE` servers at a time. */
 async function repairDays(
   deps: VotesDeps,
   days: string[],
@@ -134,7 +129,7 @@ async function repairDays(
 const EXCLUDED = { excludedAt: { $gt: new Date(0) } };
 const QUARANTINED = { ...EXCLUDED, quarantinedAt: { $exists: true } };
 
-/** Each server's votes from `from` (inclusive) to `to` (exclusive): all of them, or only excluded ones. */
+/** To `to` (exclusive): all votes, or only excluded ones. */
 async function countByServer(
   { votes }: VotesDeps,
   serverIds: ObjectId[],
@@ -164,7 +159,7 @@ function at(counts: Map<string, number>, serverId: ObjectId): number {
   return counts.get(serverId.toHexString()) ?? 0;
 }
 
-/** If a counter has many minutes before `from`: removes them, because no repair compares them again. */
+/** No repair compares the minutes before `from` again. */
 async function forgetMinutes(
   { voteCounters }: VotesDeps,
   counters: Pick<VoteCounter, 'serverId' | 'month' | 'minutes'>[],

@@ -4,25 +4,24 @@ import type { VoteExclusion } from './exclusions/vote-exclusion.ts';
 import { usernameKey } from './username.ts';
 import { type Delivery, EXCLUDED_VOTES, type Vote } from './vote.ts';
 
-/** A search for votes of a server; an absent field does not filter. */
+/** An absent field does not filter. */
 type VoteSearch = {
   serverId: ObjectId;
-  /** A player's name, in any spelling, or a vote's id. */
+  /** A name in any spelling, or a vote's id. */
   player?: string | undefined;
   tokenId?: ObjectId | undefined;
-  /** Cast at this moment or later. */
+  /** From this moment, and before `until`. */
   since?: Date | undefined;
-  /** Cast before this moment. */
   until?: Date | undefined;
 };
 
-/** The fields of a vote that a list shows; not its attempts, which may be long. */
+/** Without attempts, which may be long. */
 export type FoundVote = Pick<
   Vote,
   '_id' | 'serverId' | 'username' | 'seq' | 'votedAt' | 'source' | 'tokenId' | 'excludedAt' | 'excludedBy'
 > & { delivery: Pick<Delivery, 'state'> };
 
-/** `next`: where the search continues; null when all votes were searched. */
+/** `next` is null when all votes were searched. */
 type FoundVotes = { votes: FoundVote[]; next: string | null };
 
 const SHOWN = {
@@ -37,15 +36,10 @@ const SHOWN = {
   'delivery.state': 1,
 } as const;
 
-/** If no index covers a search: one call reads at most this many votes and filters them. */
+/** Read by one call and then filtered, if no index covers a search. */
 const LOOKED_AT = 1_000;
 
-/**
- * Searches votes of a server, newest first. An index covers a search by player alone or by time alone. Other searches
- * read up to `LOOKED_AT` votes and filter them, so a result may have few votes and still have a `next`.
- *
- * @param from - the `next` of the previous result
- */
+/** Newest first. Only player or time alone have an index: a result may have few votes and still have a `next`. */
 export async function searchVotes(
   { votes }: VotesDeps,
   search: VoteSearch,
@@ -68,7 +62,7 @@ const fits = ({ tokenId, votedAt }: FoundVote, search: VoteSearch) =>
   (!search.since || votedAt >= search.since) &&
   (!search.until || votedAt < search.until);
 
-/** Reads a player's votes, the highest `seq` first. Imported votes have a negative `seq`, so they are last. */
+/** Imported votes have a negative `seq`, so they are last. */
 async function ofPlayer(
   votes: Collection<Vote>,
   search: VoteSearch,
@@ -101,7 +95,7 @@ async function byTime(
   const upTo = place ? { $lte: place.at } : search.until ? { $lt: search.until } : {};
   const votedAt = { ...(since ? { $gte: since } : {}), ...upTo };
   const filter: Filter<Vote> = { serverId, ...(Object.keys(votedAt).length > 0 ? { votedAt } : {}) };
-  // For votes with the same time, this index always gives the same order, so `skip` is reliable.
+  // With this index, votes of the same time are always in the same order, so `skip` is reliable.
   const all = votes
     .find<FoundVote>(filter, { batchSize: limit + 1, projection: SHOWN, hint: { serverId: 1, votedAt: 1 } })
     .sort({ votedAt: -1 })
@@ -115,7 +109,7 @@ async function byTime(
   return { votes: end.votes, next: `${at}.${before + sameTime}` };
 }
 
-/** @returns `last`: the last vote that was read; undefined if no votes follow it */
+/** `last`: undefined if no votes follow. */
 async function take(
   all: AsyncIterable<FoundVote>,
   search: VoteSearch,
@@ -131,13 +125,12 @@ async function take(
   return { votes, looked, last: undefined };
 }
 
-/** `excluded`: votes that are excluded already. `more`: there may be more votes than were counted. */
+/** `more`: there may be more than were counted. */
 export type RangeCount = { votes: number; excluded: number; more: boolean };
 
-/** The preview of an exclusion counts at most this many votes. */
+/** For the preview of an exclusion. */
 const COUNTED = 50_000;
 
-/** Previews an exclusion: counts the votes in a range, and those of them that are excluded already. */
 export async function countRange(
   { votes }: VotesDeps,
   {
@@ -170,10 +163,7 @@ async function countOfToken(votes: Collection<Vote>, cast: Filter<Vote>, tokenId
   return counted?.votes ?? 0;
 }
 
-/**
- * How many votes an exclusion covers now, at most `COUNTED`. For an exclusion whose own `votes` is not stored yet,
- * because it is in progress or belongs to a block.
- */
+/** For an exclusion without its own `votes`: in progress, or of a block. At most `COUNTED`. */
 export function countMarked(
   { votes }: VotesDeps,
   exclusion: Pick<VoteExclusion, '_id' | 'serverId' | 'since' | 'until' | 'isQuarantine'>,

@@ -1,14 +1,11 @@
 import type { Filter } from 'mongodb';
 import { DELIVERY_STATES, type Delivery, type DeliveryState, type Vote } from './vote.ts';
 
-/**
- * A filter for votes: a delivery state, or `sent-not-confirmed`, the delivered votes for which a Votifier v1 listener
- * closed the connection without an answer.
- */
+/** `sent-not-confirmed`: delivered, and a Votifier v1 listener closed the connection without an answer. */
 export const VOTE_SELECTIONS = [...DELIVERY_STATES, 'sent-not-confirmed'] as const;
 export type VoteSelection = (typeof VOTE_SELECTIONS)[number];
 
-/** The outcome code of a delivered vote whose attempt details are no longer stored, as in `isConfirmed`. */
+/** Without attempt details, as in `isConfirmed`. */
 const CODE_BY_COUNT = {
   $cond: [{ $gt: ['$delivery.codes.acknowledged', 0] }, 'acknowledged', 'sent-not-confirmed'],
 };
@@ -22,14 +19,14 @@ const NEWEST_DELIVERY = {
   },
 };
 
-/** The query filter for votes for which `isConfirmed` is false. */
+/** `isConfirmed` is false. */
 const SENT_NOT_CONFIRMED: Filter<Vote> = {
   'delivery.state': 'delivered',
   'delivery.codes.sent-not-confirmed': { $exists: true },
   $expr: { $eq: [{ $ifNull: [NEWEST_DELIVERY, CODE_BY_COUNT] }, 'sent-not-confirmed'] },
 };
 
-/** A query filter for votes that belong to at least one of these selections. */
+/** Votes of at least one of these selections. */
 export function selected(selections: readonly VoteSelection[]): Filter<Vote> {
   const states = selections.filter((one): one is DeliveryState => one !== 'sent-not-confirmed');
   const inStates: Filter<Vote> = { 'delivery.state': { $in: states } };
@@ -41,10 +38,7 @@ export function isSelected({ delivery }: Pick<Vote, 'delivery'>, selection: Vote
   return selection === 'sent-not-confirmed' ? isConfirmed(delivery) === false : delivery.state === selection;
 }
 
-/**
- * Whether a listener acknowledged a delivered vote. False: a Votifier v1 listener closed the connection without an
- * answer. Null: the vote is not delivered, or no stored attempt or count shows the answer.
- */
+/** False for `sent-not-confirmed`; null if the vote is not delivered, or nothing stored shows the answer. */
 export function isConfirmed({ state, attempts, codes }: Delivery): boolean | null {
   if (state !== 'delivered') return null;
   const newest = attempts.findLast((attempt) => attempt.class === 'delivered')?.code;

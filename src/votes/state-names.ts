@@ -12,7 +12,6 @@ export const STATE_NAMES: Record<VoteSelection, Text> = {
   'sent-not-confirmed': defineMessage('sent, not confirmed'),
 };
 
-/** If the listener did not confirm the vote (`confirmed` is false): the name is “sent, not confirmed”. */
 export function stateName(state: Delivery['state'], confirmed: boolean | null): string {
   return t(STATE_NAMES[confirmed === false ? 'sent-not-confirmed' : state]);
 }

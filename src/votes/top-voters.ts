@@ -7,7 +7,7 @@ import type { Vote } from './vote.ts';
 import { monthOf } from './vote-counts.ts';
 
 export type TopVoter = {
-  /** In the spelling of the player's newest vote of the month. */
+  /** As in the newest vote of the month. */
   username: string;
   votes: number;
   lastVotedAt: Date;
@@ -16,15 +16,14 @@ export type TopVoter = {
 export const MOST_TOP_VOTERS = 500;
 
 const CACHE_TTL_MS = MINUTE;
-/** The most lists in the cache. A list has up to 500 voters, about 100 KB. */
+/** A list has up to 500 voters, about 100 KB. */
 const MOST_CACHED_MONTHS = 200;
-/** mongod stops an aggregation after this time, because its callers have given up by then. */
+/** Callers have given up by then. */
 const TIME_LIMIT_MS = 20 * SECOND;
 
 /**
- * The players with the most votes for a server in a UTC month (`2026-11`, by default the current one). If two have
- * equally many votes: the one whose last vote is older is first. Excluded votes and players whose name was removed are
- * left out. The query reads all votes of the server and month.
+ * In a UTC month, `2026-11`. With equally many votes, the one whose last vote is older is first. Excluded votes and
+ * removed names are left out. The query reads all votes of the server and month.
  */
 export function topVoters(
   { votes, clock }: VotesDeps,
@@ -63,16 +62,15 @@ export function topVoters(
     .toArray();
 }
 
-/** `running` maps a list's key to its running read, and a server's id to the server's last read. */
+/** `running`: by a list's key, and by a server's id for its last read. */
 type TopVoterLists = { cache: TtlCache<TopVoter[]>; running: Map<string, Promise<unknown>> };
 
-/** One entry for each collection, because a process may have several databases, such as in a test. */
+/** A process may have several databases, such as in a test. */
 const listsOf = new WeakMap<Collection<Vote>, TopVoterLists>();
 
 /**
- * The same list as `topVoters`, cached for a minute; `limit` is 1 to 500. Empty for a month that has not begun. A
- * process runs at most one aggregation per server at a time. It takes 0.3 s for 200,000 votes of 20,000 players, if
- * these are in mongod's memory.
+ * `topVoters`, cached for a minute. One aggregation a server at a time: it takes 0.3 s for 200,000 votes of 20,000
+ * players in mongod's memory.
  */
 export async function topVotersOfMonth(
   deps: VotesDeps,
@@ -109,7 +107,7 @@ function shared<T>({ running }: TopVoterLists, key: string, read: () => Promise<
   return started;
 }
 
-/** Calls `read` after the earlier reads of this server, even if they failed. */
+/** Also after reads that failed. */
 function afterOthers<T>({ running }: TopVoterLists, server: string, read: () => Promise<T>): Promise<T> {
   const before = running.get(server) ?? Promise.resolve();
   const started = before.then(read, read);

@@ -7,12 +7,9 @@ export const LONGEST_USERNAME = 50;
 export const USERNAME_BOUNDS = { minLength: 1, maxLength: LONGEST_USERNAME };
 
 /**
- * The key of a player: spellings with the same key are the same player. It is in Unicode NFKC, without case and
- * default-ignorable characters, with single spaces. The steps that fold the case: ẞ is its own capital, so the text is
- * lower-cased before it is upper-cased. The small form of Σ depends on its neighbours, even invisible ones, so ς is
- * replaced. The dotless ı becomes i, because both have the same capital.
- *
- * @returns an empty string when nothing visible is left
+ * Spellings with the same key are the same player. ẞ is its own capital, so the text is lower-cased before it is
+ * upper-cased. The small form of Σ depends on its neighbours, even invisible ones, so ς is replaced. The dotless ı
+ * becomes i: both have the same capital. Empty when nothing visible is left.
  */
 export function usernameKey(name: string): string {
   return name
@@ -26,10 +23,7 @@ export function usernameKey(name: string): string {
     .trim();
 }
 
-/**
- * A player's name in a request: trimmed, 1 to 50 code points, at least one visible character, and no control
- * characters, because a line feed would forge a field of the forwarded vote.
- */
+/** A line feed would forge a field of the forwarded vote. */
 export const usernameSchema = z
   .string({ error: () => t('username is required and must be a string') })
   .refine((name) => name.isWellFormed(), {
@@ -41,7 +35,7 @@ export const usernameSchema = z
   .refine((name) => name.length > 0, { error: () => t('username must not be empty'), abort: true })
   .refine((name) => [...name].length <= LONGEST_USERNAME, {
     error: () => t('username must have at most {max} characters', { max: LONGEST_USERNAME }),
-    // If the text is too long, stop here: normalizing many combining marks takes quadratic time.
+    // Normalizing many combining marks takes quadratic time.
     abort: true,
   })
   .refine((name) => !/\p{Cc}/u.test(name), {

@@ -7,17 +7,17 @@ import type { Logger } from '../platform/log.ts';
 import type { Vote } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
 
-/** The UTC month of a moment: `2026-11`. */
+/** UTC: `2026-11`. */
 export function monthOf(at: Date): string {
   return at.toISOString().slice(0, 7);
 }
 
-/** The UTC day of the month of a moment: `21`. */
+/** UTC: `21`. */
 export function dayOfMonth(at: Date): string {
   return at.toISOString().slice(8, 10);
 }
 
-/** The UTC minute of a moment, counted from 1970: `29640042`. */
+/** From 1970: `29640042`. */
 export function epochMinute(at: Date): string {
   return String(Math.floor(at.getTime() / MINUTE));
 }
@@ -28,13 +28,13 @@ export function sum(numbers: Iterable<number>): number {
   return total;
 }
 
-/** A batch of increments is sent this long after its first increment was added; later if a write still runs. */
+/** After its first increment; later if a write still runs. */
 const WRITTEN_WITHIN_MS = 100;
 
-/** A batch that could not be sent for this long is dropped, because a recount may have counted its votes by then. */
+/** A recount may have counted the votes of an older batch, so it is dropped. */
 const DROPPED_AFTER_MS = 30 * SECOND;
 
-/** The most counters with pending increments. Votes of further counters are left to `repairOpenCounters`. */
+/** Votes of further counters are left to `repairOpenCounters`. */
 const MOST_PENDING = 20_000;
 
 type Increment = {
@@ -46,13 +46,12 @@ type Increment = {
 
 type Batch = {
   increments: Map<string, Increment>;
-  /** When the first increment was added, by `performance.now()`. */
+  /** By `performance.now()`. */
   since: number;
-  /** How many votes were dropped because the batch already had `MOST_PENDING` counters. */
+  /** Beyond `MOST_PENDING` counters. */
   dropped: number;
-  /** Settles when the batch was written or lost; absent while the batch collects increments. */
+  /** Settles when it was written or lost; absent while it collects. */
   written?: Promise<void>;
-  /** The batch that collects increments after this one. */
   next?: Batch;
 };
 
@@ -73,15 +72,14 @@ const countersOfMonths = findLoader<VoteCounter, Month>({
 });
 
 /**
- * Counts votes in the background (design rule 8, ADR 42). Increments are collected for 100 ms, longer while a write
- * still runs, and written in one bulk write, which is not journaled. A write that fails or has an unknown result is not
- * repeated: the repair finds the lost increments.
+ * Counts votes in the background (design rule 8, ADR 42), in one bulk write that is not journaled. A write that fails or
+ * has an unknown result is not repeated: the repair finds the lost increments.
  */
 export class VoteCounts {
   readonly #voteCounters: Collection<VoteCounter>;
   readonly #batcher: Batcher;
   readonly #log: Logger;
-  /** Keys of counters that this process has read, so they exist. */
+  /** Counters that this process has read. */
   #existing = new Set<string>();
   #collecting = newBatch();
   #writing: Batch | undefined;
@@ -100,10 +98,7 @@ export class VoteCounts {
     return this.#written(key);
   }
 
-  /**
-   * Adds a vote that was inserted; its counter is incremented about 100 ms later. A quarantined vote counts only in its
-   * minute, because the minutes include excluded votes and the days do not.
-   */
+  /** A quarantined vote counts only in its minute: minutes include excluded votes, days do not. */
   add({ serverId, votedAt, excludedAt }: Pick<Vote, 'serverId' | 'votedAt' | 'excludedAt'>): void {
     this.#timer ??= setTimeout(() => void this.flush(), WRITTEN_WITHIN_MS);
     const batch = this.#collecting;
@@ -126,12 +121,7 @@ export class VoteCounts {
     increment.fields[minute] = (increment.fields[minute] ?? 0) + 1;
   }
 
-  /**
-   * Reads how many votes a server has in the UTC month of `at`.
-   *
-   * @returns a function that gives this number plus the votes that this process has added since
-   * @throws the driver's error when MongoDB fails
-   */
+  /** Returns a function: the votes of the UTC month, plus those that this process has added since. */
   async ofMonth(serverId: ObjectId, at: Date): Promise<() => number> {
     const month = { serverId, month: monthOf(at) };
     const key = keyOf(month);
@@ -140,15 +130,15 @@ export class VoteCounts {
       const from = this.#collecting;
       const counter = await this.#batcher.load(countersOfMonths, this.#voteCounters, month);
       if (counter) this.#existing.add(key);
-      // If increments were written during this read: the count may or may not include them, so it is read once more.
-      // The second result is used in any case, because a slow MongoDB would cause this again and again.
+      // The count may or may not include increments that were written meanwhile: once more. A slow MongoDB would cause
+      // that again and again, so the second result is used.
       if (from !== this.#collecting && from.increments.has(key) && tries === 0) continue;
       const stored = counter ? sum(Object.values(counter.days)) : 0;
       return () => stored + votesSince(from, key);
     }
   }
 
-  /** Writes the pending increments, after the write in progress. Never fails: lost increments are logged. */
+  /** After the write in progress. Never fails: lost increments are logged. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -164,7 +154,7 @@ export class VoteCounts {
     await batch.written;
   }
 
-  /** Writes the pending increments and waits at most `ms` milliseconds. Never fails: the repair finds lost ones. */
+  /** Never fails: the repair finds lost increments. */
   async close(ms: number): Promise<void> {
     await within(ms, this.flush()).catch(() => undefined);
   }
@@ -176,7 +166,7 @@ export class VoteCounts {
     if (dropped > 0) lost(dropped, 'too many counters have pending increments');
     const votes = sum(updates.map((increment) => increment.votes));
     if (performance.now() - since > DROPPED_AFTER_MS) return lost(votes, 'they could not be written in time');
-    // Equal increments of existing counters share one update. A counter that may not exist needs its own upsert.
+    // A counter that may not exist needs its own upsert.
     const groups = Map.groupBy(updates, ({ q, fields }) => {
       const key = keyOf(q);
       return this.#existing.has(key) ? JSON.stringify(fields) : key;
@@ -194,7 +184,7 @@ export class VoteCounts {
   }
 }
 
-/** The votes that were added to a counter in the batch `from` and in all later ones. */
+/** In `from` and all later batches. */
 function votesSince(from: Batch, key: string): number {
   let votes = 0;
   for (let batch: Batch | undefined = from; batch; batch = batch.next)

@@ -7,10 +7,7 @@ import { EXCLUDED_VOTES, type Vote } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
 import { monthOf, sum } from './vote-counts.ts';
 
-/**
- * A server's votes from `from` (inclusive) to `to` (exclusive), without excluded ones. Counts the votes themselves, by
- * reading only indexes.
- */
+/** To `to` (exclusive), without excluded ones. Reads only indexes. */
 export async function countVotesBetween(
   votes: Collection<Vote>,
   serverId: ObjectId,
@@ -22,7 +19,6 @@ export async function countVotesBetween(
   return all - (await countExcludedBetween(votes, serverId, from, to));
 }
 
-/** A server's excluded votes from `from` (inclusive) to `to` (exclusive). */
 export function countExcludedBetween(
   votes: Collection<Vote>,
   serverId: ObjectId,
@@ -33,14 +29,13 @@ export function countExcludedBetween(
   return votes.countDocuments(excluded, { hint: EXCLUDED_VOTES });
 }
 
-/** A server's votes in the UTC month of `at`, counted from the votes themselves. */
 export function countVotesOfMonth(votes: Collection<Vote>, serverId: ObjectId, at: Date): Promise<number> {
   const start = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 1));
   const end = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 1));
   return countVotesBetween(votes, serverId, start, end);
 }
 
-/** `votesCount`: today and the 29 UTC days before. `monthlyVotes`: the current UTC month. */
+/** `votesCount`: today and the 29 UTC days before. */
 export type VoteFigures = { votesCount: number; monthlyVotes: number; allTimeVotes: number };
 
 export async function voteFigures(
@@ -50,7 +45,7 @@ export async function voteFigures(
   return figuresAt(clock.now(), await voteCounters.find({ serverId }).toArray());
 }
 
-/** Loads for each server its counters of all months. */
+/** The counters of all months of each server. */
 export const countersLoader: BatchLoader<Collection<VoteCounter>, ObjectId, Counts[]> = {
   most: 200,
   async load(voteCounters, serverIds) {
@@ -80,7 +75,7 @@ export function figuresAt(now: Date, counters: Counts[]): VoteFigures {
   return figures;
 }
 
-/** A server's votes on each of the last `days` UTC days, oldest first and including today, from its counters. */
+/** Of the last UTC days, today included, oldest first. */
 export async function votesByDay(
   { voteCounters, clock }: { voteCounters: Collection<VoteCounter>; clock: Clock },
   serverId: ObjectId,

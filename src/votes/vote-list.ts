@@ -6,7 +6,7 @@ import { selected, type VoteSelection } from './sent-not-confirmed.ts';
 import { usernameKey } from './username.ts';
 import type { Vote } from './vote.ts';
 
-/** A server's votes, newest first; `state` narrows them to one selection. */
+/** Newest first. */
 export function listVotes(
   { votes }: VotesDeps,
   serverId: ObjectId,
@@ -19,10 +19,10 @@ export function listVotes(
     .toArray();
 }
 
-/** If one of the newest votes is excluded: how many votes are read to find others that count. */
+/** If one of the newest votes is excluded. */
 const MOST_READ = 5_000;
 
-/** A server's votes that are not excluded, newest first. Looks for them among the newest 5,000 votes only. */
+/** Only among the newest 5,000. */
 export async function listCountedVotes(deps: VotesDeps, serverId: ObjectId, limit: number): Promise<Vote[]> {
   const { votes } = deps;
   const newest = await listVotes(deps, serverId, { limit });
@@ -38,16 +38,12 @@ export async function listCountedVotes(deps: VotesDeps, serverId: ObjectId, limi
     .toArray();
 }
 
-/** Finds a vote by its id alone. On a sharded cluster this queries every shard, so no API request uses it. */
+/** On a sharded cluster this queries every shard, so no API request uses it. */
 export function findVote({ votes }: VotesDeps, voteId: UUID): Promise<Vote | null> {
   return votes.findOne({ _id: voteId });
 }
 
-/**
- * Ends a player's cooldown early, so that a plugin's author can vote again. The vote still counts.
- *
- * @returns whether there was a vote whose cooldown was running
- */
+/** For a plugin's author; the vote still counts. Returns whether a cooldown was running. */
 export async function endCooldown(
   { votes, batcher, auditLog, clock }: VotesDeps,
   serverId: ObjectId,

@@ -7,23 +7,23 @@ import { usernameKey } from './username.ts';
 import type { Vote } from './vote.ts';
 import { monthOf } from './vote-counts.ts';
 
-/** The longest time between two votes of a streak: a player may vote at any time of day, but must not skip a day. */
+/** A player may vote at any time of day, but must not skip a day. */
 const STREAK_GAP_MS = 48 * HOUR;
 export const STREAK_GAP_HOURS = STREAK_GAP_MS / HOUR;
 
-/** At most this many live and this many imported votes are read, newest first: more than a year of daily votes. */
+/** Of live and of imported votes: more than a year of daily votes. */
 const MOST_READ = 400;
 
 export type VoteStreak = {
-  /** Votes of the current UTC month. */
+  /** In the current UTC month. */
   monthlyVotes: number;
-  /** The number of votes in a row until now, with gaps of at most 48 hours; counts only the votes that were read. */
+  /** Of the votes that were read, with gaps of at most 48 hours. */
   streak: number;
-  /** True if older votes of the streak may have lost their name, so that the streak may be longer. */
+  /** Older votes of it may have lost their name. */
   isOpenEnded: boolean;
-  /** When the next vote is allowed; null if it is allowed now. */
+  /** Null if it is allowed now. */
   nextVoteAt: Date | null;
-  /** The time of the vote whose cooldown runs; null if none does. */
+  /** Of the vote whose cooldown runs. */
   votedAt: Date | null;
 };
 

@@ -9,65 +9,53 @@ import { after } from '../platform/clock.ts';
 import type { Nested } from '../platform/document.ts';
 
 /**
- * The state of a vote's delivery.
- *
- * - `none`: not to be delivered. The server had no listener or only claims, its listener was removed, or the vote is
- *   imported or held.
- * - `waiting`: waits for its listener or for the time of its next attempt.
- * - `sending`: an attempt is recorded and has no outcome yet; when its lease expires, the outcome is ambiguous.
- * - `delivered`: acknowledged; or, in Votifier v1, sent and not confirmed (see the attempt's code).
- * - `unconfirmed`: may have arrived. It had as many ambiguous outcomes as the owner allows, or an HTTP 5xx or 408 and
- *   may be sent once, or it was waiting, being sent or held in a backup that was restored. Only a resend by hand sends
- *   it again.
- * - `failed`: refused by the listener, not delivered within its time, or waiting when its server was removed. Can be
- *   resent.
+ * `none`: no listener or only claims, or imported or held. `sending`: when its lease expires, the outcome is ambiguous.
+ * `delivered`: acknowledged or, in Votifier v1, sent and not confirmed. `unconfirmed`: may have arrived, after all
+ * allowed sendings or a restore; only a resend by hand sends it again. `failed`: refused, expired, or its server removed.
  */
 export const DELIVERY_STATES = ['none', 'waiting', 'sending', 'delivered', 'unconfirmed', 'failed'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** How a vote was cast: with the API, or with a vote form on the listing's pages. */
+/** `web`: with a vote form on the listing's pages. */
 export const VOTE_SOURCES = ['api', 'web'] as const;
 
-/** `proven`: the player signed in at the site that issues the name, such as Steam. */
+/** The player signed in at the site that issues the name, such as Steam. */
 export const IDENTITIES = ['proven'] as const;
 
-/** One attempt to deliver a vote. Without `code` it has no recorded outcome yet. */
+/** Without `code` it has no recorded outcome yet. */
 const attemptDefinition = {
-  /** The id of the take. Votes that were taken together share it; two attempts of one vote have different ids. */
+  /** Of the take: votes that were taken together share it. */
   id: { type: Schema.Types.UUID, required: true },
   at: { type: Date, required: true },
   worker: { type: String, required: true },
   protocol: { type: String, enum: PROTOCOLS, required: true },
-  /**
-   * The revision of the listener's settings. If it has changed, the outcome changes neither the breaker nor the pause.
-   */
+  /** Of the listener's settings. If it has changed, the outcome changes neither breaker nor pause. */
   revision: { type: Number, required: true },
-  /** Whether the attempt tested an unreachable listener (breaker open). A test does not increase the vote's `step`. */
+  /** Of an unreachable listener. A test does not increase the vote's `step`. */
   test: { type: Boolean, required: true },
-  /** For fetch: how long the taker may keep the vote, and the `request_id` of its call, if it sent one. */
+  /** For fetch: how long the taker may keep the vote, and the `request_id` of its call. */
   leaseMs: { type: Number },
   requestId: { type: String },
-  /** For fetch: a repeated call with the same `request_id` also got the vote, so the first call never gives it back. */
+  /** A repeated call also got the vote, so the first one never gives it back. */
   repeated: { type: Boolean },
-  /** The listener's settings at that time (see listener.ts); absent in older records. */
+  /** As in listener.ts at that time; absent in older records. */
   answerStep: { type: Number },
   maxSendings: { type: Number },
   code: { type: String, enum: OUTCOME_CODES },
   class: { type: String, enum: OUTCOME_CLASSES },
   reached: { type: String, enum: STEPS },
   words: { type: String },
-  /** What Tallyport itself found (see `Outcome`). */
+  /** See `Outcome`. */
   detail: { type: String },
   durationMs: { type: Number },
-  /** What started the attempt; absent if it was not recorded. */
   wokenBy: { type: String, enum: CAUSES },
-  /** True if the sweep found the vote due in MongoDB, because its wake-up job was lost. */
+  /** Its wake-up job was lost, and the sweep found the vote due. */
   relayed: { type: Boolean },
-  /** When an acknowledgement was recorded although the attempt had already been considered lost. */
+  /** An acknowledgement after the attempt was considered lost. */
   lateAt: { type: Date },
 } as const;
 
-/** An event of the delivery other than an attempt. */
+/** Other than an attempt. */
 const eventDefinition = {
   at: { type: Date, required: true },
   kind: {
@@ -75,11 +63,11 @@ const eventDefinition = {
     enum: ['resent', 'expired', 'listener-removed', 'server-removed', 'released', 'restored'] as const,
     required: true,
   },
-  /** The user who resent the vote. Other events have no `by`, `byId` and `mayArriveTwice`. */
+  /** Only of a resend, as `byId` and `mayArriveTwice`. */
   by: { type: String },
-  /** The id of the user who resent it. Absent for the command line, and in events of older versions. */
+  /** Absent for the command line, and from older versions. */
   byId: { type: Schema.Types.ObjectId },
-  /** The state before a resend or a restore. */
+  /** Before a resend or a restore. */
   from: { type: String, enum: DELIVERY_STATES },
   mayArriveTwice: { type: Boolean },
 } as const;
@@ -89,127 +77,106 @@ const nested = { _id: false } as const;
 const claimDefinition = {
   at: { type: Date, required: true },
   tokenId: { type: Schema.Types.ObjectId, required: true },
-  /** The `Idempotency-Key` of the call. */
+  /** Its `Idempotency-Key`. */
   key: { type: String },
 } as const;
 
-/** Summarises the attempts whose details are not stored any more. */
+/** Attempts whose details are not stored any more. */
 const olderDefinition = {
-  /** When the first of all attempts was made; absent if it was not recorded. */
+  /** Absent if it was not recorded. */
   firstAt: { type: Date },
   lastAt: { type: Date, required: true },
 } as const;
 
 const deliveryDefinition = {
   state: { type: String, enum: DELIVERY_STATES, required: true },
-  /**
-   * When the vote may be sent next, by its own retry schedule; absent unless waiting. The votes of a listener are taken
-   * in this order. A vote that was given back before it was sent has the time when it entered the queue, so it comes first.
-   */
+  /** When the vote may be sent next, in this order; absent unless waiting. Votes that were given back come first. */
   nextAt: { type: Date },
-  /** Why the vote is due at `nextAt`. */
   dueBy: { type: String, enum: CAUSES },
-  /**
-   * When the vote entered the queue: it expires `DELIVERY_EXPIRES_MS` later. Present only while waiting or sending, so
-   * that the index `open_work` contains only such votes.
-   */
+  /** Absent unless waiting or sending: the index `open_work` has only such votes. */
   queuedAt: { type: Date },
-  /** If the vote is not delivered by this time, it fails. Absent unless waiting or sending. */
   expiresAt: { type: Date },
-  /** When the lease of the attempt expires, on mongod's clock; absent unless sending. */
+  /** On mongod's clock; absent unless sending. */
   leaseUntil: { type: Date },
-  /** The `request_id` of the call that took the vote; absent unless sending. For the index `taken_by_request`. */
+  /** For the index `taken_by_request`; absent unless sending. */
   requestId: { type: String },
-  /** How far the vote is in `DELIVERY_SCHEDULE`, which gives the delay before the next attempt. */
+  /** Of `DELIVERY_SCHEDULE`: the delay before the next attempt. */
   step: { type: Number, required: true },
   ambiguousEnds: { type: Number, required: true },
   attemptCount: { type: Number, required: true },
-  /** The newest attempts, at most `MOST_ATTEMPT_DETAILS`; `ends` and `codes` also count older ones. */
+  /** The newest `MOST_ATTEMPT_DETAILS`; `ends` and `codes` also count older ones. */
   attempts: { type: [new Schema(attemptDefinition, nested)], required: true },
-  /** How many attempts had each outcome class: `{transient: 12, ambiguous: 1}`. */
+  /** `{transient: 12, ambiguous: 1}`. */
   ends: { type: Schema.Types.Mixed, required: true },
-  /** How many attempts had each outcome code: `{'connection-refused': 12, reset: 1}`. */
+  /** `{'connection-refused': 12, reset: 1}`. */
   codes: { type: Schema.Types.Mixed },
   older: { type: new Schema(olderDefinition, nested) },
   events: { type: [new Schema(eventDefinition, nested)], required: true },
   deliveredAt: { type: Date },
-  /**
-   * When a backup was restored in which this vote was waiting, being sent or held. The vote may have been delivered
-   * after the backup was taken, so only a resend by hand sends it again.
-   */
+  /** When a restore found it waiting, being sent or held: it may have been delivered since the backup. */
   restoredAt: { type: Date },
 } as const;
 
-/** How many attempts of a vote are stored with details. */
 export const MOST_ATTEMPT_DETAILS = 20;
 
-/** The votes of the API count for a player who has voted on the server's page at least so often (ranking/evidence/). */
+/** Votes of the API count for a player with so many votes on the server's page (ranking/evidence/). */
 export const KNOWN_AFTER = 3;
 
 const voteDefinition = {
-  /** UUIDv7, made before the insert. The owner sees this id, and the listener receives it, except in Votifier v1. */
+  /** UUIDv7. The owner sees it, and the listener receives it, except in Votifier v1. */
   _id: { type: Schema.Types.UUID, required: true },
   serverId: { type: Schema.Types.ObjectId, required: true },
-  /** From the API: trimmed. From the vote form: as `readPlayerName` returns it. The listener gets this spelling. */
+  /** As typed, trimmed, or as `readPlayerName` returns it. */
   username: { type: String, required: true },
-  /** The key of the player: see `usernameKey` in username.ts. */
+  /** See username.ts. */
   usernameKey: { type: String, required: true },
-  /** Numbers a player's votes for a server in time order: live votes from 1 up, imported votes below 0. */
+  /** By player and server in time order: live votes from 1 up, imported ones below 0. */
   seq: { type: Number, required: true },
-  /**
-   * How many of the player's votes for the server until this one were cast on its page, excluded ones too. Absent if 0,
-   * and in votes of older versions.
-   */
+  /** Of the player on the server's page until this one, excluded ones too. Absent if 0, and from older versions. */
   pageVotes: { type: Number },
   votedAt: { type: Date, required: true },
   tokenId: { type: Schema.Types.ObjectId, default: null },
-  /** Absent in imported votes, and in votes of older versions, which were all cast with the API. */
+  /** Absent in imported votes, and from older versions, which had only the API. */
   source: { type: String, enum: VOTE_SOURCES },
-  /** `proven` when Steam confirmed the SteamID that the vote form got; absent otherwise. */
   identity: { type: String, enum: IDENTITIES },
-  /** When an operator ended this vote's cooldown early. */
+  /** An operator ended the cooldown early. */
   cooldownEndedAt: { type: Date },
-  /** The ids of the exclusions that cover this vote. Absent, like `excludedAt`, if there are none. */
+  /** Exclusions. Absent, like `excludedAt`, if there are none. */
   excludedBy: { type: [Schema.Types.ObjectId], default: undefined },
-  /** An excluded vote is in no count, but its cooldown still applies. */
+  /** In no count, but the cooldown still applies. */
   excludedAt: { type: Date },
-  /** When the vote was held (see quarantine.ts): it is excluded and not delivered. Absent once it counts. */
+  /** Held (see quarantine.ts): excluded and not delivered. Absent once it counts. */
   quarantinedAt: { type: Date },
   claim: { type: new Schema(claimDefinition, nested) },
-  /** The W3C trace context in which the vote was cast, if it was sampled. Attempts join this trace (ADR 105). */
+  /** W3C, if it was sampled. Attempts join this trace (ADR 105). */
   traceparent: { type: String },
   delivery: { type: new Schema(deliveryDefinition, nested), required: true },
 } as const;
 
-/**
- * A vote: one document, inserted once (design rule 1). Almost all queries need a `serverId`, because almost all indexes
- * begin with it.
- */
+/** One document, inserted once (design rule 1). Almost all queries need a `serverId`, with which the indexes begin. */
 export const voteSchema = new Schema(voteDefinition, { collection: 'votes' });
 voteSchema.index({ serverId: 1, usernameKey: 1, seq: 1 }, { unique: true });
 voteSchema.index({ serverId: 1, votedAt: 1 });
-/** A server's votes by their state, the oldest first. */
 export const BY_STATE = { serverId: 1, 'delivery.state': 1, votedAt: 1 } as const;
 voteSchema.index(BY_STATE);
-/** Each listener's waiting and sending votes, in the order in which they entered the queue. */
+/** In the order in which votes entered the queue. */
 export const OPEN_WORK = 'open_work';
 voteSchema.index(
   { serverId: 1, 'delivery.queuedAt': 1, _id: 1 },
   { name: OPEN_WORK, partialFilterExpression: { 'delivery.queuedAt': { $exists: true } } },
 );
-/** Each listener's waiting votes in queue order: those that are due, however many others wait (docs/adr/0135-due-votes.md). */
+/** In queue order: those that are due, however many others wait (docs/adr/0135-due-votes.md). */
 export const DUE_VOTES = 'due_votes';
 voteSchema.index(
   { serverId: 1, 'delivery.nextAt': 1, _id: 1 },
   { name: DUE_VOTES, partialFilterExpression: { 'delivery.nextAt': { $exists: true } } },
 );
-/** Each listener's votes that are being sent, by the end of their lease. */
 export const LEASES = 'leases';
 voteSchema.index(
   { serverId: 1, 'delivery.leaseUntil': 1 },
   { name: LEASES, partialFilterExpression: { 'delivery.leaseUntil': { $exists: true } } },
 );
-/** Votes that were taken with a `request_id` and are not settled. */
+/** Votes with a `request_id` that are not settled. */
 export const TAKEN_BY_REQUEST = 'taken_by_request';
 voteSchema.index(
   { serverId: 1, 'delivery.requestId': 1 },
@@ -218,7 +185,7 @@ voteSchema.index(
     partialFilterExpression: { 'delivery.requestId': { $exists: true } },
   },
 );
-/** Failed votes of all servers. The admin area shows those of the last day. */
+/** Of all servers: the admin area shows those of the last day. */
 export const FAILED_VOTES = 'failed_votes';
 voteSchema.index(
   { votedAt: -1 },
@@ -232,14 +199,13 @@ voteSchema.index(
     partialFilterExpression: { 'delivery.codes.sent-not-confirmed': { $exists: true } },
   },
 );
-/** Excluded votes. They are few, so it is cheap to subtract them from a count. */
+/** They are few, so it is cheap to subtract them from a count. */
 export const EXCLUDED_VOTES = 'excluded_votes';
 voteSchema.index(
   { serverId: 1, votedAt: 1, excludedAt: 1 },
   { name: EXCLUDED_VOTES, partialFilterExpression: { excludedAt: { $exists: true } } },
 );
 
-/** Votes that were waiting, being sent or held in a restored backup. */
 export const RESTORED_VOTES = 'restored_votes';
 voteSchema.index(
   { serverId: 1, 'delivery.restoredAt': 1 },
@@ -268,7 +234,6 @@ export type Vote = Omit<InferRawDocType<typeof voteDefinition>, 'delivery' | 'ex
   excludedBy?: ObjectId[];
 };
 
-/** Imported votes were cast elsewhere. */
 export function isImported({ seq }: Pick<Vote, 'seq'>): boolean {
   return seq < 0;
 }
@@ -277,7 +242,7 @@ export function noDelivery(): Delivery {
   return { state: 'none', step: 0, ambiguousEnds: 0, attemptCount: 0, attempts: [], ends: {}, events: [] };
 }
 
-/** The fields of a delivery that put a vote at the end of its listener's queue. */
+/** At the end of its listener's queue. */
 export function queued(now: Date, dueBy: Cause) {
   return {
     state: 'waiting',

@@ -10,19 +10,13 @@ import {
 import { speaksTls } from '../tls.ts';
 import { isGreetingStart, readGreeting } from '../votifier/votifier-greeting.ts';
 
-/** The protocol that a service speaks, as a fault code, and the first bytes that it sent. */
-export type DetectedProtocol = { fault: OtherService; reply: Buffer };
+export type DetectedProtocol = { fault: OtherService /** Its first bytes. */; reply: Buffer };
 
-/**
- * The result of a detection. `unrecognised`: the service sent nothing that Tallyport recognises. `incomplete`: not all
- * requests could be sent, so nothing is known about the service.
- */
+/** `incomplete`: not all requests could be sent, so nothing is known about the service. */
 export type Detection = DetectedProtocol | 'unrecognised' | 'incomplete';
 
-/** The answer to a request in one protocol: `unknown` if it is in another protocol, null if there is none. */
+/** `unknown`: an answer in another protocol than that of the request. */
 type DetectionAnswer = DetectedProtocol | { unknown: Buffer } | null;
-
-/** Sends a request in one protocol and reads the answer of the service. */
 type DetectionRequest = (connection: PeerConnection, until: Deadline) => Promise<DetectionAnswer>;
 
 const HTTP_REQUEST = Buffer.from('GET / HTTP/1.0\r\nHost: tallyport\r\nConnection: close\r\n\r\n');
@@ -45,24 +39,21 @@ const DETECTION_REQUESTS: DetectionRequest[] = [
   sendTlsHello,
 ];
 
-/** `timeoutMs`: how long a connection may take to open, and then to answer. Aborting `stop` ends the detection. */
+/** `timeoutMs`: how long a connection may take to open, and then to answer. */
 export type Detecting = {
   timeoutMs: number;
-  /** Whether only one connection is open at a time. Each then has a share of `timeoutMs`. */
+  /** One connection at a time, each with a share of `timeoutMs`. */
   inTurn?: boolean | undefined;
   mayConnect?: MayConnect | undefined;
   stop?: AbortSignal | undefined;
 };
 
 /**
- * Detects the protocol of a service that sent no greeting, or closed the connection at once. Sends an HTTP request, a
- * Minecraft status request, a PROXY protocol header and a TLS hello, each on its own connection: all at the same time,
- * or `inTurn`. Takes up to twice `timeoutMs`.
+ * Detects the protocol of a service that sent no greeting, or closed the connection at once, from its answers to
+ * `DETECTION_REQUESTS`, each on its own connection. Takes up to twice `timeoutMs`.
  *
- * @param addresses - checked IP addresses (see address-guard.ts)
- * @returns `other-protocol` with the first bytes of the answer if it is in none of these protocols, like an answer of
- *   Redis; `unrecognised` if the service sends nothing, or a Votifier greeting late; `incomplete` if the detection was
- *   stopped, if no connection was made, or if a limit or a slow connection may have prevented an answer
+ * @returns `other-protocol` if the answer is in none of these protocols, like one of Redis; `unrecognised` also if a
+ *   Votifier greeting comes late; `incomplete` if a limit or a slow connection may have prevented an answer
  */
 export async function detectProtocol(
   addresses: string[],
@@ -100,7 +91,6 @@ export async function detectProtocol(
   return isIncomplete ? 'incomplete' : 'unrecognised';
 }
 
-/** Sends one request after another, until the service is recognised or `stop` is aborted. */
 async function askInTurn(
   ask: (request: DetectionRequest) => Promise<DetectionAnswer>,
   stop: AbortSignal | undefined,
@@ -115,7 +105,6 @@ async function askInTurn(
   return answers;
 }
 
-/** Enough bytes to recognise a protocol. */
 const MOST_READ_BYTES = 1_024;
 
 async function sendRequest(
@@ -140,13 +129,13 @@ function looksLikeHttp(received: Buffer): boolean {
   return received.toString('latin1', 0, 5) === 'HTTP/';
 }
 
-/** Whether the bytes are a status packet: its length, the packet number 0, the length of the text, and JSON. */
+/** A status packet: its length, the packet number 0, the length of the text, and JSON. */
 function looksLikeMinecraft(received: Buffer): boolean {
   const number = afterVarInt(received, 0);
   return received[number] === 0 && received[afterVarInt(received, number + 1)] === '{'.charCodeAt(0);
 }
 
-/** The index after the VarInt at `start`. All bytes of a VarInt except the last have their highest bit set. */
+/** All bytes of a VarInt except the last have their highest bit set. */
 function afterVarInt(bytes: Buffer, start: number): number {
   let at = start;
   while ((bytes[at] ?? 0) >= 0x80) at += 1;

@@ -9,11 +9,8 @@ import { deadlineIn, dial } from '../peer-connection.ts';
 import { type Detecting, type Detection, detectProtocol, protocolOf } from './detect-protocol.ts';
 
 /**
- * Detects the service that answers in place of a Votifier listener: from its first bytes if it sent some, otherwise
- * from its answers to requests in other protocols. Takes up to three times `LISTENER_TIMEOUT_MS`, with the look-up.
- *
- * @param code - the outcome of the failed attempt, one that `hasNotGreeted`
- * @returns as `detectProtocol`; `incomplete` if the look-up fails or the host has a refused address
+ * Detects the service that answers in place of a Votifier listener. Takes up to three times `LISTENER_TIMEOUT_MS`, with
+ * the look-up. `code` is the outcome of the failed attempt.
  */
 export async function detectService(
   { config }: DeliveryDeps,
@@ -29,7 +26,7 @@ export async function detectService(
     : detectProtocol(addresses, port, options);
 }
 
-/** Stores a detection in the listener's document, unless its settings changed. An incomplete one is not stored. */
+/** Stores a detection, unless the listener's settings changed. */
 export async function storeDetected(
   { listeners, clock }: DeliveryDeps,
   { serverId, _id, updatedAt }: Listener,
@@ -41,12 +38,9 @@ export async function storeDetected(
 }
 
 /**
- * If a listener has taken no vote and is paused or unreachable because no Votifier greeting came: detects, once for
- * these settings, which service answers in its place (docs/adr/0123-votes-at-risk.md). If the listener has taken votes
- * or a test vote, it is only slow or hangs, so it is sent nothing but votes. If the detection is incomplete, a later
- * drain repeats it.
- *
- * @param accountId - the owner of the listener's server; null when it has none
+ * Detects, once for these settings, which service answers in place of a stopped listener that never greeted
+ * (docs/adr/0123-votes-at-risk.md). A listener that has taken votes is only slow or hangs: it is sent nothing but
+ * votes. If the detection is incomplete, a later drain repeats it.
  */
 export async function detectOnce(
   deps: DeliveryDeps,
@@ -64,7 +58,7 @@ export async function detectOnce(
   await storeDetected(deps, listener, found);
 }
 
-/** The addresses of a host, read anew because they may change. Empty if the look-up fails or one is refused. */
+/** Read anew because they may change; empty if the look-up fails or one is refused. */
 async function addressesOf(
   host: string,
   config: DeliveryDeps['config'],
@@ -78,7 +72,6 @@ async function addressesOf(
   }
 }
 
-/** Detects the protocol of a service by the first bytes that it sends unasked. */
 async function detectBanner(
   addresses: string[],
   port: number,

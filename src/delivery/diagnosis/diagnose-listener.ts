@@ -19,11 +19,9 @@ import { type NotTestable, testedListener } from './request-diagnosis.ts';
 type DiagnosisDeps = DeliveryDeps & { send: SendVote };
 
 /**
- * Diagnoses a server's listener for an operator, who has no limit of checks. A marked test vote checks all steps
- * (`DiagnosisStep`). If something other than a Votifier listener answers, its protocol is detected. If the listener
- * fetches, the diagnosis waits for its next take. Only the results and a proof of the address are stored.
+ * Diagnoses a server's listener for an operator, who has no limit of checks, by a marked test vote. Only the results
+ * and a proof of the address are stored.
  *
- * @returns null when the server has no listener
  * @throws {UnsealError} when the listener's secret cannot be read
  */
 export async function diagnoseListener(
@@ -44,17 +42,17 @@ export type OwnerDiagnosis =
   | ({ kind: 'refused' } & NotTestable);
 
 /**
- * Diagnoses a server's listener for its owner, after `requestDiagnosis` has allowed it. The owner sees at most 200
- * printable characters of an answer, and less if the service may belong to somebody else (`shownToOwner`).
+ * Diagnoses a server's listener for its owner, after `requestDiagnosis` has allowed it. Less is shown of a service that
+ * may belong to somebody else (`shownToOwner`).
  *
- * @throws {UnsealError} when the listener's secret cannot be read; the driver's error when MongoDB fails
+ * @throws {UnsealError} when the listener's secret cannot be read
  */
 export async function diagnoseForOwner(
   deps: DiagnosisDeps,
   serverId: ObjectId,
   onStep?: OnStep,
 ): Promise<OwnerDiagnosis> {
-  // The listener may have changed since `requestDiagnosis`: it is read and checked again, and tested as it was read.
+  // The listener may have changed since `requestDiagnosis`.
   const tested = await testedListener(deps, serverId);
   if ('code' in tested) return { kind: 'refused', ...tested };
   const { listener, accountId, game } = tested;
@@ -62,7 +60,7 @@ export async function diagnoseForOwner(
   return { kind: 'diagnosed', diagnosis: await diagnose(deps, listener, about) };
 }
 
-/** `game`: the address of the server that players join. `forOwner`: answers of unproven addresses are hidden. */
+/** `game`: the address that players join. */
 type About = {
   accountId: string | null;
   game?: GameAddress;
@@ -91,7 +89,7 @@ async function diagnose(deps: DiagnosisDeps, listener: Listener, about: About): 
     : withServiceName(diagnosisOf(listener, tested.code, result), serviceName);
 }
 
-/** Whether the port explains a failed test: the listener has the game's address and port and never took a vote. */
+/** Whether the listener has the game's address and port and never took a vote. */
 function isBecauseOfGamePort(
   tested: ListenerTest,
   listener: Listener,
@@ -101,7 +99,6 @@ function isBecauseOfGamePort(
   return isFailed && game !== undefined && isGamePort(listener, game) && !hasTaken(listener);
 }
 
-/** Detects and stores the service that answers in place of a Votifier listener; null if none is recognised. */
 async function detectAfter(
   deps: DiagnosisDeps,
   listener: Listener,
@@ -116,7 +113,6 @@ async function detectAfter(
   return typeof found === 'string' ? null : found;
 }
 
-/** Diagnoses a listener that fetches: waits for its next take. The detail is the `User-Agent` of that call. */
 async function diagnoseFetching(
   deps: DiagnosisDeps,
   listener: Listener,
@@ -132,7 +128,6 @@ async function diagnoseFetching(
   return diagnosisOf(listener, code, result);
 }
 
-/** What a test found. `found`: the service that answered in place of a Votifier listener; null if none is known. */
 function resultOf(
   {
     code,
@@ -154,7 +149,6 @@ function resultOf(
   return { step, ...(fault ? { fault } : {}), ...(reply ? { reply } : {}), ...(detail ? { detail } : {}) };
 }
 
-/** The result without the answer of a service that may belong to somebody else. */
 function withoutUntrustedAnswer(
   { reply, detail, ...result }: ListenerTestResult,
   { proven, code, class: outcome, reached }: ListenerTest,

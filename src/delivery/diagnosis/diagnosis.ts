@@ -3,33 +3,26 @@ import type { Protocol } from '../../listeners/listener.ts';
 import type { DiagnosisStep, OutcomeClass } from '../../listeners/outcomes/outcome-definition.ts';
 import { type Fault, type OutcomeCode, outcomeOf } from '../../listeners/outcomes.ts';
 
-/** Called when a step begins. All earlier steps have then succeeded. Must not throw. */
+/** Called when a step begins: all earlier ones have succeeded. Must not throw. */
 export type OnStep = (step: DiagnosisStep) => void;
 
 /** The first thing that is wrong with a listener, with its cause and what to do about it. */
 export type Diagnosis = Explanation & {
-  /** The class of the test vote's outcome. `sent-not-confirmed`: a v1 listener closed without an answer. */
+  /** `sent-not-confirmed`: a v1 listener closed without an answer. */
   outcome: OutcomeClass | 'sent-not-confirmed';
-  /** Whether the listener acknowledged the test vote. If a Votifier v1 listener only closed the connection: false. */
   confirmed: boolean;
-  /** null when nothing is known to be wrong. */
   fault: Fault | null;
-  /** The step that failed, or the last one that was checked; all earlier steps succeeded. */
+  /** The step that failed, or the last one that was checked. */
   step: DiagnosisStep;
-  /** The text that the service answered, at most 200 printable characters. */
+  /** At most 200 printable characters. */
   reply?: string;
-  /** True if an answer is hidden from the owner, because the service may belong to somebody else. */
+  /** The service may belong to somebody else. */
   isReplyHidden?: true;
-  /** What Tallyport found: a redirect's target, its TLS library's error message, or the `User-Agent` of a take. */
+  /** A redirect's target, a TLS error, or the `User-Agent` of a take. */
   detail?: string;
 };
 
-/**
- * The fault of an outcome, null if it is not a known fault, and the step at which the test vote stopped.
- *
- * @param isSlow - whether a v1 listener that neither answers nor closes the connection is slow (`isSlowV1`); otherwise
- *   its key is probably different
- */
+/** A v1 listener that neither answers nor closes the connection probably has another key, unless it is slow. */
 export function faultOf(
   code: OutcomeCode,
   protocol: Protocol,

@@ -12,7 +12,7 @@ import {
   outcomeOf,
 } from '../../listeners/outcomes.ts';
 
-/** Inserts the service name into an explanation that was made without it, such as one in a worker's answer. */
+/** Inserts the service name into an explanation from a worker, which was made without it. */
 export function withServiceName<T extends Explanation>(explained: T, serviceName: string | undefined): T {
   const known = OUTCOME_CODES.find((code) => OUTCOMES[code].text.cause === explained.cause);
   return { ...explained, ...(known && serviceName ? OUTCOMES[known].textWithName?.(serviceName) : {}) };
@@ -20,12 +20,11 @@ export function withServiceName<T extends Explanation>(explained: T, serviceName
 
 /** What is known of an attempt and of its listener. */
 export type Known = OutcomeText & {
-  /** The player of the vote. */
   username?: string;
   /** Whether the listener has taken a vote or a test vote with its current settings, so that its port must be right. */
   hasTaken?: boolean;
   serviceName?: string | undefined;
-  /** The service that answers in the listener's place, if one was detected. */
+  /** What was detected in the listener's place. */
   service?: OtherService | null | undefined;
 };
 
@@ -40,7 +39,6 @@ export function isSlowV1(
   return protocol === 'votifier-v1' && code === 'no-answer' && (hasTaken || detail === GREETS_AS_V2);
 }
 
-/** The explanation with the status of a website that refused the challenge: its words begin with it. */
 function refusedChallenge(code: OutcomeCode, words = ''): Explanation | undefined {
   const status = code === 'http-challenge-refused' && /^HTTP (\d{3})/.exec(words)?.[1];
   if (!status) return undefined;
@@ -48,7 +46,6 @@ function refusedChallenge(code: OutcomeCode, words = ''): Explanation | undefine
   return { ...OUTCOMES[code].text, cause: filled(cause, { status }) };
 }
 
-/** The explanation of an outcome for a listener of this protocol. What is known of the listener may change it. */
 export function explain(
   code: OutcomeCode,
   protocol: Protocol | undefined,

@@ -1,17 +1,14 @@
-import { type Explanation, explanation } from '../../listeners/explanation.ts';
+import { explanation } from '../../listeners/explanation.ts';
 import type { Listener } from '../../listeners/listener.ts';
 import type { Server } from '../../servers/server.ts';
 
-/** The address of a server that its players join. */
 export type GameAddress = Pick<Server, 'address' | 'port'>;
 
-/** The explanation if a test fails because the listener has the port of the game. */
-export const GAME_PORT: Explanation = explanation(
+export const GAME_PORT = explanation(
   'The listener has the port of the game itself, as it is listed here: players join there, and the vote plugin listens on a port of its own.',
   'Set the port from the vote plugin’s configuration, usually 8192, and open it in the firewall and in the hosting panel.',
 );
 
-/** Whether a Votifier listener was given the address and port of the game. */
 export function isGamePort(
   { protocol, host, port }: Pick<Listener, 'protocol' | 'host' | 'port'>,
   game: GameAddress,
@@ -20,7 +17,6 @@ export function isGamePort(
   return isVotifier && port === game.port && withoutDot(host) === withoutDot(game.address);
 }
 
-/** A host name in lower case and without the dot at its end. */
 function withoutDot(host: string): string {
   return host.toLowerCase().replace(/\.$/, '');
 }

@@ -8,10 +8,9 @@ import { explain } from './explain.ts';
 import { GAME_PORT } from './game-port.ts';
 import { hasTaken } from './listener-reason.ts';
 
-/** The fields of a listener that the texts of a diagnosis depend on. */
 type Tested = Pick<Listener, 'protocol' | 'updatedAt' | 'acknowledgedAt' | 'lastDeliveredAt' | 'tested'>;
 
-/** The diagnosis of a listener's last test, which began `at`; null if the settings changed since, or none is stored. */
+/** Null if the settings changed since the last test, or none is stored. */
 export function lastTest(listener: Tested): { at: Date; diagnosis: Diagnosis } | null {
   const { tested, updatedAt } = listener;
   if (!tested?.result || tested.at < updatedAt) return null;
@@ -32,7 +31,6 @@ export function diagnosisOf(listener: Tested, code: OutcomeCode, result: Listene
   };
 }
 
-/** The explanation if a program fetched votes while the test of a listener that fetches waited. */
 const FETCHED = explanation('Votes were fetched while the test waited.', 'There is nothing to do.');
 
 function explanationOf(
@@ -52,7 +50,7 @@ function explanationOf(
 
 const REFUSALS: ReadonlySet<OutcomeCode> = new Set(['vote-refused', 'http-votes-refused']);
 
-/** The explanation if a website refused the content of the test vote, after it repeated the challenge. */
+/** After it repeated the challenge. */
 const REFUSED_TEST_PLAYER = explanation(
   'The website answered the challenge and refused this player, “TallyportTest” (HTTP 422), mostly because it does not know the name.',
   'Let the website take the player TallyportTest, or wait for a real vote; if that is refused too, look into the website’s log; resume the listener if it is paused.',

@@ -5,25 +5,21 @@ import { type OutcomeCode, type OutcomeText, saidIn } from '../../listeners/outc
 import { explain, type Known } from './explain.ts';
 
 export type ListenerReason = Explanation & {
-  /** The outcome that paused the listener or made it unreachable; absent if its owner paused it. */
+  /** Absent if its owner paused it. */
   code?: OutcomeCode;
-  /** The listener's message, if it sent one. */
   words?: string;
-  /** What Tallyport itself found, such as the target of a redirect. */
   detail?: string;
   since: Date;
 };
 
 type Stopped = Explained & Pick<Listener, 'pause' | 'breaker'>;
 
-/** Why a listener is paused or unreachable; null if it is neither. */
 export function listenerReason(listener: Stopped): ListenerReason | null {
   const { pause, breaker } = listener;
   if (pause) return reason(pause, pause.at, listener);
   return breaker.openSince ? reason(breaker, breaker.openSince, listener) : null;
 }
 
-/** The fields that `listenerReason` reads. */
 export const REASON_FIELDS = {
   pause: 1,
   breaker: 1,
@@ -36,7 +32,7 @@ export const REASON_FIELDS = {
   updatedAt: 1,
 } as const;
 
-/** The fields of a listener that its explanations depend on. A field that was not read counts as unknown. */
+/** A field that was not read counts as unknown. */
 export type Explained = Taken & Partial<Pick<Listener, 'protocol' | 'serviceName' | 'detected'>>;
 type Taken = Partial<Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'tested' | 'updatedAt'>>;
 
@@ -44,17 +40,13 @@ export function explainFor(listener: Explained, code: OutcomeCode, said: Outcome
   return explain(code, listener.protocol, { ...knownOf(listener), ...said });
 }
 
-/** What is known of a listener with its current settings. */
 export function knownOf(listener: Explained): Known {
   const { serviceName, detected, updatedAt } = listener;
   const isOfSettings = detected && updatedAt && detected.at >= updatedAt;
   return { hasTaken: hasTaken(listener), serviceName, service: isOfSettings ? detected.service : null };
 }
 
-/**
- * Whether a listener has taken a vote, or acknowledged the last test vote, with its current settings. If `updatedAt`
- * was not read, only the stored time of its first vote decides.
- */
+/** With its current settings. If `updatedAt` was not read, only the stored time of its first vote decides. */
 export function hasTaken({ updatedAt, lastDeliveredAt = null, ...rest }: Taken): boolean {
   return updatedAt ? hasAcknowledged({ ...rest, lastDeliveredAt, updatedAt }) : !!rest.acknowledgedAt;
 }

@@ -6,21 +6,10 @@ import type { DeliveryDeps } from '../deps.ts';
 import { portOf } from '../http/http-message.ts';
 import type { GameAddress } from './game-port.ts';
 
-/**
- * Why a listener cannot be tested. The codes are stable.
- *
- * - `not-found`: no listed server has this id.
- * - `no-listener`: the server has no vote listener.
- * - `port-refused`: the listener has a port on which vote listeners are not allowed.
- */
+/** Why a listener cannot be tested. The codes are stable. `port-refused`: vote listeners may not have this port. */
 export type NotTestable = { code: 'not-found' | 'no-listener' | 'port-refused' };
 
-/**
- * Why an owner gets no diagnosis. The codes are stable.
- *
- * - `ownership-not-proven`: anybody may list a server, but only its proven owner may have it diagnosed.
- * - `too-many`: as many checks were started as `CHECKS` allows; the next is allowed at `nextAllowedAt`.
- */
+/** Why an owner gets no diagnosis; the codes are stable. Anybody may list a server, so ownership must be proven. */
 export type DiagnosisRefusal =
   | NotTestable
   | { code: 'ownership-not-proven' }
@@ -29,18 +18,15 @@ export type DiagnosisRefusal =
 export type OwnerRequest = {
   ownerId: string;
   serverId: ObjectId;
-  /** Whether this owner has proven the ownership of this server. */
+  /** Whether this owner has proven the ownership. */
   proven: boolean;
-  /** Whether the caller has already counted this check (`useCheckAllowance`). */
+  /** Whether the caller has counted this check (`useCheckAllowance`). */
   alreadyCounted?: boolean;
 };
 
 /**
- * Decides whether an owner may have a listener diagnosed, and counts the check for the owner's limit. It opens no
- * connection. Without limits a diagnosis would be a port scanner (design rule 11). So ownership must be proven, an
- * owner has six checks in any minute over all processes, and ports of mail and remote shells are refused.
- *
- * @returns null when the diagnosis is allowed, otherwise why not
+ * Decides whether an owner may have a listener diagnosed, and counts the check; null if so. It opens no connection.
+ * Without limits a diagnosis would be a port scanner (design rule 11).
  */
 export async function requestDiagnosis(
   deps: DeliveryDeps,
@@ -53,7 +39,6 @@ export async function requestDiagnosis(
   return nextAllowedAt && { code: 'too-many', nextAllowedAt };
 }
 
-/** A server's listener, its owner's account and its game's address, or why the listener cannot be tested. */
 export async function testedListener(
   { servers, listeners }: DeliveryDeps,
   serverId: ObjectId,

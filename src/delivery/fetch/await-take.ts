@@ -3,9 +3,7 @@ import type { Listener, ListenerFetch } from '../../listeners/listener.ts';
 import { after, SECOND } from '../../platform/clock.ts';
 import type { DeliveryDeps } from '../deps.ts';
 
-/**
- * This is longer than a take may wait: if a program takes votes all the time, its next take begins within this time.
- */
+/** Longer than a take may wait: a program that takes votes all the time begins its next one within this time. */
 const AWAITED_MS = 40 * SECOND;
 const LOOK_EVERY_MS = SECOND / 4;
 
@@ -19,8 +17,7 @@ export async function awaitTake(
   waitMs = AWAITED_MS,
 ): Promise<ListenerFetch | null> {
   const before = fetched?.at.getTime() ?? 0;
-  // `noteTake` stores the next take at once only if this time is later than the last stored take. The clock of the
-  // process that stored that take may be ahead.
+  // `noteTake` stores a take at once only before this time. The clock of the process that stored the last may be ahead.
   const fetchAwaitedAt = new Date(Math.max(clock.now().getTime(), after(new Date(before), 1).getTime()));
   await listeners.updateOne({ serverId, _id }, { $set: { fetchAwaitedAt } });
   const until = performance.now() + waitMs;

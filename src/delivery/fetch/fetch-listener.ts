@@ -6,12 +6,7 @@ import { parseInput } from '../../platform/input.ts';
 import type { DeliveryDeps } from '../deps.ts';
 import { type ListenerSet, storeListener } from '../store-listener.ts';
 
-/**
- * Sets a server's listener to fetching: nothing is sent to it, so it needs no address, port or secret.
- *
- * @throws {InvalidDocumentError} for wrong settings; {EarlierProcessesError} while processes of an earlier version run,
- *   because they cannot handle such a listener
- */
+/** @throws {EarlierProcessesError} while processes of an earlier version run: they cannot handle such a listener */
 export async function setFetchListener(
   deps: DeliveryDeps,
   serverId: ObjectId,

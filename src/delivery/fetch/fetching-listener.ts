@@ -31,7 +31,6 @@ const fetchingLoader = findLoader<Listener, ObjectId>({
   },
 });
 
-/** The listener of a server that fetches its votes; null if the server has no listener or does not fetch. */
 export async function fetchingListener(
   { listeners, batcher }: DeliveryDeps,
   serverId: ObjectId,
@@ -40,9 +39,8 @@ export async function fetchingListener(
   return listener?.protocol === 'fetch' ? listener : null;
 }
 
-/** If the stored take is of the same program (`User-Agent`), a new take is stored only after this time. */
+/** A new take of the program (`User-Agent`) whose take is stored, or of another one, is stored after these times. */
 const NOTED_EVERY_MS = MINUTE;
-/** If the stored take is of another program, a new take is stored after this shorter time. */
 const OTHER_NOTED_EVERY_MS = 5 * SECOND;
 
 type Note = { serverId: ObjectId; at: Date; agent: string };
@@ -63,10 +61,7 @@ const notesLoader: BatchLoader<Collection<Listener>, Note, true> = {
   },
 };
 
-/**
- * Stores for the owner when votes were last taken, and by which program (the header `User-Agent`), but no address.
- * Returns undefined if a recent take is already stored and no test waits for a new one.
- */
+/** Stores for the owner when votes were last taken, and by which program; undefined if that is known already. */
 export function noteTake(
   { listeners, batcher, clock }: DeliveryDeps,
   { serverId, fetched, fetchAwaitedAt }: FetchingListener,

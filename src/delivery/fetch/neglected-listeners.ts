@@ -7,11 +7,7 @@ import { serversWithOpenWork } from '../sweep.ts';
 
 const SERVERS_A_STEP = 512;
 
-/**
- * The listeners that fetch and whose servers have votes that were queued 10 minutes ago or earlier and are waiting or
- * taken, up to 512 at a time. The cost grows with the number of servers that have such votes, not with the number of
- * listeners.
- */
+/** In steps of 512. The cost grows with the servers that have votes open for 10 minutes, not with the listeners. */
 export async function* fetchingWithOpenVotes({
   listeners,
   votes,
@@ -25,7 +21,7 @@ export async function* fetchingWithOpenVotes({
   }
 }
 
-/** The listeners that have not fetched for 10 minutes (`isForgotten`) while votes have been open for as long. */
+/** The listeners that have not fetched (`isForgotten`) while votes have been open for as long. */
 export async function neglectedListeners(deps: DeliveryDeps): Promise<Listener[]> {
   const now = deps.clock.now();
   const found: Listener[] = [];

@@ -29,7 +29,7 @@ const MEANINGS: Record<TakerOutcome, [OutcomeCode, Step]> = {
   failed: ['fetch-failed', 'none'],
 };
 
-/** The result of one vote. `lease`: the id that the take returned with the vote; it is the id of the attempt. */
+/** `lease`: the id that the take returned with the vote; it is the id of the attempt. */
 export type TakerResult = {
   voteId: Vote['_id'];
   lease: string;
@@ -37,35 +37,25 @@ export type TakerResult = {
   reason?: string | undefined;
 };
 
-/**
- * Why a result was not recorded.
- *
- * - `lease-ended`: the lease has ended (`delivered` and `sent` are recorded even so), or is not on record.
- * - `unknown-vote`: the server has no such vote.
- * - `settled-differently`: another result is already recorded for this lease.
- */
+/** Why a result was not recorded. `lease-ended`: also if the lease is not on record. */
 export type SettleRefusal = 'lease-ended' | 'unknown-vote' | 'settled-differently';
 
 export type Settled = {
   settled: Vote['_id'][];
   refused: { voteId: Vote['_id']; code: SettleRefusal }[];
-  /** The attempts that ended with this call, for metrics. */
+  /** For metrics. */
   ended: Ended[];
-  /** Whether the server's listener is one that fetches. */
+  /** Whether the server's listener fetches. */
   fetching: boolean;
-  /** Whether the owner paused the listener. */
   paused: boolean;
 };
 
-/** A vote, and whether the lease of its newest attempt has ended by mongod's clock. */
+/** `leaseEnded`: by mongod's clock. */
 type Found = { vote: Vote; leaseEnded: boolean };
 
 /**
- * Records what a taker reports about votes of a server; a refused result does not affect the others. `delivered` and
- * `sent` are recorded however late they come (docs/adr/0054-late-acknowledgements.md).
- *
- * @param results - each vote at most once
- * @throws the driver's error when MongoDB fails; then the same call may be repeated
+ * Records what a taker reports; a refused result does not affect the others. `delivered` and `sent` are recorded however
+ * late they come (docs/adr/0054-late-acknowledgements.md). The same call may be repeated.
  */
 export async function settleDeliveries(
   deps: DeliveryDeps,
@@ -115,7 +105,7 @@ async function findVotes(
   return new Map(found.map(({ leaseEnded, ...vote }) => [vote._id.toString(), { vote, leaseEnded }]));
 }
 
-/** Decides whether a result is to be recorded (`ended`) or refused; neither if the same result is recorded already. */
+/** Decides whether a result is recorded (`ended`) or refused; neither if the same result is recorded already. */
 function judge(
   { clock }: DeliveryDeps,
   { voteId, lease, outcome: said, reason }: TakerResult,
@@ -130,8 +120,7 @@ function judge(
   if (!attempt) return { refusal: 'lease-ended' };
   const [code, step] = MEANINGS[said];
   if (attempt.code === code) return {};
-  // If an earlier taker's late acknowledgement ended the delivery, the vote has no lease any more. This attempt is then
-  // not late: its own outcome is recorded.
+  // If an earlier taker's late acknowledgement ended the delivery, the vote has no lease any more: not late.
   const isLeaseOver = leaseEnded && vote.delivery.state === 'sending';
   const isLate = attempt.code === 'lease-ran-out' || (!attempt.code && isLeaseOver);
   const isArrival = said === 'delivered' || said === 'sent';
@@ -142,10 +131,10 @@ function judge(
   return { ended: endedAt(taken, outcome(code, step, words || undefined), clock.now()) };
 }
 
-/** Stores when the listener last took a vote, with one write for all votes of a call. */
+/** One write for all votes of a call. */
 async function noteDelivery(deps: DeliveryDeps, listener: Listener, ended: Ended[]): Promise<void> {
   const { revision, serverId, _id } = listener;
-  // If a vote was taken before the settings changed, it does not show whether the current ones work.
+  // A vote that was taken before the settings changed does not show whether the current ones work.
   const last = ended.findLast(
     ({ outcome, taken }) => outcome.class === 'delivered' && taken.attempt.revision === revision,
   );

@@ -19,16 +19,12 @@ import { readAllowed, sentLessOftenThan } from '../drain/sent-votes.ts';
 import { takesLoader } from '../drain/shared-takes.ts';
 import { takenOf, takenTogether } from '../drain/take-votes.ts';
 
-/**
- * A call that takes votes. If it is repeated with the same `requestId` while the leases of its votes run, it gets those
- * votes again that are not settled.
- */
+/** If it is repeated with the same `requestId`, it gets those votes again that are not settled. */
 export type TakeCall = { most: number; leaseMs: number; requestId?: string | undefined };
 
-/** A vote that was handed to a taker, and how long its lease still lasts, in milliseconds. */
 export type TakenDelivery = Taken & { leaseLeftMs: number };
 
-/** If other takers took all votes that a call has found, the call looks again. It looks at most this many times. */
+/** If other takers took all votes that a call has found, it looks again, at most this many times. */
 const MOST_ROUNDS = 4;
 
 /** A program that fetches hands over its votes one after the other. */
@@ -39,12 +35,8 @@ const OF_FETCH = { test: false } as const;
 
 /**
  * Takes due votes of a listener that fetches, in queue order. One durable write records an attempt with the taker's
- * lease on each (design rule 4). It takes only votes that still wait: if several takers call at once, each vote goes to
- * one of them.
- *
- * @returns no votes when none is due or the listener is paused; the same unsettled votes when `requestId` is repeated
- *   while their leases run, also during a pause
- * @throws the driver's error when MongoDB fails; votes that may have been taken are given back if possible
+ * lease on each (design rule 4); it takes only votes that still wait, so each goes to one taker. A repeated `requestId`
+ * gets the same unsettled votes while their leases run, also during a pause.
  */
 export async function takeDeliveries(
   deps: DeliveryDeps,
@@ -64,8 +56,8 @@ export async function takeDeliveries(
     const allowed = await readAllowed(votes, listener, most, (limit) =>
       votes.find(due, { sort: QUEUE_ORDER, limit, hint: DUE_VOTES }).toArray(),
     );
-    // If the next ambiguous outcome of a vote would be its last one, it is taken as the first. Others are not: after a
-    // program died with many votes, each would need a call of its own.
+    // A vote whose next ambiguous outcome would be its last is taken first. Others are not: after a program died with
+    // many votes, each would need a call of its own.
     const next = takenTogether(allowed, HANDED_OVER_AT_ONCE, maxSendingsOf(listener) - 2);
     if (next.length === 0) return [];
     const attempt: Attempt = {
@@ -80,7 +72,6 @@ export async function takeDeliveries(
       multi: true,
       hint: '_id_',
     };
-    // Measured before the write: the lease begins no earlier than this.
     const begunAt = performance.now();
     try {
       const isWhole = await batcher.load(takesLoader, votes, { statement, size: ids.length });
@@ -88,7 +79,7 @@ export async function takeDeliveries(
       const leaseLeftMs = Math.max(0, leaseMs - (performance.now() - begunAt));
       if (taken.length > 0) return taken.map((one) => ({ ...one, leaseLeftMs }));
     } catch (error) {
-      // If the write took some votes before it failed, they are given back. The call does not wait for this.
+      // The write may have taken some votes before it failed. The call does not wait for this.
       void giveBackDeliveries(
         deps,
         next.map((vote) => ({ vote, attempt })),
@@ -100,10 +91,8 @@ export async function takeDeliveries(
 }
 
 /**
- * The oldest `most` unsettled votes that were taken with `requestId` and whose leases have not ended; no attempt is
- * added. They are marked as `repeated`: if the client of the earlier call has left, that call does not give them back.
- * If two processes took votes for the same call, there may be more: the earlier call gives these back, or their leases
- * end.
+ * The oldest `most` unsettled votes that were taken with `requestId` and whose leases have not ended. They are marked
+ * as `repeated`: if the client of the earlier call has left, that call does not give them back. It gives back the others.
  */
 async function takeAgain(
   { votes }: DeliveryDeps,
@@ -144,13 +133,12 @@ async function takeAgain(
   });
 }
 
-/** If giving back votes fails, it is retried for this long: the election of a new primary takes less. */
+/** The election of a new primary takes less. */
 const GIVEN_BACK_FOR_MS = 10 * SECOND;
 
 /**
- * Gives back votes whose taker left before it was answered, or whose take failed: they wait as if they had never been
- * taken. If a repeated call got a vote as well, the vote stays taken. Never throws: if MongoDB fails, the attempts are
- * lost when their leases have ended.
+ * Gives back votes whose taker left, or whose take failed: they wait as if never taken, unless a repeated call got them
+ * too. Never throws: if MongoDB fails, the attempts are lost when their leases have ended.
  */
 export async function giveBackDeliveries(deps: DeliveryDeps, taken: Taken[]): Promise<void> {
   const [first] = taken;

@@ -10,20 +10,18 @@ export const TAKE_LIMITS = {
   account: defineLimit({ ...TAKES, key: 'takes:account', of: 'account, for all its servers', times: 3_000 }),
 };
 
-/** A limit as it is after a take was counted. */
 export type TakeLimit = {
   name: keyof typeof TAKE_LIMITS;
   times: number;
   windowMs: number;
   left: number;
   resetAt: Date;
-  /** Whether the take is refused. */
   isUsedUp: boolean;
 };
 
 const MOST_REMEMBERED = 20_000;
 
-/** Counts takes. While a limit is used up, this process refuses further takes without asking MongoDB. */
+/** While a limit is used up, this process refuses further takes without asking MongoDB. */
 export class TakeLimits {
   readonly #deps: { rateLimits: Collection<RateLimit>; clock: Clock };
   readonly #usedUp = new LRUCache<string, TakeLimit>({ maxSize: MOST_REMEMBERED, sizeCalculation: () => 1 });
@@ -32,7 +30,7 @@ export class TakeLimits {
     this.#deps = deps;
   }
 
-  /** @returns the limits that apply to the take; only those that are used up if it is refused without being counted */
+  /** Only the limits that are used up if the take is refused without being counted. */
   async count(serverId: ObjectId, ownerId: ObjectId | null): Promise<TakeLimit[]> {
     const keys = [['server', serverId] as const, ...(ownerId ? [['account', ownerId] as const] : [])];
     const named = keys.map(([name, id]) => ({ name, limit: limitFor(TAKE_LIMITS[name], id) }));

@@ -6,28 +6,25 @@ import { giveBackDeliveries, type TakeCall, type TakenDelivery, takeDeliveries }
 import { TakeLimits } from './take-limits.ts';
 import { type WaitingTake, WaitingTakes } from './waiting-takes.ts';
 
-/** What all takes of a web process share. `turns`: the running take of each `request_id`. */
+/** `turns`: the running take of each `request_id`. */
 type Takes = { waiting: WaitingTakes; turns: Map<string, Promise<unknown>>; limits: TakeLimits };
 
 export function createTakes(deps: DeliveryDeps): Takes {
   return { waiting: new WaitingTakes(deps), turns: new Map(), limits: new TakeLimits(deps) };
 }
 
-/** The client of a call: whether it has left, and a signal that is aborted when it leaves. */
 export type TakeClient = { hasLeft(): boolean; left: AbortSignal };
 
 type Deps = DeliveryDeps & { takes: Takes };
 
-/** The result of a take, with the listener as it was read for it, and how long the call waited. */
 type TakeAnswer = { taken: TakenDelivery[]; listener: FetchingListener; waitedMs: number };
 
 /**
  * Takes due votes, or waits for some. After a wait the listener is read again, because it may have been paused or
  * changed. If the client has left, its votes are given back and no attempt is counted.
  *
- * @param call - `wait`: begun by the caller, who ends it; null if the call does not wait
- * @param readAgain - returns the listener; its error ends the call
- * @throws what `readAgain` throws, the driver's error, {DeadlineError} when MongoDB does not answer within 5 s
+ * @param call - `wait`: begun by the caller, who ends it
+ * @throws what `readAgain` throws; {DeadlineError} when MongoDB does not answer within 5 s
  */
 export async function takeOrWait(
   deps: Deps,
@@ -66,8 +63,7 @@ async function takeForClient(
 ): Promise<TakenDelivery[]> {
   if (client.hasLeft()) return [];
   const take = async () => {
-    // Checked again when the take begins: if the client of a repeated call has left, that call must not mark the votes
-    // of the earlier call.
+    // Checked again when its turn comes: a repeated call whose client has left must not mark the earlier one's votes.
     if (client.hasLeft()) return [];
     const taken = await takeDeliveries(deps, listener, call);
     if (taken.length === 0 || !client.hasLeft()) return taken;
@@ -79,7 +75,7 @@ async function takeForClient(
   try {
     return await within(OPERATION_TIMEOUT_MS, taking);
   } catch (error) {
-    // The call fails now. If it still takes votes after this, they are given back.
+    // If the call still takes votes after this, they are given back.
     void taking.then((taken) => giveBackDeliveries(deps, taken)).catch(() => undefined);
     throw error;
   }

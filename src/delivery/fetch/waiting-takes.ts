@@ -3,25 +3,24 @@ import { SECOND } from '../../platform/clock.ts';
 import type { DeliveryDeps } from '../deps.ts';
 import { DueVotesChannel } from '../due-votes-channel.ts';
 
-/** The most waiting takes of one server in a process. */
+/** Of one server in a process. */
 const MOST_WAITING = 4;
-/** At this interval, one query for all waiting takes finds retries and due votes that Redis did not announce. */
+/** One query for all waiting takes finds retries and due votes that Redis did not announce. */
 const LOOK_EVERY_MS = 3 * SECOND;
 
-/** `due`: votes may be due. `over`: the take has ended: its time is over, its client has left or the process stops. */
+/** `over`: its time is over, its client has left or the process stops. */
 type Woken = 'due' | 'over';
 
-/** A take that waits for votes. It has a timer, but no database connection and no query of its own. */
+/** It has a timer, but no database connection and no query of its own. */
 export class WaitingTake {
   readonly endsAt: number;
-  /** Whether its listener is paused: then no due votes are handed out, and no query looks for them. */
+  /** Whether its listener is paused: then no query looks for its votes. */
   isPaused = false;
   #state: Woken | 'quiet' = 'quiet';
   #resume: ((woken: Woken) => void) | null = null;
   readonly #timer: NodeJS.Timeout;
   readonly #leave: () => void;
 
-  /** @param leave - called once, when the take ends */
   constructor(ms: number, leave: (take: WaitingTake) => void) {
     this.endsAt = performance.now() + ms;
     this.#timer = setTimeout(() => this.end(), ms);
@@ -32,10 +31,7 @@ export class WaitingTake {
     return this.#resume !== null;
   }
 
-  /**
-   * Resolves with `due` when votes may be due, and with `over` when the take has ended. If `wake` was called since the
-   * previous `next` resolved, or the take has ended already: `next` resolves at once.
-   */
+  /** `due` when votes may be due. Resolves at once if `wake` was called since the previous `next`, or after the end. */
   next(): Promise<Woken> {
     if (this.#state !== 'quiet') {
       const woken = this.#state;
@@ -55,7 +51,6 @@ export class WaitingTake {
     else this.#state = 'due';
   }
 
-  /** Ends the take: from now on, `next` resolves with `over`. Safe to call again. */
   end(): void {
     if (this.#state === 'over') return;
     this.#state = 'over';
@@ -66,10 +61,7 @@ export class WaitingTake {
   }
 }
 
-/**
- * The takes of one web process that wait for votes. If a vote is cast, a message over Redis wakes a take of its server.
- * One shared query every three seconds finds votes whose message was lost and votes that are due again.
- */
+/** The takes of one web process that wait: a message over Redis wakes one; a shared query finds what Redis lost. */
 export class WaitingTakes {
   readonly #byServer = new Map<string, Set<WaitingTake>>();
   readonly #channel: DueVotesChannel;
@@ -84,14 +76,14 @@ export class WaitingTakes {
     });
   }
 
-  /** After how many milliseconds another take of a server may begin to wait; 0 if it may now. */
+  /** After how many ms another take of a server may begin to wait; 0 if it may now. */
   fullFor(serverId: ObjectId): number {
     const takes = this.#byServer.get(serverId.toHexString());
     if (!takes || takes.size < MOST_WAITING) return 0;
     return Math.max(1, Math.min(...[...takes].map(({ endsAt }) => endsAt)) - performance.now());
   }
 
-  /** Begins a take of at most `ms` milliseconds. Call this before looking for votes, so that no vote is missed. */
+  /** Call this before looking for votes, so that no vote is missed. */
   begin(serverId: ObjectId, ms: number): WaitingTake {
     const id = serverId.toHexString();
     const take = new WaitingTake(ms, (ended) => this.#remove(id, ended));
@@ -102,27 +94,23 @@ export class WaitingTakes {
     return take;
   }
 
-  /**
-   * Wakes one idle take of a server, or all takes if none is idle. If the idle one gets votes, `takeOrWait` wakes the
-   * next one.
-   */
+  /** Wakes one idle take of a server, or all if none is idle. If the idle one gets votes, `takeOrWait` wakes the next. */
   wakeOne(id: string): void {
     const takes = [...(this.#byServer.get(id) ?? [])];
     const idle = takes.find((take) => take.isIdle);
     if (idle) idle.wake();
-    // All takes are looking for votes at this moment and may have missed the new one: each looks again.
+    // All are looking for votes at this moment and may have missed the new one.
     else for (const take of takes) take.wake();
   }
 
-  /** Wakes all takes of a server, because its listener has changed. */
   wakeAll(id: string): void {
     for (const take of this.#byServer.get(id) ?? []) take.wake();
   }
 
-  /** Ends all takes, also those that begin later: the process stops (design rule 12). */
+  /** Also ends takes that begin later: the process stops (design rule 12). */
   end(): void {
     this.#isClosed = true;
-    // Each take removes itself from the set during the iteration, which JavaScript's sets allow.
+    // Each take removes itself during the iteration, which JavaScript's sets allow.
     for (const takes of this.#byServer.values()) for (const take of takes) take.end();
   }
 

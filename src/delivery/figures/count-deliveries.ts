@@ -9,17 +9,14 @@ import { addTimes, bucketOf } from './arrival-times.ts';
 import { type DeliverySums, FIGURE_DAYS } from './delivery-day.ts';
 import { addCauses, addDeliveries, noDeliveries } from './delivery-sums.ts';
 
-/** How many servers one aggregation counts, which limits its time and memory. */
+/** How many servers one aggregation counts: it limits its time and memory. */
 const SLICE = 500;
 
 /**
- * Counts the votes of a UTC day and their deliveries for each server that was ever listed, and stores the sums. If a
- * run is repeated or has ended half-way, the next one replaces what it stored (design rule 6).
+ * Counts the votes of a UTC day (`2026-11-21`) for each server that was ever listed, stores the sums and returns those
+ * of all. A repeated run replaces what was stored (design rule 6).
  *
- * @param day - a UTC day, `2026-11-21`
  * @param throwIfLost - called before each write; throws if another run may be counting the day now
- * @returns the sums of all servers
- * @throws what `throwIfLost` throws, and the driver's error when MongoDB fails
  */
 export async function countDeliveries(
   deps: DeliveryDeps,
@@ -42,7 +39,6 @@ export async function countDeliveries(
   }
 }
 
-/** Votes of one server that are equal in everything that is counted. */
 type Group = {
   _id: {
     serverId: ObjectId;
@@ -79,7 +75,7 @@ async function countSlice(
   return counted;
 }
 
-/** If a vote was resent by hand or left a quarantine, it waited for a person: its time is not counted. */
+/** Resent by hand, or released from a quarantine: the time is not counted. */
 const WAITED_FOR_A_PERSON = {
   $gt: [{ $size: { $setIntersection: ['$delivery.events.kind', ['resent', 'released']] } }, 0],
 };
@@ -117,10 +113,7 @@ const COUNTED_AS = {
 
 type Counted = (typeof COUNTED_AS)[DeliveryState];
 
-/**
- * A vote that arrived counts as delivered, also while it is sent again and if that fails. A vote that failed and may
- * have arrived counts as unconfirmed.
- */
+/** What arrived counts as delivered, also while it is sent again and if that fails. */
 function countedAs({ state, arrival }: Group['_id']): Counted {
   if (arrival === 'arrived') return 'delivered';
   return state === 'failed' && arrival === 'may-have-arrived' ? 'unconfirmed' : COUNTED_AS[state];
@@ -136,7 +129,7 @@ function addGroup(sums: DeliverySums, { _id, votes }: Group): void {
   addCauses(sums.causes, failuresIn(codes ?? {}), votes);
 }
 
-/** The outcomes that did not deliver a vote. Class `none` is left out: Tallyport failed, stopped or reached a limit. */
+/** Class `none` is left out: Tallyport failed, stopped or reached a limit. */
 function failuresIn(codes: DeliverySums['causes']): DeliverySums['causes'] {
   const failures = Object.entries(codes).filter(([code]) => {
     const kind = OUTCOMES[code as OutcomeCode]?.class;
@@ -145,7 +138,7 @@ function failuresIn(codes: DeliverySums['causes']): DeliverySums['causes'] {
   return Object.fromEntries(failures);
 }
 
-/** Replaces the stored sums of these servers. If a server's votes of the day are gone, its sums are removed. */
+/** If a server's votes of the day are gone, its sums are removed. */
 async function store(
   { deliveryDays, clock }: DeliveryDeps,
   serverIds: ObjectId[],

@@ -5,41 +5,35 @@ import type { ArrivalTimes } from './arrival-times.ts';
 
 /** The votes of a UTC day, by how they were cast and by the state of their delivery. Imported votes are not counted. */
 export const deliverySums = {
-  /** Votes that count and were cast on a page; `api`: with the API. Excluded votes are in neither. */
+  /** On a page, or with the API. Excluded votes are in neither. */
   page: { type: Number, required: true },
   api: { type: Number, required: true },
   excluded: { type: Number, required: true },
-  /** Votes in a quarantine: they wait for an operator. `excluded` counts them too. */
+  /** In a quarantine; `excluded` counts them too. */
   held: { type: Number, required: true },
   // The next five count all votes by state and arrival (`countedAs`), excluded ones too.
-  /**
-   * Votes in the state `none`: held, cast without a listener or for claims only, or waiting when their listener was
-   * removed.
-   */
   notForwarded: { type: Number, required: true },
-  /** Waiting or being sent. */
   waiting: { type: Number, required: true },
   delivered: { type: Number, required: true },
   unconfirmed: { type: Number, required: true },
   failed: { type: Number, required: true },
-  /** `ArrivalTimes` of the delivered votes, except votes that were resent by hand or left a quarantine. */
+  /** `ArrivalTimes` of the delivered votes that waited for no person. */
   times: { type: Schema.Types.Mixed, required: true },
-  /** How many attempts failed to deliver these votes, by outcome: `{'connection-refused': 12}`. */
+  /** Attempts that failed, by outcome: `{'connection-refused': 12}`. */
   causes: { type: Schema.Types.Mixed, required: true },
 } as const;
 
 const deliveryDayDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   serverId: { type: Schema.Types.ObjectId, required: true },
-  /** The UTC day on which the votes were cast, `2026-11-21`. */
+  /** The UTC day on which they were cast, `2026-11-21`. */
   day: { type: String, required: true },
   ...deliverySums,
   countedAt: { type: Date, required: true },
-  /** When MongoDB deletes this document. */
   forgetAt: { type: Date, required: true },
 } as const;
 
-/** A server's deliveries of a day, counted from its votes; replaced when the day is counted again (design rule 6). */
+/** Replaced when the day is counted again (design rule 6). */
 export const deliveryDaySchema = new Schema(deliveryDayDefinition, { collection: 'delivery_days' });
 deliveryDaySchema.index({ serverId: 1, day: 1 }, { unique: true });
 deliveryDaySchema.index({ forgetAt: 1 }, { expireAfterSeconds: 0 });
@@ -49,5 +43,4 @@ type Mixed = { times: ArrivalTimes; causes: Partial<Record<OutcomeCode, number>>
 export type DeliverySums = Omit<Nested<typeof deliverySums>, keyof Mixed> & Mixed;
 export type DeliveryDay = Omit<InferRawDocType<typeof deliveryDayDefinition>, keyof Mixed> & Mixed;
 
-/** For how many days the sums of a day are stored. */
 export const FIGURE_DAYS = 100;

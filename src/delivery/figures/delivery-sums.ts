@@ -4,7 +4,6 @@ import { type DeliverySums, deliverySums } from './delivery-day.ts';
 
 const { times: _, causes: __, ...counts } = deliverySums;
 type Counts = Record<keyof typeof counts, number>;
-/** The names of the counts of a sum: everything but times and causes. */
 const COUNTS = Object.keys(counts) as (keyof Counts)[];
 
 export function noDeliveries(): DeliverySums {
@@ -12,14 +11,12 @@ export function noDeliveries(): DeliverySums {
   return { ...none, times: {}, causes: {} };
 }
 
-/** Adds `day` to `sum`, which is changed in place. */
 export function addDeliveries(sum: DeliverySums, day: DeliverySums): void {
   for (const name of COUNTS) sum[name] += day[name];
   addTimes(sum.times, day.times);
   addCauses(sum.causes, day.causes);
 }
 
-/** Adds the attempts of `causes`, multiplied by `times`, to `sum`, which is changed in place. */
 export function addCauses(sum: DeliverySums['causes'], causes: DeliverySums['causes'], times = 1): void {
   for (const [code, attempts] of Object.entries(causes) as [OutcomeCode, number][])
     sum[code] = (sum[code] ?? 0) + times * attempts;
@@ -31,12 +28,11 @@ export function totalOf(days: DeliverySums[]): DeliverySums {
   return total;
 }
 
-/** How many votes were forwarded or are still to be forwarded: all but `notForwarded`. */
 export function forwardedOf({ waiting, delivered, unconfirmed, failed }: DeliverySums): number {
   return waiting + delivered + unconfirmed + failed;
 }
 
-/** The success rate (docs/glossary.md), from 0 to 1; null if no vote was delivered, failed or stayed unconfirmed. */
+/** docs/glossary.md; null if no vote was delivered, failed or stayed unconfirmed. */
 export function successRate({ delivered, unconfirmed, failed }: DeliverySums): number | null {
   const decided = delivered + unconfirmed + failed;
   return decided === 0 ? null : delivered / decided;

@@ -4,7 +4,7 @@ import { printable } from '../../platform/printable.ts';
 
 const LONGEST_RETRY_AFTER_MS = HOUR;
 
-/** The outcome for an HTTP status (docs/delivery.md, "Outcomes"). */
+/** See docs/delivery.md, "Outcomes". */
 export function meaningOfStatus(status: number): OutcomeCode {
   if (status >= 200 && status < 300) return 'acknowledged';
   if (status >= 300 && status < 400) return 'http-redirected';
@@ -29,7 +29,7 @@ export function meaningOfStatus(status: number): OutcomeCode {
   }
 }
 
-/** Words of a sign-in page in the path or host of a redirect. Such a URL needs a session, which no vote has. */
+/** In the path or host of a redirect: such a URL needs a session, which no vote has. */
 const SIGN_IN =
   /(?:^|[/.?&=_-])(?:log-?in|sign-?in|signin|sign_in|log_in|auth|oauth2?|sso|session|anmelden)(?:[/.?&=_-]|$)/i;
 
@@ -37,26 +37,19 @@ const SIGN_IN =
 const WANTS_TLS =
   /plain HTTP request was sent to HTTPS port|speaking plain HTTP to an SSL-enabled|HTTP request to an HTTPS server/i;
 
-/** The outcome for a refusal. The body or the target of a redirect can show more than the status. */
+/** The body or the target of a redirect can show more than the status. */
 export function meaningOfRefusal(status: number, said: string, location = ''): OutcomeCode {
   const meaning = meaningOfStatus(status);
   if (meaning === 'http-redirected' && SIGN_IN.test(location)) return 'http-sign-in';
   return status >= 400 && status < 500 && WANTS_TLS.test(said) ? 'tls-expected' : meaning;
 }
 
-/**
- * Whether a website may have refused a vote because of its player: with any HTTP 4xx except 401, which is about the
- * signature. A redirect and 501 concern all votes.
- */
+/** Perhaps because of its player: HTTP 401 is about the signature; a redirect and 501 concern all votes. */
 export function mayRefuseOne({ code }: Outcome, status: number): boolean {
   return OUTCOMES[code].mayBeOfOneVote === true && status !== 401 && status !== 501;
 }
 
-/**
- * The outcome if a website that refused a vote may refuse all votes: the vote waits, and the listener is paused.
- *
- * @param challenge - how a challenge after the refusal failed; null if none was sent or it was repeated
- */
+/** All votes may be refused: the vote waits, and the listener is paused. `challenge`: how one after it failed. */
 export function asRefusalOfAll(refused: Outcome, challenge: Outcome | null = null): Outcome {
   return withChallenge(
     refused.class === 'vote-only' ? 'http-votes-refused' : refused.code,
@@ -65,7 +58,7 @@ export function asRefusalOfAll(refused: Outcome, challenge: Outcome | null = nul
   );
 }
 
-/** The outcome if it is not known now whether a website refuses one vote or all: the vote waits for its next attempt. */
+/** It is not known now whether one vote or all are refused: the vote waits for its next attempt. */
 export function asNotReady(refused: Outcome, challenge: Outcome): Outcome {
   return withChallenge('http-not-ready', refused, challenge);
 }
@@ -76,12 +69,12 @@ function withChallenge(code: OutcomeCode, refused: Outcome, challenge: Outcome |
   return { ...refused, ...outcome(code, refused.reached), ...(detail ? { detail: printable(detail) } : {}) };
 }
 
-/** The outcome if a website that takes votes refused one of them, whatever the status: this vote fails. */
+/** Of a website that takes votes, whatever the status: this vote fails. */
 export function asRefusalOfOne(refused: Outcome): Outcome {
   return { ...refused, ...outcome('vote-refused', refused.reached) };
 }
 
-/** The milliseconds of a `Retry-After` header (RFC 9110, 10.2.3), at most an hour; null if absent or unreadable. */
+/** RFC 9110, 10.2.3: at most an hour; null if absent or unreadable. */
 export function retryAfterMs(header: string | undefined, now: Date): number | null {
   const text = header?.trim() ?? '';
   const wait = /^\d{1,10}$/.test(text) ? Number(text) * SECOND : Date.parse(text) - now.getTime();

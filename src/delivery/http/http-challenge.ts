@@ -2,42 +2,34 @@ import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { type Outcome, type OutcomeCode, outcome } from '../../listeners/outcomes.ts';
 import { printable, readable } from '../../platform/printable.ts';
 
-/** A message that an HTTP listener must answer by repeating the challenge. */
-type Challenge = {
-  /** The value of the header `webhook-id`. */
-  id: string;
-  challenge: string;
-  body: string;
-};
+/** `id`: the header `webhook-id`. */
+type Challenge = { id: string; challenge: string; body: string };
 
-/** The answer to a message: its outcome, its status (0 when there was none) and the beginning of the body as text. */
 export type HttpAnswer = {
   result: Outcome;
+  /** 0 when there was no answer. */
   status: number;
+  /** The beginning of the body as text. */
   said: string;
-  /** The beginning of the body as received; only for a success that was read with `readsBody`. */
+  /** As received; only for a success that was read with `readsBody`. */
   body?: ReceivedBody;
 };
 
 type ReceivedBody = {
   bytes: Buffer;
-  /** `Content-Encoding`; absent if there is none. */
   encoding?: string;
-  /** Whether the end of the body did not arrive in time. */
+  /** The end of the body did not arrive in time. */
   isLate: boolean;
 };
 
-/** Makes a challenge for an HTTP listener: 256 random bits, for one attempt. */
+/** 256 random bits, for one attempt. */
 export function newChallenge(serverId: string): Challenge {
   const challenge = randomBytes(32).toString('base64url');
   const data = { server_id: serverId, challenge };
   return { id: randomUUID(), challenge, body: JSON.stringify({ type: 'listener.challenge', data }) };
 }
 
-/**
- * Whether an answer's body repeats the challenge: `{"challenge": "…"}`, or the challenge alone as text. If a website
- * only sends the whole request back, the answer has neither form.
- */
+/** As `{"challenge": "…"}` or alone as text: a website that only sends the request back has neither form. */
 export function repeats(said: string, { challenge }: Challenge): boolean {
   const text = said.trim();
   const given = text.startsWith('{') ? challengeIn(text) : text;
@@ -54,10 +46,10 @@ function challengeIn(json: string): string {
   }
 }
 
-/** The first bytes of gzip and Zstandard, in hexadecimal. Other encodings have no such mark. */
+/** The first bytes of gzip and Zstandard. Other encodings have no such mark. */
 const COMPRESSED = ['1f8b', '28b52ffd'];
 
-/** The outcome if an answer does not repeat the challenge as documented. It tells the owner what to change. */
+/** What the owner must change about an answer that does not repeat the challenge as documented. */
 function formOf({ bytes, encoding = '', isLate }: ReceivedBody, { challenge }: Challenge): OutcomeCode {
   if (isLate) return 'too-slow';
   const isMarked = COMPRESSED.some((mark) => bytes.toString('hex', 0, 4).startsWith(mark));
@@ -71,7 +63,7 @@ function formOf({ bytes, encoding = '', isLate }: ReceivedBody, { challenge }: C
   return quoted?.[2]?.trim() === challenge ? 'challenge-quoted' : 'challenge-surrounded';
 }
 
-/** Outcomes of a vote, and what replaces each for a challenge: no vote was sent, so none can have arrived. */
+/** What replaces a vote's outcome for a challenge: no vote was sent, so none can have arrived. */
 const NOTHING_SENT: Partial<Record<OutcomeCode, OutcomeCode>> = {
   'no-answer': 'too-slow',
   'closed-without-answer': 'closed-before-written',
@@ -85,7 +77,7 @@ const NOTHING_SENT: Partial<Record<OutcomeCode, OutcomeCode>> = {
   'stopped-while-waiting': 'stopped-before-written',
 };
 
-/** The outcome of an attempt whose challenge got this answer; null when the challenge was repeated. */
+/** Null when the challenge was repeated. */
 export function challengeOutcome(
   { result, status, said, body }: HttpAnswer,
   challenge: Challenge,

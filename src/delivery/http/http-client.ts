@@ -11,27 +11,22 @@ import { challengeOutcome, type HttpAnswer, newChallenge } from './http-challeng
 import { exchange } from './http-exchange.ts';
 import { portOf, signedHeaders, voteBody } from './http-message.ts';
 
-/** The settings of an HTTP listener, with its secrets opened. */
+/** The settings of an HTTP listener, with its secrets (`whsec_…`) opened. */
 export type HttpTarget = {
   protocol: 'http';
   url: string;
-  /** The server's id, 24 hexadecimal digits, for the message. */
   serverId: string;
-  /** The signing secret, `whsec_…`. */
   secret: string;
-  /** The secret before the last rotation. Until `until`, messages are also signed with it. */
+  /** The secret before the last rotation: until then, messages are signed with both. */
   previous: { secret: string; until: Date } | null;
 };
 
 /**
- * Makes one attempt to post a vote to an HTTP listener: resolves and checks the address, connects, performs the TLS
- * handshake for https, posts one signed message and waits for the status. If the address is not proven, the website
- * must first repeat a challenge. Redirects are not followed. Before the first byte of the vote is written, the vote
- * cannot have arrived; after that, only an answer shows whether it arrived. If the website refuses the vote, perhaps
- * because of its player, `onRefusal` decides what that means.
+ * Makes one attempt to post a signed vote to an HTTP listener. A website whose address is not proven must first repeat
+ * a challenge. Before the first byte of the vote is written, it cannot have arrived; after that, only an answer shows
+ * whether it did. If the website refuses it, perhaps because of its player, `onRefusal` decides what that means.
  *
- * @param now - the timestamp of the signature; if it differs by minutes from the receiver's clock, the receiver refuses
- *   the message
+ * @param now - the timestamp of the signature; receivers refuse one that differs by minutes from their clock
  * @throws {TypeError} when the vote can never be sent (`assertSendable`)
  */
 export async function postVote(
@@ -83,17 +78,14 @@ export async function postVote(
   return judged(result, status, async () => null);
 }
 
-/**
- * Posts JSON to a URL, with the address checks, deadlines and size limits of a vote. Never throws because of the
- * answer.
- */
+/** Posts JSON with the address checks, deadlines and size limits of a vote. */
 export async function postJson(url: URL, body: string, options: SendOptions): Promise<HttpAnswer> {
   const plain = await resolveAndConnect(hostOf(url), portOf(url), options);
   if ('code' in plain) return { result: plain, status: 0, said: '' };
   return postOver(plain, url, { headers: {}, body }, options);
 }
 
-/** Outcomes of a request without TLS to a TLS port, which closes the connection or sends a TLS alert, not HTTP. */
+/** A TLS port answers a request without TLS so: it closes the connection or sends a TLS alert. */
 const LIKE_TLS: ReadonlySet<OutcomeCode> = new Set([
   'closed-without-answer',
   'closed-before-written',
@@ -102,10 +94,7 @@ const LIKE_TLS: ReadonlySet<OutcomeCode> = new Set([
   'not-http',
 ]);
 
-/**
- * The outcome of a request. If the URL begins with `http://` and the connection ended as a TLS port ends it, one more
- * connection tests whether the port speaks TLS. If it does, the request was not read.
- */
+/** If the connection ended as a TLS port ends it, one more tests whether it is one: then the request was not read. */
 async function tlsExpected(
   result: Outcome,
   url: URL,
@@ -138,14 +127,12 @@ function secretsAt({ secret, previous }: HttpTarget, now: Date): string[] {
   return previous && now < previous.until ? [secret, previous.secret] : [secret];
 }
 
-/** `readsBody`: whether the body of a successful answer is read too. */
 type Message = { headers: Record<string, string>; body: string; readsBody?: boolean };
 
 function signed(id: string, body: string, secrets: string[], now: Date): Message {
   return { headers: signedHeaders(id, body, secrets, now), body };
 }
 
-/** Posts one message over a connection and closes it. */
 async function postOver(
   plain: PeerConnection,
   url: URL,
@@ -166,7 +153,7 @@ async function postOver(
   }
 }
 
-/** Reads what the website sent before the request. Returns the outcome if nothing may be written now. */
+/** What the website sent before the request decides whether anything may be written. */
 async function outcomeBeforeRequest(
   connection: PeerConnection,
   options: SendOptions,
@@ -189,13 +176,13 @@ function requestOver(connection: PeerConnection, url: URL, { headers, body }: Me
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
       accept: '*/*',
-      // The body is read without decompression. If a website compresses it nevertheless, the outcome says so.
+      // If a website compresses its answer nevertheless, the outcome says so.
       'accept-encoding': 'identity',
       'user-agent': 'Tallyport',
       connection: 'close',
       ...headers,
     },
-    // The request uses this connection, whose address was checked. An agent could open another one.
+    // An agent could open another one, whose address was not checked.
     createConnection: () => connection.socket,
   });
 }

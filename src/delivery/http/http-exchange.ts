@@ -5,16 +5,13 @@ import type { SendOptions } from '../votifier/votifier-client.ts';
 import { meaningOfRefusal, meaningOfStatus, retryAfterMs } from './http-answer.ts';
 import type { HttpAnswer } from './http-challenge.ts';
 
-/**
- * At most this many bytes of an answer's body are read. The headers may have 16 KiB, which is Node's limit: with a
- * smaller limit, an answer with long security policies could not be read, and its vote would be ambiguous.
- */
+/** Headers have Node's limit of 16 KiB: with less, an answer with long security policies would be ambiguous. */
 const LONGEST_ANSWER = 4_096;
 
-/** If a listener sends more informational responses (HTTP 1xx) than this before its answer, the attempt ends. */
+/** Of informational responses (HTTP 1xx) before the answer. */
 const MOST_INFORMATION = 8;
 
-/** Sends the request and reads the answer. One deadline applies to all of it, even if bytes arrive slowly. */
+/** One deadline applies to all of it, even if bytes arrive slowly. */
 export async function exchange(
   request: ClientRequest,
   { body, readsBody = false }: { body: string; readsBody?: boolean },
@@ -28,8 +25,7 @@ export async function exchange(
   let informed = 0;
   const stop = (code: OutcomeCode) => (response ? response.destroy() : endWith(code));
   const onStop = () => stop('stopped-while-waiting');
-  // The wait ends one turn of the event loop after the timer fires: in a busy process, an answer that arrived in time
-  // may still be unread.
+  // The wait ends one turn of the event loop later: in a busy process, an answer in time may still be unread.
   let isLate = false;
   const giveUp = () => {
     isLate = true;
@@ -67,7 +63,7 @@ export async function exchange(
   }
 }
 
-/** Reads the first 4 KiB of an answer's body. The body of a success is read only with `readsBody`. */
+/** The body of a success is read only with `readsBody`. */
 async function readAnswerFrom(
   response: IncomingMessage,
   readsBody: boolean,
@@ -110,20 +106,17 @@ async function firstBytes(response: IncomingMessage): Promise<Buffer> {
       if (length >= LONGEST_ANSWER) break;
     }
   } catch {
-    // If the connection breaks here, the status was received already, and only the rest of the message is missing.
+    // The status was received already: only the rest of the message is missing.
   }
   return Buffer.concat(pieces).subarray(0, LONGEST_ANSWER);
 }
 
-/** The data that came in place of an HTTP answer. Node stores it in the errors of its parser. */
+/** What came in place of an HTTP answer is in the errors of Node's parser. */
 function wordsOf({ code = '', rawPacket }: NodeJS.ErrnoException & { rawPacket?: unknown }): string {
   return code.startsWith('HPE_') && Buffer.isBuffer(rawPacket) ? readable(rawPacket) : '';
 }
 
-/**
- * The outcome for an error of the connection. The codes of Node's HTTP parser begin with `HPE_`. If the website closed
- * the connection normally, the error has no `syscall`.
- */
+/** The codes of Node's HTTP parser begin with `HPE_`. After a normal close, the error has no `syscall`. */
 function brokenCode({ code = '', syscall }: NodeJS.ErrnoException): OutcomeCode {
   if (code === 'HPE_HEADER_OVERFLOW') return 'http-headers-too-long';
   if (code.startsWith('HPE_')) return 'garbage-answer';

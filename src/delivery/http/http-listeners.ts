@@ -15,7 +15,7 @@ import type { DeliveryDeps } from '../deps.ts';
 import { asLiterals, type ListenerSet, storeListener } from '../store-listener.ts';
 import { newSigningSecret, portOf } from './http-message.ts';
 
-/** For this long after a rotation, votes are also signed with the old secret. */
+/** For this long after a rotation, votes are signed with both secrets. */
 export const SECRET_OVERLAP_MS = 24 * HOUR;
 
 const LONGEST_URL = 2_048;
@@ -48,17 +48,15 @@ const listenerUrl = z
 const httpSettings = unansweredVotes.extend({ url: listenerUrl });
 
 type HttpListenerSettings = z.input<typeof httpSettings> & {
-  /** Stored for a later change to Votifier. The posted votes do not contain it. */
+  /** For a later change to Votifier. */
   serviceName: string;
 };
 
 /**
- * Sets a URL to which a server's votes are posted, signed as Standard Webhooks requires. If the server had no HTTP
- * listener, a new secret is made. If only the URL is changed, the secret stays, so no votes are lost (`rotateSecret`
- * makes a new one).
+ * Sets a URL to which a server's votes are posted, signed as Standard Webhooks requires. If only the URL of an HTTP
+ * listener is changed, its secret stays, so no votes are lost; `secret` is a new one (`whsec_…`), to be shown once.
  *
- * @returns the listener, and as `secret` the new secret (`whsec_…`), to be shown once; null if the secret stays
- * @throws {InvalidDocumentError} for a URL that cannot be used; {UnsealError} when the current secret cannot be read
+ * @throws {UnsealError} when the current secret cannot be read
  */
 export async function setHttpListener(
   deps: DeliveryDeps,
@@ -85,14 +83,10 @@ export async function setHttpListener(
 }
 
 /**
- * Makes a new signing secret for a server's HTTP listener. From the moment that this returns, every vote is signed with
- * both secrets, for 24 hours, so that the receiver can change to the new one at once without losing a vote. While votes
- * are sent, this takes a second or two, and at most ten. If an even older secret is still valid, it is removed.
+ * Makes a new signing secret (`whsec_…`, to be shown once) for an HTTP listener. From the moment that this returns,
+ * every vote is signed with both secrets, for 24 hours. While votes are sent, that takes a second or two, at most ten.
  *
- * @param revision - if the listener no longer has this revision, nothing is changed: a form that is sent twice rotates
- *   the secret once
- * @returns the new secret (`whsec_…`), to be shown once, and until when the old one is used too; null when the server
- *   has no such HTTP listener
+ * @param revision - with another one nothing is changed: a form that is sent twice rotates the secret once
  */
 export async function rotateSecret(
   deps: DeliveryDeps,
@@ -109,7 +103,7 @@ export async function rotateSecret(
       sealedSecret: deps.secrets.seal(secret, secretContext({ serverId })),
       previousSecret: { sealed: before.sealedSecret, until },
     };
-    // If two rotations run at the same time, only one finds this revision. The other one reads the listener again.
+    // Of two simultaneous rotations, one finds this revision. The other reads the listener again.
     const which = { serverId, revision: before.revision };
     const rotated = await changeListener(deps, which, by, 'listener.rotate', asLiterals(secrets));
     if (!rotated) continue;
@@ -121,18 +115,15 @@ export async function rotateSecret(
   }
 }
 
-/** The longest wait for attempts that began with earlier settings. It ends before a web process that stops ends. */
+/** It ends before a web process that stops ends. */
 const LONGEST_WAIT_MS = 10 * SECOND;
 
-/**
- * Waits until every vote is sent with these settings. A worker that has the listener's lease reads them within a second;
- * attempts that began before may last until their deadlines.
- */
+/** A worker with the lease reads new settings within a second; attempts may last until their deadlines. */
 async function untilUsed({ votes }: DeliveryDeps, { serverId, revision, lease }: Listener): Promise<void> {
   // Leases go by mongod's clock.
   if (!lease || after(lease.until, TOLERANCE_MS) < new Date()) return;
   const until = Date.now() + LONGEST_WAIT_MS;
-  // A take that began just before its worker read the settings again is stored a moment later.
+  // A take may have begun just before its worker read the settings again.
   await pause(RENEW_MS + SECOND / 2);
   const leased = { serverId, 'delivery.leaseUntil': { $gt: new Date(0) } };
   const isEarlier = ({ delivery }: Pick<Vote, 'delivery'>) =>

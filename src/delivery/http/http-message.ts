@@ -2,24 +2,20 @@ import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import type { ForwardedVote } from '../vote-message.ts';
 
-/** Standard Webhooks requires 24 to 64 bytes. */
+/** Standard Webhooks requires 24 to 64. */
 const SECRET_BYTES = 32;
 
-/** Makes the secret that an HTTP listener's votes are signed with: `whsec_` and base64. */
 export function newSigningSecret(): string {
   return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
 }
 
-/** The body of the message for an HTTP listener. It is the same in every attempt. */
+/** The same in every attempt. */
 export function voteBody({ id, username, votedAt }: ForwardedVote, serverId: string): string {
   const data = { vote_id: id, server_id: serverId, username, voted_at: votedAt.toISOString() };
   return JSON.stringify({ type: 'vote.cast', data });
 }
 
-/**
- * The headers with which the receiver verifies a message (Standard Webhooks 1.0): one signature for each of `secrets`.
- * The receiver accepts any of them. A vote's id is the same in every attempt; the timestamp is that of the attempt.
- */
+/** Standard Webhooks 1.0: the receiver accepts any of the signatures. A vote's `id` is the same in every attempt. */
 export function signedHeaders(
   id: string,
   body: string,
@@ -33,7 +29,6 @@ export function signedHeaders(
   };
 }
 
-/** The port of an HTTP listener's URL, with the default port of its scheme. */
 export function portOf(url: URL): number {
   return Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
 }

@@ -6,10 +6,10 @@ import { type Attempt, type Delivery, MOST_ATTEMPT_DETAILS, type Vote } from '..
 const STORED_ATTEMPTS = { $size: '$delivery.attempts' };
 const MADE = { $add: ['$delivery.attemptCount', { $ifNull: ['$delivery.ends.none', 0] }] };
 
-/** The new `older` of a vote, as an expression, when the details of its attempts up to `lastAt` are removed. */
+/** The new `older`, as an expression, when the details of attempts up to `lastAt` are removed. */
 function olderUntil(lastAt: Document): Document {
   return {
-    // If the details of the first attempt were removed earlier, its time is in the stored `older`.
+    // Once the details of the first attempt are gone, its time is in the stored `older`.
     firstAt: {
       $cond: [
         { $eq: [STORED_ATTEMPTS, MADE] },
@@ -21,7 +21,7 @@ function olderUntil(lastAt: Document): Document {
   };
 }
 
-/** Adds `attempt` (an aggregation expression) to a vote. Only the newest `MOST_ATTEMPT_DETAILS` keep their details. */
+/** `attempt` is an aggregation expression. Only the newest `MOST_ATTEMPT_DETAILS` keep their details. */
 export function withAttempt(attempt: Document): Document {
   return {
     'delivery.attempts': {
@@ -37,7 +37,6 @@ export function withAttempt(attempt: Document): Document {
   };
 }
 
-/** The update that removes the details of all attempts. */
 export function withoutAttempts(): Document {
   return {
     'delivery.attempts': [],
@@ -48,27 +47,26 @@ export function withoutAttempts(): Document {
 /** Attempts whose details are no longer stored. */
 export type OlderAttempts = {
   kind: 'older-attempts';
-  /** When the last of these attempts was made. If that is unknown, when the vote was cast. */
+  /** Of the last one; when the vote was cast if that is unknown. */
   at: Date;
   count: number;
   firstAt: Date | null;
   lastAt: Date | null;
   ends: Partial<Record<OutcomeClass, number>>;
-  /** How many attempts had each outcome; null when that is not on record. */
+  /** Null when not on record. */
   codes: Partial<Record<OutcomeCode, number>> | null;
 };
 
-/** Whether an attempt counts. If Tallyport itself failed, stopped or reached a limit, it does not count. */
+/** If Tallyport itself failed, stopped or reached a limit, it does not. */
 export function counts(attempt: Attempt): boolean {
   return attempt.class !== 'none';
 }
 
-/** How many of the counted attempts have no stored details. */
+/** Counted attempts without stored details. */
 export function olderCount({ attemptCount, attempts }: Delivery): number {
   return attemptCount - attempts.filter(counts).length;
 }
 
-/** The summary of attempts whose details are no longer stored; null when there is none. */
 export function olderAttempts({ votedAt, delivery }: Vote): OlderAttempts | null {
   const count = olderCount(delivery);
   if (count <= 0) return null;
@@ -87,12 +85,11 @@ export function olderAttempts({ votedAt, delivery }: Vote): OlderAttempts | null
     firstAt: older?.firstAt ?? null,
     lastAt: older?.lastAt ?? null,
     ends: left,
-    // If an older version made some of these attempts, it did not record their codes, so the codes are incomplete.
+    // An older version did not record the codes of its attempts.
     codes: sum === count ? leftCodes : null,
   };
 }
 
-/** The counts by class or by code, minus these attempts; a count of zero is omitted. */
 function without<K extends string>(
   counts: Partial<Record<K, number>>,
   attempts: Attempt[],

@@ -2,10 +2,7 @@ import { t } from '../../language/t.ts';
 import { type Actor, AN_OPERATOR } from '../../servers/actor-names.ts';
 import type { TimelineEvent } from './timeline-event.ts';
 
-/**
- * A vote's events as the owner of its server may see them: without internal reasons and operators' addresses. `nameOf`:
- * the name under which the owner sees an actor (`actorNames`).
- */
+/** A vote's events without internal reasons and operators' addresses. */
 export function ownerEvents(events: TimelineEvent[], nameOf: (actor: Actor) => string): TimelineEvent[] {
   return events.map((event) => {
     switch (event.kind) {
@@ -21,7 +18,7 @@ export function ownerEvents(events: TimelineEvent[], nameOf: (actor: Actor) => s
   });
 }
 
-/** The users who had the vote resent, for `actorNames`. The other events show an owner no name. */
+/** For `actorNames`: the other events show an owner no name. */
 export function actorsOf(events: TimelineEvent[]): Actor[] {
   return events.flatMap((event) =>
     event.kind === 'resent' && event.by ? [{ by: event.by, byId: event.byId }] : [],

@@ -3,16 +3,12 @@ import type { Arrival } from '../../votes/arrival.ts';
 import type { DeliveryStatus, VoteTimeline } from './timeline-event.ts';
 import { MOST_AHEAD } from './vote-timeline.ts';
 
-/** How a page or a terminal writes a time: `on` writes the date, `next` writes how long it is until then. */
+/** `next` writes how long it is until then. */
 export type StatusTimes = { on: (at: Date) => string; next: (at: Date) => string };
 
 type Waiting = Extract<DeliveryStatus, { state: 'waiting' }>;
 
-/**
- * What a vote waits for, or how its delivery ended and what can still be done, in sentences for pages and the terminal.
- *
- * @param queuePaused - whether an operator has paused delivery for all servers; null when that is unknown
- */
+/** `queuePaused`: an operator has paused delivery for all servers; null when that is unknown. */
 export function statusText(
   status: DeliveryStatus,
   times: StatusTimes,
@@ -32,7 +28,7 @@ export function statusText(
   ].join(' ');
 }
 
-/** What an earlier sending means for a vote whose state does not say it. */
+/** An earlier sending of a vote whose state does not say it. */
 function earlierText({ state }: DeliveryStatus, arrival: Arrival): string[] {
   if (state === 'delivered' || arrival === 'surely-not') return [];
   if (arrival === 'arrived') return [t('An earlier sending arrived.')];
@@ -75,7 +71,7 @@ function sentences(status: DeliveryStatus, times: StatusTimes, queuePaused: bool
   }
 }
 
-/** Whether a paused delivery queue delays a vote further. `turn` is left out, because its text names the pause. */
+/** `turn` is left out, because its text names the pause. */
 function isDelayedByPause({ waitingFor: { kind }, fetched }: Waiting): boolean {
   return !fetched && (kind === 'listener-test' || kind === 'own-retry' || kind === 'outgoing-limit');
 }
@@ -86,7 +82,6 @@ function resendableText(until: Date | null, times: StatusTimes): string[] {
   return until ? [t('It can be sent again until {time}.', { time: times.on(until) })] : [];
 }
 
-/** Texts for a delivered vote, with and without the time of delivery. */
 const DELIVERED = {
   confirmed: {
     plain: defineMessage('Delivered and confirmed by the listener.'),
@@ -103,7 +98,6 @@ const DELIVERED = {
   },
 };
 
-/** Texts for a fetched vote that was delivered, with and without the time. */
 const FETCHED = {
   ...DELIVERED,
   confirmed: {

@@ -11,36 +11,22 @@ import type { WaitingFor } from '../waiting-for.ts';
 import type { OlderAttempts } from './older-attempts.ts';
 
 export type DeliveryStatus =
-  /** The vote is not forwarded. */
   | { state: 'none'; why: 'imported' | 'no-listener' | 'listener-removed' | 'quarantined' | 'excluded' }
   | {
       state: 'waiting';
       waitingFor: WaitingFor;
-      /**
-       * Why the listener is paused or unreachable. Null if it is neither, if there is no listener, and always from
-       * `briefStatus`.
-       */
+      /** Null if the listener is neither paused nor unreachable, and from `briefStatus`. */
       reason: ListenerReason | null;
-      /** How many votes are before this one in its listener's queue, up to `MOST_AHEAD`; null from `briefStatus`. */
+      /** Up to `MOST_AHEAD`; null from `briefStatus`. */
       ahead: number | null;
       givenUpAt: Date | null;
-      /** Whether the game server fetches its votes. */
+      /** The game server fetches its votes, here and below. */
       fetched: boolean;
     }
-  /** If `fetched`, the game server has fetched the vote and not reported its result yet. */
   | { state: 'sending'; since: Date | null; fetched: boolean }
-  /**
-   * `confirmed`: whether the listener acknowledged the vote; null when that is not on record. False if a Votifier v1
-   * listener closed the connection without an answer, or a taker reported `sent`. `fetched`: the game server fetched
-   * the vote.
-   */
+  /** `confirmed`: null when not on record; false for `sent-not-confirmed`. */
   | { state: 'delivered'; at: Date | null; confirmed: boolean | null; fetched: boolean }
-  /**
-   * `restored`: in a backup that was restored, the vote was waiting, being sent, held or held back, and it has not been
-   * sent since.
-   * `server-error`: the website answered with HTTP 5xx or 408, and the vote may be sent only once.
-   * `fetched`: in its last attempt the game server fetched it.
-   */
+  /** `restored`: held back by a restore, and not sent since. `server-error`: HTTP 5xx or 408 to its only sending. */
   | {
       state: 'unconfirmed';
       why: 'no-answer' | 'server-error' | 'restored';
@@ -50,7 +36,7 @@ export type DeliveryStatus =
   | {
       state: 'failed';
       why: 'refused' | 'expired' | 'server-removed';
-      /** Why the listener refused the vote. */
+      /** Of the refusal. */
       cause: Text | null;
       resendableUntil: Date | null;
     };
@@ -58,11 +44,9 @@ export type DeliveryStatus =
 export type AttemptOutcome = Explanation & {
   code: OutcomeCode;
   class: OutcomeClass;
-  /** How far the attempt got; null when that is unknown. */
   reached: Step | null;
-  /** The listener's message. */
   words: string | null;
-  /** What Tallyport itself found, such as the target of a redirect. */
+  /** What Tallyport found, such as the target of a redirect. */
   detail: string | null;
   durationMs: number | null;
 };
@@ -71,44 +55,44 @@ export type AttemptEvent = {
   kind: 'attempt';
   at: Date;
   id: string;
-  /** Counted from 1; null if the attempt does not count, because Tallyport itself failed or stopped. */
+  /** From 1; null if Tallyport itself failed or stopped. */
   number: number | null;
-  /** Whether the attempt tested an unreachable listener. */
+  /** Of an unreachable listener. */
   test: boolean;
   protocol: Attempt['protocol'];
   worker: string;
-  /** What started the attempt; null when that is not on record. */
+  /** Null when not on record. */
   wokenBy: Cause | null;
-  /** Whether the sweep found the vote due because its wake-up job was lost. */
+  /** The wake-up job was lost, and the sweep found the vote due. */
   relayed: boolean;
-  /** The outcome; null when none is recorded. `underWay` says whether one will come. */
+  /** If none is recorded, `underWay` says whether one will come. */
   end: AttemptOutcome | null;
   underWay: boolean;
-  /** If the listener acknowledged this attempt after it was recorded as lost: when. Otherwise null. */
+  /** When the listener acknowledged it after it was recorded as lost. */
   lateAt: Date | null;
 };
 
-/** The events of a vote. The kinds are stable: `--json` output contains them. */
+/** The kinds are stable: `--json` output contains them. */
 export type TimelineEvent =
   | { kind: 'accepted' | 'imported' | 'cooldown-ended'; at: Date }
   | { kind: 'expired' | 'listener-removed' | 'server-removed' | 'released' | 'restored'; at: Date }
   | OlderAttempts
   | AttemptEvent
-  /** The attempt with this number was recorded as lost and was acknowledged later. */
+  /** The number of an attempt that was recorded as lost. */
   | { kind: 'acknowledged-late'; at: Date; number: number | null }
-  /** `mayArriveTwice`: whether the vote had arrived before, or may have; null when that is not on record. */
+  /** `mayArriveTwice`: null when not on record. */
   | {
       kind: 'resent';
       at: Date;
       by: string | null;
-      /** The user's id, if it is on record: the address in `by` may have changed since. */
+      /** The address in `by` may have changed since. */
       byId?: ObjectId;
       from: DeliveryState | null;
       mayArriveTwice: boolean | null;
     }
-  /** If the timeline is shown to an owner, `reason` is null (see owner-events.ts). */
+  /** `reason` is null for an owner. */
   | { kind: 'quarantined'; at: Date; reason: string | null }
-  /** A vote plugin claimed the vote with the token of this id. */
+  /** By a vote plugin, with this token. */
   | { kind: 'claimed'; at: Date; tokenId: string }
   | {
       kind: 'excluded';
@@ -122,10 +106,9 @@ export type TimelineEvent =
 export type VoteTimeline = {
   status: DeliveryStatus;
   arrival: Arrival;
-  /** The vote was sent more than once, and at least two of these sendings arrived or may have arrived. */
+  /** At least two sendings arrived or may have arrived. */
   mayHaveArrivedTwice: boolean;
-  /** True for the first vote with a name that a Votifier v1 listener may mangle, so that the owner is warned once. */
+  /** Only for the first vote with such a name, so that the owner is warned once. */
   nameMayBeMangled: boolean;
-  /** In chronological order. */
   events: TimelineEvent[];
 };

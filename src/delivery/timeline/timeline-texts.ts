@@ -2,7 +2,7 @@ import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { Cause } from '../../listeners/causes.ts';
 import type { AttemptEvent, TimelineEvent } from './timeline-event.ts';
 
-/** What started an attempt: a text that follows “started by”. */
+/** They follow “started by”. */
 const CAUSE_TEXTS: Record<Cause, Text> = {
   cast: defineMessage('the vote'),
   schedule: defineMessage('its schedule'),
@@ -17,7 +17,6 @@ const CAUSE_TEXTS: Record<Cause, Text> = {
   'settings-changed': defineMessage('the changed settings'),
 };
 
-/** What started an attempt; null when that is not on record. */
 export function causeText({ wokenBy, relayed }: Pick<AttemptEvent, 'wokenBy' | 'relayed'>): string | null {
   const cause = wokenBy && t(CAUSE_TEXTS[wokenBy]);
   if (!relayed) return cause;

@@ -21,15 +21,13 @@ import type {
   VoteTimeline,
 } from './timeline-event.ts';
 
-/** Votes that are before a vote in its listener's queue are counted up to this number. */
+/** Votes before one in its listener's queue are counted up to this number. */
 export const MOST_AHEAD = 100;
 
-/** The fields of a listener that decide what a vote waits for. */
 type WaitedFor = Pick<Listener, 'pause' | 'breaker' | 'limited'> &
   Explained &
   Partial<Pick<Listener, 'beyondAscii'>>;
 
-/** A vote's events, its status and what it waits for. `listener`: the current one of its server; null without one. */
 export async function voteTimeline(
   { votes, voteExclusions }: DeliveryDeps,
   vote: Vote,
@@ -49,7 +47,7 @@ export async function voteTimeline(
   };
 }
 
-/** How many votes are before a waiting one in its listener's queue, up to `MOST_AHEAD`; 0 if the vote does not wait. */
+/** Up to `MOST_AHEAD`; 0 if the vote does not wait. */
 async function countAhead(votes: Collection<Vote>, { serverId, _id, delivery }: Vote): Promise<number> {
   const { state, nextAt } = delivery;
   if (state !== 'waiting' || !nextAt) return 0;
@@ -69,10 +67,7 @@ async function countAhead(votes: Collection<Vote>, { serverId, _id, delivery }: 
 
 type Failed = Extract<DeliveryStatus, { state: 'failed' }>;
 
-/**
- * The status of a vote in a list, without its position in the queue and its time limits. Why the listener is paused or
- * unreachable is left out too, because it is the same for all votes of the listener.
- */
+/** Without position, time limits and why the listener is stopped, which is the same for all votes of a list. */
 export function briefStatus(vote: Vote, listener: WaitedFor | null, now: Date): DeliveryStatus {
   const status = statusOf(vote, { listener, ahead: null, now, exclusions: [] });
   if (status.state === 'waiting') return { ...status, reason: null, givenUpAt: null };
@@ -127,7 +122,7 @@ function whyNone(vote: Vote, exclusions: VoteExclusion[]): Extract<DeliveryStatu
   return isRemoved ? 'listener-removed' : 'no-listener';
 }
 
-/** Whether an operator decided to exclude the votes of a quarantine. */
+/** An operator decided to exclude the votes of a quarantine. */
 function isDecided({ isQuarantine, state }: VoteExclusion): boolean {
   return isQuarantine === true && (state === 'confirming' || state === 'excluded');
 }
@@ -149,7 +144,7 @@ function eventsOf(vote: Vote, exclusions: VoteExclusion[], listener: Explained |
   const events: TimelineEvent[] = [
     { kind: isImported(vote) ? 'imported' : 'accepted', at: vote.votedAt },
     ...(older ? [older] : []),
-    // If a resend and the attempt that it starts have the same time, the resend must come first in the timeline.
+    // A resend must come before the attempt that it starts, also at the same time.
     ...delivery.events.map(plainEvent),
     ...attempts,
     ...attempts.flatMap(({ lateAt, number }) => {
@@ -197,9 +192,8 @@ function attemptEvents({ delivery, username }: Vote, listener: Explained | null)
 }
 
 /**
- * What is known of the listener, for the explanation of an attempt at `at`. Whether it had taken a vote is judged at
- * that time. A detected service counts unless the settings changed after the attempt. The service name is the current
- * one, because the advice tells the owner to set the token of that name.
+ * What is known of the listener: whether it had taken a vote is judged at the time of the attempt; a detected service
+ * counts unless the settings changed after it; the service name is the current one, for the advice.
  */
 function knownAt(listener: Explained | null, at: Date): Known {
   if (!listener) return {};

@@ -17,49 +17,45 @@ import { type Greeting, isGreetingStart, readGreeting } from './votifier-greetin
 import { v1Block } from './votifier-v1.ts';
 import { meaningOfError, readVotifierReply, tokenKey, type VotifierReply, v2Frame } from './votifier-v2.ts';
 
-/** The settings of a Votifier listener, with its secret opened. */
+/** With its secret opened. */
 export type VotifierTarget = {
   host: string;
   port: number;
-  /** The name of the voting site, which the listener receives. A v2 listener chooses its token by this name. */
+  /** Of the voting site. A v2 listener chooses its token by this name. */
   serviceName: string;
 } & ({ protocol: 'votifier-v1'; publicKey: KeyObject } | { protocol: 'votifier-v2'; token: string });
 
 export type SendOptions = {
   ranges: AddressRanges;
-  /** The timeout of each of these steps: resolving the name, connecting, the TLS handshake, the greeting. */
+  /** Of each step: resolving the name, connecting, the TLS handshake, the greeting. */
   timeoutMs: number;
-  /** The timeout of the acknowledgement; `timeoutMs` by default. */
+  /** For the acknowledgement; `timeoutMs` by default. */
   answerMs?: number;
-  /** Whether the v1 listener has confirmed votes before. Then a close without an answer is no delivery. */
+  /** A v1 listener confirmed votes before: a close without an answer is no delivery. */
   confirmsVotes?: boolean | undefined;
-  /** Aborting ends the attempt if nothing is written yet. Otherwise the attempt still waits for the answer. */
+  /** Ends the attempt if nothing is written yet. Otherwise it still waits for the answer. */
   signal?: AbortSignal;
-  /** Aborting also ends the wait for the answer. */
+  /** Also ends the wait for the answer. */
   waitSignal?: AbortSignal;
-  /** Called right before the first byte is written. If it returns false, nothing is written. */
+  /** Called right before the first byte is written. */
   mayWrite: () => boolean;
   onStep?: OnStep | undefined;
-  /** Limits connections and requires challenges. Without it there are neither limits nor challenges. */
+  /** Without it there are neither limits nor challenges. */
   destination?: Destination | undefined;
-  /** Only for HTTP: see `OnRefusal`. Without it the outcome of a refusal follows from the answer alone. */
+  /** Only for HTTP. Without it the outcome of a refusal follows from the answer alone. */
   onRefusal?: OnRefusal | undefined;
-  /** How host names are resolved; the system's resolver by default. */
+  /** The system's resolver by default. */
   lookup?: ResolveOptions['lookup'];
 };
 
-/**
- * Decides the outcome if a website refuses a vote. `challenge` asks the website for its consent again: it returns null
- * if the website repeats the challenge, otherwise how that failed.
- */
+/** What a website's refusal means. `challenge` asks for its consent again: null if it repeats the challenge. */
 export type OnRefusal = (refused: Outcome, challenge: () => Promise<Outcome | null>) => Promise<Outcome>;
 
 export type TimedOutcome = Outcome & { durationMs: number };
 
 /**
- * Makes one attempt to forward a vote to a Votifier listener: resolves and checks the address, connects, waits for the
- * greeting, writes one frame and waits for the answer. Whatever the listener does, the result is an outcome. Before the
- * first byte is written, the vote cannot have arrived; after that, only an answer shows whether it arrived.
+ * Makes one attempt to forward a vote to a Votifier listener. Before the first byte is written, the vote cannot have
+ * arrived; after that, only an answer shows whether it did.
  *
  * @throws {TypeError} when the vote or the service name can never be sent (`assertSendable`)
  */
@@ -125,9 +121,7 @@ async function readGreetingFrom(connection: PeerConnection, waiting: Deadline): 
   return outcome(received.length === 0 ? 'silent' : 'too-slow', 'connected', readable(received));
 }
 
-/**
- * The bytes to send. A v1 block is sent after either greeting, because most listeners that speak v2 accept v1 as well.
- */
+/** A v1 block is sent after either greeting: most listeners that speak v2 accept v1 as well. */
 function frameFor(
   target: VotifierTarget,
   vote: ForwardedVote,
@@ -139,7 +133,7 @@ function frameFor(
   return v2Frame(vote, { serviceName, key: keyOf(target), challenge: greeting.challenge });
 }
 
-/** The key object of each target. It is made once and used for all frames. */
+/** Made once for each target. */
 const keys = new WeakMap<VotifierTarget, KeyObject>();
 
 function keyOf(target: Extract<VotifierTarget, { protocol: 'votifier-v2' }>): KeyObject {
@@ -149,9 +143,8 @@ function keyOf(target: Extract<VotifierTarget, { protocol: 'votifier-v2' }>): Ke
 }
 
 /**
- * The outcome if the listener closed the connection or sent something after its greeting. Nothing is written then: a
- * write to a closed connection would make the outcome ambiguous although no vote was sent, and a message before the
- * frame, even an `ok`, does not confirm the vote.
+ * Nothing is written if the listener closed the connection or sent something after its greeting: a write would make the
+ * outcome ambiguous although no vote was sent, and a message before the frame, even an `ok`, confirms nothing.
  */
 async function readInterruption(
   connection: PeerConnection,
@@ -176,16 +169,15 @@ async function readAnswerFrom(
   const waiting = deadlineIn(options.answerMs ?? options.timeoutMs, options.waitSignal);
   const { read: reply, received, end } = await readUntil(connection, readVotifierReply, waiting);
   if (reply) return outcomeOfReply(reply, vote);
-  // Most v1 listeners close the connection after a vote that they accept, and also after one with the wrong key, so the
-  // vote counts as delivered, not confirmed. If the listener confirmed votes before, its key has changed or its plugin
-  // failed: the vote is not delivered.
+  // Most v1 listeners close the connection after a vote that they accept, and also after one with the wrong key. If this
+  // one confirmed votes before, its key has changed or its plugin failed.
   const isSent = target.protocol === 'votifier-v1' && !options.confirmsVotes;
   const bareClose = isSent ? 'sent-not-confirmed' : 'closed-without-answer';
   const said = readable(received);
   return outcome(codeWithoutReply(end, said, bareClose), 'written', said);
 }
 
-/** The outcome for an answer. Some v1 listeners answer a vote in the form of v2; an `ok` from them confirms it too. */
+/** Some v1 listeners answer in the form of v2: an `ok` from them confirms the vote too. */
 function outcomeOfReply(reply: VotifierReply, { username }: ForwardedVote): Outcome {
   if (reply.status === 'ok') return outcome('acknowledged', 'acknowledged');
   const code = reply.status === 'error' ? meaningOfError(reply.text, username) : 'garbage-answer';
@@ -193,11 +185,8 @@ function outcomeOfReply(reply: VotifierReply, { username }: ForwardedVote): Outc
 }
 
 /**
- * The outcome if no answer or only a part of one came. If other data came before the close, something that is not
- * Votifier may have read the frame. After a reset it is unknown whether the vote arrived, in v1 too: a v1 listener that
- * has read its 256 bytes has no reason for a reset.
- *
- * @param bareClose - the outcome if the connection was closed without any data
+ * No answer or only a part of one came. After other data, something that is not Votifier may have read the frame. After a
+ * reset it is unknown whether the vote arrived, in v1 too: who has read the 256 bytes has no reason for a reset.
  */
 function codeWithoutReply(end: ReadResult | undefined, said: string, bareClose: OutcomeCode): OutcomeCode {
   switch (end?.kind) {
@@ -212,10 +201,7 @@ function codeWithoutReply(end: ReadResult | undefined, said: string, bareClose: 
   }
 }
 
-/**
- * Reads until `read` returns a result; `read` gets all bytes received so far. If the connection ends, the wait is
- * stopped, or the deadline passes before: returns that end. Bytes that arrive do not extend the deadline.
- */
+/** `read` gets all bytes received so far. Bytes that arrive do not extend the deadline. */
 async function readUntil<T extends object>(
   connection: PeerConnection,
   read: (received: Buffer) => T | 'incomplete',

@@ -1,25 +1,24 @@
 import { printable, readable } from '../../platform/printable.ts';
 
-/** The first line that a listener sends, and the bytes that came after it. */
+/** `rest`: what came after the first line. */
 export type Greeting =
   | { version: 1; banner: string; rest: Buffer }
   | { version: 2; challenge: string; banner: string; rest: Buffer }
-  /** The service does not speak Votifier; the text is what it sent, made readable. */
+  /** What the service sent, made readable. */
   | { notVotifier: string };
 
-/** If the first line is longer, it is not a greeting: real greetings have fewer than 60 bytes. */
+/** Real greetings have fewer than 60 bytes. */
 const LONGEST_GREETING = 256;
 const LINE_FEED = 0x0a;
 const OPENING = 'VOTIFIER';
 
 /**
- * A v2 greeting has version 2 and a challenge. NuVotifier sends `VOTIFIER 2 <challenge>`; go-votifier and others send
- * `VOTIFIER 2.0 <challenge>`. A v1 listener sends the version of its plugin, which may also be `2` or `2.9`, but it
- * sends no challenge. So a greeting without a challenge is v1.
+ * NuVotifier sends `VOTIFIER 2 <challenge>`; go-votifier and others `VOTIFIER 2.0 <challenge>`. A v1 listener sends the
+ * version of its plugin, which may also be `2` or `2.9`, but no challenge.
  */
 const VERSION_2 = /^VOTIFIER (?:2 +(\S.*)|2\.\S* +(\S+))$/;
 
-/** Reads the greeting from all bytes received so far. `'incomplete'`: its line has not ended and is not too long. */
+/** From all bytes received so far. */
 export function readGreeting(received: Buffer): Greeting | 'incomplete' {
   const end = received.subarray(0, LONGEST_GREETING).indexOf(LINE_FEED);
   if (end === -1) {

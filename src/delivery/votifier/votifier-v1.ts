@@ -7,10 +7,9 @@ const LONGEST_TEXT = 245;
 const BLOCK_BYTES = 256;
 
 /**
- * Makes the only message of Votifier v1: five lines, encrypted with the listener's 2048-bit public key into a block of
- * exactly 256 bytes.
+ * The only message of Votifier v1: five lines, encrypted with a 2048-bit public key into exactly 256 bytes.
  *
- * @throws {TypeError} when the key is not a 2048-bit RSA key (see credentials.ts)
+ * @throws {TypeError} for another key (see credentials.ts)
  */
 export function v1Block(
   vote: ForwardedVote,
@@ -30,10 +29,7 @@ function v1Text(vote: ForwardedVote, serviceName: string): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/**
- * Encrypts until the block does not begin like a v2 frame: listeners that speak both versions distinguish them by the
- * first two bytes. The padding is random, so one block in 65,536 needs a second try.
- */
+/** Listeners that speak both versions distinguish them by the first two bytes. One block in 65,536 needs a second try. */
 export function neverLikeV2(encrypt: () => Buffer): Buffer {
   for (;;) {
     const block = encrypt();

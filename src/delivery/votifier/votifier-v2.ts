@@ -5,17 +5,14 @@ import { type ForwardedVote, VOTER_ADDRESS } from '../vote-message.ts';
 const MAGIC = 0x733a;
 const HEADER_BYTES = 4;
 
-/** NuVotifier discards a frame that is longer than this, header included. */
+/** NuVotifier discards a longer one, header included. */
 const LONGEST_FRAME = 1_024;
 
 export function tokenKey(token: string): KeyObject {
   return createSecretKey(token, 'utf8');
 }
 
-/**
- * Makes the only message of Votifier v2: a magic number, the length in bytes, and JSON with the payload as text and the
- * HMAC of the UTF-8 bytes of that text.
- */
+/** The only message of Votifier v2: a magic number, the length, and JSON with the payload as text and its HMAC. */
 export function v2Frame(
   vote: ForwardedVote,
   { serviceName, key, challenge }: { serviceName: string; key: KeyObject; challenge: string },
@@ -38,12 +35,11 @@ export function v2Frame(
   return Buffer.concat([header, message]);
 }
 
-/** Whether a listener that speaks both versions would read these bytes as a v2 frame. */
 export function startsLikeV2(bytes: Buffer): boolean {
   return bytes.readUInt16BE(0) === MAGIC;
 }
 
-/** A listener's whole answer to a frame. Its text is untrusted: show it with printable.ts only. */
+/** The text is untrusted: show it with printable.ts only. */
 export type VotifierReply =
   | { status: 'ok' }
   | { status: 'error'; text: string }
@@ -53,11 +49,8 @@ export type VotifierReply =
 const LONGEST_REPLY = 4_096;
 
 /**
- * Reads a listener's answer from all bytes received so far, however they were split. An answer is one JSON object and
- * ends with its last brace, so no line feed and no end of the connection is awaited. Bytes after the object are
- * ignored.
- *
- * @returns `'incomplete'` until the object has ended, a line that is no object has ended, or 4 KiB were received
+ * Reads an answer from all bytes received so far. It is one JSON object and ends with its last brace, so no line feed
+ * and no end of the connection is awaited. Bytes after the object are ignored.
  */
 export function readVotifierReply(received: Buffer): VotifierReply | 'incomplete' {
   const bytes = received.subarray(0, LONGEST_REPLY);
@@ -67,7 +60,7 @@ export function readVotifierReply(received: Buffer): VotifierReply | 'incomplete
   return received.length < LONGEST_REPLY ? 'incomplete' : { status: 'garbage', text };
 }
 
-/** The index of the brace that closes the object at the beginning of `text`, or -1. Braces in strings do not count. */
+/** The brace that closes the object at the beginning of `text`, or -1. Braces in strings do not count. */
 function objectEnd(text: string): number {
   let depth = 0;
   let inString = false;
@@ -95,7 +88,7 @@ function parseReply(text: string): VotifierReply {
 
 const KEYS = ['status', 'cause', 'error', 'errorMessage'];
 
-/** The value of `key`, in upper or lower case: listeners in Go send `Status`. The exact name takes precedence. */
+/** Listeners in Go send `Status`. The exact name takes precedence. */
 function inAnyCase(object: object, key: string): unknown {
   if (Object.hasOwn(object, key)) return object[key as keyof object];
   return Object.entries(object).find(([name]) => name.toLowerCase() === key.toLowerCase())?.[1];
@@ -111,16 +104,13 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** The text of an error. NuVotifier sends `cause` and, unless its plugin failed, `error`; others `errorMessage`. */
+/** NuVotifier sends `cause` and, unless its plugin failed, `error`; others `errorMessage`. */
 function errorText({ cause, error, errorMessage }: Record<string, unknown>): string {
   const texts = [cause, error, errorMessage].filter((text) => typeof text === 'string' && text.trim() !== '');
   return [...new Set(texts)].join(': ');
 }
 
-/**
- * The meanings of the error texts of known listeners; the first pattern that matches decides. The text for an unknown
- * service repeats the service name, which may contain a word of a later pattern.
- */
+/** Error texts of known listeners; the first match decides: “unknown service” repeats a name with any later word. */
 const MEANINGS: [RegExp, OutcomeCode][] = [
   [/only accepts well-formed votifier v2|v1 protocol is disabled/i, 'v2-only'],
   [/unknown service|no token configured for service/i, 'unknown-service'],
@@ -131,10 +121,7 @@ const MEANINGS: [RegExp, OutcomeCode][] = [
   [/\bdecrypt/i, 'key-invalid'],
 ];
 
-/**
- * The outcome for an error answer. The listener may repeat `username` in its text, and a player called “signature” must
- * not be able to pause the listener: a pattern that matches the name is ignored.
- */
+/** A player called “signature” must not be able to pause the listener: a pattern that matches the name is ignored. */
 export function meaningOfError(text: string, username: string): OutcomeCode {
   const meaning = MEANINGS.find(([pattern]) => pattern.test(text) && !pattern.test(username));
   return meaning?.[1] ?? 'unknown-error';

@@ -3,7 +3,7 @@ import { LONGEST_USUAL_NAME } from '../delivery-limits.ts';
 import { explanation } from '../explanation.ts';
 import type { OutcomeDefinition } from './outcome-definition.ts';
 
-/** The outcomes that every listener can have that Tallyport connects to, by what it answered or did not answer. */
+/** Of every listener that Tallyport connects to. */
 export const ANSWER_OUTCOMES = {
   acknowledged: {
     class: 'delivered',

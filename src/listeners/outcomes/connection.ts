@@ -1,7 +1,7 @@
 import { explanation } from '../explanation.ts';
 import type { OutcomeDefinition } from './outcome-definition.ts';
 
-/** The outcomes of an attempt that did not reach the listener. */
+/** The listener was not reached. */
 export const CONNECTION_OUTCOMES = {
   'dns-not-found': {
     class: 'transient',

@@ -3,7 +3,6 @@ import { DELIVERY_EXPIRES_HOURS } from '../delivery-limits.ts';
 import { explanation } from '../explanation.ts';
 import type { OutcomeDefinition } from './outcome-definition.ts';
 
-/** The outcomes that only listeners have that fetch their votes. */
 export const FETCH_OUTCOMES = {
   'fetch-retry': {
     class: 'transient',

@@ -1,9 +1,6 @@
 import { type Explanation, explanation } from '../explanation.ts';
 
-/**
- * What may answer instead of a Votifier listener, with its explanation. A diagnosis names it as its fault. The codes
- * are stable: the database and `--json` output contain them.
- */
+/** What may answer instead of a Votifier listener. Codes are stable: the database and `--json` contain them. */
 export const OTHER_SERVICES = {
   'http-server': explanation(
     'A website answers here, not a vote listener.',

@@ -23,9 +23,7 @@ export const OUTCOME_CLASSES = [
 ] as const;
 export type OutcomeClass = (typeof OUTCOME_CLASSES)[number];
 
-/**
- * The steps of a diagnosis, in this order. An HTTP listener has no protocol version; its signature is `key-or-token`.
- */
+/** In this order. An HTTP listener has no protocol version; its signature is `key-or-token`. */
 export type DiagnosisStep =
   | 'name-resolution'
   | 'address-policy'
@@ -35,7 +33,7 @@ export type DiagnosisStep =
   | 'key-or-token'
   | 'acknowledgement';
 
-/** The cases in which an outcome has another explanation, as docs/delivery.md names them. */
+/** Cases with another explanation, as docs/delivery.md names them. */
 export const SPECIAL_CASES = {
   v1: 'Votifier v1',
   slowV1: 'Votifier v1, if it took votes before or greets as v2',
@@ -47,29 +45,25 @@ export const SPECIAL_CASES = {
 } as const;
 export type SpecialCase = keyof typeof SPECIAL_CASES;
 
-/** All that is known of an outcome. Whatever depends on an outcome is read from here. */
+/** Whatever depends on an outcome is read from here. */
 export type OutcomeDefinition = {
   class: OutcomeClass;
-  /** What a diagnosis calls it; absent if it is no known fault. Stable: `--json` output contains it. */
+  /** Absent if it is no known fault. Stable: `--json` output contains it. */
   fault?: string;
-  /**
-   * The step of a diagnosis that failed. If absent: `greeting` for a fault before the vote was written, else
-   * `acknowledgement`.
-   */
+  /** By default `greeting` for a fault before the vote was written, else `acknowledgement`. */
   step?: DiagnosisStep;
-  /** A website may have refused the vote because of its player. If absent, a refusal concerns all votes. */
+  /** The refusal may be because of the player. */
   mayBeOfOneVote?: true;
-  /** No answer came after the vote was written. The listener may have refused the vote. */
+  /** No answer came after the vote was written: it may have been refused. */
   isSilent?: true;
-  /** Tallyport failed or stopped, which says nothing about the listener. */
+  /** It says nothing about the listener. */
   isOurs?: true;
-  /** The service did not send Votifier's greeting. Tallyport can detect its protocol. */
+  /** Votifier's greeting did not come: Tallyport can detect the protocol. */
   hasNotGreeted?: true;
-  /** What it means for a server's owner, and what to do. */
   text: Explanation;
   textFor?: Partial<Record<SpecialCase, Explanation>>;
-  /** The same with our service name, if a plugin has a token for each service name. */
+  /** If a plugin has a token for each service name. */
   textWithName?: (service: string) => Explanation;
-  /** The advice after a test vote, if only real votes are sent again automatically. */
+  /** Only real votes are sent again automatically. */
   testAdvice?: Text;
 };

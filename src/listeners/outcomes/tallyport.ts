@@ -2,7 +2,7 @@ import { defineMessage } from '../../language/t.ts';
 import { explanation } from '../explanation.ts';
 import type { OutcomeDefinition } from './outcome-definition.ts';
 
-/** The outcomes that Tallyport itself caused, whatever the listener is. */
+/** Whatever the listener is. */
 export const TALLYPORT_OUTCOMES = {
   'lease-ran-out': {
     class: 'ambiguous',
@@ -57,7 +57,6 @@ export const TALLYPORT_OUTCOMES = {
   },
 } as const satisfies Record<string, OutcomeDefinition>;
 
-/** An outcome that this version does not know. */
 export const OF_LATER_VERSION: OutcomeDefinition = {
   class: 'transient',
   text: explanation('A later version of Tallyport recorded this outcome.', 'There is nothing to do.'),

@@ -4,11 +4,10 @@ import { explanation } from '../explanation.ts';
 import { OTHER_SERVICES } from './other-services.ts';
 import type { OutcomeDefinition } from './outcome-definition.ts';
 
-/** The outcomes that only Votifier listeners have. */
 export const VOTIFIER_OUTCOMES = {
   'sent-not-confirmed': {
     class: 'delivered',
-    // If a v1 listener closes without an answer, it is unknown whether the key is right.
+    // A close without an answer does not show whether the key is right.
     step: 'key-or-token',
     text: explanation(
       'The vote was sent, and the listener closed the connection without an error; many Votifier v1 listeners say no more than that, even when the key is wrong, a plugin that takes votes fails, or a proxy puts a PROXY header before the vote.',

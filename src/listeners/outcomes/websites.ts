@@ -1,7 +1,6 @@
 import { explanation } from '../explanation.ts';
 import type { OutcomeDefinition } from './outcome-definition.ts';
 
-/** The outcomes that only websites (HTTP listeners) have. */
 export const WEBSITE_OUTCOMES = {
   'http-unavailable': {
     class: 'transient',

@@ -7,11 +7,10 @@ import type { Logger } from '../../platform/log.ts';
 import { LONGEST_REASON } from '../../platform/text.ts';
 import { isInRange, type NetworkRange, parseNetwork } from './network-range.ts';
 
-/** What an operator types: a player's name, or a network. */
 export const TYPED_KINDS = ['name', 'network'] as const;
 export type TypedKind = (typeof TYPED_KINDS)[number];
 
-/** A block of kind `origin` stops a network whose votes were held; only the network's keyed hash is known. */
+/** `origin`: the network of held votes, of which only the keyed hash is known. */
 export const BLOCK_KINDS = [...TYPED_KINDS, 'origin'] as const;
 
 const liftedDefinition = {
@@ -22,28 +21,27 @@ const liftedDefinition = {
 const blockDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   kind: { type: String, enum: BLOCK_KINDS, required: true },
-  /** A player's `usernameKey`, a network such as `203.0.113.0/24`, or a keyed hash (`networkKeys`). */
+  /** A `usernameKey`, a network such as `203.0.113.0/24`, or a keyed hash (`networkKeys`). */
   value: { type: String, required: true },
-  /** The player's name as the operator typed it. Absent for a network. */
+  /** As the operator typed it. */
   username: { type: String },
-  /** The reason that only operators see. */
+  /** Only operators see it. */
   reason: { type: String, required: true, maxlength: LONGEST_REASON },
   by: { type: String, required: true },
   at: { type: Date, required: true },
-  /** The block has no effect from this time on. Absent if it has no end. */
+  /** No effect from this time on. */
   endsAt: { type: Date },
-  /** True while the block is in the list. After `endsAt` it stays true until the next block is added. */
+  /** After `endsAt` it stays true until the next block is added. */
   isActive: { type: Boolean },
   lifted: { type: new Schema(liftedDefinition, { _id: false }) },
-  /** How many vote forms the block refused and votes of the API it held; `lastHitAt`: when it last did so. */
+  /** Vote forms that it refused and votes of the API that it held. */
   hits: { type: Number, required: true },
   lastHitAt: { type: Date },
 } as const;
 
-/** A block that has ended or was lifted is deleted after this time, because a network may be personal data. */
+/** A network may be personal data, so an ended or lifted block is deleted. */
 export const BLOCK_TTL_SECONDS = (90 * DAY) / SECOND;
 
-/** Players' names and networks whose votes operators block. */
 export const blockSchema = new Schema(blockDefinition, { collection: 'blocks' });
 blockSchema.index({ kind: 1, value: 1 }, { unique: true, partialFilterExpression: { isActive: true } });
 blockSchema.index({ at: -1, _id: -1 });
@@ -56,22 +54,18 @@ export function isEffective({ isActive, endsAt }: Pick<Block, 'isActive' | 'ends
   return isActive === true && (!endsAt || now < endsAt);
 }
 
-/**
- * A filter for the blocks of the list. It names all kinds so that the query can use the unique index (`kind` first).
- */
+/** It names all kinds so that the query can use the unique index (`kind` first). */
 export const ACTIVE = { kind: { $in: [...BLOCK_KINDS] }, isActive: true };
 
-/** How long a process uses a loaded list: a change of the list applies in every process within this time. */
+/** A change of the list applies in every process within this time. */
 const TTL_MS = 5 * SECOND;
 export const BLOCKS_APPLY_SECONDS = TTL_MS / SECOND;
 
-/** If MongoDB is slow and an earlier list is loaded: a vote waits at most this long for the new list. */
+/** A vote's wait for a new list if MongoDB is slow and an earlier one is loaded. */
 const LONGEST_WAIT_MS = SECOND;
 
-/** Hits are written at most this long after the first of them. */
 const HITS_WRITTEN_WITHIN_MS = SECOND;
 
-/** The maximum number of blocks in the list. */
 export const MOST_BLOCKS = 2_000;
 
 type Entry = Pick<Block, '_id' | 'isActive' | 'endsAt'>;
@@ -82,10 +76,7 @@ type Loaded = {
   origins: Map<string, Entry>;
 };
 
-/**
- * The blocked names and networks, cached in the process. One query reads the whole list, only while votes come in: at
- * most every 5 seconds, and after `forget`. If a query fails: the last list, if there is one, stays in effect.
- */
+/** Cached in the process: one query reads the whole list, at most every 5 seconds. If it fails, the last list stays. */
 export class BlockList {
   readonly #blocks: Collection<Block>;
   readonly #log: Pick<Logger, 'warn'>;
@@ -101,18 +92,12 @@ export class BlockList {
     this.#ttlMs = ttlMs;
   }
 
-  /**
-   * The block of a player's name.
-   *
-   * @param usernameKey - as `usernameKey` returns it
-   * @throws the driver's error when MongoDB fails and the list was never read
-   */
+  /** @throws the driver's error when MongoDB fails and the list was never read; so do the next two */
   async findName(usernameKey: string, now: Date): Promise<Entry | null> {
     const found = (await this.#read()).names.get(usernameKey);
     return found && isEffective(found, now) ? found : null;
   }
 
-  /** The block of the network of an address. Throws as `findName` does. */
   async findNetwork(address: string, now: Date): Promise<Entry | null> {
     const { networks } = await this.#read();
     if (networks.length === 0 || !ipaddr.isValid(address)) return null;
@@ -120,11 +105,7 @@ export class BlockList {
     return networks.find((one) => isInRange(parsed, one.range) && isEffective(one, now)) ?? null;
   }
 
-  /**
-   * Finds the block of a network that is stored only as a keyed hash. Throws the errors of `findName`.
-   *
-   * @param keysOf - the hashes of the networks of an address; called only when there are such blocks
-   */
+  /** `keysOf` hashes the networks of an address; called only when there are such blocks. */
   async findOrigin(keysOf: () => string[], now: Date): Promise<Entry | null> {
     const { origins } = await this.#read();
     if (origins.size === 0) return null;
@@ -132,7 +113,7 @@ export class BlockList {
     return found.find((one) => isEffective(one, now)) ?? null;
   }
 
-  /** Counts a vote form that a block refused, or a vote that it held. A crash loses the hits of the last second. */
+  /** A crash loses the hits of the last second. */
   countHit({ _id }: Entry, now: Date): void {
     const key = _id.toHexString();
     const hits = (this.#hits.get(key)?.hits ?? 0) + 1;
@@ -140,13 +121,13 @@ export class BlockList {
     this.#timer ??= setTimeout(() => void this.flush(), HITS_WRITTEN_WITHIN_MS);
   }
 
-  /** Drops the loaded list, so the next use reads it again. Call this after this process has changed a block. */
+  /** Call this after this process has changed a block. */
   forget(): void {
     this.#loaded = undefined;
     this.#loading = undefined;
   }
 
-  /** Writes the counted hits. Never fails: lost hits are logged. */
+  /** Never fails: lost hits are logged. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -161,7 +142,7 @@ export class BlockList {
     });
   }
 
-  /** Writes the counted hits and waits at most `ms` milliseconds. Never fails. */
+  /** Never fails. */
   async close(ms: number): Promise<void> {
     await within(ms, this.flush()).catch(() => undefined);
   }
@@ -176,25 +157,24 @@ export class BlockList {
     } catch (error) {
       if (this.#loaded !== known) return this.#loaded ?? known;
       this.#log.warn({ event: 'blocks.not_refreshed', reason: String(error) });
-      // The next read follows after another TTL, so that a broken MongoDB does not delay every vote.
+      // The next read follows after another TTL: a broken MongoDB must not delay every vote.
       this.#loaded = { ...known, at: performance.now() };
       return known;
     }
   }
 
-  /** Reads the list, or joins a read that is running. */
   #load(): Promise<Loaded> {
     if (this.#loading) return this.#loading;
     const loading: Promise<Loaded> = this.#query()
       .then((loaded) => {
-        // If `forget` was called during this read: the list may be older than the change, so it is not stored.
+        // After `forget` the list may be older than the change, so it is not stored.
         if (this.#loading === loading) this.#loaded = loaded;
         return loaded;
       })
       .finally(() => {
         if (this.#loading === loading) this.#loading = undefined;
       });
-    // Without this handler, the error of a read that no vote waits for would be an unhandled rejection.
+    // No vote may wait for this read: its error would be an unhandled rejection.
     loading.catch(() => undefined);
     this.#loading = loading;
     return loading;

@@ -16,11 +16,9 @@ export type NewBlock = {
   kind: string;
   /** A player's name, or an address or network in CIDR notation. */
   value: string;
-  /** The reason that only operators see. */
   reason: string;
-  /** Absent if the block has no end. */
   endsAt?: Date | undefined;
-  /** True to confirm a range that is wider than an IPv4 /16 or an IPv6 /32. */
+  /** Confirms a range that is wider than an IPv4 /16 or an IPv6 /32. */
   isWideMeant?: boolean;
 };
 
@@ -31,11 +29,9 @@ const newBlock = z.object({
 });
 
 /**
- * Blocks a player's name or a network: in this process at once, in the others within 5 seconds.
+ * In this process at once, in the others within 5 seconds.
  *
- * @param by - who decided, for the audit log
- * @throws {InvalidDocumentError} for invalid input, a value that is blocked already, or a full list; for the field
- *   `isWideMeant` if a wide range is not confirmed
+ * @throws {InvalidDocumentError} also for a value that is blocked already, a full list, or an unconfirmed wide range
  */
 export async function addBlock(deps: VotesDeps, input: NewBlock, by: string): Promise<Block> {
   const { kind, value: typed, reason } = parseInput(newBlock, input);
@@ -46,20 +42,14 @@ export async function addBlock(deps: VotesDeps, input: NewBlock, by: string): Pr
   return storeBlock(deps, { kind, ...named, reason, ...(endsAt ? { endsAt } : {}) }, by);
 }
 
-/**
- * How long a network is blocked by its keyed hash. The time is short, because the hash does not show whose network it
- * is, and networks change hands.
- */
+/** The hash does not show whose network it is, and networks change hands. */
 const ORIGIN_BLOCKED_MS = 30 * DAY;
 export const ORIGIN_BLOCKED_DAYS = ORIGIN_BLOCKED_MS / DAY;
 
 /**
- * Blocks the network of held votes for 30 days. Only the keyed hash of a voter's network is stored, so this hash is the
- * block's value.
+ * Blocks the network of held votes, by one of the hashes that `networkKeys` returns.
  *
- * @param origin - one of the hashes that `networkKeys` returns
- * @param by - who decided, for the audit log
- * @throws {InvalidDocumentError} when the network is blocked already, or the list is full
+ * @throws {InvalidDocumentError} when it is blocked already, or the list is full
  */
 export function blockOrigin(
   deps: VotesDeps,
@@ -118,10 +108,7 @@ function networkOf(typed: string, isWideMeant: boolean): string {
   return networkText(range);
 }
 
-/**
- * Makes ended blocks inactive. Otherwise they would count for `MOST_BLOCKS`, and the unique index would refuse a new
- * block of the same value.
- */
+/** Otherwise they would count for `MOST_BLOCKS`, and the unique index would refuse a new block of the same value. */
 async function endExpired({ blocks }: VotesDeps, now: Date): Promise<void> {
   await blocks.updateMany({ isActive: true, endsAt: { $lte: now } }, { $unset: { isActive: '' } });
 }
@@ -136,12 +123,7 @@ function detailsOf({ _id, kind, value, username, reason, endsAt }: Block): Recor
   };
 }
 
-/**
- * Lifts a block. Votes that it refused are not cast later. Votes that it held stay held until an operator undoes their
- * exclusion.
- *
- * @returns the block; null when no block with this id is active
- */
+/** Votes that it refused are not cast later; those that it held stay held. Null when no such block is active. */
 export async function liftBlock(deps: VotesDeps, blockId: ObjectId, by: string): Promise<Block | null> {
   const block = await deps.blocks.findOneAndUpdate(
     { _id: blockId, isActive: true },
@@ -155,7 +137,7 @@ export async function liftBlock(deps: VotesDeps, blockId: ObjectId, by: string):
   return block;
 }
 
-/** All blocks, newest first, including those that have ended. */
+/** Newest first, including those that have ended. */
 export function listBlocks(
   { blocks }: VotesDeps,
   { from, limit }: { from: string | undefined; limit: number },

@@ -3,7 +3,7 @@ import { type Clock, MINUTE } from '../../platform/clock.ts';
 import { defineLimit } from '../../platform/limits/define-limit.ts';
 import { createLocalLimit } from '../../platform/limits/local-limit.ts';
 
-/** The cost of a call that lists votes or voters, because it reads up to 500 votes. */
+/** A list reads up to 500 votes. */
 export const LIST_COST = 25;
 
 /** A check or a claim counts as 1: a busy plugin that checks 500 players every 10 seconds uses 3,000. */
@@ -17,16 +17,10 @@ export const CLAIM_CALLS = defineLimit({
   beyond: '429 `too-many-requests`',
 });
 
-/**
- * Counts a call of a claim key; `cost` is 1 or `LIST_COST`. Returns null when the call is allowed, otherwise when the
- * next one is.
- */
+/** `cost` is 1 or `LIST_COST`. Returns null, or when the next call is allowed. */
 export type ClaimCalls = (key: { _id: ObjectId }, cost?: number) => Date | null;
 
-/**
- * The limit for calls with a claim key, which can leak: plugins send it in URLs, and proxies log URLs. Each process
- * counts in its memory, so that a refused call costs no database write.
- */
+/** Claim keys leak: plugins send them in URLs, and proxies log URLs. In memory, so a refused call costs no write. */
 export function createClaimCalls(clock: Clock): ClaimCalls {
   const limit = createLocalLimit(clock, CLAIM_CALLS);
   return ({ _id }, cost) => limit(_id.toHexString(), cost);

@@ -10,22 +10,18 @@ import type { VotesDeps } from '../deps.ts';
 import { usernameKey } from '../username.ts';
 import { type DeliveryState, isImported, type Vote } from '../vote.ts';
 
-/** `username` can have any spelling. */
+/** `username`: in any spelling. */
 export type ClaimedPlayer = { serverId: ObjectId; username: string };
 
-/**
- * What a plugin can claim for a player: the newest vote, for `COOLDOWN_MS` after it was cast or its quarantine was lifted.
- * `off`: claims are off, because only the server's listener rewards votes.
- */
+/** Only of the newest vote, for `COOLDOWN_MS`. `off`: only the listener rewards votes. */
 export type ClaimState =
   | { kind: 'off' | 'none'; vote: null }
-  /** `rewarded`: a plugin claimed the vote, the listener rewards it, or it was imported and rewarded elsewhere. */
+  /** `rewarded`: claimed, from the listener, or elsewhere before the import. */
   | { kind: 'unclaimed' | 'rewarded'; vote: Vote; rewards: Rewards };
 
 /**
- * Whether a plugin can claim a player's vote. Excluded and quarantined votes cannot be claimed. If the owner switches
- * rewards between the listener and claims: a vote that was cast for one is not rewarded by the other. With `both`, a
- * plugin can also claim votes that the listener gets.
+ * Whether a plugin can claim a player's vote. Excluded and quarantined ones cannot be claimed. If the owner switches
+ * rewards, a vote that was cast for the listener is not rewarded by a claim, nor the other way round.
  */
 export async function checkClaim(deps: VotesDeps, player: ClaimedPlayer): Promise<ClaimState> {
   const { serverId } = player;
@@ -46,11 +42,7 @@ export async function checkClaim(deps: VotesDeps, player: ClaimedPlayer): Promis
   return { kind: 'none', vote: null };
 }
 
-/**
- * Whether a vote of a server with these rewards is rewarded without a further claim: a plugin claimed it, the listener
- * rewards it, it was imported and rewarded elsewhere, or it is from a backup that was restored. With `both`, votes that
- * the listener got can be claimed.
- */
+/** Without a further claim. With `both`, votes that the listener got can be claimed. */
 export function isRewarded(vote: Pick<Vote, 'seq' | 'claim' | 'delivery'>, rewards: Rewards): boolean {
   // What happened after the backup is not known: a plugin may have claimed the vote.
   const isRestored = vote.delivery.events.some(({ kind }) => kind === 'restored');
@@ -58,19 +50,19 @@ export function isRewarded(vote: Pick<Vote, 'seq' | 'claim' | 'delivery'>, rewar
   return isClaimed || isForListener(vote, rewards);
 }
 
-/** The states of votes that no listener gets. If the listener does not reward, that includes votes that it refused. */
+/** No listener gets these. If it does not reward, that includes votes that it refused. */
 const UNSENT: Record<Exclude<Rewards, 'both'>, DeliveryState[]> = {
   push: ['none'],
   claims: ['none', 'failed'],
 };
 
-/** Whether the listener rewards the vote, or may have got it. With `both`, no vote is for the listener alone. */
+/** It may have got the vote. With `both`, no vote is for the listener alone. */
 function isForListener({ delivery }: Pick<Vote, 'delivery'>, rewards: Rewards): boolean {
   if (rewards === 'both') return false;
   return !UNSENT[rewards].includes(delivery.state) || arrivalOf(delivery) !== 'surely-not';
 }
 
-/** The filter of the votes for which `isForListener` is false. */
+/** `isForListener` is false. */
 function notForListener(rewards: Rewards): Filter<Vote> {
   if (rewards === 'both') return {};
   return { 'delivery.state': { $in: UNSENT[rewards] }, ...withArrival('surely-not') };
@@ -81,22 +73,20 @@ function isClaimable({ votedAt, excludedAt, delivery }: Vote, since: Date): bool
   return (released?.at ?? votedAt) > since && !excludedAt;
 }
 
-/** `claimed`: the player must be rewarded now. `claimed-before`: the vote was rewarded earlier. */
+/** `claimed`: the player must be rewarded now. */
 export type Claimed =
   | { kind: 'off' | 'none'; vote: null }
-  /** `replayed`: an earlier call with the same key claimed the vote. */
+  /** `replayed`: by an earlier call with the same key. */
   | { kind: 'claimed'; vote: Vote; replayed: boolean }
   | { kind: 'claimed-before'; vote: Vote }
   /** The key was used for another player. */
   | { kind: 'key-reused'; vote: Vote };
 
 /**
- * Claims a player's vote within the cooldown. A conditional update lets only one of several concurrent calls claim the
- * vote. The claim is durable before it is returned.
+ * Claims a player's vote within the cooldown: one of several concurrent calls. The claim is durable before it is
+ * returned. A repeated call with the same `key` and player gets its vote again, for `KEY_LIFETIME_MS`.
  *
- * @param claim - `tokenId`: the token of the call. With `key`: if a call claimed a vote, a repeated call with the same
- *   key and player gets that vote again, for `KEY_LIFETIME_MS`
- * @throws the driver's error when MongoDB fails: the vote may have been claimed
+ * @throws the driver's error: the vote may have been claimed
  */
 export async function claimVote(
   deps: VotesDeps,
@@ -118,26 +108,24 @@ export async function claimVote(
   const { serverId, usernameKey: name, seq } = state.vote;
   const unclaimed = { claim: { $exists: false }, excludedAt: { $exists: false } } as const;
   const claimed = await votes.findOneAndUpdate(
-    // If somebody sends the vote to the listener at the same moment, only one of the two writes matches.
+    // If somebody sends the vote to the listener at the same moment, only one of the two matches.
     { serverId, usernameKey: name, seq, ...unclaimed, ...notForListener(rewards) },
     { $set: { claim: { at: clock.now(), tokenId, ...(key === undefined ? {} : { key }) } } },
     { returnDocument: 'after', writeConcern: DURABLE },
   );
   if (claimed) return { kind: 'claimed', vote: claimed, replayed: false };
-  // If the update matched no vote: another call has just claimed the vote, it was sent to the listener, or an operator
-  // has excluded it.
+  // Another call has just claimed the vote, it was sent to the listener, or an operator has excluded it.
   const vote = await votes.findOne({ serverId, usernameKey: name, seq });
   const isRewardedNow = vote && !vote.excludedAt && isRewarded(vote, rewards);
   return isRewardedNow ? rewardedEarlier(vote, key) : { kind: 'none', vote: null };
 }
 
-/** If a plugin sends the same call twice at once: both calls get `claimed`. */
+/** A plugin may send the same call twice at once. */
 function rewardedEarlier(vote: Vote, key: string | undefined): Claimed {
   const isSameCall = key !== undefined && vote.claim?.key === key;
   return isSameCall ? { kind: 'claimed', vote, replayed: true } : { kind: 'claimed-before', vote };
 }
 
-/** The vote that a call with this key claimed; a key is kept in mind as long as those of votes. */
 function findByKey(
   { votes, clock }: VotesDeps,
   serverId: ObjectId,
@@ -151,10 +139,8 @@ function findByKey(
 }
 
 /**
- * Writes the key of an earlier claim again, durably. Without this, a failover could later roll back the claim that was
- * read, and the player would be rewarded a second time.
- *
- * @returns false when a failover has removed the claim
+ * Writes the key of an earlier claim again, durably: a failover could roll back the claim that was read, and the player
+ * would be rewarded twice. False when a failover has removed it.
  */
 async function isClaimDurable(
   { votes }: VotesDeps,

@@ -10,44 +10,35 @@ import { castAfter } from './hold-later-votes.ts';
 import { auditDecisions } from './request-exclusion.ts';
 import { QUARANTINES_OF_ORIGIN, type VoteExclusion } from './vote-exclusion.ts';
 
-/** `lift`: the held votes count and are delivered. `exclude`: they stay excluded. */
+/** `lift`: the votes count and are delivered. */
 export const HELD_DECISIONS = ['lift', 'exclude'] as const;
 export type HeldDecision = (typeof HELD_DECISIONS)[number];
 
-/** The quarantines that an operator saw, with their votes that were cast up to `until`. */
+/** The votes were cast up to `until`. */
 export type SeenHeld = { quarantineIds: ObjectId[]; until: Date };
 
 export type Decided = {
-  /** The id of the decision, which all its exclusions have as `groupId`. */
+  /** All its exclusions have it. */
   groupId: ObjectId;
   exclusions: VoteExclusion[];
-  /** The number of quarantines about which another operator decided first. */
+  /** Quarantines about which another operator decided first. */
   missed: number;
-  /** The number of votes cast after `until`, which stay held. `COUNTED_LATER` means that many or more. */
+  /** Votes cast after `until`, which stay held, up to `COUNTED_LATER`. */
   later: number;
-  /**
-   * The number of open quarantines of the same origins that are left because one decision covers at most
-   * `MOST_DECIDED`. Counts those opened up to `until`. `COUNTED_OPEN` means that many or more.
-   */
+  /** Open quarantines of the same origins beyond `MOST_DECIDED`, up to `COUNTED_OPEN`. */
   left: number;
 };
 
 export const MOST_DECIDED = 100;
 
-/** At most this many open quarantines of a group are counted. */
 export const COUNTED_OPEN = 10_000;
-
-/** At most this many votes that were cast after `until` are counted. */
 export const COUNTED_LATER = 1_000;
 
 const reasonSchema = z.object({ reason: reasonText });
 
 /**
- * Stores an operator's decision about quarantines, on any servers. Workers carry it out. The decision covers the votes
- * that the operator saw; later votes move to a new quarantine. If two operators decide at once: the first decision
- * about each quarantine stays. If the process crashes: a repeated call decides about the rest.
- *
- * @throws {InvalidDocumentError} when the reason is invalid
+ * Stores an operator's decision, which workers carry out. It covers the votes that the operator saw; later ones move to
+ * a new quarantine. Of two operators, the first decision about each quarantine stays. A repeated call decides the rest.
  */
 export async function decideHeld(
   deps: VotesDeps,
@@ -80,7 +71,7 @@ export async function decideHeld(
 
 type Stored = { by: string; reason: string; groupId: ObjectId; until: Date; now: Date };
 
-/** The update that stores a decision and closes the quarantine: votes that are cast from now on enter a new one. */
+/** Closes the quarantine: votes that are cast from now on enter a new one. */
 function decisionOf(decision: HeldDecision, { by, reason, groupId, until, now }: Stored): Document[] {
   const at = { by: { $literal: by }, at: now };
   return [
@@ -98,7 +89,7 @@ function decisionOf(decision: HeldDecision, { by, reason, groupId, until, now }:
 
 type Counted = { exclusions: VoteExclusion[]; origins: string[]; wanted: ObjectId[]; until: Date };
 
-/** Counts the votes after `until`, in the decided quarantines and in new quarantines of the same origins. */
+/** In the decided quarantines and in new ones of the same origins. */
 async function countLater(
   { votes, voteExclusions }: VotesDeps,
   { exclusions, origins, wanted, until }: Counted,

@@ -17,19 +17,15 @@ import { inProgress, type VoteExclusion } from './vote-exclusion.ts';
 export type FinishOptions = {
   progress?: Progress;
   signal?: AbortSignal;
-  /** How long after its `votedAt` a vote may be inserted, in milliseconds; `VOTE_SETTLED_MS` by default. */
+  /** A vote may be inserted this long after its `votedAt`. */
   settledMs?: number;
 };
 
-/** How many votes one update marks or unmarks. */
 const BULK = 1_000;
 
 /**
- * Finishes an exclusion, or its undoing if that was requested. Changes nothing if it is finished already. After an
- * interrupted run every step can be repeated: the audit log is written first, the new state last.
- *
- * @returns the exclusion with its new state; null when no exclusion has this id
- * @throws as `withLease` does
+ * Finishes an exclusion, or its undoing if that was requested. After an interrupted run every step can be repeated: the
+ * audit log is written first, the new state last. Null when no exclusion has this id. Throws as `withLease`.
  */
 export async function finishExclusion(
   deps: VotesDeps,
@@ -39,7 +35,7 @@ export async function finishExclusion(
   const found = await deps.voteExclusions.findOne({ _id: exclusionId });
   if (!found) return null;
   const { signal } = options;
-  // One lease for all exclusions of a server, because two of them may change the same votes and days.
+  // One lease for a server, because two exclusions may change the same votes and days.
   return withLease(
     deps,
     `vote-exclusions:${found.serverId.toHexString()}`,
@@ -64,10 +60,10 @@ async function finishUnderLease(
 
   await untilSettled(deps, exclusion, lease, options);
   await holdLaterVotes(deps, exclusion, lease);
-  // Votes that were held when they were cast are already marked as excluded.
+  // Held votes are already marked as excluded.
   if (work === 'excluding' && !exclusion.isQuarantine) await markVotes(deps, exclusion, lease, options);
   if (work === 'including') {
-    // If no run has excluded these votes before: their number is not stored yet.
+    // If no run has excluded these votes, their number is not stored yet.
     if (exclusion.votes === null) await noteVotes(deps, exclusion);
     await unmarkVotes(deps, exclusion, lease, options);
   }
@@ -81,7 +77,7 @@ async function finishUnderLease(
     work === 'excluding'
       ? ({ state: 'excluded', votes: await countExcluded(deps, exclusion) } as const)
       : ({ state: 'included' } as const);
-  // If the exclusion was undone meanwhile: its state differs, so nothing is stored. Another run finishes the undoing.
+  // If the exclusion was undone meanwhile, its state differs, and another run finishes the undoing.
   await deps.voteExclusions.updateOne({ _id, state }, { $set: finished });
   await requestRanks(deps.producer);
   return { ...exclusion, days, votes, ...finished };
@@ -91,7 +87,7 @@ function castInRange({ serverId, since, until }: VoteExclusion) {
   return { serverId, votedAt: { $gte: since, $lt: until } };
 }
 
-/** A filter for the votes in an exclusion's range, and the sort that makes MongoDB choose the index for it. */
+/** The sort makes MongoDB choose the index for the filter. */
 function votesToMark(exclusion: VoteExclusion) {
   const range = castInRange(exclusion);
   const { usernameKey } = exclusion;
@@ -100,10 +96,7 @@ function votesToMark(exclusion: VoteExclusion) {
     : { range, sort: { votedAt: 1 } as const };
 }
 
-/**
- * A filter for the excluded votes in an exclusion's range. It uses the small index of excluded votes. Held votes are
- * found by the exclusion's id and need no `until`, so votes that were being cast during the decision are included.
- */
+/** Held votes are found by the exclusion's id without `until`: some were being cast during the decision. */
 function excludedInRange(exclusion: VoteExclusion) {
   const { serverId, since, isQuarantine, _id } = exclusion;
   const excluded = { excludedAt: { $gt: new Date(0) } };
@@ -121,7 +114,6 @@ async function noteVotes(deps: VotesDeps, exclusion: VoteExclusion): Promise<voi
   await deps.voteExclusions.updateOne({ _id: exclusion._id, votes: null }, { $set: { votes } });
 }
 
-/** Waits until every vote of the range is inserted. */
 async function untilSettled(
   { clock }: VotesDeps,
   { until }: VoteExclusion,
@@ -142,7 +134,7 @@ async function markVotes(
   const { votes } = deps;
   const { range, sort } = votesToMark(exclusion);
   const total = await votes.countDocuments(range);
-  // The query does not filter by token: if the token cast few votes, the first batch would take very long.
+  // Not by token: if it cast few votes, the first batch would take very long.
   const all = votes.find(range, {
     sort,
     projection: { votedAt: 1, tokenId: 1, excludedBy: 1 },
@@ -193,20 +185,14 @@ async function unmarkVotes(
   if (listener) await wakeListener(deps.producer, listener);
 }
 
-/**
- * The delivery of a vote that leaves its quarantine. A vote from a restored backup becomes `unconfirmed`: it may have
- * been delivered after the backup was taken.
- */
+/** A vote from a restored backup becomes `unconfirmed`: it may have been delivered after the backup. */
 function released(now: Date): Document {
   return {
     $cond: [{ $gt: ['$delivery.restoredAt', null] }, { state: 'unconfirmed' }, queued(now, 'release')],
   };
 }
 
-/**
- * The update that ends an exclusion of votes. If no other exclusion covers a held vote: the vote leaves its quarantine.
- * If the server's listener gets votes: this vote is then queued, or becomes `unconfirmed` (see `released`).
- */
+/** If no other exclusion covers a held vote, it leaves its quarantine, and is queued if the listener gets votes. */
 function including(exclusionId: ObjectId, now: Date, hasListener: boolean): Document[] {
   const isCounted = { $eq: ['$excludedBy', []] };
   const isReleased = { $and: [isCounted, { $gt: ['$quarantinedAt', null] }] };
@@ -236,7 +222,7 @@ type Bulk = {
   onProgress: (count: number) => void;
 };
 
-/** Updates the chosen votes. Their UTC days are stored first, so that each of them is recounted even after a crash. */
+/** The UTC days are stored first, so that each of them is recounted even after a crash. */
 async function inBulk(
   { votes, voteExclusions }: VotesDeps,
   { _id, serverId }: VoteExclusion,

@@ -5,40 +5,34 @@ import { EXCLUDED_VOTES } from '../vote.ts';
 import { COUNTED_OPEN, MOST_DECIDED } from './decide-held.ts';
 import { QUARANTINES_OF_ORIGIN, type VoteExclusion } from './vote-exclusion.ts';
 
-/** A player with held votes in one quarantine. `seq` is the lowest number of these votes. */
+/** `seq`: the lowest number of the held votes. */
 export type HeldName = { usernameKey: string; username: string; votes: number; seq: number; newest: Date };
 
-/** An open quarantine, the number of its held votes (at most `MOST_HELD_READ`), and their players, newest first. */
+/** `votes`: at most `MOST_HELD_READ`. `names`: newest first. */
 export type OpenQuarantine = { quarantine: WithId<VoteExclusion>; votes: number; names: HeldName[] };
 
-/** At most this many votes of one quarantine are read, the newest first. */
+/** Of one quarantine, the newest first. */
 export const MOST_HELD_READ = 1_000;
 
-/** The open quarantines of one origin on all servers; or one quarantine without an origin (`origin` is null). */
+/** Of one origin on all servers, or one quarantine without. */
 export type QuarantineGroup<T = OpenQuarantine> = {
   origin: string | null;
-  /** The newest quarantines of the group, at most as many as fit on a page. */
+  /** The newest ones, as many as fit on a page. */
   quarantines: T[];
-  /** The ids of the quarantines that one decision covers: the newest `MOST_DECIDED` of the group. */
+  /** What one decision covers: the newest `MOST_DECIDED`. */
   ids: ObjectId[];
-  /** The number of quarantines of the group, one for each server. `COUNTED_OPEN` means that many or more. */
+  /** One quarantine each, up to `COUNTED_OPEN`. */
   servers: number;
 };
 
 type Group = QuarantineGroup<WithId<VoteExclusion>>;
 
-/** One page reads at most about this many quarantines to find the groups that begin on it. */
+/** To find the groups that begin on a page. */
 const MOST_SCANNED = 1_000;
 
 const NEWEST_FIRST = { at: -1, _id: -1 } as const;
 
-/**
- * A page of groups of open quarantines, the group with the newest quarantine first. A group is never split over two
- * pages: if it does not fit on the rest of a page, it begins the next one. If it does not fit on a whole page, only its
- * newest quarantines are shown.
- *
- * @param limit - how many quarantines a page has
- */
+/** The newest first. A group that does not fit on the rest of a page begins the next one. `limit`: quarantines a page. */
 export async function openGroups(
   deps: VotesDeps,
   { from, limit }: { from?: string | undefined; limit: number },
@@ -78,17 +72,14 @@ async function readGroups(deps: VotesDeps, from: string | undefined, limit: numb
   return { rows: groups, next: cursor };
 }
 
-/** Whether this is the first quarantine of its origin on the page. Adds the origin to `seen`. */
+/** Adds the origin to `seen`. */
 function isNew({ origin }: VoteExclusion, seen: Set<string>): boolean {
   if (!origin) return true;
   const size = seen.size;
   return seen.add(origin).size > size;
 }
 
-/**
- * The group of a quarantine, which is the first one of its origin on this page. Null if the group has a newer
- * quarantine on an earlier page.
- */
+/** Null if the group has a newer quarantine on an earlier page. */
 async function groupAt(
   { voteExclusions }: VotesDeps,
   row: WithId<VoteExclusion>,
@@ -101,7 +92,7 @@ async function groupAt(
   const newest = from && (await voteExclusions.findOne(open, { ...sorted, projection: { _id: 1 } }));
   if (newest && !newest._id.equals(_id)) return null;
   const found = await voteExclusions.find(open, { ...sorted, limit: MOST_DECIDED + 1 }).toArray();
-  // If another operator decided about the group meanwhile: the group is gone.
+  // Another operator has decided about the group.
   if (found.length === 0) return null;
   const servers =
     found.length > MOST_DECIDED

@@ -7,15 +7,12 @@ import type { VoteExclusion } from './vote-exclusion.ts';
 
 const BULK = 1_000;
 
-/** A filter for the held votes of an exclusion that were cast after `until`. */
+/** Held votes of an exclusion. */
 export function castAfter({ _id, serverId }: Pick<VoteExclusion, '_id' | 'serverId'>, until: Date) {
   return { serverId, votedAt: { $gt: until }, excludedAt: { $gt: new Date(0) }, excludedBy: _id };
 }
 
-/**
- * If a decision covers only what the operator saw: moves the later votes to an open quarantine of the same origin. Call
- * this before the decision is carried out. After an interruption, the next call moves the rest.
- */
+/** Moves what the operator did not see to an open quarantine of the same origin, before the decision is carried out. */
 export async function holdLaterVotes(
   deps: VotesDeps,
   exclusion: VoteExclusion,
@@ -42,7 +39,7 @@ async function moveVotes(
 ): Promise<void> {
   const heldFor = { ...(cause ? { cause } : {}), ...(shown.origin ? { origin: shown.origin } : {}) };
   const quarantineId = await openQuarantine(deps, serverId, shown.reason, heldFor);
-  // The votes were cast before this quarantine was opened, so its range must begin earlier.
+  // The votes were cast before it was opened.
   await deps.voteExclusions.updateOne({ _id: quarantineId }, { $min: { since: shown.until } });
   await deps.votes.updateMany({ serverId, _id: { $in: ids } }, [
     { $set: { excludedBy: { $setUnion: [{ $setDifference: ['$excludedBy', [_id]] }, [quarantineId]] } } },

@@ -4,12 +4,9 @@ import { openQuarantine } from './quarantine.ts';
 import type { VoteExclusion } from './vote-exclusion.ts';
 
 /**
- * Makes restored votes and exclusions fit together, if they were not read at one moment. If a vote is held by an
- * exclusion that is missing, or by a quarantine that was lifted: the vote enters an open quarantine, because it may
- * have been judged suspicious, and an operator decides about it. If an operator's exclusion, or its undoing, is
- * finished and its votes do not show it: a worker carries it out again.
- *
- * @param named - the ids of the exclusions that votes name, and by how many votes
+ * Makes restored votes and exclusions fit together, if they were not read at one moment. A vote whose exclusion is
+ * missing, or whose quarantine was lifted, may be suspicious: an operator decides. What an operator has excluded or
+ * undone and the votes do not show, a worker carries out again. `named`: exclusions, and how many votes name each.
  */
 export async function mendExclusions(deps: VotesDeps, named: Map<string, number>): Promise<void> {
   const { voteExclusions } = deps;
@@ -28,7 +25,7 @@ export async function mendExclusions(deps: VotesDeps, named: Map<string, number>
     );
 }
 
-/** The state in which a worker repeats an operator's exclusion or its undoing; null if the votes show it. */
+/** Null if the votes show it. */
 function stateToRepeat(
   { state, votes, usernameKey, groupId }: VoteExclusion,
   namedBy: number,
@@ -36,11 +33,11 @@ function stateToRepeat(
   if (state === 'included') return namedBy > 0 ? 'including' : null;
   if (state !== 'excluded' || namedBy >= (votes ?? 0)) return null;
   if (usernameKey) return 'excluding-player';
-  // With `groupId` and without a name, it is an exclusion of one player whose name was removed.
+  // With `groupId`: one player, whose name was removed.
   return groupId ? null : 'excluding';
 }
 
-/** Replaces exclusions of votes by an open quarantine of their server. Reads all votes. */
+/** Reads all votes. */
 async function holdAgain(deps: VotesDeps, undecided: ObjectId[]): Promise<void> {
   const { votes, voteExclusions, servers } = deps;
   const covered = { excludedBy: { $in: undecided } };

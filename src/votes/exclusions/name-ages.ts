@@ -1,13 +1,10 @@
 import type { ObjectId } from 'mongodb';
 import type { VotesDeps } from '../deps.ts';
 
-/** If `excludedAt` is present, this vote does not count. */
+/** With `excludedAt` it does not count. */
 type FirstVote = { _id: string; votedAt: Date; excludedAt?: Date };
 
-/**
- * The time of each name's first vote for a server, imported votes included. A name is missing if its first vote does
- * not count, for example because it is held. The query takes one index step for each name.
- */
+/** Imported votes included; without names whose first vote does not count. One index step for each name. */
 export async function namesKnownSince(
   { votes }: VotesDeps,
   serverId: ObjectId,

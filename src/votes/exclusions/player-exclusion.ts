@@ -15,25 +15,24 @@ import {
 } from './request-exclusion.ts';
 import type { VoteExclusion } from './vote-exclusion.ts';
 
-/** The votes of one player. `serverId` is null for all servers, `since` is null for no beginning. */
+/** `serverId` is null for all servers, `since` for no beginning. */
 export type PlayerRange = { username: string; serverId: ObjectId | null; since: Date | null; until: Date };
 
 export type PlayerVotes = { serverId: ObjectId; votes: number; excluded: number };
 
-/** The number of servers whose votes one query counts. */
+/** Servers whose votes one query counts. */
 const SLICE = 500;
 
-/** One decision about a player's votes covers at most this many servers. */
+/** For one decision. */
 const MOST_SERVERS = 1_000;
 
 const THE_BEGINNING = new Date(0);
 
 /**
- * Counts a player's votes in a range, for each server that has any, removed servers included. It costs one index seek
- * for each server of the listing, so it is only for an operator's decision.
+ * For each server that has any, removed ones included, the most votes first. It costs one index seek for each server of
+ * the listing, so it is only for an operator's decision.
  *
- * @returns one entry for each server, the most votes first
- * @throws {ExclusionError} `too-many-servers` when the player voted for more than 1,000 servers in the range
+ * @throws {ExclusionError} `too-many-servers` for more than 1,000
  */
 export async function countPlayerVotes(
   { votes, servers }: VotesDeps,
@@ -84,12 +83,10 @@ async function* slices(servers: Collection<Server>): AsyncGenerator<ObjectId[]> 
 type PlayerExclusion = PlayerRange & Pick<ExclusionRequest, 'reason' | 'reasonForOwner'>;
 
 /**
- * Stores one exclusion for each server that a player voted for, all with the same `groupId`. Workers finish them, as
- * with `requestExclusion`. A repeated call with the same `groupId` only completes an interrupted one.
+ * Stores one exclusion for each server that a player voted for. Workers finish them, as with `requestExclusion`.
+ * `groupId` was made when the form was shown: a repeated call only completes an interrupted one.
  *
- * @param groupId - created when the form was shown, so sending the form twice stores one group
- * @returns the stored exclusions; empty when the player has no votes in the range
- * @throws {ExclusionError} if the range is refused, {InvalidDocumentError} if a reason is invalid
+ * @throws {ExclusionError} if the range is refused
  */
 export async function requestPlayerExclusion(
   deps: VotesDeps,
@@ -117,7 +114,7 @@ async function storePlayerExclusion(
   requireOver({ since, until }, deps.clock.now());
   const existing = await exclusionsOfGroup(deps, groupId);
   const found = await countPlayerVotes(deps, request);
-  // If mongod crashed during an earlier call: only some of the exclusions may be stored.
+  // After a crash of mongod during an earlier call, only some may be stored.
   const missing = found.filter(({ serverId }) => !existing.some((one) => one.serverId.equals(serverId)));
   if (missing.length === 0) return existing;
   const wanted = missing.map(({ serverId }): VoteExclusion => {
@@ -140,7 +137,7 @@ async function storePlayerExclusion(
   await deps.voteExclusions
     .insertMany(wanted, { ordered: false, writeConcern: DURABLE })
     .catch((error: unknown) => {
-      // If the same form was sent twice at once: the other request has stored these exclusions.
+      // The same form was sent twice at once.
       if (!isDuplicateKey(error)) throw error;
     });
   return exclusionsOfGroup(deps, groupId);
@@ -153,11 +150,7 @@ export function exclusionsOfGroup(
   return voteExclusions.find({ groupId }).sort({ _id: 1 }).toArray();
 }
 
-/**
- * Undoes all exclusions with this `groupId`, as `requestInclusion` does with one. A repeated call changes nothing.
- *
- * @returns these exclusions, as they were before the call
- */
+/** A repeated call changes nothing. Returns the exclusions as they were before. */
 export async function requestGroupInclusion(
   deps: VotesDeps,
   groupId: ObjectId,

@@ -12,18 +12,12 @@ import type { Vote } from '../vote.ts';
 import { auditAndWake } from './request-exclusion.ts';
 import { AUTOMATIC, type QuarantineCause, type VoteExclusion } from './vote-exclusion.ts';
 
-/** The fields by which an exclusion is found. Unique indexes allow only one exclusion with the same values. */
+/** Unique indexes allow only one exclusion with the same values. */
 type Holding =
   | { serverId: ObjectId; state: 'quarantined'; origin: string | null }
   | { serverId: ObjectId; blockId: ObjectId; state: 'excluded' };
 
-/**
- * Finds the open exclusion that holds new votes of a server, or creates it. The caller marks these votes with its id
- * (`excludedBy`) and `quarantinedAt`, so they are neither counted nor delivered.
- *
- * @param about - more fields of the exclusion, stored if this call creates it
- * @throws the driver's error when MongoDB fails
- */
+/** Finds or creates the open exclusion that holds new votes of a server: neither counted nor delivered. */
 export async function openHoldingExclusion(
   { voteExclusions, clock }: VotesDeps,
   open: Holding,
@@ -36,7 +30,7 @@ export async function openHoldingExclusion(
     ...place,
     ...(origin === null ? {} : { origin }),
     _id: new ObjectId(),
-    // If another process's clock is behind: its votes may have an earlier `votedAt` than `now`.
+    // The clock of another process may be behind: its votes have an earlier `votedAt`.
     since: after(now, -MINUTE),
     until: now,
     tokenId: null,
@@ -55,26 +49,21 @@ export async function openHoldingExclusion(
       await voteExclusions.insertOne(opened, { writeConcern: DURABLE });
       return opened._id;
     } catch (error) {
-      // If another process created it at the same moment: a later read finds it, once it is on a majority.
+      // Created at the same moment: a later read finds it, once it is on a majority.
       if (!isDuplicateKey(error) || performance.now() >= deadline) throw error;
     }
   }
 }
 
-/** If a server has this many open quarantines: votes of further origins enter the quarantine without an origin. */
+/** Votes of further origins enter the quarantine without an origin. */
 const MOST_ORIGINS = 20;
 
-/** Why a quarantine holds votes, and the origin of these votes: see `Suspicion`. */
+/** See `Suspicion`. */
 type HeldFor = { cause?: QuarantineCause; origin?: string };
 
 const WITHOUT_ORIGIN: HeldFor = { cause: 'new-players' };
 
-/**
- * Finds a server's open quarantine for votes of one origin, or opens it. An operator decides about its votes.
- *
- * @param reason - why the first vote looks unusual
- * @throws the driver's error when MongoDB fails
- */
+/** For votes of one origin. `reason`: why the first one looks unusual. */
 export async function openQuarantine(
   deps: VotesDeps,
   serverId: ObjectId,
@@ -99,7 +88,7 @@ async function hasPlace(
   return open.length < MOST_ORIGINS || open.some((one) => one.origin === origin);
 }
 
-/** Why a vote is held; undefined if its player's name is blocked, or an older version held it without a cause. */
+/** Undefined if the player's name is blocked, or an older version held the vote. */
 export async function causeOf(
   { voteExclusions }: VotesDeps,
   { excludedBy = [] }: Pick<Vote, 'excludedBy'>,
@@ -112,13 +101,8 @@ export async function causeOf(
 }
 
 /**
- * Stores an operator's decision that the votes of an open quarantine stay excluded. `requestInclusion` undoes it. Votes
- * that are cast after the decision enter a new quarantine.
- *
- * @param text - the reason
- * @param groupId - the id of the decision, if it covers several servers
- * @returns the exclusion; null when no open quarantine has this id
- * @throws {InvalidDocumentError} when the reason is invalid
+ * Stores an operator's decision that the votes of an open quarantine stay excluded; null when no such one is open.
+ * Votes that are cast after it enter a new quarantine. `groupId`: of a decision about several servers.
  */
 export async function requestQuarantineExclusion(
   deps: VotesDeps,
@@ -148,7 +132,7 @@ export async function requestQuarantineExclusion(
 
 const reasonSchema = z.object({ reason: reasonText });
 
-/** If a server is removed: excludes all its quarantined votes, so that no operator has to decide about them. */
+/** No operator has to decide about the votes of a removed server. */
 export async function requestServerQuarantines(
   deps: VotesDeps,
   serverId: ObjectId,
@@ -160,13 +144,7 @@ export async function requestServerQuarantines(
   for (const { _id } of open) await requestQuarantineExclusion(deps, _id, 'The server was removed.', by);
 }
 
-/**
- * Blocks a network whose votes are held, for 30 days. The held votes stay held until an operator decides.
- *
- * @param origin - of the quarantines that hold the votes
- * @returns the block; null when no open quarantine has this origin, or the origin is not a network
- * @throws {InvalidDocumentError} when the network is blocked already, or the list of blocks is full
- */
+/** Blocks a network for 30 days; its votes stay held. Null when no open quarantine of a network has this origin. */
 export async function blockGroup(deps: VotesDeps, origin: string, by: string): Promise<Block | null> {
   const first = await deps.voteExclusions.findOne({ origin, state: 'quarantined' });
   if (first?.cause !== 'network' && first?.cause !== 'neighbourhood') return null;

@@ -12,16 +12,15 @@ import { QUARANTINE_READ_MS } from '../cast/insert-vote.ts';
 import type { VotesDeps } from '../deps.ts';
 import { AUTOMATIC, UNFINISHED_STATES, type VoteExclusion } from './vote-exclusion.ts';
 
-/** The votes to exclude: cast from `since` (inclusive) to `until` (exclusive). */
+/** Of the votes cast from `since` (inclusive) to `until` (exclusive). */
 export type ExclusionRequest = {
   serverId: ObjectId;
   since: Date;
   until: Date;
-  /** Only votes cast with this token, which may be revoked; null for all votes. */
+  /** Of the votes; it may be revoked. Null for all votes. */
   tokenId: ObjectId | null;
-  /** The reason that only operators see. */
+  /** Only operators see it. */
   reason: string;
-  /** The reason that the owner of the server sees. */
   reasonForOwner?: string | undefined;
 };
 
@@ -29,10 +28,7 @@ export type ExclusionRequest = {
 export class ExclusionError extends CodedError<'range-empty' | 'range-not-over' | 'too-many-servers'> {}
 
 export type RequestOptions = {
-  /**
-   * Whether to wake a worker; true by default. False if the caller finishes the exclusion itself, as the command line
-   * does.
-   */
+  /** False if the caller finishes the exclusion itself, as the command line does. */
   wakesWorker?: boolean;
 };
 
@@ -65,14 +61,11 @@ function newExclusion(
 }
 
 /**
- * Stores an operator's decision to exclude votes from every count and the ranking. Excluded votes keep their cooldown,
- * check-vote still shows them, and they are still delivered. A worker finishes the exclusion within about a minute. If
- * Redis is unavailable or a process dies: a job that runs regularly finds the stored exclusion.
+ * Stores an operator's decision to exclude votes from every count and the ranking; they keep their cooldown and are
+ * still delivered. A worker finishes it within about a minute; if Redis fails, a regular job finds it. `exclusionId` was
+ * made when the form was shown, so sending the form twice makes one exclusion.
  *
- * @param exclusionId - created when the form was shown, so sending the form twice creates one exclusion
- * @param by - who decided, for the audit log
- * @returns the stored exclusion
- * @throws {ExclusionError} if the range is refused, {InvalidDocumentError} if a reason is invalid
+ * @throws {ExclusionError} if the range is refused
  */
 export async function requestExclusion(
   deps: VotesDeps,
@@ -92,17 +85,14 @@ export async function requestExclusion(
   return exclusion;
 }
 
-/**
- * If an equal exclusion is in effect: returns its id, so that a repeated command finishes that exclusion. Otherwise
- * returns a new id. It is a hash of the command, so two equal commands at the same time get the same id.
- */
+/** A repeated command finishes its exclusion. A new id is a hash of the command, for two equal ones at the same time. */
 export async function exclusionIdOf(
   { voteExclusions }: VotesDeps,
   { serverId, since, until, tokenId, ...given }: ExclusionRequest,
 ): Promise<ObjectId> {
   const { reason } = parseInput(reasonsSchema, reasonsOf(given));
   const same = { serverId, since, until, tokenId, reason };
-  // Leaves out exclusions of one player. If that name was removed: `usernameKey` is absent, but `groupId` is not.
+  // Without those of one player. If the name was removed, `usernameKey` is absent, but `groupId` is not.
   const ofRange = { ...same, usernameKey: { $exists: false }, groupId: { $exists: false } };
   const equal = await voteExclusions.find(ofRange, { projection: { undone: 1 } }).toArray();
   const inEffect = equal.find(({ undone }) => !undone);
@@ -114,10 +104,8 @@ export function hashedId(text: string): ObjectId {
 }
 
 /**
- * Stores that an exclusion is undone, or that a quarantine is lifted. A worker carries this out, as with
- * `requestExclusion`. Votes that another exclusion covers stay excluded. A repeated call changes nothing.
- *
- * @returns the stored exclusion; null when no exclusion has this id
+ * Stores that an exclusion is undone, or that a quarantine is lifted; a worker carries it out. Votes that another
+ * exclusion covers stay excluded. Null when no exclusion has this id.
  */
 export async function requestInclusion(
   deps: VotesDeps,
@@ -127,8 +115,7 @@ export async function requestInclusion(
 ): Promise<VoteExclusion | null> {
   const { voteExclusions, clock } = deps;
   const now = clock.now();
-  // A quarantine or the exclusion of a block has no end while it is open. It gets one now, slightly in the future, so
-  // that it also covers votes that are being inserted.
+  // An open exclusion has no end. It gets one slightly in the future, for votes that are being inserted.
   const isOfBlock = { $and: [{ $eq: ['$state', 'excluded'] }, { $gt: ['$blockId', null] }] };
   const isOpen = { $or: [{ $eq: ['$state', 'quarantined'] }, isOfBlock] };
   const until = { $cond: [isOpen, after(now, QUARANTINE_READ_MS), '$until'] };
@@ -151,10 +138,10 @@ export async function auditAndWake(
   if (wakesWorker) await deps.producer.add('exclude-votes', { exclusionId: exclusion._id.toHexString() });
 }
 
-/** Writes the decisions about an exclusion to the audit log, unless they are there already. */
+/** Unless they are in the audit log already. */
 export async function auditDecisions(deps: VotesDeps, exclusion: VoteExclusion): Promise<void> {
   const { by, undone, isQuarantine } = exclusion;
-  // If no operator had excluded the held votes before they were lifted: there is no `vote.exclude` entry to write.
+  // Held votes that no operator excluded before they were lifted have no `vote.exclude` entry.
   const isDecided = !isQuarantine || by !== AUTOMATIC;
   if (isDecided) await audit(deps, exclusion, 'vote.exclude', by);
   if (undone) await audit(deps, exclusion, isDecided ? 'vote.include' : 'vote.release', undone.by);
@@ -180,7 +167,7 @@ async function audit(
   await recordAuditOnce(deps, hashedId(`${action} ${exclusionId}`), { by, action, serverId, details });
 }
 
-/** Unfinished exclusions are in progress or were interrupted. */
+/** In progress or interrupted. */
 export async function unfinishedExclusions({ voteExclusions }: VotesDeps): Promise<ObjectId[]> {
   const open = voteExclusions.find({ state: { $in: [...UNFINISHED_STATES] } }, { projection: { _id: 1 } });
   return open.map(({ _id }) => _id).toArray();
@@ -191,7 +178,7 @@ export function listExclusions({ voteExclusions }: VotesDeps, serverId: ObjectId
   return voteExclusions.find({ serverId }).sort({ at: -1 }).toArray();
 }
 
-/** The newest exclusions of all servers, undone ones included. */
+/** Of all servers, undone ones included. */
 export function newestExclusions(
   { voteExclusions }: VotesDeps,
   { limit }: { limit: number },

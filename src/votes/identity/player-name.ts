@@ -8,7 +8,6 @@ import type { VotesDeps } from '../deps.ts';
 import { usernameKey, usernameSchema } from '../username.ts';
 import { offersSteam } from './steam-players.ts';
 
-/** The settings of a server on which the names of its players depend. */
 export type NamesOfServer = Pick<Server, 'game' | 'bedrockPrefix' | 'playerNames'>;
 type NamedServer = WithId<NamesOfServer>;
 
@@ -22,10 +21,7 @@ export function nameOptionsOf({ bedrockPrefix, playerNames }: Omit<NamesOfServer
   };
 }
 
-/**
- * Whether a name with which a player voted elsewhere may be their name on this server. A SteamID does not fit a game
- * that asks for a name, and a name does not fit a game that asks for a SteamID.
- */
+/** For a name of another server. SteamIDs fit only games that ask for them. */
 export function fitsServer({ game, ...server }: NamesOfServer, name: string): boolean {
   const kind = nameKindOf(game);
   const isSteamId = steamIdOf(name).kind === 'id';
@@ -35,12 +31,8 @@ export function fitsServer({ game, ...server }: NamesOfServer, name: string): bo
 }
 
 /**
- * Parses the name that a player typed in a vote form into the spelling that is stored. All spellings of a SteamID give
- * the same one. If the game's rule refuses a name that older votes may have (`mayBeOlder`), and the server has a vote
- * under it: the name is accepted.
- *
- * @returns the name, or a sentence for the player
- * @throws the driver's error when MongoDB fails
+ * The spelling that is stored for a name as typed, or a sentence for the player. A name that the game's rule refuses is
+ * accepted if the server has a vote under it (`mayBeOlder`).
  */
 export async function readPlayerName(
   deps: VotesDeps,
@@ -48,7 +40,7 @@ export async function readPlayerName(
   typed: string,
 ): Promise<{ name: string } | { error: string }> {
   const rule = NAME_RULES[nameKindOf(server.game)];
-  // A text that is much too long is cut first, so that the rule checks it faster.
+  // The rule checks a text that is cut faster.
   const text = typed.trim().slice(0, 2 * rule.longest + 2);
   if (text === '') return { error: t('Enter the name of your player.') };
   const options = { ...nameOptionsOf(server), offersSteam: offersSteam(deps.config, server) };

@@ -4,23 +4,21 @@ import type { Config, ConnectedConfig } from '../../platform/config.ts';
 import { createCookie, isSameSignature, signatureOf } from '../../platform/cookies.ts';
 import { derivedKey } from '../../platform/secrets.ts';
 
-/** How long a browser may vote with a SteamID that Steam confirmed. */
+/** A browser may vote this long with a SteamID that Steam confirmed. */
 export const PROVEN_ID_MS = 30 * DAY;
 
 export type SignedCookieConfig = Pick<ConnectedConfig, 'SECRET_KEY' | 'SECRET_KEY_PREVIOUS'> &
   Pick<Config, 'PUBLIC_URL' | 'basePath'>;
 
-/** Makes and reads the signed cookie with the SteamID that Steam confirmed. Tallyport stores nothing. */
+/** A signed cookie with the SteamID that Steam confirmed. Tallyport stores nothing. */
 export type ProvenIds = {
-  /** The `Set-Cookie` header for a player who signed in through Steam. */
   cookieFor(steamId: string): string;
-  /** The `Set-Cookie` header that makes the browser forget the SteamID. */
   dropCookie(): string;
-  /** The SteamID in a request's `Cookie` header; null if there is no valid cookie, or it is older than 30 days. */
+  /** The SteamID; null if there is no valid cookie, or it is older than 30 days. */
   find(cookies: string | undefined): string | null;
 };
 
-/** The cookie contains the SteamID's 17 digits, the time at which Steam confirmed them, and a signature of both. */
+/** The SteamID's 17 digits, when Steam confirmed them, and a signature of both. */
 export function createProvenIds(config: SignedCookieConfig, clock: Clock): ProvenIds {
   const cookie = createCookie(config, { name: 'steam', lifetimeMs: PROVEN_ID_MS, under: '/servers' });
   const keys = [config.SECRET_KEY, config.SECRET_KEY_PREVIOUS]

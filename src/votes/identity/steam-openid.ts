@@ -2,25 +2,22 @@ import { guardedFetch } from '../../accounts/other-sites/guarded-fetch.ts';
 import { steamIdOf } from '../../games/steam-ids.ts';
 import { MINUTE, SECOND } from '../../platform/clock.ts';
 
-/** OpenID Authentication 2.0. This file names the sections of that specification (docs/adr/0126-steam-players.md). */
+/** OpenID Authentication 2.0: sections are of that specification (docs/adr/0126-steam-players.md). */
 const NAMESPACE = 'http://specs.openid.net/auth/2.0';
-/** Sent instead of an identity: the player chooses the identity at the provider (section 9.1). */
+/** The player chooses the identity at the provider (section 9.1). */
 const SELECT = `${NAMESPACE}/identifier_select`;
 
-/** The fields that the provider must have signed (section 10.1); Steam signs them all. */
+/** The provider must have signed them (section 10.1). */
 const SIGNED = ['op_endpoint', 'claimed_id', 'identity', 'return_to', 'response_nonce', 'assoc_handle'];
 
 /** An answer may be this old, and the provider's clock may be this far ahead. */
 const ANSWER_VALID_MS = 5 * MINUTE;
 const HEADERS = { accept: '*/*', 'content-type': 'application/x-www-form-urlencoded', 'user-agent': 'node' };
 const CHECK_TIMEOUT_MS = 10 * SECOND;
-/** The most characters of all fields of an answer together. Steam sends about 900. */
+/** Of all fields together, in characters. Steam sends about 900. */
 const LONGEST_ANSWER = 4_000;
 
-/**
- * Why an answer is refused. `forged`: the provider did not sign the answer, or has confirmed it before.
- * `unavailable`: asking the provider failed. The others: the player cancelled, or the fields are wrong.
- */
+/** `forged`: not signed, or confirmed before. `unavailable`: asking the provider failed. */
 export type AnswerError =
   | 'cancelled'
   | 'malformed'
@@ -29,13 +26,13 @@ export type AnswerError =
   | 'forged'
   | 'unavailable';
 
-/** A refused answer. `reason` is one line for the log. It contains no text that the provider sent. */
+/** `reason`: for the log, without text that the provider sent. */
 export type RefusedAnswer = { error: AnswerError; reason: string };
 
-/** The fields are valid. Whether the provider signed them is not known yet. */
+/** Whether the provider signed the fields is not known yet. */
 export type ReadAnswer = { steamId: string; fields: URLSearchParams };
 
-/** The address at the provider at which a player signs in (section 9.1). */
+/** At the provider (section 9.1). */
 export function signInAddress(
   provider: string,
   { realm, returnTo }: { realm: string; returnTo: string },
@@ -54,10 +51,8 @@ export function signInAddress(
 }
 
 /**
- * Checks the query with which the provider sent a player back (section 11.1 to 11.3, without the signature). Only
- * identities of this provider are valid, so the discovery of section 11.2 is not needed and no request is made.
- *
- * @param returnTo - the address to which the provider was asked to send the player
+ * Checks what the provider sent back (section 11.1 to 11.3, without the signature). Only identities of this provider are
+ * valid, so the discovery of section 11.2 is not needed.
  */
 export function readOpenIdAnswer(
   provider: string,
@@ -88,7 +83,7 @@ export function readOpenIdAnswer(
   return { steamId, fields };
 }
 
-/** The SteamID in an identity: `https://steamcommunity.com/openid/id/<17 digits>`, or the same with `http`. */
+/** Of `https://steamcommunity.com/openid/id/<17 digits>`, or the same with `http`. */
 function steamIdIn(provider: string, identity: string): string | null {
   const [, digits = ''] = /\/(\d{17})$/.exec(identity) ?? [];
   const ids = new URL('id/', provider).href;
@@ -97,18 +92,13 @@ function steamIdIn(provider: string, identity: string): string | null {
   return known && id.kind === 'id' ? id.digits : null;
 }
 
-/** The time at the beginning of a nonce (section 10.1), in milliseconds; NaN if the nonce has none. */
+/** At the beginning of a nonce (section 10.1); NaN if it has none. */
 function timeOf(nonce: string): number {
   const [, time] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)[!-~]{0,235}$/.exec(nonce) ?? [];
   return time ? Date.parse(time) : Number.NaN;
 }
 
-/**
- * Asks the provider whether it signed an answer (section 11.4.2). The provider confirms each answer only once.
- * Redirects are not followed, and at most 256 KB are read.
- *
- * @returns null if the provider signed the answer; otherwise why the answer is refused, also if the provider fails
- */
+/** Asks the provider whether it signed an answer (section 11.4.2), which it confirms only once. */
 export async function whyNotSigned(
   provider: string,
   { fields }: Pick<ReadAnswer, 'fields'>,

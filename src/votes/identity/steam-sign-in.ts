@@ -7,42 +7,32 @@ import { derivedKey } from '../../platform/secrets.ts';
 import type { VotesDeps } from '../deps.ts';
 import { type AnswerError, readOpenIdAnswer, signInAddress, whyNotSigned } from './steam-openid.ts';
 
-/** A sign-in must be finished within this time after it began. */
 export const SIGN_IN_MS = 15 * MINUTE;
 
 const STATE_BYTES = 16;
 
-/** The codes are in the address of the vote form, which shows a text for each. */
+/** The vote form, which has them in its address, shows a text for each. */
 export type SteamSignInError =
   | AnswerError
-  /** The browser has no cookie of the sign-in, or the `state` in the return address does not match the cookie. */
+  /** No cookie of the sign-in, or it does not match the `state`. */
   | 'another-browser'
   | 'another-server'
   | 'used';
 
 export type RefusedSignIn = { error: SteamSignInError; reason: string };
 
-/** A sign-in that may be finished: it began in this browser, for this server, and has not expired. */
+/** It began in this browser, for this server, and has not expired. */
 export type Begun = { nonce: string; expiresAt: Date };
 
-/** Where a sign-in began. `returnAddress`: the address of the return route, without its query. */
+/** `returnAddress`: of the return route, without its query. */
 export type SignInPlace = { serverId: ObjectId; returnAddress: string };
 
 export type SteamSignIn = {
-  /**
-   * Begins a sign-in. Tallyport stores nothing: the return address contains a `state` that names the server. The
-   * `state` is signed together with a secret that the browser gets as a cookie.
-   */
+  /** Nothing is stored: the return address has a `state`, signed together with a secret in the browser's cookie. */
   begin(place: SignInPlace, cookies: string | undefined): { address: string; cookie: string };
-  /** Checks the `state` when Steam has sent the player back. This costs two hashes. */
+  /** When Steam has sent the player back: two hashes. */
   check(place: SignInPlace, query: URLSearchParams, cookies: string | undefined): Begun | RefusedSignIn;
-  /**
-   * Checks the fields of the answer, marks the sign-in as used, then asks the provider. Refuses a sign-in that any
-   * process has already used.
-   *
-   * @returns the SteamID
-   * @throws the driver's error when MongoDB fails
-   */
+  /** Marks the sign-in as used, by any process, and then asks the provider. */
   finish(
     place: SignInPlace,
     query: URLSearchParams,
@@ -50,7 +40,7 @@ export type SteamSignIn = {
   ): Promise<{ steamId: string } | RefusedSignIn>;
 };
 
-/** Makes the sign-in through Steam for the vote form. It proves a SteamID and makes no account. */
+/** It proves a SteamID and makes no account. */
 export function createSteamSignIn({ config, usedProofs }: VotesDeps, clock: Clock): SteamSignIn {
   const { PUBLIC_URL, STEAM_OPENID_URL: provider } = config;
   const browser = createCookie(config, { name: 'steam-sign-in', lifetimeMs: SIGN_IN_MS, under: '/servers' });
@@ -60,7 +50,7 @@ export function createSteamSignIn({ config, usedProofs }: VotesDeps, clock: Cloc
 
   return {
     begin(place, cookies) {
-      // A secret that the browser already has stays: otherwise two tabs could not sign in at the same time.
+      // A secret that the browser has stays: two tabs may sign in at the same time.
       const secret = browser.read(cookies) || randomBytes(STATE_BYTES).toString('base64url');
       const expires = after(clock.now(), SIGN_IN_MS).getTime().toString(36);
       const nonce = randomBytes(STATE_BYTES).toString('base64url');
@@ -88,9 +78,8 @@ export function createSteamSignIn({ config, usedProofs }: VotesDeps, clock: Cloc
       const expected = { returnTo: returnTo(place, query.get('state') ?? ''), now: clock.now() };
       const answer = readOpenIdAnswer(provider, query, expected);
       if ('error' in answer) return answer;
-      // The nonce is part of the return address, which the provider signs. If an answer arrives twice: its nonce is
-      // already stored, so the second one is refused. It is stored before the provider is asked, so each sign-in causes
-      // at most one request.
+      // The provider signs the return address with the nonce, so an answer that arrives twice is refused. The nonce is
+      // stored before the provider is asked: each sign-in causes at most one request.
       try {
         await usedProofs.insertOne({ _id: `steam ${nonce}`, expiresAt });
       } catch (error) {

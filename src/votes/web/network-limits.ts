@@ -4,15 +4,15 @@ import { defineLimit, timesBySetting } from '../../platform/limits/define-limit.
 import { WIDER_NETWORK_FACTOR } from '../../platform/limits/network-of.ts';
 
 /**
- * How many different players may vote from one network (IPv4 /24, IPv6 /64) on a UTC day. An IPv6 /48 has four times
- * these limits. For the reasons, see docs/adr/0108-accounts-count-against-their-network.md.
+ * Players from one network (IPv4 /24, IPv6 /64) on a UTC day. An IPv6 /48 has four times these limits (see
+ * docs/adr/0108-accounts-count-against-their-network.md).
  */
 export type NetworkLimits = {
-  /** New players for one server. Votes of further new players are refused. */
+  /** For one server. Votes of further new players are refused. */
   newPlayers: number;
-  /** New players over all servers. Votes of further new players are held. */
+  /** Votes of further new players are held. */
   newPlayersOverAll: number;
-  /** All players for one server, also established and returning ones. Votes of further players are refused. */
+  /** For one server, also established and returning ones. Votes of further players are refused. */
   players: number;
 };
 
@@ -54,16 +54,12 @@ export function networkLimits(config: Pick<Config, 'WEB_VOTE_PLAYERS'>): Network
   };
 }
 
-/**
- * An IPv6 /48 has this many times `MOST_VOTES`, so that one of its networks cannot use up all of them. The factor is
- * lower than for its other limits, because its document grows with each vote.
- */
+/** Lower for an IPv6 /48 than that of its other limits, because its document grows with each vote. */
 export const MOST_VOTES_FACTOR = 2;
 
 /**
- * How many votes one network may cast on a UTC day, over all servers. Further votes are refused, which keeps the stored
- * document small. New players alone, and visitors (new and returning players) together, have lower limits, so that they
- * cannot use up the votes of returning players and accounts.
+ * Of one network on a UTC day, over all servers: this keeps the stored document small. New players, and all visitors,
+ * have lower limits, so that they cannot use up the votes of returning players and accounts.
  */
 export const MOST_VOTES = {
   new: votesOfNetwork('new', 'Votes of new players', 300),
@@ -77,7 +73,7 @@ function votesOfNetwork(key: string, votes: string, times: number): number {
   return defineLimit({ ...OF_DAY, key: `origins:votes:${key}`, what, of, times }).times;
 }
 
-/** So that an account cannot use up its network's votes. */
+/** An account must not use up its network's votes. */
 export const MOST_SERVERS_OF_ACCOUNT = defineLimit({
   ...OF_DAY,
   key: 'origins:account',

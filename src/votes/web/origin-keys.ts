@@ -12,21 +12,18 @@ import { derivedKey } from '../../platform/secrets.ts';
 type Keys = { config: { SECRET_KEY: string } };
 
 export type Voter = {
-  /** The IP address of the request. */
+  /** Of the request. */
   address: string;
-  /** Null for a visitor, and for a user whose account is not established: this user votes as a visitor. */
+  /** Null for a visitor, also one whose account is not established. */
   account: EstablishedAccount | null;
 };
 
 export const ORIGIN_KINDS = ['user', 'network', 'site'] as const;
 
-/** `factor`: the limits of players of this origin are this many times those of one network. */
+/** `factor`: times the limits of one network. */
 export type Origin = { id: string; kind: (typeof ORIGIN_KINDS)[number]; factor: number };
 
-/**
- * The origins in whose limits a vote counts: the mailbox of an established account, if there is one; the network; and
- * the IPv6 /48 around it, because one person may have all networks of a /48.
- */
+/** The limits that a vote counts in: also the IPv6 /48, because one person may have all its networks. */
 export function originsOf(keys: Keys, { address, account }: Voter): Origin[] {
   const user: Origin[] = account
     ? [{ id: keyed(keys, `user ${account.mailbox}`), kind: 'user', factor: 1 }]
@@ -41,21 +38,18 @@ export function originsOf(keys: Keys, { address, account }: Voter): Origin[] {
   ];
 }
 
-/**
- * The keyed hash of the network (IPv4 /24, IPv6 /64) of an address. Without `SECRET_KEY`, nobody can find out from the
- * hash which network voted.
- */
+/** Of the IPv4 /24 or IPv6 /64. Without `SECRET_KEY`, nobody can find out from the hash which network voted. */
 export function networkKey(keys: Keys, address: string): string {
   return keyed(keys, `network ${subnetOf(address)}`);
 }
 
-/** The keyed hash of the network whose new players count together: the IPv4 /24 or the IPv6 /48. */
+/** The new players of an IPv4 /24 or IPv6 /48 count together. */
 export function widerNetworkKey(keys: Keys, address: string): string {
   const wider = widerNetworkOf(address);
   return keyed(keys, `network ${wider === networkOf(address) ? subnetOf(address) : wider}`);
 }
 
-/** The keyed hash of the IPv4 /16 or IPv6 /32 of an address. */
+/** The IPv4 /16 or IPv6 /32. */
 export function neighbourhoodKey(keys: Keys, address: string): string {
   return keyed(keys, `network ${neighbourhoodOf(address)}`);
 }
@@ -64,17 +58,17 @@ export function mailDomainKey(keys: Keys, domain: string): string {
   return keyed(keys, `mail domain ${domain}`);
 }
 
-/** The keyed hashes of all networks around an address. A block of kind `origin` has one of them as its value. */
+/** Of all networks around an address: a block of kind `origin` has one of them. */
 export function networkKeys(keys: Keys, address: string): string[] {
   return [networkKey(keys, address), widerNetworkKey(keys, address), neighbourhoodKey(keys, address)];
 }
 
-/** The challenge contains this hash; only the browser stores the session itself. */
+/** Of what only the browser stores. */
 export function sessionKey(keys: Keys, session: string): string {
   return keyed(keys, `session ${session}`);
 }
 
-/** Hashed, because a `usernameKey` may be long. */
+/** A `usernameKey` may be long. */
 export function playerHash(keys: Keys, usernameKey: string): string {
   return keyed(keys, `player ${usernameKey}`);
 }

@@ -13,37 +13,33 @@ import { derivedKey } from '../../platform/secrets.ts';
 import type { Origin } from './origin-keys.ts';
 
 const usedProofOfWorkDefinition = {
-  /** The nonce of the challenge; for a sign-in through Steam, `steam` and its nonce. */
+  /** Of the challenge; for a sign-in through Steam, `steam` and its nonce. */
   _id: { type: String, required: true },
-  /** When the challenge or the sign-in expires. The document is deleted after this time. */
+  /** The document is deleted then. */
   expiresAt: { type: Date, required: true },
 } as const;
 
-/** A proof of work, or a sign-in through Steam, that was used. All processes together accept each only once. */
+/** Also sign-ins through Steam: all processes together accept each only once. */
 export const usedProofOfWorkSchema = new Schema(usedProofOfWorkDefinition, { collection: 'used_proofs' });
 usedProofOfWorkSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 60 });
 
 export type UsedProofOfWork = InferRawDocType<typeof usedProofOfWorkDefinition>;
 
 /**
- * What a challenge is bound to: its solution is accepted only for the same server and player, and only from the same
- * network or the same session.
- *
- * - `player`, `session`: keyed hashes. `session` is empty if the page sent none, for example without JavaScript.
- * - `origins`: the network of the request and, for IPv6, the /48 around it.
+ * What a solution is valid for; the network or the session must be the same. `player`, `session`: keyed hashes; no
+ * session without JavaScript. `origins`: the network and, for IPv6, the /48 around it.
  */
 export type ProofOfWorkSubject = { serverId: ObjectId; player: string; session: string; origins: Origin[] };
 
 /**
- * `elsewhere`: if the challenge was requested on another network, that network and, for IPv6, the /48 around it. Then
- * the vote counts in the limits of both networks (docs/adr/0108-accounts-count-against-their-network.md).
+ * `elsewhere`: the other network on which the challenge was requested, with its /48. The vote counts in both
+ * (docs/adr/0108-accounts-count-against-their-network.md).
  */
 export type AcceptedProofOfWork = { elsewhere: Origin[] };
 
-/** A solution must arrive within this time after its challenge was made. */
 const VALID_MS = 10 * MINUTE;
 
-/** Why a proof is not accepted. The codes are stable: the JSON answer contains them. */
+/** The codes are stable: the JSON answer contains them. */
 export const PROOF_OF_WORK_ERRORS = {
   'proof-missing': filled(
     defineMessage(
@@ -70,21 +66,21 @@ export const PROOF_OF_WORK_ERRORS = {
 export type ProofOfWorkError = keyof typeof PROOF_OF_WORK_ERRORS;
 
 /**
- * A browser tries the numbers from 0 to a secret one, which at normal difficulty is at most `MOST`. Each try costs
- * `PROOF_ITERATIONS` of PBKDF2. All tries take about half a second on a phone of 2019 (docs/adr/0036-web-votes.md).
+ * A browser tries numbers from 0 to a secret one, normally at most `MOST`. All tries take about half a second on a phone
+ * of 2019 (docs/adr/0036-web-votes.md).
  */
 export const PROOF_ITERATIONS = 2_000;
 const MOST = 200;
 
-/** A challenge is at most this many times harder than a normal one. */
+/** Times a normal challenge. */
 const HARDEST = 16;
 
-/** After each group of this many votes of new players in a day, an origin's challenges become twice as hard. */
+/** After each such group of votes of new players in a day, an origin's challenges become twice as hard. */
 const VOTES_A_STEP = 10;
 
 type SignDeps = { config: { SECRET_KEY: string }; clock: Clock };
 
-/** The two secrets that sign challenges. Both derive from `SECRET_KEY`, so all processes share them. */
+/** Derived from `SECRET_KEY`, so all processes share them. */
 function secretsOf({ SECRET_KEY }: SignDeps['config']) {
   const secret = (purpose: string) => derivedKey(SECRET_KEY, purpose).toString('hex');
   return {
@@ -93,16 +89,12 @@ function secretsOf({ SECRET_KEY }: SignDeps['config']) {
   };
 }
 
-/** How many times harder a challenge is for an origin with this many votes of new players today. */
+/** Times a normal challenge; `votes` of new players today. */
 export function difficulty(votes: number): number {
   return Math.min(2 ** Math.floor(votes / VOTES_A_STEP), HARDEST);
 }
 
-/**
- * Makes a challenge that is valid for 10 minutes. Nothing is stored.
- *
- * @param votesToday - how many votes of new players the origin cast today, as `originsToday` returns them
- */
+/** Valid for 10 minutes. Nothing is stored. `votesToday`: as `originsToday` returns them. */
 export function makeChallenge(
   { config, clock, proofIterations }: SignDeps & { proofIterations: number },
   { serverId, player, session, origins }: ProofOfWorkSubject,
@@ -120,7 +112,7 @@ export function makeChallenge(
       session,
       origin: idIn(origins, 'network'),
       site: idIn(origins, 'site'),
-      // altcha's own `expiresAt` is not used, because altcha compares it with the system's clock, not with `clock`.
+      // altcha compares its own `expiresAt` with the system's clock, not with `clock`.
       expires: after(clock.now(), VALID_MS).getTime(),
     },
     ...secretsOf(config),
@@ -131,7 +123,7 @@ const idIn = (origins: Origin[], kind: Origin['kind']) => origins.find((one) => 
 
 const text = z.string().max(200);
 
-/** A solved challenge, which the vote form sends as base64 of JSON. Its signature protects all its `parameters`. */
+/** The vote form sends it as base64 of JSON. The signature protects all `parameters`. */
 const proofOfWorkSchema = z.object({
   challenge: z.object({
     parameters: z.looseObject({
@@ -154,12 +146,8 @@ const proofOfWorkSchema = z.object({
 const LONGEST = 4_000;
 
 /**
- * Checks the proof of a vote and marks it as used. The signature is checked first, so that a forged proof costs two
- * hashes and no query. If a browser with IPv4 and IPv6 gets its challenge on one network and sends the form on another:
- * the proof is accepted if the session is the same, because only the page that got the challenge knows the session.
- *
- * @returns the accepted proof, or the code of the error
- * @throws the driver's error when MongoDB fails
+ * Checks a proof and marks it as used. The signature comes first: a forged proof costs two hashes and no query. A
+ * browser with IPv4 and IPv6 may get its challenge on another network: only the page that got it knows the session.
  */
 export async function useProofOfWork(
   deps: SignDeps & { usedProofs: Collection<UsedProofOfWork> },
@@ -194,7 +182,7 @@ export async function useProofOfWork(
   }
 }
 
-/** The origins for which a challenge was made, if its signature is valid. */
+/** For a valid signature. */
 function originsIn({ origin, site }: { origin: string; site: string }): Origin[] {
   const network: Origin = { id: origin, kind: 'network', factor: 1 };
   return site ? [network, { id: site, kind: 'site', factor: WIDER_NETWORK_FACTOR }] : [network];

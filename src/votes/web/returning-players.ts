@@ -7,14 +7,14 @@ import { networkKey, playerOfNetworkKey } from './origin-keys.ts';
 import { ORIGIN_STORED_DAYS, ORIGIN_STORED_MS } from './vote-origin.ts';
 
 const returningPlayerDefinition = {
-  /** The keyed hash of a network and a player. */
+  /** Of a network and a player. */
   _id: { type: String, required: true },
-  /** The UTC days on which the player voted from the network, of the last 30: `2026-11-21`. Held votes are left out. */
+  /** UTC days of the last 30, `2026-11-21`. Held votes are left out. */
   days: { type: [String], required: true },
   expiresAt: { type: Date, required: true },
 } as const;
 
-/** The days on which a player voted from a network. A player who comes back is more credible than a new name. */
+/** A player who comes back to a network is more credible than a new name. */
 export const returningPlayerSchema = new Schema(returningPlayerDefinition, {
   collection: 'returning_players',
 });
@@ -24,7 +24,7 @@ export type ReturningPlayer = Omit<InferRawDocType<typeof returningPlayerDefinit
   days: string[];
 };
 
-/** A player who voted from a network on this many earlier days of the last 30 is not new there. */
+/** Of the last 30: then a player is not new in the network. */
 export const EARLIER_DAYS = 3;
 
 type Deps = {
@@ -33,7 +33,7 @@ type Deps = {
   clock: Clock;
 };
 
-/** Whether a player (`playerHash`) voted from the network of an address on at least `EARLIER_DAYS` earlier days. */
+/** `player`: as `playerHash` returns it. */
 export async function isReturning(deps: Deps, address: string, player: string): Promise<boolean> {
   const today = dayOf(deps.clock.now());
   const found = await deps.returningPlayers.findOne({ _id: idOf(deps, address, player) });
@@ -41,10 +41,7 @@ export async function isReturning(deps: Deps, address: string, player: string): 
   return earlier.length >= EARLIER_DAYS;
 }
 
-/**
- * Stores that a player votes from a network today. Do not call it for held votes: they would make invented names
- * credible.
- */
+/** Not for held votes: they would make invented names credible. */
 export async function noteReturning(deps: Deps, address: string, player: string): Promise<void> {
   const now = deps.clock.now();
   const today = dayOf(now);
@@ -57,7 +54,7 @@ export async function noteReturning(deps: Deps, address: string, player: string)
   const upsert = () =>
     deps.returningPlayers.updateOne({ _id: idOf(deps, address, player) }, update, { upsert: true });
   await upsert().catch((error: unknown) => {
-    // If another process inserted the document at the same moment: the second try updates it.
+    // Another process inserted the document at the same moment.
     if (!isDuplicateKey(error)) throw error;
     return upsert();
   });

@@ -9,11 +9,11 @@ import type { NetworkLimits } from './network-limits.ts';
 import { mailDomainKey, neighbourhoodKey, type Voter, widerNetworkKey } from './origin-keys.ts';
 import type { PlayerStatus } from './vote-origin.ts';
 
-/** A server may have this many new voters in an hour for each player of its peak, if that is more than `NEW_PLAYERS`. */
+/** In an hour, for each player of its peak. */
 const NEW_PLAYERS_A_PLAYER = 2;
-/** The most new voters of any server in an hour, because a game server may answer a probe with a false number. */
+/** A game server may answer a probe with a false number. */
 const MOST_NEW_PLAYERS_AN_HOUR = 500;
-/** If a server has ever sent a report: at most this many of its players count, because reports can be false. */
+/** Once a server has sent a report, at most this many of its players count: reports can be false. */
 export const MOST_REPORTED_PLAYERS = 50;
 
 /** Parts of it count apart: see `whySuspicious`. */
@@ -26,21 +26,21 @@ const NEW_PLAYERS = defineLimit({
   beyond: 'their votes are held',
 });
 
-/** `origin`: the keyed hash of the suspicious network or mail domain; absent if there is none. */
+/** `origin`: the keyed hash of the network or mail domain. */
 export type Suspicion = { cause: QuarantineCause; origin?: string; reason: string };
 
 type SuspectVote = {
   server: WithId<Pick<Server, 'daily' | 'current' | 'lastReport'>>;
   voter: Voter;
   playerStatus: PlayerStatus;
-  /** Whether the player never voted for the server before. Excluded votes are ignored. */
+  /** Never voted for the server before, apart from excluded votes. */
   isNew: boolean;
-  /** The new players of the voter's network today, as `useOrigins` returns them. */
+  /** Today, as `useOrigins` returns them. */
   newPlayersOfNetwork: { count: number; origin: string };
   limits: NetworkLimits;
 };
 
-/** Why a vote of the vote form must be held; null if it looks normal. */
+/** Null if the vote looks normal. */
 export async function whySuspicious(deps: VotesDeps, vote: SuspectVote): Promise<Suspicion | null> {
   const { server, voter, playerStatus, isNew, newPlayersOfNetwork, limits } = vote;
   const { newPlayersOverAll: most } = limits;
@@ -61,15 +61,12 @@ export async function whySuspicious(deps: VotesDeps, vote: SuspectVote): Promise
         reason: `Accounts of one mail domain were more than ${Math.ceil(times / 4)} of the players who voted for the first time within an hour.`,
       };
   }
-  // Established and returning players have their own budget. If it is used up: the player counts as a visitor.
+  // Established and returning players have their own budget. Beyond it they count as visitors.
   if (await hour('proven', { share: 2 })) return null;
   return asVisitor(deps, hour, vote);
 }
 
-/**
- * Counts a player in one part of a server's hourly budget of new players. The size of the part is a number of players,
- * or a share of the budget. False if the part is used up.
- */
+/** Counts a player in a part of a server's hourly budget of new players. False if the part is used up. */
 type Hour = (part: string, size: { players: number } | { share: number }) => Promise<boolean>;
 
 function hourOf(deps: VotesDeps, { _id }: SuspectVote['server'], budget: number): Hour {
@@ -80,9 +77,8 @@ function hourOf(deps: VotesDeps, { _id }: SuspectVote['server'], budget: number)
 }
 
 /**
- * Counts a new player in the hourly budgets of the network, its neighbourhood and the server; null if all allow it. The
- * first player of each network counts in the server's whole budget; further players of the network count in a second
- * budget of half the size. So a few busy networks do not use up the budget for others.
+ * In the budgets of network, neighbourhood and server; null if all allow it. The first player of each network counts in
+ * the whole budget, further ones in a second of half the size: a few busy networks do not use it up for others.
  */
 async function asVisitor(deps: VotesDeps, hour: Hour, vote: SuspectVote): Promise<Suspicion | null> {
   const { server, voter, limits } = vote;
@@ -112,7 +108,7 @@ async function asVisitor(deps: VotesDeps, hour: Hour, vote: SuspectVote): Promis
   };
 }
 
-/** How many new players may vote for a server with the vote form in an hour before their votes are held. */
+/** In an hour; the votes of others are held. */
 export function newPlayersAllowed({
   daily,
   current,

@@ -13,28 +13,28 @@ import { ORIGIN_KINDS, type Origin, originsOf, type Voter } from './origin-keys.
 
 const playerDefinition = {
   serverId: { type: Schema.Types.ObjectId, required: true },
-  /** As `playerHash` returns it. */
+  /** See `playerHash`. */
   player: { type: String, required: true },
-  /** Absent if no established account cast the vote, and in documents of the kind `user`. */
+  /** Of an account; absent in the kind `user`. */
   established: { type: Boolean },
-  /** Absent if the player had not come back to this network (see returning-players.ts). */
+  /** See returning-players.ts. */
   returning: { type: Boolean },
 } as const;
 
 const voteOriginDefinition = {
   /** The keyed hash of a network or a user, and the UTC day: `3kF…:2026-11-21`. */
   _id: { type: String, required: true },
-  /** The players as which the origin voted on that day: one entry for each server and player. */
+  /** One entry for each server and player. */
   players: { type: [new Schema(playerDefinition, { _id: false })], required: true },
   kind: { type: String, enum: ORIGIN_KINDS, required: true },
-  /** Whether the limits allowed the newest vote. */
+  /** Of the newest vote. */
   isAllowed: { type: Boolean },
-  /** False if the newest vote was refused, or its player was in `players` already. */
+  /** False if it was refused, or its player was in `players` already. */
   isAdded: { type: Boolean },
   expiresAt: { type: Date, required: true },
 } as const;
 
-/** The players as which an origin used the vote form on a day. Networks are stored only as keyed hashes. */
+/** Networks are stored only as keyed hashes. */
 export const voteOriginSchema = new Schema(voteOriginDefinition, { collection: 'vote_origins' });
 voteOriginSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 3_600 });
 voteOriginSchema.index({ 'players.serverId': 1, expiresAt: 1 });
@@ -47,24 +47,18 @@ export const ORIGIN_STORED_MS = ORIGIN_STORED_DAYS * DAY;
 
 type Origins = { voteOrigins: Collection<VoteOrigin>; config: { SECRET_KEY: string }; clock: Clock };
 
-/**
- * Whether a player has an established account, came back to the network, or is new. Only `new` counts in the limits for
- * new players.
- */
+/** Only `new` counts in the limits for new players. */
 export type PlayerStatus = 'established' | 'returning' | 'new';
 
-/** `player` is as `playerHash` returns it. */
+/** See `playerHash`. */
 export type OriginSubject = { serverId: ObjectId; player: string; playerStatus: PlayerStatus };
 
-/**
- * The limit that refuses a vote. For one server: `account`, `new-players` (of the network), `network` (all its
- * players). Over all servers: `votes-of-account`, `votes-of-network`.
- */
+/** For one server: `account`, `new-players` and `network`. Over all servers: `votes-of-account`, `votes-of-network`. */
 export type OriginRefusal = 'account' | 'new-players' | 'network' | 'votes-of-account' | 'votes-of-network';
 
 type OriginUse = {
   refusedBy: OriginRefusal | null;
-  /** The network's new players today, over all servers; or a quarter of those of the IPv6 /48, if that is more. */
+  /** Of the network over all servers, or a quarter of those of the IPv6 /48, if that is more. */
   newPlayers: { count: number; origin: string };
 };
 
@@ -74,10 +68,7 @@ function idOf({ clock }: Origins, { id }: Origin): string {
   return `${id}:${dayOf(clock.now())}`;
 }
 
-/**
- * Reads how many votes of new players the voter's network, or the IPv6 /48 around it, cast today over all servers, and
- * which limit would refuse one more vote. Stores nothing.
- */
+/** Votes of new players of the voter's network or /48, and the limit that would refuse one more. Stores nothing. */
 export function originsToday(
   deps: Origins,
   voter: Voter,
@@ -114,13 +105,10 @@ function isNew({ established, returning }: Entry): boolean {
   return !established && !returning;
 }
 
-/**
- * The limit `by` refuses a vote if the origin cast `most` votes today: for this server, or for all (`of`). `from`:
- * whether all votes count, or only those of visitors or new players.
- */
+/** `most` votes for this server, or for all (`of`), of all players or only of visitors or new ones (`from`). */
 type OriginLimit = { by: OriginRefusal; of: 'server' | 'day'; from: keyof typeof MOST_VOTES; most: number };
 
-/** The limits for one more vote of an origin. If several refuse it: the first one is the reason. */
+/** The first that refuses is the reason. */
 function limitsOf(
   { kind, factor }: Origin,
   { playerStatus }: OriginSubject,
@@ -149,10 +137,7 @@ function limitsOf(
   ];
 }
 
-/**
- * The limit that refuses another player of an origin; null if none does. A player as which the origin already voted for
- * the server today is never refused.
- */
+/** A player as which the origin already voted for the server today is never refused. */
 function refusalOf(
   players: Entry[],
   origin: Origin,
@@ -171,12 +156,9 @@ function refusalOf(
 }
 
 /**
- * Stores in each origin of a voter that the origin votes for a server as this player, unless a limit refuses the vote.
- * If an origin already voted for the server as this player today: no limit of this origin refuses the vote.
+ * Stores the player in each origin of a voter, unless a limit refuses the vote.
  *
- * @param elsewhere - if the challenge was requested on another network: that network and, for IPv6, the /48 around it.
- *   The vote counts in these too, as the vote of a new player
- * @throws the driver's error when MongoDB fails
+ * @param elsewhere - as in `AcceptedProofOfWork`: the vote counts there too, as one of a new player
  */
 export async function useOrigins(
   deps: Origins,
@@ -186,11 +168,10 @@ export async function useOrigins(
   elsewhere: Origin[] = [],
 ): Promise<OriginUse> {
   const own = originsOf(deps, voter);
-  // If both networks are in the same IPv6 /48: the vote counts only once in the /48.
+  // In the same IPv6 /48 the vote counts only once.
   const others = elsewhere.filter(({ id }) => own.every((origin) => origin.id !== id));
   const asNew: OriginSubject = { ...subject, playerStatus: 'new' };
-  // All limits are checked before anything is stored. Otherwise an account whose votes are refused could use up the
-  // limits of its network.
+  // Before anything is stored: an account whose votes are refused must not use up the limits of its network.
   for (const [origins, as] of [
     [own, subject],
     [others, asNew],
@@ -203,7 +184,7 @@ export async function useOrigins(
   for (const origin of [...own, ...others]) {
     const use = await useOrigin(deps, origin, others.includes(origin) ? asNew : subject, limits);
     if (use.refusedBy) {
-      // If concurrent votes have just used up a later origin's limit: this vote is removed from the earlier origins.
+      // Concurrent votes have just used up a later origin's limit.
       await forget(deps, added, subject);
       return { refusedBy: use.refusedBy, newPlayers };
     }
@@ -214,7 +195,7 @@ export async function useOrigins(
   return { refusedBy: null, newPlayers };
 }
 
-/** Stores a vote in one origin. A conditional update checks the limits, so concurrent votes cannot exceed them. */
+/** A conditional update: concurrent votes cannot exceed the limits. */
 async function useOrigin(
   deps: Origins,
   origin: Origin,
@@ -260,7 +241,7 @@ async function useOrigin(
       returnDocument: 'after',
     });
   const used = await upsert().catch((error: unknown) => {
-    // If another process inserted the document at the same moment: the second try updates it.
+    // Another process inserted the document at the same moment.
     if (isDuplicateKey(error)) return upsert();
     throw error;
   });
@@ -277,18 +258,13 @@ async function forget(deps: Origins, origins: Origin[], { serverId, player }: Or
   await deps.voteOrigins.updateMany({ _id }, { $pull: { players: { serverId, player } } });
 }
 
-/** At most this many documents of a server (one for each origin and day) are read, the newest first. */
+/** Documents of a server, one for each origin and day, the newest first. */
 export const MOST_NETWORKS = 300;
 
-/** `ofPlayers`: how many of the networks voted as one of the given players. */
+/** `ofPlayers`: voted as one of the given players. */
 export type NetworkCount = { all: number; ofPlayers: number };
 
-/**
- * Counts the networks that voted for a server with the vote form since a time, at most 30 days ago. A network that
- * voted on several days counts once.
- *
- * @param players - as `playerHash` returns them
- */
+/** Each network once, since a time at most 30 days ago. `players`: as `playerHash` returns them. */
 export async function countNetworks(
   { voteOrigins }: Pick<Origins, 'voteOrigins'>,
   serverId: ObjectId,
