@@ -75,7 +75,8 @@ export class Destination {
   onOutcome({ code }: Outcome): void {
     const by = this.#provenBy(this.#address);
     if (this.#listener.protocol === 'http') {
-      // If the listener took votes before challenges existed, its present address needs no challenge; any later one does.
+      // If the listener took votes before challenges existed, its present address needs no challenge; any later one
+      // does.
       const goesWithout = by === 'greeting' || (by === null && this.#isFromBefore());
       if (code === 'acknowledged' && goesWithout) this.#prove('greeting');
       return;

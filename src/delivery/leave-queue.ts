@@ -35,8 +35,8 @@ export async function expireVotes({ votes, clock }: DeliveryDeps, serverId: Obje
 }
 
 /**
- * Removes a server's waiting votes that were queued by `asOf`: later ones may wait for a new listener. Returns how many.
- * Those of a removed listener can be sent by hand. Running attempts go on.
+ * Removes a server's waiting votes that were queued by `asOf`: later ones may wait for a new listener. Returns how
+ * many. Those of a removed listener can be sent by hand. Running attempts go on.
  */
 export async function removeWaitingVotes(
   { votes, clock }: DeliveryDeps,
@@ -55,14 +55,17 @@ export async function removeWaitingVotes(
   return removed.modifiedCount;
 }
 
-/** First ends lost attempts, because no drain of this server does. Safe to run again. `asOf`: by this process's clock. */
+/**
+ * First ends lost attempts, because no drain of this server does. Safe to run again. `asOf`: by this process's clock.
+ */
 export async function removeVotesWithoutListener(
   recording: DeliveryDeps,
   serverId: ObjectId,
   asOf: Date,
 ): Promise<number> {
   await endLostAttempts(recording, serverId, null);
-  // A web process sets `queuedAt`. If its clock is behind, the vote was really queued later, perhaps for a new listener.
+  // A web process sets `queuedAt`. If its clock is behind, the vote was really queued later, perhaps for a new
+  // listener.
   const queuedBy = after(asOf, -CLOCKS_DIFFER_MS);
   return removeWaitingVotes(recording, serverId, 'listener-removed', queuedBy);
 }

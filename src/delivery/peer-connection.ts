@@ -40,7 +40,10 @@ export class PeerConnection {
     return this.#nextEvent((late) => after(until, late), stop);
   }
 
-  /** What has arrived already, otherwise `late`: after two turns of the event loop, as one may not have polled the sockets. */
+  /**
+   * What has arrived already, otherwise `late`: after two turns of the event loop, as one may not have polled the
+   * sockets.
+   */
   readArrived(): Promise<ReadResult> {
     return this.#nextEvent((late) => {
       let turn = setImmediate(() => {
@@ -193,7 +196,9 @@ function connect(
 /** Before this a firewall sent EHOSTUNREACH: a router first looks for the machine (ARP). */
 const AT_ONCE_MS = 1_000;
 
-/** What the error of `connect(2)` means. Many plugins listen over IPv4 only: a refusal over IPv6 is a case of its own. */
+/**
+ * What the error of `connect(2)` means. Many plugins listen over IPv4 only: a refusal over IPv6 is a case of its own.
+ */
 export function connectFailure(code: string, tookMs: number, overIPv6 = false): DialFailure {
   switch (code) {
     case 'ECONNREFUSED':

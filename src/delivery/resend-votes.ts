@@ -66,8 +66,8 @@ type RunOptions = { most?: number; progress?: Progress; byId?: ObjectId };
 
 /**
  * Resends a server's votes in the order in which they were cast, each with a new schedule of retries. A repeated run
- * skips votes that are still in the queue. `forOwner`: if the range includes delivered votes, `DELIVERED_RESENDS` limits
- * all votes of the run. Null when the server has no listener.
+ * skips votes that are still in the queue. `forOwner`: if the range includes delivered votes, `DELIVERED_RESENDS`
+ * limits all votes of the run. Null when the server has no listener.
  */
 export async function resendVotes(
   deps: DeliveryDeps,

@@ -17,8 +17,8 @@ const SERVERS_AT_ONCE = 8;
 
 /**
  * Finds due work in MongoDB and wakes the listeners (design rule 2): retries that have become due, and votes whose job
- * was lost or never added. Several workers may sweep at the same time. It costs a few indexed reads for each server with
- * open work, however many votes wait.
+ * was lost or never added. Several workers may sweep at the same time. It costs a few indexed reads for each server
+ * with open work, however many votes wait.
  */
 export async function sweepDueWork(deps: DeliveryDeps): Promise<SweepRound> {
   const round: SweepRound = { woken: 0, expired: 0, removed: 0 };

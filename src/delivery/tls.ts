@@ -65,7 +65,9 @@ export function speaksTls(connection: PeerConnection, { until, stop }: Deadline)
   });
 }
 
-/** OpenSSL's `reason` if there is one: the message names source files. After `; if ` comes advice for administrators. */
+/**
+ * OpenSSL's `reason` if there is one: the message names source files. After `; if ` comes advice for administrators.
+ */
 function detailOf(error: NodeJS.ErrnoException & { reason?: string; cert?: PeerCertificate }): string {
   if (error.cert && faultOf(error) === 'certificate-other-name') {
     const { subject, subjectaltname } = error.cert;

@@ -36,7 +36,8 @@ export async function resendOwedAfterRemoval(
   // The time of the last delivery was in the removed document, so it is read from the votes. Usually no vote is
   // unconfirmed, and it does not matter.
   if ((await countUnconfirmed(deps, serverId, 1)) === 0) return { at, by, silentSince: NEVER };
-  // What is resent was cast in the last 30 days. What was delivered meanwhile may have been resent 30 days after it was.
+  // What is resent was cast in the last 30 days. What was delivered meanwhile may have been resent 30 days after it
+  // was.
   const oldest = after(clock.now(), -RESENDABLE_MS - LONGEST_OPEN_MS);
   const newest = await votes
     .aggregate<{ at: Date | null }>(

@@ -67,8 +67,8 @@ export function wakeForVote(producer: Producer, listener: Woken, now: Date): Pro
 }
 
 /**
- * Adds a listener's wake-up job; the waiting takes of one that fetches are woken. While it is paused only the sweep adds
- * a job, for the attempts of dead workers. Returns whether Redis accepted; if not, a query finds the votes later.
+ * Adds a listener's wake-up job; the waiting takes of one that fetches are woken. While it is paused only the sweep
+ * adds a job, for the attempts of dead workers. Returns whether Redis accepted; if not, a query finds the votes later.
  */
 export async function wakeListener(
   producer: Producer,

@@ -127,8 +127,8 @@ export function hasAcknowledged(
 }
 
 /**
- * A Votifier v1 listener that has confirmed votes with its current settings. If it then closes without an answer, it did
- * not take the vote or its plugin failed (docs/adr/0123-votes-at-risk.md).
+ * A Votifier v1 listener that has confirmed votes with its current settings. If it then closes without an answer, it
+ * did not take the vote or its plugin failed (docs/adr/0123-votes-at-risk.md).
  */
 export function confirmsVotes(
   listener: Pick<

@@ -148,7 +148,9 @@ const listenerDefinition = {
   rewards: { type: String, enum: REWARDS },
   /** Of the voting site. Votifier v2 finds its token by it, so only the owner sets it. */
   serviceName: { type: String, required: true },
-  /** Increases with the settings and with a resume. Outcomes of earlier revisions do not change the listener's state. */
+  /**
+   * Increases with the settings and with a resume. Outcomes of earlier revisions do not change the listener's state.
+   */
   revision: { type: Number, required: true },
   createdAt: { type: Date, required: true },
   updatedAt: { type: Date, required: true },

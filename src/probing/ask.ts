@@ -47,7 +47,7 @@ export type Probe =
   | { ok: false; failure: ProbeFailure; message: string };
 
 /**
- * Queries a game server once, in limited time. Never throws for errors of the server. `mayConnect` is called before each
- * address and port, and before each further connection of Minecraft Java.
+ * Queries a game server once, in limited time. Never throws for errors of the server. `mayConnect` is called before
+ * each address and port, and before each further connection of Minecraft Java.
  */
 export type Ask = (target: Target, signal?: AbortSignal, mayConnect?: MayConnect) => Promise<Probe>;

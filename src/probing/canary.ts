@@ -50,7 +50,9 @@ const WINDOW_MS = MINUTE;
 /** If fewer fail, the servers themselves are probably down. */
 const LEAST_FAILING = 5;
 
-/** With fewer checks in a minute, so many failures in a row decide. A smaller listing can still show servers offline. */
+/**
+ * With fewer checks in a minute, so many failures in a row decide. A smaller listing can still show servers offline.
+ */
 const FEW_CHECKS = 2 * LEAST_FAILING;
 const LEAST_IN_A_ROW = 3;
 

@@ -21,8 +21,8 @@ export type CheckDeps = HistoryDeps & {
 
 /**
  * `void`: the server was removed, edited or taken again meanwhile, or a result is already recorded. `stopped`: this
- * process stops, or has no sockets or slots left. `limited`: the server is due within a minute. `no-game`: none that can
- * be queried.
+ * process stops, or has no sockets or slots left. `limited`: the server is due within a minute. `no-game`: none that
+ * can be queried.
  */
 export type Checked =
   | { kind: 'recorded'; probe: Probe; end: Check['end']; server: WithId<Server> }

@@ -38,7 +38,9 @@ function saysSomething({ name, numplayers, maxplayers }: Results): boolean {
   );
 }
 
-/** gamedig requests the list of cars (`/JSON|…`) before it uses the answer to `/INFO`: without it the query would fail. */
+/**
+ * gamedig requests the list of cars (`/JSON|…`) before it uses the answer to `/INFO`: without it the query would fail.
+ */
 function carsOptional(request: Protocol['request']): Protocol['request'] {
   return async (query) => {
     if (!(query as { url: string }).url.includes('/JSON|')) return request(query);

@@ -36,8 +36,8 @@ type Style = { colour: string; formats: string };
 const PLAIN: Style = { colour: '', formats: '' };
 
 /**
- * A description is a text with § codes, an object, or a list whose first part is the parent of the others. Parts inherit
- * colour and formats (minecraft.wiki, "Text component format").
+ * A description is a text with § codes, an object, or a list whose first part is the parent of the others. Parts
+ * inherit colour and formats (minecraft.wiki, "Text component format").
  */
 export function legacyText(description: unknown): string {
   const writer: Writer = { written: '', style: PLAIN, parts: 0 };

@@ -9,8 +9,8 @@ const ALWAYS_ALLOWED = 10;
 const ALLOWED_PART = 0.5;
 
 /**
- * A part of the update that records an answer. `playersDiffer` is set if the last hour's report told another number, and
- * removed by the next comparison without a difference. A report is compared only with the first check after it, and
+ * A part of the update that records an answer. `playersDiffer` is set if the last hour's report told another number,
+ * and removed by the next comparison without a difference. A report is compared only with the first check after it, and
  * only if that check is answered.
  */
 export function comparedPlayers(probed: number, now: Date): Document {

@@ -29,8 +29,8 @@ export type SampleOfCheck = Pick<StatusSample, 'status' | 'reason' | 'seconds'>;
 type TakePlan = Pick<ProbeState, 'nextAt' | 'scheduledAt' | 'claimSeconds' | 'urgent'>;
 
 /**
- * The sample of a scheduled probe covers the time from its take until the next scheduled one, as planned at the take. So
- * samples do not overlap, and time in which the scheduler or the workers were down is in none. A probe between two
+ * The sample of a scheduled probe covers the time from its take until the next scheduled one, as planned at the take.
+ * So samples do not overlap, and time in which the scheduler or the workers were down is in none. A probe between two
  * scheduled ones (a quick retry, or the first after an edit) covers no time and does not move the next one. After a new
  * or late one the next is at a random time: otherwise thousands could be due at the same moment.
  */

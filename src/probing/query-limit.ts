@@ -5,8 +5,8 @@ import { QueryError } from './query-error.ts';
 const LONGEST_WAIT_MS = 30_000;
 
 /**
- * Further queries wait for a slot, in order: `QueryError` `stopped` if `signal` aborts meanwhile, or after 30 seconds. A
- * query that has begun is not stopped.
+ * Further queries wait for a slot, in order: `QueryError` `stopped` if `signal` aborts meanwhile, or after 30 seconds.
+ * A query that has begun is not stopped.
  */
 export function limitQueries(
   atOnce: number,

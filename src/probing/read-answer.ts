@@ -86,7 +86,9 @@ function iconOf(icon: unknown): { icon?: string } {
   return typeof icon === 'string' && icon.length <= LONGEST_ICON ? { icon } : {};
 }
 
-/** Code points, well-formed, with line feeds as the only control characters. `format` removes what players do not see. */
+/**
+ * Code points, well-formed, with line feeds as the only control characters. `format` removes what players do not see.
+ */
 function reportText(
   text: unknown,
   longest: number,

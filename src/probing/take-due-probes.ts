@@ -34,8 +34,8 @@ type Due = WithId<Pick<Server, 'slug' | 'probe'>>;
 
 /**
  * Takes the due servers and adds the jobs of their probes, urgent ones before all waiting jobs; returns how many. The
- * take also plans the next probe: after a crash the server misses one. Only one of several schedulers takes a server. If
- * Redis accepts only some of the jobs, the other servers are given back.
+ * take also plans the next probe: after a crash the server misses one. Only one of several schedulers takes a server.
+ * If Redis accepts only some of the jobs, the other servers are given back.
  */
 export async function takeDueServers(deps: TakeDeps): Promise<number> {
   if (deps.config.PROBES === 'off') return 0;

@@ -42,9 +42,9 @@ export function isSettledDay(day: string, now: Date): boolean {
 }
 
 /**
- * Recounts UTC days (`2026-11-21`) of a server from its votes, without excluded ones, and returns those that were wrong.
- * Votes of settled minutes are counted, and increments of later minutes: so a pending increment counts exactly once,
- * whether it is written before or after the recount (ADR 42). Running it again changes nothing.
+ * Recounts UTC days (`2026-11-21`) of a server from its votes, without excluded ones, and returns those that were
+ * wrong. Votes of settled minutes are counted, and increments of later minutes: so a pending increment counts exactly
+ * once, whether it is written before or after the recount (ADR 42). Running it again changes nothing.
  */
 export async function recountVotes(
   deps: VotesDeps,
@@ -60,7 +60,9 @@ export async function recountVotes(
   return drifts;
 }
 
-/** Of two recounts of a month at once, the second is repeated: it may have counted votes that were excluded meanwhile. */
+/**
+ * Of two recounts of a month at once, the second is repeated: it may have counted votes that were excluded meanwhile.
+ */
 async function recountDay(
   deps: VotesDeps,
   serverId: ObjectId,

@@ -17,7 +17,9 @@ const voteCounterDefinition = {
   less: { type: Schema.Types.Mixed },
   /** Votes that weigh nothing until an operator allows them. */
   waiting: { type: Schema.Types.Mixed },
-  /** An operator's decision weighs all days again; a ranking that read the counter before does not store its weights. */
+  /**
+   * An operator's decision weighs all days again; a ranking that read the counter before does not store its weights.
+   */
   reweighed: { type: Number },
 } as const;
 

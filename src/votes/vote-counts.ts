@@ -72,8 +72,8 @@ const countersOfMonths = findLoader<VoteCounter, Month>({
 });
 
 /**
- * Counts votes in the background (design rule 8, ADR 42), in one bulk write that is not journaled. A write that fails or
- * has an unknown result is not repeated: the repair finds the lost increments.
+ * Counts votes in the background (design rule 8, ADR 42), in one bulk write that is not journaled. A write that fails
+ * or has an unknown result is not repeated: the repair finds the lost increments.
  */
 export class VoteCounts {
   readonly #voteCounters: Collection<VoteCounter>;

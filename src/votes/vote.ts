@@ -11,7 +11,8 @@ import type { Nested } from '../platform/document.ts';
 /**
  * `none`: no listener or only claims, or imported or held. `sending`: when its lease expires, the outcome is ambiguous.
  * `delivered`: acknowledged or, in Votifier v1, sent and not confirmed. `unconfirmed`: may have arrived, after all
- * allowed sendings or a restore; only a resend by hand sends it again. `failed`: refused, expired, or its server removed.
+ * allowed sendings or a restore; only a resend by hand sends it again. `failed`: refused, expired, or its server
+ * removed.
  */
 export const DELIVERY_STATES = ['none', 'waiting', 'sending', 'delivered', 'unconfirmed', 'failed'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];

@@ -5,7 +5,7 @@ import type { Outcome } from '../../listeners/outcomes.ts';
 import { after } from '../../platform/clock.ts';
 import type { Taken } from './attempt-record.ts';
 
-/** The fields that are removed from a vote when it leaves the queue. */
+/** Removed from a vote when it leaves the queue. */
 export const DELIVERY_ENDED = {
   'delivery.queuedAt': '',
   'delivery.expiresAt': '',
@@ -15,7 +15,7 @@ export const DELIVERY_ENDED = {
   'delivery.dueBy': '',
 } as const;
 
-/** An attempt whose outcome has the class `none` does not count: this increment takes it out of the count. */
+/** An attempt whose outcome has the class `none` does not count. */
 export const NOT_COUNTED = { 'delivery.attemptCount': -1 } as const;
 
 type Change = {
@@ -24,29 +24,28 @@ type Change = {
   inc?: Record<string, number>;
 };
 
-/** The final state of a vote that is given up after `outcome`; null if the vote is delivered or waits again. */
+/** Null if the vote is delivered or waits again. */
 export function givenUpAfter(
   { vote, attempt }: Taken,
   outcome: Pick<Outcome, 'class' | 'code'>,
 ): 'failed' | 'unconfirmed' | null {
   if (outcome.class === 'vote-only') return 'failed';
   const most = maxSendingsOf(attempt);
-  // The website may have taken the vote. If the owner allows one sending, this was it.
+  // The website may have taken the vote: if the owner allows one sending, this was it.
   if (outcome.code === 'http-unavailable') return most === 1 ? 'unconfirmed' : null;
   const sendings = vote.delivery.ambiguousEnds + 1;
   return outcome.class === 'ambiguous' && sendings >= most ? 'unconfirmed' : null;
 }
 
-/** The attempt with the limit of sendings that applies now: the owner may have lowered it since the attempt began. */
+/** The owner may have lowered the limit of sendings since the attempt began. */
 export function asAllowedNow({ vote, attempt }: Taken, listener: Pick<Listener, 'maxSendings'>): Taken {
   const maxSendings = Math.min(maxSendingsOf(attempt), maxSendingsOf(listener));
   return { vote, attempt: { ...attempt, maxSendings } };
 }
 
 /**
- * The update of a vote after an outcome. After a transient or ambiguous one, the vote moves to the next step of
- * `schedule` (milliseconds). If the attempt tested an unreachable listener, the step stays and the vote is due now,
- * after all that were due before.
+ * After a transient or ambiguous outcome, the vote moves to the next step of `schedule` (milliseconds). If the attempt
+ * tested an unreachable listener, the step stays and the vote is due now, after all that were due before.
  */
 export function afterAttempt(taken: Taken, outcome: Outcome, now: Date, schedule: readonly number[]): Change {
   const { attempt } = taken;
@@ -62,20 +61,18 @@ export function afterAttempt(taken: Taken, outcome: Outcome, now: Date, schedule
     case 'transient': {
       const inc = outcome.class === 'ambiguous' ? { 'delivery.ambiguousEnds': 1 } : {};
       if (givenUp) return { set: { 'delivery.state': givenUp }, unset: DELIVERY_ENDED, inc };
-      // The listener refused our answer to its challenge. After the first refusal, the vote is retried at once. After a
-      // second one in a row, the schedule's delay applies.
+      // Of our answer to the listener's challenge: the first refusal is retried at once, a second one by the schedule.
       if (outcome.code === 'challenge-refused' && attempts.at(-2)?.code !== 'challenge-refused')
         return waitAgain(now, 'challenge-retry');
       return { ...waitAgain(), inc: { ...inc, ...usedStep() } };
     }
     case 'configuration':
-      // This outcome pauses the listener, and its votes wait for a resume. If the owner changed the settings during the
-      // attempt, there is no pause. Either way the vote is the first in its queue.
+      // The listener is paused, unless the owner changed the settings meanwhile. Either way the vote is the first.
       return waitAgain(queuedAt);
     case 'none':
       return {
-        // If Tallyport itself fails, the vote's step stays the same. The delay still grows with each such failure:
-        // otherwise a lasting error would be retried every few seconds for three days.
+        // If Tallyport itself fails, the vote's step stays. The delay still grows: otherwise a lasting error would be
+        // retried every few seconds for three days.
         ...(outcome.code === 'our-fault'
           ? waitAgain(after(now, delayAt(schedule, 1 + (ends.none ?? 0))))
           : waitAgain(queuedAt, 'given-back')),
@@ -87,7 +84,7 @@ export function afterAttempt(taken: Taken, outcome: Outcome, now: Date, schedule
     return attempt.test ? {} : { 'delivery.step': 1 };
   }
 
-  /** The next time of the vote's schedule (now, if the attempt was a test), or later if the listener requested that. */
+  /** Now, if the attempt was a test; later if the listener requested that. */
   function nextRetryAt(): Date {
     const delay = attempt.test ? 0 : delayAt(schedule, step + 1);
     return after(now, Math.max(delay, outcome.retryAfterMs ?? 0));

@@ -12,25 +12,23 @@ export type RecordDeps = {
   votes: Collection<Vote>;
   clock: Clock;
   batcher: Batcher;
-  /** The name of this process, stored in every attempt. */
+  /** Stored in every attempt. */
   processId: string;
   config: { LEASE_MS: number; LISTENER_TIMEOUT_MS: number; DELIVERY_SCHEDULE: readonly number[] };
 };
 
-/** A vote whose attempt is recorded and may now be made. */
+/** The attempt is recorded and may now be made. */
 export type Taken = { vote: Vote; attempt: Attempt };
 
 export type TakeReason = {
-  /** Whether the attempt tests an unreachable listener. */
   test: boolean;
-  /** When the sweep found due work of this listener; absent if the sweep did not start the drain. */
+  /** When the sweep found due work; absent if it did not start the drain. */
   relayedAt?: Date | undefined;
 };
 
 /**
- * The cause of an attempt, as fields of its record (aggregation expressions on the waiting vote,
- * docs/adr/0053-cause-of-an-attempt.md). For a test, it is what made the test due. Otherwise it is the later of two
- * events: the vote's own next time came (`dueBy`), or the listener's votes could go out again (`released`).
+ * Expressions on the waiting vote (docs/adr/0053-cause-of-an-attempt.md). A test: what made it due. Otherwise the later
+ * of: the vote's own next time came (`dueBy`), or the listener's votes could go out again (`released`).
  */
 function causeOfAttempt(
   { breaker, released }: Pick<Listener, 'breaker' | 'released'>,
@@ -43,23 +41,18 @@ function causeOfAttempt(
     : '$delivery.dueBy';
   if (!relayedAt) return { wokenBy };
   const dueAt = released ? { $max: [released.at, ownTime] } : ownTime;
-  // `relayed` marks attempts whose wake-up job was lost. Retries by the schedule have no such job, so they are not
-  // marked.
+  // `relayed`: the wake-up job was lost. Retries by the schedule have no such job.
   const uncalled = { $and: [{ $ne: [wokenBy, 'schedule'] }, { $gte: [relayedAt, dueAt] }] };
   return { wokenBy, relayed: { $cond: [uncalled, true, '$$REMOVE'] } };
 }
 
-/** The fields of a listener that taking votes reads. */
 export type ListenerOfTake = Parameters<typeof nextAnswerStep>[0] &
   Pick<Listener, 'serverId' | 'revision' | 'breaker' | 'released' | 'lease' | 'maxSendings'>;
 
-/** The order in which a listener's votes go out: that of the index `DUE_VOTES`. */
+/** That of the index `DUE_VOTES`. */
 export const QUEUE_ORDER = { 'delivery.nextAt': 1, _id: 1 } as const;
 
-/**
- * The waiting votes that may be sent now. If the attempt is a test, the vote's own next time is ignored. Votes that were
- * sent as often as the owner allows are among them: see `giveUpSentVotes`.
- */
+/** A test ignores the vote's own next time. Votes that were sent as often as allowed are among them. */
 export function dueVotes(
   serverId: Condition<Vote['serverId']>,
   now: Date,
@@ -73,7 +66,7 @@ export function dueVotes(
   };
 }
 
-/** A new attempt. If MongoDB's answer to the write that records it is lost, its id shows which votes were taken. */
+/** If MongoDB's answer to the write is lost, the id shows which votes were taken. */
 export function newAttempt(
   processId: string,
   listener: ListenerOfTake,
@@ -92,7 +85,7 @@ export function newAttempt(
   };
 }
 
-/** The update that records an attempt on its vote (design rule 4). */
+/** Design rule 4. */
 export function attemptUpdate(
   config: RecordDeps['config'],
   attempt: Attempt,
@@ -115,10 +108,7 @@ export function attemptUpdate(
   ];
 }
 
-/**
- * The vote as `attemptUpdate` stores it, built in memory without what MongoDB computes: the cause of the attempt and
- * the end of its lease.
- */
+/** The vote as `attemptUpdate` stores it, without what MongoDB computes: cause and end of the lease. */
 export function takenVote(vote: Vote, attempt: Attempt): Taken {
   const { nextAt: _, dueBy: __, ...delivery } = vote.delivery;
   const attempts = [...delivery.attempts, attempt].slice(-MOST_ATTEMPT_DETAILS);
@@ -126,14 +116,14 @@ export function takenVote(vote: Vote, attempt: Attempt): Taken {
   return { vote: { ...vote, delivery: { ...delivery, state: 'sending', attemptCount, attempts } }, attempt };
 }
 
-/** `attemptLeaseMs` as an aggregation expression. The step is as in `answerStepOf`, computed from the stored vote. */
+/** `attemptLeaseMs` as an expression; the step is as in `answerStepOf`. */
 function leaseOfAttempt(config: RecordDeps['config'], answerStep: number): Document {
   const leases = Array.from({ length: LAST_ANSWER_STEP + 1 }, (_, step) => attemptLeaseMs(config, step));
   const step = { $min: [{ $max: ['$delivery.ambiguousEnds', answerStep] }, LAST_ANSWER_STEP] };
   return { $arrayElemAt: [leases, step] };
 }
 
-/** The update that removes an attempt that was not made. The vote waits again and is the first in its queue. */
+/** The vote waits again and is the first in its queue. */
 export function withoutAttempt(id: Attempt['id']): Document[] {
   const attempts = (cond: Document) => ({ $filter: { input: '$delivery.attempts', as: 'attempt', cond } });
   const [own, others] = [{ $eq: ['$$attempt.id', id] }, { $ne: ['$$attempt.id', id] }];
@@ -153,7 +143,7 @@ export function withoutAttempt(id: Attempt['id']): Document[] {
   ];
 }
 
-/** The step of `answerTimeoutMs`: the number of the vote's ambiguous outcomes or, if higher, the listener's step. */
+/** The number of the vote's ambiguous outcomes or, if higher, the listener's step. */
 export function answerStepOf({ vote, attempt }: Taken): number {
   return Math.max(vote.delivery.ambiguousEnds, attempt.answerStep ?? 0);
 }

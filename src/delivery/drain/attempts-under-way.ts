@@ -17,13 +17,12 @@ import type { LeasedListener } from './leased-listener.ts';
 import { type Ended, recordWithRetries } from './record-outcomes.ts';
 import { giveBackVotes } from './take-votes.ts';
 
-/** If MongoDB is unavailable when a drain gives back its last votes, the write is retried for this long. */
+/** Retried for this long when a drain gives back its last votes and MongoDB is unavailable. */
 const GIVE_BACK_FOR_MS = 30 * MINUTE;
 
-/** `accountId`: the owner of the listener's server; null when it has none. */
+/** `accountId`: the owner of the listener's server. */
 type SendOptions = DrainOptions & { accountId: string | null };
 
-/** Logs and counts the outcome of an attempt and applies it to the listener's state. */
 export async function onOutcome(
   { log, onOutcome }: DrainDeps,
   leased: LeasedListener,
@@ -34,18 +33,17 @@ export async function onOutcome(
   await leased.onOutcome(ended);
 }
 
-/** Sends the taken votes of a leased listener, up to four at once, and records their outcomes. */
+/** Up to four at once. */
 export class AttemptsUnderWay {
   readonly #deps: DrainDeps;
   readonly #leased: LeasedListener;
   readonly #options: SendOptions;
   readonly #sending = new PQueue({ concurrency: MAX_CONCURRENT_ATTEMPTS });
-  /** One promise for each taken vote, until its outcome is recorded or the vote is in `#toGiveBack`. */
+  /** For each taken vote, until its outcome is recorded or it is in `#toGiveBack`. */
   readonly #open = new Set<Promise<void>>();
-  /** Taken votes that will not be sent. */
+  /** Taken, but will not be sent. */
   readonly #toGiveBack: Taken[] = [];
   #closing = false;
-  /** Resolves when a vote leaves `#open`. */
   #change = Promise.withResolvers<void>();
   #error: unknown = null;
 
@@ -55,29 +53,28 @@ export class AttemptsUnderWay {
     this.#options = options;
   }
 
-  /** How many taken votes have no recorded outcome and are not in `#toGiveBack`. */
+  /** Taken votes without a recorded outcome, and not in `#toGiveBack`. */
   get open(): number {
     return this.#open.size;
   }
 
-  /** How many taken votes have an attempt that has not begun or not ended. */
+  /** Attempts that have not begun or not ended. */
   get unfinished(): number {
     return this.#sending.size + this.#sending.pending;
   }
 
-  /** Throws the first error of an attempt, such as a failed write, if there was one. */
+  /** Such as a failed write. */
   throwFirstError(): void {
     if (this.#error) throw this.#error;
   }
 
-  /** Resolves when `open` becomes smaller, at the latest after `ms` milliseconds. */
+  /** When `open` becomes smaller, or after `ms`. */
   async changed(ms: number): Promise<void> {
     await within(ms, this.#change.promise).catch(() => undefined);
   }
 
   /**
-   * Sends a taken vote as soon as a slot is free, in the order of the calls. `takenAt`: a time on `performance.now()`
-   * just before the vote was taken, so the attempt's lease began no earlier.
+   * In the order of the calls. `takenAt`: on `performance.now()` just before the take, so the lease began no earlier.
    */
   add(taken: Taken, takenAt: number): void {
     const open = this.#sending
@@ -94,37 +91,31 @@ export class AttemptsUnderWay {
     this.#open.add(open);
   }
 
-  /** Adds votes that may have been taken and will not be sent, so that they are given back. */
+  /** They may have been taken, and will not be sent. */
   addToGiveBack(taken: Taken[]): void {
     this.#toGiveBack.push(...taken);
   }
 
-  /**
-   * Begins no more attempts, waits for the running ones while it renews the lease, and gives back the other votes. Then
-   * it throws as `throwFirstError` does.
-   */
+  /** Begins no more attempts, waits for the running ones while it renews the lease, and gives back the other votes. */
   async close(): Promise<void> {
     this.#closing = true;
-    // With no limit, each vote that waits for a slot goes to `#toGiveBack` at once (`#maySend`); none is sent.
+    // Without a limit, each vote that waits for a slot goes to `#toGiveBack` at once (`#maySend`).
     this.#sending.concurrency = Number.POSITIVE_INFINITY;
     while (this.#open.size > 0) {
       await within(RENEW_MS, Promise.all(this.#open)).catch(() => undefined);
-      // If MongoDB is unavailable, the next iteration renews again. Writes of outcomes have their own retries.
+      // The next iteration renews again. Writes of outcomes have their own retries.
       await this.#leased.renew().catch(() => false);
-      // The leases of the unsent votes may expire before the running attempts end, so these votes are given back now.
+      // The leases of the unsent votes may expire before the running attempts end.
       await this.#giveBack().catch(() => undefined);
     }
     await this.#giveBackWithRetries();
     this.throwFirstError();
   }
 
-  /**
-   * Gives back the votes that may not be sent any more. Votes after them in the queue whose attempt has not begun are
-   * given back too; otherwise they would go out first.
-   */
+  /** With votes after them in the queue whose attempt has not begun: otherwise these would go out first. */
   async giveBackUnsendable(): Promise<void> {
     while (this.#toGiveBack.length > 0) {
-      // With no limit, each vote that waits for a slot goes to `#toGiveBack` at once (`#maySend`); none is sent.
+      // As in `close`.
       this.#sending.concurrency = Number.POSITIVE_INFINITY;
       await this.#sending.onSizeLessThan(1);
       this.#sending.concurrency = MAX_CONCURRENT_ATTEMPTS;
@@ -132,7 +123,7 @@ export class AttemptsUnderWay {
     }
   }
 
-  /** Gives back the votes that will not be sent. If this fails, they stay in the list. */
+  /** If this fails, the votes stay in the list. */
   async #giveBack(): Promise<void> {
     const votes = [...this.#toGiveBack];
     await giveBackVotes(this.#deps, this.#leased.now, votes);
@@ -140,7 +131,7 @@ export class AttemptsUnderWay {
     this.#toGiveBack.splice(0, votes.length);
   }
 
-  /** `#giveBack` with retries, even after the leases have expired: a vote that stays taken would count as sent. */
+  /** Even after the leases have expired: a vote that stays taken would count as sent. */
   async #giveBackWithRetries(): Promise<void> {
     const giveUpAt = performance.now() + GIVE_BACK_FOR_MS;
     const giveBackAgain = async (tries: number) => {
@@ -158,7 +149,7 @@ export class AttemptsUnderWay {
     });
   }
 
-  /** Makes an attempt. Resolves when the slot is free again; `recorded` resolves when the outcome is recorded. */
+  /** Resolves when the slot is free again; `recorded` when the outcome is recorded. */
   async #attempt(given: Taken, takenAt: number): Promise<{ recorded: Promise<void> } | undefined> {
     if (!this.#maySend(given, takenAt)) {
       this.#toGiveBack.push(given);
@@ -173,22 +164,22 @@ export class AttemptsUnderWay {
     const { outcome } = result;
     if (outcome.code === 'outgoing-limited' && limited) {
       this.#toGiveBack.push(given);
-      // If another attempt has proven the address meanwhile, there is no limit: the vote is taken again and sent.
+      // If another attempt has proven the address meanwhile, there is no limit.
       if (this.#leased.now.proven !== proven) return undefined;
       await this.#leased.limit(limited);
       this.#deps.log.info({ event: 'delivery.limited', by: limited.by, until: limited.until });
       return undefined;
     }
-    // The proof is used before it is stored: for the next vote, the address is already proven.
+    // Used before it is stored: for the next vote, the address is already proven.
     const isProven = proof !== null && this.#leased.prove(taken, proof);
     const recorded = this.#record({ taken, outcome, durationMs, endedAt }, isProven);
     if (outcome.class === 'delivered' && !taken.attempt.test) return { recorded };
-    // Any other outcome may change the listener's state, which decides whether the next vote may be sent.
+    // Any other outcome may change whether the next vote may be sent.
     await recorded;
     return undefined;
   }
 
-  /** Records an outcome. Unless an earlier outcome of the attempt stays, the new one changes the listener's state. */
+  /** Unless an earlier outcome of the attempt stays, it changes the listener's state. */
   async #record(ended: Ended, isProven: boolean): Promise<void> {
     const { waitNoLonger } = this.#options;
     const counts = await recordWithRetries(this.#deps, ended, waitNoLonger);
@@ -196,15 +187,15 @@ export class AttemptsUnderWay {
     if (isProven) await this.#leased.storeProofs();
   }
 
-  /** Whether a taken vote may still be sent: the drain continues and the listener is unchanged. */
+  /** The drain continues and the listener is unchanged. */
   #maySend(taken: Taken, takenAt: number): boolean {
     if (this.#closing || this.#error || this.#options.stop.aborted || this.#leased.isLost) return false;
-    // If one vote is given back, all votes after it are given back too, which preserves their order.
+    // The votes after one that is given back are given back too: this preserves their order.
     if (this.#toGiveBack.length > 0) return false;
-    // If half of `LEASE_MS` has passed since the take, the attempt might last longer than its lease.
+    // The attempt might last longer than its lease.
     if (performance.now() - takenAt > this.#deps.config.LEASE_MS / 2) return false;
     const { limited, revision, answerStep } = this.#leased.now;
-    // If the listener has become slower since the vote was taken, the wait for its answer needs a longer lease.
+    // A listener that has become slower needs a longer lease.
     if (answerStepOf(taken) < (answerStep ?? 0)) return false;
     if (limited && this.#deps.clock.now() < limited.until) return false;
     const { attempt } = taken;
@@ -214,7 +205,7 @@ export class AttemptsUnderWay {
   }
 }
 
-/** Makes one attempt to deliver a taken vote. Never throws: an internal error becomes the outcome `our-fault`. */
+/** Never throws: an internal error becomes the outcome `our-fault`. */
 async function attemptDelivery(
   deps: DrainDeps,
   leased: LeasedListener,
@@ -236,7 +227,7 @@ async function attemptDelivery(
       answerStep,
       confirmsVotes: confirmsVotes(listener),
       onRefusal: (refused, challenge) => leased.judgeRefusal(taken, refused, challenge),
-      // If the lease may end before the answer comes, nothing is written: another worker could take the vote.
+      // Otherwise another worker could take the vote before the answer comes.
       mayWrite: (answerMs) => performance.now() - takenAt + answerMs < leaseMs,
     });
     const { proof } = destination;
@@ -250,16 +241,13 @@ async function attemptDelivery(
   return { outcome, durationMs: performance.now() - began, destination };
 }
 
-/**
- * The outcome for an internal error. Only the message of an `UnsealError` becomes its detail: other messages may
- * contain a secret.
- */
+/** Other messages than that of an `UnsealError` may contain a secret. */
 export function ourFault(error: unknown): Outcome {
   const detail = error instanceof UnsealError ? { detail: error.message } : {};
   return { ...outcome('our-fault', 'none'), ...detail };
 }
 
-/** Logs the outcome of an attempt, and whether its vote is given up. `log` adds server, listener and job. */
+/** `log` adds server, listener and job. */
 export function logOutcome(log: Logger, taken: Taken, outcome: Outcome, durationMs: number): void {
   const { vote, attempt } = taken;
   const voteId = vote._id.toString();

@@ -3,33 +3,31 @@ import type { Vote } from '../../votes/vote.ts';
 
 const FRESH_FOR_MS = 5 * SECOND;
 
-/** Whether a vote was cast less than five seconds before `now`. */
 export function isFreshVote({ votedAt }: Pick<Vote, 'votedAt'>, now: Date): boolean {
   return votedAt > after(now, -FRESH_FOR_MS);
 }
 
-/** After a worker took a fresh vote, its backlogs are throttled for this long. */
+/** After a worker took a fresh vote. */
 const THROTTLED_FOR_MS = 5 * SECOND;
-/** The rate at which throttling begins, for all backlogs of a worker together. */
+/** When throttling begins, for all backlogs of a worker together. */
 const VOTES_A_SECOND = 200;
 const LARGEST_THROTTLED_TAKE = 16;
-/** The rate doubles each time that backlogs have been throttled for this long. */
+/** The rate doubles each time after throttling for this long. */
 const DOUBLES_AFTER_MS = MINUTE;
-/** If no backlog was throttled for this long, the next throttling begins at `VOTES_A_SECOND` again. */
+/** Without throttling for this long, the next begins at `VOTES_A_SECOND`. */
 const RESETS_AFTER_MS = 10 * SECOND;
 
-/** How many votes may be taken now. If `waitMs` is not 0, none may be taken for that many milliseconds. */
+/** If `waitMs` is not 0, no votes may be taken for so long. */
 type Grant = {
   votes: number;
   waitMs: number;
-  /** The time on `performance.now()` of the next possible grant; null if this grant reserves no time. */
+  /** The next possible grant, on `performance.now()`; null if no time is reserved. */
   chargedUntil: number | null;
 };
 
 /**
- * Limits how fast a worker drains backlogs while it also forwards fresh votes. Without a limit, a backlog drains as
- * fast as MongoDB writes its journal, which delays every new vote and every API response. The limit doubles each
- * minute: otherwise a worker whose backlogs grow faster than the limit would never finish them
+ * Without a limit, a backlog drains as fast as MongoDB writes its journal, which delays every new vote and every API
+ * response. The limit doubles each minute: a worker whose backlogs grow faster than it would never finish them
  * (docs/adr/0050-delivery-queues.md).
  */
 export class BacklogThrottle {
@@ -38,12 +36,12 @@ export class BacklogThrottle {
   #throttledSince = 0;
   #throttledAt = Number.NEGATIVE_INFINITY;
 
-  /** Records that this worker forwards these votes at `now`. Votes cast within the last 5 seconds are fresh. */
+  /** This worker forwards these votes. */
   note(votes: Pick<Vote, 'votedAt'>[], now: Date): void {
     if (votes.some((vote) => isFreshVote(vote, now))) this.#freshAt = performance.now();
   }
 
-  /** Grants the next votes of a backlog, at most `most`, and reserves the time that they take at the current rate. */
+  /** At most `most`; reserves the time that they take at the current rate. */
   take(most: number): Grant {
     const now = performance.now();
     if (now - this.#freshAt >= THROTTLED_FOR_MS) return { votes: most, waitMs: 0, chargedUntil: null };
@@ -55,12 +53,11 @@ export class BacklogThrottle {
     return { votes, waitMs: 0, chargedUntil: this.#nextAt };
   }
 
-  /** Gives the unused part of a grant back, unless another backlog has reserved votes since. */
+  /** Unless another backlog has reserved votes since. */
   giveBack({ votes, chargedUntil }: Grant, taken: number): void {
     if (chargedUntil === this.#nextAt) this.#nextAt -= this.#durationOf(votes - taken);
   }
 
-  /** The time in milliseconds that this many votes take at the current rate of all backlogs together. */
   #durationOf(votes: number): number {
     const doublings = Math.floor((this.#throttledAt - this.#throttledSince) / DOUBLES_AFTER_MS);
     return ((votes / VOTES_A_SECOND) * SECOND) / 2 ** doublings;

@@ -15,35 +15,30 @@ import { isSilent, OUTCOMES, type Outcome, type OutcomeCode, saidIn } from '../.
 import { after } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
 
-/** The health of a listener: the fields that outcomes of attempts change. */
+/** What outcomes of attempts change of a listener. */
 export type ListenerHealth = {
   breaker: Breaker;
   pause: Pause | null;
   voteFaults: number;
   released: Release | null;
-  /** When the listener first took a vote with its current settings. */
   acknowledgedAt: Date | null;
-  /** How long to wait for the listener's answer, as a step of `answerTimeoutMs`. */
+  /** Of `answerTimeoutMs`, for the next answer. */
   answerStep: number;
 };
 
-/** The outcome of an attempt, with what else is needed to compute its listener's new health. */
 type JudgedOutcome = Outcome & {
-  /** Whether the attempt tested an unreachable listener. False if it began before the breaker opened. */
+  /** False if the attempt began before the breaker opened. */
   test: boolean;
-  /** How long this attempt waited for the answer, as a step of `answerTimeoutMs`. */
+  /** Of `answerTimeoutMs`, for this attempt. */
   answerStep: number;
-  /** The lowest step that would have been long enough for this answer; at most `answerStep`. */
+  /** The lowest one that would have been long enough; at most `answerStep`. */
   neededStep: number;
   protocol: Protocol;
-  /** Whether the vote is given up. After an ambiguous outcome: whether it was sent as often as the owner allows. */
+  /** The vote is given up. After an ambiguous outcome: it was sent as often as the owner allows. */
   isLastSending: boolean;
 };
 
-/**
- * The health of a listener after an attempt (docs/delivery.md); `before` itself if nothing changes. `schedule`: the
- * times between tests of an unreachable listener, in milliseconds.
- */
+/** `before` itself if nothing changes (docs/delivery.md). `schedule`: the times between tests, in milliseconds. */
 export function healthAfter(
   before: ListenerHealth,
   outcome: JudgedOutcome,
@@ -53,7 +48,7 @@ export function healthAfter(
   const said = saidIn(outcome);
   if (OUTCOMES[outcome.code].isOurs) {
     if (!outcome.test) return before;
-    // The outcome says nothing about the listener. If it ended a test, the next test must still not follow at once.
+    // This says nothing about the listener. After a test, the next one must still not follow at once.
     const { hastenedBy: _, ...breaker } = before.breaker;
     const nextTestAt = after(now, delayAt(schedule, breaker.tests));
     return { ...before, breaker: { ...breaker, nextTestAt } };
@@ -62,7 +57,7 @@ export function healthAfter(
     case 'delivered': {
       const { failures, nextTestAt, openSince } = before.breaker;
       const acknowledgedAt = before.acknowledgedAt ?? now;
-      // If the listener answered late, the next wait lasts as long: otherwise the next vote would be sent twice.
+      // If the listener answered late, the next vote would otherwise be sent twice.
       const answerStep = Math.max(before.answerStep, outcome.neededStep);
       const healthy = failures === 0 && !nextTestAt && before.voteFaults === 0;
       if (healthy && before.acknowledgedAt && answerStep === before.answerStep) return before;
@@ -89,7 +84,7 @@ export function healthAfter(
   }
 }
 
-/** If no answer came in time, the next wait is longer. If `whyPaused` returns a reason, the listener is paused. */
+/** If no answer came in time, the next wait is longer. */
 function afterAmbiguousOutcome(
   before: ListenerHealth,
   outcome: JudgedOutcome,
@@ -105,14 +100,10 @@ function afterAmbiguousOutcome(
 }
 
 /**
- * The outcome code for which a listener that sent no answer is paused, so that its votes wait and are not sent in vain
- * (docs/adr/0123-votes-at-risk.md); null if it is not paused.
- *
- * - If the listener has never taken a vote with its current settings, its token or key is probably wrong. If no answer
- *   came in time, a listener with a token, or a website, may also be slow: it is paused only after the longest wait for
- *   an answer (`LAST_ANSWER_STEP`), or after the last sending that the owner allows.
- * - A Votifier v1 listener that has confirmed votes is paused if it closes the connection without an answer twice in a
- *   row. One vote alone may cause a single close.
+ * A listener that sent no answer is paused, so that its votes are not sent in vain (docs/adr/0123-votes-at-risk.md).
+ * Never having taken a vote, its token or key is probably wrong; with a token, or as a website, it may also be slow:
+ * then only after the longest wait or the last sending. A Votifier v1 listener that has confirmed votes is paused if it
+ * closes without an answer twice in a row: one vote alone may cause a single close.
  */
 function whyPaused(before: ListenerHealth, outcome: JudgedOutcome): OutcomeCode | null {
   const { code, protocol, answerStep, isLastSending } = outcome;
@@ -138,12 +129,12 @@ function breakerAfterFailure(
   if (openSince && !outcome.test) return { ...before, failures };
   if (!openSince && failures < BREAKER_THRESHOLD) return { failures, tests: 0, ...reason };
   const tests = openSince ? before.tests + 1 : 0;
-  // The next time of the schedule, or later if the listener requested that.
+  // Later if the listener requested that.
   const nextTestAt = after(now, Math.max(delayAt(schedule, tests), outcome.retryAfterMs ?? 0));
   return { failures, openSince: openSince ?? now, tests, nextTestAt, ...reason };
 }
 
-/** Logs for operators if an outcome opened or closed the breaker of its listener, or paused the listener. */
+/** For operators. */
 export function logHealth(log: Logger, before: ListenerHealth, health: ListenerHealth, voteId: string): void {
   const { breaker, pause } = health;
   const wasOpen = before.breaker.openSince;

@@ -3,11 +3,9 @@ import { type OutcomeCode, outcomeOf } from '../../listeners/outcomes.ts';
 import type { Ended } from './record-outcomes.ts';
 
 /**
- * How long Tallyport delayed a delivered vote, in milliseconds: since it was queued or, if later, since its listener
- * was resumed, changed or reachable again (docs/adr/0100-delivery-objective.md).
- *
- * @returns null if the vote is not delivered, was resent by hand or tested an unreachable listener, or if an earlier
- *   attempt failed because of the listener
+ * Since the vote was queued or, if later, its listener was resumed, changed or reachable again
+ * (docs/adr/0100-delivery-objective.md). Null if it is not delivered, was resent by hand, tested an unreachable
+ * listener, or an earlier attempt failed because of the listener.
  */
 export function deliveryDelayMs(
   { taken: { vote, attempt }, outcome }: Ended,
@@ -22,7 +20,6 @@ export function deliveryDelayMs(
   return Math.max(0, now.getTime() - since);
 }
 
-/** Whether an attempt with this outcome failed because of the listener, and not because of Tallyport. */
 function isOfListener(code: OutcomeCode): boolean {
   const { class: kind, isOurs } = outcomeOf(code);
   return kind !== 'none' && kind !== 'delivered' && !isOurs;

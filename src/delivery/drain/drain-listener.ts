@@ -19,12 +19,10 @@ import { takeVotes } from './take-votes.ts';
 const serversOfDrains = serverLoader({ name: 1, ownerId: 1, removedAt: 1 });
 
 /**
- * Sends a listener's due votes until none is due or the drain must end (`DrainResult`): in queue order, at most four at
- * once, and one at a time if the listener is under test or unverified. A lease in MongoDB ensures that only one worker
- * does this for a listener (design rule 3). Never throws for anything that a listener does.
+ * Sends a listener's due votes in queue order until none is due or the drain must end: at most four at once, and one if
+ * it is under test or unverified. A lease in MongoDB ensures that only one worker does this (design rule 3).
  *
- * @throws the driver's error when MongoDB fails, and `UnsealError` when the listener's secret cannot be opened;
- *   attempts without a recorded outcome are found again when their leases expire
+ * @throws the driver's error, or `UnsealError`; attempts without a recorded outcome are found when their leases expire
  */
 export async function drainListener(
   given: DrainDeps,
@@ -39,16 +37,16 @@ export async function drainListener(
   }
 }
 
-/** Drains under one lease. `again`: more votes may be due, because a job arrived or the settings changed meanwhile. */
+/** `again`: more votes may be due, because a job arrived or the settings changed meanwhile. */
 async function drainOnce(
   given: DrainDeps,
   serverId: ObjectId,
   options: DrainLimits,
 ): Promise<{ result: DrainResult; again: boolean }> {
   const kept = options.kept?.takeOver();
-  // If the lease was kept, the facts that were read with it are used: they are at most half a lease old.
+  // Facts of a kept lease are at most half a lease old.
   const facts = kept?.facts ?? readFacts(given, serverId);
-  // If the lease is not taken, nothing awaits this promise, and its rejection would end the process.
+  // If the lease is not taken, nothing awaits this promise: its rejection would end the process.
   facts.catch(() => undefined);
   const leased = kept ?? (await leaseListener(given, serverId, facts, options));
   if (!(leased instanceof LeasedListener)) return { result: leased, again: false };
@@ -61,12 +59,12 @@ async function drainOnce(
   }
 }
 
-/** A signal that is aborted when the worker shuts down. */
+/** Aborted when the worker shuts down. */
 function endOf({ stop, waitNoLonger }: DrainOptions): AbortSignal {
   return AbortSignal.any([stop, waitNoLonger]);
 }
 
-/** Takes the lease of a listener and opens its secret. If there is nothing to drain, returns why. */
+/** If there is nothing to drain, returns why. */
 async function leaseListener(
   given: DrainDeps,
   serverId: ObjectId,
@@ -75,12 +73,12 @@ async function leaseListener(
 ): Promise<LeasedListener | DrainResult> {
   const owner = `${given.processId}:${new ObjectId().toHexString()}`;
   const asOf = given.clock.now();
-  // Measured before the lease is taken: if the process is suspended meanwhile, the lease seems older, never younger.
+  // If the process is suspended meanwhile, the lease seems older, never younger.
   const since = performance.now();
   const releaseLater = () => releaseWithRetries(given, serverId, owner, endOf(options));
   const listens = options.kept !== undefined;
   const listener = await takeLease(given, serverId, { owner, listens }).catch(async (error: unknown) => {
-    // If the write succeeded and only MongoDB's answer was lost, this worker owns the lease and must release it.
+    // Perhaps only MongoDB's answer was lost: then this worker owns the lease.
     await releaseLater();
     throw error;
   });
@@ -114,7 +112,7 @@ async function drainAndRelease(
   const result = await drainLeased(deps, leased, options);
   if (result.kind === 'idle' && options.kept?.keep(leased)) return { result, again: false };
   const { called, changed } = await leased.release();
-  // If the listener was resumed while the last attempts ended, `renew` has read that, and its votes may be due.
+  // `renew` may have read a resume while the last attempts ended.
   const isResumed = result.kind === 'paused' && !leased.now.pause;
   const mayBeDue = result.kind === 'idle' || result.kind === 'unreachable' || isResumed;
   return { result, again: changed || (called && mayBeDue) };
@@ -140,8 +138,7 @@ async function drainLeased(
   deps.onBegin?.(server.name);
   const accountId = server.ownerId?.toHexString() ?? null;
   const result = await sendDueVotes(deps, leased, options, accountId);
-  // If the lease is lost, the worker that owns it now detects the service. Otherwise `renew` has renewed the lease if a
-  // third of it had passed, so the lease does not expire soon.
+  // If the lease is lost, its new owner detects the service. Otherwise it does not expire soon.
   if (await leased.renew()) await detectOnce(deps, leased.now, { accountId, stop: options.stop });
   return result.kind === 'tested-later' ? await untilNextTest(deps, server.name, leased.now) : result;
 }
@@ -163,11 +160,8 @@ async function untilNextTest(
 }
 
 /**
- * Opens a listener's secret for the owner of its lease. If that fails, the failure is recorded on the first due vote,
- * so that its timeline shows it. The lease is then deliberately not released, so that no worker tries again before it
- * expires.
- *
- * @throws {UnsealError} when the secret cannot be opened
+ * If the secret cannot be opened, the timeline of the first due vote shows it. The lease is then deliberately not
+ * released, so that no worker tries again before it expires.
  */
 async function openOrExplain(
   deps: DrainDeps,

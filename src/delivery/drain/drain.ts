@@ -9,50 +9,43 @@ import type { Ended } from './record-outcomes.ts';
 export type DrainDeps = DeliveryDeps & {
   open: (listener: Listener) => OpenedListener;
   send: SendVote;
-  /** Slows down backlogs while this worker forwards fresh votes. */
+  /** While this worker forwards fresh votes. */
   throttle?: BacklogThrottle;
-  /** Called with the server's name when the drain begins; shows it in Bull Board. */
+  /** Shows the server's name in Bull Board. */
   onBegin?: (server: string) => void;
-  /** Called with the outcome of an attempt, and the listener as it was before the outcome; for metrics. */
+  /** With the listener as it was before the outcome; for metrics. */
   onOutcome?: (ended: Ended, listener: Listener) => void;
 };
 
 export type DrainResult =
-  /**
-   * Another worker has the lease and looks for due votes again: at once if it `listens`, otherwise when it releases the
-   * lease.
-   */
+  /** Another worker looks for due votes again: at once if it `listens`, otherwise when it releases the lease. */
   | { kind: 'busy'; listens?: true }
-  /** Nothing is due. */
   | { kind: 'idle' }
-  /** The drain has run for its whole `budgetMs`: more votes may be due. */
+  /** After its whole `budgetMs`: more votes may be due. */
   | { kind: 'more' }
   /** The worker shuts down. */
   | { kind: 'stopped' }
-  /** The listener is paused: no vote may be sent. */
   | { kind: 'paused' }
-  /** The listener's state has changed, and another queue handles it now. */
+  /** The listener's state has changed, and another queue handles it. */
   | { kind: 'moved'; to: DeliveryQueue }
-  /** A limit allows no further connection before `until`. */
   | { kind: 'limited'; until: Date }
-  /** The listener fetches its votes: nothing is sent to it. */
   | { kind: 'fetches' }
-  /** The server or its listener was removed, and the waiting votes were taken out of the queue. */
+  /** The server or its listener was removed, and the waiting votes left the queue. */
   | { kind: 'gone' }
-  /** The breaker has been open since `since` because of `code`: the next test is due at `nextTestAt`. */
+  /** The breaker is open. */
   | { kind: 'unreachable'; server: string; waiting: number; nextTestAt: Date; since: Date; code: string };
 
 export type DrainOptions = {
-  /** The queue of the job. If the listener's state changes so that another queue handles it, the drain ends. */
+  /** If another queue handles the listener, the drain ends. */
   queue: DeliveryQueue;
-  /** When aborted, no new attempt begins, and votes whose sending has not begun are given back (design rule 12). */
+  /** No new attempt begins, and votes whose sending has not begun are given back (design rule 12). */
   stop: AbortSignal;
-  /** When aborted, attempts that have written their vote stop waiting for the answer. */
+  /** Attempts that have written their vote stop waiting for the answer. */
   waitNoLonger: AbortSignal;
-  /** Keeps the lease when no vote is due. If absent, the lease is released. */
+  /** Keeps the lease when no vote is due. */
   kept?: KeptTurn | undefined;
-  /** After this time the drain ends, so that other listeners are drained too. */
+  /** Other listeners must be drained too. */
   budgetMs: number;
-  /** When the sweep found due work of this listener, if the sweep added the job. */
+  /** When the sweep found due work, if it added the job. */
   relayedAt?: Date | undefined;
 };

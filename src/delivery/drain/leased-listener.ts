@@ -19,10 +19,8 @@ import { readLeased, releaseLease, releaseWithRetries, renewLease } from './list
 import type { Ended } from './record-outcomes.ts';
 import { type Challenge, shareChallenges } from './shared-challenges.ts';
 
-/** Writes the changes that outcomes of attempts make to listeners. */
 export const changeListeners = updateLoader<Listener>(REPLICATED);
 
-/** The server of a listener, and whether it has lost attempts. */
 export type ServerFacts = Promise<
   [server: Pick<Server, 'name' | 'ownerId' | 'removedAt'> | null, hasLost: boolean]
 >;
@@ -37,9 +35,8 @@ export type LeaseDeps = RecordDeps & {
 };
 
 /**
- * A listener whose lease this worker owns. Other processes change the breaker in two cases. If the listener is set or
- * resumed, its breaker closes and its revision increases, and the next `renew` reads the changes. If the game server
- * comes back, the next test is due earlier.
+ * A listener whose lease this worker owns. When it is set or resumed, its breaker closes and its revision increases:
+ * the next `renew` reads that. When the game server comes back, another process makes the next test due earlier.
  */
 export class LeasedListener {
   readonly #deps: LeaseDeps;
@@ -53,10 +50,10 @@ export class LeasedListener {
   #isLost = false;
   #delivered: LastDelivery = {};
   #challengeAgain = shareChallenges();
-  /** Settles when the last write has ended: changes are written one after another. */
+  /** Changes are written one after another. */
   #written: Promise<unknown> = Promise.resolve();
 
-  /** @param lease - `since`: a time on `performance.now()`, at or before the start of the lease */
+  /** `since`: on `performance.now()`, at or before the start of the lease. */
   constructor(
     deps: LeaseDeps,
     lease: { owner: string; since: number; facts: ServerFacts },
@@ -71,7 +68,7 @@ export class LeasedListener {
     this.#opened = opened;
   }
 
-  /** The listener as it was last read, with the changes that this worker has made since. */
+  /** As last read, with the changes that this worker has made since. */
   get now(): Listener {
     return this.#now;
   }
@@ -80,7 +77,7 @@ export class LeasedListener {
     return this.#opened;
   }
 
-  /** Whether the lease is lost for good: another worker has had it, or the listener was removed or fetches now. */
+  /** For good: another worker has had the lease, or the listener was removed or fetches now. */
   get isLost(): boolean {
     return this.#isLost;
   }
@@ -89,20 +86,17 @@ export class LeasedListener {
     return this.#deps.log;
   }
 
-  /** Whether half of `LEASE_MS` has passed since the lease was taken, however often it was renewed since. */
+  /** However often it was renewed since it was taken. */
   get isOld(): boolean {
     return performance.now() - this.#since > this.#deps.config.LEASE_MS / 2;
   }
 
-  /** Called when the settings may have changed: the next `renew` reads them, however recently they were read. */
+  /** The next `renew` reads the settings, however recently they were read. */
   expectChange(): void {
     this.#readAt = Number.NEGATIVE_INFINITY;
   }
 
-  /**
-   * Reads the settings again if they were read more than `maxAgeMs` ago. If a third of the lease has passed, it renews
-   * the lease too. Returns false when the lease is lost.
-   */
+  /** Reads the settings again, and renews the lease after a third of it. False when the lease is lost. */
   async renew(maxAgeMs = RENEW_MS): Promise<boolean> {
     if (this.#isLost) return false;
     const now = performance.now();
@@ -113,7 +107,7 @@ export class LeasedListener {
     const renewed = isYoung
       ? await batcher.load(readLeased, listeners, lease)
       : await renewLease(this.#deps, lease.serverId, lease.owner);
-    // If the listener fetches now, its votes are no longer sent.
+    // A listener that fetches now is sent nothing.
     if (!renewed?._id.equals(this.#now._id) || renewed.protocol === 'fetch') {
       this.#isLost = true;
       return false;
@@ -133,12 +127,10 @@ export class LeasedListener {
   }
 
   /**
-   * The outcome of a vote that a website refused. If the website has acknowledged no vote and no test vote with these
-   * settings, the refusal counts for all votes. Otherwise the website gets a challenge. If that fails because of the
-   * settings, the refusal counts for all votes; if it repeats the challenge, only this vote fails: anybody can vote under
-   * a name that a website refuses (docs/adr/0123-votes-at-risk.md). If the challenge got no answer now, or could not be
-   * sent, the vote waits. A website that never repeated a challenge (older versions) gets none, because that would show
-   * nothing.
+   * What a website's refusal means. Without an acknowledged vote or test vote, it counts for all votes. Otherwise the
+   * website gets a challenge: if it repeats it, only this vote fails, since anybody can vote under a name that is
+   * refused (docs/adr/0123-votes-at-risk.md); if that fails now, the vote waits. One that never repeated a challenge
+   * (older versions) gets none, because that would show nothing.
    */
   async judgeRefusal({ attempt }: Taken, refused: Outcome, challenge: Challenge): Promise<Outcome> {
     const isSame = () => attempt.revision === this.#now.revision;
@@ -154,7 +146,7 @@ export class LeasedListener {
     return this.#now.proven?.some(({ by }) => by === 'acknowledgement') ?? false;
   }
 
-  /** Applies an outcome to the breaker or pauses the listener, unless the settings have changed since the attempt. */
+  /** Unless the settings have changed since the attempt. */
   async onOutcome({ taken, outcome, durationMs }: Ended): Promise<void> {
     const { vote, attempt } = taken;
     const { clock, config, log } = this.#deps;
@@ -163,9 +155,8 @@ export class LeasedListener {
     const delivered = outcome.class === 'delivered' ? this.#noteDelivery(outcome, isSame) : null;
     if (!isSame) return;
     await this.#noteName(vote, outcome);
-    // Anybody may vote under any name. If a listener that takes votes refuses single ones, or a listener refuses a long
-    // name, this does not count: otherwise five such votes would pause the listener. Only of a website that repeats no
-    // challenges, nothing else could show that it refuses all votes.
+    // Anybody may vote under any name: five refusals of single votes, or of long names, must not pause a listener that
+    // takes votes. Only for a website that repeats no challenges, nothing else could show that it refuses all.
     const isLongName = outcome.code === 'name-too-long' && vote.username.length > LONGEST_USUAL_NAME;
     const isProvable = attempt.protocol !== 'http' || this.#repeatsChallenges();
     if (isLongName || (outcome.class === 'vote-only' && hasAcknowledged(this.#now) && isProvable)) return;
@@ -188,7 +179,7 @@ export class LeasedListener {
     };
     const health = healthAfter(before, judged, clock.now(), config.BREAKER_SCHEDULE);
     if (health !== before) {
-      // The new state is set before it is stored, because the next outcome of a running attempt is applied to it.
+      // Before it is stored: the next outcome of a running attempt is applied to it.
       this.#now = { ...this.#now, ...health };
       logHealth(log, before, health, vote._id.toString());
     }
@@ -197,7 +188,7 @@ export class LeasedListener {
     if (health !== before || delivered) await this.#write({ ...change, ...delivered });
   }
 
-  /** Stores the first vote with a non-ASCII name that was sent with Votifier v1: many listeners mangle such names. */
+  /** Many listeners mangle non-ASCII names in Votifier v1: stores the first such vote. */
   async #noteName({ _id: voteId, username }: Vote, { reached }: Outcome): Promise<void> {
     const isSent = reached === 'written' || reached === 'acknowledged';
     const isAscii = /^[\u0020-\u007e]*$/.test(username);
@@ -207,10 +198,7 @@ export class LeasedListener {
     await this.#write({ beyondAscii });
   }
 
-  /**
-   * Records in memory when the listener last took a vote; `release` stores it. Returns what must be stored at once,
-   * because later outcomes are judged by it; otherwise null. `isSame`: the settings are those of the attempt.
-   */
+  /** In memory; `release` stores it. Returns what must be stored at once, because later outcomes are judged by it. */
   #noteDelivery({ code }: Outcome, isSame: boolean): LastDelivery | null {
     const { lastDeliveryConfirmed: before } = this.#now;
     const lastDeliveredAt = this.#deps.clock.now();
@@ -225,20 +213,20 @@ export class LeasedListener {
     return isFirst || lastDeliveryConfirmed !== before ? this.#delivered : null;
   }
 
-  /** Adds a proof in memory and removes the limit. Returns false if the settings changed since the attempt began. */
+  /** In memory; removes the limit. False if the settings changed since the attempt began. */
   prove({ attempt }: Ended['taken'], proof: ListenerProof): boolean {
     if (attempt.revision !== this.#now.revision) return false;
     this.#now = { ...this.#now, proven: withListenerProof(this.#now.proven, proof), limited: null };
     return true;
   }
 
-  /** Stores the proofs of attempts. If this write is lost, the next acknowledgement proves the address again. */
+  /** If this write is lost, the next acknowledgement proves the address again. */
   async storeProofs(): Promise<void> {
     const { proven, limited = null } = this.#now;
     if (proven) await this.#write({ proven, limited });
   }
 
-  /** Stores a limit. No vote is sent until it ends, or is removed by new settings, a resume or a proof. */
+  /** Until it ends, or is removed by new settings, a resume or a proof. */
   async limit(limited: Limited): Promise<void> {
     this.#now = { ...this.#now, limited };
     await this.#write({ limited });
@@ -246,16 +234,16 @@ export class LeasedListener {
 
   async #write(change: Partial<Listener>): Promise<void> {
     const { _id, serverId, revision } = this.#now;
-    // If the settings changed, the listener was replaced or another worker has the lease, nothing is written.
+    // Nothing if the settings changed, the listener was replaced or another worker has the lease.
     const q = { _id, serverId, 'lease.owner': this.#owner, revision };
     const { batcher, listeners } = this.#deps;
     const write = () => batcher.load(changeListeners, listeners, { q, u: { $set: change } });
-    // If an earlier write failed, its caller got the error, and this write is still made.
+    // The caller of an earlier write that failed got its error.
     this.#written = this.#written.catch(() => undefined).then(write);
     await this.#written;
   }
 
-  /** Stores a longer wait for answers, even if the lease was lost: the listener was slow all the same. */
+  /** Even if the lease was lost: the listener was slow all the same. */
   async #raiseAnswerStep(answerStep: number): Promise<void> {
     const { _id, serverId, revision } = this.#now;
     const { batcher, listeners } = this.#deps;
@@ -263,7 +251,7 @@ export class LeasedListener {
     await batcher.load(changeListeners, listeners, statement);
   }
 
-  /** Releases the lease with `releaseWithRetries`, after `release` has failed. */
+  /** After `release` has failed. */
   releaseLater(ending: AbortSignal): Promise<void> {
     return releaseWithRetries(this.#deps, this.#now.serverId, this.#owner, ending);
   }
@@ -275,7 +263,7 @@ export class LeasedListener {
   }
 }
 
-/** When a listener first took a vote with its current settings; null if it has not, or if no time is stored. */
+/** With its current settings; null also if no time is stored. */
 function acknowledgedBefore(listener: Listener): Date | null {
   if (!hasTakenVotes(listener)) return null;
   return listener.acknowledgedAt ?? listener.lastDeliveredAt ?? null;

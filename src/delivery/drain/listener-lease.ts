@@ -9,14 +9,14 @@ import { retry } from '../../platform/retry.ts';
 
 type LeaseDeps = { listeners: Collection<Listener>; batcher: Batcher; config: { LEASE_MS: number } };
 
-/** `listens`: whether due votes are announced to the owner over a `DueVotesChannel`. */
+/** `listens`: due votes are announced to the owner over a `DueVotesChannel`. */
 type Owner = { owner: string; listens?: boolean };
 type LeaseTake = Owner & { serverId: ObjectId; leaseMs: number };
 
-/** The lease of another worker. */
+/** Another worker's. */
 type Busy = { busy: Listener['lease'] };
 
-/** Takes leases of several listeners in one statement, and reads the listeners. */
+/** Several in one statement; reads the listeners. */
 const takeLeases: BatchLoader<Collection<Listener>, LeaseTake, Listener | Busy | null> = {
   most: 100,
   async load(listeners, asked) {
@@ -38,8 +38,7 @@ const takeLeases: BatchLoader<Collection<Listener>, LeaseTake, Listener | Busy |
         ? [await listeners.findOneAndUpdate(which, update, { returnDocument: 'after' })]
         : await takeSeveral();
     async function takeSeveral() {
-      // If two drains ask for the same listener, `$indexOfArray` finds the first one: it becomes the owner, and the
-      // other one gets `busy`.
+      // Of two drains for one listener, `$indexOfArray` finds the first: it becomes the owner, the other gets `busy`.
       await sendRepeatable(listeners, [{ q: which, u: update, multi: true }], REPLICATED);
       return listeners.find(which).toArray();
     }
@@ -53,10 +52,7 @@ const takeLeases: BatchLoader<Collection<Listener>, LeaseTake, Listener | Busy |
 };
 
 /**
- * Takes a listener's lease if it is free or has expired; mongod's clock decides. If another worker owns the lease, the
- * wake-up is recorded on it (`called`), and that worker looks for due votes once more.
- *
- * @returns the listener; the lease of another worker if there is one; null when there is no listener
+ * mongod's clock decides whether it is free. Otherwise the wake-up is recorded (`called`), and the owner looks again.
  */
 export function takeLease(
   { listeners, batcher, config }: LeaseDeps,
@@ -67,10 +63,8 @@ export function takeLease(
 }
 
 /**
- * Renews a lease, even an expired one. If another worker has owned the lease meanwhile, the lease is lost, even if it
- * is free now: that worker may have changed the listener's state.
- *
- * @returns the current listener, or null when the lease is lost
+ * Even an expired lease. If another worker has owned it meanwhile, it is lost (null), even if it is free now: that
+ * worker may have changed the listener's state.
  */
 export function renewLease(
   { listeners, config }: LeaseDeps,
@@ -84,7 +78,7 @@ export function renewLease(
   );
 }
 
-/** Reads a leased listener again without renewing its lease; null when the lease is lost, as for `renewLease`. */
+/** Does not renew the lease; null as for `renewLease`. */
 export const readLeased: BatchLoader<
   Collection<Listener>,
   { serverId: ObjectId; owner: string },
@@ -100,17 +94,14 @@ export const readLeased: BatchLoader<
   },
 };
 
-/**
- * An aggregation expression for the breaker of a listener whose game server came back. The next test is due at `at`, or
- * at its planned time if that is earlier.
- */
+/** An expression for a listener whose game server came back: the next test is due at `at`, or as planned if earlier. */
 export function withEarlierTest(at: Date | '$lease.testAt'): Document {
   const isLater = { $gt: ['$breaker.nextTestAt', at] };
   const now = { nextTestAt: at, hastenedBy: 'server-returned' };
   return { $cond: [isLater, { $mergeObjects: ['$breaker', now] }, '$breaker'] };
 }
 
-/** What the owner of a lease knows of the listener when it releases the lease. */
+/** Known to the owner when it releases the lease. */
 type LeaseEnd = {
   revision: number;
   learnt: Partial<Pick<Listener, 'lastDeliveredAt' | 'lastDeliveryConfirmed'>>;
@@ -118,7 +109,7 @@ type LeaseEnd = {
 
 type LeaseRelease = LeaseEnd & { serverId: ObjectId; owner: string };
 
-/** Releases leases of listeners that no other process has changed. If one does not match, all answers are `false`. */
+/** Only listeners that no other process has changed. If one does not match, all answers are `false`. */
 const releaseLeases: BatchLoader<Collection<Listener>, LeaseRelease, boolean> = {
   most: 100,
   async load(listeners, asked) {
@@ -132,11 +123,8 @@ const releaseLeases: BatchLoader<Collection<Listener>, LeaseRelease, boolean> = 
 };
 
 /**
- * Releases a lease and stores the listener's last delivery. If the game server came back meanwhile (`testAt`) and the
- * listener is unreachable, the next test is due at that time. If another worker owns the lease, nothing changes.
- *
- * @returns `called`: a wake-up job ran meanwhile; `changed`: the settings are no longer those of `revision`. Both are
- *   false if another worker owns the lease
+ * Stores the last delivery. If the game server came back meanwhile (`testAt`), an unreachable listener's next test is
+ * due then. Both results are false if another worker owns the lease; `called`: a wake-up job ran meanwhile.
  */
 export async function releaseLease(
   { listeners, batcher }: Pick<LeaseDeps, 'listeners' | 'batcher'>,
@@ -148,7 +136,7 @@ export async function releaseLease(
     return { called: false, changed: false };
   const isTestRequested = { $and: [{ $gt: ['$lease.testAt', null] }, { $gt: ['$breaker.openSince', null] }] };
   const breaker = { $cond: [isTestRequested, withEarlierTest('$lease.testAt'), '$breaker'] };
-  // If `releaseLeases` released this lease and answered `false` because of another one, `released` is null.
+  // Null if `releaseLeases` released this lease and answered `false` because of another one.
   const released = await listeners.findOneAndUpdate(
     { serverId, 'lease.owner': owner },
     [{ $set: { breaker, lease: null, ...learnt } }],
@@ -160,14 +148,12 @@ export async function releaseLease(
   };
 }
 
-/** A lease end that stores no delivery. No listener has revision -1, so `changed` in the result means nothing. */
+/** No listener has revision -1, so `changed` in the result means nothing. */
 export const NOTHING_LEARNT: LeaseEnd = { revision: -1, learnt: {} };
 
 /**
- * Releases a lease after an error of MongoDB, with retries until MongoDB answers or the lease has expired. As long as
- * the lease stays, no other worker can send the listener's votes. Never throws; logs when it gives up.
- *
- * @param ending - once aborted, there is only one more try
+ * After an error of MongoDB, until it answers or the lease has expired: meanwhile no other worker can send the votes.
+ * Never throws. Once `ending` is aborted, there is only one more try.
  */
 export async function releaseWithRetries(
   leasing: LeaseDeps & { log: Logger },

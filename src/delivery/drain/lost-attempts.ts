@@ -9,20 +9,17 @@ import { asAllowedNow } from './after-attempt.ts';
 import { answerStepOf, type RecordDeps } from './attempt-record.ts';
 import { type Ended, recordOutcomes } from './record-outcomes.ts';
 
-/** If the lease of an attempt has expired by mongod's clock, the attempt is lost: this filter finds its vote. */
+/** The lease of the attempt has expired by mongod's clock. */
 const LOST = {
   'delivery.leaseUntil': { $exists: true },
   $expr: { $lt: ['$delivery.leaseUntil', '$$NOW'] },
 } as const;
 
-/** Finds, with one query, which servers have lost attempts. Returns hex ids. */
+/** Hex ids, by one query. */
 export const serversWithLost = (votes: Collection<Vote>, serverIds: ObjectId[]) =>
   serversWith(votes, serverIds, LOST, LEASES);
 
-/**
- * Finds, with one query, which servers have votes that match `such`. Returns hex ids. If the index `hint` has all fields
- * of `such`, each in one range, this costs one seek for each server.
- */
+/** As above. If the index `hint` has all fields of `such`, each in one range, it costs one seek for each server. */
 export async function serversWith(
   votes: Collection<Vote>,
   serverIds: ObjectId[],
@@ -47,11 +44,8 @@ export const hasLostAttempts: BatchLoader<Collection<Vote>, ObjectId, boolean> =
 };
 
 /**
- * Records a server's lost attempts as ambiguous, at most 1,000: each vote may have arrived (design rule 4). An attempt
- * is lost if its worker died or was cut off, or if the program that fetched the vote reported nothing.
- *
- * @param listener - the owner may have lowered its number of sendings since; null if the server has none any more
- * @returns the attempts that were ended, for the breaker
+ * Records lost attempts as ambiguous, at most 1,000: each vote may have arrived (design rule 4). The worker died or was
+ * cut off, or the program that fetched the vote reported nothing. Returns those that were ended, for the breaker.
  */
 export async function endLostAttempts(
   recording: RecordDeps,

@@ -12,13 +12,10 @@ import type { Vote } from '../../votes/vote.ts';
 import { afterAttempt, DELIVERY_ENDED, NOT_COUNTED } from './after-attempt.ts';
 import type { RecordDeps, Taken } from './attempt-record.ts';
 
-/** How an attempt ended, how long it took, and when it ended by this machine's clock. */
+/** `endedAt`: by this machine's clock. */
 export type Ended = { taken: Taken; outcome: Outcome; durationMs: number; endedAt: number };
 
-/**
- * An attempt that ends at `now`. If this machine's clock is behind, the attempt ends when it began: no duration is
- * negative.
- */
+/** If this machine's clock is behind, the attempt ends when it began: no duration is negative. */
 export function endedAt(taken: Taken, outcome: Outcome, now: Date): Ended {
   const begunAt = taken.attempt.at.getTime();
   const endedAt = Math.max(now.getTime(), begunAt);
@@ -27,10 +24,7 @@ export function endedAt(taken: Taken, outcome: Outcome, now: Date): Ended {
 
 type PendingOutcome = { recording: RecordDeps; ended: Ended };
 
-/**
- * Writes pending outcomes of several listeners in one durable command. MongoDB reports only how many votes matched: if
- * one vote did not match, the answer for every outcome is `false`.
- */
+/** One durable command. MongoDB reports only how many votes matched: if one did not, every answer is `false`. */
 const outcomes: BatchLoader<Collection<Vote>, PendingOutcome, boolean> = {
   most: 100,
   async load(votes, pending) {
@@ -40,13 +34,9 @@ const outcomes: BatchLoader<Collection<Vote>, PendingOutcome, boolean> = {
 };
 
 /**
- * Records outcomes of attempts. If an attempt is not the newest one of its vote, or the vote is no longer being sent,
- * the outcome is written into the attempt alone and the vote's state stays. If the attempt was already recorded as
- * lost, only a delivery is still recorded, however late it comes (docs/adr/0054-late-acknowledgements.md).
- *
- * @returns for each outcome whether it is recorded; false if an earlier outcome stays, or the attempt is no longer
- *   stored
- * @throws the driver's error when MongoDB fails
+ * If an attempt is not the newest one of its vote, or the vote is no longer being sent, the vote's state stays. For one
+ * that was recorded as lost, only a delivery is recorded, however late (docs/adr/0054-late-acknowledgements.md). False
+ * for each outcome where an earlier one stays, or the attempt is no longer stored.
  */
 export function recordOutcomes(recording: RecordDeps, ended: Ended[]): Promise<boolean[]> {
   const record = async (one: Ended) =>
@@ -55,17 +45,14 @@ export function recordOutcomes(recording: RecordDeps, ended: Ended[]): Promise<b
   return Promise.all(ended.map(record));
 }
 
-/** If MongoDB is unavailable, the write of an outcome is retried for this long. */
+/** If MongoDB is unavailable. */
 const RETRIED_FOR_MS = 30 * MINUTE;
-/** If MongoDB answers but refuses the write of an outcome, the write is retried for this long. */
+/** If MongoDB answers but refuses the write. */
 const REFUSED_FOR_MS = MINUTE;
 
 /**
- * `recordOutcomes` for one attempt, with retries. If an outcome were never recorded, the attempt would count as
- * ambiguous and the vote could be sent once more.
- *
- * @param waitNoLonger - once aborted, there is only one more try
- * @throws the driver's error when MongoDB stays unavailable or keeps refusing the write
+ * If an outcome were never recorded, the attempt would count as ambiguous and the vote could be sent once more. Once
+ * `waitNoLonger` is aborted, there is only one more try.
  */
 export async function recordWithRetries(
   recording: RecordDeps & { log: Logger },
@@ -91,23 +78,22 @@ export async function recordWithRetries(
   });
 }
 
-/** The statements for the pending outcomes: deliveries with the same change share one. */
+/** Deliveries with the same change share a statement. */
 function statementsOf(pending: PendingOutcome[]): UpdateStatement[] {
   const now = pending[0]?.recording.clock.now() ?? new Date();
   const groups = Map.groupBy(pending, ({ ended }, index) => kindOf(ended) ?? index);
   return [...groups.values()].map((group) => inPlace(group, now));
 }
 
-/** A text that is equal for deliveries with the same change; null for outcomes that need a statement of their own. */
+/** Equal for deliveries with the same change; null for a statement of its own. */
 function kindOf({ taken: { vote }, outcome, durationMs }: Ended): string | null {
   if (outcome.class !== 'delivered' || outcome.words || outcome.detail) return null;
   return `${vote.delivery.attempts.length} ${outcome.code} ${outcome.reached} ${Math.round(durationMs)}`;
 }
 
 /**
- * The statement for the usual case: each attempt of the group has no outcome, is the newest one of its vote, and is
- * stored at the index at which it was recorded. The paths name this index, so the statement takes MongoDB two thirds of
- * the time of `recordAlone`, which handles the other cases.
+ * The usual case: each attempt has no outcome, is its vote's newest, and is stored at the index at which it was
+ * recorded. Naming this index takes MongoDB two thirds of the time of `recordAlone`, which handles the other cases.
  */
 function inPlace(group: PendingOutcome[], now: Date): UpdateStatement {
   const [{ recording, ended }] = group as [PendingOutcome];
@@ -119,7 +105,7 @@ function inPlace(group: PendingOutcome[], now: Date): UpdateStatement {
       serverId: anyOf(taken.map(({ vote }) => vote.serverId)),
       _id: anyOf(taken.map(({ vote }) => vote._id)),
       'delivery.state': 'sending',
-      // Votes that were taken together have the same attempt id, so one id may match several votes of the group.
+      // Votes that were taken together have the same attempt id.
       [`${path}.id`]: anyOf(taken.map(({ attempt }) => attempt.id)),
       [`${path}.code`]: { $exists: false },
       [`delivery.attempts.${place + 1}`]: { $exists: false },
@@ -130,7 +116,7 @@ function inPlace(group: PendingOutcome[], now: Date): UpdateStatement {
   };
 }
 
-/** The update of a vote after the outcome of its newest attempt; `path` is the attempt's path in the vote. */
+/** `path`: the attempt's in the vote. */
 function changeOf(
   { config }: RecordDeps,
   { taken, outcome, durationMs }: Ended,
@@ -145,7 +131,7 @@ function changeOf(
   } as UpdateFilter<Vote>;
 }
 
-/** Records one outcome, wherever its attempt is stored in the vote by now. Safe to run again. */
+/** Wherever the attempt is stored by now. Safe to run again. */
 async function recordAlone(recording: RecordDeps, ended: Ended): Promise<boolean> {
   const { taken, outcome, durationMs } = ended;
   const now = recording.clock.now();
@@ -162,10 +148,7 @@ async function recordAlone(recording: RecordDeps, ended: Ended): Promise<boolean
   return outcome.class === 'delivered' && recordLate(recording, ended, now);
 }
 
-/**
- * If an attempt delivered its vote after it was recorded as lost (`lease-ran-out`): records the delivery. A newer
- * attempt that is running goes on.
- */
+/** For an attempt that was recorded as lost (`lease-ran-out`). A newer attempt that is running goes on. */
 async function recordLate(
   recording: RecordDeps,
   { taken, outcome, durationMs }: Ended,
@@ -180,7 +163,7 @@ async function recordLate(
     'delivery.codes.lease-ran-out': -1,
     [`delivery.codes.${outcome.code}`]: 1,
   };
-  // If somebody resent the delivered vote after the attempt began, the vote stays in the queue.
+  // A vote that somebody resent after the attempt began stays in the queue.
   const resentMeanwhile = { kind: 'resent', from: 'delivered', at: { $gte: at } } as const;
   const undelivered: Filter<Vote> = {
     ...lost,
@@ -197,17 +180,15 @@ async function recordLate(
   );
 }
 
-/** Matches the attempt's vote while no outcome of the attempt is recorded. */
 function withoutOutcome({ attempt: { id } }: Taken): Filter<Vote> {
   return { 'delivery.attempts': { $elemMatch: { id, code: { $exists: false } } } };
 }
 
-/** The increments of a vote's counts of outcomes: one by class, one by code. */
+/** By class and by code. */
 function count({ class: kind, code }: Outcome): Record<string, number> {
   return { [`delivery.ends.${kind}`]: 1, [`delivery.codes.${code}`]: 1 };
 }
 
-/** The outcome as fields of its attempt's record, at `path`. */
 function describe(
   { code, class: kind, reached, words, detail }: Outcome,
   durationMs: number,
@@ -216,7 +197,7 @@ function describe(
   return {
     [`${path}.code`]: code,
     [`${path}.class`]: kind,
-    // If the attempt was lost, it is unknown how far it got.
+    // How far a lost attempt got is unknown.
     ...(code === 'lease-ran-out' ? {} : { [`${path}.reached`]: reached }),
     [`${path}.durationMs`]: Math.round(durationMs),
     ...(words ? { [`${path}.words`]: words } : {}),
@@ -224,7 +205,7 @@ function describe(
   };
 }
 
-/** Changes the vote of an attempt if it matches `where`; false if it does not. */
+/** False if the vote does not match `where`. */
 async function change(
   { votes }: RecordDeps,
   { vote: { serverId, _id }, attempt: { id } }: Taken,
@@ -236,7 +217,7 @@ async function change(
   return matchedCount === 1;
 }
 
-/** Whether an earlier write recorded this outcome: MongoDB's answer to that write may have been lost. */
+/** MongoDB's answer to an earlier write may have been lost. */
 async function isRecorded(
   { votes }: RecordDeps,
   { vote: { serverId, _id }, attempt: { id } }: Taken,

@@ -10,32 +10,25 @@ import type { DrainDeps, DrainOptions, DrainResult } from './drain.ts';
 import type { LeasedListener } from './leased-listener.ts';
 import { takeVotes } from './take-votes.ts';
 
-/** While attempts run and no vote is due, the drain looks again after 50 ms, then after longer pauses of up to 1 s. */
+/** While attempts run and no vote is due, the drain looks again, after longer and longer pauses. */
 const FIRST_LOOK_MS = 50;
 const LAST_LOOK_MS = SECOND;
 
-/** A listener has a backlog if more votes than this are waiting or being sent. */
+/** More votes that are waiting or being sent are a backlog. */
 const BACKLOG_VOTES = 100;
-/** A drain checks at most once in this time whether its listener has a backlog. */
+/** Whether there is a backlog. */
 const COUNTED_EVERY_MS = SECOND / 4;
 
-/**
- * The most votes of a backlog that are taken at once. While more votes than this have no recorded outcome, none are
- * taken. So if a worker dies, at most twice as many votes of the listener have an unknown outcome.
- */
+/** Of a backlog. None are taken while more have no recorded outcome: a dead worker leaves at most twice as many. */
 const LARGEST_TAKE = 64;
 
-/** `endsAt`: when the drain must end, on `performance.now()`. */
+/** `endsAt`: on `performance.now()`. */
 export type DrainLimits = DrainOptions & { endsAt: number };
 
-/** Why no more votes are taken. `tested-later`: the breaker is open and the next test is not due yet. */
+/** `tested-later`: the breaker is open and the next test is not due yet. */
 type Stop = DrainResult | { kind: 'tested-later' };
 
-/**
- * Takes and sends a leased listener's due votes until none is due or may be sent, and every attempt has ended.
- *
- * @throws the driver's error when MongoDB fails
- */
+/** Until no vote is due or may be sent, and every attempt has ended. */
 export async function sendDueVotes(
   deps: DrainDeps,
   leased: LeasedListener,
@@ -59,7 +52,7 @@ async function takeAndSend(
   const { queue, stop, relayedAt, endsAt } = limits;
   const sizes = new TakeSizes();
   let [takenCount, backlogCountedAt, lookMs] = [0, Number.NEGATIVE_INFINITY, FIRST_LOOK_MS];
-  /** Whether all votes of the last take were cast a moment ago: then they are no backlog, however many there are. */
+  /** Votes that were cast a moment ago are no backlog, however many there are. */
   let isFresh = false;
   for (;;) {
     attempts.throwFirstError();
@@ -69,13 +62,13 @@ async function takeAndSend(
     await attempts.giveBackUnsendable();
     const stopReason = whyStop(deps, leased, limits);
     if (stopReason?.kind === 'limited' && attempts.open > 0) {
-      // If a running attempt proves the address, the limit no longer applies. So the drain waits for that attempt.
+      // A running attempt may prove the address: then the limit no longer applies.
       await attempts.changed(RENEW_MS);
       continue;
     }
     if (stopReason) return stopReason;
-    // The backlog is counted when a tested listener begins to answer, or after four votes were taken. After that, it is
-    // counted up to four times a second, because it grows if votes are cast faster than they are sent.
+    // Counted when a tested listener begins to answer, or after four votes; then up to four times a second, because the
+    // backlog grows if votes are cast faster than they are sent.
     const answers = queueOf(leased.now) === 'forward-votes' && queue !== 'drain-backlogs';
     const isCounted = performance.now() - backlogCountedAt < COUNTED_EVERY_MS;
     if (answers && !isCounted && (queue === 'test-listeners' || takenCount >= MAX_CONCURRENT_ATTEMPTS)) {
@@ -97,7 +90,7 @@ async function takeAndSend(
     }
     const most = grant?.votes ?? able;
     const isUnderWay = attempts.open > 0;
-    // Measured before the votes are taken, so the leases of their attempts begin no earlier.
+    // Before the take: the leases of the attempts begin no earlier.
     const takenAt = performance.now();
     const test = listenerState(leased.now) === 'unreachable';
     const size = { most, atOnce: Math.max(0, MAX_CONCURRENT_ATTEMPTS - attempts.open) };
@@ -116,7 +109,7 @@ async function takeAndSend(
       lookMs = FIRST_LOOK_MS;
     }
     if (taken.length < most && attempts.open > 0) {
-      // If a vote is cast while attempts run, it must not wait until one of them ends.
+      // A vote that is cast meanwhile must not wait until an attempt ends.
       await attempts.changed(lookMs);
       lookMs = Math.min(2 * lookMs, LAST_LOOK_MS);
     } else if (taken.length === 0 && !isUnderWay) {
@@ -145,7 +138,7 @@ function whyStop(
   return testsLater ? { kind: 'tested-later' } : null;
 }
 
-/** How many votes to take now: one for each free slot. Of a backlog, more are taken, and they wait for a slot. */
+/** One for each free slot. Of a backlog, more are taken, and they wait for a slot. */
 function mostToTake(
   leased: LeasedListener,
   { queue }: DrainLimits,
@@ -154,21 +147,16 @@ function mostToTake(
 ): number {
   const oneAtATime = queue === 'test-listeners' || listenerState(leased.now) === 'unverified';
   const free = Math.max(0, (oneAtATime ? 1 : MAX_CONCURRENT_ATTEMPTS) - open);
-  // If votes may be sent only once: at most one is taken for each free slot. If the worker died while a taken vote
-  // waited for a slot, that vote would count as sent.
+  // A taken vote that waits for a slot counts as sent if the worker dies: none if votes may be sent only once.
   if (queue !== 'drain-backlogs' || maxSendingsOf(leased.now) === 1) return free;
   return open <= LARGEST_TAKE ? sizes.next(unfinished) : 0;
 }
 
-/**
- * How many votes of a backlog to take at once. The next votes are taken when half of the last ones are sent. The size
- * doubles if less than a second has passed since the last votes were taken, and halves otherwise.
- */
+/** The next are taken when half of the last ones are sent. The size doubles within a second, and halves otherwise. */
 class TakeSizes {
   #size = MAX_CONCURRENT_ATTEMPTS;
   #at = Number.NEGATIVE_INFINITY;
 
-  /** How many votes to take now, if `unfinished` taken votes have an attempt that has not ended. */
   next(unfinished: number): number {
     if (unfinished > this.#size / 2) return 0;
     return performance.now() - this.#at < SECOND

@@ -7,29 +7,23 @@ import { DELIVERY_ENDED } from './after-attempt.ts';
 
 type Limit = Pick<Listener, 'serverId' | 'maxSendings'>;
 
-/** For a write that takes votes: another worker may have sent them since they were read. */
+/** Another worker may have sent votes since they were read. */
 export function sentLessOftenThan(most: number): Filter<Vote> {
   return { 'delivery.ambiguousEnds': { $lt: most } };
 }
 
-/**
- * Whether a vote was sent as often as `most` allows, since a person last had it sent. If the owner allows one sending,
- * an answer of HTTP 5xx or 408 was it.
- */
+/** Since a person last had the vote sent. If the owner allows one sending, HTTP 5xx or 408 was it. */
 function isSentOut({ ambiguousEnds, attempts, events, codes }: Delivery, most: number): boolean {
   if (ambiguousEnds >= most) return true;
   if (most > 1) return false;
   const resentAt = events.findLast(({ kind }) => kind === 'resent')?.at;
   const unavailableAt = attempts.findLast(({ code }) => code === 'http-unavailable')?.at;
   if (resentAt) return unavailableAt !== undefined && unavailableAt >= resentAt;
-  // The details of an attempt are removed after 20 newer ones; then the counts show it, unless the vote was resent.
+  // Once an attempt's details are removed, the counts show it, unless the vote was resent.
   return unavailableAt !== undefined || (codes?.['http-unavailable'] ?? 0) > 0;
 }
 
-/**
- * Those of `found` that may be sent. The others become unconfirmed: the owner has lowered the number of sendings while
- * an attempt was running, so that the vote waited again.
- */
+/** The others become unconfirmed: the owner has lowered the number of sendings while an attempt was running. */
 async function giveUpSentVotes(votes: Collection<Vote>, listener: Limit, found: Vote[]): Promise<Vote[]> {
   const most = maxSendingsOf(listener);
   const sentOut = found.filter(({ delivery }) => isSentOut(delivery, most));
@@ -46,18 +40,13 @@ async function giveUpSentVotes(votes: Collection<Vote>, listener: Limit, found: 
   return found.filter((vote) => !sentOut.includes(vote));
 }
 
-/** How many votes are given up at a time. */
+/** To give up votes. */
 const READ_AT_ONCE = 1_000;
 
-/** A take gives up votes at most this often before it ends without any. The sweep then finds the rest. */
+/** The sweep finds the rest. */
 const MOST_ROUNDS = 10;
 
-/**
- * The next votes that may be sent, at most `most`. If all that were read are given up, it reads again: others may be
- * due behind them.
- *
- * @param read - reads so many due votes in queue order
- */
+/** If all that were read (`read`: in queue order) are given up, it reads again: others may be due behind them. */
 export async function readAllowed(
   votes: Collection<Vote>,
   listener: Limit,
@@ -72,10 +61,7 @@ export async function readAllowed(
   return [];
 }
 
-/**
- * Gives up all waiting votes of a server that were sent as often as its owner now allows. Safe to run again. Reads the
- * waiting votes that may have arrived: call it when the settings change.
- */
+/** Reads the waiting votes that may have arrived: call it when the settings change. Safe to run again. */
 export async function giveUpAllSentVotes(votes: Collection<Vote>, listener: Limit): Promise<void> {
   const most = maxSendingsOf(listener);
   if (most === MAX_SENDINGS) return;

@@ -25,7 +25,7 @@ type DueRequest = {
   clock: Clock;
 };
 
-/** Loads the next due votes of a listener, and the time `now` at which they were due. */
+/** `now`: when the votes were due. */
 export const dueVotesLoader: BatchLoader<Collection<Vote>, DueRequest, { found: Vote[]; now: Date }> = {
   most: 100,
   async load(votes, asked) {
@@ -42,8 +42,7 @@ export const dueVotesLoader: BatchLoader<Collection<Vote>, DueRequest, { found: 
       const found = await votes.find(due, options).toArray();
       for (const [id, own] of Map.groupBy(found, (vote) => vote.serverId.toHexString()))
         byServer.set(id, own);
-      // If the limit was reached, votes of the last server and of the servers after it may be missing: each of these
-      // servers is read alone.
+      // At the limit, votes of the last server and of those after it may be missing: each is read alone.
       const last = found.at(-1)?.serverId.toHexString();
       if (found.length < limit || !last || group.length === 1) return;
       await Promise.all(
@@ -58,7 +57,7 @@ export const dueVotesLoader: BatchLoader<Collection<Vote>, DueRequest, { found: 
   },
 };
 
-/** A take of a drain, which may share its statement and its attempt with takes of other listeners. */
+/** It may share its statement and its attempt with takes of other listeners. */
 export type SharedTake = {
   recording: RecordDeps;
   listener: ListenerOfTake;
@@ -68,10 +67,10 @@ export type SharedTake = {
   attempt: Attempt;
 };
 
-/** A statement that takes votes, and how many votes it takes unless another worker or taker has some of them. */
+/** `size`: votes, unless another worker or taker has some of them. */
 type Take = { statement: UpdateStatement; size: number };
 
-/** Sends takes in one durable command. If any vote was not taken, the answer to each take is `false` or its error. */
+/** One durable command. If any vote was not taken, the answer to each take is `false` or its error. */
 async function sendTakes(votes: Collection<Vote>, takes: Take[]): Promise<(boolean | Error)[]> {
   const statements = takes.map(({ statement }) => statement);
   const { n, errors } = await sendRepeatable(votes, statements, DURABLE);
@@ -79,13 +78,10 @@ async function sendTakes(votes: Collection<Vote>, takes: Take[]): Promise<(boole
   return takes.map((_, i) => errors.get(i) ?? n === size);
 }
 
-/** Takes votes, with one statement for each request; at most four, because a long command delays inserts of votes. */
+/** At most four statements, because a long command delays inserts of votes. */
 export const takesLoader: BatchLoader<Collection<Vote>, Take, boolean> = { most: 4, load: sendTakes };
 
-/**
- * Takes votes of several listeners (docs/adr/0132-shared-drains.md). Takes that differ only in listener and votes share
- * one statement and one attempt: that of the first take.
- */
+/** Takes that differ only in listener and votes share the attempt of the first one (docs/adr/0132-shared-drains.md). */
 export const sharedTakes: BatchLoader<Collection<Vote>, SharedTake, boolean> = {
   most: 32,
   async load(votes, asked) {
@@ -93,7 +89,7 @@ export const sharedTakes: BatchLoader<Collection<Vote>, SharedTake, boolean> = {
     const alike = Map.groupBy(asked, (take) => {
       const id = take.listener.serverId.toHexString();
       seen.set(id, (seen.get(id) ?? 0) + 1);
-      // If a batch has two takes of one listener, each has an attempt of its own, and each vote goes to one of them.
+      // Of two takes of one listener, each has an attempt of its own, and each vote goes to one of them.
       return `${seen.get(id)} ${kindOfTake(take)}`;
     });
     const groups = [...alike.values()];
@@ -104,21 +100,17 @@ export const sharedTakes: BatchLoader<Collection<Vote>, SharedTake, boolean> = {
   },
 };
 
-/** `sharedTakes` for large takes of backlogs, fewer in one command: a longer command would delay inserts of votes. */
+/** Fewer large takes in one command: a longer one would delay inserts of votes. */
 export const sharedLargeTakes: typeof sharedTakes = { ...sharedTakes, most: 4 };
 
-/**
- * A shared statement takes nothing once the first of its leases has expired. So a take shares a statement only if its
- * own lease lasts longer than this.
- */
+/** A shared statement takes nothing once the first of its leases has expired, so a take needs a longer one. */
 const LONG_LEASE_MS = 5 * SECOND;
 
-/** A text that is equal for takes that may share a statement. */
+/** Equal for takes that may share a statement. */
 function kindOfTake({ listener, reason, now, next, attempt }: SharedTake): string {
   const { released, lease, serverId } = listener;
   const isLong = lease && lease.until.getTime() - now.getTime() > LONG_LEASE_MS;
-  // If a vote has waited for long, the statement covers a long range of `nextAt`. If it were shared, it would read
-  // the backlogs of other listeners.
+  // The statement covers a range of `nextAt`: with an old vote it would read the backlogs of other listeners.
   const isFresh = next.every((vote) => isFreshVote(vote, now));
   if (reason.test || !isLong || !isFresh) return serverId.toHexString();
   const { protocol, revision, answerStep, maxSendings } = attempt;
@@ -126,7 +118,7 @@ function kindOfTake({ listener, reason, now, next, attempt }: SharedTake): strin
   return [protocol, revision, answerStep, maxSendings, ...cause].join(' ');
 }
 
-/** Merges takes into one that records the attempt of the first take on the votes of all. */
+/** Records the attempt of the first take on the votes of all. */
 function takeOf(group: SharedTake[]): Take {
   const [{ recording, listener, reason, attempt }] = group as [SharedTake];
   const now = new Date(Math.max(...group.map((one) => one.now.getTime())));
@@ -144,14 +136,13 @@ function takeOf(group: SharedTake[]): Take {
     },
     u: attemptUpdate(recording.config, attempt, listener, reason),
     multi: true,
-    // The index has the votes of each server in queue order: if MongoDB fails half-way, no later vote has an attempt
-    // while an earlier one has none.
+    // In queue order: if MongoDB fails half-way, no later vote has an attempt while an earlier one has none.
     hint: DUE_VOTES,
   };
   return { statement, size: next.length };
 }
 
-/** Matches only while a lease has not expired by mongod's clock. */
+/** By mongod's clock. */
 export function hasLease(lease: { until: Date } | null | undefined): { $expr: object } {
   return { $expr: { $lt: ['$$NOW', lease?.until ?? new Date(0)] } };
 }

@@ -15,13 +15,13 @@ import { endedAt, recordOutcomes } from './record-outcomes.ts';
 import { readAllowed } from './sent-votes.ts';
 import { dueVotesLoader, hasLease, type SharedTake, sharedLargeTakes, sharedTakes } from './shared-takes.ts';
 
-/** How many votes to take, and how many of them are sent at once. */
+/** `atOnce`: how many are sent at once. */
 type TakeSize = { most: number; atOnce: number };
 
 /**
- * Those of the next due votes that may be taken together if `atOnce` of them are sent at once. If the worker, or the
- * program that fetches, dies while a taken vote waits for its turn, its attempt counts as ambiguous although nothing was
- * sent. So a vote with more ambiguous outcomes than `mostEnds` is taken only if it is sent at once.
+ * If the worker, or the program that fetches, dies while a taken vote waits for its turn, its attempt counts as
+ * ambiguous although nothing was sent. So a vote with more ambiguous outcomes than `mostEnds` is taken only if sent at
+ * once.
  */
 export function takenTogether(found: Vote[], atOnce: number, mostEnds: number): Vote[] {
   const firstNotTaken = found.findIndex(({ delivery }, index) => {
@@ -31,13 +31,10 @@ export function takenTogether(found: Vote[], atOnce: number, mostEnds: number): 
 }
 
 /**
- * Takes the next votes of a listener in queue order: one durable write records an attempt on each before anything is
- * sent (design rule 4). The write compares the listener's lease with mongod's clock: if a worker was suspended for
- * longer than its lease, it takes no vote.
+ * One durable write records an attempt on each vote before anything is sent (design rule 4), in queue order. It
+ * compares the lease with mongod's clock: a worker that was suspended for longer takes no vote.
  *
  * @param toGiveBack - called before this throws, with votes that may have been taken and could not be given back
- * @returns the votes in queue order; empty when no vote is due or may be taken
- * @throws the driver's error when MongoDB fails; votes that may have been taken are given back if possible
  */
 export async function takeVotes(
   recording: RecordDeps,
@@ -54,7 +51,7 @@ export async function takeVotes(
     now = read.now;
     return read.found;
   });
-  // At most one attempt of a vote is wasted so, and none of a vote that may be sent only once.
+  // So at most one attempt of a vote is wasted, and none of a vote that may be sent only once.
   const next = takenTogether(due, atOnce, maxSendingsOf(listener) === 1 ? -1 : 0);
   if (next.length === 0) return [];
 
@@ -63,10 +60,10 @@ export async function takeVotes(
   try {
     const loader = next.length > MAX_CONCURRENT_ATTEMPTS ? sharedLargeTakes : sharedTakes;
     const isWhole = await batcher.load(loader, votes, take);
-    // The write may put the attempt of another take into `take.attempt`, so `take.attempt` is read after the write.
+    // Read after the write, which may put the attempt of another take into it.
     return await takenOf(recording, next, take.attempt, isWhole);
   } catch (error) {
-    // Some votes may be taken although the write reported an error. None of them was sent.
+    // Some votes may be taken all the same. None of them was sent.
     await takenOf(recording, next, take.attempt, false)
       .then((taken) => giveBackVotes(recording, listener, taken))
       .catch(() => toGiveBack(next.map((vote) => takenVote(vote, take.attempt))));
@@ -74,7 +71,7 @@ export async function takeVotes(
   }
 }
 
-/** Those votes of `found` on which `attempt` was recorded. `isWhole`: it is known that all were taken. */
+/** `isWhole`: it is known that all were taken. */
 export async function takenOf(
   { votes }: Pick<RecordDeps, 'votes'>,
   found: Vote[],
@@ -91,9 +88,8 @@ export async function takenOf(
 }
 
 /**
- * Gives back taken votes that were not sent. If the listener's lease has not expired, the votes wait as if they had
- * never been taken. If it has expired, another worker may have sent later votes: the attempts are recorded as stopped
- * before anything was sent. An attempt that was recorded as lost is unchanged.
+ * Gives back votes that were not sent: they wait as if never taken. If the lease has expired, another worker may have
+ * sent later votes: then the attempts are recorded as stopped. One that was recorded as lost is unchanged.
  */
 export async function giveBackVotes(
   recording: RecordDeps,
@@ -103,7 +99,7 @@ export async function giveBackVotes(
   if (taken.length === 0) return;
   const { votes } = recording;
   const { serverId } = listener;
-  // The last vote in the queue first: if this is interrupted, no later vote stays taken while an earlier one waits.
+  // If this is interrupted, no later vote stays taken while an earlier one waits.
   const lastFirst = taken.toSorted((a, b) => byQueueOrder(b.vote, a.vote));
   const updates = lastFirst.map(({ vote: { _id }, attempt: { id } }) => {
     const open = { $elemMatch: { id, code: { $exists: false } } };
@@ -125,7 +121,7 @@ function byQueueOrder(a: Vote, b: Vote): number {
   return first.getTime() - second.getTime() || a._id.toString().localeCompare(b._id.toString());
 }
 
-/** For each of these attempts that has no outcome yet, records the outcome “stopped before anything was sent”. */
+/** For those without an outcome. */
 async function recordStopped(
   recording: RecordDeps,
   serverId: Vote['serverId'],

@@ -54,8 +54,8 @@ export type Settled = {
 type Found = { vote: Vote; leaseEnded: boolean };
 
 /**
- * Records what a taker reports; a refused result does not affect the others. `delivered` and `sent` are recorded however
- * late they come (docs/adr/0054-late-acknowledgements.md). The same call may be repeated.
+ * Records what a taker reports; a refused result does not affect the others. `delivered` and `sent` are recorded
+ * however late they come (docs/adr/0054-late-acknowledgements.md). The same call may be repeated.
  */
 export async function settleDeliveries(
   deps: DeliveryDeps,

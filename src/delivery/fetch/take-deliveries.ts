@@ -92,7 +92,8 @@ export async function takeDeliveries(
 
 /**
  * The oldest `most` unsettled votes that were taken with `requestId` and whose leases have not ended. They are marked
- * as `repeated`: if the client of the earlier call has left, that call does not give them back. It gives back the others.
+ * as `repeated`: if the client of the earlier call has left, that call does not give them back. It gives back the
+ * others.
  */
 async function takeAgain(
   { votes }: DeliveryDeps,

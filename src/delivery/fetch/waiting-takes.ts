@@ -94,7 +94,9 @@ export class WaitingTakes {
     return take;
   }
 
-  /** Wakes one idle take of a server, or all if none is idle. If the idle one gets votes, `takeOrWait` wakes the next. */
+  /**
+   * Wakes one idle take of a server, or all if none is idle. If the idle one gets votes, `takeOrWait` wakes the next.
+   */
   wakeOne(id: string): void {
     const takes = [...(this.#byServer.get(id) ?? [])];
     const idle = takes.find((take) => take.isIdle);

@@ -7,8 +7,8 @@ import { noDeliveries } from './delivery-sums.ts';
 export type DayOfDeliveries = DeliverySums & { day: string };
 
 /**
- * A server's deliveries on each of the last `days` UTC days, today included, oldest first. `countedAt`: null if there is
- * no count in these days.
+ * A server's deliveries on each of the last `days` UTC days, today included, oldest first. `countedAt`: null if there
+ * is no count in these days.
  */
 export async function deliveriesByDay(
   { deliveryDays, clock }: DeliveryDeps,

@@ -169,8 +169,8 @@ async function readAnswerFrom(
   const waiting = deadlineIn(options.answerMs ?? options.timeoutMs, options.waitSignal);
   const { read: reply, received, end } = await readUntil(connection, readVotifierReply, waiting);
   if (reply) return outcomeOfReply(reply, vote);
-  // Most v1 listeners close the connection after a vote that they accept, and also after one with the wrong key. If this
-  // one confirmed votes before, its key has changed or its plugin failed.
+  // Most v1 listeners close the connection after a vote that they accept, and also after one with the wrong key. If
+  // this one confirmed votes before, its key has changed or its plugin failed.
   const isSent = target.protocol === 'votifier-v1' && !options.confirmsVotes;
   const bareClose = isSent ? 'sent-not-confirmed' : 'closed-without-answer';
   const said = readable(received);
@@ -185,8 +185,8 @@ function outcomeOfReply(reply: VotifierReply, { username }: ForwardedVote): Outc
 }
 
 /**
- * No answer or only a part of one came. After other data, something that is not Votifier may have read the frame. After a
- * reset it is unknown whether the vote arrived, in v1 too: who has read the 256 bytes has no reason for a reset.
+ * No answer or only a part of one came. After other data, something that is not Votifier may have read the frame. After
+ * a reset it is unknown whether the vote arrived, in v1 too: who has read the 256 bytes has no reason for a reset.
  */
 function codeWithoutReply(end: ReadResult | undefined, said: string, bareClose: OutcomeCode): OutcomeCode {
   switch (end?.kind) {

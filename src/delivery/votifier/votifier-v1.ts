@@ -29,7 +29,9 @@ function v1Text(vote: ForwardedVote, serviceName: string): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** Listeners that speak both versions distinguish them by the first two bytes. One block in 65,536 needs a second try. */
+/**
+ * Listeners that speak both versions distinguish them by the first two bytes. One block in 65,536 needs a second try.
+ */
 export function neverLikeV2(encrypt: () => Buffer): Buffer {
   for (;;) {
     const block = encrypt();

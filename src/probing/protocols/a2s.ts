@@ -2,16 +2,16 @@ import { QueryError } from '../query-error.ts';
 import { peopleAmong, type UncheckedAnswer } from '../read-answer.ts';
 
 /**
- * Valve's server queries (developer.valvesoftware.com, "Server queries"). Only the first question is asked: its answer
- * has the counts, and some servers never answer the other questions.
+ * developer.valvesoftware.com, "Server queries". The first question has the counts; some servers never answer the
+ * others.
  */
 
 const HEADER = Buffer.alloc(4, 0xff);
 
-/** The question for all servers since 2008. */
+/** For all servers since 2008. */
 export const INFO_REQUEST = Buffer.concat([HEADER, Buffer.from('TSource Engine Query\0')]);
 
-/** The question for Half-Life servers before 2008. */
+/** For Half-Life servers before 2008. */
 export const DETAILS_REQUEST = Buffer.concat([HEADER, Buffer.from('details\0')]);
 
 const INFO = 0x49;
@@ -24,14 +24,12 @@ const COUNTER_STRIKE = 730;
 
 type Decode = (bytes: Buffer) => string;
 
-/** A reply. A challenge must be sent back with the question, which proves that the sender's address is not forged. */
+/** A challenge must be sent back: it proves that the sender's address is not forged. */
 export type A2sReply = { challenge: Buffer } | { said: UncheckedAnswer };
 
 /**
- * Reads a reply that is not split.
+ * Undefined for a reply to another question, and for data that is not a reply.
  *
- * @param decode - decodes the game's texts
- * @returns undefined for a reply to another question, and for data that is not a reply
  * @throws {QueryError} `answer-broken` for an answer that ends before the counts, or has no text
  */
 export function readA2sReply(reply: Buffer, decode: Decode): A2sReply | undefined {
@@ -64,7 +62,7 @@ function readInfo(fields: Fields): UncheckedAnswer {
   return { name, version, ...people, ...(appId === RUST ? countsOfRust(keywords) : {}) };
 }
 
-/** The answer of servers before 2008. It has no version of the game. */
+/** Before 2008; without a version of the game. */
 function readDetails(fields: Fields): UncheckedAnswer {
   fields.text(); // The server's address.
   const name = readTexts(fields);
@@ -81,7 +79,7 @@ function readDetails(fields: Fields): UncheckedAnswer {
   return { name, version: '', players: peopleAmong(players, bots), maxPlayers };
 }
 
-/** Reads name, map, folder and game, and returns the name. */
+/** Of name, map, folder and game. */
 function readTexts(fields: Fields): string {
   const texts = [fields.text(), fields.text(), fields.text(), fields.text()];
   const [name] = texts;
@@ -89,7 +87,7 @@ function readTexts(fields: Fields): string {
   return name;
 }
 
-/** Reads the counts. The number of players includes bots. */
+/** The number of players includes bots. */
 function readCounts(fields: Fields): { players: number; maxPlayers: number } {
   const players = fields.byte();
   const maxPlayers = fields.byte();
@@ -97,7 +95,7 @@ function readCounts(fields: Fields): { players: number; maxPlayers: number } {
   return { players, maxPlayers };
 }
 
-/** Reads the optional fields at the end. A field that is missing or cut off is undefined. */
+/** Optional fields at the end; one that is missing or cut off is undefined. */
 function readExtra(fields: Fields): { appId?: number; keywords?: string } {
   const flags = fields.byte() ?? 0;
   if (flags & 0x80) fields.skip(2); // The players' port.
@@ -112,7 +110,7 @@ function readExtra(fields: Fields): { appId?: number; keywords?: string } {
   return { ...(keywords === undefined ? {} : { keywords }), ...(appId === undefined ? {} : { appId }) };
 }
 
-/** The counts of a Rust server, which may exceed a byte: `cp` is the number of players, `mp` their limit. */
+/** They may exceed a byte: `cp` is the number of players, `mp` their limit. */
 function countsOfRust(keywords = ''): { players?: string; maxPlayers?: string } {
   const players = /(?:^|,)cp(\d{1,10})(?=,|$)/.exec(keywords)?.[1];
   const maxPlayers = /(?:^|,)mp(\d{1,10})(?=,|$)/.exec(keywords)?.[1];
@@ -124,7 +122,7 @@ function countsOfRust(keywords = ''): { players?: string; maxPlayers?: string } 
 
 const notInfo = () => new QueryError('answer-broken', 'The answer has not the fields of a Source server.');
 
-/** Reads fields one after the other. If a field is cut off, it and all fields after it are undefined. */
+/** If a field is cut off, it and all fields after it are undefined. */
 class Fields {
   readonly #bytes: Buffer;
   readonly #decode: Decode;
@@ -151,7 +149,7 @@ class Fields {
     return this.#at <= this.#bytes.length ? this.#bytes.readUIntLE(at, length) : undefined;
   }
 
-  /** A text that ends with NUL. */
+  /** Ends with NUL. */
   text(): string | undefined {
     const start = this.#at;
     const end = start < this.#bytes.length ? this.#bytes.indexOf(0, start) : -1;

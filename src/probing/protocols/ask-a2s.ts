@@ -4,14 +4,10 @@ import { QueryError } from '../query-error.ts';
 import { readA2sReply } from './a2s.ts';
 import { joinSplits } from './a2s-splits.ts';
 
-/** How many challenges a server may send. It sends another one if the last one has expired. */
+/** A server sends another one if the last one has expired. */
 const MOST_CHALLENGES = 5;
 
-/**
- * Makes the function that queries a server with Valve's protocol.
- *
- * @param request - the question without a challenge
- */
+/** `request`: without a challenge. */
 export const askA2s =
   (request: Buffer): OwnProtocol =>
   async ({ game }, connections) => {

@@ -6,18 +6,17 @@ import { readMinecraftStatus, statusRequest } from './minecraft-java.ts';
 import { isKick, KickedError, type LegacyAnswer, legacyPings, readKick } from './minecraft-legacy.ts';
 
 /**
- * If a server sends nothing for this long after a request, the next form of the question is sent too. The earlier
- * connections stay open, so a slower server can still answer on them. A round trip around the world takes 0.3 s.
+ * After this silence the next form is sent too, on a connection of its own. A round trip around the world takes 0.3 s.
  */
 const SILENCE_MS = 500;
 
-/** If this many round trips take longer than `SILENCE_MS`, the next form is sent after them instead. */
+/** If so many take longer than `SILENCE_MS`, the next form is sent after them. */
 const ROUND_TRIPS = 3;
 
-/** A form of the question, and the function that reads its answer. */
+/** Of the question. */
 type Form = { request: Buffer; read(received: Buffer): LegacyAnswer | undefined };
 
-/** A form of the question that was sent on its own connection. */
+/** On its own connection. */
 class Attempt {
   readonly isStatus: boolean;
   readonly answer: Promise<LegacyAnswer>;
@@ -48,15 +47,12 @@ class Attempt {
     return this.#connection?.hasReceived ?? false;
   }
 
-  /** Whether no better answer can come. If a modern server answered a list ping, its status would be better. */
+  /** No better answer can come. A modern server's status is better than its answer to a list ping. */
   get isFinal(): boolean {
     return this.answered !== undefined && (this.isStatus || !this.answered.isModern);
   }
 
-  /**
-   * Whether the server refused this form. An old server that gets a status request closes the connection or sends a
-   * kick; other servers do so after a list ping.
-   */
+  /** An old server closes the connection or sends a kick after a status request; others do so after a list ping. */
   get isRefused(): boolean {
     if (this.error instanceof KickedError) return true;
     if (!(this.error instanceof QueryError)) return false;
@@ -64,7 +60,7 @@ class Attempt {
     return this.isStatus ? code === 'closed' && !this.hasReceived : REFUSALS.has(code);
   }
 
-  /** Whether the server accepted the connection, but did not answer like a modern server. */
+  /** It accepted the connection, but did not answer like a modern server. */
   get seemsOld(): boolean {
     const isSilent = this.#connection !== undefined && !this.hasReceived;
     return isSilent || this.error instanceof KickedError;
@@ -74,11 +70,10 @@ class Attempt {
 const REFUSALS: ReadonlySet<string> = new Set(['closed', 'answer-broken']);
 
 /**
- * Queries a Minecraft Java server: first with the status request of 1.7, then with the list pings of older versions,
- * each on its own connection. If a server that an SRV record names closes the connection, the status request is repeated
- * with the name that players type: clients ping with one name and join with the other, and a proxy may know only one. A server in `oldServers` gets the newest list ping first. The first answer counts.
- * Servers since 1.7 also answer list pings, but with less information: such an answer counts only if the status does
- * not come.
+ * The status request of 1.7, then the list pings of older versions; the newest list ping is first for `oldServers`.
+ * After a close by a server that an SRV record names, the status request is repeated with the name that players type: a
+ * proxy may know only one. The first answer counts; one of a modern server to a list ping only if its status does not
+ * come.
  */
 export const askJava: OwnProtocol = async (asked, connections) => {
   const { where } = asked.server;
@@ -97,11 +92,7 @@ export const askJava: OwnProtocol = async (asked, connections) => {
   }
 };
 
-/**
- * Sends the forms one after the other, each when the earlier ones were refused or are not answered.
- *
- * @returns whether a form was not sent because connections are limited
- */
+/** Each form when the earlier ones were refused or are not answered. Returns whether connections are limited. */
 async function attemptInOrder(
   { server, target, oldServers, mayConnect }: Asked,
   connections: QueryConnections,
@@ -115,7 +106,7 @@ async function attemptInOrder(
   const typed: Form = { request: statusRequest(target.host, port), read: readModern };
   if (target.host !== host) forms.splice(forms.indexOf(status) + 1, 0, typed);
   for (const form of forms) {
-    // If an answer says that the server is modern, the next form is the status request.
+    // Of a modern server, only the status is asked.
     if (form !== status && attempts.some(({ answered }) => answered?.isModern)) continue;
     if (form === typed && !attempts.some(({ isStatus, isRefused }) => isStatus && isRefused)) continue;
     if (attempts.length > 0 && mayConnect && !(await mayConnect(address))) return true;
@@ -126,14 +117,14 @@ async function attemptInOrder(
   return false;
 }
 
-/** Reads the answer to a status request. An old server sends a kick, which may contain an answer to a list ping. */
+/** An old server sends a kick, which may contain an answer to a list ping. */
 function readModern(received: Buffer): LegacyAnswer | undefined {
   if (isKick(received)) return readKick(received);
   const said = readMinecraftStatus(received);
   return said && { said, isModern: true };
 }
 
-/** Waits for an answer, a failure of the newest attempt, or silence. Returns whether the next form must be sent. */
+/** After an answer, a failure of the newest attempt, or silence. */
 async function isNextDue(attempts: Attempt[], newest: Attempt): Promise<boolean> {
   const { promise: silence, cancel } = silenceAfter(newest);
   const answer = Promise.any(attempts.map(({ answer }) => answer));
@@ -142,12 +133,12 @@ async function isNextDue(attempts: Attempt[], newest: Attempt): Promise<boolean>
   if (attempts.some(({ answered }) => answered)) {
     return !attempts.some(({ isFinal, isStatus }) => isFinal || isStatus);
   }
-  // If an answer to an earlier form is arriving in pieces, no other form is sent.
+    // An answer to an earlier form is arriving in pieces.
   if (attempts.some(({ error, hasReceived }) => error === undefined && hasReceived)) return false;
   return newest.error === undefined || newest.isRefused;
 }
 
-/** The promise resolves when the connection has been open for longer than an answer usually takes. */
+/** When the connection has been open for longer than an answer usually takes. */
 function silenceAfter({ opened }: Attempt): { promise: Promise<void>; cancel(): void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   let timer: NodeJS.Timeout | undefined;
@@ -164,7 +155,7 @@ function silenceAfter({ opened }: Attempt): { promise: Promise<void>; cancel(): 
   return { promise, cancel };
 }
 
-/** The first answer. A modern server's answer to a list ping counts only if the server returns no status. */
+/** A modern server's answer to a list ping counts only without a status. */
 function firstAnswer(attempts: Attempt[]): Promise<LegacyAnswer> {
   const status = attempts.find(({ isStatus }) => isStatus);
   const answers = attempts.map(async (attempt) => {

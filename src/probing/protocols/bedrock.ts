@@ -3,36 +3,31 @@ import { QueryError } from '../query-error.ts';
 import { countOf, type UncheckedAnswer } from '../read-answer.ts';
 
 /**
- * The status of Minecraft Bedrock servers: RakNet's unconnected ping and pong (minecraft.wiki, "RakNet"). The pong has
- * a text with fields: edition, name, protocol, version, players, limit, and others that are not used.
+ * RakNet's unconnected ping and pong (minecraft.wiki, "RakNet"): a text with edition, name, protocol, version, players,
+ * limit, and others that are not used.
  */
 
-/** The bytes that mark RakNet packets outside a connection. */
+/** Marks RakNet packets outside a connection. */
 const MAGIC = Buffer.from('00ffff00fefefefefdfdfdfd12345678', 'hex');
 
 const PONG = 0x1c;
-/** The position of `MAGIC` in a pong: it follows the packet's id, the time of the ping and the server's id. */
+/** It follows the packet's id, the time of the ping and the server's id. */
 const MAGIC_AT = 1 + 8 + 8;
 const LENGTH_AT = MAGIC_AT + MAGIC.length;
 const TEXT_AT = LENGTH_AT + 2;
 
-/** The ping: its id, a time that the server repeats, `MAGIC`, and the client's id. */
+/** Its id, a time that the server repeats, `MAGIC`, and the client's id. */
 const BEDROCK_PING = Buffer.concat([Buffer.from('011122334455667788', 'hex'), MAGIC, Buffer.alloc(8)]);
 
 export const askBedrock: OwnProtocol = (_, connections) => connections.askDatagram(BEDROCK_PING, readPong);
 
-/**
- * Reads a pong.
- *
- * @returns undefined for a datagram that is no pong
- * @throws {QueryError} `answer-broken` for a pong without the text of a server
- */
+/** Undefined for other datagrams. @throws {QueryError} `answer-broken` for a pong without the text of a server */
 export function readPong(datagram: Buffer): UncheckedAnswer | undefined {
   if (datagram[0] !== PONG || !datagram.subarray(MAGIC_AT, LENGTH_AT).equals(MAGIC)) return undefined;
   if (datagram.length < TEXT_AT) throw notPong();
   const text = datagram.toString('utf8', TEXT_AT, TEXT_AT + datagram.readUInt16BE(LENGTH_AT));
   const written = splitFields(text, true);
-  // If the fields are not in place: perhaps the server does not escape, and its name ends with a backslash.
+  // Perhaps the server does not escape, and its name ends with a backslash.
   const fields = [written, splitFields(text, false)].find(isInPlace);
   const [, name = '', , version = '', players, maxPlayers] = fields ?? written;
   const said = fields ? { version, players, maxPlayers } : { version: '', players: null, maxPlayers: null };
@@ -42,10 +37,10 @@ export function readPong(datagram: Buffer): UncheckedAnswer | undefined {
 
 const notPong = () => new QueryError('answer-broken', 'The answer has not the fields of a Bedrock server.');
 
-/** More fields than any server sends. */
+/** More than any server sends. */
 const MOST_FIELDS = 16;
 
-/** Splits a text into its fields at the semicolons. In an escaped text, `\;` is a semicolon and `\\` a backslash. */
+/** In an escaped text, `\;` is a semicolon and `\\` a backslash. */
 function splitFields(text: string, isEscaped: boolean): string[] {
   if (!isEscaped) return text.split(';', MOST_FIELDS);
   const fields = [''];
@@ -58,13 +53,12 @@ function splitFields(text: string, isEscaped: boolean): string[] {
   return fields;
 }
 
-/** Matches a version, or the beginning of one. */
+/** Or the beginning of one. */
 const VERSION = /^\s*v?\d+\.\d/;
 
 /**
- * Whether each field is in its place. A semicolon in the name that is not escaped moves all later fields: then there is
- * a text in the place of the protocol's number, a whole number in that of the version, or a version in that of a count
- * or the server's id.
+ * A semicolon in the name that is not escaped moves all later fields: then there is a text in the place of the
+ * protocol, a whole number in that of the version, or a version in that of a count or the server's id.
  */
 function isInPlace([, , protocol = '', version = '', ...numbers]: string[]): boolean {
   if (!/^-?\d*$/.test(protocol.trim()) || /^\d+$/.test(version.trim())) return false;

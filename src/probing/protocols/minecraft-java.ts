@@ -2,20 +2,17 @@ import { legacyText } from '../minecraft-text.ts';
 import { QueryError } from '../query-error.ts';
 import type { UncheckedAnswer } from '../read-answer.ts';
 
-/**
- * The status request of Minecraft Java 1.7 and later (minecraft.wiki, "Java Edition protocol/Server List Ping"). Each
- * packet begins with its length as a VarInt.
- */
+/** Since 1.7 (minecraft.wiki, "Java Edition protocol/Server List Ping"). A packet begins with its length, a VarInt. */
 
-/** The protocol version in the handshake: that of Minecraft 1.8. Servers answer whatever the version is. */
+/** Of Minecraft 1.8. Servers answer whatever the version is. */
 const CLIENT_VERSION = 47;
 const STATUS_PACKET = 0;
 const STATUS_STATE = 1;
 
-/** The longest status in bytes; real servers send less. */
+/** Real servers send less. */
 const LONGEST_STATUS = 256 * 1_024;
 
-/** The handshake and the status request. `host` is the name that players' clients send: proxies route by this name. */
+/** `host`: the name that players' clients send; proxies route by it. */
 export function statusRequest(host: string, port: number): Buffer {
   const name = Buffer.from(host);
   const handshake = Buffer.concat([
@@ -30,9 +27,8 @@ export function statusRequest(host: string, port: number): Buffer {
 }
 
 /**
- * Reads the status from all bytes received so far.
+ * From all bytes received so far; undefined while the packet is not complete.
  *
- * @returns undefined while the packet is not complete
  * @throws {QueryError} `answer-broken` or `answer-too-long` as soon as the bytes cannot be a status
  */
 export function readMinecraftStatus(received: Buffer): UncheckedAnswer | undefined {
@@ -49,7 +45,7 @@ export function readMinecraftStatus(received: Buffer): UncheckedAnswer | undefin
   const packet = received.subarray(0, end);
   const size = id && readVarInt(packet, id.end);
   if (!size || size.end + size.value > end) throw notStatus();
-  // Mods append more data to the packet, which is ignored.
+  // Mods append more data.
   return saidByStatus(parsed(packet.toString('utf8', size.end, size.end + size.value)));
 }
 
@@ -61,7 +57,7 @@ function parsed(json: string): unknown {
   }
 }
 
-/** Every part of a status may be missing: some servers hide their players, and some have no message. */
+/** Some servers hide their players, and some have no message. */
 function saidByStatus(status: unknown): UncheckedAnswer {
   const { version, players, description, favicon: icon } = fieldsOf(status);
   if (version === undefined && players === undefined && description === undefined) throw notStatus();
@@ -69,7 +65,7 @@ function saidByStatus(status: unknown): UncheckedAnswer {
   return {
     name: legacyText(description),
     version: fieldsOf(version).name,
-    // `sample` is not used: it is a list of names in which many servers put adverts.
+    // `sample` is a list of names in which many servers put adverts.
     players: online,
     maxPlayers: max,
     icon,
@@ -83,7 +79,7 @@ function fieldsOf(value: unknown): Record<string, unknown> {
 const notStatus = () =>
   new QueryError('answer-broken', 'What the server sends is not a status of Minecraft Java.');
 
-/** Reads a VarInt: one to five bytes with seven bits each, lowest first. Every byte but the last is 128 or more. */
+/** One to five bytes with seven bits each, lowest first. Every byte but the last is 128 or more. */
 function readVarInt(bytes: Buffer, start: number): { value: number; end: number } | undefined {
   let value = 0;
   for (let index = 0; index < 5; index += 1) {

@@ -2,26 +2,25 @@ import { QueryError } from '../query-error.ts';
 import { countOf, type UncheckedAnswer } from '../read-answer.ts';
 
 /**
- * The list ping of Minecraft Java up to 1.6.4 (minecraft.wiki, "Java Edition protocol/Server List Ping"). The server
- * answers with a kick packet: the byte FF, the number of UTF-16 code units, and a text with fields.
+ * Up to 1.6.4 (minecraft.wiki, "Java Edition protocol/Server List Ping"): the answer is a kick packet, the byte FF, the
+ * number of UTF-16 code units, and a text with fields.
  */
 
 const PING = 0xfe;
 const KICK = 0xff;
 
-/** The protocol version of Minecraft 1.6.4, the last version without the status request. Later servers send 127. */
+/** Of Minecraft 1.6.4, the last without the status request. Later servers send 127. */
 const LAST_VERSION = 78;
 
-/** The answer to a list ping. */
 export type LegacyAnswer = {
   said: UncheckedAnswer;
-  /** Whether the server has Minecraft 1.7 or later, and so also answers the more detailed status request. */
+  /** Minecraft 1.7 or later, which also answers the more detailed status request. */
   isModern: boolean;
 };
 
 /**
- * The list pings, the newest first: that of 1.6, with the host that players use; that of 1.4 and 1.5; that of Beta 1.8
- * to 1.3. The longest ping comes first: if a 1.6 server gets a shorter ping, it waits for the rest of the longest one.
+ * Those of 1.6, with the host that players use; of 1.4 and 1.5; of Beta 1.8 to 1.3. The longest comes first: a 1.6
+ * server that gets a shorter one waits for the rest.
  */
 export function legacyPings(host: string, port: number): [Buffer, Buffer, Buffer] {
   const name = utf16(host);
@@ -36,12 +35,12 @@ export function legacyPings(host: string, port: number): [Buffer, Buffer, Buffer
   ];
 }
 
-/** Whether the bytes begin with a kick packet. A status never begins with FF 00: no length is encoded like this. */
+/** A status never begins with FF 00: no length is encoded like this. */
 export function isKick(received: Buffer): boolean {
   return received[0] === KICK && received[1] === 0;
 }
 
-/** A kick packet that is not an answer to a list ping: the server refuses the request. */
+/** Not an answer to a list ping: the server refuses the request. */
 export class KickedError extends QueryError {
   constructor() {
     super('answer-broken', 'The server refuses the status request.');
@@ -49,13 +48,7 @@ export class KickedError extends QueryError {
   }
 }
 
-/**
- * Reads the answer to a list ping from all bytes received so far.
- *
- * @returns undefined while the packet is not complete
- * @throws {KickedError} when the text does not have the fields of an answer
- * @throws {QueryError} `answer-broken` when the bytes are no kick packet
- */
+/** Undefined while the packet is not complete. @throws {KickedError} when the text is no answer; {QueryError} */
 export function readKick(received: Buffer): LegacyAnswer | undefined {
   if (received.length > 0 && received[0] !== KICK) {
     throw new QueryError('answer-broken', 'What the server sends is not an answer of Minecraft Java.');
@@ -63,28 +56,28 @@ export function readKick(received: Buffer): LegacyAnswer | undefined {
   if (received.length < 3) return undefined;
   const end = 3 + 2 * received.readUInt16BE(1);
   if (received.length < end) return undefined;
-  // `swap16` changes the bytes in place, so they are copied first.
+  // `swap16` changes the bytes in place.
   const text = Buffer.from(received.subarray(3, end)).swap16().toString('utf16le');
   const answer = text.startsWith('§1\0') ? fieldsFrom14(text) : fieldsOfBeta(text);
   if (!answer) throw new KickedError();
   return answer;
 }
 
-/** The answer since 1.4: `§1`, protocol version, version, message, players and limit, separated by NULs. */
+/** Since 1.4: `§1`, protocol version, version, message, players and limit, separated by NULs. */
 function fieldsFrom14(text: string): LegacyAnswer | undefined {
   const [, protocol, version, name, players, maxPlayers] = text.split('\0', 6);
   if (name === undefined) return undefined;
   return { said: { name, version, players, maxPlayers }, isModern: Number(protocol) > LAST_VERSION };
 }
 
-/** The answer of Beta 1.8 to 1.3: message, players and limit, separated by §. The message may contain § codes. */
+/** Beta 1.8 to 1.3: message, players and limit, separated by §. The message may contain § codes. */
 function fieldsOfBeta(text: string): LegacyAnswer | undefined {
   const limitAt = text.lastIndexOf('§');
   const playersAt = limitAt > 0 ? text.lastIndexOf('§', limitAt - 1) : -1;
   if (playersAt < 0) return undefined;
   const players = text.slice(playersAt + 1, limitAt);
   const maxPlayers = text.slice(limitAt + 1);
-  // A kick that is not an answer may contain § codes too, but no numbers after its last two §.
+  // A kick that is not an answer may contain § codes too, but not so many numbers.
   if (countOf(players) === null || countOf(maxPlayers) === null) return undefined;
   return { said: { name: text.slice(0, playersAt), version: '', players, maxPlayers }, isModern: false };
 }
@@ -93,7 +86,7 @@ function uint16(value: number): Buffer {
   return Buffer.from([value >> 8, value & 0xff]);
 }
 
-/** A text preceded by its length in UTF-16 code units. */
+/** After its length in UTF-16 code units. */
 function utf16(text: string): Buffer {
   return Buffer.concat([uint16(text.length), Buffer.from(text, 'utf16le').swap16()]);
 }

@@ -1,19 +1,18 @@
 const MOST_SERVERS = 10_000;
 
 /**
- * Remembers the servers that answered like Minecraft 1.6 or earlier, or accepted a connection and gave no valid answer:
- * their next query begins with the list ping. CraftBukkit up to 1.6 closes a second connection within 4 seconds, so a
- * list ping that follows a status request would fail.
+ * Servers that answered like Minecraft 1.6 or earlier, or not validly: their next query begins with the list ping.
+ * CraftBukkit up to 1.6 closes a second connection within 4 seconds, so a ping after a status request would fail.
  */
 export class OldServers {
   readonly #servers = new Set<string>();
 
-  /** @param where - host and port */
+  /** `where`: host and port. */
   has(where: string): boolean {
     return this.#servers.has(where);
   }
 
-  /** Adds a server. If there are too many, the one that was added first is forgotten. */
+  /** If there are too many, the oldest is forgotten. */
   add(where: string): void {
     this.#servers.delete(where);
     this.#servers.add(where);

@@ -3,18 +3,18 @@ import { OPTIONAL_MS, optional } from '../optional-question.ts';
 import type { OwnProtocol } from '../own-protocol.ts';
 import type { UncheckedAnswer } from '../read-answer.ts';
 
-/** The first bytes of questions and of answers, where they differ from those of San Andreas Multiplayer (`SAMP`). */
+/** Where they differ from those of San Andreas Multiplayer. */
 const MAGIC: Record<string, { question: string; answer: string }> = {
   vcmp: { question: 'VCMP', answer: 'MP04' },
 };
 const SAMP = { question: 'SAMP', answer: 'SAMP' };
 
-/** Magic, address, port and the letter of the question. An answer has its own magic, and repeats the rest. */
+/** Magic, address, port and the question's letter. An answer has its own magic, and repeats the rest. */
 const HEADER_BYTES = 11;
 
 /**
- * Queries a server of San Andreas Multiplayer, open.mp or Vice City Multiplayer for its info (question `i`). In San
- * Andreas Multiplayer and open.mp, the version is among the rules (question `r`), which some servers do not send.
+ * San Andreas Multiplayer, open.mp or Vice City Multiplayer (question `i`). In the first two the version is among the
+ * rules (question `r`), which some servers do not send.
  */
 export const askSamp: OwnProtocol = async ({ server, game }, connections) => {
   const { question, answer } = MAGIC[game.protocol] ?? SAMP;
@@ -38,7 +38,7 @@ export const askSamp: OwnProtocol = async ({ server, game }, connections) => {
   return { ...said, version: rules?.get('version') };
 };
 
-/** A question. It has room for an IPv4 address only; for an IPv6 server the field is wrong, but no server checks it. */
+/** It has room for IPv4 only; for an IPv6 server the field is wrong, but no server checks it. */
 function questionBytes(magic: string, address: string, port: number, letter: string): Buffer {
   const bytes = Buffer.alloc(HEADER_BYTES);
   bytes.write(magic, 0, 'latin1');
@@ -51,8 +51,8 @@ function questionBytes(magic: string, address: string, port: number, letter: str
 }
 
 /**
- * Reads the answer to `i`: password, players, limit, then the length of the name and the name; for Vice City, a version
- * of 12 bytes comes first. Returns undefined if the answer ends before the name.
+ * `i`: password, players, limit, then the length of the name and the name; for Vice City, a version of 12 bytes comes
+ * first. Undefined if it ends before the name.
  */
 export function readInfo(body: Buffer, format: TextFormat, isVcmp: boolean): UncheckedAnswer | undefined {
   const start = isVcmp ? 12 : 0;
@@ -67,7 +67,7 @@ export function readInfo(body: Buffer, format: TextFormat, isVcmp: boolean): Unc
   };
 }
 
-/** Reads the answer to `r`: the number of rules, then the name and the value of each rule, each after its length. */
+/** `r`: the number of rules, then name and value of each, after their lengths. */
 export function readRules(body: Buffer, format: TextFormat): Map<string, string> {
   const texts: string[] = [];
   for (let at = 2; at < body.length; ) {

@@ -4,9 +4,8 @@ import type { Span, Tracing } from '../../platform/tracing/tracing.ts';
 import { VoteResultUnknownError } from './insert-vote.ts';
 
 /**
- * The deadline of one vote. The adapter creates it for its request and gives it to the entry point, which hands it down
- * to the insert. If it passes before `allowInsert` was called: no insert begins. If it passes later: the vote may still
- * be inserted, so the result is unknown.
+ * The adapter creates it for its request; it reaches the insert. If it passes before `allowInsert`, no insert begins.
+ * If later, the vote may still be inserted: the result is unknown.
  */
 export class CastDeadline {
   readonly #timeoutMs: number;
@@ -19,32 +18,22 @@ export class CastDeadline {
     this.#endsAt = performance.now() + timeoutMs;
   }
 
-  /**
-   * Waits for work that casts nothing. The work is not cancelled.
-   *
-   * @throws {DeadlineError} when the deadline passes before `work` ends; the error of `work`
-   */
+  /** For work that casts nothing, which is not cancelled. @throws {DeadlineError} */
   wait<T>(work: Promise<T>): Promise<T> {
     return within(this.#endsAt - performance.now(), work);
   }
 
   /**
-   * Must be called right before the vote may be inserted: by this request, or by another one with the same key.
+   * Must be called right before the vote may be inserted, by this request or another one with the same key.
    *
-   * @throws {DeadlineError} if the deadline passed before the first call: the client was told that nothing was cast,
-   *   which must stay true
+   * @throws {DeadlineError} if the client was told that nothing was cast, which must stay true
    */
   allowInsert(): void {
     if (this.#isExpired) throw new DeadlineError(this.#timeoutMs);
     this.#mayBeInserted = true;
   }
 
-  /**
-   * Waits for work that calls `allowInsert`.
-   *
-   * @throws {DeadlineError} when the deadline passes and nothing was cast; {VoteResultUnknownError} when the vote may
-   *   have been cast; the error of `cast`
-   */
+  /** For work that calls `allowInsert`. @throws {VoteResultUnknownError} when the vote may have been cast */
   async waitForCast<T>(cast: Promise<T>): Promise<T> {
     try {
       return await this.wait(cast);
@@ -58,11 +47,7 @@ export class CastDeadline {
 
 type CastResult = { kind: 'accepted'; voteId: UUID; replayed?: boolean } | { kind: 'refused' | 'key-reused' };
 
-/**
- * Casts a vote within its deadline, in its own trace span. The span also records what happens after the deadline.
- *
- * @throws as `waitForCast` does
- */
+/** In a trace span of its own, which also records what happens after the deadline. Throws as `waitForCast`. */
 export function castWithinDeadline<T extends CastResult>(
   { tracing }: { tracing: Tracing },
   serverId: ObjectId,

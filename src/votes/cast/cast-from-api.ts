@@ -8,9 +8,8 @@ import { castOnce, type KeyReused } from './cast-once.ts';
 import { type Accepted, type CastRequest, castVote, type Refused } from './cast-vote.ts';
 import { nextVoteAt } from './cooldown.ts';
 
-/** A vote as a client of the API sends it. */
 export type ApiVote = Pick<CastRequest, 'serverId' | 'username' | 'tokenId'> & {
-  /** The `Idempotency-Key`, 1 to 255 visible ASCII characters; undefined without one. */
+  /** The `Idempotency-Key`, 1 to 255 visible ASCII characters. */
   key: string | undefined;
 };
 
@@ -18,21 +17,21 @@ export type AcceptedFromApi = {
   kind: 'accepted';
   voteId: UUID;
   nextVoteAt: Date;
-  /** JSON (`VoteAnswer`); for a replay it is the first answer byte for byte. */
+  /** JSON (`VoteAnswer`); a replay has the first answer byte for byte. */
   body: string;
-  /** True if an earlier request with the same key was accepted. Then this request cast nothing. */
+  /** An earlier request with the same key was accepted; this one cast nothing. */
   replayed: boolean;
 };
 
-/** The answer to an accepted vote, as the API sends it and an idempotency key stores it. */
+/** As the API sends it and an idempotency key stores it. */
 export type VoteAnswer = { success: true; monthly_votes: number; next_vote_at: string };
 
 /**
- * Casts a vote of the API, under its idempotency key if it has one. If the player's name is blocked: the answer looks
- * as usual, but the vote is held: it is not counted or delivered and cannot be claimed (ADR 98).
+ * A vote under a blocked name gets the usual answer, but is held: not counted or delivered, and no plugin can claim it
+ * (ADR 98).
  *
- * @throws {DeadlineError} when the deadline passed and nothing was cast; {VoteResultUnknownError} when the vote may
- *   have been cast; the driver's error when the database failed before the insert
+ * @throws {DeadlineError} when nothing was cast; {VoteResultUnknownError} when the vote may have been cast; the driver's
+ *   error when the database failed before the insert
  */
 export async function castVoteFromApi(
   deps: VotesDeps,
@@ -49,7 +48,7 @@ export async function castVoteFromApi(
   );
 }
 
-/** If the name is blocked: counts a hit and returns the id of the exclusion that holds the name's votes. */
+/** Counts a hit of the block. */
 async function exclusionIfBlocked(
   deps: VotesDeps,
   { serverId, username, usernameKey }: CastRequest,
@@ -63,12 +62,7 @@ async function exclusionIfBlocked(
 
 type Held = { serverId: ObjectId; blockId: Block['_id']; username: string; usernameKey: string };
 
-/**
- * Finds the exclusion that holds a blocked name's votes for a server, or creates it. If an operator undoes the
- * exclusion: its votes count and are delivered, as when a quarantine is lifted.
- *
- * @throws the driver's error when MongoDB fails
- */
+/** Finds or creates it. If an operator undoes it, its votes count and are delivered, as when a quarantine is lifted. */
 export function exclusionOfBlock(deps: VotesDeps, { serverId, blockId, ...player }: Held): Promise<ObjectId> {
   const open = { serverId, blockId, state: 'excluded' } as const;
   return openHoldingExclusion(deps, open, { ...player, reason: 'The name of the player is blocked.' });
@@ -97,7 +91,7 @@ async function castUnderKey(
   return { kind: 'accepted', voteId, nextVoteAt: nextVoteAtOf(body), body, replayed };
 }
 
-/** The answer as JSON. A key stores this text, and a replay sends it byte for byte. */
+/** A key stores this text, and a replay sends it byte for byte. */
 function writeAnswer({ vote, monthlyVotes }: Accepted): string {
   const answer: VoteAnswer = {
     success: true,

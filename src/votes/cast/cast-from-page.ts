@@ -25,36 +25,31 @@ import { type Cooldown, readCooldown } from './cooldown.ts';
 
 export type PageVote = {
   server: WithId<Server>;
-  /** As `usernameSchema` returns it. */
+  /** See `usernameSchema`. */
   username: string;
   voter: Voter;
-  /** The SteamID that Steam confirmed for the browser. */
+  /** Confirmed by Steam for the browser. */
   provenId?: string | null;
-  /** The secret that the script of the form made for this vote; empty if the browser runs no script. */
+  /** The secret that the form's script made for this vote; empty without a script. */
   session?: string;
 };
 
-/** Why the vote form refuses a vote. */
 type PageRefusal =
   | Refused
-  /** The vote form is switched off. */
   | { kind: 'off'; by: 'operator' | 'owner' }
   | { kind: 'no-proof'; why: ProofOfWorkError }
-  /** The owner takes only SteamIDs that Steam confirmed, and this SteamID is not confirmed. */
+  /** The owner takes only SteamIDs that Steam confirmed. */
   | { kind: 'not-proven' }
-  /**
-   * The limit `by` is reached. `most`: how many players for this server, or votes for all servers, one account or
-   * network may have on a UTC day. For `votes-of-network` it is `MOST_VOTES.all`, even if a lower limit was reached.
-   */
+  /** `most`: players for this server, or votes for all, on a UTC day. For `votes-of-network`: `MOST_VOTES.all`. */
   | { kind: 'too-many-players'; by: OriginRefusal; most: number }
-  /** The name or the network is blocked; the answer does not say which. */
+  /** The answer does not say whether the name or the network is. */
   | { kind: 'blocked' };
 
 export type PageVoteResult =
-  /** `isQuarantined`: the vote is neither counted nor delivered until an operator decides. */
+  /** `isQuarantined`: neither counted nor delivered until an operator decides. */
   { kind: 'accepted'; voteId: UUID; isQuarantined: boolean } | PageRefusal;
 
-/** Who switched off the vote form of a server; null if it works. */
+/** Null if the vote form works. */
 export function whyOff(
   { WEB_VOTES }: Pick<Config, 'WEB_VOTES'>,
   { webVotes }: Pick<Server, 'webVotes'>,
@@ -64,9 +59,8 @@ export function whyOff(
 }
 
 /**
- * Makes the challenge that a visitor without an established account solves before the vote. If the vote would be
- * refused even with a proof: returns the refusal, so that the visitor's device does not compute a proof. The cooldown
- * is not checked.
+ * If the vote would be refused even with a proof, the visitor's device need not compute one. The cooldown is not
+ * checked.
  */
 export async function challengeFor(
   deps: VotesDeps,
@@ -90,7 +84,7 @@ export async function challengeFor(
   return { kind: 'challenge', challenge: await makeChallenge(deps, bound, today.votes) };
 }
 
-/** What a proof of work is bound to, besides the server and the player. */
+/** Besides the server and the player. */
 function boundTo(deps: VotesDeps, { address }: Voter, session: string) {
   return {
     session: session && sessionKey(deps, session),
@@ -126,19 +120,12 @@ function tooMany(
 }
 
 /**
- * Casts a vote with the vote form. The cooldown is that of the API (`castVote`); in addition:
+ * The cooldown is that of the API (`castVote`); in addition, a voter without an established account sends a proof of
+ * work, and each vote counts in the daily limits of its network. The limit for new players does not apply to an
+ * established account, but it can vote for a server as only one player a day. An unusual vote is quarantined.
  *
- * - A voter without an established account sends a proof of work.
- * - Each vote counts in the daily limits of its network. The limit for new players does not apply to an established
- *   account, but the account can vote for a server as only one player a day.
- * - A vote that looks unusual is quarantined.
- * - A vote is refused if the form is off, if the name or network is blocked, or if the server takes only SteamIDs that
- *   Steam confirmed and this SteamID is not confirmed.
- *
- * If the process dies before the vote is cast: the player already counts in the limits of the day. A second vote of the
- * same player does not count again.
- *
- * @throws as `castVoteFromApi` does
+ * If the process dies before the vote is cast, the player already counts in the limits of the day; a second vote of the
+ * same player does not count again. Throws as `castVoteFromApi`.
  */
 export async function castVoteFromPage(
   deps: VotesDeps,
@@ -161,10 +148,7 @@ export async function castVoteFromPage(
 
 type Checked = { kind: 'checked'; cooldown: Cooldown; quarantineId: ObjectId | null };
 
-/**
- * All checks of the vote form before a vote is cast. If the cooldown runs and a limit is reached too: the refusal names
- * the cooldown.
- */
+/** If the cooldown runs and a limit is reached too, the refusal names the cooldown. */
 async function checkPageVote(
   deps: VotesDeps,
   vote: PageVote & { usernameKey: string; proof: string | undefined },
@@ -195,19 +179,19 @@ async function checkPageVote(
     server,
     voter,
     playerStatus,
-    // If the player's newest live and imported votes are excluded, such as a bot's: the player counts as new.
+    // A player whose newest votes are excluded, such as a bot's, counts as new.
     isNew: [live, imported].every((earlier) => !earlier || earlier.excludedAt),
     newPlayersOfNetwork: use.newPlayers,
     limits,
   });
   const quarantineId = suspicion ? await openQuarantine(deps, serverId, suspicion.reason, suspicion) : null;
-  // Only visitors' names are noted. Otherwise one account could vote under another name for each server, and these
-  // names would later count as returning players without the account.
+  // Otherwise one account could vote under another name for each server, and these names would later count as
+  // returning players without the account.
   if (!quarantineId && !voter.account) await noteReturning(deps, voter.address, player);
   return { kind: 'checked', cooldown, quarantineId };
 }
 
-/** Whether the player's name or the network is blocked, for signed-in users too. Counts a hit of the block. */
+/** For signed-in users too. Counts a hit of the block. */
 async function isBlocked(deps: VotesDeps, key: string, { address }: Voter): Promise<boolean> {
   const { blockList, clock } = deps;
   const now = clock.now();

@@ -29,15 +29,15 @@ const idempotencyKeyDefinition = {
   serverId: { type: Schema.Types.ObjectId, required: true },
   key: { type: String, required: true },
   username: { type: String, required: true },
-  /** The request that completes the vote inserts it with this id. */
+  /** The request that completes the vote inserts it with this. */
   voteId: { type: Schema.Types.UUID, required: true },
-  /** `storeKey` checks this time, because the TTL index deletes an expired key only after a delay. */
+  /** The TTL index deletes an expired key only after a delay: `storeKey` checks it. */
   expiresAt: { type: Date, required: true },
-  /** The body of the first 200 response, byte for byte; null until it is stored. */
+  /** The first 200 response, byte for byte. */
   answer: { type: String, default: null },
 } as const;
 
-/** A stored `Idempotency-Key` (design rule 9). */
+/** Design rule 9. */
 export const idempotencyKeySchema = new Schema(idempotencyKeyDefinition, { collection: 'idempotency_keys' });
 idempotencyKeySchema.index({ serverId: 1, key: 1 }, { unique: true });
 idempotencyKeySchema.index({ expiresAt: 1 }, { expireAfterSeconds: 3_600 });
@@ -46,11 +46,11 @@ export type IdempotencyKey = InferRawDocType<typeof idempotencyKeyDefinition>;
 
 export const KEY_LIFETIME_MS = DAY;
 
-/** If another request stored the key: how long to wait for the answer of that request before casting the vote. */
+/** For the answer of another request that stored the key. */
 const TIMEOUT_MS = 2 * SECOND;
 const LOOK_AGAIN_MS = 25;
 
-/** `replayed`: another request with the same key stored the answer. */
+/** `replayed`: another request with the same key stored it. */
 type Answer = { kind: 'answer'; body: string; voteId: UUID; replayed: boolean };
 export type KeyReused = { kind: 'key-reused'; username: string };
 
@@ -67,18 +67,15 @@ const storedKeysLoader = findLoader<IdempotencyKey, Pick<IdempotencyKey, 'server
 export type OnceDeps = CastDeps & { idempotencyKeys: Collection<IdempotencyKey>; log: Logger };
 
 /**
- * Casts a vote under an `Idempotency-Key` (design rule 9). The key is stored first. The vote is inserted with the id
- * that is stored with the key. The answer is stored before it is returned; the first stored answer wins. If the key is
- * already stored without an answer: the request waits, then casts the vote under the stored id. Keys and answers are
- * read with majority read concern and are durable before they are returned, so a failover or a crash does not change a
- * replay.
+ * Design rule 9: the key is stored first, the vote is inserted under the id that is stored with it, and the answer is
+ * stored before it is returned; the first one wins. If the key has no answer, the request waits, then casts the vote
+ * under the stored id. Keys and answers are read with majority read concern and are durable before they are returned,
+ * so a failover or a crash does not change a replay. Each server has its own keys.
  *
- * @param key - 1 to 255 visible ASCII characters; each server has its own keys
  * @param bodyOf - makes the response body that is stored and replayed byte for byte
- * @param deadline - as in `castVote`
  * @returns the stored answer; or a refusal, which frees the key; or that the key was used for another name
- * @throws as `castVote` does. After {VoteResultUnknownError} the key stays, so that a repeated request casts the same
- *   vote. After any other error of `castVote` the key is freed if this request stored it
+ * @throws as `castVote`. After {VoteResultUnknownError} the key stays, so that a repeated request casts the same vote.
+ *   After any other error it is freed if this request stored it
  */
 export async function castOnce(
   deps: OnceDeps,
@@ -92,10 +89,10 @@ export async function castOnce(
       await deps.durability.confirm();
       return { kind: 'key-reused', username: storedKey.username };
     }
-    // If another request stored the key: it may have inserted the vote, so a timeout means an unknown result.
+    // The other request may have inserted the vote, so a timeout means an unknown result.
     if (!isOwn) deadline.allowInsert();
     const existing = isOwn ? storedKey : await awaitAnswer(deps, storedKey);
-    // If the key was freed, because the other request was refused or failed: the loop stores the key again.
+    // The key was freed, because the other request was refused or failed.
     if (!existing) continue;
     if (existing.answer) {
       await deps.durability.confirm();
@@ -115,7 +112,7 @@ async function finish(
   try {
     cast = await castVote(deps, request, deadline, storedKey.voteId);
   } catch (error) {
-    // If another request stored the key: that request may have cast the vote, so the key stays.
+    // Another request that stored the key may have cast the vote.
     if (isOwn && !(error instanceof VoteResultUnknownError)) await freeKey(deps, storedKey);
     throw error;
   }
@@ -129,7 +126,7 @@ async function finish(
   return { kind: 'answer', body, voteId: storedKey.voteId, replayed: false };
 }
 
-/** Stores the key, or finds the one that another request stored. Replaces an expired key. */
+/** Or finds the key that another request stored. Replaces an expired one. */
 async function storeKey(
   { idempotencyKeys, batcher, clock }: OnceDeps,
   { serverId, key, username }: CastRequest & { key: string },
@@ -150,14 +147,14 @@ async function storeKey(
       await batcher.load(insertKeys, idempotencyKeys, fresh);
       return { storedKey: fresh, isOwn: true };
     } catch (error) {
-      // Nothing is cast yet. If the key was stored despite the error, the next request with this key casts the vote.
+      // Nothing is cast yet. If the key was stored all the same, the next request with it casts the vote.
       if (!isDuplicateKey(error) && !isUnknownResult(error)) throw error;
       if (Date.now() >= deadline)
         throw isDuplicateKey(error) ? new DeadlineError(OPERATION_TIMEOUT_MS) : error;
     }
     const existing = await batcher.load(storedKeysLoader, idempotencyKeys, { serverId, key });
     if (!existing) {
-      // The key is not stored, or is not on a majority yet and may be rolled back. The loop tries to store it again.
+      // Not stored, or not on a majority yet and may be rolled back.
       await pause(LOOK_AGAIN_MS);
       continue;
     }
@@ -173,7 +170,7 @@ function readStoredKey(
   return idempotencyKeys.findOne({ _id, serverId, key }, MAJORITY);
 }
 
-/** Waits up to `TIMEOUT_MS` for the answer of a stored key, then returns the key; null when the key was freed. */
+/** Null when the key was freed. */
 async function awaitAnswer(
   { idempotencyKeys }: OnceDeps,
   storedKey: IdempotencyKey,
@@ -188,8 +185,7 @@ async function awaitAnswer(
 }
 
 /**
- * Stores the answer unless another request has stored one, and returns the stored answer. If a failed request with the
- * same key freed the key meanwhile: stores the key again, so that a repeated request replays this answer.
+ * The first answer wins. A key that a failed request freed meanwhile is stored again, so that this answer is replayed.
  */
 async function storeAnswer(
   { idempotencyKeys, batcher, durability }: OnceDeps,
@@ -213,12 +209,12 @@ async function storeAnswer(
       await durability.confirm();
       return existing.answer;
     }
-    // The other answer is not on a majority yet, and a rollback may remove it. So the loop tries again.
+    // The other answer is not on a majority yet, and a rollback may remove it.
     await pause(LOOK_AGAIN_MS);
   }
 }
 
-/** Deletes the key, unless it has an answer. If this fails: the next request with this key casts the vote. */
+/** Unless it has an answer. If this fails, the next request with this key casts the vote. */
 async function freeKey({ idempotencyKeys, log }: OnceDeps, storedKey: IdempotencyKey): Promise<void> {
   const place = { _id: storedKey._id, serverId: storedKey.serverId, key: storedKey.key, answer: null };
   await idempotencyKeys.deleteOne(place).catch((error: unknown) => {

@@ -28,35 +28,32 @@ export type CastDeps = {
 
 export type CastRequest = {
   serverId: ObjectId;
-  /** As `usernameSchema` returns it. */
+  /** See `usernameSchema`. */
   username: string;
   usernameKey: string;
   /** Null for a vote of the vote form. */
   tokenId: ObjectId | null;
-  /** Whether Steam confirmed the name, which is a SteamID. */
+  /** Steam confirmed the name, which is a SteamID. */
   isProven?: boolean;
-  /**
-   * The id of the open quarantine, or of a blocked name's exclusion, that holds the vote. Until an operator lifts or
-   * undoes it, the vote is not counted or delivered.
-   */
+  /** The open quarantine, or exclusion of a blocked name, that holds the vote. */
   quarantineId?: ObjectId;
-  /** The player's cooldown, if the entry point has read it. The vote then gets the time of that read. */
+  /** If the entry point has read it. The vote then gets the time of that read. */
   cooldown?: Cooldown;
 };
 
 export type Accepted = { kind: 'accepted'; vote: Vote; monthlyVotes: number };
-/** The cooldown of the player's earlier `vote` runs until `nextVoteAt`. */
+/** The cooldown of the earlier `vote` runs. */
 export type Refused = { kind: 'refused'; vote: Vote; nextVoteAt: Date };
 
 export function refusedBy(vote: Vote): Refused {
   return { kind: 'refused', vote, nextVoteAt: nextVoteAt(vote) };
 }
 
-/** Random bytes for many ids. One call per id would cost 2 % of a vote's processor time. */
+/** For many ids: one call per id would cost 2 % of a vote's processor time. */
 const random = new Uint8Array(4_096);
 let used = random.length;
 
-/** A new vote's id: a UUIDv7 with the time of the vote. */
+/** A UUIDv7 with the time of the vote. */
 export function newVoteId(now: Date): UUID {
   if (used === random.length) {
     getRandomValues(random);
@@ -68,12 +65,10 @@ export function newVoteId(now: Date): UUID {
 }
 
 /**
- * Casts a vote by the rule: at most one vote per player and server in any `COOLDOWN_MS`, unless an operator ends the
- * cooldown early. This is true for concurrent requests in several processes too, because a unique index decides (design
- * rule 1).
+ * At most one vote per player and server in any `COOLDOWN_MS`, unless an operator ends the cooldown early: also for
+ * concurrent requests in several processes, because a unique index decides (design rule 1).
  *
- * @param deadline - if it passes before `allowInsert` was called: no vote is inserted
- * @param voteId - the id of the vote; if a vote with this id exists, it is returned. By default a new id
+ * @param voteId - if a vote with this id exists, it is returned
  * @throws {VoteResultUnknownError} when the vote may have been cast; the driver's error when the database failed before
  *   the insert; {DeadlineError} when the deadline passed before the insert
  */
@@ -93,8 +88,8 @@ export async function castVote(
     voteId ? findSafeVote(deps, { serverId, _id: voteId }) : null,
   ]);
   if (castBefore) return acceptedBefore(deps, castBefore);
-  // If the newest vote has the id of this request: another request has just inserted it under the same idempotency key.
-  // Its cooldown does not refuse this request. The insert below uses the same number, so it finds the stored vote.
+  // Another request has just inserted this vote under the same idempotency key: its cooldown does not refuse this one.
+  // The insert below uses the same number, so it finds the stored vote.
   const ownVote = newest.live?._id.equals(id) ? newest.live : null;
   const [earlier] = blocking;
   if (earlier && !ownVote) {
@@ -103,7 +98,7 @@ export async function castVote(
   }
 
   const isForwarded = listener !== null && rewardsOf(listener) !== 'claims' && !request.quarantineId;
-  // If concurrent votes use the same number: the unique index accepts only one of them.
+  // Of concurrent votes with the same number, the unique index accepts only one.
   const seq = ownVote?.seq ?? (newest.live?.seq ?? 0) + 1;
   deadline.allowInsert();
   const { vote, isNew } = await insertVote(
@@ -119,18 +114,14 @@ export async function castVote(
 }
 
 /**
- * How many of a player's votes were cast on the server's page, up to the newest one. If that is of 0.1.0, which had no
- * source and no vote form: enough for a known name, because such names were not invented for this rule.
+ * Until the newest vote. 0.1.0 had no source and no vote form: enough, because its names were not invented for this.
  */
 function pageVotesOf(newest: Vote | null): number {
   if (!newest || newest.pageVotes !== undefined) return newest?.pageVotes ?? 0;
   return newest.source === undefined ? KNOWN_AFTER : Number(newest.source === 'web');
 }
 
-/**
- * @param isForwarded - whether the server's listener gets the vote
- * @param pageVotes - the player's earlier votes on the server's page
- */
+/** `pageVotes`: the player's earlier votes on the server's page. */
 function newVote(
   { tracing }: Pick<CastDeps, 'tracing'>,
   { serverId, username, usernameKey, tokenId, quarantineId, isProven }: CastRequest,
@@ -158,10 +149,7 @@ function newVote(
   };
 }
 
-/**
- * The answer to a vote that another request inserted. It counts the votes of the month, because the counter may not be
- * incremented yet.
- */
+/** Another request inserted the vote. The counter may not be incremented yet, so the month's votes are counted. */
 async function acceptedBefore({ votes }: CastDeps, vote: Vote): Promise<Accepted> {
   const monthlyVotes = await countVotesOfMonth(votes, vote.serverId, vote.votedAt).catch((error: unknown) => {
     throw new VoteResultUnknownError(error);
@@ -169,7 +157,7 @@ async function acceptedBefore({ votes }: CastDeps, vote: Vote): Promise<Accepted
   return { kind: 'accepted', vote, monthlyVotes: monthlyVotes + uncounted(vote) };
 }
 
-/** 1 for a held vote. No count includes it, but the answer does, so that it does not reveal a blocked name. */
+/** A held vote is in no count, but in the answer, so that it does not reveal a blocked name. */
 function uncounted({ excludedAt }: Vote): number {
   return excludedAt ? 1 : 0;
 }

@@ -8,7 +8,7 @@ import { usernameKey } from '../username.ts';
 import { isImported, type Vote } from '../vote.ts';
 import { insertedBy } from './insert-vote.ts';
 
-/** A player may vote for a server once in any period of this length. */
+/** Between two votes of a player for a server. */
 export const COOLDOWN_MS = defineLimit({
   key: 'vote',
   what: 'Votes',
@@ -19,7 +19,7 @@ export const COOLDOWN_MS = defineLimit({
 }).windowMs;
 export const COOLDOWN_HOURS = COOLDOWN_MS / HOUR;
 
-/** When the cooldown ends. From this moment on (inclusive) the player may vote for the server again. */
+/** Inclusive. */
 export function nextVoteAt(vote: Pick<Vote, 'votedAt'>): Date {
   return after(vote.votedAt, COOLDOWN_MS);
 }
@@ -28,7 +28,7 @@ function blocks(vote: Pick<Vote, 'votedAt' | 'cooldownEndedAt'>, now: Date): boo
   return !vote.cooldownEndedAt && now < nextVoteAt(vote);
 }
 
-/** The player's newest votes whose cooldown still runs at `now`; the one with the latest end is first. */
+/** Whose cooldown still runs at `now`; the latest end is first. */
 export function blockingVotes({ live, imported }: NewestVotes, now: Date): Vote[] {
   return [live, imported]
     .filter((vote) => vote !== null)
@@ -36,25 +36,22 @@ export function blockingVotes({ live, imported }: NewestVotes, now: Date): Vote[
     .toSorted((one, other) => other.votedAt.getTime() - one.votedAt.getTime());
 }
 
-/**
- * A player's newest live and newest imported vote for a server, by `seq`. Imported votes have negative numbers, so the
- * imported vote may be younger than the live one.
- */
+/** By `seq`. Imported votes have negative numbers: one may be younger than the live one. */
 export type NewestVotes = { live: Vote | null; imported: Vote | null };
 
 export type Player = Pick<Vote, 'serverId' | 'usernameKey'>;
 
 type ReadDeps = { votes: Collection<Vote>; batcher: Batcher };
 
-/** Reads a player's newest votes. Requests in flight share one database operation. */
+/** Requests in flight share one database operation. */
 export function readNewestVotes({ votes, batcher }: ReadDeps, player: Player): Promise<NewestVotes> {
   return batcher.load(newestVotesLoader, votes, player);
 }
 
-/** `blocking`: those of the newest votes whose cooldown still runs at `now`, as `blockingVotes` returns them. */
+/** `blocking`: see `blockingVotes`. */
 export type Cooldown = { now: Date; newest: NewestVotes; blocking: Vote[] };
 
-/** Reads a player's cooldown at `now`. The blocking votes may not be durable yet. */
+/** The blocking votes may not be durable yet. */
 export async function readCooldown(deps: ReadDeps, player: Player, now: Date): Promise<Cooldown> {
   const newest = await readNewestVotes(deps, player);
   return { now, newest, blocking: blockingVotes(newest, now) };
@@ -64,10 +61,7 @@ type VoteCheck =
   | { hasVoted: true; votedAt: Date; nextVoteAt: Date }
   | { hasVoted: false; votedAt: null; nextVoteAt: null };
 
-/**
- * Whether the cooldown of a player's vote for a server runs, under any spelling of the name. A reported vote is
- * durable: neither a failover nor a crash of mongod loses it.
- */
+/** Under any spelling of the name. A reported vote is durable: neither a failover nor a crash of mongod loses it. */
 export async function checkVote(
   deps: ReadDeps & { durability: Durability; clock: Clock },
   serverId: ObjectId,
@@ -83,7 +77,7 @@ export async function checkVote(
 
 const NONE: NewestVotes = { live: null, imported: null };
 
-/** One query if the player has no live vote; otherwise two. Majority read concern. */
+/** One query without a live vote, otherwise two. */
 async function newestVotesOf(
   votes: Collection<Vote>,
   serverId: ObjectId,
@@ -95,7 +89,7 @@ async function newestVotesOf(
   return { live: highest, imported: await votes.findOne({ serverId, usernameKey, seq: { $lt: 0 } }, newest) };
 }
 
-/** Reads the newest votes of many players in one or two queries. */
+/** In one or two queries. */
 const newestVotesLoader: BatchLoader<Collection<Vote>, Player, NewestVotes> = {
   most: 200,
   async load(votes, players) {
@@ -104,8 +98,7 @@ const newestVotesLoader: BatchLoader<Collection<Vote>, Player, NewestVotes> = {
     const found = players.map(() => NONE);
     for (const { n, vote } of await readHighest(votes, players))
       found[n] = isImported(vote) ? { live: null, imported: vote } : { live: vote, imported: null };
-    // Imported votes have a lower `seq` than live ones. If a player has a live vote: a second query finds the newest
-    // imported one.
+    // Imported votes have a lower `seq`: behind a live vote, a second query finds them.
     const withLive = [...found.keys()].filter((n) => found[n]?.live);
     const hidden = await readHighest(
       votes,
@@ -121,11 +114,9 @@ const newestVotesLoader: BatchLoader<Collection<Vote>, Player, NewestVotes> = {
 };
 
 /**
- * Reads each player's vote with the highest `seq`. This takes one index step for each player; a `$group` would read all
- * votes of the players. The pipeline takes any one vote of these servers, replaces it by the list of players, and looks
- * up each player's vote. Without the first `$match`, a sharded cluster would query every shard.
- *
- * @returns the votes found, each with the index of its player in `players`
+ * Each player's vote with the highest `seq`, by one index step each; a `$group` would read all votes. The pipeline
+ * replaces any one vote by the list of players, and looks up their votes. Without the first `$match`, a sharded cluster
+ * would query every shard. `n`: the index in `players`.
  */
 async function readHighest(
   votes: Collection<Vote>,

@@ -32,7 +32,9 @@ const MOST_SCANNED = 1_000;
 
 const NEWEST_FIRST = { at: -1, _id: -1 } as const;
 
-/** The newest first. A group that does not fit on the rest of a page begins the next one. `limit`: quarantines a page. */
+/**
+ * The newest first. A group that does not fit on the rest of a page begins the next one. `limit`: quarantines a page.
+ */
 export async function openGroups(
   deps: VotesDeps,
   { from, limit }: { from?: string | undefined; limit: number },

@@ -62,8 +62,8 @@ function newExclusion(
 
 /**
  * Stores an operator's decision to exclude votes from every count and the ranking; they keep their cooldown and are
- * still delivered. A worker finishes it within about a minute; if Redis fails, a regular job finds it. `exclusionId` was
- * made when the form was shown, so sending the form twice makes one exclusion.
+ * still delivered. A worker finishes it within about a minute; if Redis fails, a regular job finds it. `exclusionId`
+ * was made when the form was shown, so sending the form twice makes one exclusion.
  *
  * @throws {ExclusionError} if the range is refused
  */
@@ -85,7 +85,9 @@ export async function requestExclusion(
   return exclusion;
 }
 
-/** A repeated command finishes its exclusion. A new id is a hash of the command, for two equal ones at the same time. */
+/**
+ * A repeated command finishes its exclusion. A new id is a hash of the command, for two equal ones at the same time.
+ */
 export async function exclusionIdOf(
   { voteExclusions }: VotesDeps,
   { serverId, since, until, tokenId, ...given }: ExclusionRequest,

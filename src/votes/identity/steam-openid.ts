@@ -51,8 +51,8 @@ export function signInAddress(
 }
 
 /**
- * Checks what the provider sent back (section 11.1 to 11.3, without the signature). Only identities of this provider are
- * valid, so the discovery of section 11.2 is not needed.
+ * Checks what the provider sent back (section 11.1 to 11.3, without the signature). Only identities of this provider
+ * are valid, so the discovery of section 11.2 is not needed.
  */
 export function readOpenIdAnswer(
   provider: string,

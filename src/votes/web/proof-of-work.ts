@@ -66,8 +66,8 @@ export const PROOF_OF_WORK_ERRORS = {
 export type ProofOfWorkError = keyof typeof PROOF_OF_WORK_ERRORS;
 
 /**
- * A browser tries numbers from 0 to a secret one, normally at most `MOST`. All tries take about half a second on a phone
- * of 2019 (docs/adr/0036-web-votes.md).
+ * A browser tries numbers from 0 to a secret one, normally at most `MOST`. All tries take about half a second on a
+ * phone of 2019 (docs/adr/0036-web-votes.md).
  */
 export const PROOF_ITERATIONS = 2_000;
 const MOST = 200;
