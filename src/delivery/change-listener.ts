@@ -110,11 +110,7 @@ export async function showListener(
  * Removes a server's listener; null if there was none. If the process dies before all its waiting votes are removed
  * from the queue, the sweep removes the rest. Returns how many were removed; they can be sent later by hand.
  */
-export async function removeListener(
-  deps: DeliveryDeps,
-  serverId: ObjectId,
-  by: string,
-): Promise<number | null> {
+export async function removeListener(deps: DeliveryDeps, serverId: ObjectId, by: string) {
   // Votes that are cast later may wait for a new listener, so they stay in the queue.
   const asOf = deps.clock.now();
   const removed = await deps.listeners.findOneAndDelete({ serverId });
@@ -129,11 +125,7 @@ export async function removeListener(
   return removeWaitingVotes(deps, serverId, 'listener-removed', asOf);
 }
 
-export async function pauseListener(
-  deps: DeliveryDeps,
-  serverId: ObjectId,
-  by: string,
-): Promise<Listener | null> {
+export async function pauseListener(deps: DeliveryDeps, serverId: ObjectId, by: string) {
   const pause = { at: deps.clock.now(), by: 'owner' };
   const listener = await changeListener(deps, { serverId }, by, 'listener.pause', asLiterals({ pause }));
   if (!listener) return null;
@@ -143,11 +135,7 @@ export async function pauseListener(
 }
 
 /** Ends a listener's pause and its limit of connections, closes its breaker and sends its votes at once. */
-export async function resumeListener(
-  deps: DeliveryDeps,
-  serverId: ObjectId,
-  by: string,
-): Promise<Listener | null> {
+export async function resumeListener(deps: DeliveryDeps, serverId: ObjectId, by: string) {
   const listener = await changeListener(deps, { serverId }, by, 'listener.resume', {
     ...asLiterals({ pause: null, breaker: REACHABLE, voteFaults: 0, limited: null }),
     released: releasedBy('resume', deps.clock.now()),

@@ -130,12 +130,7 @@ async function countByAge(
   return Object.fromEntries(await Promise.all(counted)) as Record<VoteAge, number>;
 }
 
-async function countDue(
-  votes: Collection<Vote>,
-  serverIds: ObjectId[],
-  now: Date,
-  timeLimit: TimeLimit,
-): Promise<QueueCounts['due']> {
+async function countDue(votes: Collection<Vote>, serverIds: ObjectId[], now: Date, timeLimit: TimeLimit) {
   if (serverIds.length === 0) return { waiting: 0, oldestSeconds: 0 };
   const due = { serverId: { $in: serverIds }, 'delivery.nextAt': { $gt: new Date(0), $lte: now } };
   const options = { hint: DUE_VOTES, ...timeLimit };

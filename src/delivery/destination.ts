@@ -110,10 +110,7 @@ export class Destination {
 }
 
 /** Newest first; an older proof of the same address is replaced. */
-export function withListenerProof(
-  proven: ListenerProof[] | undefined,
-  proof: ListenerProof,
-): ListenerProof[] {
+export function withListenerProof(proven: ListenerProof[] | undefined, proof: ListenerProof) {
   const others = (proven ?? []).filter(({ address }) => address !== proof.address);
   return [proof, ...others].slice(0, MOST_PROOFS);
 }

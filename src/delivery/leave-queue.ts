@@ -58,11 +58,7 @@ export async function removeWaitingVotes(
 /**
  * First ends lost attempts, because no drain of this server does. Safe to run again. `asOf`: by this process's clock.
  */
-export async function removeVotesWithoutListener(
-  recording: DeliveryDeps,
-  serverId: ObjectId,
-  asOf: Date,
-): Promise<number> {
+export async function removeVotesWithoutListener(recording: DeliveryDeps, serverId: ObjectId, asOf: Date) {
   await endLostAttempts(recording, serverId, null);
   // A web process sets `queuedAt`. If its clock is behind, the vote was really queued later, perhaps for a new
   // listener.

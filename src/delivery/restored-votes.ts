@@ -39,10 +39,7 @@ function mayHaveChangedSince({ seq, votedAt, claim, delivery }: Document, now: D
 }
 
 /** The servers with votes that a restore held back and that can still be sent, highest number first. */
-export async function heldByRestore(
-  { votes, clock }: DeliveryDeps,
-  only?: ObjectId,
-): Promise<{ serverId: ObjectId; votes: number }[]> {
+export async function heldByRestore({ votes, clock }: DeliveryDeps, only?: ObjectId) {
   const held = {
     ...(only ? { serverId: only } : {}),
     'delivery.restoredAt': { $exists: true },

@@ -161,12 +161,7 @@ export function asLiterals(values: Document): Document {
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, { $literal: value }]));
 }
 
-async function insert(
-  deps: DeliveryDeps,
-  serverId: ObjectId,
-  changed: Changed,
-  resends: Resends,
-): Promise<Listener | null> {
+async function insert(deps: DeliveryDeps, serverId: ObjectId, changed: Changed, resends: Resends) {
   const listener = await checked<Listener>(deps.listeners, {
     _id: new ObjectId(),
     serverId,
@@ -201,11 +196,7 @@ export function logChange(
 }
 
 /** Makes votes that wait for their own retry due now. A delayed job of an unreachable listener starts at once. */
-export async function wake(
-  { votes, producer, clock }: DeliveryDeps,
-  listener: Listener,
-  by: Cause,
-): Promise<boolean> {
+export async function wake({ votes, producer, clock }: DeliveryDeps, listener: Listener, by: Cause) {
   const { serverId } = listener;
   const now = clock.now();
   await votes.updateMany(

@@ -76,12 +76,7 @@ async function sweepServer(
 }
 
 /** What a drain does for others, except sending: the waiting takes find due votes. */
-async function sweepFetching(
-  deps: DeliveryDeps,
-  serverId: ObjectId,
-  listener: Listener,
-  lost: boolean,
-): Promise<void> {
+async function sweepFetching(deps: DeliveryDeps, serverId: ObjectId, listener: Listener, lost: boolean) {
   for (const { taken } of lost ? await endLostAttempts(deps, serverId, listener) : []) {
     deps.log.warn({ event: 'delivery.lost', voteId: taken.vote._id.toString() });
   }

@@ -38,11 +38,7 @@ export function isForgotten(
 }
 
 /** Nobody has fetched although votes have been open for as long. */
-export function isNeglected(
-  listener: Parameters<typeof isForgotten>[0],
-  queuedAt: Date | null,
-  now: Date,
-): boolean {
+export function isNeglected(listener: Parameters<typeof isForgotten>[0], queuedAt: Date | null, now: Date) {
   return queuedAt !== null && now > after(queuedAt, FORGOTTEN_AFTER_MS) && isForgotten(listener, now);
 }
 

@@ -1,6 +1,6 @@
 import type { Filter, ObjectId, WithId } from 'mongodb';
 import { type ListenerReason, listenerReason, REASON_FIELDS } from '../delivery/diagnosis/listener-reason.ts';
-import { neglectedListeners } from '../delivery/fetch/neglected-listeners.ts';
+import { neglectedListeners } from '../delivery/fetch/fetching-listener.ts';
 import { LONGEST_OPEN_MS } from '../listeners/delivery-limits.ts';
 import type { Listener } from '../listeners/listener.ts';
 import { lastCalled } from '../listeners/listener-state.ts';

@@ -1,6 +1,6 @@
 import type { Filter } from 'mongodb';
 import { serversWith } from '../delivery/drain/lost-attempts.ts';
-import { fetchingWithOpenVotes } from '../delivery/fetch/neglected-listeners.ts';
+import { fetchingWithOpenVotes } from '../delivery/fetch/fetching-listener.ts';
 import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
 import type { Listener } from '../listeners/listener.ts';
 import { isForgotten } from '../listeners/listener-state.ts';

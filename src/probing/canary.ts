@@ -131,11 +131,7 @@ function sharedRuns(load: () => Promise<boolean>): () => Promise<boolean> {
 
 const CONNECT_MS = 3 * SECOND;
 
-async function anyAnswers(
-  config: CanaryDeps['config'],
-  addresses: CanaryAddress[],
-  ask: Ask,
-): Promise<boolean> {
+async function anyAnswers(config: CanaryDeps['config'], addresses: CanaryAddress[], ask: Ask) {
   const answers = addresses.map(async ({ game, host, port }) => {
     if (game !== null) {
       const { ok } = await ask({ game, host, port, queryPort: null });

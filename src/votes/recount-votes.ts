@@ -63,12 +63,7 @@ export async function recountVotes(
 /**
  * Of two recounts of a month at once, the second is repeated: it may have counted votes that were excluded meanwhile.
  */
-async function recountDay(
-  deps: VotesDeps,
-  serverId: ObjectId,
-  day: string,
-  signal: AbortSignal | undefined,
-): Promise<Drift | null> {
+async function recountDay(deps: VotesDeps, serverId: ObjectId, day: string, signal: AbortSignal | undefined) {
   const key = { serverId, month: day.slice(0, 7) };
   for (;;) {
     signal?.throwIfAborted();

@@ -12,6 +12,7 @@ import {
   recountVotes,
   settledMinutes,
 } from './recount-votes.ts';
+import { serverIdSlices } from './server-id-slices.ts';
 import { EXCLUDED_VOTES } from './vote.ts';
 import type { VoteCounter } from './vote-counter.ts';
 import { epochMinute, monthOf } from './vote-counts.ts';
@@ -25,8 +26,6 @@ export type Repair = { servers: number; drifts: (Drift & { serverId: ObjectId })
 export function dueRepairs(marks: VotesDeps): Promise<string[]> {
   return dueDays(marks, 'repair-counters', { last: dayOf(after(marks.clock.now(), -DAY - DAY_SETTLED_MS)) });
 }
-
-const SLICE = 500;
 
 /** More minutes that no repair compares again are removed. */
 const OLD_MINUTES_KEPT = 16;
@@ -96,7 +95,6 @@ export function repairOpenCounters(
   return withLease(deps, LEASE, repair, signal ? { signal } : {});
 }
 
-/** `SLICE` servers at a time. */
 async function repairDays(
   deps: VotesDeps,
   days: string[],
@@ -106,15 +104,8 @@ async function repairDays(
   const { servers, log } = deps;
   const total = await servers.estimatedDocumentCount();
   const repair: Repair = { servers: 0, drifts: [] };
-  let last: ObjectId | undefined;
-  for (;;) {
+  for await (const ids of serverIdSlices(servers)) {
     signal?.throwIfAborted();
-    const ids = await servers
-      .find(last ? { _id: { $gt: last } } : {}, { sort: { _id: 1 }, limit: SLICE, projection: { _id: 1 } })
-      .map(({ _id }) => _id)
-      .toArray();
-    last = ids.at(-1);
-    if (!last) return repair;
     for (const serverId of await suspectsOf(ids)) {
       for (const drift of await recountVotes(deps, serverId, days, signal ? { signal } : {})) {
         repair.drifts.push({ serverId, ...drift });
@@ -124,6 +115,7 @@ async function repairDays(
     repair.servers += ids.length;
     progress?.(repair.servers, total);
   }
+  return repair;
 }
 
 const EXCLUDED = { excludedAt: { $gt: new Date(0) } };

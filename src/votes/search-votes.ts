@@ -83,12 +83,7 @@ async function ofPlayer(
   return { votes: end.votes, next: end.last ? String(end.last.seq) : null };
 }
 
-async function byTime(
-  votes: Collection<Vote>,
-  search: VoteSearch,
-  from: string | undefined,
-  limit: number,
-): Promise<FoundVotes> {
+async function byTime(votes: Collection<Vote>, search: VoteSearch, from: string | undefined, limit: number) {
   const { serverId, since } = search;
   const [, ms, skipped] = /^(\d{1,15})\.(\d{1,6})$/.exec(from ?? '') ?? [];
   const place = ms && skipped ? { at: new Date(Number(ms)), count: Number(skipped) } : null;

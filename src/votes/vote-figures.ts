@@ -8,23 +8,13 @@ import type { VoteCounter } from './vote-counter.ts';
 import { monthOf, sum } from './vote-counts.ts';
 
 /** To `to` (exclusive), without excluded ones. Reads only indexes. */
-export async function countVotesBetween(
-  votes: Collection<Vote>,
-  serverId: ObjectId,
-  from: Date,
-  to: Date,
-): Promise<number> {
+export async function countVotesBetween(votes: Collection<Vote>, serverId: ObjectId, from: Date, to: Date) {
   if (to <= from) return 0;
   const all = await votes.countDocuments({ serverId, votedAt: { $gte: from, $lt: to } });
   return all - (await countExcludedBetween(votes, serverId, from, to));
 }
 
-export function countExcludedBetween(
-  votes: Collection<Vote>,
-  serverId: ObjectId,
-  from: Date,
-  to: Date,
-): Promise<number> {
+export function countExcludedBetween(votes: Collection<Vote>, serverId: ObjectId, from: Date, to: Date) {
   const excluded = { serverId, votedAt: { $gte: from, $lt: to }, excludedAt: { $gt: new Date(0) } };
   return votes.countDocuments(excluded, { hint: EXCLUDED_VOTES });
 }

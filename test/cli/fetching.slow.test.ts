@@ -1,7 +1,6 @@
 import { MongoClient, ObjectId, UUID } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { awaitTake } from '../../src/delivery/fetch/await-take.ts';
-import { fetchingListener, noteTake } from '../../src/delivery/fetch/fetching-listener.ts';
+import { awaitTake, fetchingListener, noteTake } from '../../src/delivery/fetch/fetching-listener.ts';
 import { startMongod } from '../support/services.ts';
 import { type Cli, openCli } from './tallyport.ts';
 

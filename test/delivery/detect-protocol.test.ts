@@ -1,6 +1,6 @@
 import net, { type Socket } from 'node:net';
 import { expect, it } from 'vitest';
-import { type Detecting, detectProtocol } from '../../src/delivery/diagnosis/detect-protocol.ts';
+import { type Detecting, detectProtocol } from '../../src/delivery/diagnosis/detect-service.ts';
 import { freePort } from '../../src/own-services/free-port.ts';
 import { readable } from '../../src/platform/printable.ts';
 import { listen } from '../support/fake-http-listener.ts';

@@ -4,15 +4,12 @@ import { OUTCOMES, type Outcome } from '../../listeners/outcomes.ts';
 import { readable } from '../../platform/printable.ts';
 import type { DeliveryDeps } from '../deps.ts';
 import { shownToOwner } from '../destination.ts';
-import { awaitTake } from '../fetch/await-take.ts';
+import { awaitTake } from '../fetch/fetching-listener.ts';
 import type { SendVote } from '../send-vote.ts';
 import { type ListenerTest, sendTestVote } from '../test-listener.ts';
-import type { DetectedProtocol } from './detect-protocol.ts';
-import { detectService, storeDetected } from './detect-service.ts';
-import { type Diagnosis, faultOf, type OnStep } from './diagnosis.ts';
-import { isSlowV1, withServiceName } from './explain.ts';
-import { type GameAddress, isGamePort } from './game-port.ts';
-import { diagnosisOf } from './last-test.ts';
+import { type DetectedProtocol, detectService, storeDetected } from './detect-service.ts';
+import { type Diagnosis, diagnosisOf, faultOf, type OnStep } from './diagnosis.ts';
+import { type GameAddress, isGamePort, isSlowV1, withServiceName } from './explain.ts';
 import { hasTaken } from './listener-reason.ts';
 import { type NotTestable, testedListener } from './request-diagnosis.ts';
 
@@ -90,20 +87,12 @@ async function diagnose(deps: DiagnosisDeps, listener: Listener, about: About): 
 }
 
 /** Whether the listener has the game's address and port and never took a vote. */
-function isBecauseOfGamePort(
-  tested: ListenerTest,
-  listener: Listener,
-  game: GameAddress | undefined,
-): boolean {
+function isBecauseOfGamePort(tested: ListenerTest, listener: Listener, game: GameAddress | undefined) {
   const isFailed = tested.class !== 'delivered' && tested.class !== 'none';
   return isFailed && game !== undefined && isGamePort(listener, game) && !hasTaken(listener);
 }
 
-async function detectAfter(
-  deps: DiagnosisDeps,
-  listener: Listener,
-  { code, destination }: ListenerTest,
-): Promise<DetectedProtocol | null> {
+async function detectAfter(deps: DiagnosisDeps, listener: Listener, { code, destination }: ListenerTest) {
   const { mayConnect } = destination;
   // Only an outcome without a Votifier greeting may come from another service.
   const found = OUTCOMES[code].hasNotGreeted
@@ -113,11 +102,7 @@ async function detectAfter(
   return typeof found === 'string' ? null : found;
 }
 
-async function diagnoseFetching(
-  deps: DiagnosisDeps,
-  listener: Listener,
-  { onStep }: About,
-): Promise<Diagnosis> {
+async function diagnoseFetching(deps: DiagnosisDeps, listener: Listener, { onStep }: About) {
   onStep?.('acknowledgement');
   const take = await awaitTake(deps, listener);
   const { serverId, _id, revision } = listener;

@@ -1,7 +1,10 @@
-import type { Explanation } from '../../listeners/explanation.ts';
-import type { Protocol } from '../../listeners/listener.ts';
+import { type Explanation, explanation } from '../../listeners/explanation.ts';
+import type { Listener, ListenerTestResult, Protocol } from '../../listeners/listener.ts';
+import { isOtherService, OTHER_SERVICES } from '../../listeners/outcomes/other-services.ts';
 import type { DiagnosisStep, OutcomeClass } from '../../listeners/outcomes/outcome-definition.ts';
-import { type Fault, type OutcomeCode, outcomeOf } from '../../listeners/outcomes.ts';
+import { type Fault, type OutcomeCode, outcomeOf, saidIn } from '../../listeners/outcomes.ts';
+import { explain, GAME_PORT } from './explain.ts';
+import { hasTaken } from './listener-reason.ts';
 
 /** Called when a step begins: all earlier ones have succeeded. Must not throw. */
 export type OnStep = (step: DiagnosisStep) => void;
@@ -35,3 +38,51 @@ export function faultOf(
     step: step ?? (fault && !isWritten ? 'greeting' : 'acknowledgement'),
   };
 }
+
+type Tested = Pick<Listener, 'protocol' | 'updatedAt' | 'acknowledgedAt' | 'lastDeliveredAt' | 'tested'>;
+
+/** Null if the settings changed since the last test, or none is stored. */
+export function lastTest(listener: Tested): { at: Date; diagnosis: Diagnosis } | null {
+  const { tested, updatedAt } = listener;
+  if (!tested?.result || tested.at < updatedAt) return null;
+  return { at: tested.at, diagnosis: diagnosisOf(listener, tested.code, tested.result) };
+}
+
+export function diagnosisOf(listener: Tested, code: OutcomeCode, result: ListenerTestResult): Diagnosis {
+  const { fault, step, reply, isReplyHidden, detail } = result;
+  return {
+    outcome: code === 'sent-not-confirmed' ? code : outcomeOf(code).class,
+    confirmed: code === 'acknowledged',
+    fault: (fault as Fault | undefined) ?? null,
+    step: step as DiagnosisStep,
+    ...explanationOf(listener, code, result),
+    ...(reply ? { reply } : {}),
+    ...(isReplyHidden ? { isReplyHidden: true } : {}),
+    ...(detail ? { detail } : {}),
+  };
+}
+
+const FETCHED = explanation('Votes were fetched while the test waited.', 'There is nothing to do.');
+
+function explanationOf(
+  listener: Tested,
+  code: OutcomeCode,
+  { fault, hasGamePort, reply, detail }: ListenerTestResult,
+): Explanation {
+  const { protocol } = listener;
+  if (protocol === 'fetch' && code === 'acknowledged') return FETCHED;
+  if (hasGamePort) return GAME_PORT;
+  if (protocol !== 'http' && isOtherService(fault)) return OTHER_SERVICES[fault];
+  if (protocol === 'http' && REFUSALS.has(code) && reply?.startsWith('HTTP 422')) return REFUSED_TEST_PLAYER;
+  const said = saidIn({ words: reply, detail });
+  const { cause, advice } = explain(code, protocol, { hasTaken: hasTaken(listener), ...said });
+  return { cause, advice: outcomeOf(code).testAdvice ?? advice };
+}
+
+const REFUSALS: ReadonlySet<OutcomeCode> = new Set(['vote-refused', 'http-votes-refused']);
+
+/** After it repeated the challenge. */
+const REFUSED_TEST_PLAYER = explanation(
+  'The website answered the challenge and refused this player, “TallyportTest” (HTTP 422), mostly because it does not know the name.',
+  'Let the website take the player TallyportTest, or wait for a real vote; if that is refused too, look into the website’s log; resume the listener if it is paused.',
+);

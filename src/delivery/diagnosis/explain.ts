@@ -1,7 +1,7 @@
 import { defineMessage, filled } from '../../language/t.ts';
 import { LONGEST_USUAL_NAME } from '../../listeners/delivery-limits.ts';
-import type { Explanation } from '../../listeners/explanation.ts';
-import type { Protocol } from '../../listeners/listener.ts';
+import { type Explanation, explanation } from '../../listeners/explanation.ts';
+import type { Listener, Protocol } from '../../listeners/listener.ts';
 import { OTHER_SERVICES, type OtherService } from '../../listeners/outcomes/other-services.ts';
 import {
   GREETS_AS_V2,
@@ -11,6 +11,7 @@ import {
   type OutcomeText,
   outcomeOf,
 } from '../../listeners/outcomes.ts';
+import type { Server } from '../../servers/server.ts';
 
 /** Inserts the service name into an explanation from a worker, which was made without it. */
 export function withServiceName<T extends Explanation>(explained: T, serviceName: string | undefined): T {
@@ -68,4 +69,23 @@ export function explain(
     (isV1 ? textFor.v1 : undefined) ??
     text
   );
+}
+
+export type GameAddress = Pick<Server, 'address' | 'port'>;
+
+export const GAME_PORT = explanation(
+  'The listener has the port of the game itself, as it is listed here: players join there, and the vote plugin listens on a port of its own.',
+  'Set the port from the vote plugin’s configuration, usually 8192, and open it in the firewall and in the hosting panel.',
+);
+
+export function isGamePort(
+  { protocol, host, port }: Pick<Listener, 'protocol' | 'host' | 'port'>,
+  game: GameAddress,
+): boolean {
+  const isVotifier = protocol === 'votifier-v1' || protocol === 'votifier-v2';
+  return isVotifier && port === game.port && withoutDot(host) === withoutDot(game.address);
+}
+
+function withoutDot(host: string): string {
+  return host.toLowerCase().replace(/\.$/, '');
 }

@@ -4,7 +4,7 @@ import { isRefusedPort } from '../../platform/address-guard.ts';
 import { useCheckAllowance } from '../../platform/limits/check-allowance.ts';
 import type { DeliveryDeps } from '../deps.ts';
 import { portOf } from '../http/http-message.ts';
-import type { GameAddress } from './game-port.ts';
+import type { GameAddress } from './explain.ts';
 
 /** Why a listener cannot be tested. The codes are stable. `port-refused`: vote listeners may not have this port. */
 export type NotTestable = { code: 'not-found' | 'no-listener' | 'port-refused' };

@@ -1,11 +1,14 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Collection, ObjectId } from 'mongodb';
-import type { Listener } from '../../listeners/listener.ts';
+import type { Listener, ListenerFetch } from '../../listeners/listener.ts';
+import { FORGOTTEN_AFTER_MS, isForgotten } from '../../listeners/listener-state.ts';
 import type { BatchLoader } from '../../platform/batching/batcher.ts';
 import { anyOf, findLoader } from '../../platform/batching/find-loader.ts';
-import { MINUTE, SECOND } from '../../platform/clock.ts';
+import { after, MINUTE, SECOND } from '../../platform/clock.ts';
 import { printable } from '../../platform/printable.ts';
 import type { DeliveryDeps } from '../deps.ts';
 import type { ListenerOfTake } from '../drain/attempt-record.ts';
+import { serversWithOpenWork } from '../sweep.ts';
 
 export type FetchingListener = ListenerOfTake &
   Pick<Listener, 'protocol' | 'pause' | 'serviceName' | 'fetched' | 'fetchAwaitedAt'>;
@@ -31,10 +34,7 @@ const fetchingLoader = findLoader<Listener, ObjectId>({
   },
 });
 
-export async function fetchingListener(
-  { listeners, batcher }: DeliveryDeps,
-  serverId: ObjectId,
-): Promise<FetchingListener | null> {
+export async function fetchingListener({ listeners, batcher }: DeliveryDeps, serverId: ObjectId) {
   const listener = await batcher.load(fetchingLoader, listeners, serverId);
   return listener?.protocol === 'fetch' ? listener : null;
 }
@@ -75,4 +75,61 @@ export function noteTake(
     at.getTime() - fetched.at.getTime() < everyMs &&
     !(fetchAwaitedAt && fetched.at < fetchAwaitedAt);
   return isKnown ? undefined : batcher.load(notesLoader, listeners, { serverId, at, agent });
+}
+
+/** Longer than a take may wait: a program that takes votes all the time begins its next one within this time. */
+const AWAITED_MS = 40 * SECOND;
+const LOOK_EVERY_MS = SECOND / 4;
+
+/**
+ * Waits for the next take of a listener's votes; null when none comes. A take that already waits counts too: it is
+ * woken, reads the listener again, and its time is stored again (`noteTake`).
+ */
+export async function awaitTake(
+  { listeners, producer, clock }: DeliveryDeps,
+  { _id, serverId, fetched }: Pick<Listener, '_id' | 'serverId' | 'fetched'>,
+  waitMs = AWAITED_MS,
+): Promise<ListenerFetch | null> {
+  const before = fetched?.at.getTime() ?? 0;
+  // `noteTake` stores a take at once only before this time. The clock of the process that stored the last may be ahead.
+  const fetchAwaitedAt = new Date(Math.max(clock.now().getTime(), after(new Date(before), 1).getTime()));
+  await listeners.updateOne({ serverId, _id }, { $set: { fetchAwaitedAt } });
+  const until = performance.now() + waitMs;
+  try {
+    await producer.announceDueVotes(serverId.toHexString());
+    for (;;) {
+      const now = await listeners.findOne({ serverId, _id }, { projection: { fetched: 1 } });
+      if (now?.fetched && now.fetched.at.getTime() > before) return now.fetched;
+      if (performance.now() > until) return null;
+      await pause(LOOK_EVERY_MS);
+    }
+  } finally {
+    await listeners.updateOne({ serverId, _id, fetchAwaitedAt }, { $unset: { fetchAwaitedAt: '' } });
+  }
+}
+
+const SERVERS_A_STEP = 512;
+
+/** In steps of 512. The cost grows with the servers that have votes open for 10 minutes, not with the listeners. */
+export async function* fetchingWithOpenVotes({
+  listeners,
+  votes,
+  clock,
+}: DeliveryDeps): AsyncGenerator<Listener[]> {
+  const queuedBy = after(clock.now(), -FORGOTTEN_AFTER_MS);
+  const serverIds = await serversWithOpenWork(votes, { queuedBy });
+  for (let start = 0; start < serverIds.length; start += SERVERS_A_STEP) {
+    const serverId = anyOf(serverIds.slice(start, start + SERVERS_A_STEP));
+    yield await listeners.find({ serverId, protocol: 'fetch' }).toArray();
+  }
+}
+
+/** The listeners that have not fetched (`isForgotten`) while votes have been open for as long. */
+export async function neglectedListeners(deps: DeliveryDeps): Promise<Listener[]> {
+  const now = deps.clock.now();
+  const found: Listener[] = [];
+  for await (const some of fetchingWithOpenVotes(deps)) {
+    found.push(...some.filter((listener) => isForgotten(listener, now)));
+  }
+  return found;
 }

@@ -88,11 +88,7 @@ export async function settleDeliveries(
   return { settled, refused, ended, fetching, paused: Boolean(listener?.pause) };
 }
 
-async function findVotes(
-  { votes }: DeliveryDeps,
-  serverId: ObjectId,
-  results: TakerResult[],
-): Promise<Map<string, Found>> {
+async function findVotes({ votes }: DeliveryDeps, serverId: ObjectId, results: TakerResult[]) {
   const found = await votes
     .aggregate<Vote & { leaseEnded: boolean }>(
       [

@@ -3,14 +3,12 @@ import { OUTCOMES, type OutcomeCode } from '../../listeners/outcomes.ts';
 import { after, DAY } from '../../platform/clock.ts';
 import { startOfDay } from '../../platform/periods/period-marks.ts';
 import { ARRIVAL, type Arrival } from '../../votes/arrival.ts';
+import { serverIdSlices } from '../../votes/server-id-slices.ts';
 import type { DeliveryState, Vote } from '../../votes/vote.ts';
 import type { DeliveryDeps } from '../deps.ts';
 import { addTimes, bucketOf } from './arrival-times.ts';
 import { type DeliverySums, FIGURE_DAYS } from './delivery-day.ts';
 import { addCauses, addDeliveries, noDeliveries } from './delivery-sums.ts';
-
-/** How many servers one aggregation counts: it limits its time and memory. */
-const SLICE = 500;
 
 /**
  * Counts the votes of a UTC day (`2026-11-21`) for each server that was ever listed, stores the sums and returns those
@@ -24,19 +22,13 @@ export async function countDeliveries(
   { throwIfLost }: { throwIfLost: () => void },
 ): Promise<DeliverySums> {
   const total = noDeliveries();
-  let last: ObjectId | undefined;
-  for (;;) {
-    const ids = await deps.servers
-      .find(last ? { _id: { $gt: last } } : {}, { sort: { _id: 1 }, limit: SLICE, projection: { _id: 1 } })
-      .map(({ _id }) => _id)
-      .toArray();
-    last = ids.at(-1);
-    if (!last) return total;
+  for await (const ids of serverIdSlices(deps.servers)) {
     const counted = await countSlice(deps.votes, ids, day);
     throwIfLost();
     await store(deps, ids, day, counted);
     for (const sums of counted.values()) addDeliveries(total, sums);
   }
+  return total;
 }
 
 type Group = {
@@ -52,11 +44,7 @@ type Group = {
   votes: number;
 };
 
-async function countSlice(
-  votes: Collection<Vote>,
-  serverIds: ObjectId[],
-  day: string,
-): Promise<Map<string, DeliverySums>> {
+async function countSlice(votes: Collection<Vote>, serverIds: ObjectId[], day: string) {
   const from = startOfDay(day);
   const match = {
     serverId: { $in: serverIds },

@@ -6,9 +6,8 @@ import { connectTo, deadlineIn, dial, type PeerConnection, resolveAndConnect } f
 import { secure, speaksTls } from '../tls.ts';
 import { assertSendable, type ForwardedVote } from '../vote-message.ts';
 import type { SendOptions } from '../votifier/votifier-client.ts';
-import { mayRefuseOne } from './http-answer.ts';
+import { exchange, mayRefuseOne } from './http-answer.ts';
 import { challengeOutcome, type HttpAnswer, newChallenge } from './http-challenge.ts';
-import { exchange } from './http-exchange.ts';
 import { portOf, signedHeaders, voteBody } from './http-message.ts';
 
 /** The settings of an HTTP listener, with its secrets (`whsec_…`) opened. */
@@ -95,12 +94,7 @@ const LIKE_TLS: ReadonlySet<OutcomeCode> = new Set([
 ]);
 
 /** If the connection ended as a TLS port ends it, one more tests whether it is one: then the request was not read. */
-async function tlsExpected(
-  result: Outcome,
-  url: URL,
-  address: string,
-  options: SendOptions,
-): Promise<Outcome> {
+async function tlsExpected(result: Outcome, url: URL, address: string, options: SendOptions) {
   if (url.protocol !== 'http:' || !LIKE_TLS.has(result.code)) return result;
   const waiting = deadlineIn(options.timeoutMs, options.signal);
   const again = await dial([address], portOf(url), waiting, options.destination?.mayConnect);
@@ -154,10 +148,7 @@ async function postOver(
 }
 
 /** What the website sent before the request decides whether anything may be written. */
-async function outcomeBeforeRequest(
-  connection: PeerConnection,
-  options: SendOptions,
-): Promise<Outcome | null> {
+async function outcomeBeforeRequest(connection: PeerConnection, options: SendOptions) {
   const early = await connection.readArrived();
   if (early.kind === 'bytes') return outcome('not-http', 'connected', readable(early.bytes));
   if (early.kind === 'closed' || early.kind === 'broken')

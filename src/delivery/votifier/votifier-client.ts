@@ -146,10 +146,7 @@ function keyOf(target: Extract<VotifierTarget, { protocol: 'votifier-v2' }>): Ke
  * Nothing is written if the listener closed the connection or sent something after its greeting: a write would make the
  * outcome ambiguous although no vote was sent, and a message before the frame, even an `ok`, confirms nothing.
  */
-async function readInterruption(
-  connection: PeerConnection,
-  afterGreeting: Buffer,
-): Promise<Outcome | undefined> {
+async function readInterruption(connection: PeerConnection, afterGreeting: Buffer) {
   const received = await connection.readArrived();
   const said = readable(
     received.kind === 'bytes' ? Buffer.concat([afterGreeting, received.bytes]) : afterGreeting,

@@ -133,7 +133,7 @@ async function isNextDue(attempts: Attempt[], newest: Attempt): Promise<boolean>
   if (attempts.some(({ answered }) => answered)) {
     return !attempts.some(({ isFinal, isStatus }) => isFinal || isStatus);
   }
-    // An answer to an earlier form is arriving in pieces.
+  // An answer to an earlier form is arriving in pieces.
   if (attempts.some(({ error, hasReceived }) => error === undefined && hasReceived)) return false;
   return newest.error === undefined || newest.isRefused;
 }

@@ -1,4 +1,4 @@
-import { GAME_PORT, type GameAddress, isGamePort } from '../../delivery/diagnosis/game-port.ts';
+import { GAME_PORT, type GameAddress, isGamePort } from '../../delivery/diagnosis/explain.ts';
 import { t } from '../../language/t.ts';
 import type { Listener } from '../../listeners/listener.ts';
 import { settingsProof } from '../../listeners/listener-state.ts';

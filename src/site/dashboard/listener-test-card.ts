@@ -1,5 +1,5 @@
 import type { ListenerView } from '../../delivery/change-listener.ts';
-import { lastTest } from '../../delivery/diagnosis/last-test.ts';
+import { lastTest } from '../../delivery/diagnosis/diagnosis.ts';
 import { TEST_USERNAME } from '../../delivery/vote-message.ts';
 import { t } from '../../language/t.ts';
 import { timeAgo } from '../shared/format.ts';

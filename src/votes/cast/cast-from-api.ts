@@ -30,8 +30,8 @@ export type VoteAnswer = { success: true; monthly_votes: number; next_vote_at: s
  * A vote under a blocked name gets the usual answer, but is held: not counted or delivered, and no plugin can claim it
  * (ADR 98).
  *
- * @throws {DeadlineError} when nothing was cast; {VoteResultUnknownError} when the vote may have been cast; the driver's
- *   error when the database failed before the insert
+ * @throws {DeadlineError} when nothing was cast; {VoteResultUnknownError} when the vote may have been cast; the
+ *   driver's error when the database failed before the insert
  */
 export async function castVoteFromApi(
   deps: VotesDeps,

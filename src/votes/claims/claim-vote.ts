@@ -126,11 +126,7 @@ function rewardedEarlier(vote: Vote, key: string | undefined): Claimed {
   return isSameCall ? { kind: 'claimed', vote, replayed: true } : { kind: 'claimed-before', vote };
 }
 
-function findByKey(
-  { votes, clock }: VotesDeps,
-  serverId: ObjectId,
-  key: string,
-): Promise<WithId<Vote> | null> {
+function findByKey({ votes, clock }: VotesDeps, serverId: ObjectId, key: string) {
   return votes.findOne({
     serverId,
     'claim.key': key,

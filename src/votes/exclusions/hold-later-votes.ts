@@ -13,11 +13,7 @@ export function castAfter({ _id, serverId }: Pick<VoteExclusion, '_id' | 'server
 }
 
 /** Moves what the operator did not see to an open quarantine of the same origin, before the decision is carried out. */
-export async function holdLaterVotes(
-  deps: VotesDeps,
-  exclusion: VoteExclusion,
-  lease: ActiveLease,
-): Promise<void> {
+export async function holdLaterVotes(deps: VotesDeps, exclusion: VoteExclusion, lease: ActiveLease) {
   const { _id, shown } = exclusion;
   if (!shown) return;
   for (;;) {

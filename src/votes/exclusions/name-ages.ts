@@ -5,11 +5,7 @@ import type { VotesDeps } from '../deps.ts';
 type FirstVote = { _id: string; votedAt: Date; excludedAt?: Date };
 
 /** Imported votes included; without names whose first vote does not count. One index step for each name. */
-export async function namesKnownSince(
-  { votes }: VotesDeps,
-  serverId: ObjectId,
-  usernameKeys: string[],
-): Promise<Map<string, Date>> {
+export async function namesKnownSince({ votes }: VotesDeps, serverId: ObjectId, usernameKeys: string[]) {
   if (usernameKeys.length === 0) return new Map();
   const first = await votes
     .aggregate<FirstVote>([

@@ -1,8 +1,8 @@
-import type { Collection, ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import { parseInput } from '../../platform/input.ts';
 import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
-import type { Server } from '../../servers/server.ts';
 import type { VotesDeps } from '../deps.ts';
+import { serverIdSlices } from '../server-id-slices.ts';
 import { usernameKey } from '../username.ts';
 import {
   ExclusionError,
@@ -19,9 +19,6 @@ import type { VoteExclusion } from './vote-exclusion.ts';
 export type PlayerRange = { username: string; serverId: ObjectId | null; since: Date | null; until: Date };
 
 export type PlayerVotes = { serverId: ObjectId; votes: number; excluded: number };
-
-/** Servers whose votes one query counts. */
-const SLICE = 500;
 
 /** For one decision. */
 const MOST_SERVERS = 1_000;
@@ -41,7 +38,7 @@ export async function countPlayerVotes(
   const votedAt = { $gte: since ?? THE_BEGINNING, $lt: until };
   const key = usernameKey(username);
   const found: PlayerVotes[] = [];
-  for await (const ids of serverId ? [[serverId]] : slices(servers)) {
+  for await (const ids of serverId ? [[serverId]] : serverIdSlices(servers)) {
     const counted = votes.aggregate<PlayerVotes>(
       [
         { $match: { serverId: { $in: ids }, usernameKey: key, votedAt } },
@@ -65,19 +62,6 @@ export async function countPlayerVotes(
     }
   }
   return found.toSorted((one, other) => other.votes - one.votes);
-}
-
-async function* slices(servers: Collection<Server>): AsyncGenerator<ObjectId[]> {
-  let last: ObjectId | undefined;
-  for (;;) {
-    const ids: ObjectId[] = await servers
-      .find(last ? { _id: { $gt: last } } : {}, { sort: { _id: 1 }, limit: SLICE, projection: { _id: 1 } })
-      .map(({ _id }) => _id)
-      .toArray();
-    last = ids.at(-1);
-    if (!last) return;
-    yield ids;
-  }
 }
 
 type PlayerExclusion = PlayerRange & Pick<ExclusionRequest, 'reason' | 'reasonForOwner'>;
@@ -143,10 +127,7 @@ async function storePlayerExclusion(
   return exclusionsOfGroup(deps, groupId);
 }
 
-export function exclusionsOfGroup(
-  { voteExclusions }: VotesDeps,
-  groupId: ObjectId,
-): Promise<VoteExclusion[]> {
+export function exclusionsOfGroup({ voteExclusions }: VotesDeps, groupId: ObjectId) {
   return voteExclusions.find({ groupId }).sort({ _id: 1 }).toArray();
 }
 

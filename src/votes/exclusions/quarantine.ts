@@ -75,11 +75,7 @@ export async function openQuarantine(
   return openHoldingExclusion(deps, open, { reason, ...(cause ? { cause } : {}) });
 }
 
-async function hasPlace(
-  { voteExclusions }: VotesDeps,
-  serverId: ObjectId,
-  { origin }: HeldFor,
-): Promise<boolean> {
+async function hasPlace({ voteExclusions }: VotesDeps, serverId: ObjectId, { origin }: HeldFor) {
   if (origin === undefined) return true;
   const open = await voteExclusions
     .find({ serverId, state: 'quarantined' }, { projection: { origin: 1 } })
@@ -133,11 +129,7 @@ export async function requestQuarantineExclusion(
 const reasonSchema = z.object({ reason: reasonText });
 
 /** No operator has to decide about the votes of a removed server. */
-export async function requestServerQuarantines(
-  deps: VotesDeps,
-  serverId: ObjectId,
-  by: string,
-): Promise<void> {
+export async function requestServerQuarantines(deps: VotesDeps, serverId: ObjectId, by: string) {
   const open = await deps.voteExclusions
     .find({ serverId, state: 'quarantined' }, { projection: { _id: 1 } })
     .toArray();

@@ -181,9 +181,6 @@ export function listExclusions({ voteExclusions }: VotesDeps, serverId: ObjectId
 }
 
 /** Of all servers, undone ones included. */
-export function newestExclusions(
-  { voteExclusions }: VotesDeps,
-  { limit }: { limit: number },
-): Promise<VoteExclusion[]> {
+export function newestExclusions({ voteExclusions }: VotesDeps, { limit }: { limit: number }) {
   return voteExclusions.find({}).sort({ at: -1 }).limit(limit).toArray();
 }

@@ -33,10 +33,7 @@ export type RefusedAnswer = { error: AnswerError; reason: string };
 export type ReadAnswer = { steamId: string; fields: URLSearchParams };
 
 /** At the provider (section 9.1). */
-export function signInAddress(
-  provider: string,
-  { realm, returnTo }: { realm: string; returnTo: string },
-): string {
+export function signInAddress(provider: string, { realm, returnTo }: { realm: string; returnTo: string }) {
   const url = new URL(provider);
   const fields = {
     ns: NAMESPACE,
