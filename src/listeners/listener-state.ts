@@ -1,6 +1,6 @@
 import type { UUID } from 'mongodb';
 import { after, MINUTE } from '../platform/clock.ts';
-import type { Listener, ListenerFetch } from './listener.ts';
+import type { Listener } from './listener.ts';
 import { type OutcomeCode, outcomeOf } from './outcomes.ts';
 
 /** `unverified`: an HTTP listener that must answer a challenge before the next vote or test. */
@@ -29,27 +29,20 @@ export function listenerState(
 export const FORGOTTEN_AFTER_MS = 10 * MINUTE;
 export const FORGOTTEN_AFTER_MINUTES = FORGOTTEN_AFTER_MS / MINUTE;
 
-export function isForgotten(
-  { protocol, pause, fetched, updatedAt }: Pick<Listener, 'protocol' | 'pause' | 'fetched' | 'updatedAt'>,
-  now: Date,
-): boolean {
-  if (protocol !== 'fetch' || pause) return false;
-  return now.getTime() - lastCalled({ fetched, updatedAt }).getTime() > FORGOTTEN_AFTER_MS;
+type Fetching = Pick<Listener, 'protocol' | 'pause' | 'fetched' | 'updatedAt'>;
+
+export function isForgotten(listener: Fetching, now: Date): boolean {
+  if (listener.protocol !== 'fetch' || listener.pause) return false;
+  return now.getTime() - lastCalled(listener).getTime() > FORGOTTEN_AFTER_MS;
 }
 
 /** Nobody has fetched although votes have been open for as long. */
-export function isNeglected(listener: Parameters<typeof isForgotten>[0], queuedAt: Date | null, now: Date) {
+export function isNeglected(listener: Fetching, queuedAt: Date | null, now: Date) {
   return queuedAt !== null && now > after(queuedAt, FORGOTTEN_AFTER_MS) && isForgotten(listener, now);
 }
 
 /** The newest take, or the newest change of settings if that is later. */
-export function lastCalled({
-  fetched,
-  updatedAt,
-}: {
-  fetched?: ListenerFetch | undefined;
-  updatedAt: Date;
-}): Date {
+export function lastCalled({ fetched, updatedAt }: Pick<Listener, 'fetched' | 'updatedAt'>): Date {
   return fetched && fetched.at > updatedAt ? fetched.at : updatedAt;
 }
 
@@ -63,22 +56,20 @@ export function isUnverified({
   return proven ? proven.length === 0 : !lastDeliveredAt;
 }
 
+type Taking = Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt'>;
+
 /**
  * With its current settings, so that its token or key counts as right. In Votifier v1, `sent-not-confirmed` counts too.
  * Older versions stored no `acknowledgedAt`.
  */
-export function hasTakenVotes({
-  acknowledgedAt,
-  lastDeliveredAt,
-  updatedAt,
-}: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt'>): boolean {
+export function hasTakenVotes({ acknowledgedAt, lastDeliveredAt, updatedAt }: Taking): boolean {
   if (acknowledgedAt !== undefined) return acknowledgedAt !== null;
   return !!lastDeliveredAt && lastDeliveredAt >= updatedAt;
 }
 
 /** With the current settings. `confirmed` is null if an older version stored it. */
 export function lastDelivery(
-  listener: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'lastDeliveryConfirmed' | 'updatedAt'>,
+  listener: Taking & Pick<Listener, 'lastDeliveryConfirmed'>,
 ): { at: Date; confirmed: boolean | null } | null {
   const { lastDeliveredAt, lastDeliveryConfirmed } = listener;
   if (!lastDeliveredAt || !hasTakenVotes(listener)) return null;
@@ -101,14 +92,14 @@ const FIRST_ANSWER_STEP = 1;
  * Of `answerTimeoutMs`. If a new listener's handler is slow, a short first wait would send its first vote twice
  * (docs/adr/0123-votes-at-risk.md). A Votifier v1 listener takes a vote and closes at once.
  */
-export function nextAnswerStep(
-  listener: Pick<Listener, 'protocol' | 'answerStep' | 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt'>,
-): number {
+export function nextAnswerStep(listener: Taking & Pick<Listener, 'protocol' | 'answerStep'>): number {
   const { protocol } = listener;
   const answerStep = listener.answerStep ?? 0;
   const isNew = protocol !== 'votifier-v1' && !hasTakenVotes(listener);
   return isNew ? Math.max(answerStep, FIRST_ANSWER_STEP) : answerStep;
 }
+
+type TakingOrTested = Taking & Pick<Listener, 'tested'>;
 
 /** Null if the settings have changed since. */
 function testOf({ tested, updatedAt }: Pick<Listener, 'tested' | 'updatedAt'>): OutcomeCode | null {
@@ -116,9 +107,7 @@ function testOf({ tested, updatedAt }: Pick<Listener, 'tested' | 'updatedAt'>): 
 }
 
 /** A vote or a test vote, with its current settings. */
-export function hasAcknowledged(
-  listener: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt' | 'tested'>,
-): boolean {
+export function hasAcknowledged(listener: TakingOrTested): boolean {
   return hasTakenVotes(listener) || testOf(listener) === 'acknowledged';
 }
 
@@ -127,10 +116,7 @@ export function hasAcknowledged(
  * did not take the vote or its plugin failed (docs/adr/0123-votes-at-risk.md).
  */
 export function confirmsVotes(
-  listener: Pick<
-    Listener,
-    'protocol' | 'acknowledgedAt' | 'lastDeliveredAt' | 'lastDeliveryConfirmed' | 'updatedAt' | 'tested'
-  >,
+  listener: TakingOrTested & Pick<Listener, 'protocol' | 'lastDeliveryConfirmed'>,
 ): boolean {
   if (listener.protocol !== 'votifier-v1') return false;
   const test = testOf(listener);
@@ -140,9 +126,7 @@ export function confirmsVotes(
 }
 
 /** Whether the current settings work, by the newer event: the last vote that was taken, or the last test vote. */
-export function settingsProof(
-  listener: Pick<Listener, 'acknowledgedAt' | 'lastDeliveredAt' | 'updatedAt' | 'tested'>,
-): 'works' | 'failed' | 'untested' {
+export function settingsProof(listener: TakingOrTested): 'works' | 'failed' | 'untested' {
   const { tested, updatedAt, lastDeliveredAt } = listener;
   const taken = hasTakenVotes(listener);
   const test = tested && tested.at >= updatedAt ? tested : null;

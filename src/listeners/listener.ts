@@ -193,20 +193,8 @@ listenerSchema.index(
   { 'pause.at': 1, 'pause.code': 1 },
   { partialFilterExpression: { 'pause.code': { $exists: true } } },
 );
-listenerSchema.index({ 'pause.at': 1 }, { partialFilterExpression: { 'pause.at': { $exists: true } } });
-listenerSchema.index(
-  { 'breaker.openSince': 1 },
-  { partialFilterExpression: { 'breaker.openSince': { $exists: true } } },
-);
-listenerSchema.index(
-  { 'limited.until': 1 },
-  { partialFilterExpression: { 'limited.until': { $exists: true } } },
-);
-
-listenerSchema.index(
-  { 'resendOwed.at': 1 },
-  { partialFilterExpression: { 'resendOwed.at': { $exists: true } } },
-);
+for (const field of ['pause.at', 'breaker.openSince', 'limited.until', 'resendOwed.at'])
+  listenerSchema.index({ [field]: 1 }, { partialFilterExpression: { [field]: { $exists: true } } });
 
 export type Breaker = Nested<typeof breakerDefinition>;
 export type Pause = Nested<typeof pauseDefinition>;

@@ -1,5 +1,5 @@
 import type { ObjectId } from 'mongodb';
-import { type InferRawDocType, Schema } from 'mongoose';
+import { type IndexDefinition, type InferRawDocType, Schema } from 'mongoose';
 import { CAUSES, type Cause } from '../listeners/causes.ts';
 import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
 import { PROTOCOLS } from '../listeners/listener.ts';
@@ -156,36 +156,26 @@ const voteDefinition = {
 
 /** One document, inserted once (design rule 1). Almost all queries need a `serverId`, with which the indexes begin. */
 export const voteSchema = new Schema(voteDefinition, { collection: 'votes' });
+
+function indexVotesWith(field: string, fields: IndexDefinition, name: string): void {
+  voteSchema.index(fields, { name, partialFilterExpression: { [field]: { $exists: true } } });
+}
+
 voteSchema.index({ serverId: 1, usernameKey: 1, seq: 1 }, { unique: true });
 voteSchema.index({ serverId: 1, votedAt: 1 });
 export const BY_STATE = { serverId: 1, 'delivery.state': 1, votedAt: 1 } as const;
 voteSchema.index(BY_STATE);
 /** In the order in which votes entered the queue. */
 export const OPEN_WORK = 'open_work';
-voteSchema.index(
-  { serverId: 1, 'delivery.queuedAt': 1, _id: 1 },
-  { name: OPEN_WORK, partialFilterExpression: { 'delivery.queuedAt': { $exists: true } } },
-);
+indexVotesWith('delivery.queuedAt', { serverId: 1, 'delivery.queuedAt': 1, _id: 1 }, OPEN_WORK);
 /** In queue order: those that are due, however many others wait (docs/adr/0135-due-votes.md). */
 export const DUE_VOTES = 'due_votes';
-voteSchema.index(
-  { serverId: 1, 'delivery.nextAt': 1, _id: 1 },
-  { name: DUE_VOTES, partialFilterExpression: { 'delivery.nextAt': { $exists: true } } },
-);
+indexVotesWith('delivery.nextAt', { serverId: 1, 'delivery.nextAt': 1, _id: 1 }, DUE_VOTES);
 export const LEASES = 'leases';
-voteSchema.index(
-  { serverId: 1, 'delivery.leaseUntil': 1 },
-  { name: LEASES, partialFilterExpression: { 'delivery.leaseUntil': { $exists: true } } },
-);
+indexVotesWith('delivery.leaseUntil', { serverId: 1, 'delivery.leaseUntil': 1 }, LEASES);
 /** Votes with a `request_id` that are not settled. */
 export const TAKEN_BY_REQUEST = 'taken_by_request';
-voteSchema.index(
-  { serverId: 1, 'delivery.requestId': 1 },
-  {
-    name: TAKEN_BY_REQUEST,
-    partialFilterExpression: { 'delivery.requestId': { $exists: true } },
-  },
-);
+indexVotesWith('delivery.requestId', { serverId: 1, 'delivery.requestId': 1 }, TAKEN_BY_REQUEST);
 /** Of all servers: the admin area shows those of the last day. */
 export const FAILED_VOTES = 'failed_votes';
 voteSchema.index(
@@ -193,31 +183,20 @@ voteSchema.index(
   { name: FAILED_VOTES, partialFilterExpression: { 'delivery.state': 'failed' } },
 );
 // Small, because few Votifier v1 listeners close the connection without an answer.
-voteSchema.index(
+indexVotesWith(
+  'delivery.codes.sent-not-confirmed',
   { serverId: 1, votedAt: 1, 'delivery.state': 1 },
-  {
-    name: 'sent_not_confirmed',
-    partialFilterExpression: { 'delivery.codes.sent-not-confirmed': { $exists: true } },
-  },
+  'sent_not_confirmed',
 );
 /** They are few, so it is cheap to subtract them from a count. */
 export const EXCLUDED_VOTES = 'excluded_votes';
-voteSchema.index(
-  { serverId: 1, votedAt: 1, excludedAt: 1 },
-  { name: EXCLUDED_VOTES, partialFilterExpression: { excludedAt: { $exists: true } } },
-);
+indexVotesWith('excludedAt', { serverId: 1, votedAt: 1, excludedAt: 1 }, EXCLUDED_VOTES);
 
 export const RESTORED_VOTES = 'restored_votes';
-voteSchema.index(
-  { serverId: 1, 'delivery.restoredAt': 1 },
-  { name: RESTORED_VOTES, partialFilterExpression: { 'delivery.restoredAt': { $exists: true } } },
-);
+indexVotesWith('delivery.restoredAt', { serverId: 1, 'delivery.restoredAt': 1 }, RESTORED_VOTES);
 
 // Small, because few plugins send a key with a claim.
-voteSchema.index(
-  { serverId: 1, 'claim.key': 1 },
-  { name: 'claim_keys', partialFilterExpression: { 'claim.key': { $exists: true } } },
-);
+indexVotesWith('claim.key', { serverId: 1, 'claim.key': 1 }, 'claim_keys');
 
 export type Attempt = Nested<typeof attemptDefinition>;
 export type Delivery = Omit<

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { receiveWebhook, verifyWebhook, WebhookError } from '../../clients/typescript/src/index.ts';
-import { newChallenge } from '../../src/delivery/http/http-challenge.ts';
-import { newSigningSecret, signedHeaders, voteBody } from '../../src/delivery/http/http-message.ts';
+import {
+  newChallenge,
+  newSigningSecret,
+  signedHeaders,
+  voteBody,
+} from '../../src/delivery/http/http-message.ts';
 import { TEST_USERNAME } from '../../src/delivery/vote-message.ts';
 import { after, MINUTE } from '../../src/platform/clock.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { resumeListener, showListener } from '../../src/delivery/change-listener.ts';
 import { diagnoseListener } from '../../src/delivery/diagnosis/diagnose-listener.ts';
-import { newChallenge, repeats } from '../../src/delivery/http/http-challenge.ts';
 import { setHttpListener } from '../../src/delivery/http/http-listeners.ts';
+import { newChallenge, repeats } from '../../src/delivery/http/http-message.ts';
 import { createVoteSender } from '../../src/delivery/send-vote.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import type { OutcomeClass } from '../../src/listeners/outcomes/outcome-definition.ts';

@@ -1,5 +1,5 @@
 import { retryAfterMs } from '../../src/delivery/http/http-answer.ts';
-import { challengeOutcome, newChallenge, repeats } from '../../src/delivery/http/http-challenge.ts';
+import { challengeOutcome, newChallenge, repeats } from '../../src/delivery/http/http-message.ts';
 import { isGreetingStart, readGreeting } from '../../src/delivery/votifier/votifier-greeting.ts';
 import { meaningOfError, readVotifierReply } from '../../src/delivery/votifier/votifier-v2.ts';
 import { parseQuery } from '../../src/http/query-string.ts';

@@ -91,7 +91,8 @@ export async function awaitTake(
   waitMs = AWAITED_MS,
 ): Promise<ListenerFetch | null> {
   const before = fetched?.at.getTime() ?? 0;
-  // `noteTake` stores a take at once only before this time. The clock of the process that stored the last may be ahead.
+  // Later than the last stored take: otherwise `noteTake` would not store the next one at once. The clock of the
+  // process that stored the last one may be ahead.
   const fetchAwaitedAt = new Date(Math.max(clock.now().getTime(), after(new Date(before), 1).getTime()));
   await listeners.updateOne({ serverId, _id }, { $set: { fetchAwaitedAt } });
   const until = performance.now() + waitMs;

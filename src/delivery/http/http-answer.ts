@@ -3,7 +3,7 @@ import { OUTCOMES, type Outcome, type OutcomeCode, outcome } from '../../listene
 import { HOUR, SECOND } from '../../platform/clock.ts';
 import { printable, readable } from '../../platform/printable.ts';
 import type { SendOptions } from '../votifier/votifier-client.ts';
-import type { HttpAnswer } from './http-challenge.ts';
+import type { HttpAnswer } from './http-message.ts';
 
 const LONGEST_RETRY_AFTER_MS = HOUR;
 

@@ -7,8 +7,14 @@ import { secure, speaksTls } from '../tls.ts';
 import { assertSendable, type ForwardedVote } from '../vote-message.ts';
 import type { SendOptions } from '../votifier/votifier-client.ts';
 import { exchange, mayRefuseOne } from './http-answer.ts';
-import { challengeOutcome, type HttpAnswer, newChallenge } from './http-challenge.ts';
-import { portOf, signedHeaders, voteBody } from './http-message.ts';
+import {
+  challengeOutcome,
+  type HttpAnswer,
+  newChallenge,
+  portOf,
+  signedHeaders,
+  voteBody,
+} from './http-message.ts';
 
 /** The settings of an HTTP listener, with its secrets (`whsec_…`) opened. */
 export type HttpTarget = {

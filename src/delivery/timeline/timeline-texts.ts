@@ -1,5 +1,6 @@
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { Cause } from '../../listeners/causes.ts';
+import { type Actor, AN_OPERATOR } from '../../servers/actor-names.ts';
 import type { AttemptEvent, TimelineEvent } from './timeline-event.ts';
 
 /** They follow “started by”. */
@@ -61,4 +62,27 @@ export function eventText(event: Exclude<TimelineEvent, { kind: 'attempt' | 'old
         ? t('excluded by {by}', { by: event.by })
         : t('excluded by {by}: “{reason}”', { by: event.by, reason: event.reason });
   }
+}
+
+/** A vote's events without internal reasons and operators' addresses. */
+export function ownerEvents(events: TimelineEvent[], nameOf: (actor: Actor) => string): TimelineEvent[] {
+  return events.map((event) => {
+    switch (event.kind) {
+      case 'resent':
+        return { ...event, by: event.by === null ? null : nameOf({ by: event.by, byId: event.byId }) };
+      case 'quarantined':
+        return { ...event, reason: null };
+      case 'excluded':
+        return { ...event, by: t(AN_OPERATOR), reason: event.reasonForOwner };
+      default:
+        return event;
+    }
+  });
+}
+
+/** For `actorNames`: the other events show an owner no name. */
+export function actorsOf(events: TimelineEvent[]): Actor[] {
+  return events.flatMap((event) =>
+    event.kind === 'resent' && event.by ? [{ by: event.by, byId: event.byId }] : [],
+  );
 }

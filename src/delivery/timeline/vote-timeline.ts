@@ -106,10 +106,7 @@ function statusOf(
   }
 }
 
-function whyUnconfirmed({
-  restoredAt,
-  attempts,
-}: Delivery): Extract<DeliveryStatus, { state: 'unconfirmed' }>['why'] {
+function whyUnconfirmed({ restoredAt, attempts }: Delivery) {
   if (restoredAt) return 'restored';
   const sent = attempts.findLast((one) => one.class === 'ambiguous' || one.code === 'http-unavailable');
   return sent?.code === 'http-unavailable' ? 'server-error' : 'no-answer';

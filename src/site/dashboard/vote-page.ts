@@ -8,9 +8,9 @@ import {
   resendVote,
   whyNotResend,
 } from '../../delivery/resend-vote.ts';
-import { actorsOf, ownerEvents } from '../../delivery/timeline/owner-events.ts';
 import { statusText } from '../../delivery/timeline/status-text.ts';
 import type { DeliveryStatus, VoteTimeline } from '../../delivery/timeline/timeline-event.ts';
+import { actorsOf, ownerEvents } from '../../delivery/timeline/timeline-texts.ts';
 import { voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { RESENDABLE_DAYS } from '../../listeners/delivery-limits.ts';

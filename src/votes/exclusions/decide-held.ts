@@ -6,7 +6,7 @@ import { reasonText } from '../../platform/text.ts';
 import { QUARANTINE_READ_MS } from '../cast/insert-vote.ts';
 import type { VotesDeps } from '../deps.ts';
 import { EXCLUDED_VOTES } from '../vote.ts';
-import { castAfter } from './hold-later-votes.ts';
+import { castAfter } from './quarantine.ts';
 import { auditDecisions } from './request-exclusion.ts';
 import { QUARANTINES_OF_ORIGIN, type VoteExclusion } from './vote-exclusion.ts';
 

@@ -10,7 +10,7 @@ import { CLOCKS_DIFFER_MS, VOTE_SETTLED_MS } from '../cast/insert-vote.ts';
 import type { VotesDeps } from '../deps.ts';
 import { recountVotes } from '../recount-votes.ts';
 import { EXCLUDED_VOTES, queued } from '../vote.ts';
-import { holdLaterVotes } from './hold-later-votes.ts';
+import { holdLaterVotes } from './quarantine.ts';
 import { auditDecisions } from './request-exclusion.ts';
 import { inProgress, type VoteExclusion } from './vote-exclusion.ts';
 

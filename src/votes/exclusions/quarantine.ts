@@ -1,14 +1,15 @@
-import { ObjectId } from 'mongodb';
+import { ObjectId, type UUID } from 'mongodb';
 import { z } from 'zod';
 import { after, MINUTE } from '../../platform/clock.ts';
 import { parseInput } from '../../platform/input.ts';
 import { DURABLE, isDuplicateKey, MAJORITY, OPERATION_TIMEOUT_MS } from '../../platform/mongo.ts';
+import type { ActiveLease } from '../../platform/periods/work-lease.ts';
 import { reasonText } from '../../platform/text.ts';
 import type { Block } from '../blocks/block-list.ts';
 import { blockOrigin } from '../blocks/change-blocks.ts';
 import { QUARANTINE_READ_MS } from '../cast/insert-vote.ts';
 import type { VotesDeps } from '../deps.ts';
-import type { Vote } from '../vote.ts';
+import { EXCLUDED_VOTES, type Vote } from '../vote.ts';
 import { auditAndWake } from './request-exclusion.ts';
 import { AUTOMATIC, type QuarantineCause, type VoteExclusion } from './vote-exclusion.ts';
 
@@ -141,4 +142,41 @@ export async function blockGroup(deps: VotesDeps, origin: string, by: string): P
   const first = await deps.voteExclusions.findOne({ origin, state: 'quarantined' });
   if (first?.cause !== 'network' && first?.cause !== 'neighbourhood') return null;
   return blockOrigin(deps, { origin, reason: first.reason }, by);
+}
+
+const BULK = 1_000;
+
+/** Held votes of an exclusion. */
+export function castAfter({ _id, serverId }: Pick<VoteExclusion, '_id' | 'serverId'>, until: Date) {
+  return { serverId, votedAt: { $gt: until }, excludedAt: { $gt: new Date(0) }, excludedBy: _id };
+}
+
+/** Moves what the operator did not see to an open quarantine of the same origin, before the decision is carried out. */
+export async function holdLaterVotes(deps: VotesDeps, exclusion: VoteExclusion, lease: ActiveLease) {
+  const { _id, shown } = exclusion;
+  if (!shown) return;
+  for (;;) {
+    const later = await deps.votes
+      .find(castAfter(exclusion, shown.until), { hint: EXCLUDED_VOTES, projection: { _id: 1 }, limit: BULK })
+      .map((vote) => vote._id)
+      .toArray();
+    if (later.length === 0) break;
+    lease.throwIfLost();
+    await moveVotes(deps, { ...exclusion, shown }, later);
+  }
+  await deps.voteExclusions.updateOne({ _id }, { $unset: { shown: '' } });
+}
+
+async function moveVotes(
+  deps: VotesDeps,
+  { _id, serverId, cause, shown }: VoteExclusion & { shown: NonNullable<VoteExclusion['shown']> },
+  ids: UUID[],
+): Promise<void> {
+  const heldFor = { ...(cause ? { cause } : {}), ...(shown.origin ? { origin: shown.origin } : {}) };
+  const quarantineId = await openQuarantine(deps, serverId, shown.reason, heldFor);
+  // The votes were cast before it was opened.
+  await deps.voteExclusions.updateOne({ _id: quarantineId }, { $min: { since: shown.until } });
+  await deps.votes.updateMany({ serverId, _id: { $in: ids } }, [
+    { $set: { excludedBy: { $setUnion: [{ $setDifference: ['$excludedBy', [_id]] }, [quarantineId]] } } },
+  ]);
 }

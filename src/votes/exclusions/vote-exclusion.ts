@@ -15,7 +15,8 @@ import { LONGEST_REASON } from '../../platform/text.ts';
  * Held votes (`isQuarantine`) are those of a quarantine or of a blocked name. To lift a quarantine is to undo it.
  *
  * To be removed in 0.3.0, with a migration to `excluding` and `including`: `excluding-player`, `confirming` and
- * `releasing`. 0.1.0, which may run beside 0.2.0, ignores them; it would exclude the votes of all players instead.
+ * `releasing`. 0.1.0, which may run beside 0.2.0, ignores them; of an `excluding` that names a player
+ * it would exclude the votes of all players.
  */
 const EXCLUSION_STATES = [
   'quarantined',
