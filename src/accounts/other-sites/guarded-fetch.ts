@@ -1,6 +1,5 @@
 import { isIP, type LookupFunction } from 'node:net';
 import { callbackify } from 'node:util';
-import { Agent, errors, request } from 'undici';
 import { type AddressRanges, checkAddress } from '../../platform/address-guard.ts';
 import { AppError } from '../../platform/app-error.ts';
 import { hostOf } from '../../platform/host-and-port.ts';
@@ -26,11 +25,14 @@ type Init = Omit<RequestInit, 'body'> & { body?: RequestInit['body'] | undefined
  */
 export function guardedFetch(ranges: AddressRanges | null) {
   const connect = ranges ? { lookup: guardedLookup(ranges) } : {};
-  const dispatcher = new Agent({ connect, maxResponseSize: MAX_BYTES });
   return async (url: string, { method, headers, body, signal }: Init): Promise<Response> => {
     const host = hostOf(new URL(url));
     // If the host is an IP address, no look-up checks it, so it is checked here.
     if (ranges && isIP(host)) checkAddress(host, host, ranges);
+    // Loaded at the first sign-in: it takes some 13 MB.
+    const { Agent, errors, request } = await import('undici');
+    // Without pipelining, the connection is closed after the answer.
+    const dispatcher = new Agent({ connect, maxResponseSize: MAX_BYTES, pipelining: 0 });
     try {
       const answer = await request(url, {
         dispatcher,
