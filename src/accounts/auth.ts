@@ -7,15 +7,15 @@ import type { ConnectedConfig } from '../platform/config.ts';
 import { errorType } from '../platform/error-type.ts';
 import { onceForKey } from '../platform/once.ts';
 import { derivedKey } from '../platform/secrets.ts';
-import { cancelAddressChangeOf } from './address/cancel-change.ts';
+import { cancelAddressChangeOf } from './address/change-address.ts';
 import type { AccountsDeps } from './deps.ts';
 import { noteCause } from './library-cause.ts';
 import { withAddresses } from './library-email.ts';
-import type { OneTimeLink } from './one-time-link.ts';
 import { openIdClientOf } from './other-sites/openid-connect.ts';
 import { openIdPlugin } from './other-sites/openid-plugin.ts';
 import { createPasswordSlots } from './password-slots.ts';
 import { makeBackupCodes } from './second-factor.ts';
+import type { OneTimeLink } from './send-link.ts';
 import {
   includesCode,
   noteLinkedSite,

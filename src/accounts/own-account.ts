@@ -1,7 +1,8 @@
 import type { ObjectId, WithId } from 'mongodb';
 import { noteAccountChange } from './account-changes.ts';
-import { cancelAddressChangeOf } from './address/cancel-change.ts';
+import { cancelAddressChangeOf } from './address/change-address.ts';
 import type { AccountsDeps } from './deps.ts';
+import type { OtherSite } from './other-sites/other-sites.ts';
 import type { SignInSession, User } from './user.ts';
 
 /** Changes a user's own name or mail settings. */
@@ -42,4 +43,21 @@ export async function finishPasswordChange(
   await deps.verifications.deleteMany({ value: user._id.toHexString() });
   await cancelAddressChangeOf(deps, user._id);
   await noteAccountChange(deps, user, 'password');
+}
+
+/**
+ * Removes the link of an account to another site. The account's sessions continue.
+ *
+ * @returns false if the user has no password: the link stays, because it is needed to sign in
+ */
+export async function unlinkSite(
+  deps: AccountsDeps,
+  user: Pick<User, 'email' | 'emailVerified'> & { _id: ObjectId },
+  { id, name }: OtherSite,
+): Promise<boolean> {
+  const userId = user._id;
+  if (!(await deps.credentials.findOne({ userId, providerId: 'credential' }))) return false;
+  const { deletedCount } = await deps.credentials.deleteMany({ userId, providerId: id });
+  if (deletedCount > 0) await noteAccountChange(deps, user, 'site-unlinked', name);
+  return true;
 }

@@ -2,9 +2,15 @@ import { createHash } from 'node:crypto';
 import { putMail } from '../mail/outbox.ts';
 import { dayOf } from '../platform/periods/period-marks.ts';
 import type { AccountsDeps } from './deps.ts';
-import { hasAccountText, linkText } from './link-text.ts';
-import type { OneTimeLink } from './one-time-link.ts';
+import { type MailText, type SiteNameAndUrl, signed } from './mail-text.ts';
 import type { User } from './user.ts';
+
+/** A link that works once, for one user. `address` is the complete URL, including the path of PUBLIC_URL. */
+export type OneTimeLink = {
+  kind: 'set-password' | 'verify-email';
+  user: Pick<User, 'email'>;
+  address: string;
+};
 
 /**
  * Mails a one-time link to its user. Without a mail server, it only logs a warning; an operator can then make a link.
@@ -29,3 +35,51 @@ export async function notifyKnownAddress(
   const id = `has-account:${createHash('sha256').update(email).digest('hex')}:${dayOf(sources.clock.now())}`;
   await putMail(sources, { id, to: email, ...hasAccountText(sources.config) });
 }
+
+/**
+ * The mail with a one-time link. It contains nothing that was typed into a form: anybody can enter a stranger's
+ * address, and could otherwise send the stranger any text in our name.
+ */
+export function linkText(
+  site: SiteNameAndUrl,
+  { kind, address }: Pick<OneTimeLink, 'kind' | 'address'>,
+): MailText {
+  const { subject, before, after } = MAILS[kind](site.SERVICE_NAME, site.PUBLIC_URL);
+  return { subject, text: signed(site, before, address, after) };
+}
+
+/**
+ * The mail to an address that already has an account. It is sent if somebody signs up with the address or wants to
+ * change their own address to it. The page that they see does not show that the account exists.
+ */
+export function hasAccountText(site: SiteNameAndUrl): MailText {
+  const { SERVICE_NAME: name, PUBLIC_URL: url } = site;
+  return {
+    subject: `You have an account at ${name} already`,
+    text: signed(
+      site,
+      `Somebody, most likely you, has just tried to use this address for another account at ${name}. The address has an account there already. Sign in:`,
+      `${url}/sign-in`,
+      'If you have forgotten your password, set a new one:',
+      `${url}/forgot-password`,
+      'If it was not you, there is nothing to do.',
+    ),
+  };
+}
+
+const MAILS: Record<
+  OneTimeLink['kind'],
+  (name: string, url: string) => { subject: string; before: string; after: string }
+> = {
+  'set-password': (name, url) => ({
+    subject: `Set your password at ${name}`,
+    before: `Set a new password for your account at ${name} (${url}) with this link. It works once, within an hour:`,
+    after: 'If you did not ask for it, there is nothing to do: your password stays as it is.',
+  }),
+  'verify-email': (name, url) => ({
+    subject: `Confirm your address at ${name}`,
+    before: `Somebody, most likely you, wants to sign up at ${name} (${url}) with this address. Confirm it and choose your password with this link, within a day:`,
+    after:
+      'If it was not you, there is nothing to do: without this link nobody has an account with your address.',
+  }),
+};

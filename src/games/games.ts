@@ -1,5 +1,6 @@
 import type { GameEntry } from 'gamedig';
 import { t } from '../language/t.ts';
+import { isRefusedPort } from '../platform/address-guard.ts';
 import { CodedError } from '../platform/app-error.ts';
 import { editDistance } from '../platform/edit-distance.ts';
 import { exactProtocol, whyNotQueried } from './protocols.ts';
@@ -198,4 +199,20 @@ function similarGames(text: string): Game[] {
     .toSorted(([a, distanceA], [b, distanceB]) => distanceA - distanceB || a.name.length - b.name.length)
     .slice(0, MOST_SIMILAR)
     .map(([game]) => game);
+}
+
+/**
+ * The ports at which a server may answer queries, the most likely first. If the owner set a query port, only this one.
+ * Otherwise gamedig's rule applies (lib/QueryRunner.js): a fixed port if players use the usual one, the players' port
+ * plus the game's offsets, and the players' port itself. Refused ports are left out.
+ */
+export function queryPorts(
+  { port, queryPort }: { port: number; queryPort: number | null },
+  game: Game,
+): number[] {
+  if (queryPort !== null) return isRefusedPort(queryPort) ? [] : [queryPort];
+  const fixed = port === game.port && game.fixedQueryPort !== null ? [game.fixedQueryPort] : [];
+  const offset = game.queryPortOffsets.map((difference) => port + difference);
+  const ports = [...fixed, ...offset, port].filter((candidate) => candidate >= 1 && candidate <= 65_535);
+  return [...new Set(ports)].filter((candidate) => !isRefusedPort(candidate));
 }

@@ -1,7 +1,6 @@
 import { defineMessage, filled, type Text } from '../language/t.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
-import { findGame, type Game } from './games.ts';
-import { queryPorts } from './query-ports.ts';
+import { findGame, type Game, queryPorts } from './games.ts';
 
 /** The server that a player wants to join. `address` and `port` are those for players. */
 export type Joined = {

@@ -1,8 +1,7 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
 import { DAY, SECOND } from '../platform/clock.ts';
 import { REPORT_VALID_MS } from './current-status.ts';
-import type { DailyStats, DailySums } from './daily-stats.ts';
-import { emptySums } from './daily-sums.ts';
+import { type DailyStats, type DailySums, emptySums } from './daily-stats.ts';
 import type { StatusSample } from './status-sample.ts';
 
 /**

@@ -1,6 +1,12 @@
 import type { Document, Filter } from 'mongodb';
+import { addDays } from '../platform/periods/period-marks.ts';
 import type { Server } from '../servers/server.ts';
-import { rankingDays } from './ranking-days.ts';
+import { RANKING_DAYS } from '../votes/ranking-period.ts';
+
+/** The UTC days whose votes count, oldest first: `lastDay` and the 29 before. */
+export function rankingDays(lastDay: string): string[] {
+  return Array.from({ length: RANKING_DAYS }, (_, i) => addDays(lastDay, i - RANKING_DAYS + 1));
+}
 
 /** The filter of servers that are ranked. */
 export const RANKED = { removedAt: null, hiddenAt: null } as const;

@@ -4,8 +4,8 @@ import { type ActiveLease, lastCompleted, withLease } from '../platform/periods/
 import type { Server } from '../servers/server.ts';
 import type { RankingDeps } from './deps.ts';
 import { weighVotes } from './evidence/weigh-votes.ts';
+import { takeSnapshot } from './rank-snapshots.ts';
 import { RANKED, rankingPipeline } from './ranking-pipeline.ts';
-import { takeSnapshot } from './take-snapshot.ts';
 import { writeLists } from './write-lists.ts';
 
 /** The name of the lease and of the queue. */

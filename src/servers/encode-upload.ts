@@ -8,7 +8,7 @@ import {
 } from '../platform/pictures/picture-error.ts';
 import type { PictureProcess } from '../platform/pictures/picture-process.ts';
 import type { ServersDeps } from './deps.ts';
-import type { PictureUpload } from './picture-upload.ts';
+import type { PictureUpload } from './picture.ts';
 import { deleteUpload, giveBackUpload, takeUpload } from './picture-uploads.ts';
 import { deleteUnusedPictures, pictureIdsOf, storePicture } from './pictures.ts';
 import { setIcon } from './profile-pictures.ts';

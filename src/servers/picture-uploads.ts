@@ -3,7 +3,7 @@ import { after, DAY, MINUTE } from '../platform/clock.ts';
 import { checked } from '../platform/document.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
 import type { ServersDeps } from './deps.ts';
-import type { PictureUpload } from './picture-upload.ts';
+import type { PictureUpload } from './picture.ts';
 
 /** How long an uploaded file is stored at most. */
 export const UPLOAD_TTL_MS = DAY;

@@ -10,12 +10,12 @@ import { parseInput } from '../../platform/input.ts';
 import { defineLimit } from '../../platform/limits/define-limit.ts';
 import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
 import type { AccountsDeps } from '../deps.ts';
+import { changedText, confirmNewText, confirmOldText } from '../mail-text.ts';
 import { hashOneTimeToken, makeOneTimeToken } from '../one-time-token.ts';
 import { notifyKnownAddress } from '../send-link.ts';
 import type { User } from '../user.ts';
 import { endSessions } from '../users.ts';
 import { type AddressChange, CONFIRM_MS } from './address-change.ts';
-import { changedText, confirmNewText, confirmOldText } from './address-mails.ts';
 
 /** Each request mails an address that the user typed. */
 export const ADDRESS_CHANGES = defineLimit({
@@ -252,4 +252,24 @@ async function setAddress(
 
 async function endOthers(deps: AccountsDeps, { _id, sessionId }: Decided): Promise<void> {
   await endSessions(deps, _id, sessionId);
+}
+
+/** Cancels a change that still waits for a confirmation. Returns whether there was one. */
+export async function cancelAddressChange(
+  { addressChanges }: AccountsDeps,
+  { _id, changeId }: Pick<AddressChange, '_id' | 'changeId'>,
+): Promise<boolean> {
+  const { deletedCount } = await addressChanges.deleteOne({ _id, changeId, decidedAt: { $exists: false } });
+  return deletedCount === 1;
+}
+
+/**
+ * Cancels a user's change of address that waits for a confirmation. Called when the user sets a new password: somebody
+ * who knew the old password may have requested the change.
+ */
+export async function cancelAddressChangeOf(
+  { addressChanges }: AccountsDeps,
+  userId: ObjectId,
+): Promise<void> {
+  await addressChanges.deleteOne({ _id: userId, decidedAt: { $exists: false } });
 }

@@ -5,8 +5,8 @@ import { InvalidDocumentError } from '../../platform/document.ts';
 import { parseInput } from '../../platform/input.ts';
 import { reasonText } from '../../platform/text.ts';
 import type { AccountsDeps } from '../deps.ts';
+import { confirmNewText, operatorOldText } from '../mail-text.ts';
 import { type Decider, decide, endSessions } from '../users.ts';
-import { confirmNewText, operatorOldText } from './address-mails.ts';
 import { changeAddressUnconfirmed, differentAddress, storeChange } from './change-address.ts';
 
 const reasonSchema = z.object({ reason: reasonText });

@@ -6,11 +6,11 @@ import { after, DAY } from '../../platform/clock.ts';
 import { checked } from '../../platform/document.ts';
 import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
 import type { AccountsDeps } from '../deps.ts';
+import { keptText, requestedText } from '../mail-text.ts';
 import { hashOneTimeToken, makeOneTimeToken } from '../one-time-token.ts';
 import type { User } from '../user.ts';
 import { decidingAlone, refuseLastOperator } from '../users.ts';
 import type { AccountDeletion } from './account-deletion.ts';
-import { keptText, requestedText } from './deletion-mails.ts';
 
 /** The time between the request and the deletion. Until its end, the user can cancel the deletion. */
 export const DELETION_DELAY_MS = 7 * DAY;

@@ -1,11 +1,34 @@
 import type { Document, ObjectId } from 'mongodb';
 import { dueAggregates } from '../../history/due-aggregates.ts';
 import { after } from '../../platform/clock.ts';
-import { dayOf } from '../../platform/periods/period-marks.ts';
+import { addDays, dayOf, markDone } from '../../platform/periods/period-marks.ts';
 import { DAY_SETTLED_MS } from '../../votes/recount-votes.ts';
 import type { RankingDeps } from '../deps.ts';
-import { rankingDays } from '../ranking-days.ts';
+import { rankingDays } from '../ranking-pipeline.ts';
 import { FULL_OF_NETWORK } from './weigh-day.ts';
+
+/** The name of the period mark whose day is the first one that is weighed. */
+const WEIGH_VOTES = 'weigh-votes';
+
+/** The first UTC day whose votes are weighed; null before the first ranking that weighs. */
+export async function firstWeighedDay({ periodMarks }: RankingDeps): Promise<string | null> {
+  const mark = await periodMarks.findOne({ work: WEIGH_VOTES }, { sort: { period: 1 } });
+  return mark?.period ?? null;
+}
+
+/**
+ * Returns the first UTC day whose votes are weighed. In the first ranking it sets this day: tomorrow, because processes
+ * of the previous version may still accept votes today; or today if there are no votes yet.
+ */
+export async function startWeighing(deps: RankingDeps): Promise<string> {
+  const started = await firstWeighedDay(deps);
+  if (started) return started;
+  const today = dayOf(deps.clock.now());
+  const hasVotes = (await deps.voteCounters.findOne({}, { projection: { _id: 1 } })) !== null;
+  const first = hasVotes ? addDays(today, 1) : today;
+  await markDone(deps, WEIGH_VOTES, first);
+  return first;
+}
 
 /** The counter of a server's month. `due`: its days that must be weighed. */
 export type DueCounter = {

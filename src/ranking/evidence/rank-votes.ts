@@ -1,9 +1,8 @@
 import type { ObjectId } from 'mongodb';
 import type { DayWeight } from '../../votes/vote-counter.ts';
 import type { RankingDeps } from '../deps.ts';
-import { rankingDays } from '../ranking-days.ts';
-import { ALWAYS_FULL } from './due-days.ts';
-import { firstWeighedDay } from './rule-start.ts';
+import { rankingDays } from '../ranking-pipeline.ts';
+import { ALWAYS_FULL, firstWeighedDay } from './due-days.ts';
 
 /** Why a vote weighs less than others. `later`: it was cast after its day was last weighed. */
 export const LESS_WEIGHT_REASONS = ['network', 'newcomers', 'api', 'unknown', 'waiting', 'later'] as const;

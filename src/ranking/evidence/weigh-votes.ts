@@ -6,9 +6,8 @@ import type { DayWeight, VoteCounter } from '../../votes/vote-counter.ts';
 import type { RankingDeps } from '../deps.ts';
 import { type CrowdedNetwork, crowdedNetworks } from './crowded-networks.ts';
 import { countDayVotes, type DayVotes, noVotes, readVotes, withExclusions } from './day-votes.ts';
-import { type DueCounter, eachDueCounter } from './due-days.ts';
+import { type DueCounter, eachDueCounter, startWeighing } from './due-days.ts';
 import { CURRENT_PLAYERS, playersSeen } from './players-seen.ts';
-import { startWeighing } from './rule-start.ts';
 import { countedPlayers, FEWEST, type PlayersSeen, weighDay } from './weigh-day.ts';
 
 /** How many servers are weighed at a time, for one day. */

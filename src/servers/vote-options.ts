@@ -4,7 +4,58 @@ import { BEDROCK_PREFIX } from '../games/player-names.ts';
 import { t } from '../language/t.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import { parseInput } from '../platform/input.ts';
+import { longText } from '../platform/text.ts';
 import type { ServersDeps } from './deps.ts';
+
+/** In code points. */
+export const LONGEST_HOW_TO_VOTE = 2_000;
+
+const schema = z.object({ howToVote: longText(LONGEST_HOW_TO_VOTE) });
+
+/**
+ * Validates the owner's text about voting: plain text with line breaks.
+ *
+ * @throws {InvalidDocumentError} for a text that is too long or has control characters
+ */
+export function readHowToVote(text: string): string {
+  return parseInput(schema, { howToVote: text }).howToVote;
+}
+
+/**
+ * Stores the text that tells players how to vote for a server. An empty text removes it.
+ *
+ * @throws {InvalidDocumentError} for a text that is too long or has control characters
+ */
+export async function setHowToVote(
+  deps: ServersDeps,
+  serverId: ObjectId,
+  text: string,
+  by: string,
+): Promise<void> {
+  const howToVote = readHowToVote(text);
+  const { modifiedCount } = await deps.servers.updateOne(
+    { _id: serverId, removedAt: null },
+    howToVote === '' ? { $unset: { howToVote: '' } } : { $set: { howToVote } },
+  );
+  if (modifiedCount === 0) return;
+  const details = { characters: [...howToVote].length };
+  await recordAudit(deps, { by, action: 'server.how-to-vote', serverId, details });
+}
+
+/** Turns the vote form of a server on or off. Votes that were already cast do not change. */
+export async function switchVoteForm(
+  deps: ServersDeps,
+  serverId: ObjectId,
+  isOn: boolean,
+  by: string,
+): Promise<void> {
+  const { modifiedCount } = await deps.servers.updateOne(
+    { _id: serverId, removedAt: null },
+    isOn ? { $unset: { webVotes: '' } } : { $set: { webVotes: false } },
+  );
+  if (modifiedCount === 0) return;
+  await recordAudit(deps, { by, action: 'server.web-votes', serverId, details: { isOn } });
+}
 
 /** The longest prefix of names of Minecraft: Bedrock Edition, in characters. */
 export const LONGEST_PREFIX = 5;

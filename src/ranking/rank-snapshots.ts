@@ -1,3 +1,4 @@
+import type { ObjectId } from 'mongodb';
 import { dueAggregates } from '../history/due-aggregates.ts';
 import { after, DAY, HOUR } from '../platform/clock.ts';
 import { addDays, dayOf, dueDays, markDone, startOfDay } from '../platform/periods/period-marks.ts';
@@ -71,4 +72,17 @@ export async function storeRanks({ servers }: RankingDeps, day: string, first: s
       { allowDiskUse: true },
     )
     .toArray();
+}
+
+/** A server's rank at the end of each UTC day, oldest first; days without a snapshot are missing. */
+export async function rankHistory(
+  { rankSnapshots }: RankingDeps,
+  serverId: ObjectId,
+): Promise<{ day: string; rank: number }[]> {
+  const months = await rankSnapshots.find({ serverId }).sort({ month: 1 }).toArray();
+  return months.flatMap(({ month, days }) =>
+    Object.entries(days)
+      .map(([day, rank]) => ({ day: `${month}-${day}`, rank }))
+      .toSorted((a, b) => (a.day < b.day ? -1 : 1)),
+  );
 }
