@@ -6,7 +6,6 @@ import type { User } from './user.ts';
 const ESTABLISHED_AFTER_MS = 7 * DAY;
 export const ESTABLISHED_AFTER_DAYS = ESTABLISHED_AFTER_MS / DAY;
 
-/** What identifies an account that counts as a separate player. */
 export type EstablishedAccount = {
   /** See `mailboxOf`. Two accounts with the same mailbox are one player. */
   mailbox: string;
@@ -15,8 +14,8 @@ export type EstablishedAccount = {
 };
 
 /**
- * Returns null for an account that does not count as a separate player: it is younger than 7 days, its address is
- * unconfirmed, or its address changed in the last 7 days (otherwise, each change would make a new player).
+ * Null for an account that does not count: it is younger than 7 days, its address is unconfirmed, or its address
+ * changed in the last 7 days (otherwise, each change would make a new player).
  */
 export function establishedAccount(
   { email, emailVerified, createdAt, emailChangedAt }: EstablishingUser,

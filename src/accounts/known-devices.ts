@@ -4,20 +4,13 @@ import type { Config, ConnectedConfig } from '../platform/config.ts';
 import { createCookie, isSameSignature, signatureOf } from '../platform/cookies.ts';
 import { derivedKey } from '../platform/secrets.ts';
 
-/** A device expires this long after its last sign-in. */
 export const DEVICE_LIFETIME_MS = 180 * DAY;
 
 const NONCE_BYTES = 16;
 
-/** Browsers that have signed in before. */
 export type KnownDevices = {
-  /** The `Set-Cookie` header for a browser in which `email` has just signed in. */
   cookieFor(email: string): string;
-  /**
-   * Finds the device that a request's `Cookie` header names.
-   *
-   * @returns the id of the device; null unless the browser has signed in as `email` before
-   */
+  /** The id of the device that a `Cookie` header names; null unless it has signed in as `email` before. */
   find(cookies: string | undefined, email: string): string | null;
 };
 

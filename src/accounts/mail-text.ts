@@ -5,19 +5,17 @@ import type { AccountDeletion } from './deletion/account-deletion.ts';
 export type SiteNameAndUrl = Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>;
 export type MailText = { subject: string; text: string };
 
-/** A mail about an account, with the listing's name in the subject, and its name and URL below the text. */
 export function mailText(site: SiteNameAndUrl, subject: string, ...paragraphs: string[]): MailText {
   return { subject: `${subject} (${site.SERVICE_NAME})`, text: signed(site, ...paragraphs) };
 }
 
-/** Paragraphs with the listing's name and URL below them. */
 export function signed({ SERVICE_NAME, PUBLIC_URL }: SiteNameAndUrl, ...paragraphs: string[]): string {
   return [...paragraphs, `-- \n${SERVICE_NAME}, ${PUBLIC_URL}`].join('\n\n');
 }
 
 type Ends = Pick<AddressChange, 'from' | 'to'>;
 
-/** The mail to the present address: its link confirms or cancels the change. */
+/** To the present address: the link confirms or cancels the change. */
 export function confirmOldText(site: SiteNameAndUrl, { from, to }: Ends, link: string): MailText {
   return mailText(
     site,
@@ -29,7 +27,7 @@ export function confirmOldText(site: SiteNameAndUrl, { from, to }: Ends, link: s
   );
 }
 
-/** The mail to the present address if an operator requested the change. Its link cancels the change. */
+/** To the present address if an operator requested the change: the link cancels it. */
 export function operatorOldText(site: SiteNameAndUrl, { from, to }: Ends, link: string): MailText {
   return mailText(
     site,
@@ -40,10 +38,7 @@ export function operatorOldText(site: SiteNameAndUrl, { from, to }: Ends, link: 
   );
 }
 
-/**
- * The mail to the new address. It contains nothing that was typed into the form: anybody can enter a stranger's
- * address, and could otherwise send the stranger any text in our name.
- */
+/** It contains nothing that was typed into the form: anybody could send a stranger any text in our name. */
 export function confirmNewText(site: SiteNameAndUrl, link: string): MailText {
   return mailText(
     site,
@@ -54,7 +49,7 @@ export function confirmNewText(site: SiteNameAndUrl, link: string): MailText {
   );
 }
 
-/** The mail to both addresses after the change. */
+/** To both addresses. */
 export function changedText(site: SiteNameAndUrl, { from, to }: Ends): MailText {
   return mailText(
     site,
@@ -64,7 +59,6 @@ export function changedText(site: SiteNameAndUrl, { from, to }: Ends): MailText 
   );
 }
 
-/** The mail about a requested deletion, with the link that cancels it. */
 export function requestedText(
   site: SiteNameAndUrl,
   { dueAt }: Pick<AccountDeletion, 'dueAt'>,
@@ -80,7 +74,6 @@ export function requestedText(
   );
 }
 
-/** The mail about a cancelled deletion. */
 export function keptText(site: SiteNameAndUrl): MailText {
   return mailText(
     site,
@@ -89,7 +82,7 @@ export function keptText(site: SiteNameAndUrl): MailText {
   );
 }
 
-/** The mail about a deletion that was not carried out, because no operator would remain. */
+/** The deletion was not carried out, because no operator would remain. */
 export function lastOperatorText(site: SiteNameAndUrl): MailText {
   return mailText(
     site,
@@ -98,7 +91,6 @@ export function lastOperatorText(site: SiteNameAndUrl): MailText {
   );
 }
 
-/** The last mail, after the account was deleted. */
 export function deletedText(site: SiteNameAndUrl): MailText {
   return mailText(
     site,

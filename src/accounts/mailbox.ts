@@ -1,8 +1,8 @@
 import { getDomain } from 'tldts';
 
 /**
- * The mailbox that an address belongs to: `Ann.B+votes@GoogleMail.com` is `annb@gmail.com`. A `+` tag is left out, and
- * other spellings and domains of the large providers in `ONE_MAILBOX` are made equal.
+ * `Ann.B+votes@GoogleMail.com` is `annb@gmail.com`: a `+` tag is left out, and other spellings and domains of the large
+ * providers are made equal.
  */
 export function mailboxOf(email: string): string {
   const { local, host } = partsOf(email);
@@ -47,8 +47,8 @@ function partsOf(email: string): { local: string; host: string } {
 }
 
 /**
- * Whether everybody can get a mailbox in this domain, at the cost of some effort (a phone number, a captcha, a
- * contract). Many accounts with addresses in such a domain are no sign of one person.
+ * Everybody can get a mailbox there, with some effort (a captcha, a contract), so many accounts in it are no sign of
+ * one person.
  */
 export function isPublicMail(domain: string): boolean {
   return PUBLIC_MAIL.has(domain);

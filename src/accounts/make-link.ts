@@ -3,10 +3,8 @@ import { forLibrary } from './library-email.ts';
 import type { User } from './user.ts';
 
 /**
- * Makes a link to set a user's password. It works once, within an hour. Anybody who has the link can take over the
- * account, so show it once and do not store it.
- *
- * @returns the complete URL
+ * Makes a link to set a user's password, once, within an hour. It gives the account to anybody who has it, so show it
+ * once and do not store it.
  */
 export async function makePasswordLink(
   sources: AccountsDeps,

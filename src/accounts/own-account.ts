@@ -5,7 +5,6 @@ import type { AccountsDeps } from './deps.ts';
 import type { OtherSite } from './other-sites/other-sites.ts';
 import type { SignInSession, User } from './user.ts';
 
-/** Changes a user's own name or mail settings. */
 export async function changeOwnAccount(
   { users, clock }: AccountsDeps,
   userId: ObjectId,
@@ -14,7 +13,6 @@ export async function changeOwnAccount(
   await users.updateOne({ _id: userId }, { $set: { ...changes, updatedAt: clock.now() } });
 }
 
-/** The sessions of a user, at most `most`, the most recently used first. */
 export function listSessions(
   { sessions }: AccountsDeps,
   userId: ObjectId,
@@ -23,7 +21,6 @@ export function listSessions(
   return sessions.find({ userId }).sort({ updatedAt: -1 }).limit(most).toArray();
 }
 
-/** Ends one session of a user. Does nothing when the user has no such session. */
 export async function endSession(
   { sessions }: AccountsDeps,
   userId: ObjectId,
@@ -32,10 +29,7 @@ export async function endSession(
   await sessions.deleteOne({ _id: sessionId, userId });
 }
 
-/**
- * Must be called after users have changed their password. Deletes one-time links and pending sign-ins, cancels a change
- * of address, records the password change and mails the user.
- */
+/** Must be called after users have changed their password. Also deletes one-time links and pending sign-ins. */
 export async function finishPasswordChange(
   deps: AccountsDeps,
   user: Pick<User, 'email' | 'emailVerified'> & { _id: ObjectId },
@@ -45,11 +39,7 @@ export async function finishPasswordChange(
   await noteAccountChange(deps, user, 'password');
 }
 
-/**
- * Removes the link of an account to another site. The account's sessions continue.
- *
- * @returns false if the user has no password: the link stays, because it is needed to sign in
- */
+/** False if the user has no password: the link stays, because it is needed to sign in. */
 export async function unlinkSite(
   deps: AccountsDeps,
   user: Pick<User, 'email' | 'emailVerified'> & { _id: ObjectId },

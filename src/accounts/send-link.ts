@@ -5,16 +5,14 @@ import type { AccountsDeps } from './deps.ts';
 import { type MailText, type SiteNameAndUrl, signed } from './mail-text.ts';
 import type { User } from './user.ts';
 
-/** A link that works once, for one user. `address` is the complete URL, including the path of PUBLIC_URL. */
+/** `address` is the complete URL, including the path of PUBLIC_URL. */
 export type OneTimeLink = {
   kind: 'set-password' | 'verify-email';
   user: Pick<User, 'email'>;
   address: string;
 };
 
-/**
- * Mails a one-time link to its user. Without a mail server, it only logs a warning; an operator can then make a link.
- */
+/** Without a mail server, it only logs a warning; an operator can then make a link. */
 export async function sendLink(sources: AccountsDeps, link: OneTimeLink): Promise<void> {
   const { config, log } = sources;
   if (config.SMTP_URL === undefined) {
@@ -24,10 +22,7 @@ export async function sendLink(sources: AccountsDeps, link: OneTimeLink): Promis
   await putMail(sources, { to: link.user.email, ...linkText(config, link) });
 }
 
-/**
- * Mails users, at most once a day, that somebody signed up with their address or wanted to change to it. The pages do
- * not show that the account exists.
- */
+/** At most once a day. The pages do not show that the account exists, neither at sign-up nor at a change of address. */
 export async function notifyKnownAddress(
   sources: AccountsDeps,
   { email }: Pick<User, 'email'>,
@@ -36,10 +31,7 @@ export async function notifyKnownAddress(
   await putMail(sources, { id, to: email, ...hasAccountText(sources.config) });
 }
 
-/**
- * The mail with a one-time link. It contains nothing that was typed into a form: anybody can enter a stranger's
- * address, and could otherwise send the stranger any text in our name.
- */
+/** It contains nothing that was typed into a form: anybody could send a stranger any text in our name. */
 export function linkText(
   site: SiteNameAndUrl,
   { kind, address }: Pick<OneTimeLink, 'kind' | 'address'>,
@@ -48,10 +40,6 @@ export function linkText(
   return { subject, text: signed(site, before, address, after) };
 }
 
-/**
- * The mail to an address that already has an account. It is sent if somebody signs up with the address or wants to
- * change their own address to it. The page that they see does not show that the account exists.
- */
 export function hasAccountText(site: SiteNameAndUrl): MailText {
   const { SERVICE_NAME: name, PUBLIC_URL: url } = site;
   return {

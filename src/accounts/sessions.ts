@@ -8,7 +8,6 @@ import { APP_CODE, codeUsedError } from './second-factor.ts';
 import { markCodeUsed } from './sign-in-limits.ts';
 import type { User } from './user.ts';
 
-/** The user and the session of a request. */
 export type SignedIn = {
   user: User;
   session: {
@@ -21,12 +20,7 @@ export type SignedIn = {
   };
 };
 
-/**
- * Finds the user and the session of the cookies in `headers`.
- *
- * @returns `signedIn`: null if there is no session or the user is suspended. `cookies`: the cookies to set in the
- *   response
- */
+/** `signedIn` is null if there is no session or the user is suspended. `cookies` must be set in the response. */
 export async function whoIs(
   auth: Auth,
   headers: Headers,
@@ -57,7 +51,6 @@ const OPERATOR_SESSION_MS = 12 * HOUR;
 
 type Rule = { config: Pick<Config, 'OPERATOR_TWO_FACTOR'>; clock: Clock };
 
-/** Whether a user must have a second factor: operators must if `OPERATOR_TWO_FACTOR` is `required`. */
 export function mustHaveSecondFactor(
   { config }: Pick<Rule, 'config'>,
   { role }: Pick<User, 'role'>,
@@ -65,7 +58,6 @@ export function mustHaveSecondFactor(
   return role === 'operator' && config.OPERATOR_TWO_FACTOR === 'required';
 }
 
-/** Whether a user must have a second factor and has none. */
 export function lacksSecondFactor(
   rule: Pick<Rule, 'config'>,
   user: Pick<User, 'role' | 'twoFactorEnabled'>,
@@ -73,19 +65,13 @@ export function lacksSecondFactor(
   return mustHaveSecondFactor(rule, user) && !user.twoFactorEnabled;
 }
 
-/**
- * Whether a user signed in during the last 12 hours. With a second factor, the last code must be that recent too: a
- * password change also starts a new session, but without a code.
- */
+/** With a second factor, the last code must be recent too: a password change starts a new session without a code. */
 export function isFreshSession({ clock }: Pick<Rule, 'clock'>, { user, session }: SignedIn): boolean {
   const proofs = user.twoFactorEnabled ? [session.createdAt, session.secondFactorAt] : [session.createdAt];
   return proofs.every((at) => at !== null && clock.now().getTime() - at.getTime() <= OPERATOR_SESSION_MS);
 }
 
-/**
- * Whether a session has an operator's rights. The role alone is not enough: an operator's session that is old, or lacks
- * a required second factor, gives access to the operator's own servers only.
- */
+/** The role alone is not enough: without this, a session gives access to the operator's own servers only. */
 export function mayActAsOperator(rule: Rule, signedIn: SignedIn): boolean {
   return (
     signedIn.user.role === 'operator' &&
@@ -94,12 +80,10 @@ export function mayActAsOperator(rule: Rule, signedIn: SignedIn): boolean {
   );
 }
 
-/** The session in which a user enters a code, and the headers of the request as the sign-in library reads them. */
 export type SessionOfRequest = { userId: ObjectId; sessionId: ObjectId; headers: Headers };
 
 /**
- * Checks a code of the second factor that a signed-in user entered, marks it as used, and stores the time in the
- * session.
+ * Checks a code of the second factor, which works once, and stores the time in the session.
  *
  * @throws {APIError} of the sign-in library when the code is wrong or was used before
  */

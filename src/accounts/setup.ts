@@ -24,23 +24,21 @@ export const SETUP_CODES = defineLimit({
   sentence: TOO_MANY_ATTEMPTS,
 });
 
-/** The `value` of setup links. Other one-time links are in the same collection. */
+/** Other one-time links are in the same collection. */
 const VALUE = 'setup';
 
 type Links = { users: Collection<User>; verifications: Collection<Verification>; clock: Clock };
 
-/** A setup link cannot be made: the site has an operator. */
 export class SetupError extends CodedError<'has-operator'> {}
 
-/** Whether the site has an operator, even a suspended one. If it has one, no setup link works. */
+/** Even a suspended operator counts: then no setup link works. */
 export async function hasOperator({ users }: Pick<Links, 'users'>): Promise<boolean> {
   return (await users.findOne({ role: 'operator' }, { projection: { _id: 1 } })) !== null;
 }
 
 /**
- * Makes the link with which the first operator is made. It works once, within an hour; earlier links stop working. The
- * token is in the URL's fragment, which browsers do not send as part of a URL, so no access log contains it. The audit
- * log gets no entry: a backup can be restored only while the audit log is empty.
+ * Works once, within an hour; earlier links stop working. The token is in the URL's fragment, so no access log contains
+ * it. The audit log gets no entry: a backup can be restored only while the audit log is empty.
  *
  * @throws {SetupError} `has-operator` if the site has an operator
  */
@@ -58,18 +56,17 @@ export async function makeSetupLink(deps: Links & { config: Pick<Config, 'PUBLIC
   return `${config.PUBLIC_URL.replace(/\/+$/, '')}/setup#token=${token}`;
 }
 
-/** Whether a token belongs to a link that still works. The time that this takes does not depend on the token. */
+/** The time that this takes does not depend on the token. */
 export async function isSetupToken(deps: Links, token: string): Promise<boolean> {
   if (token.length > MAX_TOKEN_LENGTH) return false;
   return (await deps.verifications.findOne(usable(deps, token))) !== null;
 }
 
-/** Invalidates a link. If two requests use the same link at once, only one gets `true`. */
+/** If two requests use the same link at once, only one gets `true`. */
 export async function takeSetupToken(deps: Links, token: string): Promise<boolean> {
   return (await deps.verifications.findOneAndDelete(usable(deps, token))) !== null;
 }
 
-/** Invalidates all setup links. */
 export async function endSetupLinks({ verifications }: Pick<Links, 'verifications'>): Promise<void> {
   await verifications.deleteMany({ value: VALUE });
 }
@@ -83,18 +80,15 @@ function identifierOf(token: string): string {
   return `setup:${hashOneTimeToken(token)}`;
 }
 
-/** What somebody with a setup link enters. */
 export type FirstOperator = { token: string; email: string; name: string; password: string };
 
 /**
- * Makes the first operator, for somebody who has a setup link. If the address has an account already, that account
- * becomes the operator's and loses its password, second factor, links to other sites and sessions.
+ * Makes the first operator. An account that has the address already becomes the operator's and loses its password,
+ * second factor, links to other sites and sessions.
  *
- * The last step invalidates the link and then makes the account an operator. If the process dies before this step, the
- * link still works. If it dies between these two changes, `tallyport setup-link` makes another link. Only one request
- * can succeed: there is a lease across all processes, and the link works once.
+ * If the process dies before the link is invalidated, the link still works; if right after that, `tallyport setup-link`
+ * makes another one. A lease across all processes lets only one request succeed.
  *
- * @returns the operator, or why there is none: the link does not work, or the site has an operator
  * @throws {InvalidDocumentError} for an invalid address or name
  */
 export async function makeFirstOperator(
@@ -114,7 +108,7 @@ export async function makeFirstOperator(
   });
 }
 
-/** Makes the account, not yet as an operator. If the address has an account already, takes over that account. */
+/** Not yet as an operator. An account that has the address already is taken over. */
 async function makeAccount(
   deps: AccountsDeps,
   auth: Auth,
@@ -129,7 +123,7 @@ async function makeAccount(
   return { ...user, twoFactorEnabled: false };
 }
 
-/** Invalidates the link and makes the account an operator. Returns false if the link was used or expired meanwhile. */
+/** False if the link was used or expired meanwhile. */
 async function promote(
   deps: AccountsDeps,
   { _id, email }: WithId<User>,
@@ -142,7 +136,7 @@ async function promote(
     { _id },
     {
       $set: { role: 'operator', suspendedAt: null, updatedAt: deps.clock.now() },
-      // Lifts a suspension of the account, which would prevent the new operator from signing in.
+      // A suspended account could not sign in.
       $unset: { suspendedFor: '', suspensionReason: '' },
     },
   );

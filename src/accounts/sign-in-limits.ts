@@ -85,18 +85,16 @@ const CODE_USES = defineLimit({
 
 export type Try = {
   email: string;
-  /** The network address of the request. */
   address: string;
-  /** The id of the browser's known device (see known-devices.ts); null if there is none. */
+  /** Of the browser's known device (known-devices.ts); null if there is none. */
   device: string | null;
 };
 
 type Rule = Limit & {
-  /** Whether tries that succeeded count too. */
   countsAll?: boolean;
 };
 
-/** The rules of a network come first: if it is over its limit, its tries do not count for the limits of accounts. */
+/** First those of a network: if it is over its limit, its tries do not count for the limits of accounts. */
 function rulesOf({ email, address, device }: Try): Rule[] {
   const account = hashedAddress(email);
   if (device !== null) {
@@ -116,8 +114,7 @@ function rulesOf({ email, address, device }: Try): Rule[] {
 }
 
 /**
- * Counts one try to sign in; all web processes share the count. Wrong tries from one IPv4 address or IPv6 /48 do not
- * lock out other addresses and networks, or known devices.
+ * Wrong tries from one IPv4 address or IPv6 /48 do not lock out other networks, or known devices.
  *
  * @returns null if the try is allowed; otherwise the time from which the next try is allowed
  */
@@ -133,12 +130,12 @@ export async function forgiveTry(limits: AccountsDeps, who: Try): Promise<void> 
   );
 }
 
-/** Marks a code of an authenticator app as used. Returns true when it was used before. */
+/** Returns true when the code was used before. */
 export async function markCodeUsed(limits: AccountsDeps, userId: ObjectId, code: string): Promise<boolean> {
   return (await useAllowance(limits, useOf(userId, code))) !== null;
 }
 
-/** Whether a code of an authenticator app was used before. Does not mark it as used. */
+/** Does not mark the code as used. */
 export async function wasCodeUsed(
   { rateLimits, clock }: AccountsDeps,
   userId: ObjectId,

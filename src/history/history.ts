@@ -8,19 +8,18 @@ import type { DailyStats, DailySums } from './daily-stats.ts';
 import type { StatusSample } from './status-sample.ts';
 import { PROBE_SUMS, REPORT_SUMS, reportSpans } from './sum-samples.ts';
 
-/** The range of a chart, which determines its resolution: samples, hours or days. */
+/** Determines the resolution: samples, hours or days. */
 export type HistoryRange = '48h' | '30d' | 'all';
 
-/** Why a time has no data: no check was made, failed checks were not confirmed, or our canary failed. */
+/** No check was made, failed checks were not confirmed, or our canary failed. */
 export type NoDataReason = 'no-data' | 'unconfirmed' | 'canary';
 
-/** A sample, an hour or a day of a chart. If a figure is null, it is unknown, not zero: the chart has a gap there. */
+/** A sample, an hour or a day. If a figure is null, it is unknown, not zero: the chart has a gap there. */
 export type HistoryPoint = {
   /** The time of the sample; the beginning of the hour or UTC day. */
   at: Date;
   /** Null if there is no data. A sample with the status `unknown` has a source. */
   source: Source | null;
-  /** The average over the time online. */
   averagePlayers: number | null;
   peakPlayers: number | null;
   /** Milliseconds: the average over the time online. */
@@ -41,9 +40,8 @@ type ReadDeps = {
 };
 
 /**
- * A server's history for a chart, oldest first: `48h` as samples, `30d` as hours, `all` as whole UTC days. Samples are
- * those of the current source (`sourceAt`). An hour or a day uses the current source, or the other source if the
- * current one has no data for it. If a span has no data, the values of its point are null.
+ * Oldest first. `48h` has the samples of the current source (`sourceAt`). In `30d` (hours) and `all` (days), each point
+ * uses the other source if the current one has no data for it.
  */
 export async function historyOf(deps: ReadDeps, serverId: ObjectId, range: HistoryRange): Promise<History> {
   if (range === '48h') return { resolution: 'samples', points: await samplePoints(deps, serverId) };
@@ -52,9 +50,8 @@ export async function historyOf(deps: ReadDeps, serverId: ObjectId, range: Histo
 }
 
 /**
- * The history in hours or days. If probes are the current source: `history` is from them, and `reported` is from the
- * server's own reports, or null without reports. If reports are the current source: `history` is from both, and
- * `reported` is null.
+ * If probes are the current source: `reported` is from the server's own reports, or null without reports. If reports
+ * are: `history` is from both, and `reported` is null.
  */
 export async function historyAndReports(
   deps: ReadDeps,
@@ -67,7 +64,7 @@ export async function historyAndReports(
   return { history: pointsOf(['probes']), reported: hasReports ? pointsOf(['reports']) : null };
 }
 
-/** Reads the sums of each hour or day. Each point of `pointsOf` is from the first given source that has data. */
+/** Each point of `pointsOf` is from the first given source that has data. */
 async function readSlots(deps: ReadDeps, serverId: ObjectId, range: Exclude<HistoryRange, '48h'>) {
   const currentSource = await sourceOf(deps, serverId);
   const byHour = range === '30d';
@@ -135,7 +132,6 @@ async function samplePoints(deps: ReadDeps, serverId: ObjectId): Promise<History
 
 type BothSums = Partial<Record<Source, DailySums>>;
 
-/** The sums of the last 30 days, by the start of each hour. */
 async function hourSums(
   { statusSamples, clock }: ReadDeps,
   serverId: ObjectId,
@@ -174,8 +170,8 @@ async function hourSums(
 }
 
 /**
- * If an hour has no probe, it gets the values of the last probe before it, as far as the `seconds` of that probe reach.
- * A server that has been offline for long has only one probe an hour.
+ * An hour without a probe gets the values of the last one before it, as far as its `seconds` reach: a server that has
+ * been offline for long has only one probe an hour.
  */
 function fillHours(sumsBySlot: Map<number, BothSums>, probe: StatusSample, now: Date): void {
   const end = Math.min(after(probe.at, probe.seconds * SECOND).getTime(), now.getTime());
@@ -204,7 +200,6 @@ function sumsOfProbe({ status, reason, onlinePlayers, latencyMs }: StatusSample,
   };
 }
 
-/** The sums of all computed days, by the start of each day. */
 async function daySums({ dailyStats }: ReadDeps, serverId: ObjectId): Promise<Map<number, BothSums>> {
   const sumsBySlot = new Map<number, BothSums>();
   for await (const { day, probes, reports } of dailyStats
@@ -215,7 +210,7 @@ async function daySums({ dailyStats }: ReadDeps, serverId: ObjectId): Promise<Ma
   return sumsBySlot;
 }
 
-/** A point for each hour or day from the first to the last with data, from the first source that has data. */
+/** From the first to the last slot with data. */
 function everySlot(sumsBySlot: Map<number, BothSums>, slotMs: number, sources: Source[]): HistoryPoint[] {
   const times = [...sumsBySlot.keys()].toSorted((a, b) => a - b);
   const last = times.at(-1);
@@ -253,17 +248,16 @@ function reasonOf(probes: DailySums | undefined): NoDataReason {
   return probes.canarySeconds >= probes.unconfirmedSeconds ? 'canary' : 'unconfirmed';
 }
 
-/** One of the 30 whole UTC days before today, in seconds that add up to 86,400. */
+/** In seconds that add up to 86,400. */
 export type UptimeDay = {
   day: string;
   onlineSeconds: number;
   offlineSeconds: number;
   unknownSeconds: number;
-  /** The unknown seconds by reason. */
   unknown: Record<NoDataReason, number>;
 };
 
-/** The `UPTIME_DAYS` whole UTC days before today, oldest first, by the current source (as in `uptime_percentage`). */
+/** The whole UTC days before today, oldest first, by the current source (as in `uptime_percentage`). */
 export async function uptimeDays(deps: ReadDeps, serverId: ObjectId): Promise<UptimeDay[]> {
   const source = await sourceOf(deps, serverId);
   const today = dayOf(deps.clock.now());

@@ -14,7 +14,7 @@ import {
   statusAt,
 } from './current-status.ts';
 
-/** The public data of a server. Strings and counts are never null. */
+/** Strings and counts are never null. */
 export type ServerInfo = {
   name: string;
   slug: string;
@@ -24,10 +24,10 @@ export type ServerInfo = {
   countryCode: string;
   status: ServerStatus;
   onlinePlayers: number;
-  /** Whether the server hides its number of players, which is then 0; false while offline. */
+  /** Then the number is 0; false while offline. */
   playersHidden: boolean;
   maxPlayers: number;
-  /** The source of the number of players: the server's reports or our probes. */
+  /** Of the number of players. */
   playersSource: Source;
   /** The average over 7 days, with at most 2 decimals. */
   averagePlayers: number;
@@ -76,7 +76,7 @@ const shownServers = serverLoader(SHOWN);
 
 type InfoDeps = { voteCounters: Collection<VoteCounter>; batcher: Batcher; clock: Clock };
 
-/** The current public data of a listed server; null when there is none with this id. */
+/** Null when no server with this id is listed. */
 export async function readServerInfo(
   deps: InfoDeps & { servers: Collection<Server> },
   serverId: ObjectId,
@@ -88,7 +88,7 @@ export async function readServerInfo(
   return server && !server.removedAt ? infoOf(server, votes, deps.clock.now()) : null;
 }
 
-/** Like `readServerInfo`, for a server that the caller has already read. Makes one query. */
+/** For a server that the caller has already read. Makes one query. */
 export async function serverInfo(
   { voteCounters, clock }: Pick<InfoDeps, 'voteCounters' | 'clock'>,
   server: WithId<Server>,

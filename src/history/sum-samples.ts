@@ -5,17 +5,17 @@ import { type DailyStats, type DailySums, emptySums } from './daily-stats.ts';
 import type { StatusSample } from './status-sample.ts';
 
 /**
- * After a report's 15 valid minutes, the time to the next report counts as offline, up to this long after the report.
- * Later the server's status does not depend on reports (see `sourceAt`).
+ * After a report's 15 valid minutes, the time to the next one counts as offline, up to this long after the report.
+ * Later the status does not depend on reports (see `sourceAt`).
  */
 export const LONGEST_GAP_MS = 7 * DAY;
 
-/** Aggregation expressions: the seconds of a sample by status; `counted`: whether its players count for the peak. */
+/** Expressions: the seconds of a sample by status; `counted`: whether its players count for the peak. */
 type Spans = { online: unknown; offline: unknown; unconfirmed: unknown; canary: unknown; counted: unknown };
 
 /**
- * The accumulators of a `$group` that computes the sums of daily-stats.ts, each sample weighted by its seconds. `$sum`
- * ignores null: a sample without players or latency adds nothing.
+ * For a `$group`: each sample is weighted by its seconds. `$sum` ignores null: a sample without players or latency adds
+ * nothing.
  */
 function sumsOf({ online, offline, unconfirmed, canary, counted }: Spans): Document {
   return {
@@ -31,14 +31,14 @@ function sumsOf({ online, offline, unconfirmed, canary, counted }: Spans): Docum
   };
 }
 
-/** Omits the field if the sum is 0: most servers never hide their players, so their days need no `hiddenSeconds`. */
+/** Most servers never hide their players, so their days need no `hiddenSeconds`. */
 export const ifAny = (seconds: unknown) => ({ $cond: [{ $gt: [seconds, 0] }, seconds, '$$REMOVE'] });
 
 const hasStatus = (status: string) => ({ $eq: ['$status', status] });
 const isCanary = { $eq: ['$reason', 'canary'] };
 const secondsWhere = (...all: unknown[]) => ({ $cond: [{ $and: all }, '$seconds', 0] });
 
-/** The sums of probes: each counts with all its seconds for the day or hour in which it was made. */
+/** A probe counts with all its seconds for the day or hour in which it was made. */
 export const PROBE_SUMS: Document = sumsOf({
   online: { $cond: [hasStatus('online'), '$seconds', 0] },
   offline: { $cond: [hasStatus('offline'), '$seconds', 0] },
@@ -52,7 +52,7 @@ export type SummedSample = Pick<
   'serverId' | 'at' | 'seconds' | 'status' | 'reason' | 'onlinePlayers' | 'latencyMs'
 >;
 
-/** The sums of samples that are not stored, by server and UTC day. MongoDB computes them as for stored samples. */
+/** Of samples that are not stored, by server and UTC day, as MongoDB computes those of stored ones. */
 export async function sumProbes(
   { dailyStats }: { dailyStats: Collection<DailyStats> },
   samples: SummedSample[],
@@ -75,7 +75,7 @@ export async function sumProbes(
     .toArray();
 }
 
-/** The sums of reports. The stages of `reportSpans` must come before, because they compute the fields. */
+/** The stages of `reportSpans` must come before, because they compute the fields. */
 export const REPORT_SUMS: Document = sumsOf({
   online: '$onlineFor',
   offline: '$offlineFor',
@@ -84,7 +84,6 @@ export const REPORT_SUMS: Document = sumsOf({
   counted: '$isInside',
 });
 
-/** The sums of a source without samples. */
 export const NO_SUMS: Document = emptySums();
 
 const later = (a: unknown, b: unknown) => ({ $max: [a, b] });
@@ -93,9 +92,9 @@ const secondsBetween = (from: unknown, to: unknown) => ({
 });
 
 /**
- * Stages that compute for each report its seconds between `start` and `end`: online (up to the next report, at most 15
- * minutes) and offline (the rest of the time to the next report, up to 7 days after the report). The newest report has
- * no offline time.
+ * For each report, its seconds between `start` and `end`: online (up to the next report, at most 15 minutes) and
+ * offline (the rest of the time to the next report, up to 7 days after the report). The newest report has no offline
+ * time.
  */
 export function reportSpans(start: unknown, end: unknown): Document[] {
   const validUntil = { $add: ['$at', REPORT_VALID_MS] };

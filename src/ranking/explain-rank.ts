@@ -8,8 +8,8 @@ import { rankedIds, readListingSummary } from './read-lists.ts';
 import { rankedAt } from './recompute-ranks.ts';
 
 /**
- * The figures that decided a server's rank in the last ranking. `votesCount` (the votes of 30 days) and `rankVotes`
- * (what they weigh) are null before the server's first ranking; `probedUptime` also if it is unknown.
+ * Of the last ranking. `votesCount` (the votes of 30 days) and `rankVotes` (what they weigh) are null before the
+ * server's first ranking; `probedUptime` also if it is unknown.
  */
 export type RankFigures = {
   serverId: ObjectId;
@@ -22,7 +22,6 @@ export type RankFigures = {
   listedAt: Date;
 };
 
-/** The figure that decides which of two neighbours is above the other. */
 export type DecidingFigure = 'votes' | 'uptime' | 'listed' | 'id';
 
 export type RankExplanation = {
@@ -31,7 +30,7 @@ export type RankExplanation = {
   rankedAt: Date | null;
   /** How many servers have a rank. */
   serverCount: number;
-  /** The current votes of each day that counts, oldest first, and what they weigh. */
+  /** The current votes, oldest first. */
   days: RankDay[];
   above: (RankFigures & { by: DecidingFigure }) | null;
   below: (RankFigures & { by: DecidingFigure }) | null;
@@ -56,7 +55,7 @@ function decidingFigure(one: RankFigures, other: RankFigures): DecidingFigure {
   return one.listedAt.getTime() === other.listedAt.getTime() ? 'id' : 'listed';
 }
 
-/** The servers one rank above and below; null if there is none. Hidden servers share a rank, so the list is read. */
+/** Null if there is none. Hidden servers share a rank, so the list is read. */
 async function neighboursOf(deps: RankingDeps, rank: number) {
   const ids = await rankedIds(deps, [rank - 1, rank + 1]);
   const known = ids.filter((id) => id !== null);
@@ -64,10 +63,7 @@ async function neighboursOf(deps: RankingDeps, rank: number) {
   return ids.map((id) => found.find(({ _id }) => id?.equals(_id)) ?? null);
 }
 
-/**
- * Explains a listed server's rank: the figures that the ranking stored, and those of its neighbours. Only `days` has
- * the current counters, so its sums may differ from the stored figures.
- */
+/** Only `days` has the current counters, so its sums may differ from the stored figures. */
 export async function explainRank(deps: RankingDeps, found: WithId<Server>): Promise<RankExplanation> {
   const at = await rankedAt(deps);
   const [[above, below], { servers: ranked }, days] = await Promise.all([
@@ -84,7 +80,7 @@ export async function explainRank(deps: RankingDeps, found: WithId<Server>): Pro
   return {
     server,
     rankedAt: at,
-    // If the server was listed after the last ranking: its rank is greater than the number of servers in that ranking.
+    // A server that was listed after the last ranking has a rank beyond it.
     serverCount: Math.max(ranked, found.rankPosition),
     days,
     above: neighbour(above),

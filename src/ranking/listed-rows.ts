@@ -9,11 +9,9 @@ import { FILTERED } from './filters.ts';
 import { RANKED } from './ranking-pipeline.ts';
 import { type Rating, ratingOf } from './sorts.ts';
 
-/** A server is a newcomer for this long after it was listed. */
 export const NEWCOMER_DAYS = 30;
 
 export type ListedRow = {
-  /** 24 hex digits. */
   id: string;
   name: string;
   slug: string;
@@ -22,14 +20,14 @@ export type ListedRow = {
   rank: number;
   game: string | null;
   countryCode: string | null;
-  /** The current status. The list that contains the row may be older. */
+  /** The current one; the list that contains the row may be older. */
   status: ServerStatus;
-  /** When a probe last reached the server or it last reported; null if never. */
+  /** By a probe or a report; null if never. */
   lastSeenAt: Date | null;
   onlinePlayers: number;
-  /** Whether the server hides its number of players; then `onlinePlayers` is 0. False while the server is offline. */
+  /** Then `onlinePlayers` is 0. False while the server is offline. */
   playersHidden: boolean;
-  /** Whether the number of players is from reports or from probes. */
+  /** Of the number of players. */
   source: Source;
   /** 0: no limit, or unknown. */
   maxPlayers: number;
@@ -37,19 +35,16 @@ export type ListedRow = {
   isPremium: boolean;
   /** The votes of 30 days; 0 before the first ranking of the server. */
   votesCount: number;
-  /** What these votes weigh, which decides the rank. */
+  /** Decides the rank. */
   rankVotes: number;
   listedAt: Date;
   isNewcomer: boolean;
-  /** The uptime of 30 days by our own checks, 0 to 100; null without any. */
+  /** Of 30 days by our own checks, 0 to 100; null without any. */
   probedUptime: number | null;
-  /** Null without reviews. */
   rating: Rating | null;
-  /** Empty if there is none. */
   shortText: string;
   /** Keys of the tag list. */
   tags: string[];
-  /** The icon that the game server sends. */
   icon: Icon | undefined;
   banner: Banner | undefined;
   /** The average number of players on each of the last 7 days, oldest first; null if unknown. Empty until computed. */
@@ -78,7 +73,7 @@ const SHOWN = {
   ...FILTERED,
 } as const;
 
-/** Reads servers in the given order, in two queries by id. Leaves out servers that were hidden or removed meanwhile. */
+/** In the given order, by two queries by id. Leaves out servers that were hidden or removed meanwhile. */
 export async function listedRows(
   { servers, reviewLists, clock }: RankingDeps,
   ids: ObjectId[],

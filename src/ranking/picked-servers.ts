@@ -11,8 +11,7 @@ import { PART } from './write-lists.ts';
 export type ServerAbove = { name: string; slug: string; votesAhead: number };
 
 /**
- * The server one rank above, and its lead in votes, as they were weighed in the last ranking. Makes three queries by
- * id.
+ * `votesAhead`: as the votes were weighed in the last ranking. Makes three queries by id.
  *
  * @returns null for the first rank, for a server that is not ranked (new or hidden), if the server above was hidden or
  *   removed meanwhile, and if the votes of both weigh the same
@@ -33,10 +32,8 @@ type Compared = Pick<WithId<Server>, '_id' | 'game' | 'profile'>;
 
 /**
  * Servers of the same game that were online in the last ranking: those with the most tags in common first, then the
- * best ranked ones. A server without a game is compared by its tags only. Only the `PART` best ranked servers of each
- * list are compared. Makes three queries by id.
- *
- * @param most - the most rows. There may be fewer, for example if a server was hidden since the last ranking
+ * best ranked ones. A server without a game is compared by its tags only. Of each list, only the first `PART` are
+ * compared.
  */
 export async function similarServers(
   deps: RankingDeps,
@@ -47,8 +44,8 @@ export async function similarServers(
   if (keys.length === 0) return [];
   const lists = await deps.rankedLists.find({ _id: { $in: keys } }).toArray();
   const own = server._id.toHexString();
-  // The longest list comes first: that of the game, if there is one. Its order is that of the ranking, and decides
-  // between servers that are in equally many lists.
+  // That of the game comes first, if there is one: its order is that of the ranking, and decides between servers that
+  // are in equally many lists.
   const inOrder = lists.toSorted((one, other) => other.total - one.total);
   const shared = new Map<string, { id: ObjectId; lists: number }>();
   for (const id of inOrder.flatMap(idsOf)) {
@@ -68,12 +65,12 @@ function keysOf({ game, profile }: Compared): string[] {
   return [...(game ? [listKey(ofGame)] : []), ...tags.map((tag) => listKey({ ...ofGame, tag }))];
 }
 
-/** If a drawn server was hidden or removed since the ranking: another one is drawn, up to this many in all. */
+/** So many servers are drawn if those before were hidden or removed since the ranking. */
 const MOST_DRAWS = 5;
 
 /**
- * The slug of a random online server that passes the filters. If there is none: the slug of any server that passes,
- * unless the filters ask for online ones. Null when there is none either. Usually makes two or three queries by id.
+ * A random online server that passes the filters; if there is none, any that passes, unless the filters ask for online
+ * ones. Usually makes two or three queries by id.
  */
 export async function randomSlug(deps: RankingDeps, filters: Filters): Promise<string | null> {
   return (

@@ -6,7 +6,7 @@ import type { ActiveLease } from '../platform/periods/work-lease.ts';
 import type { RankingDeps } from './deps.ts';
 import { rankingPipeline } from './ranking-pipeline.ts';
 
-/** The name of the period mark of days whose ranks are stored. */
+/** The period mark of days whose ranks are stored. */
 const RANK_SNAPSHOT = 'rank-snapshot';
 
 /** A day's ranks are stored at least this long after its end: all its votes are counted by then. */
@@ -32,10 +32,7 @@ export async function takeSnapshot(deps: RankingDeps, lease: ActiveLease, first:
 }
 
 /**
- * Writes the ranks at the end of a UTC day for the servers listed then, by the votes up to that day and the current
- * uptime.
- *
- * @param first - the first UTC day whose votes are weighed; null if no day is weighed
+ * For the servers listed then, by the votes up to that day and the current uptime. `first`: as in `rankingPipeline`.
  */
 export async function storeRanks({ servers }: RankingDeps, day: string, first: string | null): Promise<void> {
   const end = after(startOfDay(day), DAY);
@@ -74,7 +71,7 @@ export async function storeRanks({ servers }: RankingDeps, day: string, first: s
     .toArray();
 }
 
-/** A server's rank at the end of each UTC day, oldest first; days without a snapshot are missing. */
+/** At the end of each UTC day, oldest first; days without a snapshot are missing. */
 export async function rankHistory(
   { rankSnapshots }: RankingDeps,
   serverId: ObjectId,

@@ -27,10 +27,7 @@ export type Sorted = Pick<Server, 'listedAt' | 'probe' | 'lastReport'> & {
 /** The projection for `sortFigure`, without the fields of the status (see `FILTERED`). */
 export const SORTED = { listedAt: 1, 'current.onlinePlayers': 1, 'daily.probedUptime': 1 } as const;
 
-/**
- * The figure that an order compares: the highest comes first. The uptime is that of our own checks, as in the ranking.
- * An unknown figure, and the players of a server that is not online, is -1 and comes last.
- */
+/** The highest comes first. An unknown figure, and the players of a server that is not online, is -1 and comes last. */
 export function sortFigure(sort: OtherSort, server: Sorted, rating: Rating | null, now: Date): number {
   switch (sort) {
     case 'players':

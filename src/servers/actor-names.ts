@@ -5,21 +5,18 @@ import type { ServersDeps } from './deps.ts';
 import { roleOf } from './ownership.ts';
 import type { Server } from './server.ts';
 
-/**
- * Shown in place of an operator's e-mail address. The text is the key of its translation, and invitations store it, so
- * it must not change.
- */
+/** In place of an operator's e-mail address. Invitations store this text, so it must not change. */
 export const AN_OPERATOR = sourceText('an operator');
 
 /**
- * The user who did something. `by` is the e-mail address that the user had then, or `cli` for the command line. `byId`
- * is absent for `cli` and in entries of older versions.
+ * `by`: the e-mail address that the user had then, or `cli`. `byId` is absent for `cli` and in entries of older
+ * versions.
  */
 export type Actor = { by: string; byId?: ObjectId | null | undefined };
 
 /**
- * Returns a function that names an actor for the owner and the members of a server: by e-mail address if the actor is
- * one of them, otherwise as "an operator" or "somebody without access to this server".
+ * The returned function names an actor for the owner and the members of a server: by e-mail address only if the actor
+ * is one of them.
  */
 export async function actorNames(
   { users }: ServersDeps,
@@ -49,10 +46,7 @@ export async function actorNames(
 
 const NOT_RECORDED = defineMessage('not recorded');
 
-/**
- * Returns a function that names the creator of a token for the owner and the members of the server: by e-mail address
- * if the creator is one of them. Tokens of older versions do not say who created them.
- */
+/** As `actorNames`, for the creators of tokens. Tokens of older versions do not say who created them. */
 export async function makerNames(
   deps: ServersDeps,
   server: Pick<WithId<Server>, 'ownerId' | 'members'>,
@@ -66,7 +60,6 @@ export async function makerNames(
   };
 }
 
-/** The e-mail addresses of users, by user id. */
 export async function emailsOf({ users }: ServersDeps, ids: ObjectId[]): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map();
   const found = await users.find({ _id: { $in: ids } }, { projection: { email: 1 } }).toArray();

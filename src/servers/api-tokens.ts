@@ -14,7 +14,7 @@ import { roleOf } from './ownership.ts';
 import type { Server } from './server.ts';
 import { hashToken, makeApiToken, tokenPrefix } from './token-text.ts';
 
-/** A new token. `token` is shown once and never stored. */
+/** `token` is shown once and never stored. */
 export type IssuedToken = { tokenId: string; token: string };
 
 /** The form that creates a token was sent twice. The first request showed the token; it cannot be shown again. */
@@ -31,13 +31,11 @@ const naming = z.object({
 });
 
 /**
- * A token to create. Without `expiresInMs` it never expires. `tokenId` is the id of the new token: if a request is
- * repeated with the same id, no second token is created.
+ * Without `expiresInMs` it never expires. If a request is repeated with the same `tokenId`, no second token is created.
  */
 type TokenRequest = {
   serverId: ObjectId;
   name: string;
-  /** `api` by default. */
   kind?: TokenKind;
   /** For kind `api`: all by default. The other kinds have none. */
   scopes?: readonly TokenScope[] | undefined;
@@ -46,12 +44,11 @@ type TokenRequest = {
   maker?: TokenMaker;
 };
 
-/** The default lifetime of a new token: a year. */
 export const USUAL_LIFETIME_MS = 365 * DAY;
 
 /**
- * The maker to store in a token that a user creates for a server: the user, if they are its owner or a full member;
- * otherwise an operator. A token with the id of a read-only member would not work.
+ * The user, if they are the owner or a full member; otherwise an operator, because a token of a read-only member would
+ * not work.
  */
 export function makerOf(server: Pick<Server, 'ownerId' | 'members'>, userId: ObjectId): TokenMaker {
   const role = roleOf(server, userId);
@@ -59,11 +56,8 @@ export function makerOf(server: Pick<Server, 'ownerId' | 'members'>, userId: Obj
 }
 
 /**
- * Creates a token for a server.
- *
  * @param by - the user, for the audit log (also in the other functions of this file)
- * @throws {InvalidDocumentError} for a name that is empty, longer than 60 code points or not one line; {TokenMadeError}
- *   when a token with the id `tokenId` exists
+ * @throws {InvalidDocumentError} for an invalid name; {TokenMadeError} when a token with the id `tokenId` exists
  */
 export async function issueToken(
   tokens: ServersDeps,
@@ -106,19 +100,19 @@ async function insertToken({ apiTokens, clock }: ServersDeps, request: TokenRequ
   return { tokenId: document._id.toHexString(), token };
 }
 
-/** A server's tokens, oldest first, including revoked and expired ones. */
+/** Oldest first, including revoked and expired ones. */
 export function listTokens({ apiTokens }: ServersDeps, serverId: ObjectId): Promise<WithId<ApiToken>[]> {
   return apiTokens.find({ serverId }).sort({ createdAt: 1 }).toArray();
 }
 
-/** Whether a server has a valid claim key, so that a plugin can claim its votes. */
+/** With a valid claim key, a plugin can claim the votes. */
 export async function hasClaimKeys({ apiTokens, clock }: ServersDeps, serverId: ObjectId): Promise<boolean> {
   const keys = await apiTokens.find({ serverId, kind: 'claim' }).toArray();
   return keys.some((key) => isValid(key, clock.now()));
 }
 
 /**
- * Revokes a token. This process refuses it at once, the others after at most 5 seconds.
+ * This process refuses the token at once, the others after at most 5 seconds.
  *
  * @returns whether the server has such a token (also when it was revoked before)
  */
@@ -140,11 +134,9 @@ export async function revokeToken(
 }
 
 /**
- * Replaces a token with a new one of the same name. The old token stays valid for `overlapMs`, so that its owner can
- * change the plugin's token without losing a vote. An earlier expiry of the old token does not change.
+ * The old token stays valid for `overlapMs`, so that its owner can change the plugin's token without losing a vote. An
+ * earlier expiry of the old token does not change.
  *
- * @param maker - the creator of the new token
- * @param newId - the id of the new token: if the request is repeated with the same id, no second token is created
  * @returns the new token, or null when the server has no such valid token
  * @throws {TokenMadeError} when a token with the id `newId` exists; if the old token is still valid, it gets its expiry
  *   first
@@ -184,7 +176,7 @@ export async function rotateToken(
     if (by) await recordAudit(deps, { by, action: 'token.rotate', serverId, details });
     return issued;
   } catch (error) {
-    // The first request may have stopped after the new token was inserted and before the old one got its expiry.
+    // The first request may have stopped before the old token got its expiry.
     if (error instanceof TokenMadeError) await expireOld();
     throw error;
   }
@@ -200,12 +192,7 @@ async function expireAt(
   ]);
 }
 
-/**
- * Revokes the tokens of a server, of all kinds.
- *
- * @param only - if given: only the tokens that this user created, or those that were created at this time or before
- * @returns the number of tokens that this call revoked
- */
+/** Of all kinds; with `issuedBy` only those of this creator. Returns the number of tokens that this call revoked. */
 export async function revokeTokens(
   { apiTokens, authentications, clock }: ServersDeps,
   serverId: ObjectId,
@@ -225,7 +212,7 @@ export async function revokeTokens(
   return modifiedCount;
 }
 
-/** Makes `to` the maker of the tokens that the user `from` created. Revoked tokens are not changed. */
+/** Revoked tokens are not changed. */
 export async function handOverTokens(
   { apiTokens, authentications }: ServersDeps,
   serverId: ObjectId,
@@ -236,12 +223,11 @@ export async function handOverTokens(
   authentications.forget((one) => one.serverId.equals(serverId));
 }
 
-/** Whether a valid token has no expiry and is over a year old. Such a token should be replaced. */
+/** A valid token without an expiry that is over a year old should be replaced. */
 export function isOld(token: ApiToken, now: Date): boolean {
   return isValid(token, now) && !token.expiresAt && after(token.createdAt, USUAL_LIFETIME_MS) < now;
 }
 
-/** Whether a token is neither revoked nor expired. */
 export function isValid(token: ApiToken, now: Date): boolean {
   return !token.revokedAt && (!token.expiresAt || now < token.expiresAt);
 }

@@ -12,7 +12,6 @@ import type { Server } from './server.ts';
 import { serverLoader } from './server-loader.ts';
 import { hashToken, kindOfText } from './token-text.ts';
 
-/** The server and the token of an authenticated call. */
 type Caller = { server: CallersServer; token: WithId<ApiToken> };
 type CallersServer = WithId<Pick<Server, 'removedAt' | 'ownerId' | 'members'>>;
 
@@ -22,10 +21,8 @@ const tokensLoader = findLoader<ApiToken, string>({
   keyOf: ({ hash }) => hash,
 });
 
-/** Loads servers with the fields that decide whether their tokens work. */
 const callersServersLoader = serverLoader({ removedAt: 1, ownerId: 1, members: 1 });
 
-/** Loads the users who created tokens, with their `suspendedAt`. */
 const makersLoader = findLoader<User, ObjectId>({
   filter: (ids) => ({ _id: anyOf(ids) }),
   nameOf: (id) => id.toHexString(),
@@ -34,12 +31,11 @@ const makersLoader = findLoader<User, ObjectId>({
 });
 
 /**
- * Checks whether `tokenText` may call the API for `serverId`. If both are well-formed, the token and the server are
- * always read: otherwise the response time would show which servers exist.
+ * If both texts are well-formed, the token and the server are always read: otherwise the response time would show which
+ * servers exist.
  *
- * @param serverId - the id in the path; anything but 24 lower-case hex digits is no server
- * @returns the server and the token. Null if the token is malformed, unknown, revoked, expired or of another server; if
- *   its creator has lost the right to it; or if the server is unknown or removed
+ * @returns null if the token is malformed, unknown, revoked, expired or of another server; if its creator has lost the
+ *   right to it; or if the server is unknown or removed
  */
 export async function authenticate(
   deps: ServersDeps,
@@ -58,7 +54,7 @@ export async function authenticate(
   return (await isBacked(deps, server, token)) ? { server, token } : null;
 }
 
-/** Whether the creator of a token still has the right to it. A suspended owner has it, a suspended member does not. */
+/** A suspended owner still has the right to a token, a suspended member does not. */
 async function isBacked(
   { users, batcher }: ServersDeps,
   server: CallersServer,
@@ -76,16 +72,13 @@ export const REVOKED_WITHIN_SECONDS = 5;
 export const AUTHENTICATION_TTL_MS = (REVOKED_WITHIN_SECONDS - 1) * SECOND;
 const MAX_AUTHENTICATIONS = 20_000;
 
-/** The cache of successful authentications, one in each process. */
 export function createAuthenticationCache(): TtlCache<AuthenticatedToken> {
   return new TtlCache({ most: MAX_AUTHENTICATIONS, ms: AUTHENTICATION_TTL_MS });
 }
 
 /**
- * Authenticates a call. A success is cached for `AUTHENTICATION_TTL_MS`, a failure is not. If this process revokes or
- * rotates the token, or removes the server, the cached entry is deleted at once. The expiry is checked at each use.
- *
- * @param options - `fresh`: do not read the cache
+ * A success is cached for `AUTHENTICATION_TTL_MS`, a failure is not. If this process revokes or rotates the token, or
+ * removes the server, the entry is deleted at once. `fresh`: the cache is not read.
  */
 export async function authenticateCached(
   deps: ServersDeps,
@@ -98,7 +91,6 @@ export async function authenticateCached(
   return found && isValid(found.token, deps.clock.now()) ? found : null;
 }
 
-/** The key of a call in the cache. */
 function keyOf(serverId: string, tokenText: string): string {
   return `${serverId} ${hashToken(tokenText)}`;
 }
@@ -117,11 +109,9 @@ function authenticated({ server: { _id: serverId, ownerId = null }, token }: Cal
 }
 
 /**
- * The token and the server id of a claim key, which alone identifies its server. A success is cached as in
- * `authenticateCached`.
+ * A claim key alone identifies its server. A success is cached as in `authenticateCached`.
  *
- * @returns null if the key is unknown, revoked or expired; if its creator has lost the right to it; if its server is
- *   removed; or if the text is a token of another kind
+ * @returns null as in `authenticate`, and for a token of another kind
  */
 export async function authenticateClaimKey(
   deps: ServersDeps,
@@ -140,8 +130,8 @@ export async function authenticateClaimKey(
 }
 
 /**
- * The cached authentication of a call; undefined when there is none. If the authentication is old, it is loaded again in
- * the background, so that a token in regular use is always cached.
+ * Undefined when there is none. An old one is loaded again in the background, so that a token in regular use is always
+ * cached.
  */
 export function cachedAuthentication(
   deps: ServersDeps,
@@ -155,10 +145,10 @@ export function cachedAuthentication(
   return cached;
 }
 
-/** The precision of `lastUsedAt`: a busy token causes one write per minute, not one per request. */
+/** A busy token causes one write per minute, not one per request. */
 const LAST_USED_STEP_MS = MINUTE;
 
-/** Writes the time of the last use of tokens. No request waits for this write, so uses are collected for 250 ms. */
+/** No request waits for this write, so uses are collected for 250 ms. */
 const tokenUsesLoader: BatchLoader<Collection<ApiToken>, { _id: ObjectId; at: Date }, true> = {
   most: 500,
   collectMs: 250,
@@ -169,7 +159,7 @@ const tokenUsesLoader: BatchLoader<Collection<ApiToken>, { _id: ObjectId; at: Da
   },
 };
 
-/** Stores the time of a token's use. Returns undefined, without a write, if the stored time is under a minute old. */
+/** Undefined, without a write, if the stored time is under a minute old. */
 export function noteTokenUse(
   { apiTokens, batcher, clock }: ServersDeps,
   token: WithId<ApiToken>,

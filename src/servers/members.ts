@@ -20,10 +20,8 @@ import type { ServersDeps } from './deps.ts';
 import { roleOf } from './ownership.ts';
 import { MEMBER_ROLES, type MemberRole, type Server } from './server.ts';
 
-/** Members and invitations of a server, counted together. */
 export const MOST_MEMBERS = 20;
 
-/** How long an invitation can be accepted. */
 const INVITATION_MS = 14 * DAY;
 
 export const INVITATIONS = defineLimit({
@@ -41,12 +39,11 @@ const invitation = z.object({
 });
 
 /**
- * Invites somebody by e-mail address to manage a server. A user who has confirmed this address accepts or declines in
- * the dashboard; the mail contains no secret. A second invitation of the same address replaces the first one. If a user
- * invites one address to several servers, the address gets one mail a day.
+ * A user who has confirmed this address accepts in the dashboard; the mail contains no secret. A second invitation of
+ * the same address replaces the first one. An address gets one mail a day from a user.
  *
  * @param by - the user who invites, and the network address of the request
- * @returns null after the invitation; if a limit is reached (`INVITATIONS`, or one of `countMail`): when to try again
+ * @returns null, or when to try again if a limit is reached (`INVITATIONS`, or one of `countMail`)
  * @throws {InvalidDocumentError} for the address or the role, and when the server has `MOST_MEMBERS`
  */
 export async function inviteMember(
@@ -66,7 +63,7 @@ export async function inviteMember(
   const isMailed = !deps.config.SMTP_URL || (await deps.mails.findOne({ _id: mailId })) !== null;
   const mailAt = isMailed ? null : await countMail(deps, { email, address: by.address, userId: by._id });
   if (mailAt) return mailAt;
-  // If an operator invites to somebody else's server, the invitation does not name the operator.
+  // An operator who invites to somebody else's server is not named.
   const isMember = roleOf(server, by._id) !== null;
   const sender = isMember ? by.email : AN_OPERATOR;
   const entry = { email, role, by: sender, ...(isMember ? { byId: by._id } : {}), at: now };
@@ -92,10 +89,7 @@ export async function inviteMember(
 
 const invitationsIn = { $ifNull: ['$invitations', []] };
 
-/**
- * The text of an invitation mail. It does not contain the server's name: with a name of their choice, anybody could
- * send their own text to strangers in the listing's name.
- */
+/** Without the server's name: anybody could send their own text to strangers in the listing's name. */
 function invitationText(config: ServersDeps['config'], by: string): MailText {
   const { PUBLIC_URL: url, SERVICE_NAME: name } = config;
   return {
@@ -111,7 +105,7 @@ function invitationText(config: ServersDeps['config'], by: string): MailText {
 
 type Invitee = Pick<User, '_id' | 'email' | 'emailVerified'>;
 
-/** A user's open invitations; none if the user's address is unconfirmed, because it may be somebody else's. */
+/** None if the user's address is unconfirmed, because it may be somebody else's. */
 export async function invitationsOf(
   deps: ServersDeps,
   { email, emailVerified }: Invitee,
@@ -136,14 +130,11 @@ export async function invitationsOf(
   );
 }
 
-/** A server's invitations that are still valid. */
 export function openInvitations({ invitations }: Pick<Server, 'invitations'>, now: Date) {
   return (invitations ?? []).filter(({ at }) => after(at, INVITATION_MS) > now);
 }
 
 /**
- * Accepts an invitation: the user becomes a member with the role of the invitation.
- *
  * @returns the server; null when the user has no open invitation (as after the first call), owns the server, or has not
  *   confirmed the address, and when the server was removed
  */
@@ -185,7 +176,7 @@ export async function acceptInvitation(
   return server;
 }
 
-/** Declines an invitation, or withdraws it. Returns whether there was one. */
+/** The user declines, or somebody withdraws it. Returns whether there was one. */
 export async function withdrawInvitation(
   deps: ServersDeps,
   serverId: ObjectId,
@@ -201,7 +192,7 @@ export async function withdrawInvitation(
   return true;
 }
 
-/** The servers that a user owns or is a member of, sorted by name. */
+/** As owner or member, sorted by name. */
 export function serversOfUser({ servers }: ServersDeps, userId: ObjectId): Promise<WithId<Server>[]> {
   return servers
     .find({ $or: [{ ownerId: userId }, { 'members.userId': userId }], removedAt: null })
@@ -209,14 +200,13 @@ export function serversOfUser({ servers }: ServersDeps, userId: ObjectId): Promi
     .toArray();
 }
 
-/** Whether a user owns a listed server or is a member of one. */
 export async function hasServers({ servers }: ServersDeps, userId: ObjectId): Promise<boolean> {
   const own = { $or: [{ ownerId: userId }, { 'members.userId': userId }], removedAt: null };
   return (await servers.findOne(own, { projection: { _id: 1 } })) !== null;
 }
 
 /**
- * Changes the role of a member. If a member becomes read-only, the tokens that they created are revoked.
+ * If a member becomes read-only, the tokens that they created are revoked.
  *
  * @returns whether there is such a member
  */
@@ -239,10 +229,9 @@ export async function changeRole(
 }
 
 /**
- * Removes a member (who may be the caller) and revokes the tokens that they created.
+ * Removes a member (who may be the caller). `keepFor` gets the tokens that they created; without it, these are revoked.
  *
- * @param keepFor - if given, this maker gets the tokens, and they are not revoked
- * @returns how many tokens were revoked; null when there was no such member
+ * @returns null when there was no such member
  */
 export async function removeMember(
   deps: ServersDeps,
@@ -252,7 +241,7 @@ export async function removeMember(
   keepFor?: TokenMaker,
 ): Promise<{ revokedTokens: number } | null> {
   if (!(await deps.servers.findOne({ _id: serverId, 'members.userId': userId }))) return null;
-  // The tokens are revoked first: if the process dies after that, another call can still remove the member.
+  // First, so that another call can still remove the member if the process dies after this.
   if (keepFor) await handOverTokens(deps, serverId, { from: userId, to: keepFor });
   const before = await revokeTokens(deps, serverId, { issuedBy: userId });
   const { modifiedCount } = await deps.servers.updateOne(
@@ -276,8 +265,8 @@ export async function removeMember(
 }
 
 /**
- * Removes a member who leaves. If this revokes tokens, the owner gets a mail, because plugins may use the tokens. No
- * mail is sent without `SMTP_URL` or to an unconfirmed address.
+ * If this revokes tokens, the owner gets a mail, because plugins may use them. No mail is sent without `SMTP_URL` or to
+ * an unconfirmed address.
  */
 export async function leaveServer(
   deps: ServersDeps,

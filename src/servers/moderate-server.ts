@@ -16,12 +16,10 @@ import type { Server } from './server.ts';
 const hiding = z.object({ reason: reasonText, internalReason: optionalReason });
 
 /**
- * Hides a server from the ranking and all public pages. Its API still works and accepts votes; its rank is one after
- * the last rank. The owner sees the reason; the internal reason is only for operators. A second call changes only the
- * reasons.
+ * Hides a server from the ranking and all public pages; its API still accepts votes. The owner sees the reason; the
+ * internal reason is only for operators. A second call changes only the reasons.
  *
- * @param by - the operator, for the audit log
- * @returns the current server; null when no such server is listed
+ * @returns null when no such server is listed
  * @throws {InvalidDocumentError} for an invalid reason
  */
 export async function hideServer(
@@ -44,7 +42,7 @@ export async function hideServer(
     { $unset: 'isUnseen' },
   ]);
   if (!hidden) return null;
-  // The rank of hidden servers (see recompute-ranks.ts). This server gets it at once, not only at the next ranking.
+  // The rank of hidden servers (see recompute-ranks.ts), at once and not only at the next ranking.
   const rankPosition = await nextRank(servers);
   const server = await servers.findOneAndUpdate(
     { _id: serverId, hiddenAt: { $ne: null } },
@@ -61,11 +59,7 @@ export async function hideServer(
   return server;
 }
 
-/**
- * Shows a hidden server again, and requests a ranking that gives it a rank. A second call does not change the server.
- *
- * @returns the current server; null when no such server is listed
- */
+/** Null when no such server is listed. A second call does not change the server. */
 export async function unhideServer(
   deps: ServersDeps,
   serverId: ObjectId,
@@ -88,7 +82,6 @@ const removing = z.object({
   internalReason: optionalReason,
 });
 
-/** The parts of a profile that have content. */
 export function filledParts(profile: Profile = {}): ProfilePart[] {
   const { shortText, description, banner, icon } = profile;
   const filled: Record<ProfilePart, boolean> = {
@@ -102,11 +95,9 @@ export function filledParts(profile: Profile = {}): ProfilePart[] {
 }
 
 /**
- * Removes a text, the links or a picture of a server, with a reason that its owner sees. The internal reason goes only
- * into the audit log. A removed icon returns only if the game server sends another one. With the banner, an uploaded
- * banner that waits for a worker is removed too.
+ * The owner sees the reason; the internal reason goes only into the audit log. A removed icon returns only if the game
+ * server sends another one. With the banner, an uploaded one that waits for a worker is removed too.
  *
- * @param by - the operator, for the audit log
  * @returns the server before the removal; null when no listed server with this id has the part
  * @throws {InvalidDocumentError} for an unknown part or an invalid reason
  */
@@ -122,8 +113,8 @@ export async function removeProfilePart(
   const paths = fields.map((field) => `profile.${field}`);
   const unset = part === 'banner' ? [...paths, 'profile.bannerUpload'] : paths;
   const isFilled = { $or: paths.map((path) => ({ [path]: { $exists: true } })) };
-  // There are two updates, because one cannot contain both `$pull` and `$push` for the same array. If the process dies
-  // between them, the part is still there, and the operator can remove it again.
+  // Two updates, because one cannot have both `$pull` and `$push` for an array. If the process dies between them, the
+  // part is still there, and the operator can remove it again.
   await deps.servers.updateOne({ _id: serverId, removedAt: null, ...isFilled }, {
     $pull: { 'profile.removals': { part } },
   } as UpdateFilter<Server>);
@@ -141,7 +132,7 @@ export async function removeProfilePart(
   return before;
 }
 
-/** A page of servers that owners have listed and no operator has looked at, the newest first. */
+/** Servers that no operator has looked at, the newest first. */
 export function listNewServers(
   { servers }: ServersDeps,
   { from, limit }: { from?: string | undefined; limit: number },
@@ -150,13 +141,13 @@ export function listNewServers(
   return readSlice(servers, { filter: { isUnseen: true }, by, from, limit });
 }
 
-/** Stores that an operator has looked at new servers. Returns how many of them no operator had looked at before. */
+/** Returns how many of them no operator had looked at before. */
 export function acceptNewServers(deps: ServersDeps, ids: ObjectId[], by: string): Promise<number> {
   const change = { from: { isUnseen: true }, update: { $unset: { isUnseen: '' } } } as const;
   return changeServers(deps, ids, { ...change, action: 'server.accept', by });
 }
 
-/** Puts servers back into the list of new ones. Returns how many were not in it. */
+/** Returns how many servers were not in the list of new ones. */
 export function unacceptServers(deps: ServersDeps, ids: ObjectId[], by: string): Promise<number> {
   const change = {
     from: { isUnseen: { $exists: false }, removedAt: null },
@@ -167,7 +158,7 @@ export function unacceptServers(deps: ServersDeps, ids: ObjectId[], by: string):
 
 type Change = { from: Filter<Server>; update: UpdateFilter<Server>; action: AuditAction; by: string };
 
-/** Changes the servers that match `from`, one after another, each with its audit entry. */
+/** One after another, each with its audit entry. */
 async function changeServers(
   { servers, auditLog, clock }: ServersDeps,
   ids: ObjectId[],

@@ -1,15 +1,13 @@
 import { type InferRawDocType, Schema } from 'mongoose';
 
 const pictureDefinition = {
-  /** The SHA-256 of the bytes, in hex. So equal pictures are stored once, and the bytes of an id never change. */
+  /** The SHA-256 of the bytes, in hex: equal pictures are stored once, and the bytes of an id never change. */
   _id: { type: String, required: true, match: /^[0-9a-f]{64}$/ },
-  /** WebP. */
   bytes: { type: Buffer, required: true },
-  /** When the picture was last stored. It is not deleted in the next minute: the reference to it is stored later. */
+  /** Not deleted in the next minute: the reference to it is stored later. */
   usedAt: { type: Date, required: true },
 } as const;
 
-/** The icons and banners of servers, and the logo of the listing. */
 export const pictureSchema = new Schema(pictureDefinition, { collection: 'pictures' });
 
 export type Picture = Omit<InferRawDocType<typeof pictureDefinition>, 'bytes'> & { bytes: Buffer };
@@ -19,19 +17,17 @@ const pictureUploadDefinition = {
   _id: { type: String, required: true, match: /^(icon-)?[0-9a-f]{24}$/ },
   serverId: { type: Schema.Types.ObjectId, required: true },
   kind: { type: String, enum: ['banner', 'icon'], required: true },
-  /** The uploaded file, unchanged. Its metadata may contain a place or a name, so it is never served or backed up. */
+  /** Its metadata may contain a place or a name, so it is never served or backed up. */
   bytes: { type: Buffer, required: true },
   /** For an icon: the SHA-256 of the icon as the server sent it. */
   source: { type: String },
   /** For a banner: the user who uploaded it, for the audit log. */
   by: { type: String },
   uploadedAt: { type: Date, required: true },
-  /** The time from which a worker may encode the file. */
   nextAt: { type: Date, required: true },
   attempts: { type: Number, required: true },
-  /** A worker is encoding the file; until this time of mongod's clock, no other worker may take it. */
+  /** Until this time of mongod's clock, no other worker may take it. */
   leaseUntil: { type: Date },
-  /** The time at which the document is deleted, whether a worker ran or not. */
   expiresAt: { type: Date, required: true },
 } as const;
 

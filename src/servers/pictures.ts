@@ -5,49 +5,43 @@ import { storedLogos } from '../settings/stored-settings.ts';
 import type { ServersDeps } from './deps.ts';
 import type { Server } from './server.ts';
 
-/** If a picture was stored within this time, the reference to it may not be stored yet. So it is not deleted. */
+/** The reference to a picture may be stored this much later than the picture. */
 const REFERENCED_WITHIN_MS = MINUTE;
-/** `sweepPictures` leaves pictures that were stored within this time to a later sweep. */
+/** `sweepPictures` leaves younger pictures to a later sweep. */
 const SWEPT_AFTER_MS = HOUR;
 const AT_ONCE = 500;
 
 /**
- * Stores a picture, unless it is already stored, and returns its id. The caller must store the id in a server or the
- * settings within a minute: after that, an unused picture may be deleted.
+ * Returns its id, which the caller must store in a server or the settings within a minute: after that, an unused
+ * picture may be deleted.
  */
 export async function storePicture({ pictures, clock }: ServersDeps, bytes: Buffer): Promise<string> {
   const _id = createHash('sha256').update(bytes).digest('hex');
   const store = () =>
     pictures.updateOne({ _id }, { $set: { usedAt: clock.now() }, $setOnInsert: { bytes } }, { upsert: true });
   await store().catch((error: unknown) => {
-    // If another process inserted the picture at the same time: this call updates its time.
     if (isDuplicateKey(error)) return store();
     throw error;
   });
   return _id;
 }
 
-/** The bytes of a picture; null when there is none with this id. */
 export async function readPicture({ pictures }: ServersDeps, id: string): Promise<Buffer | null> {
   const found = await pictures.findOne({ _id: id }, { promoteBuffers: true });
   return found?.bytes ?? null;
 }
 
-/** The ids of a server's pictures. */
 export function pictureIdsOf({ profile }: Pick<Server, 'profile'>): string[] {
   const { icon, banner } = profile ?? {};
   return [icon?.picture, banner?.wide, banner?.narrow].filter((id) => id !== undefined && id !== null);
 }
 
-/** Deletes the given pictures that nothing uses, except those of the last minute. Returns how many were deleted. */
+/** Except those of the last minute. Returns how many were deleted. */
 export async function deleteUnusedPictures(deps: ServersDeps, ids: string[]): Promise<number> {
   return ids.length === 0 ? 0 : deleteUnused(deps, ids, REFERENCED_WITHIN_MS);
 }
 
-/**
- * Deletes all pictures that neither a listed server nor the settings use, except those of the last hour. Returns how
- * many were deleted.
- */
+/** Those that neither a listed server nor the settings use, except of the last hour. Returns how many were deleted. */
 export async function sweepPictures(deps: ServersDeps): Promise<number> {
   let deleted = 0;
   let last = '';
@@ -86,7 +80,7 @@ async function deleteUnused(
   const used = new Set([...users.flatMap(pictureIdsOf), ...(await storedLogos(settings))]);
   const unused = ids.filter((id) => !used.has(id));
   if (unused.length === 0) return 0;
-  // If a picture is stored again in the meantime, it has a newer time and is not deleted.
+  // A picture that is stored again meanwhile has a newer time and stays.
   const stored = { $lte: after(clock.now(), -ageMs) };
   const { deletedCount } = await pictures.deleteMany({ _id: { $in: unused }, usedAt: stored });
   return deletedCount;

@@ -7,35 +7,32 @@ import type { ServersDeps } from './deps.ts';
 import type { PreviewCard } from './preview-card.ts';
 import type { Server } from './server.ts';
 
-/** If the key changed (see `PreviewCard`): a request marks the card as due only if its drawing is this old. */
+/** If the key changed: a request marks the card as due only if its drawing is this old. */
 const REDRAWN_AFTER_MS = MINUTE;
-/** A card of this age is drawn again for its figures. Chats cache previews for longer, so a shorter time has no use. */
+/** Then a card is drawn again for its figures. Chats cache previews for longer. */
 const FIGURES_MS = HOUR;
 
 /**
- * A card has about 40 KB, or 300 KB if the banner is a photo. Above this number, the cards whose last request is the
- * longest ago are deleted.
+ * About 40 KB each, or 300 KB with a photo as banner. Above this, the cards whose last request is the longest ago are
+ * deleted.
  */
 export const MOST_CARDS = 10_000;
 const MOST_A_ROUND = 1_000;
 
 export type CardState = Pick<PreviewCard, 'dueAt' | 'failedUntil' | 'drawnKey' | 'drawnAt' | 'askedAt'>;
 
-/** The card of a server with its bytes; null when it was never requested. */
 export function readCard({ previewCards }: ServersDeps, serverId: ObjectId): Promise<PreviewCard | null> {
   return previewCards.findOne({ _id: serverId }, { promoteBuffers: true });
 }
 
-/** The state of a server's card, without the bytes; null if the card was never requested. */
+/** Without the bytes; null if the card was never requested. */
 export function readCardState({ previewCards }: ServersDeps, serverId: ObjectId): Promise<CardState | null> {
   return previewCards.findOne({ _id: serverId }, { projection: { png: 0 } });
 }
 
 /**
- * Whether a request for a card makes a new drawing necessary: there is no drawing, or it is an hour old, or it is a
- * minute old and has another key. False if the card is already due, or for an hour after three failures in a row.
- *
- * @param key - the key (see `PreviewCard`) that the card should have now
+ * There is no drawing, or it is an hour old, or it is a minute old and has another key. False if the card is already
+ * due, or for an hour after three failures in a row.
  */
 export function isOutdated(card: CardState | null, key: string, now: Date): boolean {
   if (!card) return true;
@@ -45,12 +42,12 @@ export function isOutdated(card: CardState | null, key: string, now: Date): bool
   return drawnAt <= after(now, -(drawnKey === key ? FIGURES_MS : REDRAWN_AFTER_MS));
 }
 
-/** Writes the marks of many cards at once: if a chat shows many links, it requests many cards. */
+/** In one operation: a chat that shows many links requests many cards. */
 const markCards = upsertLoader<PreviewCard>(REPLICATED, 100);
 
 /**
- * Marks a card as due, unless it is due already. A worker draws the card even if its job is lost, because the mark is
- * in MongoDB. If a worker is drawing the card already, a second mark would discard its drawing.
+ * Unless it is due already: a second mark would discard the drawing of a worker. The mark is in MongoDB, so the card is
+ * drawn even if its job is lost.
  */
 export async function markCardDue(
   { previewCards, clock, batcher }: ServersDeps,
@@ -63,12 +60,10 @@ export async function markCardDue(
     u: { $set: { key, dueAt: now, askedAt: now, attempts: 0 } },
   };
   await batcher.load(markCards, previewCards, mark).catch((error: unknown) => {
-    // If the card exists and the filter does not match it: it is due already.
     if (!isDuplicateKey(error)) throw error;
   });
 }
 
-/** Records, once a day, that a card is still requested. */
 export async function noteAsked(
   { previewCards, clock }: ServersDeps,
   serverId: ObjectId,
@@ -79,7 +74,7 @@ export async function noteAsked(
     await previewCards.updateOne({ _id: serverId }, { $set: { askedAt: now } });
 }
 
-/** The servers whose cards are due, including those whose jobs were lost. */
+/** Including those whose jobs were lost. */
 export function dueCards({ previewCards, clock }: ServersDeps): Promise<ObjectId[]> {
   return previewCards
     .find({ dueAt: { $lte: clock.now() } }, { projection: { _id: 1 } })
@@ -89,7 +84,7 @@ export function dueCards({ previewCards, clock }: ServersDeps): Promise<ObjectId
     .toArray();
 }
 
-/** Deletes the cards above the maximum `most`, up to 1,000 per call. Returns their number. */
+/** Up to 1,000 per call. Returns their number. */
 export async function trimCards({ previewCards }: ServersDeps, most = MOST_CARDS) {
   const over = Math.min(MOST_A_ROUND, (await previewCards.estimatedDocumentCount()) - most);
   if (over <= 0) return 0;
@@ -107,18 +102,17 @@ const MOST_ATTEMPTS = 3;
 const RETRY_MS = MINUTE;
 const FAILED_MS = HOUR;
 
-/** The lease of a worker. It leaves time to wait for the picture process, which takes at most 30 s for each picture. */
+/** Time to wait for the picture process, which takes at most 30 s for each picture. */
 const LEASE_MS = 2 * MINUTE;
 
 /** In bytes. */
 const LARGEST_CARD = 512 * 1_024;
 
-/** The result of a card's job. `not-due`: there is nothing to draw now. `unwanted`: the server is hidden or removed. */
+/** `not-due`: there is nothing to draw now. `unwanted`: the server is hidden or removed. */
 export type DrawingResult = 'drawn' | 'failed' | 'unwanted' | 'not-due';
 
 /**
- * Draws a card that is due and stores it. After a failure, the next attempt is a minute later; after three failures in
- * a row, at least an hour later.
+ * After a failure, the next attempt is a minute later; after three in a row, at least an hour later.
  *
  * @throws {PictureProcessError} when this process stops; the card is due again
  */
@@ -138,7 +132,7 @@ export async function drawCard(
   }
   const taken = { _id, attempts };
   try {
-    // Attempts are counted, not failures: if the picture process and the worker died together, no failure was recorded.
+    // Attempts are counted, because no failure is recorded if the picture process and the worker died together.
     if (attempts > MOST_ATTEMPTS) throw new PictureProcessError('ended', 'it failed too often');
     const png = await draw(server);
     if (png.length > LARGEST_CARD) throw new PictureError('too-large');
@@ -166,7 +160,7 @@ export async function drawCard(
   }
 }
 
-/** Takes a due card that no other worker is drawing, and counts the attempt; null when there is none. */
+/** Counts the attempt; null if the card is not due or another worker is drawing it. */
 function takeCard({ previewCards, clock }: ServersDeps, serverId: ObjectId): Promise<PreviewCard | null> {
   return previewCards.findOneAndUpdate(
     {

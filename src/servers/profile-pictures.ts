@@ -9,8 +9,7 @@ import { deleteUnusedPictures, pictureIdsOf } from './pictures.ts';
 import type { Server } from './server.ts';
 
 /**
- * Checks an uploaded banner and stores it unchanged. A worker encodes it and sets it as the server's banner
- * (encode-upload.ts); until then the server keeps its old one.
+ * Stores the banner unchanged. A worker encodes it (encode-upload.ts); until then the server keeps its old one.
  *
  * @throws {PictureError} for a picture that is refused; if only the encoder refuses it, the profile says so
  */
@@ -23,7 +22,7 @@ export async function uploadBanner(
   checkBanner(bytes);
   const id = new ObjectId().toHexString();
   await storeUpload(deps, { _id: id, serverId: server._id, kind: 'banner', bytes, by });
-  // If this process dies before the next statement: no server refers to the upload, so the worker deletes it.
+  // If this process dies here: no server refers to the upload, so the worker deletes it.
   const before = await deps.servers.findOneAndUpdate(
     { _id: server._id, removedAt: null },
     { $set: { 'profile.bannerUpload': { id, at: deps.clock.now() } } },
@@ -33,7 +32,7 @@ export async function uploadBanner(
   if (before) await deps.producer.add('encode-pictures', { uploadId: id }, { subject: server.slug });
 }
 
-/** Removes a server's banner, and an uploaded banner that waits for a worker or was refused. */
+/** Also an uploaded banner that waits for a worker or was refused. */
 export async function removeBanner(deps: ServersDeps, server: WithId<Server>, by: string): Promise<void> {
   const before = await deps.servers.findOneAndUpdate(
     {
@@ -50,12 +49,12 @@ export async function removeBanner(deps: ServersDeps, server: WithId<Server>, by
 
 const DATA_URL = /^data:image\/png;base64,([A-Za-z0-9+/=\s]+)$/;
 
-/** The id of a server's icon that waits for a worker. It never changes, so a newer icon replaces the waiting one. */
+/** It never changes, so a newer icon replaces the waiting one. */
 const iconUploadId = ({ _id }: WithId<Server>) => `icon-${_id.toHexString()}`;
 
 /**
- * If the icon in a game server's newest answer has changed, this stores it for a worker. A refused icon is remembered,
- * so that it is not decoded again. If the answer has no icon, the stored one is removed.
+ * Stores a changed icon for a worker. A refused icon is remembered, so that it is not decoded again. If the answer has
+ * no icon, the stored one is removed.
  *
  * @param icon - a data URL as Minecraft servers send it
  */
@@ -80,7 +79,7 @@ export async function takeIcon(
   await deps.producer.add('encode-pictures', { uploadId: upload._id }, { subject: server.slug });
 }
 
-/** The bytes of an icon; null if it is refused. */
+/** Null if the icon is refused. */
 function iconBytes(icon: string): Buffer | null {
   const [, base64] = DATA_URL.exec(icon) ?? [];
   const bytes = Buffer.from(base64 ?? '', 'base64');
@@ -94,8 +93,8 @@ function iconBytes(icon: string): Buffer | null {
 }
 
 /**
- * Sets or removes a server's icon, and deletes the picture of the previous icon. A refused icon has no picture; then an
- * operator's reason for the removal of an earlier icon stays.
+ * Also deletes the picture of the previous icon. A refused icon has no picture; then an operator's reason for the
+ * removal of an earlier icon stays.
  */
 export async function setIcon(
   deps: ServersDeps,

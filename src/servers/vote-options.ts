@@ -7,22 +7,17 @@ import { parseInput } from '../platform/input.ts';
 import { longText } from '../platform/text.ts';
 import type { ServersDeps } from './deps.ts';
 
-/** In code points. */
 export const LONGEST_HOW_TO_VOTE = 2_000;
 
 const schema = z.object({ howToVote: longText(LONGEST_HOW_TO_VOTE) });
 
-/**
- * Validates the owner's text about voting: plain text with line breaks.
- *
- * @throws {InvalidDocumentError} for a text that is too long or has control characters
- */
+/** @throws {InvalidDocumentError} for a text that is too long or has control characters */
 export function readHowToVote(text: string): string {
   return parseInput(schema, { howToVote: text }).howToVote;
 }
 
 /**
- * Stores the text that tells players how to vote for a server. An empty text removes it.
+ * An empty text removes the stored one.
  *
  * @throws {InvalidDocumentError} for a text that is too long or has control characters
  */
@@ -42,7 +37,7 @@ export async function setHowToVote(
   await recordAudit(deps, { by, action: 'server.how-to-vote', serverId, details });
 }
 
-/** Turns the vote form of a server on or off. Votes that were already cast do not change. */
+/** Votes that were already cast do not change. */
 export async function switchVoteForm(
   deps: ServersDeps,
   serverId: ObjectId,
@@ -57,7 +52,7 @@ export async function switchVoteForm(
   await recordAudit(deps, { by, action: 'server.web-votes', serverId, details: { isOn } });
 }
 
-/** The longest prefix of names of Minecraft: Bedrock Edition, in characters. */
+/** In characters. */
 export const LONGEST_PREFIX = 5;
 
 /** A check box sends `yes` or nothing. */
@@ -80,8 +75,7 @@ const namesSchema = z.object({
 });
 
 /**
- * Sets which names of players the vote form of a Minecraft server takes: the prefix of Bedrock Edition (empty: none of
- * its names), and as `yes` what else is allowed.
+ * The prefix of Bedrock Edition (empty: none of its names), and as `yes` what else is allowed.
  *
  * @throws {InvalidDocumentError} for a prefix that is too long, or has a space or a character outside ASCII
  */
@@ -105,7 +99,7 @@ export async function setPlayerNames(
   await recordAudit(deps, { by, action: 'server.bedrock-prefix', serverId, details });
 }
 
-/** Sets whether the vote form takes only SteamIDs that Steam confirmed. Votes through the API are not affected. */
+/** Whether the vote form takes only SteamIDs that Steam confirmed. Votes through the API are not affected. */
 export async function requireProvenId(
   deps: ServersDeps,
   serverId: ObjectId,

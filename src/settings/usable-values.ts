@@ -5,25 +5,23 @@ import { DEFAULTS, settingValue } from '../platform/settings/definitions.ts';
 import { CHANGEABLE_NAMES, type ChangeableName } from './changeable.ts';
 import { openTexts, type StoredTexts } from './stored-settings.ts';
 
-/** The values of stored settings, and the reasons why others cannot be used. */
+/** `unusable`: the reasons, by name. */
 export type UsableValues = {
   values: Partial<Config>;
   unusable: Partial<Record<ChangeableName, string>>;
-  /** Lines about values that do not fit together. The settings that they name are unusable. */
+  /** Values that do not fit together, in lines. The settings that they name are unusable. */
   contradictions: string[];
 };
 
-/** The values of the changeable settings without the stored ones: those of the environment, else the defaults. */
+/** Those of the environment, else the defaults. */
 export function unstoredValues(config: Config): Partial<Config> {
   const unstored = (name: ChangeableName) => (config.given.has(name) ? config[name] : DEFAULTS[name]);
   return Object.fromEntries(CHANGEABLE_NAMES.map((name) => [name, unstored(name)]));
 }
 
 /**
- * The values of the stored settings that the environment does not set. An unusable value does not affect the others,
- * except those that must be set together with it.
- *
- * @param config - the configuration that the values are for; stored values in it are not used
+ * Of settings that the environment does not set. An unusable value does not affect the others, except those that must
+ * be set together with it. Stored values in `config` are not used.
  */
 export function usableValues(
   { config, secrets }: { config: Config; secrets: Pick<SecretBox, 'open'> },

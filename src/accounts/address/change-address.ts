@@ -29,7 +29,6 @@ export const ADDRESS_CHANGES = defineLimit({
 
 type Own = { user: Pick<User, '_id' | 'email'>; sessionId: ObjectId };
 
-/** Input for an e-mail address, with the errors that users read. The result is as it is stored. */
 export const addressSchema = emailAddress(
   { error: () => t('must be an e-mail address') },
   { error: () => t('must have at most {most} characters', { most: LONGEST_EMAIL }) },
@@ -38,20 +37,15 @@ export const addressSchema = emailAddress(
 const newAddress = z.object({ email: addressSchema });
 
 /**
- * The result of a confirmation.
- *
- * - `waiting`: the other address must confirm too.
- * - `changed`: the account has the new address.
- * - `taken`: another account has the new address by now.
- * - `useless-link`: the change is unknown, expired, cancelled or complete. Or its user was suspended or deleted, or has
- *   a third address by now.
+ * `waiting`: the other address must confirm too. `taken`: another account has the new address by now. `useless-link`:
+ * the change is unknown, expired, cancelled or complete, or its user was suspended or deleted, or has a third address
+ * by now.
  */
 export type Confirmed = 'waiting' | 'changed' | 'taken' | 'useless-link';
 
 /**
- * Starts the change of a user's e-mail address. Each of the two addresses gets a link, and the address changes when
- * both have confirmed. The request replaces an earlier one. If another account has the new address, only that account's
- * owner learns it, by mail.
+ * Each of the two addresses gets a link, and the address changes when both have confirmed. If another account has the
+ * new address, only that account's owner learns it, by mail.
  *
  * @throws {InvalidDocumentError} for `email`, if it is not an address or is the present address
  */
@@ -70,14 +64,14 @@ export async function requestAddressChange(
 
 type Wanted = { to: string; sessionId: ObjectId } & Partial<Pick<AddressChange, 'by' | 'oldConfirmedAt'>>;
 
-/** Stores a change that waits for confirmations, and makes its links. The new change replaces an earlier one. */
+/** The new change replaces an earlier one. */
 export async function storeChange(
   deps: AccountsDeps,
   user: Pick<User, '_id' | 'email'>,
   wanted: Wanted,
 ): Promise<{ change: AddressChange; oldLink: string; newLink: string }> {
   const earlier = await findAddressChange(deps, user._id);
-  // If both addresses have confirmed the earlier change, it is completed first.
+  // Both addresses have confirmed it, so it is completed first.
   if (earlier?.decidedAt) await finishAddressChange(deps, earlier);
   const now = deps.clock.now();
   const [oldToken, newToken] = [makeOneTimeToken(), makeOneTimeToken()];
@@ -96,7 +90,7 @@ export async function storeChange(
   const { _id, ...replacement } = change;
   const replace = () => deps.addressChanges.replaceOne({ _id }, replacement, { upsert: true });
   await replace().catch((error: unknown) => {
-    // If the same form was sent twice at once, the other request may insert the change first.
+    // The same form was sent twice at once, and the other request inserted the change first.
     if (isDuplicateKey(error)) return replace();
     throw error;
   });
@@ -105,8 +99,7 @@ export async function storeChange(
 }
 
 /**
- * Changes the address at once, for a listing that sends no mail and so cannot confirm an address. The new address is
- * unconfirmed. All sessions of the user except `sessionId` end.
+ * For a listing that sends no mail and so cannot confirm an address. All sessions of the user except `sessionId` end.
  *
  * @param who - for the audit log: the user, an operator, or `cli`
  * @returns false if another account has the address
@@ -133,7 +126,6 @@ export function differentAddress({ email }: Pick<User, 'email'>, input: { email:
   return to;
 }
 
-/** A user's change of address that waits for confirmations or is being carried out; null when there is none. */
 export async function findAddressChange(
   { addressChanges, clock }: AccountsDeps,
   userId: ObjectId,
@@ -141,7 +133,7 @@ export async function findAddressChange(
   return usable(await addressChanges.findOne({ _id: userId }), clock.now());
 }
 
-/** The change that a link belongs to, and which of the two addresses got the link; null if the link does not work. */
+/** `end`: which of the two addresses got the link. Null if the link does not work. */
 export async function changeOfLink(
   { addressChanges, clock }: AccountsDeps,
   token: string,
@@ -155,15 +147,12 @@ export async function changeOfLink(
   return change && { change, end: byOld ? 'old' : 'new' };
 }
 
-/** Returns null for an expired change. MongoDB looks for expired changes once a minute, so it deletes them late. */
+/** Null if expired: MongoDB deletes expired changes up to a minute late. */
 function usable(change: AddressChange | null, now: Date): AddressChange | null {
   return change && (change.decidedAt || (change.expiresAt && change.expiresAt > now)) ? change : null;
 }
 
-/**
- * Stores the confirmation of one address. The second confirmation changes the user's address. If the process dies
- * before the change is complete, a repeated call completes it.
- */
+/** If the process dies before the second confirmation has changed the address, a repeated call completes the change. */
 export async function confirmAddressChange(deps: AccountsDeps, token: string): Promise<Confirmed> {
   const found = await changeOfLink(deps, token);
   if (!found) return 'useless-link';
@@ -178,7 +167,7 @@ export async function confirmAddressChange(deps: AccountsDeps, token: string): P
   return confirmed.decidedAt ? finishAddressChange(deps, confirmed) : 'waiting';
 }
 
-/** Sets one confirmation. If the change then has both, also sets `decidedAt`. */
+/** With both confirmations, also sets `decidedAt`. */
 function confirmation(field: 'oldConfirmedAt' | 'newConfirmedAt', now: Date): Document[] {
   const both = { $and: ['$oldConfirmedAt', '$newConfirmedAt'] };
   return [
@@ -192,7 +181,7 @@ function confirmation(field: 'oldConfirmedAt' | 'newConfirmedAt', now: Date): Do
   ];
 }
 
-/** Completes changes that were interrupted after their second confirmation. Returns their number. */
+/** Completes changes that were interrupted after their second confirmation. */
 export async function finishAddressChanges(deps: AccountsDeps, signal?: AbortSignal): Promise<number> {
   let finished = 0;
   for await (const change of deps.addressChanges.find({ decidedAt: { $exists: true } })) {
@@ -203,7 +192,7 @@ export async function finishAddressChanges(deps: AccountsDeps, signal?: AbortSig
   return finished;
 }
 
-/** Changes the address after both confirmations. Each step can be repeated: after a crash, a call does all of them. */
+/** Each step can be repeated: after a crash, a call does all of them. */
 async function finishAddressChange(deps: AccountsDeps, change: AddressChange): Promise<Confirmed> {
   const { _id, changeId, to } = change;
   const user = await deps.users.findOne({ _id });
@@ -213,7 +202,6 @@ async function finishAddressChange(deps: AccountsDeps, change: AddressChange): P
     return isDue ? 'taken' : 'useless-link';
   }
   await endOthers(deps, change);
-  // Deletes the links to sign up with the new address.
   await deps.verifications.deleteMany({ value: to });
   for (const [end, address] of Object.entries({ old: change.from, new: to })) {
     const id = `address-changed:${changeId.toHexString()}:${end}`;
@@ -226,7 +214,7 @@ async function finishAddressChange(deps: AccountsDeps, change: AddressChange): P
 
 type Decided = Pick<AddressChange, '_id' | 'changeId' | 'from' | 'to' | 'sessionId' | 'by'>;
 
-/** Writes the new address and the audit entry. Returns false when another account has the address. */
+/** False when another account has the address. */
 async function setAddress(
   deps: AccountsDeps,
   { _id, changeId, from, to, by }: Decided,
@@ -254,7 +242,6 @@ async function endOthers(deps: AccountsDeps, { _id, sessionId }: Decided): Promi
   await endSessions(deps, _id, sessionId);
 }
 
-/** Cancels a change that still waits for a confirmation. Returns whether there was one. */
 export async function cancelAddressChange(
   { addressChanges }: AccountsDeps,
   { _id, changeId }: Pick<AddressChange, '_id' | 'changeId'>,
@@ -263,10 +250,7 @@ export async function cancelAddressChange(
   return deletedCount === 1;
 }
 
-/**
- * Cancels a user's change of address that waits for a confirmation. Called when the user sets a new password: somebody
- * who knew the old password may have requested the change.
- */
+/** Called when the user sets a new password: somebody who knew the old one may have requested the change. */
 export async function cancelAddressChangeOf(
   { addressChanges }: AccountsDeps,
   userId: ObjectId,

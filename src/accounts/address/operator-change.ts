@@ -12,13 +12,12 @@ import { changeAddressUnconfirmed, differentAddress, storeChange } from './chang
 const reasonSchema = z.object({ reason: reasonText });
 
 /**
- * Changes the address of a user who cannot read mails to the old address any more. The new address must confirm the
- * change, so that a mistyped address gives nobody the account. The old address gets a mail with a link that cancels the
- * change. All sessions of the user end; the password and the second factor stay. A repeated call replaces the change
- * and its links.
+ * For a user who cannot read mails to the old address any more. The new address must confirm, so that a mistyped one
+ * gives nobody the account; the old one gets a link that cancels the change. All sessions end; the password and the
+ * second factor stay.
  *
  * @param input - `reason` is for the audit log; the user does not see it
- * @returns `requested`; `changed` if the listing sends no mail and so cannot confirm an address
+ * @returns `changed` if the listing sends no mail and so cannot confirm an address
  * @throws {InvalidDocumentError} for invalid input, an address of another account, or a suspended user; {UserError} as
  *   in `decide`
  */

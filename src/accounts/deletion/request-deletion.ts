@@ -12,13 +12,11 @@ import type { User } from '../user.ts';
 import { decidingAlone, refuseLastOperator } from '../users.ts';
 import type { AccountDeletion } from './account-deletion.ts';
 
-/** The time between the request and the deletion. Until its end, the user can cancel the deletion. */
 export const DELETION_DELAY_MS = 7 * DAY;
 export const DELETION_DELAY_DAYS = DELETION_DELAY_MS / DAY;
 
 /**
- * Requests the deletion of a user's account, after `DELETION_DELAY_MS`, and mails a link that cancels it. A repeated
- * request changes nothing.
+ * Mails a link that cancels the deletion. A repeated request changes nothing.
  *
  * @throws {UserError} `last-operator` when no operator would remain
  */
@@ -50,7 +48,7 @@ export async function requestDeletion(
   return deletion;
 }
 
-/** Stores a deletion, or takes over the one that another request stored. `isNew`: this request must mail the link. */
+/** `isNew`: this request must mail the link. */
 async function storeDeletion(
   deps: AccountsDeps,
   deletion: AccountDeletion,
@@ -75,14 +73,12 @@ async function storeDeletion(
   return begun ? { deletion: begun, isNew: false } : storeDeletion(deps, deletion);
 }
 
-/** The operators whose accounts will be deleted. */
 async function operatorsLeaving({ users, accountDeletions }: AccountsDeps): Promise<ObjectId[]> {
   const operators = await users.find({ role: 'operator' }, { projection: { _id: 1 } }).toArray();
   const leaving = accountDeletions.find({ _id: { $in: operators.map(({ _id }) => _id) } });
   return leaving.map(({ _id }) => _id).toArray();
 }
 
-/** The requested deletion of a user's account; null when there is none. */
 export function findDeletion(
   { accountDeletions }: AccountsDeps,
   userId: ObjectId,
@@ -90,7 +86,7 @@ export function findDeletion(
   return accountDeletions.findOne({ _id: userId });
 }
 
-/** The deletion that a link cancels; null if the link does not work. */
+/** Null if the link does not work. */
 export function deletionOfLink(
   { accountDeletions }: AccountsDeps,
   token: string,
@@ -99,10 +95,8 @@ export function deletionOfLink(
 }
 
 /**
- * Called after a restore. Users may have cancelled their deletions since the backup, so each deletion that has not
- * begun gets its whole delay again, and its user gets a mail with a new link that cancels it.
- *
- * @returns the number of repeated requests
+ * Called after a restore. Users may have cancelled since the backup, so each deletion that has not begun gets its whole
+ * delay again, and its user a mail with a new link. Returns the number of these.
  */
 export async function repeatDeletionRequests(deps: AccountsDeps): Promise<number> {
   let repeated = 0;
@@ -122,7 +116,7 @@ export async function repeatDeletionRequests(deps: AccountsDeps): Promise<number
   return repeated;
 }
 
-/** Cancels a requested deletion. Returns false if there is none, or if the deletion has already begun. */
+/** False if there is none, or if the deletion has already begun. */
 export async function cancelDeletion(deps: AccountsDeps, userId: ObjectId): Promise<boolean> {
   const cancelled = await deps.accountDeletions.findOneAndDelete(
     { _id: userId, begunAt: { $exists: false } },
@@ -154,10 +148,7 @@ function mailRequest(
   return mail(deps, user, requestedText(deps.config, deletion, link));
 }
 
-/**
- * Mails the user if the listing sends mail and the user's address is confirmed; an unconfirmed one may be a stranger's.
- * The account page shows the deletion in any case.
- */
+/** An unconfirmed address may be a stranger's. The account page shows the deletion in any case. */
 async function mail(
   deps: AccountsDeps,
   { email, emailVerified }: Whose,

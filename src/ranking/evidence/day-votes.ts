@@ -7,10 +7,8 @@ import type { RankingDeps } from '../deps.ts';
 import type { CrowdedNetwork } from './crowded-networks.ts';
 import { type DayEvidence, NEW_VOTES, type NetworkVote, networkWeights } from './weigh-day.ts';
 
-/** The numbers of votes of a server on a UTC day, by their evidence. */
 export type DayVotes = Pick<DayEvidence, 'imported' | 'form' | 'api' | 'network'>;
 
-/** How many votes are read at a time. */
 const CHUNK = 1_000;
 
 export const noVotes = (): DayVotes => ({
@@ -30,9 +28,8 @@ const not = (condition: Document) => ({ $not: [condition] });
 const votesWhere = (...all: Document[]) => ({ $sum: { $cond: [{ $and: all }, 1, 0] } });
 
 /**
- * Counts the votes of servers on a UTC day by the fields of each vote: its numbers and its source. Excluded votes are
- * left out. The result is not exact if networks are crowded, or if earlier votes of a player were excluded or imported.
- * For such days, use `readVotes`.
+ * Counts votes by their own fields, without excluded ones. Not exact if networks are crowded, or if earlier votes of a
+ * player were excluded or imported: for such days, use `readVotes`.
  */
 export async function countDayVotes(
   { votes }: RankingDeps,
@@ -68,10 +65,7 @@ export async function countDayVotes(
   return new Map(await counts.map(({ _id, ...counted }) => [_id.toHexString(), counted] as const).toArray());
 }
 
-/**
- * The servers with excluded votes before the end of a day. Such votes raise the numbers of the player's later votes,
- * but must not make the player a regular.
- */
+/** Excluded votes raise the numbers of the player's later votes, but must not make the player a regular. */
 export async function withExclusions(
   { votes }: RankingDeps,
   serverIds: ObjectId[],
@@ -92,10 +86,7 @@ export async function withExclusions(
 /** A vote of the vote form from a crowded network. */
 type Member = NetworkVote & { isRegular: boolean; weight: number };
 
-/**
- * Like `countDayVotes`, but for one server and exact: finds regulars by their earlier counted votes, and weighs votes by
- * their networks. Reads `CHUNK` votes at a time; only the votes of crowded networks stay in memory.
- */
+/** Like `countDayVotes`, but for one server and exact. Only the votes of crowded networks stay in memory. */
 export async function readVotes(
   deps: RankingDeps,
   serverId: ObjectId,
@@ -132,7 +123,7 @@ export async function readVotes(
   await inChunks(deps.votes, { serverId, votedAt: dayRange(day), excludedAt: null }, take);
 
   for (const network of networks) {
-    // Votes that weigh nothing because of a narrower network do not use up the limits of the wider one.
+    // Votes without weight do not use up the limits of the wider network.
     const left = network.members.filter(({ weight }) => weight > 0);
     for (const [i, weight] of networkWeights(left, network.factor).entries()) {
       const member = left[i];
@@ -181,14 +172,11 @@ type Named = Pick<Vote, 'usernameKey' | 'seq' | 'pageVotes'>;
  */
 export type NameEvidence = { isRegular: boolean; isKnown: boolean };
 
-/** `lookUp`: the evidence for the name of each vote, in the given order. */
 export type KnownNames = { lookUp(votes: Named[]): Promise<NameEvidence[]> };
 
 /**
- * Finds regulars and known names. A vote with the number 5 follows four votes of its player; `pageVotes` counts those
- * on the page. Excluded votes are subtracted from both; imported votes, whose numbers are negative, are added.
- *
- * @param before - the end of the day that is weighed
+ * A vote with the number 5 follows four votes of its player; `pageVotes` counts those on the page. Excluded votes are
+ * subtracted from both; imported votes, whose numbers are negative, are added.
  */
 export async function knownNames(
   { votes }: RankingDeps,
@@ -230,14 +218,14 @@ export async function knownNames(
   };
 }
 
-/** The counted votes of a name before the vote that is weighed, without imported ones. */
+/** Before the vote that is weighed, without imported ones. */
 type EarlierVotes = { usernameKey: string; votes: number; onPage: number };
 
 function evidenceOf({ votes, onPage }: EarlierVotes, imported: number): NameEvidence {
   return { isRegular: votes + imported > NEW_VOTES, isKnown: onPage + imported >= KNOWN_AFTER };
 }
 
-/** Counts imported votes by player name. Their numbers are negative, so the query needs only the index. */
+/** Their numbers are negative, so the query needs only the index. */
 async function importedVotes(
   votes: Collection<Vote>,
   serverId: ObjectId,

@@ -4,30 +4,26 @@ import type { RankingDeps } from '../deps.ts';
 import { rankingDays } from '../ranking-pipeline.ts';
 import { ALWAYS_FULL, firstWeighedDay } from './due-days.ts';
 
-/** Why a vote weighs less than others. `later`: it was cast after its day was last weighed. */
+/** `later`: the vote was cast after its day was last weighed. */
 export const LESS_WEIGHT_REASONS = ['network', 'newcomers', 'api', 'unknown', 'waiting', 'later'] as const;
 export type LessWeightReason = (typeof LESS_WEIGHT_REASONS)[number];
 
-/** A UTC day of a server. For each reason: how many votes weigh less. */
+/** For each reason: how many votes weigh less. */
 export type RankDay = {
   day: string;
   votes: number;
-  /** What the votes weigh, in votes with one decimal. */
+  /** In votes with one decimal. */
   rankVotes: number;
   /**
-   * The players for which there was room; null if our checks see no number. Undefined if it is not stored: the day has
-   * no weight, or all votes of the finished day count in full.
+   * Those for which there was room; null if our checks see no number. Undefined if the day has no weight, or all votes
+   * of the finished day count in full.
    */
   players?: number | null | undefined;
-  /** The most players that our checks saw, if that is more than `players`. */
+  /** By our checks, if that is more than `players`. */
   seen?: number | undefined;
 } & Record<LessWeightReason, number>;
 
-/**
- * What the votes of each day of the ranking weigh, oldest first.
- *
- * @param lastDay - the newest UTC day that counts
- */
+/** Oldest first, up to `lastDay`. */
 export async function rankVotesByDay(
   deps: RankingDeps,
   serverId: ObjectId,
@@ -54,7 +50,7 @@ export async function rankVotesByDay(
   });
 }
 
-/** A day as the last ranking counted it. Votes cast since then are `later`, or count in full if all others do. */
+/** As the last ranking counted it. Votes cast since then are `later`, or count in full if all others do. */
 function rankDay(
   day: string,
   votes: number,

@@ -10,17 +10,15 @@ import { type DueCounter, eachDueCounter, startWeighing } from './due-days.ts';
 import { CURRENT_PLAYERS, playersSeen } from './players-seen.ts';
 import { countedPlayers, FEWEST, type PlayersSeen, weighDay } from './weigh-day.ts';
 
-/** How many servers are weighed at a time, for one day. */
 const SLICE = 200;
 
 type Due = Omit<DueCounter, 'due'> & { votes: number; isFinal: boolean };
 type Weighed = WithId<Pick<Server, 'current' | 'probe' | 'lastReport' | 'voteAllowance'>>;
 
 /**
- * Weighs the votes of the days that are due (`eachDueCounter`), and stores the weights in the counters. After an
- * interruption, the next run weighs the rest.
+ * Stores the weights in the counters. After an interruption, the next run weighs the rest. `first`: the first UTC day
+ * whose votes are weighed; `weighed`: the days of this run, over all servers.
  *
- * @returns the first UTC day whose votes are weighed, and how many days this run weighed, over all servers
  * @throws {LeaseLostError} when the lease is lost; the signal's reason when the run must stop
  */
 export async function weighVotes(
@@ -46,7 +44,7 @@ export async function weighVotes(
   return { first, weighed };
 }
 
-/** Weighs one day of several servers, except removed ones. Returns the number of weighed servers. */
+/** Except removed servers. Returns the number of weighed servers. */
 async function weighSlice(deps: RankingDeps, lease: ActiveLease, day: string, slice: Due[]): Promise<number> {
   const due = new Map(slice.map((one) => [one.serverId.toHexString(), one]));
   const projection = { ...CURRENT_PLAYERS, voteAllowance: 1 };
@@ -94,8 +92,8 @@ async function weighSlice(deps: RankingDeps, lease: ActiveLease, day: string, sl
 }
 
 /**
- * The write of a day's weight. If an operator has changed the allowance since the counter was read: it matches nothing,
- * and the day is due again.
+ * If an operator has changed the allowance since the counter was read: the write matches nothing, and the day is due
+ * again.
  */
 function writeOf(
   { serverId, month, reweighed }: Due,
@@ -124,8 +122,8 @@ function writeOf(
 }
 
 /**
- * The weight of a day. The day's counts are enough if all votes count in full, no network is crowded, and the server
- * has no excluded votes. Otherwise the votes are read one by one.
+ * The day's counts are enough if all votes count in full, no network is crowded, and the server has no excluded votes.
+ * Otherwise the votes are read one by one.
  */
 async function weightOf(
   deps: RankingDeps,
