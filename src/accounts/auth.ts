@@ -235,18 +235,11 @@ const NO_TOKENS = {
 };
 
 /** The current key and the previous one, so that data encrypted before a change of SECRET_KEY stays readable. */
-function signingSecrets({
-  SECRET_KEY,
-  SECRET_KEY_PREVIOUS,
-}: ConnectedConfig): { version: number; value: string }[] {
-  return [SECRET_KEY, SECRET_KEY_PREVIOUS]
-    .filter((key) => key !== undefined)
-    .map((key) => {
-      const derived = derivedKey(key, 'signing in');
-      // Encrypted data names its key by this number, so it must not depend on the position in the list.
-      return {
-        version: derivedKey(key, 'number of the sign-in key').readUInt32BE(),
-        value: derived.toString('base64'),
-      };
-    });
+function signingSecrets({ SECRET_KEY, SECRET_KEY_PREVIOUS }: ConnectedConfig) {
+  const keys = [SECRET_KEY, SECRET_KEY_PREVIOUS].filter((key) => key !== undefined);
+  return keys.map((key) => ({
+    // Encrypted data names its key by this number, so it must not depend on the position in the list.
+    version: derivedKey(key, 'number of the sign-in key').readUInt32BE(),
+    value: derivedKey(key, 'signing in').toString('base64'),
+  }));
 }

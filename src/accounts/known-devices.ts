@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, DAY } from '../platform/clock.ts';
-import type { Config, ConnectedConfig } from '../platform/config.ts';
+import type { ConnectedConfig } from '../platform/config.ts';
 import { createCookie, isSameSignature, signatureOf } from '../platform/cookies.ts';
 import { derivedKey } from '../platform/secrets.ts';
 
@@ -19,8 +19,7 @@ export type KnownDevices = {
  * sign-in tries, so wrong tries from elsewhere do not lock out its user. The user still needs the password.
  */
 export function createKnownDevices(
-  config: Pick<ConnectedConfig, 'SECRET_KEY' | 'SECRET_KEY_PREVIOUS'> &
-    Pick<Config, 'PUBLIC_URL' | 'basePath'>,
+  config: Pick<ConnectedConfig, 'SECRET_KEY' | 'SECRET_KEY_PREVIOUS' | 'PUBLIC_URL' | 'basePath'>,
   clock: Clock,
 ): KnownDevices {
   const cookie = createCookie(config, { name: 'device', lifetimeMs: DEVICE_LIFETIME_MS });

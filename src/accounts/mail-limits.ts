@@ -26,9 +26,7 @@ export type EnteredMail = {
 
 /**
  * Every page that mails an entered address calls this: sign-up, forgotten password, sign-in to an unconfirmed account,
- * change of address, invitation.
- *
- * @returns null if the mail may be sent; otherwise the time from which the next one may be sent
+ * change of address, invitation. Null if the mail may be sent; otherwise the time from which the next one may be sent.
  */
 export function countMail(
   limits: AccountsDeps,

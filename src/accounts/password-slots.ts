@@ -32,9 +32,8 @@ export function hashingFor<T>(client: HashingClient, work: () => Promise<T>): Pr
 
 /**
  * Limits how much CPU-heavy work runs at once. The two queues are served in turn, and each network and account has a
- * maximum share, so that one client cannot fill a queue.
- *
- * @returns a function that throws {@link BusyError} when the queue or a share is full
+ * maximum share, so that one client cannot fill a queue. Returns a function that throws {@link BusyError} when the
+ * queue or a share is full.
  */
 export function createPasswordSlots({
   atOnce,

@@ -17,9 +17,7 @@ export function includesCode(path: string | undefined): boolean {
  * Whether another site's account may be linked to the user with the same e-mail address. If the user's address is
  * unconfirmed and they are no operator: yes, after their earlier password, links, second factor and sessions are
  * deleted. If the user must sign in with a password: no, because the link would give access as soon as the second
- * factor is off or the role is lost.
- *
- * @returns undefined if it may be linked; otherwise the code of the error
+ * factor is off or the role is lost. Undefined if it may be linked; otherwise the code of the error.
  */
 export async function refuseLinkOrRevokeAccess(
   deps: AccountsDeps,

@@ -63,9 +63,8 @@ function hashed(text: string): string {
 
 /**
  * On a listing that sends mail, call this when the user has shown that the e-mail address is theirs, so that nobody
- * exhausts the limit of a domain with made-up addresses.
- *
- * @returns null if the account may be made; otherwise the time from which the next one may be made
+ * exhausts the limit of a domain with made-up addresses. Null if the account may be made; otherwise the time from which
+ * the next one may be made.
  */
 export async function takeSignUp(deps: AccountsDeps, account: NewAccount): Promise<Date | null> {
   const refused = await takeAllOrNone(deps, limitsOf(deps, account));
@@ -95,9 +94,8 @@ export async function makeWithinLimits<T>(
 
 /**
  * If the network or the subnet around it has reached its limit, no sign-up link is sent, because it could make no
- * account. The answer does not depend on the e-mail address, so it does not reveal accounts.
- *
- * @returns null if one more account may be made; otherwise the time from which it may be made
+ * account. The answer does not depend on the e-mail address, so it does not reveal accounts. Null if one more account
+ * may be made; otherwise the time from which it may be made.
  */
 export async function networkSignUpsUsed(deps: AccountsDeps, address: string): Promise<Date | null> {
   const ofNetwork = limitsOf(deps, { email: '', address }).slice(1, 3);

@@ -14,10 +14,8 @@ export const LINK_MS = DAY;
 /**
  * Sends a sign-up link and makes no account yet, so that nobody can take an address that is not theirs. An address with
  * a confirmed account gets a mail that says so. Unconfirmed accounts, made by an earlier version or while the listing
- * sent no mail, get the same link as new users.
- *
- * @param next - the page to which the user returns. It is not part of the link: anybody could choose the text of a link
- *   in our mail to a stranger
+ * sent no mail, get the same link as new users. `next`: the page to which the user returns. It is not part of the link:
+ * anybody could choose the text of a link in our mail to a stranger.
  */
 export async function offerAccount(sources: AccountsDeps, email: string, next = ''): Promise<void> {
   const { users, verifications, clock, config } = sources;

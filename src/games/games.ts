@@ -162,10 +162,8 @@ export function gameOf(text: string): Game {
   return game;
 }
 
-export type ListedGame = Game & {
-  /** Null if its servers can be queried. */
-  notAsked: string | null;
-};
+/** `notAsked`: null if its servers can be queried. */
+export type ListedGame = Game & { notAsked: string | null };
 
 /**
  * By a part of the id, name or another spelling, sorted by name. All games if `text` has no letter from a to z and no

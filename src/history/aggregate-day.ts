@@ -46,9 +46,8 @@ export function requireComputable(day: string, now: Date): void {
 /**
  * Replaces earlier `daily_stats`. If a server reported again on that day after days without reports, those days are
  * computed too, because the end of the gap was unknown before. After an interruption, another run completes the day.
- * Concurrent runs have the same result.
+ * Concurrent runs have the same result. Returns the number of processed servers.
  *
- * @returns the number of processed servers
  * @throws {DayError} as `requireComputable` does; the signal's reason when it is aborted
  */
 export async function aggregateDay(

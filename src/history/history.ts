@@ -1,10 +1,11 @@
-import type { Collection, Document, ObjectId } from 'mongodb';
-import { after, type Clock, DAY, HOUR, SECOND } from '../platform/clock.ts';
+import type { Document, ObjectId } from 'mongodb';
+import { after, DAY, HOUR, SECOND } from '../platform/clock.ts';
 import { addDays, dayOf, startOfDay } from '../platform/periods/period-marks.ts';
-import type { Server, ServerStatus } from '../servers/server.ts';
+import type { ServerStatus } from '../servers/server.ts';
+import type { AggregateDeps } from './aggregate-day.ts';
 import { REPORT_VALID_MS, type Source, sourceAt } from './current-status.ts';
 import { UPTIME_DAYS } from './daily-figures.ts';
-import type { DailyStats, DailySums } from './daily-stats.ts';
+import type { DailySums } from './daily-stats.ts';
 import type { StatusSample } from './status-sample.ts';
 import { PROBE_SUMS, REPORT_SUMS, reportSpans } from './sum-samples.ts';
 
@@ -32,18 +33,15 @@ export type HistoryPoint = {
 
 export type History = { resolution: 'samples' | 'hours' | 'days'; points: HistoryPoint[] };
 
-type ReadDeps = {
-  servers: Collection<Server>;
-  statusSamples: Collection<StatusSample>;
-  dailyStats: Collection<DailyStats>;
-  clock: Clock;
-};
-
 /**
  * Oldest first. `48h` has the samples of the current source (`sourceAt`). In `30d` (hours) and `all` (days), each point
  * uses the other source if the current one has no data for it.
  */
-export async function historyOf(deps: ReadDeps, serverId: ObjectId, range: HistoryRange): Promise<History> {
+export async function historyOf(
+  deps: AggregateDeps,
+  serverId: ObjectId,
+  range: HistoryRange,
+): Promise<History> {
   if (range === '48h') return { resolution: 'samples', points: await samplePoints(deps, serverId) };
   const { currentSource, pointsOf } = await readSlots(deps, serverId, range);
   return pointsOf(currentSource === 'probes' ? ['probes', 'reports'] : ['reports', 'probes']);
@@ -54,7 +52,7 @@ export async function historyOf(deps: ReadDeps, serverId: ObjectId, range: Histo
  * are: `history` is from both, and `reported` is null.
  */
 export async function historyAndReports(
-  deps: ReadDeps,
+  deps: AggregateDeps,
   serverId: ObjectId,
   range: Exclude<HistoryRange, '48h'>,
 ): Promise<{ history: History; reported: History | null }> {
@@ -65,7 +63,7 @@ export async function historyAndReports(
 }
 
 /** Each point of `pointsOf` is from the first given source that has data. */
-async function readSlots(deps: ReadDeps, serverId: ObjectId, range: Exclude<HistoryRange, '48h'>) {
+async function readSlots(deps: AggregateDeps, serverId: ObjectId, range: Exclude<HistoryRange, '48h'>) {
   const currentSource = await sourceOf(deps, serverId);
   const byHour = range === '30d';
   const sumsBySlot = await (byHour ? hourSums(deps, serverId) : daySums(deps, serverId));
@@ -77,7 +75,7 @@ async function readSlots(deps: ReadDeps, serverId: ObjectId, range: Exclude<Hist
   return { currentSource, sumsBySlot, pointsOf };
 }
 
-async function sourceOf({ servers, clock }: ReadDeps, serverId: ObjectId): Promise<Source> {
+async function sourceOf({ servers, clock }: AggregateDeps, serverId: ObjectId): Promise<Source> {
   const server = await servers.findOne({ _id: serverId }, { projection: { probe: 1, lastReport: 1 } });
   return server ? sourceAt(server, clock.now()) : 'probes';
 }
@@ -102,7 +100,7 @@ const SAMPLE_SOURCES = { probes: 'probe', reports: 'report' } as const satisfies
 
 const SHARE: Record<ServerStatus, number | null> = { online: 1, offline: 0, unknown: null };
 
-async function samplePoints(deps: ReadDeps, serverId: ObjectId): Promise<HistoryPoint[]> {
+async function samplePoints(deps: AggregateDeps, serverId: ObjectId): Promise<HistoryPoint[]> {
   const { statusSamples, clock } = deps;
   const currentSource = await sourceOf(deps, serverId);
   const from = after(clock.now(), -2 * DAY);
@@ -133,7 +131,7 @@ async function samplePoints(deps: ReadDeps, serverId: ObjectId): Promise<History
 type BothSums = Partial<Record<Source, DailySums>>;
 
 async function hourSums(
-  { statusSamples, clock }: ReadDeps,
+  { statusSamples, clock }: AggregateDeps,
   serverId: ObjectId,
 ): Promise<Map<number, BothSums>> {
   const hour = { $dateTrunc: { date: '$at', unit: 'hour' } };
@@ -200,7 +198,7 @@ function sumsOfProbe({ status, reason, onlinePlayers, latencyMs }: StatusSample,
   };
 }
 
-async function daySums({ dailyStats }: ReadDeps, serverId: ObjectId): Promise<Map<number, BothSums>> {
+async function daySums({ dailyStats }: AggregateDeps, serverId: ObjectId): Promise<Map<number, BothSums>> {
   const sumsBySlot = new Map<number, BothSums>();
   for await (const { day, probes, reports } of dailyStats
     .find({ serverId }, { projection: { foldedMoments: 0 } })
@@ -258,7 +256,7 @@ export type UptimeDay = {
 };
 
 /** The whole UTC days before today, oldest first, by the current source (as in `uptime_percentage`). */
-export async function uptimeDays(deps: ReadDeps, serverId: ObjectId): Promise<UptimeDay[]> {
+export async function uptimeDays(deps: AggregateDeps, serverId: ObjectId): Promise<UptimeDay[]> {
   const source = await sourceOf(deps, serverId);
   const today = dayOf(deps.clock.now());
   const first = addDays(today, -UPTIME_DAYS);

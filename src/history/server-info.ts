@@ -1,56 +1,13 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import type { Batcher } from '../platform/batching/batcher.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Server, ServerStatus } from '../servers/server.ts';
+import type { Server } from '../servers/server.ts';
 import { serverLoader } from '../servers/server-loader.ts';
 import type { VoteCounter } from '../votes/vote-counter.ts';
 import { countersLoader, figuresAt, type VoteFigures, voteFigures } from '../votes/vote-figures.ts';
-import {
-  latencyAt,
-  playersHidden,
-  playersSource,
-  type Source,
-  STATUS_FIELDS,
-  statusAt,
-} from './current-status.ts';
+import { latencyAt, playersHidden, playersSource, STATUS_FIELDS, statusAt } from './current-status.ts';
 
-/** Strings and counts are never null. */
-export type ServerInfo = {
-  name: string;
-  slug: string;
-  address: string;
-  port: number;
-  /** ISO 3166-1, or `ZZ` if it is not set. */
-  countryCode: string;
-  status: ServerStatus;
-  onlinePlayers: number;
-  /** Then the number is 0; false while offline. */
-  playersHidden: boolean;
-  maxPlayers: number;
-  /** Of the number of players. */
-  playersSource: Source;
-  /** The average over 7 days, with at most 2 decimals. */
-  averagePlayers: number;
-  peakPlayers: number;
-  /** Milliseconds, at most 2 decimals; null if it is unknown or the server is not online. */
-  latencyMs: number | null;
-  /** Over 30 days, in milliseconds. */
-  averageLatency: number | null;
-  /** The uptime over 30 days, 0 to 100. */
-  uptimePercentage: number | null;
-  motd: string;
-  version: string;
-  /** Votes of today and of the 29 UTC days before. */
-  votesCount: number;
-  /** The weight of these votes in the last ranking, if it was less than their number; null otherwise. */
-  rankVotes: number | null;
-  monthlyVotes: number;
-  allTimeVotes: number;
-  rankPosition: number;
-  isPremium: boolean;
-  lastCheckedAt: Date | null;
-  listedAt: Date;
-};
+export type ServerInfo = ReturnType<typeof infoOf>;
 
 const SHOWN = {
   name: 1,
@@ -103,7 +60,8 @@ async function figuresOf(
   return figuresAt(clock.now(), await batcher.load(countersLoader, voteCounters, serverId));
 }
 
-function infoOf(server: WithId<Server>, votes: VoteFigures, now: Date): ServerInfo {
+/** The public data of a server. */
+function infoOf(server: WithId<Server>, votes: VoteFigures, now: Date) {
   const { current, daily } = server;
   const status = statusAt(server, now);
   return {
@@ -111,20 +69,26 @@ function infoOf(server: WithId<Server>, votes: VoteFigures, now: Date): ServerIn
     slug: server.slug,
     address: server.address,
     port: server.port,
+    /** ISO 3166-1, or `ZZ` if it is not set. */
     countryCode: server.countryCode ?? 'ZZ',
     status,
     onlinePlayers: status === 'offline' ? 0 : current.onlinePlayers,
+    /** Then the number is 0; false while offline. */
     playersHidden: status !== 'offline' && playersHidden(current),
     maxPlayers: current.maxPlayers,
     playersSource: playersSource(server),
+    /** Over 7 days. */
     averagePlayers: twoDecimals(daily.averagePlayers),
     peakPlayers: daily.peakPlayers,
+    /** Null if it is unknown or the server is not online. */
     latencyMs: twoDecimalsOrNull(latencyAt(server, now)),
+    /** Over 30 days, in milliseconds; the uptime too, 0 to 100. */
     averageLatency: twoDecimalsOrNull(daily.averageLatency),
     uptimePercentage: twoDecimalsOrNull(daily.uptimePercentage),
     motd: current.motd,
     version: current.version,
     ...votes,
+    /** The weight of `votesCount` in the last ranking, if it was less than their number. */
     rankVotes: server.ranked?.rankVotes ?? null,
     rankPosition: server.rankPosition,
     isPremium: server.isPremium,

@@ -1,42 +1,22 @@
-import type { ObjectId, WithId } from 'mongodb';
+import type { WithId } from 'mongodb';
 import { dayOf } from '../platform/periods/period-marks.ts';
 import type { Server } from '../servers/server.ts';
 import type { RankingDeps } from './deps.ts';
-import { type RankDay, rankVotesByDay } from './evidence/rank-votes.ts';
+import { rankVotesByDay } from './evidence/rank-votes.ts';
 import { RANKED } from './ranking-pipeline.ts';
 import { rankedIds, readListingSummary } from './read-lists.ts';
 import { rankedAt } from './recompute-ranks.ts';
+
+export type DecidingFigure = 'votes' | 'uptime' | 'listed' | 'id';
+
+export type RankExplanation = Awaited<ReturnType<typeof explainRank>>;
+export type RankFigures = ReturnType<typeof figuresOf>;
 
 /**
  * Of the last ranking. `votesCount` (the votes of 30 days) and `rankVotes` (what they weigh) are null before the
  * server's first ranking; `probedUptime` also if it is unknown.
  */
-export type RankFigures = {
-  serverId: ObjectId;
-  name: string;
-  slug: string;
-  rank: number;
-  votesCount: number | null;
-  rankVotes: number | null;
-  probedUptime: number | null;
-  listedAt: Date;
-};
-
-export type DecidingFigure = 'votes' | 'uptime' | 'listed' | 'id';
-
-export type RankExplanation = {
-  server: RankFigures;
-  /** Null before the first ranking. */
-  rankedAt: Date | null;
-  /** How many servers have a rank. */
-  serverCount: number;
-  /** The current votes, oldest first. */
-  days: RankDay[];
-  above: (RankFigures & { by: DecidingFigure }) | null;
-  below: (RankFigures & { by: DecidingFigure }) | null;
-};
-
-function figuresOf({ _id, name, slug, rankPosition, ranked, listedAt }: WithId<Server>): RankFigures {
+function figuresOf({ _id, name, slug, rankPosition, ranked, listedAt }: WithId<Server>) {
   return {
     serverId: _id,
     name,
@@ -64,7 +44,7 @@ async function neighboursOf(deps: RankingDeps, rank: number) {
 }
 
 /** Only `days` has the current counters, so its sums may differ from the stored figures. */
-export async function explainRank(deps: RankingDeps, found: WithId<Server>): Promise<RankExplanation> {
+export async function explainRank(deps: RankingDeps, found: WithId<Server>) {
   const at = await rankedAt(deps);
   const [[above, below], { servers: ranked }, days] = await Promise.all([
     neighboursOf(deps, found.rankPosition),
@@ -79,9 +59,11 @@ export async function explainRank(deps: RankingDeps, found: WithId<Server>): Pro
   };
   return {
     server,
+    /** Null before the first ranking. */
     rankedAt: at,
     // A server that was listed after the last ranking has a rank beyond it.
     serverCount: Math.max(ranked, found.rankPosition),
+    /** The current votes, oldest first. */
     days,
     above: neighbour(above),
     below: neighbour(below),

@@ -6,8 +6,7 @@ const MOST_WORDS = 12;
 
 /**
  * Without case, accents, punctuation and invisible characters, with one space between words. It may be empty.
- *
- * @param longest - in code units; longer texts are cut
+ * `longest`: in code units; longer texts are cut.
  */
 export function foldName(name: string, longest = LONGEST_NAME): string {
   return name

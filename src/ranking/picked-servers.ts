@@ -11,10 +11,9 @@ import { PART } from './write-lists.ts';
 export type ServerAbove = { name: string; slug: string; votesAhead: number };
 
 /**
- * `votesAhead`: as the votes were weighed in the last ranking. Makes three queries by id.
- *
- * @returns null for the first rank, for a server that is not ranked (new or hidden), if the server above was hidden or
- *   removed meanwhile, and if the votes of both weigh the same
+ * `votesAhead`: as the votes were weighed in the last ranking. Makes three queries by id. Null for the first rank, for
+ * a server that is not ranked (new or hidden), if the server above was hidden or removed meanwhile, and if the votes of
+ * both weigh the same.
  */
 export async function serverAbove(
   deps: RankingDeps,
@@ -53,10 +52,8 @@ export async function similarServers(
     if (key !== own) shared.set(key, { id, lists: (shared.get(key)?.lists ?? 0) + 1 });
   }
   const similar = [...shared.values()].toSorted((one, other) => other.lists - one.lists).slice(0, most);
-  return listedRows(
-    deps,
-    similar.map(({ id }) => id),
-  );
+  const ids = similar.map(({ id }) => id);
+  return listedRows(deps, ids);
 }
 
 function keysOf({ game, profile }: Compared): string[] {

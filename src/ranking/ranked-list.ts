@@ -29,6 +29,11 @@ const choice = {
 } as const;
 const choices = { type: [new Schema(choice, { _id: false })], required: true } as const;
 
+const written = new Schema(
+  { digest: { type: String, required: true }, at: { type: Date, required: true } },
+  { _id: false },
+);
+
 const listingSummaryDefinition = {
   _id: { type: String, required: true },
   servers: { type: Number, required: true },
@@ -51,20 +56,9 @@ const listingSummaryDefinition = {
   gameCountries: { type: Schema.Types.Mixed },
   tagGames: { type: Schema.Types.Mixed },
   /** Of the term lists of names: the digest of the names, and when the lists were written. */
-  names: {
-    type: new Schema(
-      { digest: { type: String, required: true }, at: { type: Date, required: true } },
-      { _id: false },
-    ),
-    required: true,
-  },
+  names: { type: written, required: true },
   /** The same for the term lists of all other texts (`textsOf`). Absent in a summary of an older version. */
-  texts: {
-    type: new Schema(
-      { digest: { type: String, required: true }, at: { type: Date, required: true } },
-      { _id: false },
-    ),
-  },
+  texts: { type: written },
 } as const;
 
 /** One document, written with the lists. */

@@ -23,9 +23,8 @@ function byMonth(days: string[]): Map<string, string[]> {
 /**
  * Runs on `servers`. The order is: the weight of the votes, highest first; probed uptime, highest first and unknown
  * last; `listedAt`, earliest first; the lower id. `rank` begins at 1 and has no gaps. The counters are summed once for
- * all servers, which is cheaper than a lookup for each.
- *
- * @param first - the first UTC day whose votes are weighed (`firstWeighedDay`); null if no day is weighed
+ * all servers, which is cheaper than a lookup for each. `first`: the first UTC day whose votes are weighed
+ * (`firstWeighedDay`); null if no day is weighed.
  */
 export function rankingPipeline(lastDay: string, listed: Filter<Server>, first: string | null): Document[] {
   const months = byMonth(rankingDays(lastDay));

@@ -19,10 +19,8 @@ export type ListPage = {
 };
 
 /**
- * Takes three queries by id, however long the list is.
- *
- * @param page - from 1
- * @returns null when there is no such page; page 1 always exists
+ * Takes three queries by id, however long the list is. `page`: from 1. Null when there is no such page; page 1 always
+ * exists.
  */
 export async function readListPage(
   deps: RankingDeps,

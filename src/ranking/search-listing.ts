@@ -73,11 +73,10 @@ async function searchByAddress(
   const there = exact.length > 0 ? exact : await at({});
   const ranked = there
     .filter((server) => passes(server, filters, now))
-    .toSorted((a, b) => a.rankPosition - b.rankPosition);
-  return listedRows(
-    deps,
-    ranked.slice(0, ROWS).map(({ _id }) => _id),
-  );
+    .toSorted((a, b) => a.rankPosition - b.rankPosition)
+    .slice(0, ROWS)
+    .map(({ _id }) => _id);
+  return listedRows(deps, ranked);
 }
 
 /** Four queries: the lists of the terms, the candidates, and two for the rows. */
@@ -92,13 +91,8 @@ async function searchByTerms(deps: RankingDeps, typed: string, filters: Filters)
   const ids = keys.map((key) => partId(key, 0));
   const lists = await deps.rankedLists.find({ _id: { $in: ids } }).toArray();
   const [textLists, nameLists] = [lists.filter(isOfTexts), lists.filter((list) => !isOfTexts(list))];
-  const byId = new Map(
-    [...mostShared(nameLists, COMPARED), ...mostShared(textLists, COMPARED_TEXTS)].map((id) => [
-      id.toHexString(),
-      id,
-    ]),
-  );
-  const candidates = [...byId.values()];
+  // A server may be in both; MongoDB finds it once.
+  const candidates = [...mostShared(nameLists, COMPARED), ...mostShared(textLists, COMPARED_TEXTS)];
   if (candidates.length === 0) return [];
   const now = deps.clock.now();
   const servers = await deps.servers
@@ -110,11 +104,9 @@ async function searchByTerms(deps: RankingDeps, typed: string, filters: Filters)
     .map((server) => ({ ...server, similarity: similarityOf(server, folded, ofTexts) }))
     .filter(({ similarity }) => similarity > 0)
     .toSorted((a, b) => b.similarity - a.similarity || a.rankPosition - b.rankPosition)
-    .slice(0, ROWS);
-  return listedRows(
-    deps,
-    mostSimilar.map(({ _id }) => _id),
-  );
+    .slice(0, ROWS)
+    .map(({ _id }) => _id);
+  return listedRows(deps, mostSimilar);
 }
 
 /** By name or by all words of the server; 0 if the server is not a result. */

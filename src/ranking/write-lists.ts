@@ -1,8 +1,7 @@
 import { setImmediate as letOthersRun } from 'node:timers/promises';
-import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { ObjectId, WithId } from 'mongodb';
 import { after, HOUR } from '../platform/clock.ts';
 import type { ActiveLease } from '../platform/periods/work-lease.ts';
-import type { ReviewList } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
 import type { RankingDeps } from './deps.ts';
 import {
@@ -18,15 +17,7 @@ import { foldName, hash32, nameTerms, termKey } from './name-terms.ts';
 import { type Choice, type ListingSummary, type StoredListingSummary, SUMMARY } from './ranked-list.ts';
 import { RANKED } from './ranking-pipeline.ts';
 import { addTo, type ListInProgress, replaceLists } from './replace-lists.ts';
-import {
-  OTHER_SORTS,
-  type OtherSort,
-  type Rating,
-  ratingOf,
-  SORTED,
-  type Sorted,
-  sortFigure,
-} from './sorts.ts';
+import { OTHER_SORTS, type OtherSort, readRatings, SORTED, type Sorted, sortFigure } from './sorts.ts';
 import { SEARCHED, type Searched, textKey, textsOf, textTerms } from './text-terms.ts';
 
 export const PART = 200;
@@ -98,7 +89,7 @@ export async function writeLists(deps: ListsDeps, lease: ActiveLease): Promise<v
 /** By rank; puts each server into the list of every combination of filters that it passes. */
 async function readRanking({ servers, reviewLists, clock }: ListsDeps) {
   const now = clock.now();
-  const ratings = await readRatings(reviewLists);
+  const ratings = await readRatings(reviewLists, {});
   const figures: Record<OtherSort, number[]> = { players: [], newest: [], rating: [], uptime: [] };
   const ids: ObjectId[] = [];
   const names: string[] = [];
@@ -131,13 +122,6 @@ async function readRanking({ servers, reviewLists, clock }: ListsDeps) {
 /** The figure of servers that are not online is -1. */
 function playersOf({ players }: Record<OtherSort, number[]>): number {
   return players.reduce((sum, figure) => sum + Math.max(0, figure), 0);
-}
-
-async function readRatings(reviewLists: Collection<ReviewList>): Promise<Map<string, Rating | null>> {
-  const found = reviewLists.find({}, { projection: { count: 1, ratingSum: 1 }, batchSize: BATCH });
-  const ratings = new Map<string, Rating | null>();
-  for await (const list of found) ratings.set(list._id.toHexString(), ratingOf(list));
-  return ratings;
 }
 
 /** Each list under its key for that order. Sorts one list at a time. */

@@ -25,15 +25,9 @@ export async function actorNames(
 ): Promise<(actor: Actor) => string> {
   const ids = actors.flatMap(({ byId }) => byId ?? []);
   const emails = [...new Set(actors.flatMap(({ by, byId }) => (byId ? [] : by)))];
-  const found =
-    actors.length === 0
-      ? []
-      : await users
-          .find(
-            { $or: [{ _id: { $in: ids } }, { email: { $in: emails } }] },
-            { projection: { email: 1, role: 1 } },
-          )
-          .toArray();
+  const known = { $or: [{ _id: { $in: ids } }, { email: { $in: emails } }] };
+  const projection = { email: 1, role: 1 };
+  const found = actors.length === 0 ? [] : await users.find(known, { projection }).toArray();
   const withAccess = [ownerId, ...(members ?? []).map(({ userId }) => userId)];
   return ({ by, byId }) => {
     const user = found.find(({ _id, email }) => (byId ? byId.equals(_id) : email === by));

@@ -1,4 +1,4 @@
-import { type Collection, ObjectId, type WithId } from 'mongodb';
+import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import { t } from '../language/t.ts';
 import { AppError } from '../platform/app-error.ts';
@@ -112,9 +112,8 @@ export async function hasClaimKeys({ apiTokens, clock }: ServersDeps, serverId: 
 }
 
 /**
- * This process refuses the token at once, the others after at most 5 seconds.
- *
- * @returns whether the server has such a token (also when it was revoked before)
+ * This process refuses the token at once, the others after at most 5 seconds. Returns whether the server has such a
+ * token (also when it was revoked before).
  */
 export async function revokeToken(
   deps: ServersDeps,
@@ -152,7 +151,9 @@ export async function rotateToken(
   const old = await apiTokens.findOne({ _id: tokenId, serverId });
   if (!old) return null;
   const expireOld = async () => {
-    await expireAt(apiTokens, old, after(clock.now(), overlapMs));
+    const at = after(clock.now(), overlapMs);
+    const expiresAt = { $min: [{ $ifNull: ['$expiresAt', at] }, at] };
+    await apiTokens.updateOne({ _id: tokenId, serverId }, [{ $set: { expiresAt } }]);
     authentications.forget(({ token }) => token._id.equals(tokenId));
   };
   if (!isValid(old, clock.now())) {
@@ -167,10 +168,10 @@ export async function rotateToken(
     ...(old.scopes ? { scopes: old.scopes } : {}),
     ...(newId ? { tokenId: newId } : {}),
     ...(maker ? { maker } : {}),
+    ...(typeof old.lifetimeMs === 'number' ? { expiresInMs: old.lifetimeMs } : {}),
   };
-  const lifetime = typeof old.lifetimeMs === 'number' ? { expiresInMs: old.lifetimeMs } : {};
   try {
-    const issued = await insertToken(deps, { ...request, ...lifetime });
+    const issued = await insertToken(deps, request);
     await expireOld();
     const details = { tokenId: tokenId.toHexString(), newId: issued.tokenId, name: old.name, overlapMs };
     if (by) await recordAudit(deps, { by, action: 'token.rotate', serverId, details });
@@ -180,16 +181,6 @@ export async function rotateToken(
     if (error instanceof TokenMadeError) await expireOld();
     throw error;
   }
-}
-
-async function expireAt(
-  apiTokens: Collection<ApiToken>,
-  { _id, serverId }: ApiToken,
-  at: Date,
-): Promise<void> {
-  await apiTokens.updateOne({ _id, serverId }, [
-    { $set: { expiresAt: { $min: [{ $ifNull: ['$expiresAt', at] }, at] } } },
-  ]);
 }
 
 /** Of all kinds; with `issuedBy` only those of this creator. Returns the number of tokens that this call revoked. */

@@ -12,7 +12,6 @@ import type { Server } from './server.ts';
 import { serverLoader } from './server-loader.ts';
 import { hashToken, kindOfText } from './token-text.ts';
 
-type Caller = { server: CallersServer; token: WithId<ApiToken> };
 type CallersServer = WithId<Pick<Server, 'removedAt' | 'ownerId' | 'members'>>;
 
 const tokensLoader = findLoader<ApiToken, string>({
@@ -32,16 +31,14 @@ const makersLoader = findLoader<User, ObjectId>({
 
 /**
  * If both texts are well-formed, the token and the server are always read: otherwise the response time would show which
- * servers exist.
- *
- * @returns null if the token is malformed, unknown, revoked, expired or of another server; if its creator has lost the
- *   right to it; or if the server is unknown or removed
+ * servers exist. Null if the token is malformed, unknown, revoked, expired or of another server; if its creator has
+ * lost the right to it; or if the server is unknown or removed.
  */
 export async function authenticate(
   deps: ServersDeps,
   serverId: string,
   tokenText: string,
-): Promise<Caller | null> {
+): Promise<AuthenticatedToken | null> {
   const { apiTokens, servers, batcher, clock } = deps;
   if (!kindOfText(tokenText) || !/^[0-9a-f]{24}$/.test(serverId)) return null;
   const id = new ObjectId(serverId);
@@ -51,7 +48,7 @@ export async function authenticate(
   ]);
   if (!token || !server || server.removedAt || !token.serverId.equals(id) || !isValid(token, clock.now()))
     return null;
-  return (await isBacked(deps, server, token)) ? { server, token } : null;
+  return (await isBacked(deps, server, token)) ? authenticated(server, token) : null;
 }
 
 /** A suspended owner still has the right to a token, a suspended member does not. */
@@ -86,7 +83,7 @@ export async function authenticateCached(
   tokenText: string,
   { fresh = false } = {},
 ): Promise<AuthenticatedToken | null> {
-  const load = () => authenticateCaller(deps, serverId, tokenText);
+  const load = () => authenticate(deps, serverId, tokenText);
   const found = fresh ? await load() : await deps.authentications.read(keyOf(serverId, tokenText), load);
   return found && isValid(found.token, deps.clock.now()) ? found : null;
 }
@@ -95,23 +92,16 @@ function keyOf(serverId: string, tokenText: string): string {
   return `${serverId} ${hashToken(tokenText)}`;
 }
 
-async function authenticateCaller(
-  deps: ServersDeps,
-  serverId: string,
-  tokenText: string,
-): Promise<AuthenticatedToken | null> {
-  const caller = await authenticate(deps, serverId, tokenText);
-  return caller && authenticated(caller);
-}
-
-function authenticated({ server: { _id: serverId, ownerId = null }, token }: Caller): AuthenticatedToken {
+function authenticated(
+  { _id: serverId, ownerId = null }: CallersServer,
+  token: WithId<ApiToken>,
+): AuthenticatedToken {
   return { serverId, ownerId, token };
 }
 
 /**
- * A claim key alone identifies its server. A success is cached as in `authenticateCached`.
- *
- * @returns null as in `authenticate`, and for a token of another kind
+ * A claim key alone identifies its server. A success is cached as in `authenticateCached`. Null as in `authenticate`,
+ * and for a token of another kind.
  */
 export async function authenticateClaimKey(
   deps: ServersDeps,
@@ -124,7 +114,7 @@ export async function authenticateClaimKey(
     if (!token || kindOf(token) !== 'claim' || !isValid(token, deps.clock.now())) return null;
     const server = await deps.batcher.load(callersServersLoader, deps.servers, token.serverId);
     if (!server || server.removedAt || !(await isBacked(deps, server, token))) return null;
-    return authenticated({ server, token });
+    return authenticated(server, token);
   });
   return found && isValid(found.token, deps.clock.now()) ? found : null;
 }
@@ -141,7 +131,7 @@ export function cachedAuthentication(
   const key = keyOf(serverId, tokenText);
   const cached = deps.authentications.peek(key);
   if (!cached || !isValid(cached.token, deps.clock.now())) return undefined;
-  deps.authentications.refreshSoon(key, () => authenticateCaller(deps, serverId, tokenText));
+  deps.authentications.refreshSoon(key, () => authenticate(deps, serverId, tokenText));
   return cached;
 }
 

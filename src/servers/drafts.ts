@@ -56,9 +56,8 @@ async function requireFree(deps: ServersDeps, wanted: ServerAddress, ownerId: Ob
 
 /**
  * Without `draftId`: a draft of the user with the same address and port is changed and keeps its code; otherwise a new
- * one is made.
+ * one is made. Null when the user has no draft with the id `draftId`.
  *
- * @returns null when the user has no draft with the id `draftId`
  * @throws {InvalidDocumentError} with one sentence for each wrong field; {TooManyDraftsError} when the user has
  *   `MOST_DRAFTS` drafts
  */
@@ -161,10 +160,7 @@ export async function saveMove(
   const addressOwner = await findAddressOwner(deps, wanted, ownerId);
   if (addressOwner.kind === 'own')
     throw new InvalidDocumentError({ address: t('Another server of yours is listed there.') });
-  if (addressOwner.kind !== 'nobody')
-    throw new InvalidDocumentError({
-      address: t(MOVE_TAKEN),
-    });
+  if (addressOwner.kind !== 'nobody') throw new InvalidDocumentError({ address: t(MOVE_TAKEN) });
   const { name, game, queryPort, countryCode } = server;
   const move = await checked<ServerDraft>(serverDrafts, {
     _id: new ObjectId(),

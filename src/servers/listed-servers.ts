@@ -56,10 +56,11 @@ export function newProbeState(now: Date, game?: string | null): ProbeState {
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
 export async function addServer(
-  { servers, auditLog, clock, producer }: ServersDeps,
+  deps: ServersDeps,
   input: NewServer,
   by: string,
 ): Promise<{ serverId: string; slug: string }> {
+  const { servers, clock } = deps;
   const settings = parseInput(newServer, input);
   const _id = new ObjectId();
   const now = clock.now();
@@ -67,11 +68,9 @@ export async function addServer(
   const slug = await insertUnderFreeSlug(servers, server);
   if (slug === null) throw new Error(`the id ${_id.toHexString()} is taken`);
   const serverId = _id.toHexString();
-  await recordAudit(
-    { auditLog, clock },
-    { by, action: 'server.add', serverId: _id, details: { ...settings, slug } },
-  );
-  await requestRanks(producer);
+  const details = { ...settings, slug };
+  await recordAudit(deps, { by, action: 'server.add', serverId: _id, details });
+  await requestRanks(deps.producer);
   return { serverId, slug };
 }
 
@@ -79,26 +78,14 @@ export async function nextRank(servers: Collection<Server>): Promise<number> {
   return (await servers.countDocuments({ removedAt: null, hiddenAt: null })) + 1;
 }
 
-export function newListing({
-  _id,
-  settings,
-  now,
-  listedAt,
-  rankPosition,
-}: {
-  _id: ObjectId;
-  settings: ServerSettings;
-  now: Date;
-  listedAt: Date;
-  rankPosition: number;
-}): Omit<Server, 'slug' | 'slugs'> {
+type Listing = Pick<Server, '_id' | 'listedAt' | 'rankPosition'> & { settings: ServerSettings; now: Date };
+
+export function newListing({ settings, now, ...listing }: Listing): Omit<Server, 'slug' | 'slugs'> {
   return {
-    _id,
+    ...listing,
     ...settings,
-    listedAt,
     changedAt: now,
     removedAt: null,
-    rankPosition,
     ranked: null,
     current: {
       onlinePlayers: 0,
@@ -125,9 +112,8 @@ const RANKED_SETTINGS = ['name', 'game', 'countryCode', 'address'] as const;
 
 /**
  * A new name usually gives a new slug (see `slugForName`). If a probe setting changes, the result of a running probe is
- * ignored, and the next probe is due at once.
+ * ignored, and the next probe is due at once. Null when there is no such listed server.
  *
- * @returns null when there is no such listed server
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
 export async function editServer(

@@ -148,22 +148,14 @@ export async function acceptInvitation(
   const open = { email: user.email, at: { $gt: after(now, -INVITATION_MS) } };
   const own = { $filter: { input: invitationsIn, cond: { $eq: ['$$this.email', user.email] } } };
   const member = { userId: user._id, role: { $first: { $map: { input: own, in: '$$this.role' } } }, at: now };
+  const members = { $ifNull: ['$members', []] };
+  const otherMembers = { $filter: { input: members, cond: { $ne: ['$$this.userId', user._id] } } };
   const server = await deps.servers.findOneAndUpdate(
     { _id: serverId, removedAt: null, ownerId: { $ne: user._id }, invitations: { $elemMatch: open } },
     [
       {
         $set: {
-          members: {
-            $concatArrays: [
-              {
-                $filter: {
-                  input: { $ifNull: ['$members', []] },
-                  cond: { $ne: ['$$this.userId', user._id] },
-                },
-              },
-              [member],
-            ],
-          },
+          members: { $concatArrays: [otherMembers, [member]] },
           invitations: { $filter: { input: invitationsIn, cond: { $ne: ['$$this.email', user.email] } } },
         },
       },
@@ -194,22 +186,19 @@ export async function withdrawInvitation(
 
 /** As owner or member, sorted by name. */
 export function serversOfUser({ servers }: ServersDeps, userId: ObjectId): Promise<WithId<Server>[]> {
-  return servers
-    .find({ $or: [{ ownerId: userId }, { 'members.userId': userId }], removedAt: null })
-    .sort({ name: 1 })
-    .toArray();
+  return servers.find(ofUser(userId)).sort({ name: 1 }).toArray();
 }
 
 export async function hasServers({ servers }: ServersDeps, userId: ObjectId): Promise<boolean> {
-  const own = { $or: [{ ownerId: userId }, { 'members.userId': userId }], removedAt: null };
-  return (await servers.findOne(own, { projection: { _id: 1 } })) !== null;
+  return (await servers.findOne(ofUser(userId), { projection: { _id: 1 } })) !== null;
 }
 
-/**
- * If a member becomes read-only, the tokens that they created are revoked.
- *
- * @returns whether there is such a member
- */
+const ofUser = (userId: ObjectId) => ({
+  $or: [{ ownerId: userId }, { 'members.userId': userId }],
+  removedAt: null,
+});
+
+/** If a member becomes read-only, the tokens that they created are revoked. Returns whether there is such a member. */
 export async function changeRole(
   deps: ServersDeps,
   serverId: ObjectId,
@@ -230,8 +219,7 @@ export async function changeRole(
 
 /**
  * Removes a member (who may be the caller). `keepFor` gets the tokens that they created; without it, these are revoked.
- *
- * @returns null when there was no such member
+ * Null when there was no such member.
  */
 export async function removeMember(
   deps: ServersDeps,

@@ -17,9 +17,8 @@ const hiding = z.object({ reason: reasonText, internalReason: optionalReason });
 
 /**
  * Hides a server from the ranking and all public pages; its API still accepts votes. The owner sees the reason; the
- * internal reason is only for operators. A second call changes only the reasons.
+ * internal reason is only for operators. A second call changes only the reasons. Null when no such server is listed.
  *
- * @returns null when no such server is listed
  * @throws {InvalidDocumentError} for an invalid reason
  */
 export async function hideServer(

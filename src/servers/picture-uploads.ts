@@ -19,9 +19,8 @@ type NewUpload = Pick<PictureUpload, '_id' | 'serverId' | 'kind' | 'bytes'> & {
 
 /**
  * An uploaded banner, or the icon in a probe's answer. The caller adds the job, and stores a banner's id in
- * `profile.bannerUpload`: a worker encodes no banner that the server's document does not name.
- *
- * @returns false when the upload with this id already has this source
+ * `profile.bannerUpload`: a worker encodes no banner that the server's document does not name. False when the upload
+ * with this id already has this source.
  */
 export async function storeUpload(
   { pictureUploads, clock }: ServersDeps,

@@ -63,20 +63,10 @@ async function deleteUnused(
   ids: string[],
   ageMs: number,
 ): Promise<number> {
-  const any = { $in: ids };
-  const users = await servers
-    .find(
-      {
-        $or: [
-          { 'profile.icon.picture': any },
-          { 'profile.banner.wide': any },
-          { 'profile.banner.narrow': any },
-        ],
-        removedAt: null,
-      },
-      { projection: { 'profile.icon.picture': 1, 'profile.banner': 1 } },
-    )
-    .toArray();
+  const fields = ['profile.icon.picture', 'profile.banner.wide', 'profile.banner.narrow'];
+  const showing = { $or: fields.map((field) => ({ [field]: { $in: ids } })), removedAt: null };
+  const projection = { 'profile.icon.picture': 1, 'profile.banner': 1 };
+  const users = await servers.find(showing, { projection }).toArray();
   const used = new Set([...users.flatMap(pictureIdsOf), ...(await storedLogos(settings))]);
   const unused = ids.filter((id) => !used.has(id));
   if (unused.length === 0) return 0;

@@ -54,9 +54,7 @@ const iconUploadId = ({ _id }: WithId<Server>) => `icon-${_id.toHexString()}`;
 
 /**
  * Stores a changed icon for a worker. A refused icon is remembered, so that it is not decoded again. If the answer has
- * no icon, the stored one is removed.
- *
- * @param icon - a data URL as Minecraft servers send it
+ * no icon, the stored one is removed. `icon`: a data URL as Minecraft servers send it.
  */
 export async function takeIcon(
   deps: ServersDeps,

@@ -10,9 +10,8 @@ import { freeSlug, slugOf } from './slug.ts';
 const MOST_SLUGS = 10;
 
 /**
- * If another server has the slug, the unique index refuses the insert, and the next free slug is tried.
- *
- * @returns the slug; null when the server's id is taken
+ * If another server has the slug, the unique index refuses the insert, and the next free slug is tried. Returns the
+ * slug; null when the server's id is taken.
  */
 export async function insertUnderFreeSlug(
   servers: Collection<Server>,
@@ -28,9 +27,8 @@ export async function insertUnderFreeSlug(
 }
 
 /**
- * Ids and slugs are never reused, which includes the earlier slugs of a renamed server.
- *
- * @returns what is taken; null when the server was inserted
+ * Ids and slugs are never reused, which includes the earlier slugs of a renamed server. Returns what is taken; null
+ * when the server was inserted.
  */
 export async function insertListing(
   servers: Collection<Server>,

@@ -254,15 +254,6 @@ serverSchema.index({ slugs: 1 }, { unique: true, sparse: true });
 serverSchema.index({ rankPosition: 1 });
 serverSchema.index({ address: 1, port: 1, removedAt: 1 });
 serverSchema.index({ ownerId: 1, removedAt: 1 }, { partialFilterExpression: { ownerId: { $exists: true } } });
-serverSchema.index(
-  { 'members.userId': 1 },
-  { partialFilterExpression: { 'members.userId': { $exists: true } } },
-);
-serverSchema.index(
-  { 'invitations.email': 1 },
-  { partialFilterExpression: { 'invitations.email': { $exists: true } } },
-);
-serverSchema.index({ ownerEmail: 1 }, { partialFilterExpression: { ownerEmail: { $exists: true } } });
 // For the operators' search. It ignores case and accents of names; addresses are stored in lower case.
 serverSchema.index({ name: 1, _id: 1 }, { name: SERVER_NAMES, collation: { locale: 'en', strength: 1 } });
 serverSchema.index({ address: 1, _id: 1 });
@@ -272,23 +263,6 @@ serverSchema.index({ removedAt: -1, _id: -1 }, { partialFilterExpression: { remo
 serverSchema.index(
   { isUnseen: 1, listedAt: -1, _id: -1 },
   { name: 'new_servers', partialFilterExpression: { isUnseen: true } },
-);
-// Partial indexes, because few servers need an operator's attention.
-serverSchema.index(
-  { 'playersDiffer.at': -1 },
-  { partialFilterExpression: { 'playersDiffer.at': { $exists: true } } },
-);
-serverSchema.index(
-  { 'playersJumped.at': -1 },
-  { partialFilterExpression: { 'playersJumped.at': { $exists: true } } },
-);
-serverSchema.index(
-  { 'unusualVotes.votes': -1 },
-  { partialFilterExpression: { 'unusualVotes.votes': { $exists: true } } },
-);
-serverSchema.index(
-  { 'ranked.waiting': -1 },
-  { partialFilterExpression: { 'ranked.waiting': { $exists: true } } },
 );
 // Without servers that have no game: they are never probed, and every search would read them.
 serverSchema.index(
@@ -310,8 +284,20 @@ serverSchema.index(
   { 'profile.tags': 1, rankPosition: 1 },
   { partialFilterExpression: { 'profile.tags': { $exists: true } } },
 );
-for (const picture of ['profile.icon.picture', 'profile.banner.wide', 'profile.banner.narrow']) {
-  serverSchema.index({ [picture]: 1 }, { partialFilterExpression: { [picture]: { $exists: true } } });
+// Partial indexes, because few servers have these fields.
+for (const [field, order] of [
+  ['ownerEmail', 1],
+  ['members.userId', 1],
+  ['invitations.email', 1],
+  ['playersDiffer.at', -1],
+  ['playersJumped.at', -1],
+  ['unusualVotes.votes', -1],
+  ['ranked.waiting', -1],
+  ['profile.icon.picture', 1],
+  ['profile.banner.wide', 1],
+  ['profile.banner.narrow', 1],
+] as const) {
+  serverSchema.index({ [field]: order }, { partialFilterExpression: { [field]: { $exists: true } } });
 }
 
 export type Server = Omit<InferRawDocType<typeof serverDefinition>, 'profile'> & { profile?: Profile };

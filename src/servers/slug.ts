@@ -26,8 +26,7 @@ const RESERVED = new Set(['random']);
 /**
  * `Crème de la Craft!` becomes `creme-de-la-craft`, `Мир Кубов` becomes `mir-kubov`; a name without letters and digits
  * becomes `server-` and the last 8 digits of the id. A slug never looks like an id, because `findServer` accepts both.
- *
- * @param serverId - 24 hex digits
+ * `serverId`: 24 hex digits.
  */
 export function slugOf(name: string, serverId: string): string {
   const slug = inLatin(name.normalize('NFKC'))

@@ -94,9 +94,7 @@ export async function addTag(deps: ChangeDeps, input: { name: string }, by: stri
 
 /**
  * Also from all servers, whose number it returns; null when there is no such tag. A repeated call completes an
- * interrupted one.
- *
- * @param key - the tag's key or name
+ * interrupted one. `key`: the tag's key or name.
  */
 export async function removeTag(
   deps: ChangeDeps,

@@ -1,4 +1,4 @@
-import type { ObjectId } from 'mongodb';
+import type { ObjectId, UpdateFilter } from 'mongodb';
 import { z } from 'zod';
 import { BEDROCK_PREFIX } from '../games/player-names.ts';
 import { t } from '../language/t.ts';
@@ -6,6 +6,7 @@ import { recordAudit } from '../platform/audit/audit-log.ts';
 import { parseInput } from '../platform/input.ts';
 import { longText } from '../platform/text.ts';
 import type { ServersDeps } from './deps.ts';
+import type { Server } from './server.ts';
 
 export const LONGEST_HOW_TO_VOTE = 2_000;
 
@@ -28,13 +29,20 @@ export async function setHowToVote(
   by: string,
 ): Promise<void> {
   const howToVote = readHowToVote(text);
-  const { modifiedCount } = await deps.servers.updateOne(
-    { _id: serverId, removedAt: null },
-    howToVote === '' ? { $unset: { howToVote: '' } } : { $set: { howToVote } },
-  );
-  if (modifiedCount === 0) return;
+  const change = howToVote === '' ? { $unset: { howToVote: '' as const } } : { $set: { howToVote } };
   const details = { characters: [...howToVote].length };
-  await recordAudit(deps, { by, action: 'server.how-to-vote', serverId, details });
+  await changeListed(deps, change, { by, action: 'server.how-to-vote', serverId, details });
+}
+
+/** Changes a listed server and records it, unless the change makes no difference. */
+async function changeListed(
+  deps: ServersDeps,
+  change: UpdateFilter<Server>,
+  entry: Parameters<typeof recordAudit>[1] & { serverId: ObjectId },
+): Promise<void> {
+  const listed = { _id: entry.serverId, removedAt: null };
+  const { modifiedCount } = await deps.servers.updateOne(listed, change);
+  if (modifiedCount > 0) await recordAudit(deps, entry);
 }
 
 /** Votes that were already cast do not change. */
@@ -44,12 +52,8 @@ export async function switchVoteForm(
   isOn: boolean,
   by: string,
 ): Promise<void> {
-  const { modifiedCount } = await deps.servers.updateOne(
-    { _id: serverId, removedAt: null },
-    isOn ? { $unset: { webVotes: '' } } : { $set: { webVotes: false } },
-  );
-  if (modifiedCount === 0) return;
-  await recordAudit(deps, { by, action: 'server.web-votes', serverId, details: { isOn } });
+  const change = isOn ? { $unset: { webVotes: '' as const } } : { $set: { webVotes: false } };
+  await changeListed(deps, change, { by, action: 'server.web-votes', serverId, details: { isOn } });
 }
 
 /** In characters. */
@@ -93,10 +97,8 @@ export async function setPlayerNames(
   const change = { $set: {}, $unset: {} };
   Object.assign(change[prefixIn], { bedrockPrefix });
   Object.assign(change[namesIn], { playerNames });
-  const { modifiedCount } = await deps.servers.updateOne({ _id: serverId, removedAt: null }, change);
-  if (modifiedCount === 0) return;
   const details = { bedrockPrefix, ...playerNames };
-  await recordAudit(deps, { by, action: 'server.bedrock-prefix', serverId, details });
+  await changeListed(deps, change, { by, action: 'server.bedrock-prefix', serverId, details });
 }
 
 /** Whether the vote form takes only SteamIDs that Steam confirmed. Votes through the API are not affected. */
@@ -106,10 +108,11 @@ export async function requireProvenId(
   isRequired: boolean,
   by: string,
 ): Promise<void> {
-  const { modifiedCount } = await deps.servers.updateOne(
-    { _id: serverId, removedAt: null },
-    isRequired ? { $set: { provenIdOnly: true } } : { $unset: { provenIdOnly: '' } },
-  );
-  if (modifiedCount === 0) return;
-  await recordAudit(deps, { by, action: 'server.proven-id-only', serverId, details: { isRequired } });
+  const change = isRequired ? { $set: { provenIdOnly: true } } : { $unset: { provenIdOnly: '' as const } };
+  await changeListed(deps, change, {
+    by,
+    action: 'server.proven-id-only',
+    serverId,
+    details: { isRequired },
+  });
 }

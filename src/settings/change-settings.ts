@@ -49,11 +49,10 @@ export function readStoredSettings({
 }
 
 /**
- * Every process uses them within 5 seconds; this one at once. The audit log has the texts before and after.
+ * Every process uses them within 5 seconds; this one at once. The audit log has the texts before and after. `by`: the
+ * e-mail address of the operator, or `cli`. `shown`: the revision of the settings that the operator's form showed.
+ * Returns what changed; empty if nothing changed.
  *
- * @param by - the e-mail address of the operator, or `cli`
- * @param shown - the revision of the settings that the operator's form showed
- * @returns what changed; empty if nothing changed
  * @throws {InvalidDocumentError} with an error for each setting that is unusable or that the environment sets
  * @throws {SettingsChangedError} when somebody else changed one of the settings since `shown`, or when each of `TRIES`
  *   tries met another change
@@ -89,9 +88,8 @@ export async function changeSettings(
 }
 
 /**
- * Undoes the last change, if it has the number `revision`.
+ * Undoes the last change, if it has the number `revision`. Returns what changed; empty if a later change was made.
  *
- * @returns what changed; empty if a later change was made
  * @throws {InvalidDocumentError} with an error for each setting whose earlier text is unusable by now
  * @throws {SettingsChangedError} when each of `TRIES` tries met another change
  */

@@ -100,9 +100,8 @@ export async function storeChange(
 
 /**
  * For a listing that sends no mail and so cannot confirm an address. All sessions of the user except `sessionId` end.
+ * `who`: for the audit log: the user, an operator, or `cli`. False if another account has the address.
  *
- * @param who - for the audit log: the user, an operator, or `cli`
- * @returns false if another account has the address
  * @throws {InvalidDocumentError} for `email`, if it is not an address or is the present address
  */
 export async function changeAddressUnconfirmed(
@@ -115,7 +114,7 @@ export async function changeAddressUnconfirmed(
   const change = { _id: user._id, changeId: new ObjectId(), from: user.email, to, sessionId, by: who };
   const isSet = await setAddress(deps, change, { emailVerified: false });
   if (!isSet) return false;
-  await endOthers(deps, change);
+  await endSessions(deps, user._id, sessionId);
   return true;
 }
 
@@ -201,7 +200,7 @@ async function finishAddressChange(deps: AccountsDeps, change: AddressChange): P
     await deps.addressChanges.deleteOne({ _id, changeId });
     return isDue ? 'taken' : 'useless-link';
   }
-  await endOthers(deps, change);
+  await endSessions(deps, _id, change.sessionId);
   await deps.verifications.deleteMany({ value: to });
   for (const [end, address] of Object.entries({ old: change.from, new: to })) {
     const id = `address-changed:${changeId.toHexString()}:${end}`;
@@ -236,10 +235,6 @@ async function setAddress(
     details,
   });
   return true;
-}
-
-async function endOthers(deps: AccountsDeps, { _id, sessionId }: Decided): Promise<void> {
-  await endSessions(deps, _id, sessionId);
 }
 
 export async function cancelAddressChange(

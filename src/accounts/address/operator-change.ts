@@ -14,10 +14,9 @@ const reasonSchema = z.object({ reason: reasonText });
 /**
  * For a user who cannot read mails to the old address any more. The new address must confirm, so that a mistyped one
  * gives nobody the account; the old one gets a link that cancels the change. All sessions end; the password and the
- * second factor stay.
+ * second factor stay. `input`: `reason` is for the audit log; the user does not see it. Returns `changed` if the
+ * listing sends no mail and so cannot confirm an address.
  *
- * @param input - `reason` is for the audit log; the user does not see it
- * @returns `changed` if the listing sends no mail and so cannot confirm an address
  * @throws {InvalidDocumentError} for invalid input, an address of another account, or a suspended user; {UserError} as
  *   in `decide`
  */

@@ -25,7 +25,7 @@ export async function requestDeletion(
   user: Pick<User, '_id' | 'email' | 'emailVerified' | 'role' | 'suspendedAt'>,
 ): Promise<AccountDeletion> {
   const token = makeOneTimeToken();
-  const requested = await decidingAlone(deps, async () => {
+  const { deletion, isNew } = await decidingAlone(deps, async () => {
     const existing = await findDeletion(deps, user._id);
     if (existing) return { deletion: existing, isNew: false };
     const leaving = user.role === 'operator' ? await operatorsLeaving(deps) : [];
@@ -40,7 +40,6 @@ export async function requestDeletion(
     });
     return storeDeletion(deps, deletion);
   });
-  const { deletion, isNew } = requested;
   if (isNew) {
     await record(deps, user, 'account.delete-requested');
     await mailRequest(deps, user, deletion, token);

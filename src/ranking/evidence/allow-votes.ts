@@ -45,9 +45,8 @@ export async function leaveWaiting(
 
 /**
  * How many votes of a server count for its rank on each UTC day without evidence, from the next ranking on and for all
- * its days. The limits for networks still apply. 0 ends the decision.
+ * its days. The limits for networks still apply. 0 ends the decision. Null if no such server is listed.
  *
- * @returns null if no such server is listed
  * @throws {InvalidDocumentError} for an invalid number or reason
  */
 export async function allowVotes(

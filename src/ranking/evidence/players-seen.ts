@@ -23,9 +23,8 @@ type Seen = WithId<Pick<Server, 'current' | 'probe' | 'lastReport'>>;
 type Stored = { _id: ObjectId; most: number | null; recent: number[] };
 
 /**
- * By our checks alone: a server's reports do not count. A server is missing if no check saw a number.
- *
- * @param now - null unless `day` is today, which has no statistics yet: then the current number counts too
+ * By our checks alone: a server's reports do not count. A server is missing if no check saw a number. `now`: null
+ * unless `day` is today, which has no statistics yet: then the current number counts too.
  */
 export async function playersSeen(
   { dailyStats }: RankingDeps,

@@ -8,6 +8,8 @@ import { ALWAYS_FULL, firstWeighedDay } from './due-days.ts';
 export const LESS_WEIGHT_REASONS = ['network', 'newcomers', 'api', 'unknown', 'waiting', 'later'] as const;
 export type LessWeightReason = (typeof LESS_WEIGHT_REASONS)[number];
 
+const NONE = { network: 0, newcomers: 0, api: 0, unknown: 0, waiting: 0, later: 0 };
+
 /** For each reason: how many votes weigh less. */
 export type RankDay = {
   day: string;
@@ -57,10 +59,9 @@ function rankDay(
   weight: DayWeight | number | undefined,
   isWeighed: boolean,
 ): RankDay {
-  const none = { network: 0, newcomers: 0, api: 0, unknown: 0, waiting: 0, later: 0 };
   if (!isWeighed || votes <= ALWAYS_FULL || typeof weight === 'number')
-    return { day, votes, rankVotes: votes, ...none };
-  if (!weight) return { day, votes, rankVotes: ALWAYS_FULL, ...none, later: votes - ALWAYS_FULL };
+    return { day, votes, rankVotes: votes, ...NONE };
+  if (!weight) return { day, votes, rankVotes: ALWAYS_FULL, ...NONE, later: votes - ALWAYS_FULL };
   const { of, tenths, players, seen, network = 0, newcomers = 0, api = 0, unknown = 0, waiting = 0 } = weight;
   return {
     day,
@@ -77,10 +78,8 @@ function rankDay(
   };
 }
 
-export function sumOfDays(
-  days: RankDay[],
-): { votes: number; rankVotes: number } & Record<LessWeightReason, number> {
-  const sum = { votes: 0, rankVotes: 0, network: 0, newcomers: 0, api: 0, unknown: 0, waiting: 0, later: 0 };
+export function sumOfDays(days: RankDay[]) {
+  const sum = { votes: 0, rankVotes: 0, ...NONE };
   for (const day of days) {
     sum.votes += day.votes;
     for (const reason of LESS_WEIGHT_REASONS) sum[reason] += day[reason];

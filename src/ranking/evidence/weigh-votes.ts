@@ -8,11 +8,16 @@ import { type CrowdedNetwork, crowdedNetworks } from './crowded-networks.ts';
 import { countDayVotes, type DayVotes, noVotes, readVotes, withExclusions } from './day-votes.ts';
 import { type DueCounter, eachDueCounter, startWeighing } from './due-days.ts';
 import { CURRENT_PLAYERS, playersSeen } from './players-seen.ts';
-import { countedPlayers, FEWEST, type PlayersSeen, weighDay } from './weigh-day.ts';
+import { countedPlayers, type DayEvidence, FEWEST, weighDay } from './weigh-day.ts';
 
 const SLICE = 200;
 
 type Due = Omit<DueCounter, 'due'> & { votes: number; isFinal: boolean };
+type Known = Pick<DayEvidence, 'players' | 'allowance'> & {
+  counted: DayVotes;
+  crowded: CrowdedNetwork[];
+  isUncertain: boolean;
+};
 type Weighed = WithId<Pick<Server, 'current' | 'probe' | 'lastReport' | 'voteAllowance'>>;
 
 /**
@@ -129,19 +134,12 @@ async function weightOf(
   deps: RankingDeps,
   serverId: ObjectId,
   day: string,
-  of: {
-    counted: DayVotes;
-    crowded: CrowdedNetwork[];
-    isUncertain: boolean;
-    players: PlayersSeen | null;
-    allowance: number;
-  },
+  { counted, crowded, isUncertain, ...known }: Known,
 ): Promise<ReturnType<typeof weighDay>> {
-  const { counted, crowded, isUncertain, players, allowance } = of;
-  const weight = weighDay({ ...counted, players, allowance });
+  const weight = weighDay({ ...counted, ...known });
   const isFull = weight.tenths === 10 * (counted.imported + liveVotes(counted));
   if (crowded.length === 0 && !isUncertain && isFull) return weight;
-  return weighDay({ ...(await readVotes(deps, serverId, day, crowded)), players, allowance });
+  return weighDay({ ...(await readVotes(deps, serverId, day, crowded)), ...known });
 }
 
 function liveVotes({ form, api }: DayVotes = noVotes()): number {
