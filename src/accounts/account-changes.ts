@@ -51,12 +51,8 @@ export async function noteAccountChange(
   change: AccountChange,
   site?: string,
 ): Promise<void> {
-  await recordAudit(sources, {
-    by: user.email,
-    action: `account.${change}`,
-    serverId: null,
-    details: { personId: user._id.toHexString(), ...(site ? { site } : {}) },
-  });
+  const details = { personId: user._id.toHexString(), ...(site ? { site } : {}) };
+  await recordAudit(sources, { by: user.email, action: `account.${change}`, serverId: null, details });
   await mailAccountChange(sources, user, change, site);
 }
 

@@ -20,9 +20,7 @@ export async function withCause<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** Returns the result, and the last error that Better Auth only logged. */
-export async function withLoggedError<T>(
-  work: () => Promise<T>,
-): Promise<{ result: T; cause: Error | undefined }> {
+export async function withLoggedError<T>(work: () => Promise<T>) {
   const call: { cause?: Error } = {};
   const result = await causes.run(call, work);
   return { result, cause: call.cause };

@@ -28,10 +28,7 @@ export type EnteredMail = {
  * Every page that mails an entered address calls this: sign-up, forgotten password, sign-in to an unconfirmed account,
  * change of address, invitation. Null if the mail may be sent; otherwise the time from which the next one may be sent.
  */
-export function countMail(
-  limits: AccountsDeps,
-  { email, address, userId }: EnteredMail,
-): Promise<Date | null> {
+export function countMail(limits: AccountsDeps, { email, address, userId }: EnteredMail) {
   return takeAll(limits, [
     ...byNetwork(BY_NETWORK, address),
     ...(userId ? [limitFor(BY_USER, userId)] : []),

@@ -1,9 +1,9 @@
-import type { ObjectId, WithId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import { noteAccountChange } from './account-changes.ts';
 import { cancelAddressChangeOf } from './address/change-address.ts';
 import type { AccountsDeps } from './deps.ts';
 import type { OtherSite } from './other-sites/other-sites.ts';
-import type { SignInSession, User } from './user.ts';
+import type { User } from './user.ts';
 
 export async function changeOwnAccount(
   { users, clock }: AccountsDeps,
@@ -13,19 +13,11 @@ export async function changeOwnAccount(
   await users.updateOne({ _id: userId }, { $set: { ...changes, updatedAt: clock.now() } });
 }
 
-export function listSessions(
-  { sessions }: AccountsDeps,
-  userId: ObjectId,
-  most: number,
-): Promise<WithId<SignInSession>[]> {
+export function listSessions({ sessions }: AccountsDeps, userId: ObjectId, most: number) {
   return sessions.find({ userId }).sort({ updatedAt: -1 }).limit(most).toArray();
 }
 
-export async function endSession(
-  { sessions }: AccountsDeps,
-  userId: ObjectId,
-  sessionId: ObjectId,
-): Promise<void> {
+export async function endSession({ sessions }: AccountsDeps, userId: ObjectId, sessionId: ObjectId) {
   await sessions.deleteOne({ _id: sessionId, userId });
 }
 

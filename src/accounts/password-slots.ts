@@ -35,12 +35,7 @@ export function hashingFor<T>(client: HashingClient, work: () => Promise<T>): Pr
  * maximum share, so that one client cannot fill a queue. Returns a function that throws {@link BusyError} when the
  * queue or a share is full.
  */
-export function createPasswordSlots({
-  atOnce,
-  waiting,
-  perNetwork,
-  perAccount,
-}: SlotLimits): <T>(work: () => Promise<T>) => Promise<T> {
+export function createPasswordSlots({ atOnce, waiting, perNetwork, perAccount }: SlotLimits) {
   let running = 0;
   let isKnownNext = true;
   const known: (() => void)[] = [];
@@ -82,7 +77,7 @@ export function createPasswordSlots({
     else running -= 1;
   }
 
-  return async (work) => {
+  return async <T>(work: () => Promise<T>): Promise<T> => {
     const client = clients.getStore() ?? UNNAMED;
     const shares = sharesOf(client);
     if (shares.some(([share, most]) => (used.get(share) ?? 0) >= most))

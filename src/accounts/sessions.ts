@@ -51,10 +51,7 @@ const OPERATOR_SESSION_MS = 12 * HOUR;
 
 type Rule = { config: Pick<Config, 'OPERATOR_TWO_FACTOR'>; clock: Clock };
 
-export function mustHaveSecondFactor(
-  { config }: Pick<Rule, 'config'>,
-  { role }: Pick<User, 'role'>,
-): boolean {
+export function mustHaveSecondFactor({ config }: Pick<Rule, 'config'>, { role }: Pick<User, 'role'>) {
   return role === 'operator' && config.OPERATOR_TWO_FACTOR === 'required';
 }
 

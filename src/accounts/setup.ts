@@ -124,12 +124,7 @@ async function makeAccount(
 }
 
 /** False if the link was used or expired meanwhile. */
-async function promote(
-  deps: AccountsDeps,
-  { _id, email }: WithId<User>,
-  token: string,
-  lease: ActiveLease,
-): Promise<boolean> {
+async function promote(deps: AccountsDeps, { _id, email }: WithId<User>, token: string, lease: ActiveLease) {
   lease.throwIfLost();
   if (!(await takeSetupToken(deps, token))) return false;
   await deps.users.updateOne(

@@ -120,11 +120,7 @@ export async function markCodeUsed(limits: AccountsDeps, userId: ObjectId, code:
 }
 
 /** Does not mark the code as used. */
-export async function wasCodeUsed(
-  { rateLimits, clock }: AccountsDeps,
-  userId: ObjectId,
-  code: string,
-): Promise<boolean> {
+export async function wasCodeUsed({ rateLimits, clock }: AccountsDeps, userId: ObjectId, code: string) {
   const used = { _id: useOf(userId, code).key, resetAt: { $gt: clock.now() } };
   return (await rateLimits.findOne(used)) !== null;
 }

@@ -43,11 +43,7 @@ export async function refuseLinkOrRevokeAccess(
  * Runs before the new credential is stored. If the account has no credentials, it is new or `refuseLinkOrRevokeAccess`
  * has just deleted them, and nothing is recorded.
  */
-export async function noteLinkedSite(
-  deps: AccountsDeps,
-  userId: ObjectId,
-  providerId: string,
-): Promise<void> {
+export async function noteLinkedSite(deps: AccountsDeps, userId: ObjectId, providerId: string) {
   const site = otherSites(deps.config).find(({ id }) => id === providerId);
   if (!site || !(await deps.credentials.findOne({ userId }))) return;
   const user = await deps.users.findOne({ _id: userId });
@@ -85,11 +81,7 @@ type SessionRequest = { path: string | undefined; body: { code?: unknown } | und
  *
  * @throws {APIError} to refuse the session
  */
-export async function refuseSession(
-  deps: AccountsDeps,
-  userId: ObjectId,
-  { path, body }: SessionRequest,
-): Promise<void> {
+export async function refuseSession(deps: AccountsDeps, userId: ObjectId, { path, body }: SessionRequest) {
   const user = await deps.users.findOne({ _id: userId });
   if (user?.suspendedAt) {
     throw new APIError('FORBIDDEN', { code: 'SUSPENDED', message: 'This account is suspended.' });

@@ -95,12 +95,7 @@ export async function resetTwoFactor(deps: AccountsDeps, userId: ObjectId, who: 
   if (user) await mailAccountChange(deps, user, 'two-factor-reset');
 }
 
-export async function setRole(
-  deps: AccountsDeps,
-  userId: ObjectId,
-  role: UserRole,
-  who: Decider,
-): Promise<void> {
+export async function setRole(deps: AccountsDeps, userId: ObjectId, role: UserRole, who: Decider) {
   await decide(deps, userId, who, { mayNotBeLast: role === 'owner' }, async () => {
     await change(deps, userId, { $set: { role } });
     return { action: role === 'operator' ? 'person.make-operator' : 'person.unmake-operator', details: {} };
@@ -112,12 +107,8 @@ export async function notePasswordLink(
   user: Pick<User, '_id' | 'email'>,
   { by }: Pick<Decider, 'by'>,
 ): Promise<void> {
-  await recordAudit(deps, {
-    by,
-    action: 'person.give-link',
-    serverId: null,
-    details: { personId: user._id.toHexString(), email: user.email },
-  });
+  const details = { personId: user._id.toHexString(), email: user.email };
+  await recordAudit(deps, { by, action: 'person.give-link', serverId: null, details });
 }
 
 const newUser = z.object({
@@ -230,12 +221,8 @@ export async function decide(
     if (!user) throw new UserError('user-not-found');
     if (mayNotBeLast) await refuseLastOperator(deps, user);
     const { action, details } = await work(user);
-    await recordAudit(deps, {
-      by,
-      action,
-      serverId: null,
-      details: { personId: userId.toHexString(), email: user.email, ...details },
-    });
+    const named = { personId: userId.toHexString(), email: user.email, ...details };
+    await recordAudit(deps, { by, action, serverId: null, details: named });
   });
 }
 

@@ -129,32 +129,26 @@ function readMinecraftName(text: string, options: NameOptions): ReadName {
   if (options.offlineMode && OFFLINE_NAME.test(text)) return { name: text };
   const bedrock = readBedrockName(text, options);
   if (bedrock !== null) return { name: bedrock };
-  const prefix = options.bedrockPlain ? '' : options.bedrockPrefix;
-  if (options.offlineMode)
-    return {
-      error: t(
-        'This is not a name of this server: it has at most 16 letters from a to z, digits, underscores, dots and hyphens.',
-      ),
-      mayBeOlder: OLDER_JAVA_NAME.test(text),
-    };
-  if (options.bedrockPlain)
-    return {
-      error: options.bedrockSpaces
-        ? t(
-            'This is not a name of Minecraft: it has at most 16 letters, digits, underscores and single spaces.',
-          )
-        : t('This is not a name of Minecraft: it has at most 16 letters, digits and underscores.'),
-      mayBeOlder: OLDER_JAVA_NAME.test(text),
-    };
-  return {
-    error: prefix
-      ? t(
-          'This is not a Minecraft name: it has 3 to 16 letters from a to z, digits and underscores. A name of Bedrock Edition begins with “{prefix}” here.',
-          { prefix },
-        )
-      : t('This is not a Minecraft name: it has 3 to 16 letters from a to z, digits and underscores.'),
-    mayBeOlder: OLDER_JAVA_NAME.test(text),
-  };
+  return { error: minecraftError(options), mayBeOlder: OLDER_JAVA_NAME.test(text) };
+}
+
+function minecraftError({ offlineMode, bedrockPlain, bedrockSpaces, bedrockPrefix: prefix }: NameOptions) {
+  if (offlineMode)
+    return t(
+      'This is not a name of this server: it has at most 16 letters from a to z, digits, underscores, dots and hyphens.',
+    );
+  if (bedrockPlain && bedrockSpaces)
+    return t(
+      'This is not a name of Minecraft: it has at most 16 letters, digits, underscores and single spaces.',
+    );
+  if (bedrockPlain)
+    return t('This is not a name of Minecraft: it has at most 16 letters, digits and underscores.');
+  return prefix
+    ? t(
+        'This is not a Minecraft name: it has 3 to 16 letters from a to z, digits and underscores. A name of Bedrock Edition begins with “{prefix}” here.',
+        { prefix },
+      )
+    : t('This is not a Minecraft name: it has 3 to 16 letters from a to z, digits and underscores.');
 }
 
 /** As Floodgate makes it; null if the text is none. */

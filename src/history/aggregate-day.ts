@@ -235,10 +235,7 @@ export async function edgeReports(
     .toArray();
 }
 
-export function serversWithoutReport(
-  serverIds: ObjectId[],
-  found: Pick<EdgeReport, 'serverId'>[],
-): ObjectId[] {
+export function serversWithoutReport(serverIds: ObjectId[], found: Pick<EdgeReport, 'serverId'>[]) {
   const known = new Set(found.map(({ serverId }) => serverId.toHexString()));
   return serverIds.filter((serverId) => !known.has(serverId.toHexString()));
 }

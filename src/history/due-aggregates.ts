@@ -33,11 +33,7 @@ export async function dueAggregates({ servers, ...marks }: Due): Promise<string[
  * Marks the day if the computation began at least `LATE_SAMPLES_MS` after its end; as computed again a day later than
  * that.
  */
-export async function markAggregated(
-  marks: Pick<Due, 'periodMarks' | 'clock'>,
-  day: string,
-  begunAt: Date,
-): Promise<void> {
+export async function markAggregated(marks: Pick<Due, 'periodMarks' | 'clock'>, day: string, begunAt: Date) {
   const lateBy = begunAt.getTime() - after(startOfDay(day), DAY).getTime();
   if (lateBy >= LATE_SAMPLES_MS) await markDone(marks, ONCE, day);
   if (lateBy >= DAY + LATE_SAMPLES_MS) await markDone(marks, AGAIN, day);

@@ -34,10 +34,7 @@ const shownServers = serverLoader(SHOWN);
 type InfoDeps = { voteCounters: Collection<VoteCounter>; batcher: Batcher; clock: Clock };
 
 /** Null when no server with this id is listed. */
-export async function readServerInfo(
-  deps: InfoDeps & { servers: Collection<Server> },
-  serverId: ObjectId,
-): Promise<ServerInfo | null> {
+export async function readServerInfo(deps: InfoDeps & { servers: Collection<Server> }, serverId: ObjectId) {
   const [server, votes] = await Promise.all([
     deps.batcher.load(shownServers, deps.servers, serverId),
     figuresOf(deps, serverId),

@@ -53,10 +53,7 @@ export type SummedSample = Pick<
 >;
 
 /** Of samples that are not stored, by server and UTC day, as MongoDB computes those of stored ones. */
-export async function sumProbes(
-  { dailyStats }: { dailyStats: Collection<DailyStats> },
-  samples: SummedSample[],
-): Promise<(DailySums & { _id: { serverId: ObjectId; day: string } })[]> {
+export function sumProbes({ dailyStats }: { dailyStats: Collection<DailyStats> }, samples: SummedSample[]) {
   // Only these fields are passed, no free text: `$documents` evaluates a text that begins with a dollar sign.
   const documents = samples.map(
     ({ serverId, at, seconds, status, reason = null, onlinePlayers = null, latencyMs = null }) => {
@@ -70,9 +67,7 @@ export async function sumProbes(
     { $group: { _id: { serverId: '$serverId', day }, ...PROBE_SUMS } },
     { $set: { hiddenSeconds: ifAny('$hiddenSeconds') } },
   ];
-  return await dailyStats
-    .aggregate<DailySums & { _id: { serverId: ObjectId; day: string } }>(pipeline)
-    .toArray();
+  return dailyStats.aggregate<DailySums & { _id: { serverId: ObjectId; day: string } }>(pipeline).toArray();
 }
 
 /** The stages of `reportSpans` must come before, because they compute the fields. */

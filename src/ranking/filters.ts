@@ -89,11 +89,7 @@ export function listKeys(server: Filtered, now: Date): string[] {
   return [...others, ...ofTags, ...(game ? [] : [NO_GAME_LIST])];
 }
 
-export function passes(
-  server: Filtered,
-  { game, country, online, version, tag }: Filters,
-  now: Date,
-): boolean {
+export function passes(server: Filtered, { game, country, online, version, tag }: Filters, now: Date) {
   return (
     (!game || server.game === game) &&
     (!country || server.countryCode === country) &&

@@ -110,11 +110,7 @@ async function searchByTerms(deps: RankingDeps, typed: string, filters: Filters)
 }
 
 /** By name or by all words of the server; 0 if the server is not a result. */
-function similarityOf(
-  { name, ...server }: Candidate,
-  folded: string,
-  ofTexts: (words: string[]) => number,
-): number {
+function similarityOf({ name, ...server }: Candidate, folded: string, ofTexts: (words: string[]) => number) {
   const byName = similarity(folded, foldName(name));
   const byText = ofTexts(textWords(`${name} ${textsOf(server)}`));
   return Math.max(

@@ -115,12 +115,7 @@ export async function hasClaimKeys({ apiTokens, clock }: ServersDeps, serverId: 
  * This process refuses the token at once, the others after at most 5 seconds. Returns whether the server has such a
  * token (also when it was revoked before).
  */
-export async function revokeToken(
-  deps: ServersDeps,
-  serverId: ObjectId,
-  tokenId: ObjectId,
-  by?: string,
-): Promise<boolean> {
+export async function revokeToken(deps: ServersDeps, serverId: ObjectId, tokenId: ObjectId, by?: string) {
   const { apiTokens, authentications, clock } = deps;
   const found = await apiTokens.findOneAndUpdate({ _id: tokenId, serverId }, [
     { $set: { revokedAt: { $ifNull: ['$revokedAt', clock.now()] } } },

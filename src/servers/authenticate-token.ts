@@ -34,11 +34,7 @@ const makersLoader = findLoader<User, ObjectId>({
  * servers exist. Null if the token is malformed, unknown, revoked, expired or of another server; if its creator has
  * lost the right to it; or if the server is unknown or removed.
  */
-export async function authenticate(
-  deps: ServersDeps,
-  serverId: string,
-  tokenText: string,
-): Promise<AuthenticatedToken | null> {
+export async function authenticate(deps: ServersDeps, serverId: string, tokenText: string) {
   const { apiTokens, servers, batcher, clock } = deps;
   if (!kindOfText(tokenText) || !/^[0-9a-f]{24}$/.test(serverId)) return null;
   const id = new ObjectId(serverId);
@@ -52,11 +48,7 @@ export async function authenticate(
 }
 
 /** A suspended owner still has the right to a token, a suspended member does not. */
-async function isBacked(
-  { users, batcher }: ServersDeps,
-  server: CallersServer,
-  { issuedBy }: ApiToken,
-): Promise<boolean> {
+async function isBacked({ users, batcher }: ServersDeps, server: CallersServer, { issuedBy }: ApiToken) {
   if (!issuedBy) return true;
   const role = roleOf(server, issuedBy);
   if (role !== 'full') return role === 'owner';
@@ -103,10 +95,7 @@ function authenticated(
  * A claim key alone identifies its server. A success is cached as in `authenticateCached`. Null as in `authenticate`,
  * and for a token of another kind.
  */
-export async function authenticateClaimKey(
-  deps: ServersDeps,
-  key: string,
-): Promise<AuthenticatedToken | null> {
+export async function authenticateClaimKey(deps: ServersDeps, key: string) {
   if (kindOfText(key) !== 'claim') return null;
   const hash = hashToken(key);
   const found = await deps.authentications.read(hash, async () => {

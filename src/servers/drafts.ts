@@ -124,19 +124,11 @@ export function listDrafts({ serverDrafts }: ServersDeps, ownerId: ObjectId): Pr
     .toArray();
 }
 
-export function findDraft(
-  { serverDrafts }: ServersDeps,
-  ownerId: ObjectId,
-  draftId: ObjectId,
-): Promise<WithId<ServerDraft> | null> {
+export function findDraft({ serverDrafts }: ServersDeps, ownerId: ObjectId, draftId: ObjectId) {
   return serverDrafts.findOne({ _id: draftId, ownerId, slot: { $gte: 0 } });
 }
 
-export async function discardDraft(
-  { serverDrafts }: ServersDeps,
-  ownerId: ObjectId,
-  draftId: ObjectId,
-): Promise<boolean> {
+export async function discardDraft({ serverDrafts }: ServersDeps, ownerId: ObjectId, draftId: ObjectId) {
   const { deletedCount } = await serverDrafts.deleteOne({ _id: draftId, ownerId, slot: { $gte: 0 } });
   return deletedCount === 1;
 }
@@ -191,10 +183,7 @@ export async function saveMove(
 }
 
 /** Null when no new address waits for its proof. */
-export function findMove(
-  { serverDrafts }: ServersDeps,
-  serverId: ObjectId,
-): Promise<WithId<ServerDraft> | null> {
+export function findMove({ serverDrafts }: ServersDeps, serverId: ObjectId) {
   return serverDrafts.findOne({ serverId });
 }
 

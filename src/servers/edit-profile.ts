@@ -121,12 +121,7 @@ export async function readProfile({ tagLists }: ServersDeps, input: ProfileInput
  *
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
-export async function setProfile(
-  deps: ServersDeps,
-  server: WithId<Server>,
-  input: ProfileInput,
-  by: string,
-): Promise<void> {
+export async function setProfile(deps: ServersDeps, server: WithId<Server>, input: ProfileInput, by: string) {
   const texts = await readProfile(deps, input);
   const before: ProfileTexts = server.profile ?? {};
   const changed = FIELDS.filter((field) => String(before[field] ?? '') !== String(texts[field] ?? ''));
@@ -134,12 +129,7 @@ export async function setProfile(
   const changes = changesOf(texts, changed, deps.clock.now());
   const { matchedCount } = await deps.servers.updateOne({ _id: server._id, removedAt: null }, changes);
   if (matchedCount === 0) return;
-  await recordAudit(deps, {
-    by,
-    action: 'server.profile',
-    serverId: server._id,
-    details: { changed },
-  });
+  await recordAudit(deps, { by, action: 'server.profile', serverId: server._id, details: { changed } });
 }
 
 function changesOf(texts: ProfileTexts, changed: Fields[], changedAt: Date): UpdateFilter<Server> {

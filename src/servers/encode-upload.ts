@@ -10,8 +10,7 @@ import type { PictureProcess } from '../platform/pictures/picture-process.ts';
 import type { ServersDeps } from './deps.ts';
 import type { PictureUpload } from './picture.ts';
 import { deleteUpload, giveBackUpload, takeUpload } from './picture-uploads.ts';
-import { deleteUnusedPictures, pictureIdsOf, storePicture } from './pictures.ts';
-import { setIcon } from './profile-pictures.ts';
+import { deleteUnusedPictures, pictureIdsOf, setIcon, storePicture } from './pictures.ts';
 import type { Server } from './server.ts';
 
 type EncodeDeps = ServersDeps & { pictureProcess: PictureProcess };

@@ -201,11 +201,7 @@ function withProbeReset(
 }
 
 /** By id, or by a current or earlier slug in any case; with `removed` also removed servers. */
-export function findServer(
-  { servers }: ServersDeps,
-  text: string,
-  { removed = false } = {},
-): Promise<WithId<Server> | null> {
+export function findServer({ servers }: ServersDeps, text: string, { removed = false } = {}) {
   const name = text.toLowerCase();
   // A server of an older version may have no `slugs`, only `slug`: see `slugsOf`.
   const bySlug = { $or: [{ slugs: name }, { slug: name }] };
@@ -214,10 +210,7 @@ export function findServer(
 }
 
 /** By rank; with `removed` also the removed ones. */
-export function listServers(
-  { servers }: Pick<ServersDeps, 'servers'>,
-  { removed = false } = {},
-): Promise<WithId<Server>[]> {
+export function listServers({ servers }: Pick<ServersDeps, 'servers'>, { removed = false } = {}) {
   return servers
     .find(removed ? {} : { removedAt: null })
     .sort({ rankPosition: 1, listedAt: 1, _id: 1 })

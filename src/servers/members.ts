@@ -77,12 +77,8 @@ export async function inviteMember(
     throw new InvalidDocumentError({
       email: t('a server has at most {most} members and invitations', { most: MOST_MEMBERS }),
     });
-  await recordAudit(deps, {
-    by: by.email,
-    action: 'member.invite',
-    serverId: server._id,
-    details: { email, role },
-  });
+  const details = { email, role };
+  await recordAudit(deps, { by: by.email, action: 'member.invite', serverId: server._id, details });
   if (!isMailed) await putMail(deps, { id: mailId, to: email, ...invitationText(deps.config, sender) });
   return null;
 }
@@ -138,11 +134,7 @@ export function openInvitations({ invitations }: Pick<Server, 'invitations'>, no
  * @returns the server; null when the user has no open invitation (as after the first call), owns the server, or has not
  *   confirmed the address, and when the server was removed
  */
-export async function acceptInvitation(
-  deps: ServersDeps,
-  serverId: ObjectId,
-  user: Invitee,
-): Promise<WithId<Server> | null> {
+export async function acceptInvitation(deps: ServersDeps, serverId: ObjectId, user: Invitee) {
   if (!user.emailVerified) return null;
   const now = deps.clock.now();
   const open = { email: user.email, at: { $gt: after(now, -INVITATION_MS) } };
@@ -169,12 +161,7 @@ export async function acceptInvitation(
 }
 
 /** The user declines, or somebody withdraws it. Returns whether there was one. */
-export async function withdrawInvitation(
-  deps: ServersDeps,
-  serverId: ObjectId,
-  email: string,
-  by: string,
-): Promise<boolean> {
+export async function withdrawInvitation(deps: ServersDeps, serverId: ObjectId, email: string, by: string) {
   const { modifiedCount } = await deps.servers.updateOne(
     { _id: serverId, 'invitations.email': email },
     { $pull: { invitations: { email } } },
@@ -239,16 +226,12 @@ export async function removeMember(
   // The member may have created another token in the meantime.
   const revokedTokens = before + (await revokeTokens(deps, serverId, { issuedBy: userId }));
   if (modifiedCount === 0) return null;
-  const tokens = {
+  const details = {
+    userId: userId.toHexString(),
     ...(revokedTokens > 0 ? { revokedTokens } : {}),
     ...(keepFor ? { tokensKept: true } : {}),
   };
-  await recordAudit(deps, {
-    by,
-    action: 'member.remove',
-    serverId,
-    details: { userId: userId.toHexString(), ...tokens },
-  });
+  await recordAudit(deps, { by, action: 'member.remove', serverId, details });
   return { revokedTokens };
 }
 

@@ -48,22 +48,14 @@ export async function hideServer(
     { $set: { rankPosition } },
     { returnDocument: 'after' },
   );
-  await recordAudit(deps, {
-    by,
-    action: 'server.hide',
-    serverId,
-    details: { reason, ...(internalReason ? { internalReason } : {}) },
-  });
+  const details = { reason, ...(internalReason ? { internalReason } : {}) };
+  await recordAudit(deps, { by, action: 'server.hide', serverId, details });
   await requestRanks(deps.producer);
   return server;
 }
 
 /** Null when no such server is listed. A second call does not change the server. */
-export async function unhideServer(
-  deps: ServersDeps,
-  serverId: ObjectId,
-  by: string,
-): Promise<WithId<Server> | null> {
+export async function unhideServer(deps: ServersDeps, serverId: ObjectId, by: string) {
   const server = await deps.servers.findOneAndUpdate(
     { _id: serverId, removedAt: null },
     { $set: { hiddenAt: null }, $unset: { hiddenReason: 1, hiddenInternalReason: 1 } },

@@ -22,10 +22,7 @@ type NewUpload = Pick<PictureUpload, '_id' | 'serverId' | 'kind' | 'bytes'> & {
  * `profile.bannerUpload`: a worker encodes no banner that the server's document does not name. False when the upload
  * with this id already has this source.
  */
-export async function storeUpload(
-  { pictureUploads, clock }: ServersDeps,
-  { _id, ...upload }: NewUpload,
-): Promise<boolean> {
+export async function storeUpload({ pictureUploads, clock }: ServersDeps, { _id, ...upload }: NewUpload) {
   const now = clock.now();
   const times = { uploadedAt: now, nextAt: now, attempts: 0, expiresAt: after(now, UPLOAD_TTL_MS) };
   const fields = { ...upload, ...times };
@@ -63,10 +60,7 @@ export function dueUploads({ pictureUploads, clock }: ServersDeps): Promise<stri
 }
 
 /** Counts the attempt; null if the upload is not due or another worker is encoding it. */
-export function takeUpload(
-  { pictureUploads, clock }: ServersDeps,
-  uploadId: string,
-): Promise<PictureUpload | null> {
+export function takeUpload({ pictureUploads, clock }: ServersDeps, uploadId: string) {
   return pictureUploads.findOneAndUpdate(
     {
       _id: uploadId,

@@ -14,11 +14,7 @@ const beginsWith = (text: string) => ({ $gte: text, $lt: `${text}${LAST}` });
  * address with a port must match as a whole. Removed and hidden servers are included. Each kind of search reads a range
  * of an index.
  */
-export async function searchServers(
-  deps: ServersDeps,
-  text: string,
-  { limit }: { limit: number },
-): Promise<WithId<Server>[]> {
+export async function searchServers(deps: ServersDeps, text: string, { limit }: { limit: number }) {
   const { servers } = deps;
   const wanted = text.trim().toLowerCase();
   if (wanted === '') return [];

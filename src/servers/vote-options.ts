@@ -22,12 +22,7 @@ export function readHowToVote(text: string): string {
  *
  * @throws {InvalidDocumentError} for a text that is too long or has control characters
  */
-export async function setHowToVote(
-  deps: ServersDeps,
-  serverId: ObjectId,
-  text: string,
-  by: string,
-): Promise<void> {
+export async function setHowToVote(deps: ServersDeps, serverId: ObjectId, text: string, by: string) {
   const howToVote = readHowToVote(text);
   const change = howToVote === '' ? { $unset: { howToVote: '' as const } } : { $set: { howToVote } };
   const details = { characters: [...howToVote].length };
@@ -46,12 +41,7 @@ async function changeListed(
 }
 
 /** Votes that were already cast do not change. */
-export async function switchVoteForm(
-  deps: ServersDeps,
-  serverId: ObjectId,
-  isOn: boolean,
-  by: string,
-): Promise<void> {
+export async function switchVoteForm(deps: ServersDeps, serverId: ObjectId, isOn: boolean, by: string) {
   const change = isOn ? { $unset: { webVotes: '' as const } } : { $set: { webVotes: false } };
   await changeListed(deps, change, { by, action: 'server.web-votes', serverId, details: { isOn } });
 }

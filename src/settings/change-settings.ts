@@ -11,8 +11,14 @@ import type { SecretBox } from '../platform/secrets.ts';
 import { settingValue } from '../platform/settings/definitions.ts';
 import { type ChangeableName, isChangeable, isSealed } from './changeable.ts';
 import type { LiveSettings } from './live-settings.ts';
-import { SITE_SETTINGS, type StoredSettings, type StoredTexts, sealedText } from './stored-settings.ts';
-import { mentions, usableValues } from './usable-values.ts';
+import {
+  mentions,
+  SITE_SETTINGS,
+  type StoredSettings,
+  type StoredTexts,
+  sealedText,
+  usableValues,
+} from './stored-settings.ts';
 
 export type ChangeDeps = {
   config: Config;

@@ -8,8 +8,7 @@ import { retry } from '../platform/retry.ts';
 import type { SecretBox } from '../platform/secrets.ts';
 import { throwUnlessTransient } from '../platform/transient-errors.ts';
 import { CHANGEABLE_NAMES, type ChangeableName } from './changeable.ts';
-import { SITE_SETTINGS, type StoredSettings } from './stored-settings.ts';
-import { unstoredValues, usableValues } from './usable-values.ts';
+import { SITE_SETTINGS, type StoredSettings, unstoredValues, usableValues } from './stored-settings.ts';
 
 /** Within this time every process uses a change, so the pages promise. */
 export const CHANGES_APPLY_SECONDS = 5;

@@ -25,10 +25,7 @@ export async function storeLogoUpload({ logoUploads, clock }: UploadDeps, bytes:
 }
 
 /** Null when the file is gone. */
-export async function takeLogoUpload(
-  { logoUploads }: Pick<UploadDeps, 'logoUploads'>,
-  id: string,
-): Promise<Buffer | null> {
+export async function takeLogoUpload({ logoUploads }: Pick<UploadDeps, 'logoUploads'>, id: string) {
   const found = await logoUploads.findOneAndDelete({ _id: id }, { promoteBuffers: true });
   return found?.bytes ?? null;
 }

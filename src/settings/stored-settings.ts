@@ -1,7 +1,10 @@
 import type { Collection } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
+import type { Config } from '../platform/config.ts';
 import { type SecretBox, UnsealError } from '../platform/secrets.ts';
-import { type ChangeableName, isChangeable, isSealed } from './changeable.ts';
+import { errorsTogether } from '../platform/settings/contradictions.ts';
+import { DEFAULTS, settingValue } from '../platform/settings/definitions.ts';
+import { CHANGEABLE_NAMES, type ChangeableName, isChangeable, isSealed } from './changeable.ts';
 
 const storedSettingsDefinition = {
   _id: { type: String, required: true },
@@ -69,4 +72,55 @@ export async function storedLogos(settings: Collection<StoredSettings>): Promise
   const stored = await settings.findOne({ _id: SITE_SETTINGS }, { projection });
   const texts = [stored?.texts?.LOGO_PICTURE, stored?.before?.LOGO_PICTURE];
   return texts.flatMap((text) => text?.split(' ')[0] ?? []);
+}
+
+/** `unusable`: the reasons, by name. */
+export type UsableValues = {
+  values: Partial<Config>;
+  unusable: Partial<Record<ChangeableName, string>>;
+  /** Values that do not fit together, in lines. The settings that they name are unusable. */
+  contradictions: string[];
+};
+
+/** Those of the environment, else the defaults. */
+export function unstoredValues(config: Config): Partial<Config> {
+  const unstored = (name: ChangeableName) => (config.given.has(name) ? config[name] : DEFAULTS[name]);
+  return Object.fromEntries(CHANGEABLE_NAMES.map((name) => [name, unstored(name)]));
+}
+
+/**
+ * Of settings that the environment does not set. An unusable value does not affect the others, except those that must
+ * be set together with it. Stored values in `config` are not used.
+ */
+export function usableValues(
+  { config, secrets }: { config: Config; secrets: Pick<SecretBox, 'open'> },
+  stored: StoredTexts,
+): UsableValues {
+  const { texts, unreadable } = openTexts(secrets, stored);
+  const values: Record<string, unknown> = {};
+  const unusable: UsableValues['unusable'] = {};
+  const isGiven = ([name]: [ChangeableName, string]) => config.given.has(name);
+  for (const [name, reason] of entriesOf(unreadable)) if (!isGiven([name, reason])) unusable[name] = reason;
+  for (const [name, text] of entriesOf(texts)) {
+    if (isGiven([name, text])) continue;
+    const read = settingValue(name, text);
+    if ('value' in read) values[name] = read.value;
+    else unusable[name] = read.reason;
+  }
+  const contradictions = errorsTogether({ ...config, ...unstoredValues(config), ...values } as Config);
+  for (const name of Object.keys(values) as ChangeableName[]) {
+    const error = contradictions.find((line) => mentions(line, name));
+    if (error === undefined) continue;
+    unusable[name] = error;
+    delete values[name];
+  }
+  return { values, unusable, contradictions };
+}
+
+export function mentions(error: string, name: string): boolean {
+  return new RegExp(`\\b${name}\\b`).test(error);
+}
+
+function entriesOf(texts: Partial<Record<ChangeableName, string>>): [ChangeableName, string][] {
+  return Object.entries(texts) as [ChangeableName, string][];
 }

@@ -9,12 +9,13 @@ import { emailAddress, LONGEST_EMAIL } from '../../platform/email-address.ts';
 import { parseInput } from '../../platform/input.ts';
 import { defineLimit } from '../../platform/limits/define-limit.ts';
 import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
+import { reasonText } from '../../platform/text.ts';
 import type { AccountsDeps } from '../deps.ts';
-import { changedText, confirmNewText, confirmOldText } from '../mail-text.ts';
+import { changedText, confirmNewText, confirmOldText, operatorOldText } from '../mail-text.ts';
 import { hashOneTimeToken, makeOneTimeToken } from '../one-time-token.ts';
 import { notifyKnownAddress } from '../send-link.ts';
 import type { User } from '../user.ts';
-import { endSessions } from '../users.ts';
+import { type Decider, decide, endSessions } from '../users.ts';
 import { type AddressChange, CONFIRM_MS } from './address-change.ts';
 
 /** Each request mails an address that the user typed. */
@@ -65,7 +66,7 @@ export async function requestAddressChange(
 type Wanted = { to: string; sessionId: ObjectId } & Partial<Pick<AddressChange, 'by' | 'oldConfirmedAt'>>;
 
 /** The new change replaces an earlier one. */
-export async function storeChange(
+async function storeChange(
   deps: AccountsDeps,
   user: Pick<User, '_id' | 'email'>,
   wanted: Wanted,
@@ -119,16 +120,13 @@ export async function changeAddressUnconfirmed(
 }
 
 /** @throws {InvalidDocumentError} for `email`, if it is not an address or is the present address */
-export function differentAddress({ email }: Pick<User, 'email'>, input: { email: string }): string {
+function differentAddress({ email }: Pick<User, 'email'>, input: { email: string }): string {
   const { email: to } = parseInput(newAddress, input);
   if (to === email) throw new InvalidDocumentError({ email: t('This is your e-mail address already.') });
   return to;
 }
 
-export async function findAddressChange(
-  { addressChanges, clock }: AccountsDeps,
-  userId: ObjectId,
-): Promise<AddressChange | null> {
+export async function findAddressChange({ addressChanges, clock }: AccountsDeps, userId: ObjectId) {
   return usable(await addressChanges.findOne({ _id: userId }), clock.now());
 }
 
@@ -246,9 +244,49 @@ export async function cancelAddressChange(
 }
 
 /** Called when the user sets a new password: somebody who knew the old one may have requested the change. */
-export async function cancelAddressChangeOf(
-  { addressChanges }: AccountsDeps,
-  userId: ObjectId,
-): Promise<void> {
+export async function cancelAddressChangeOf({ addressChanges }: AccountsDeps, userId: ObjectId) {
   await addressChanges.deleteOne({ _id: userId, decidedAt: { $exists: false } });
+}
+
+const reasonSchema = z.object({ reason: reasonText });
+
+/**
+ * For a user who cannot read mails to the old address any more. The new address must confirm, so that a mistyped one
+ * gives nobody the account; the old one gets a link that cancels the change. All sessions end; the password and the
+ * second factor stay. `input`: `reason` is for the audit log; the user does not see it. Returns `changed` if the
+ * listing sends no mail and so cannot confirm an address.
+ *
+ * @throws {InvalidDocumentError} for invalid input, an address of another account, or a suspended user; {UserError} as
+ *   in `decide`
+ */
+export async function changeAddressFor(
+  deps: AccountsDeps,
+  userId: ObjectId,
+  input: { email: string; reason: string },
+  who: Decider,
+): Promise<'requested' | 'changed'> {
+  const { reason } = parseInput(reasonSchema, { reason: input.reason });
+  const sendsMail = deps.config.SMTP_URL !== undefined;
+  await decide(deps, userId, who, {}, async (user) => {
+    const to = differentAddress(user, input);
+    if (user.suspendedAt) throw new InvalidDocumentError({ email: 'Lift the suspension first.' });
+    if (await deps.users.findOne({ email: to }, { projection: { _id: 1 } })) throw taken();
+    // No session has this id, so all sessions end after the change.
+    const sessionId = new ObjectId();
+    if (sendsMail) {
+      const wanted = { to, sessionId, by: who.by, oldConfirmedAt: deps.clock.now() };
+      const { change, oldLink, newLink } = await storeChange(deps, user, wanted);
+      await putMail(deps, { to: change.from, ...operatorOldText(deps.config, change, oldLink) });
+      await putMail(deps, { to, ...confirmNewText(deps.config, newLink) });
+      await endSessions(deps, userId);
+    } else if (!(await changeAddressUnconfirmed(deps, { user, sessionId }, { email: to }, who.by))) {
+      throw taken();
+    }
+    return { action: 'person.email', details: { to, reason } };
+  });
+  return sendsMail ? 'requested' : 'changed';
+}
+
+function taken(): InvalidDocumentError {
+  return new InvalidDocumentError({ email: 'Another account has this address.' });
 }

@@ -78,18 +78,12 @@ async function operatorsLeaving({ users, accountDeletions }: AccountsDeps): Prom
   return leaving.map(({ _id }) => _id).toArray();
 }
 
-export function findDeletion(
-  { accountDeletions }: AccountsDeps,
-  userId: ObjectId,
-): Promise<AccountDeletion | null> {
+export function findDeletion({ accountDeletions }: AccountsDeps, userId: ObjectId) {
   return accountDeletions.findOne({ _id: userId });
 }
 
 /** Null if the link does not work. */
-export function deletionOfLink(
-  { accountDeletions }: AccountsDeps,
-  token: string,
-): Promise<AccountDeletion | null> {
+export function deletionOfLink({ accountDeletions }: AccountsDeps, token: string) {
   return accountDeletions.findOne({ token: hashOneTimeToken(token), begunAt: { $exists: false } });
 }
 
@@ -137,12 +131,7 @@ function record(deps: AccountsDeps, { _id, email }: Whose, action: AuditAction):
   return recordAudit(deps, { by: email, action, serverId: null, details });
 }
 
-function mailRequest(
-  deps: AccountsDeps,
-  user: Whose,
-  deletion: AccountDeletion,
-  token: string,
-): Promise<void> {
+function mailRequest(deps: AccountsDeps, user: Whose, deletion: AccountDeletion, token: string) {
   const link = `${deps.config.PUBLIC_URL}/keep-account?token=${token}`;
   return mail(deps, user, requestedText(deps.config, deletion, link));
 }

@@ -72,18 +72,14 @@ export function openIdAccountId(issuer: string, subject: string): string {
   return `${issuer} ${subject}`;
 }
 
-export type OpenIdConnection = {
-  /** @throws {OpenIdError} when the provider cannot be used */
-  signInUrl(request: OpenIdRequest): Promise<URL>;
-  /** @throws {OpenIdError} when the provider refuses, or its answer is invalid */
-  userOf(request: OpenIdRequest, parameters: URLSearchParams): Promise<OpenIdUser>;
-};
+export type OpenIdConnection = ReturnType<typeof connectOpenId>;
 
 /** Connects when a user signs in, not before. Endpoints are cached, failures are not. */
-export function connectOpenId(client: OpenIdClient): OpenIdConnection {
+export function connectOpenId(client: OpenIdClient) {
   const provider = cachedProvider(client);
   return {
-    async signInUrl({ redirectUri, state, nonce, codeVerifier }) {
+    /** The provider's URL at which the user signs in. @throws {OpenIdError} when the provider cannot be used */
+    async signInUrl({ redirectUri, state, nonce, codeVerifier }: OpenIdRequest): Promise<URL> {
       const url = new URL((await provider()).authorization_endpoint ?? '');
       const parameters = {
         client_id: client.clientId,
@@ -98,7 +94,8 @@ export function connectOpenId(client: OpenIdClient): OpenIdConnection {
       for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
       return url;
     },
-    async userOf(request, parameters) {
+    /** @throws {OpenIdError} when the provider refuses, or its answer is invalid */
+    async userOf(request: OpenIdRequest, parameters: URLSearchParams): Promise<OpenIdUser> {
       const server = await provider();
       try {
         return await exchange(client, server, request, parameters);

@@ -170,19 +170,13 @@ type Named = Pick<Vote, 'usernameKey' | 'seq' | 'pageVotes'>;
  * What earlier votes say about a name. `isRegular`: it has more than `NEW_VOTES` of them. `isKnown`: at least
  * `KNOWN_AFTER` of them were cast on the server's page or imported.
  */
-export type NameEvidence = { isRegular: boolean; isKnown: boolean };
-
-export type KnownNames = { lookUp(votes: Named[]): Promise<NameEvidence[]> };
+type NameEvidence = { isRegular: boolean; isKnown: boolean };
 
 /**
  * A vote with the number 5 follows four votes of its player; `pageVotes` counts those on the page. Excluded votes are
  * subtracted from both; imported votes, whose numbers are negative, are added.
  */
-export async function knownNames(
-  { votes }: RankingDeps,
-  serverId: ObjectId,
-  before: Date,
-): Promise<KnownNames> {
+async function knownNames({ votes }: RankingDeps, serverId: ObjectId, before: Date) {
   const excluded = votes.aggregate<{ _id: string; votes: number; onPage: number }>(
     [
       { $match: { serverId, votedAt: { $lt: before }, excludedAt: { $gt: new Date(0) } } },
@@ -202,7 +196,8 @@ export async function knownNames(
   const excludedOf = new Map<string, { votes: number; onPage: number }>();
   for await (const { _id, ...of } of excluded) excludedOf.set(_id, of);
   return {
-    async lookUp(some) {
+    /** In the given order. */
+    async lookUp(some: Named[]): Promise<NameEvidence[]> {
       const earlier = some.map(({ usernameKey, seq, pageVotes }): EarlierVotes => {
         const without = excludedOf.get(usernameKey) ?? { votes: 0, onPage: 0 };
         return { usernameKey, votes: seq - 1 - without.votes, onPage: (pageVotes ?? 0) - without.onPage };

@@ -73,12 +73,7 @@ export type DayEvidence = {
 };
 
 /** Votes count in full up to `newcomers`, `api` and `unknown`; those above `all` wait. */
-export function roomsOf({ players, allowance }: Pick<DayEvidence, 'players' | 'allowance'>): {
-  newcomers: number;
-  api: number;
-  unknown: number;
-  all: number;
-} {
+export function roomsOf({ players, allowance }: Pick<DayEvidence, 'players' | 'allowance'>) {
   const counted = countedPlayers(players);
   return {
     newcomers: Math.max(FEWEST, NEW_NAMES_A_PLAYER * counted, allowance),

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { UUID, type WithId } from 'mongodb';
 import { z } from 'zod';
-import { ESTABLISHED_AFTER_DAYS } from '../../accounts/established.ts';
+import { ESTABLISHED_AFTER_DAYS } from '../../accounts/mailbox.ts';
 import { voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
 import { forgetUsername, noteUsername } from '../../favourites/favourites.ts';
 import { requireRightClock } from '../../http/clock-gate.ts';
