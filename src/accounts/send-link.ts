@@ -29,10 +29,7 @@ export async function notifyKnownAddress(sources: AccountsDeps, { email }: Pick<
 }
 
 /** It contains nothing that was typed into a form: anybody could send a stranger any text in our name. */
-export function linkText(
-  site: SiteNameAndUrl,
-  { kind, address }: Pick<OneTimeLink, 'kind' | 'address'>,
-): MailText {
+export function linkText(site: SiteNameAndUrl, { kind, address }: Pick<OneTimeLink, 'kind' | 'address'>) {
   const { subject, before, after } = MAILS[kind](site.SERVICE_NAME, site.PUBLIC_URL);
   return { subject, text: signed(site, before, address, after) };
 }

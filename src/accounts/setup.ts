@@ -109,12 +109,7 @@ export async function makeFirstOperator(
 }
 
 /** Not yet as an operator. An account that has the address already is taken over. */
-async function makeAccount(
-  deps: AccountsDeps,
-  auth: Auth,
-  { email, name }: FirstOperator,
-  password: string,
-): Promise<WithId<User>> {
+async function makeAccount(deps: AccountsDeps, auth: Auth, { email, name }: FirstOperator, password: string) {
   const { user, isNew } = await ensureUser(deps, { email, name });
   if (!isNew) await revokeAccess(deps, user._id);
   const { internalAdapter } = await auth.$context;
@@ -136,12 +131,8 @@ async function promote(deps: AccountsDeps, { _id, email }: WithId<User>, token: 
     },
   );
   await endSetupLinks(deps);
-  await recordAudit(deps, {
-    // Whoever has a setup link got it at the command line.
-    by: 'cli',
-    action: 'person.make-operator',
-    serverId: null,
-    details: { personId: _id.toHexString(), email, with: 'setup link' },
-  });
+  const details = { personId: _id.toHexString(), email, with: 'setup link' };
+  // Whoever has a setup link got it at the command line.
+  await recordAudit(deps, { by: 'cli', action: 'person.make-operator', serverId: null, details });
   return true;
 }

@@ -28,12 +28,8 @@ export async function refuseLinkOrRevokeAccess(
   if (!user) return undefined;
   if (user.suspendedAt) return { error: 'SUSPENDED' };
   if (!user.emailVerified && user.role !== 'operator') {
-    await recordAudit(deps, {
-      by: user.email,
-      action: 'account.access-revoked',
-      serverId: null,
-      details: { personId: userId },
-    });
+    const details = { personId: userId };
+    await recordAudit(deps, { by: user.email, action: 'account.access-revoked', serverId: null, details });
     await revokeAccess(deps, _id);
   } else if (requiresPassword(user)) return { error: 'PASSWORD_NEEDED' };
   return undefined;

@@ -47,10 +47,7 @@ export async function sendEntryLink(sources: AccountsDeps, auth: Auth, email: st
 }
 
 /** `next` is `''` for none. Null when the link is unknown or expired. */
-export async function readSignUp(
-  { verifications, clock }: AccountsDeps,
-  token: string,
-): Promise<{ email: string; next: string } | null> {
+export async function readSignUp({ verifications, clock }: AccountsDeps, token: string) {
   const found = await verifications.findOne(usable(token, clock));
   return found && { email: found.value, next: found.next ?? '' };
 }

@@ -46,15 +46,11 @@ export async function suspendUser(
 ): Promise<void> {
   const { reason, reasonForOwner } = parseInput(suspension, input);
   await decide(deps, userId, who, { mayNotBeLast: true }, async () => {
-    const suspendedAt = deps.clock.now();
-    const suspended = { suspendedAt, suspendedFor: reason };
-    await change(
-      deps,
-      userId,
-      reasonForOwner
-        ? { $set: { ...suspended, suspensionReason: reasonForOwner } }
-        : { $set: suspended, $unset: { suspensionReason: '' } },
-    );
+    const given = reasonForOwner ? { suspensionReason: reasonForOwner } : {};
+    await change(deps, userId, {
+      $set: { suspendedAt: deps.clock.now(), suspendedFor: reason, ...given },
+      ...(reasonForOwner ? {} : { $unset: { suspensionReason: '' } }),
+    });
     await endSessions(deps, userId);
     return { action: 'person.suspend', details: { reason, ...(reasonForOwner ? { reasonForOwner } : {}) } };
   });
@@ -121,14 +117,10 @@ const newUser = z.object({
  *
  * @throws {InvalidDocumentError} for an invalid address or name; {UserError} as in `decide`
  */
-export async function createOperator(
-  deps: AccountsDeps,
-  given: z.input<typeof newUser>,
-  who: Decider,
-): Promise<{ user: WithId<User>; isNew: boolean }> {
+export async function createOperator(deps: AccountsDeps, given: z.input<typeof newUser>, who: Decider) {
   const { user, isNew } = await ensureUser(deps, given);
   await setRole(deps, user._id, 'operator', who);
-  return { user: { ...user, role: 'operator' }, isNew };
+  return { user: { ...user, role: 'operator' as const }, isNew };
 }
 
 /**
@@ -137,10 +129,7 @@ export async function createOperator(
  *
  * @throws {InvalidDocumentError} for an invalid address or name
  */
-export async function ensureUser(
-  deps: AccountsDeps,
-  given: z.input<typeof newUser>,
-): Promise<{ user: WithId<User>; isNew: boolean }> {
+export async function ensureUser(deps: AccountsDeps, given: z.input<typeof newUser>) {
   const { users, clock } = deps;
   const { email, name } = parseInput(newUser, given);
   const now = clock.now();

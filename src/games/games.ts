@@ -200,10 +200,7 @@ function similarGames(text: string): Game[] {
  * (lib/QueryRunner.js): a fixed port if players use the usual one, the players' port plus the game's offsets, and the
  * players' port itself.
  */
-export function queryPorts(
-  { port, queryPort }: { port: number; queryPort: number | null },
-  game: Game,
-): number[] {
+export function queryPorts({ port, queryPort }: { port: number; queryPort: number | null }, game: Game) {
   if (queryPort !== null) return isRefusedPort(queryPort) ? [] : [queryPort];
   const fixed = port === game.port && game.fixedQueryPort !== null ? [game.fixedQueryPort] : [];
   const offset = game.queryPortOffsets.map((difference) => port + difference);

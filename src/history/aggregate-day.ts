@@ -50,11 +50,7 @@ export function requireComputable(day: string, now: Date): void {
  *
  * @throws {DayError} as `requireComputable` does; the signal's reason when it is aborted
  */
-export async function aggregateDay(
-  deps: AggregateDeps,
-  day: string,
-  options: SliceOptions = {},
-): Promise<{ servers: number }> {
+export async function aggregateDay(deps: AggregateDeps, day: string, options: SliceOptions = {}) {
   const now = deps.clock.now();
   requireComputable(day, now);
   const end = after(startOfDay(day), DAY);

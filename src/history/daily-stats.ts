@@ -26,6 +26,7 @@ const nested = { _id: false } as const;
 const dailyStatsDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   serverId: { type: Schema.Types.ObjectId, required: true },
+  /** The UTC day, `2026-11-21`. */
   day: { type: String, required: true },
   /** Both sources: most figures use the current one (`sourceAt`), which can change. */
   probes: { type: new Schema(sums, nested), required: true },

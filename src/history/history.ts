@@ -130,10 +130,7 @@ async function samplePoints(deps: AggregateDeps, serverId: ObjectId): Promise<Hi
 
 type BothSums = Partial<Record<Source, DailySums>>;
 
-async function hourSums(
-  { statusSamples, clock }: AggregateDeps,
-  serverId: ObjectId,
-): Promise<Map<number, BothSums>> {
+async function hourSums({ statusSamples, clock }: AggregateDeps, serverId: ObjectId) {
   const hour = { $dateTrunc: { date: '$at', unit: 'hour' } };
   const end = { $add: [hour, HOUR] };
   const now = clock.now();

@@ -50,10 +50,7 @@ export async function serverInfo(
   return infoOf(server, await voteFigures({ voteCounters, clock }, server._id), clock.now());
 }
 
-async function figuresOf(
-  { voteCounters, batcher, clock }: InfoDeps,
-  serverId: ObjectId,
-): Promise<VoteFigures> {
+async function figuresOf({ voteCounters, batcher, clock }: InfoDeps, serverId: ObjectId) {
   return figuresAt(clock.now(), await batcher.load(countersLoader, voteCounters, serverId));
 }
 

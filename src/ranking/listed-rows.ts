@@ -34,10 +34,7 @@ const SHOWN = {
 } as const;
 
 /** In the given order, by two queries by id. Leaves out servers that were hidden or removed meanwhile. */
-export async function listedRows(
-  { servers, reviewLists, clock }: RankingDeps,
-  ids: ObjectId[],
-): Promise<ListedRow[]> {
+export async function listedRows({ servers, reviewLists, clock }: RankingDeps, ids: ObjectId[]) {
   if (ids.length === 0) return [];
   const now = clock.now();
   const [found, ratings] = await Promise.all([

@@ -2,7 +2,7 @@ import type { ObjectId, WithId } from 'mongodb';
 import type { Server } from '../servers/server.ts';
 import type { RankingDeps } from './deps.ts';
 import { type Filters, listKey } from './filters.ts';
-import { type ListedRow, listedRows } from './listed-rows.ts';
+import { listedRows } from './listed-rows.ts';
 import { RANKED } from './ranking-pipeline.ts';
 import { idsOf, rankedIds } from './read-lists.ts';
 import { partId } from './replace-lists.ts';
@@ -34,11 +34,7 @@ type Compared = Pick<WithId<Server>, '_id' | 'game' | 'profile'>;
  * best ranked ones. A server without a game is compared by its tags only. Of each list, only the first `PART` are
  * compared.
  */
-export async function similarServers(
-  deps: RankingDeps,
-  server: Compared,
-  most: number,
-): Promise<ListedRow[]> {
+export async function similarServers(deps: RankingDeps, server: Compared, most: number) {
   const keys = keysOf(server).map((key) => partId(key, 0));
   if (keys.length === 0) return [];
   const lists = await deps.rankedLists.find({ _id: { $in: keys } }).toArray();

@@ -72,10 +72,7 @@ export async function storeRanks({ servers }: RankingDeps, day: string, first: s
 }
 
 /** At the end of each UTC day, oldest first; days without a snapshot are missing. */
-export async function rankHistory(
-  { rankSnapshots }: RankingDeps,
-  serverId: ObjectId,
-): Promise<{ day: string; rank: number }[]> {
+export async function rankHistory({ rankSnapshots }: RankingDeps, serverId: ObjectId) {
   const months = await rankSnapshots.find({ serverId }).sort({ month: 1 }).toArray();
   return months.flatMap(({ month, days }) =>
     Object.entries(days)

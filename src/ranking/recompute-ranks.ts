@@ -50,11 +50,7 @@ export function recomputeRanks(
   );
 }
 
-async function writePlaces(
-  { servers, clock }: RankingDeps,
-  lease: ActiveLease,
-  first: string,
-): Promise<Omit<Ranked, 'weighed'>> {
+async function writePlaces({ servers, clock }: RankingDeps, lease: ActiveLease, first: string) {
   const figures = {
     $and: [
       { $eq: ['$rank', '$rankPosition'] },

@@ -42,11 +42,7 @@ type Candidate = WithId<Filtered & Searched & { name: string; rankPosition: numb
  * its host; if there are none and it is not certainly an address, it is searched like other texts. If hundreds of names
  * have a word, only the best ranked of these servers are candidates.
  */
-export async function searchListing(
-  deps: RankingDeps,
-  typed: string,
-  filters: Filters = {},
-): Promise<ListedRow[]> {
+export async function searchListing(deps: RankingDeps, typed: string, filters: Filters = {}) {
   const address = searchedAddress(typed);
   if (!address) return searchByTerms(deps, typed, filters);
   const at = await searchByAddress(deps, address, filters);
@@ -56,11 +52,7 @@ export async function searchListing(
 type AtAddress = WithId<Filtered & Pick<Server, 'port' | 'rankPosition'>>;
 
 /** If there are none: those at the host with another port. At most one page, by rank. */
-async function searchByAddress(
-  deps: RankingDeps,
-  { host, port }: SearchedAddress,
-  filters: Filters,
-): Promise<ListedRow[]> {
+async function searchByAddress(deps: RankingDeps, { host, port }: SearchedAddress, filters: Filters) {
   const now = deps.clock.now();
   const at = (place: { port?: number }) =>
     deps.servers

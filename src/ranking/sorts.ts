@@ -21,10 +21,7 @@ function ratingOf({ count, ratingSum }: Pick<ReviewList, 'count' | 'ratingSum'>)
 }
 
 /** By the id of the server, in hex. */
-export async function readRatings(
-  reviewLists: Collection<ReviewList>,
-  filter: Filter<ReviewList>,
-): Promise<Map<string, Rating | null>> {
+export async function readRatings(reviewLists: Collection<ReviewList>, filter: Filter<ReviewList>) {
   const found = reviewLists.find(filter, { projection: { count: 1, ratingSum: 1 }, batchSize: 1_000 });
   return new Map(await found.map((list) => [list._id.toHexString(), ratingOf(list)] as const).toArray());
 }

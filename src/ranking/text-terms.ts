@@ -22,6 +22,7 @@ export function textsOf({ address, current, profile }: Searched): string {
   return [address, tags.join(' '), shortText, plainText(current.motd), description].join('\n');
 }
 
+/** In code units. Longer texts are cut. */
 const LONGEST_TEXT = 800;
 /** At most this many different words of a server's texts, or of a search, count. */
 const MOST_WORDS = 40;

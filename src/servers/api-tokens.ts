@@ -59,11 +59,7 @@ export function makerOf(server: Pick<Server, 'ownerId' | 'members'>, userId: Obj
  * @param by - the user, for the audit log (also in the other functions of this file)
  * @throws {InvalidDocumentError} for an invalid name; {TokenMadeError} when a token with the id `tokenId` exists
  */
-export async function issueToken(
-  tokens: ServersDeps,
-  request: TokenRequest,
-  by?: string,
-): Promise<IssuedToken> {
+export async function issueToken(tokens: ServersDeps, request: TokenRequest, by?: string) {
   const { name } = parseInput(naming, { name: request.name });
   const issued = await insertToken(tokens, { ...request, name });
   const { serverId, kind = 'api', scopes, expiresInMs = null } = request;

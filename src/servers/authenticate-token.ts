@@ -84,10 +84,7 @@ function keyOf(serverId: string, tokenText: string): string {
   return `${serverId} ${hashToken(tokenText)}`;
 }
 
-function authenticated(
-  { _id: serverId, ownerId = null }: CallersServer,
-  token: WithId<ApiToken>,
-): AuthenticatedToken {
+function authenticated({ _id: serverId, ownerId = null }: CallersServer, token: WithId<ApiToken>) {
   return { serverId, ownerId, token };
 }
 
@@ -112,11 +109,7 @@ export async function authenticateClaimKey(deps: ServersDeps, key: string) {
  * Undefined when there is none. An old one is loaded again in the background, so that a token in regular use is always
  * cached.
  */
-export function cachedAuthentication(
-  deps: ServersDeps,
-  serverId: string,
-  tokenText: string,
-): AuthenticatedToken | undefined {
+export function cachedAuthentication(deps: ServersDeps, serverId: string, tokenText: string) {
   const key = keyOf(serverId, tokenText);
   const cached = deps.authentications.peek(key);
   if (!cached || !isValid(cached.token, deps.clock.now())) return undefined;

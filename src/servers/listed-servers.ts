@@ -55,11 +55,7 @@ export function newProbeState(now: Date, game?: string | null): ProbeState {
  * @param by - the user or command that listed it, for the audit log
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
-export async function addServer(
-  deps: ServersDeps,
-  input: NewServer,
-  by: string,
-): Promise<{ serverId: string; slug: string }> {
+export async function addServer(deps: ServersDeps, input: NewServer, by: string) {
   const { servers, clock } = deps;
   const settings = parseInput(newServer, input);
   const _id = new ObjectId();

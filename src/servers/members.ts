@@ -102,10 +102,7 @@ function invitationText(config: ServersDeps['config'], by: string): MailText {
 type Invitee = Pick<User, '_id' | 'email' | 'emailVerified'>;
 
 /** None if the user's address is unconfirmed, because it may be somebody else's. */
-export async function invitationsOf(
-  deps: ServersDeps,
-  { email, emailVerified }: Invitee,
-): Promise<{ server: WithId<Server>; role: MemberRole; by: string }[]> {
+export async function invitationsOf(deps: ServersDeps, { email, emailVerified }: Invitee) {
   const { servers, clock } = deps;
   if (!emailVerified) return [];
   const found = await servers

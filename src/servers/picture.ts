@@ -3,6 +3,7 @@ import { type InferRawDocType, Schema } from 'mongoose';
 const pictureDefinition = {
   /** The SHA-256 of the bytes, in hex: equal pictures are stored once, and the bytes of an id never change. */
   _id: { type: String, required: true, match: /^[0-9a-f]{64}$/ },
+  /** WebP. */
   bytes: { type: Buffer, required: true },
   /** Not deleted in the next minute: the reference to it is stored later. */
   usedAt: { type: Date, required: true },

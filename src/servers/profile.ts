@@ -26,8 +26,10 @@ const iconDefinition = {
 } as const;
 
 const bannerDefinition = {
+  /** At most 1,200 pixels wide; `narrow` at most 600. */
   wide: { ...PICTURE, required: true },
   narrow: { ...PICTURE, required: true },
+  /** The size of the wide picture, in pixels. */
   width: { type: Number, required: true },
   height: { type: Number, required: true },
 } as const;

@@ -9,6 +9,7 @@ const checkDefinition = {
   /** Whether the server answered. The figures below are from its answer. */
   reached: { type: Boolean, required: true },
   onlinePlayers: { type: Number, required: true },
+  /** Then `onlinePlayers` is 0. */
   playersHidden: { type: Boolean },
   maxPlayers: { type: Number, required: true },
   latencyMs: { type: Number, required: true },

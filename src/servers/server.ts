@@ -7,11 +7,9 @@ import { type Profile, profileSchema } from './profile.ts';
 export const STATUSES = ['online', 'offline', 'unknown'] as const;
 export type ServerStatus = (typeof STATUSES)[number];
 
-/** The server's own reports, or Tallyport's probes. */
 export const SOURCES = ['reports', 'probes'] as const;
 export type Source = (typeof SOURCES)[number];
 
-/** From the newest report or probe. */
 const currentFigures = {
   onlinePlayers: { type: Number, required: true, default: 0 },
   /** The server answers but hides its number of players, which is then 0. Absent in values of an older version. */
@@ -79,7 +77,6 @@ const dailyFigures = {
   usualPlayers: { type: Number },
 } as const;
 
-/** Of the newest ranking. */
 const rankFigures = {
   /** The votes of today and the 29 UTC days before. */
   votesCount: { type: Number, required: true },
@@ -92,7 +89,6 @@ const rankFigures = {
 
 /** An operator's decision (see ranking/evidence/allow-votes.ts). */
 const voteAllowance = {
-  /** So many votes a UTC day need no evidence. */
   votes: { type: Number, required: true },
   reason: { type: String, required: true, maxlength: LONGEST_REASON },
   by: { type: String, required: true },
@@ -115,7 +111,6 @@ const proofDefinition = {
 const transferUnderWay = {
   auditId: { type: Schema.Types.ObjectId, required: true },
   at: { type: Date, required: true },
-  /** Null if there was none. */
   from: { type: Schema.Types.ObjectId, default: null },
 } as const;
 
@@ -148,7 +143,6 @@ const unusualVotes = {
   players: { type: Number, required: true },
 } as const;
 
-/** Users who manage a server beside its owner (see ownership.ts). */
 export const MEMBER_ROLES = ['full', 'read'] as const;
 export type MemberRole = (typeof MEMBER_ROLES)[number];
 

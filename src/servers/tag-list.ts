@@ -96,11 +96,7 @@ export async function addTag(deps: ChangeDeps, input: { name: string }, by: stri
  * Also from all servers, whose number it returns; null when there is no such tag. A repeated call completes an
  * interrupted one. `key`: the tag's key or name.
  */
-export async function removeTag(
-  deps: ChangeDeps,
-  key: string,
-  by: string,
-): Promise<{ tag: Tag; servers: number } | null> {
+export async function removeTag(deps: ChangeDeps, key: string, by: string) {
   const wanted = keyOf(key);
   const tag = (await readTags(deps)).find((one) => one.key === wanted);
   if (!tag) return null;

@@ -8,6 +8,7 @@ import { longText } from '../platform/text.ts';
 import type { ServersDeps } from './deps.ts';
 import type { Server } from './server.ts';
 
+/** In code points. */
 export const LONGEST_HOW_TO_VOTE = 2_000;
 
 const schema = z.object({ howToVote: longText(LONGEST_HOW_TO_VOTE) });

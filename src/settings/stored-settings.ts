@@ -11,6 +11,7 @@ const storedSettingsDefinition = {
   /** By name, each as an environment variable would have it; secrets are sealed. */
   texts: { type: Object, required: true },
   revision: { type: Number, required: true },
+  /** The revision of the last change of each setting. */
   changedIn: { type: Object, required: true },
   at: { type: Date, required: true },
   /** Who made the last change: an operator's e-mail address, or `cli`. */

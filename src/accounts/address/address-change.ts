@@ -9,6 +9,7 @@ const addressChangeDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   /** The audit entry and the mails after the change get ids made from this one, so that each is written once. */
   changeId: { type: Schema.Types.ObjectId, required: true },
+  /** The present and the new e-mail address, in lower case. */
   from: { type: String, required: true, maxlength: 254 },
   to: { type: String, required: true, maxlength: 254 },
   /** SHA-256 of the tokens of the two links. */

@@ -66,11 +66,7 @@ export async function requestAddressChange(
 type Wanted = { to: string; sessionId: ObjectId } & Partial<Pick<AddressChange, 'by' | 'oldConfirmedAt'>>;
 
 /** The new change replaces an earlier one. */
-async function storeChange(
-  deps: AccountsDeps,
-  user: Pick<User, '_id' | 'email'>,
-  wanted: Wanted,
-): Promise<{ change: AddressChange; oldLink: string; newLink: string }> {
+async function storeChange(deps: AccountsDeps, user: Pick<User, '_id' | 'email'>, wanted: Wanted) {
   const earlier = await findAddressChange(deps, user._id);
   // Both addresses have confirmed it, so it is completed first.
   if (earlier?.decidedAt) await finishAddressChange(deps, earlier);
@@ -226,12 +222,8 @@ async function setAddress(
     return false;
   }
   const details = { personId: _id.toHexString(), from, to };
-  await recordAuditOnce(deps, changeId, {
-    by: by ?? from,
-    action: 'account.email',
-    serverId: null,
-    details,
-  });
+  const entry = { by: by ?? from, action: 'account.email', serverId: null, details } as const;
+  await recordAuditOnce(deps, changeId, entry);
   return true;
 }
 

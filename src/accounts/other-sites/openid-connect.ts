@@ -126,10 +126,7 @@ function cachedProvider(client: OpenIdClient): () => Promise<oauth.Authorization
  * @throws {OpenIdError} if it cannot be read, is of another issuer, lacks an endpoint that signing in needs, or has an
  *   endpoint with plain http at another origin than the issuer's
  */
-export async function discoverOpenId(
-  { issuer, ranges }: Provider,
-  timeoutMs = DISCOVERY_TIMEOUT_MS,
-): Promise<oauth.AuthorizationServer> {
+export async function discoverOpenId({ issuer, ranges }: Provider, timeoutMs = DISCOVERY_TIMEOUT_MS) {
   const url = new URL(issuer);
   let server: oauth.AuthorizationServer;
   try {

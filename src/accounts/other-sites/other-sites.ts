@@ -19,10 +19,7 @@ export function otherSites(config: Settings): OtherSite[] {
   ];
 }
 
-export function linkedSites(
-  config: Settings,
-  credentials: Pick<Credential, 'providerId' | 'accountId'>[],
-): Set<OtherSite['id']> {
+export function linkedSites(config: Settings, credentials: Pick<Credential, 'providerId' | 'accountId'>[]) {
   const openId = openIdClientOf(config);
   const isUsable = ({ providerId, accountId }: Pick<Credential, 'providerId' | 'accountId'>) =>
     providerId !== 'oidc' || (openId !== null && isOf(openId, accountId));

@@ -21,11 +21,7 @@ export type CrowdedNetwork = {
  * IPv6 /48 networks come last. Players whose votes were refused or held are included; this has no effect, because only
  * counted votes are weighed.
  */
-export function crowdedNetworks(
-  { voteOrigins }: RankingDeps,
-  serverIds: ObjectId[],
-  day: string,
-): Promise<CrowdedNetwork[]> {
+export function crowdedNetworks({ voteOrigins }: RankingDeps, serverIds: ObjectId[], day: string) {
   const stored = after(startOfDay(day), ORIGIN_STORED_MS);
   const ofServers = { $in: ['$$this.serverId', serverIds] };
   const isEstablished = { $eq: ['$players.established', true] };

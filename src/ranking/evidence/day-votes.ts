@@ -31,11 +31,7 @@ const votesWhere = (...all: Document[]) => ({ $sum: { $cond: [{ $and: all }, 1, 
  * Counts votes by their own fields, without excluded ones. Not exact if networks are crowded, or if earlier votes of a
  * player were excluded or imported: for such days, use `readVotes`.
  */
-export async function countDayVotes(
-  { votes }: RankingDeps,
-  serverIds: ObjectId[],
-  day: string,
-): Promise<Map<string, DayVotes>> {
+export async function countDayVotes({ votes }: RankingDeps, serverIds: ObjectId[], day: string) {
   const live = not(isImported);
   const counts = votes.aggregate<{ _id: ObjectId } & DayVotes>(
     [
@@ -66,11 +62,7 @@ export async function countDayVotes(
 }
 
 /** Excluded votes raise the numbers of the player's later votes, but must not make the player a regular. */
-export async function withExclusions(
-  { votes }: RankingDeps,
-  serverIds: ObjectId[],
-  day: string,
-): Promise<Set<string>> {
+export async function withExclusions({ votes }: RankingDeps, serverIds: ObjectId[], day: string) {
   const before = { $lt: after(startOfDay(day), DAY) };
   const found = await Promise.all(
     serverIds.map((serverId) =>
@@ -221,11 +213,7 @@ function evidenceOf({ votes, onPage }: EarlierVotes, imported: number): NameEvid
 }
 
 /** Their numbers are negative, so the query needs only the index. */
-async function importedVotes(
-  votes: Collection<Vote>,
-  serverId: ObjectId,
-  usernameKeys: string[],
-): Promise<Map<string, number>> {
+async function importedVotes(votes: Collection<Vote>, serverId: ObjectId, usernameKeys: string[]) {
   const counts = votes.aggregate<{ _id: string; votes: number }>([
     { $match: { serverId, usernameKey: { $in: usernameKeys }, seq: { $lt: 0 } } },
     { $group: { _id: '$usernameKey', votes: { $sum: 1 } } },

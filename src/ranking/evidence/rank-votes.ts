@@ -26,11 +26,7 @@ export type RankDay = {
 } & Record<LessWeightReason, number>;
 
 /** Oldest first, up to `lastDay`. */
-export async function rankVotesByDay(
-  deps: RankingDeps,
-  serverId: ObjectId,
-  lastDay: string,
-): Promise<RankDay[]> {
+export async function rankVotesByDay(deps: RankingDeps, serverId: ObjectId, lastDay: string) {
   const days = rankingDays(lastDay);
   const months = [...new Set(days.map((day) => day.slice(0, 7)))];
   const [counters, first] = await Promise.all([

@@ -26,10 +26,7 @@ type Weighed = WithId<Pick<Server, 'current' | 'probe' | 'lastReport' | 'voteAll
  *
  * @throws {LeaseLostError} when the lease is lost; the signal's reason when the run must stop
  */
-export async function weighVotes(
-  deps: RankingDeps,
-  lease: ActiveLease,
-): Promise<{ first: string; weighed: number }> {
+export async function weighVotes(deps: RankingDeps, lease: ActiveLease) {
   const first = await startWeighing(deps);
   const slices = new Map<string, Due[]>();
   let weighed = 0;
