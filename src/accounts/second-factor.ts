@@ -9,7 +9,7 @@ const BACKUP_ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const BACKUP_CODES = 10;
 const BACKUP_LENGTH = 12;
 
-/** `ABCD-EFGH-JKMN`. */
+/** A code has the form `ABCD-EFGH-JKMN`. */
 export function makeBackupCodes(): string[] {
   const letter = () => BACKUP_ALPHABET[randomInt(BACKUP_ALPHABET.length)];
   return Array.from({ length: BACKUP_CODES }, () =>

@@ -22,7 +22,7 @@ export async function sendLink(sources: AccountsDeps, link: OneTimeLink): Promis
   await putMail(sources, { to: link.user.email, ...linkText(config, link) });
 }
 
-/** At most once a day. The pages do not show that the account exists, neither at sign-up nor at a change of address. */
+/** Mails at most once a day. The pages do not show that the account exists. */
 export async function notifyKnownAddress(sources: AccountsDeps, { email }: Pick<User, 'email'>) {
   const id = `has-account:${createHash('sha256').update(email).digest('hex')}:${dayOf(sources.clock.now())}`;
   await putMail(sources, { id, to: email, ...hasAccountText(sources.config) });

@@ -28,7 +28,7 @@ const dailyStatsDefinition = {
   serverId: { type: Schema.Types.ObjectId, required: true },
   /** The UTC day, `2026-11-21`. */
   day: { type: String, required: true },
-  /** Both sources: most figures use the current one (`sourceAt`), which can change. */
+  /** Both sources are stored: most figures use the current one (`sourceAt`), which can change. */
   probes: { type: new Schema(sums, nested), required: true },
   reports: { type: new Schema(sums, nested), required: true },
   /**

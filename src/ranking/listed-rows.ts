@@ -68,7 +68,7 @@ function rowOf(server: WithId<Server>, rating: Rating | null, now: Date) {
     playersHidden: status !== 'offline' && playersHidden(current),
     /** 0: no limit, or unknown. */
     maxPlayers: current.maxPlayers,
-    /** Of the number of players. */
+    /** The source of the number of players. */
     source: playersSource(server),
     version: current.version,
     isPremium: server.isPremium,
@@ -79,7 +79,7 @@ function rowOf(server: WithId<Server>, rating: Rating | null, now: Date) {
     listedAt,
     isNewcomer: listedAt > after(now, -NEWCOMER_DAYS * DAY),
     rating,
-    /** Of 30 days by our own checks, 0 to 100; null without any. */
+    /** The uptime of 30 days by our own checks, 0 to 100; null without any. */
     probedUptime: daily.probedUptime ?? null,
     shortText: profile?.shortText ?? '',
     tags: profile?.tags ?? [],

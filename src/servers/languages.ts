@@ -1,6 +1,6 @@
 import { byLanguage, LANGUAGES, languageNow } from '../language/language.ts';
 
-/** In each language of the pages. An unassigned code has no name (`fallback: 'none'`). */
+/** The names in each language of the pages. An unassigned code has no name (`fallback: 'none'`). */
 const NAMES = byLanguage(
   (language) => new Intl.DisplayNames(language, { type: 'language', fallback: 'none' }),
 );
@@ -13,7 +13,7 @@ const CODES = twoLetters().filter(
   (code) => code in REPLACED_BY_INTL || (new Intl.Locale(code).language === code && NAMES.en.of(code)),
 );
 
-/** By code and by name, in lower case. */
+/** Codes by code and by name, both in lower case. */
 const BY_NAME = new Map(
   CODES.flatMap((code) => [code, ...namesOf(code)].map((name) => [name.toLowerCase(), code] as const)),
 );

@@ -85,7 +85,7 @@ export async function inviteMember(
 
 const invitationsIn = { $ifNull: ['$invitations', []] };
 
-/** Without the server's name: anybody could send their own text to strangers in the listing's name. */
+/** The mail does not name the server: anybody could send their own text to strangers in the listing's name. */
 function invitationText(config: ServersDeps['config'], by: string): MailText {
   const { PUBLIC_URL: url, SERVICE_NAME: name } = config;
   return {

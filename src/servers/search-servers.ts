@@ -53,7 +53,7 @@ async function serversOf({ servers, users }: ServersDeps, email: string, limit: 
   return [...owned, ...imported].slice(0, limit);
 }
 
-/** The lists for operators, and the time by which each is sorted, newest first. */
+/** Each list is sorted by this time, newest first. */
 export const SERVER_LISTS = { all: 'listedAt', hidden: 'hiddenAt', removed: 'removedAt' } as const;
 export type ServerList = keyof typeof SERVER_LISTS;
 

@@ -19,7 +19,7 @@ const currentFigures = {
   playersSource: { type: String, enum: SOURCES },
   motd: { type: String, required: true, default: '' },
   version: { type: String, required: true, default: '' },
-  /** `probe` has the latency from probes. */
+  /** The latency from reports; `probe` has that from probes. */
   reportedLatencyMs: { type: Number, default: null },
   /** A failed probe counts too. */
   checkedAt: { type: Date, default: null },
@@ -33,7 +33,7 @@ const probeState = {
   succeededAt: { type: Date, default: null },
   /** Failed checks in a row that count towards `offline`, including checks by hand. */
   failures: { type: Number, required: true },
-  /** Since the last answer or edit. */
+  /** Counted since the last answer or edit. */
   failuresByHand: { type: Number, required: true },
   failingSince: { type: Date, default: null },
   /** Only an answer or an edit clears this; a period without checks does not. */
@@ -134,9 +134,9 @@ const unusualVotes = {
   at: { type: Date, required: true },
   /** The token with most of these votes; absent if none of them came through the API. */
   tokenId: { type: Schema.Types.ObjectId },
-  /** Those of all tokens and of the vote form. */
+  /** The votes of all tokens and of the vote form. */
   votes: { type: Number, required: true },
-  /** Through the vote form, and with the token. Absent in flags of older versions. */
+  /** The votes through the vote form, and with the token. Absent in flags of older versions. */
   web: { type: Number },
   ofToken: { type: Number },
   /** The highest recent number of players. Reported numbers count only up to a limit. */

@@ -10,7 +10,7 @@ const LOOK_UP_MS = 4 * SECOND;
 /** The resolver's codes for a name without TXT records. */
 const NONE = new Set(['ENODATA', 'ENOTFOUND']);
 
-/** Within 4 s; joins the parts of long records. Never throws. */
+/** Answers within 4 s, joins the parts of long records, and never throws. */
 export async function txtRecords(name: string): Promise<TxtAnswer> {
   const resolver = resolverFor(LOOK_UP_MS);
   try {

@@ -67,7 +67,7 @@ export function openTexts(secrets: Pick<SecretBox, 'open'>, stored: StoredTexts)
   return opened;
 }
 
-/** Also that of the logo before the last change, because that change can be undone. */
+/** The result includes the logo before the last change, because that change can be undone. */
 export async function storedLogos(settings: Collection<StoredSettings>): Promise<string[]> {
   const projection = { 'texts.LOGO_PICTURE': 1, 'before.LOGO_PICTURE': 1 };
   const stored = await settings.findOne({ _id: SITE_SETTINGS }, { projection });
