@@ -12,7 +12,7 @@ import { bindCollections } from '../../src/database/collections.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
 import { aggregateDay } from '../../src/history/aggregate-day.ts';
 import { refreshDailyFigures } from '../../src/history/daily-figures.ts';
-import { emptySums } from '../../src/history/daily-sums.ts';
+import { emptySums } from '../../src/history/daily-stats.ts';
 import { findMongod } from '../../src/own-services/find-mongod.ts';
 import { after, MINUTE } from '../../src/platform/clock.ts';
 import { ownEnvironment } from '../../src/platform/environment.ts';

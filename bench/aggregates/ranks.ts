@@ -17,7 +17,7 @@ import { createLogger } from '../../src/platform/log.ts';
 import { openMongo } from '../../src/platform/mongo.ts';
 import { addDays, dayOf, markDone, startOfDay } from '../../src/platform/periods/period-marks.ts';
 import { ALWAYS_FULL } from '../../src/ranking/evidence/due-days.ts';
-import { rankingDays } from '../../src/ranking/ranking-days.ts';
+import { rankingDays } from '../../src/ranking/ranking-pipeline.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { listServers, newProbeState } from '../../src/servers/listed-servers.ts';
 import { noDelivery, type Vote } from '../../src/votes/vote.ts';

@@ -17,7 +17,7 @@ import { createLogger } from '../../src/platform/log.ts';
 import { createPictureProcess } from '../../src/platform/pictures/picture-process.ts';
 import { watchReadiness } from '../../src/process/health.ts';
 import { createMetrics } from '../../src/process/metrics.ts';
-import { drawCard } from '../../src/servers/draw-card.ts';
+import { drawCard } from '../../src/servers/preview-cards.ts';
 import { shareDrawing } from '../../src/site/public/share-image.ts';
 import { cpuSeconds, openEnvironment } from '../delivery/environment.ts';
 import { loadServers, nameAt, TAGS } from './load-servers.ts';

@@ -5,7 +5,7 @@
 import { ObjectId, UUID } from 'mongodb';
 import { bindCollections } from '../../src/database/collections.ts';
 import { migrateDatabase } from '../../src/database/migrate.ts';
-import { emptySums } from '../../src/history/daily-sums.ts';
+import { emptySums } from '../../src/history/daily-stats.ts';
 import { findMongod } from '../../src/own-services/find-mongod.ts';
 import { after, HOUR } from '../../src/platform/clock.ts';
 import { ownEnvironment } from '../../src/platform/environment.ts';

@@ -12,7 +12,7 @@ import { ObjectId, UUID } from 'mongodb';
 import { after, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { addDays, dayOf, markDone, startOfDay } from '../../src/platform/periods/period-marks.ts';
 import { ALWAYS_FULL } from '../../src/ranking/evidence/due-days.ts';
-import { rankingDays } from '../../src/ranking/ranking-days.ts';
+import { rankingDays } from '../../src/ranking/ranking-pipeline.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { newListing } from '../../src/servers/listed-servers.ts';
 import { noDelivery, type Vote } from '../../src/votes/vote.ts';

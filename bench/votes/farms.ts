@@ -13,8 +13,8 @@
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { ObjectId } from 'mongodb';
-import { establishedAccount } from '../../src/accounts/established.ts';
 import { countMail } from '../../src/accounts/mail-limits.ts';
+import { establishedAccount } from '../../src/accounts/mailbox.ts';
 import { takeSignUp } from '../../src/accounts/sign-up-limits.ts';
 import { setListener } from '../../src/delivery/change-listener.ts';
 import { drainListener } from '../../src/delivery/drain/drain-listener.ts';

@@ -5,7 +5,6 @@ import type { AccountsDeps } from './deps.ts';
 import { mailText } from './mail-text.ts';
 import type { User } from './user.ts';
 
-/** A change that users make to how they sign in. */
 export type AccountChange =
   | 'two-factor-on'
   | 'two-factor-off'
@@ -16,7 +15,7 @@ export type AccountChange =
 
 type ChangedUser = Pick<User, 'email' | 'emailVerified'> & { _id: ObjectId };
 
-/** The mail about each change. `{site}` stands for the name of the site that was linked or unlinked. */
+/** `{site}` stands for the name of the site that was linked or unlinked. */
 const MAILS: Record<AccountChange | 'two-factor-reset', { subject: string; text: string }> = {
   'two-factor-on': {
     subject: 'Your second factor is on',
@@ -45,29 +44,21 @@ const MAILS: Record<AccountChange | 'two-factor-reset', { subject: string; text:
   },
 };
 
-/**
- * Records a user's change to their own account in the audit log and mails the user about it.
- *
- * @param site - the name of the other site that is linked or unlinked
- */
+/** Records a user's change to their own account in the audit log and mails the user about it. */
 export async function noteAccountChange(
   sources: AccountsDeps,
   user: ChangedUser,
   change: AccountChange,
   site?: string,
 ): Promise<void> {
-  await recordAudit(sources, {
-    by: user.email,
-    action: `account.${change}`,
-    serverId: null,
-    details: { personId: user._id.toHexString(), ...(site ? { site } : {}) },
-  });
+  const details = { personId: user._id.toHexString(), ...(site ? { site } : {}) };
+  await recordAudit(sources, { by: user.email, action: `account.${change}`, serverId: null, details });
   await mailAccountChange(sources, user, change, site);
 }
 
 /**
- * Mails a user about a change to how they sign in, if the listing sends mail. The mail is sent even if `wantsMail` is
- * false, because it is a security mail. An unconfirmed address may be a stranger's, so it gets no mail.
+ * Mails a user who has switched mails off too, because it is a security mail. An unconfirmed address may be a
+ * stranger's.
  */
 export async function mailAccountChange(
   sources: AccountsDeps,

@@ -7,15 +7,15 @@ import type { ConnectedConfig } from '../platform/config.ts';
 import { errorType } from '../platform/error-type.ts';
 import { onceForKey } from '../platform/once.ts';
 import { derivedKey } from '../platform/secrets.ts';
-import { cancelAddressChangeOf } from './address/cancel-change.ts';
+import { cancelAddressChangeOf } from './address/change-address.ts';
 import type { AccountsDeps } from './deps.ts';
 import { noteCause } from './library-cause.ts';
 import { withAddresses } from './library-email.ts';
-import type { OneTimeLink } from './one-time-link.ts';
 import { openIdClientOf } from './other-sites/openid-connect.ts';
 import { openIdPlugin } from './other-sites/openid-plugin.ts';
 import { createPasswordSlots } from './password-slots.ts';
 import { makeBackupCodes } from './second-factor.ts';
+import type { OneTimeLink } from './send-link.ts';
 import {
   includesCode,
   noteLinkedSite,
@@ -28,30 +28,24 @@ import { takeSignUp } from './sign-up-limits.ts';
 /** In characters. NIST requires at least 8; OWASP recommends at least 15 for passwords without a second factor. */
 export const PASSWORD_LENGTH = { min: 10, max: 256 } as const;
 
-/** An unused session expires after this time. */
 export const SESSION_MS = 14 * DAY;
 
 /** How long an account takes no codes after too many wrong ones. */
 export const LOCKED_MINUTES = 15;
 
-/** Lifetime of a link to set a password. */
 const LINK_MS = HOUR;
 
-/** The header that passes the client's IP address to the sign-in library, which reads addresses from headers only. */
+/** The sign-in library reads the client's IP address from headers only. */
 export const ADDRESS_HEADER = 'x-tallyport-address';
 
-/** The parts of the sign-in library that we use. */
 export type Auth = Pick<Library, 'api' | 'handler' | '$context'>;
 
 type Library = ReturnType<typeof openLibrary>;
 type GiveLink = (link: OneTimeLink) => Promise<void>;
 
 /**
- * Opens the sign-in library (Better Auth) on our database. Routes and the CLI call `auth.api`. Only the library routes
- * that the site mounts are reachable over HTTP. If an operator changes a setting that the library uses, such as a
- * provider, the next call uses the new value.
- *
- * @param giveLink - delivers a one-time link: by mail to the user, or as output of the CLI command
+ * Opens the sign-in library (Better Auth). Only the library routes that the site mounts are reachable over HTTP. If an
+ * operator changes a setting that the library uses, the next call uses the new value.
  */
 export function createAuth(sources: AccountsDeps, giveLink: GiveLink): Auth {
   // One password check takes 32 MiB of memory and one core for a third of a second, so at most two run at once.
@@ -71,7 +65,7 @@ export function createAuth(sources: AccountsDeps, giveLink: GiveLink): Auth {
   };
 }
 
-/** The settings that the library reads when it is opened, as one key. With another key, the library is opened again. */
+/** With another key, the library is opened again. */
 function usedSettings(config: ConnectedConfig): string {
   const { SERVICE_NAME, SMTP_URL, DISCORD_CLIENT_ID, DISCORD_CLIENT_SECRET } = config;
   const sendsMail = SMTP_URL !== undefined;
@@ -121,8 +115,7 @@ function openLibrary(
       },
       validateUserInfo: async ({ user, source }, context) => {
         if (source.method !== 'oauth') return undefined;
-        // If the other site has not confirmed the e-mail address, the address may belong to somebody else. An account
-        // with this address would prevent the real owner from signing up.
+        // An unconfirmed address may belong to somebody else, whom an account with it would prevent from signing up.
         if (!user.emailVerified) return { error: 'email_not_verified' };
         if (source.action === 'create-user') {
           const address = context?.headers?.get(ADDRESS_HEADER) ?? '';
@@ -158,7 +151,6 @@ function openLibrary(
       maxPasswordLength: PASSWORD_LENGTH.max,
       requireEmailVerification: config.SMTP_URL !== undefined,
       resetPasswordTokenExpiresIn: LINK_MS / SECOND,
-      // A new password signs out an attacker who took over the account.
       revokeSessionsOnPasswordReset: true,
       password: {
         hash: (password) => inSlot(() => passwords.hash(password)),
@@ -187,10 +179,9 @@ function openLibrary(
     databaseHooks: {
       account: {
         create: {
-          // We make no later requests to the other site, so we do not store its tokens.
           before: async (account) => {
-            // The audit entry and the mail about the link are written before the link. If the process dies in between,
-            // the user has a mail about a link that does not exist, but there is no link without a mail.
+            // If the process dies before the link is stored, the user has a mail about no link. There is no link
+            // without a mail.
             await noteLinkedSite(sources, new ObjectId(account.userId), account.providerId);
             return { data: { ...account, ...NO_TOKENS } };
           },
@@ -211,8 +202,7 @@ function openLibrary(
       },
     },
     hooks: { before: refuseUsedCode(sources) },
-    // With `throw`, a database error reaches our route, which logs it and answers. Without it, the library would print
-    // the error and answer 500.
+    // With `throw`, our route logs a database error and answers. The library would print it and answer 500.
     onAPIError: { errorURL: `${config.PUBLIC_URL}/sign-in`, throw: true },
     plugins: [
       twoFactor({
@@ -227,8 +217,7 @@ function openLibrary(
     advanced: {
       cookiePrefix: 'tallyport',
       useSecureCookies: config.PUBLIC_URL.startsWith('https:'),
-      // The cookie of the OAuth state lives as long as the stored state: some users must confirm their address at the
-      // other site before they return.
+      // As long as the stored state: some users must confirm their address at the other site before they return.
       cookies: { state: { attributes: { maxAge: (10 * MINUTE) / SECOND } } },
       defaultCookieAttributes: { httpOnly: true, sameSite: 'lax', path: config.basePath || '/' },
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
@@ -236,7 +225,7 @@ function openLibrary(
   });
 }
 
-/** Clears the tokens with which we could request more data about a user from another site. */
+/** We make no later requests to the other site. */
 const NO_TOKENS = {
   accessToken: null,
   refreshToken: null,
@@ -246,18 +235,11 @@ const NO_TOKENS = {
 };
 
 /** The current key and the previous one, so that data encrypted before a change of SECRET_KEY stays readable. */
-function signingSecrets({
-  SECRET_KEY,
-  SECRET_KEY_PREVIOUS,
-}: ConnectedConfig): { version: number; value: string }[] {
-  return [SECRET_KEY, SECRET_KEY_PREVIOUS]
-    .filter((key) => key !== undefined)
-    .map((key) => {
-      const derived = derivedKey(key, 'signing in');
-      // Encrypted data names its key by this number, so the number must not depend on the key's position in the list.
-      return {
-        version: derivedKey(key, 'number of the sign-in key').readUInt32BE(),
-        value: derived.toString('base64'),
-      };
-    });
+function signingSecrets({ SECRET_KEY, SECRET_KEY_PREVIOUS }: ConnectedConfig) {
+  const keys = [SECRET_KEY, SECRET_KEY_PREVIOUS].filter((key) => key !== undefined);
+  return keys.map((key) => ({
+    // Encrypted data names its key by this number, so it must not depend on the position in the list.
+    version: derivedKey(key, 'number of the sign-in key').readUInt32BE(),
+    value: derivedKey(key, 'signing in').toString('base64'),
+  }));
 }

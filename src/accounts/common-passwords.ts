@@ -11,7 +11,6 @@ const COMMON = new Set(
 /** In characters. A password that only repeats a piece of at most this length is as easy to guess as the piece. */
 const LONGEST_PIECE = 4;
 
-/** Whether a password is in the list of common ones or repeats a short piece. Upper and lower case do not matter. */
 export function isCommonPassword(password: string): boolean {
   const folded = password.normalize('NFKC').toLowerCase();
   if (COMMON.has(folded)) return true;
@@ -19,7 +18,6 @@ export function isCommonPassword(password: string): boolean {
   return pieces.some((size) => isRepeated(folded, size));
 }
 
-/** Whether a password is the user's e-mail address, the part before its @, or the user's name. */
 export function isOwnPassword(password: string, { email, name }: { email: string; name: string }): boolean {
   const known = [email, email.split('@')[0] ?? '', name].map(folded);
   return known.includes(folded(password));

@@ -8,10 +8,7 @@ import type { Credential, SecondFactor, SignInSession, User, Verification } from
 export type AccountsDeps = MailDeps & {
   accountDeletions: Collection<AccountDeletion>;
   addressChanges: Collection<AddressChange>;
-  /**
-   * At sign-up, at sign-in and after a change of address: gives the user the imported servers that are reserved for
-   * their address. Never rejects.
-   */
+  /** Gives the user the imported servers that are reserved for their address. Never rejects. */
   adoptServers: (userId: ObjectId) => Promise<void>;
   credentials: Collection<Credential>;
   passwords: PasswordHasher;

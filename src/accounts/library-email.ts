@@ -8,7 +8,6 @@ import { z } from 'zod';
  */
 const SUFFIX = '@stand-in.invalid';
 
-/** The address, or its stand-in, that the library accepts. */
 export function forLibrary(email: string): string {
   const isAccepted = z.email().safeParse(email).success && !email.toLowerCase().endsWith(SUFFIX);
   return isAccepted ? email : `${Buffer.from(email).toString('hex')}${SUFFIX}`;
@@ -19,7 +18,6 @@ function addressOf<T>(value: T): T | string {
   return Buffer.from(value.slice(0, -SUFFIX.length), 'hex').toString().toLowerCase();
 }
 
-/** The adapter with the addresses of users in place of their stand-ins. */
 export function withAddresses<Options>(
   open: (options: Options) => DBAdapter,
 ): (options: Options) => DBAdapter {

@@ -17,24 +17,18 @@ const BY_USER = defineLimit({ ...MAILS, key: 'mail:user', of: 'signed-in user', 
 /** A mail server that sends more may be classified as a spam source. */
 const BY_ALL = defineLimit({ ...MAILS, key: 'link:all', of: 'all clients together', times: 1_000 });
 
-/** A mail to an address that somebody entered, which may be a stranger's. */
+/** `email` was entered by somebody and may be a stranger's; `address` is the network address of the request. */
 export type EnteredMail = {
   email: string;
-  /** The network address of the request. */
   address: string;
   userId?: ObjectId;
 };
 
 /**
- * Counts one mail to an address that somebody entered, across all web processes. Every page that causes such a mail
- * calls this function: sign-up, forgotten password, sign-in to an unconfirmed account, change of address, invitation.
- *
- * @returns null if the mail may be sent; otherwise the time from which the next one may be sent
+ * Every page that mails an entered address calls this: sign-up, forgotten password, sign-in to an unconfirmed account,
+ * change of address, invitation. Null if the mail may be sent; otherwise the time from which the next one may be sent.
  */
-export function countMail(
-  limits: AccountsDeps,
-  { email, address, userId }: EnteredMail,
-): Promise<Date | null> {
+export function countMail(limits: AccountsDeps, { email, address, userId }: EnteredMail) {
   return takeAll(limits, [
     ...byNetwork(BY_NETWORK, address),
     ...(userId ? [limitFor(BY_USER, userId)] : []),

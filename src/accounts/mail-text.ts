@@ -1,14 +1,100 @@
 import type { Config } from '../platform/config.ts';
+import { type AddressChange, CONFIRM_DAYS } from './address/address-change.ts';
+import type { AccountDeletion } from './deletion/account-deletion.ts';
 
 export type SiteNameAndUrl = Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>;
 export type MailText = { subject: string; text: string };
 
-/** A mail about an account, with the listing's name in the subject, and its name and URL below the text. */
 export function mailText(site: SiteNameAndUrl, subject: string, ...paragraphs: string[]): MailText {
   return { subject: `${subject} (${site.SERVICE_NAME})`, text: signed(site, ...paragraphs) };
 }
 
-/** Paragraphs with the listing's name and URL below them. */
 export function signed({ SERVICE_NAME, PUBLIC_URL }: SiteNameAndUrl, ...paragraphs: string[]): string {
   return [...paragraphs, `-- \n${SERVICE_NAME}, ${PUBLIC_URL}`].join('\n\n');
+}
+
+type Ends = Pick<AddressChange, 'from' | 'to'>;
+
+/** To the present address: the link confirms or cancels the change. */
+export function confirmOldText(site: SiteNameAndUrl, { from, to }: Ends, link: string): MailText {
+  return mailText(
+    site,
+    'Confirm the change of your address',
+    `Somebody, most likely you, asked to change the e-mail address of your account from ${from} to ${to}. Confirm or cancel the change with this link, within ${CONFIRM_DAYS} days:`,
+    link,
+    'The change happens after both addresses have confirmed it. Without your confirmation nothing changes.',
+    `If it was not you, somebody knows your password. Cancel the change and set a new password: ${site.PUBLIC_URL}/forgot-password`,
+  );
+}
+
+/** To the present address if an operator requested the change: the link cancels it. */
+export function operatorOldText(site: SiteNameAndUrl, { from, to }: Ends, link: string): MailText {
+  return mailText(
+    site,
+    'Your address is about to be changed',
+    `An operator was asked to change the e-mail address of your account from ${from} to ${to}, because mails to ${from} can no longer be read. The change happens when the new address confirms it, within ${CONFIRM_DAYS} days.`,
+    'If you did not ask for this, cancel the change with this link and tell the operator:',
+    link,
+  );
+}
+
+/** It contains nothing that was typed into the form: anybody could send a stranger any text in our name. */
+export function confirmNewText(site: SiteNameAndUrl, link: string): MailText {
+  return mailText(
+    site,
+    'Confirm your new address',
+    `Somebody, most likely you, wants to use this e-mail address for their account. Confirm it with this link, within ${CONFIRM_DAYS} days:`,
+    link,
+    'If it was not you, there is nothing to do: without this link nobody has an account with your address.',
+  );
+}
+
+/** To both addresses. */
+export function changedText(site: SiteNameAndUrl, { from, to }: Ends): MailText {
+  return mailText(
+    site,
+    'Your address is changed',
+    `The e-mail address of your account was changed from ${from} to ${to}. Sign in with the new address from now on. Your other sessions were signed out.`,
+    'If this was not you, tell the operator at once.',
+  );
+}
+
+export function requestedText(
+  site: SiteNameAndUrl,
+  { dueAt }: Pick<AccountDeletion, 'dueAt'>,
+  link: string,
+): MailText {
+  const at = `${dueAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  return mailText(
+    site,
+    'Your account will be deleted',
+    `Somebody, most likely you, asked to delete your account. It will be deleted on ${at}, with your servers and reviews. To keep your account, open this link before then:`,
+    link,
+    `If it was not you, somebody knows your password. Keep your account with the link, and set a new password: ${site.PUBLIC_URL}/forgot-password`,
+  );
+}
+
+export function keptText(site: SiteNameAndUrl): MailText {
+  return mailText(
+    site,
+    'Your account will not be deleted',
+    'The deletion of your account was cancelled. Nothing was deleted.',
+  );
+}
+
+/** The deletion was not carried out, because no operator would remain. */
+export function lastOperatorText(site: SiteNameAndUrl): MailText {
+  return mailText(
+    site,
+    'Your account was not deleted',
+    'You are the last operator of this listing, so your account was not deleted. Make another user an operator, and request the deletion again.',
+  );
+}
+
+export function deletedText(site: SiteNameAndUrl): MailText {
+  return mailText(
+    site,
+    'Your account is deleted',
+    'Your account was deleted, with your servers and reviews. We send no more mail to this address.',
+  );
 }

@@ -1,8 +1,10 @@
 import { getDomain } from 'tldts';
+import { after, DAY } from '../platform/clock.ts';
+import type { User } from './user.ts';
 
 /**
- * The mailbox that an address belongs to: `Ann.B+votes@GoogleMail.com` is `annb@gmail.com`. A `+` tag is left out, and
- * other spellings and domains of the large providers in `ONE_MAILBOX` are made equal.
+ * `Ann.B+votes@GoogleMail.com` is `annb@gmail.com`: a `+` tag is left out, and other spellings and domains of the large
+ * providers are made equal.
  */
 export function mailboxOf(email: string): string {
   const { local, host } = partsOf(email);
@@ -47,8 +49,8 @@ function partsOf(email: string): { local: string; host: string } {
 }
 
 /**
- * Whether everybody can get a mailbox in this domain, at the cost of some effort (a phone number, a captcha, a
- * contract). Many accounts with addresses in such a domain are no sign of one person.
+ * Everybody can get a mailbox there, with some effort (a captcha, a contract), so many accounts in it are no sign of
+ * one person.
  */
 export function isPublicMail(domain: string): boolean {
   return PUBLIC_MAIL.has(domain);
@@ -87,3 +89,32 @@ const PUBLIC_MAIL = new Set([
     talktalk.net comcast.net verizon.net att.net sbcglobal.net bellsouth.net cox.net charter.net earthlink.net
     shaw.ca rogers.com bell.net sympatico.ca bigpond.com optusnet.com.au docomo.ne.jp ezweb.ne.jp softbank.ne.jp`),
 ]);
+
+/** A younger account is not counted as a separate player, because anybody can make many accounts at once. */
+const ESTABLISHED_AFTER_MS = 7 * DAY;
+export const ESTABLISHED_AFTER_DAYS = ESTABLISHED_AFTER_MS / DAY;
+
+export type EstablishedAccount = {
+  /** See `mailboxOf`. Two accounts with the same mailbox are one player. */
+  mailbox: string;
+  /** The registered domain of the address; null if the domain gives an address to everybody, as mail providers do. */
+  domain: string | null;
+};
+
+/**
+ * Null for an account that does not count: it is younger than 7 days, its address is unconfirmed, or its address
+ * changed in the last 7 days (otherwise, each change would make a new player).
+ */
+export function establishedAccount(
+  { email, emailVerified, createdAt, emailChangedAt }: EstablishingUser,
+  now: Date,
+): EstablishedAccount | null {
+  const since = new Date(Math.max(createdAt.getTime(), emailChangedAt?.getTime() ?? 0));
+  if (!emailVerified || now < after(since, ESTABLISHED_AFTER_MS)) return null;
+  const domain = mailDomainOf(email);
+  return { mailbox: mailboxOf(email), domain: isPublicMail(domain) ? null : domain };
+}
+
+type EstablishingUser = Pick<User, 'email' | 'emailVerified' | 'createdAt'> & {
+  emailChangedAt?: Date | null | undefined;
+};

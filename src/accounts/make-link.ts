@@ -3,15 +3,10 @@ import { forLibrary } from './library-email.ts';
 import type { User } from './user.ts';
 
 /**
- * Makes a link to set a user's password. It works once, within an hour. Anybody who has the link can take over the
- * account, so show it once and do not store it.
- *
- * @returns the complete URL
+ * Makes a link to set a user's password, once, within an hour. It gives the account to anybody who has it, so show it
+ * once and do not store it.
  */
-export async function makePasswordLink(
-  sources: AccountsDeps,
-  { email }: Pick<User, 'email'>,
-): Promise<string> {
+export async function makePasswordLink(sources: AccountsDeps, { email }: Pick<User, 'email'>) {
   // The sign-in library takes a quarter of a second to load, so commands load it only when they need it.
   const { createAuth } = await import('./auth.ts');
   let address: string | undefined;

@@ -5,12 +5,10 @@ const TOKEN_BYTES = 24;
 /** The most characters that a link's token may have. Ours are shorter. */
 export const MAX_TOKEN_LENGTH = 200;
 
-/** A token for a link. Only its hash is stored. */
 export function makeOneTimeToken(): string {
   return randomBytes(TOKEN_BYTES).toString('base64url');
 }
 
-/** The stored form of a token. */
 export function hashOneTimeToken(token: string): string {
   return createHash('sha256').update(token).digest('base64url');
 }

@@ -1,10 +1,10 @@
-import type { ObjectId, WithId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import { noteAccountChange } from './account-changes.ts';
-import { cancelAddressChangeOf } from './address/cancel-change.ts';
+import { cancelAddressChangeOf } from './address/change-address.ts';
 import type { AccountsDeps } from './deps.ts';
-import type { SignInSession, User } from './user.ts';
+import type { OtherSite } from './other-sites/other-sites.ts';
+import type { User } from './user.ts';
 
-/** Changes a user's own name or mail settings. */
 export async function changeOwnAccount(
   { users, clock }: AccountsDeps,
   userId: ObjectId,
@@ -13,28 +13,15 @@ export async function changeOwnAccount(
   await users.updateOne({ _id: userId }, { $set: { ...changes, updatedAt: clock.now() } });
 }
 
-/** The sessions of a user, at most `most`, the most recently used first. */
-export function listSessions(
-  { sessions }: AccountsDeps,
-  userId: ObjectId,
-  most: number,
-): Promise<WithId<SignInSession>[]> {
+export function listSessions({ sessions }: AccountsDeps, userId: ObjectId, most: number) {
   return sessions.find({ userId }).sort({ updatedAt: -1 }).limit(most).toArray();
 }
 
-/** Ends one session of a user. Does nothing when the user has no such session. */
-export async function endSession(
-  { sessions }: AccountsDeps,
-  userId: ObjectId,
-  sessionId: ObjectId,
-): Promise<void> {
+export async function endSession({ sessions }: AccountsDeps, userId: ObjectId, sessionId: ObjectId) {
   await sessions.deleteOne({ _id: sessionId, userId });
 }
 
-/**
- * Must be called after users have changed their password. Deletes one-time links and pending sign-ins, cancels a change
- * of address, records the password change and mails the user.
- */
+/** Must be called after users have changed their password. Also deletes one-time links and pending sign-ins. */
 export async function finishPasswordChange(
   deps: AccountsDeps,
   user: Pick<User, 'email' | 'emailVerified'> & { _id: ObjectId },
@@ -42,4 +29,17 @@ export async function finishPasswordChange(
   await deps.verifications.deleteMany({ value: user._id.toHexString() });
   await cancelAddressChangeOf(deps, user._id);
   await noteAccountChange(deps, user, 'password');
+}
+
+/** False if the user has no password: the link stays, because it is needed to sign in. */
+export async function unlinkSite(
+  deps: AccountsDeps,
+  user: Pick<User, 'email' | 'emailVerified'> & { _id: ObjectId },
+  { id, name }: OtherSite,
+): Promise<boolean> {
+  const userId = user._id;
+  if (!(await deps.credentials.findOne({ userId, providerId: 'credential' }))) return false;
+  const { deletedCount } = await deps.credentials.deleteMany({ userId, providerId: id });
+  if (deletedCount > 0) await noteAccountChange(deps, user, 'site-unlinked', name);
+  return true;
 }

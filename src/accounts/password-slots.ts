@@ -1,21 +1,19 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { AppError } from '../platform/app-error.ts';
 
-/** The client for whom a password is hashed or checked. */
 export type HashingClient = {
-  /** The wider network that the request came from: an IPv4 address or an IPv6 /48. */
+  /** An IPv4 address or IPv6 /48. */
   network: string;
-  /** The account of the request's known device (see known-devices.ts) or session; null without either. */
+  /** The account of the known device (known-devices.ts) or session; null without either. */
   knownAs: string | null;
 };
 
 type SlotLimits = {
   atOnce: number;
-  /** The length of each queue. One queue is for known devices, the other for all other clients. */
+  /** Of each queue: one is for known devices, the other for all other clients. */
   waiting: number;
-  /** The most running and waiting calls of one network; counted separately for known devices and for all others. */
+  /** Running and waiting calls; counted separately for known devices and for all others. */
   perNetwork: number;
-  /** The most running and waiting calls of the known devices of one account. */
   perAccount: number;
 };
 
@@ -27,26 +25,17 @@ class BusyError extends AppError {
 const UNNAMED: HashingClient = { network: 'unnamed', knownAs: null };
 const clients = new AsyncLocalStorage<HashingClient>();
 
-/**
- * Runs `work`; the passwords that it hashes or checks count for `client`. `client` is passed through async context,
- * because the sign-in library has no parameter for it.
- */
+/** Passwords that `work` hashes or checks count for `client`: the sign-in library has no parameter for it. */
 export function hashingFor<T>(client: HashingClient, work: () => Promise<T>): Promise<T> {
   return clients.run(client, work);
 }
 
 /**
- * Limits how much CPU-heavy work runs at once. Known devices and other clients have separate queues, which are served
- * in turn. Each network and each account has a maximum share, so that one client cannot fill a queue.
- *
- * @returns a function that runs `work` in a slot; it throws {@link BusyError} when the queue or a share is full
+ * Limits how much CPU-heavy work runs at once. The two queues are served in turn, and each network and account has a
+ * maximum share, so that one client cannot fill a queue. Returns a function that throws {@link BusyError} when the
+ * queue or a share is full.
  */
-export function createPasswordSlots({
-  atOnce,
-  waiting,
-  perNetwork,
-  perAccount,
-}: SlotLimits): <T>(work: () => Promise<T>) => Promise<T> {
+export function createPasswordSlots({ atOnce, waiting, perNetwork, perAccount }: SlotLimits) {
   let running = 0;
   let isKnownNext = true;
   const known: (() => void)[] = [];
@@ -79,7 +68,7 @@ export function createPasswordSlots({
     await promise;
   }
 
-  /** Gives the slot directly to the next waiting call, if any, so that a new call cannot take it first. */
+  /** The next waiting call gets the slot directly, so that a new call cannot take it first. */
   function releaseSlot(): void {
     const queue = (isKnownNext || others.length === 0) && known.length > 0 ? known : others;
     isKnownNext = queue === others;
@@ -88,7 +77,7 @@ export function createPasswordSlots({
     else running -= 1;
   }
 
-  return async (work) => {
+  return async <T>(work: () => Promise<T>): Promise<T> => {
     const client = clients.getStore() ?? UNNAMED;
     const shares = sharesOf(client);
     if (shares.some(([share, most]) => (used.get(share) ?? 0) >= most))

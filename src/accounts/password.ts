@@ -9,7 +9,7 @@ const COST: PasswordCost = { N: 2 ** 15, r: 8, p: 3 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
-/** Hashes a password for storage: `scrypt$N$r$p$salt$hash`, with salt and hash in base64url. */
+/** The result is `scrypt$N$r$p$salt$hash`, with salt and hash in base64url. */
 export async function hashPassword(password: string, cost = COST): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const hash = await derive(password, salt, cost);
@@ -17,9 +17,8 @@ export async function hashPassword(password: string, cost = COST): Promise<strin
 }
 
 /**
- * Whether `password` matches the hash `stored`. The comparison takes constant time.
+ * The comparison takes constant time.
  *
- * @param stored - as made by `hashPassword`
  * @throws an error when `stored` is cut off or its parameters are not valid for scrypt
  */
 export async function verifyPassword(password: string, stored: string): Promise<boolean> {

@@ -9,7 +9,7 @@ const BACKUP_ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const BACKUP_CODES = 10;
 const BACKUP_LENGTH = 12;
 
-/** Makes ten new backup codes of the form `ABCD-EFGH-JKMN`. */
+/** A code has the form `ABCD-EFGH-JKMN`. */
 export function makeBackupCodes(): string[] {
   const letter = () => BACKUP_ALPHABET[randomInt(BACKUP_ALPHABET.length)];
   return Array.from({ length: BACKUP_CODES }, () =>
@@ -18,8 +18,8 @@ export function makeBackupCodes(): string[] {
 }
 
 /**
- * Brings a typed code into the form in which it was issued: without spaces, and a backup code in upper case with its
- * dashes. Older backup codes have ten characters in mixed case: `aB3dE-5fGhI`.
+ * A typed code in the form in which it was issued: without spaces, a backup code in upper case with its dashes. Older
+ * backup codes have ten characters in mixed case: `aB3dE-5fGhI`.
  */
 export function asGivenOut(typed: string): string {
   const code = typed.replace(/[\s\p{Pd}]/gu, '');
@@ -31,7 +31,7 @@ function inGroups(code: string, size: number): string {
   return code.match(new RegExp(`.{1,${size}}`, 'g'))?.join('-') ?? code;
 }
 
-/** The error for a used code. A code is valid for 90 seconds but works once, so that an onlooker cannot reuse it. */
+/** A code is valid for 90 seconds but works once, so that an onlooker cannot reuse it. */
 export function codeUsedError(): APIError {
   return new APIError('UNAUTHORIZED', { code: 'CODE_USED', message: 'This code was used before.' });
 }

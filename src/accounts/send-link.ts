@@ -2,13 +2,17 @@ import { createHash } from 'node:crypto';
 import { putMail } from '../mail/outbox.ts';
 import { dayOf } from '../platform/periods/period-marks.ts';
 import type { AccountsDeps } from './deps.ts';
-import { hasAccountText, linkText } from './link-text.ts';
-import type { OneTimeLink } from './one-time-link.ts';
+import { type MailText, type SiteNameAndUrl, signed } from './mail-text.ts';
 import type { User } from './user.ts';
 
-/**
- * Mails a one-time link to its user. Without a mail server, it only logs a warning; an operator can then make a link.
- */
+/** `address` is the complete URL, including the path of PUBLIC_URL. */
+export type OneTimeLink = {
+  kind: 'set-password' | 'verify-email';
+  user: Pick<User, 'email'>;
+  address: string;
+};
+
+/** Without a mail server, it only logs a warning; an operator can then make a link. */
 export async function sendLink(sources: AccountsDeps, link: OneTimeLink): Promise<void> {
   const { config, log } = sources;
   if (config.SMTP_URL === undefined) {
@@ -18,14 +22,46 @@ export async function sendLink(sources: AccountsDeps, link: OneTimeLink): Promis
   await putMail(sources, { to: link.user.email, ...linkText(config, link) });
 }
 
-/**
- * Mails users, at most once a day, that somebody signed up with their address or wanted to change to it. The pages do
- * not show that the account exists.
- */
-export async function notifyKnownAddress(
-  sources: AccountsDeps,
-  { email }: Pick<User, 'email'>,
-): Promise<void> {
+/** Mails at most once a day. The pages do not show that the account exists. */
+export async function notifyKnownAddress(sources: AccountsDeps, { email }: Pick<User, 'email'>) {
   const id = `has-account:${createHash('sha256').update(email).digest('hex')}:${dayOf(sources.clock.now())}`;
   await putMail(sources, { id, to: email, ...hasAccountText(sources.config) });
 }
+
+/** It contains nothing that was typed into a form: anybody could send a stranger any text in our name. */
+export function linkText(site: SiteNameAndUrl, { kind, address }: Pick<OneTimeLink, 'kind' | 'address'>) {
+  const { subject, before, after } = MAILS[kind](site.SERVICE_NAME, site.PUBLIC_URL);
+  return { subject, text: signed(site, before, address, after) };
+}
+
+export function hasAccountText(site: SiteNameAndUrl): MailText {
+  const { SERVICE_NAME: name, PUBLIC_URL: url } = site;
+  return {
+    subject: `You have an account at ${name} already`,
+    text: signed(
+      site,
+      `Somebody, most likely you, has just tried to use this address for another account at ${name}. The address has an account there already. Sign in:`,
+      `${url}/sign-in`,
+      'If you have forgotten your password, set a new one:',
+      `${url}/forgot-password`,
+      'If it was not you, there is nothing to do.',
+    ),
+  };
+}
+
+const MAILS: Record<
+  OneTimeLink['kind'],
+  (name: string, url: string) => { subject: string; before: string; after: string }
+> = {
+  'set-password': (name, url) => ({
+    subject: `Set your password at ${name}`,
+    before: `Set a new password for your account at ${name} (${url}) with this link. It works once, within an hour:`,
+    after: 'If you did not ask for it, there is nothing to do: your password stays as it is.',
+  }),
+  'verify-email': (name, url) => ({
+    subject: `Confirm your address at ${name}`,
+    before: `Somebody, most likely you, wants to sign up at ${name} (${url}) with this address. Confirm it and choose your password with this link, within a day:`,
+    after:
+      'If it was not you, there is nothing to do: without this link nobody has an account with your address.',
+  }),
+};

@@ -13,7 +13,8 @@ const ATTEMPTS = { windowMs: 10 * MINUTE, sentence: TOO_MANY_ATTEMPTS } as const
 /** Enough for typing errors. */
 const OF_ACCOUNT = 10;
 /** Enough for the many users who may share a network. */
-const OF_NETWORK = { ...ATTEMPTS, of: 'network', times: 30 } as const;
+const ofNetwork = (what: string, key: string) =>
+  defineLimit({ ...ATTEMPTS, of: 'network', times: 30, what, key });
 
 const WRONG = 'Wrong passwords';
 const ALL = 'Passwords, right and wrong';
@@ -27,7 +28,7 @@ const BY_ACCOUNT_AND_NETWORK = tries(
   'account and network (IPv4 address or IPv6 /64)',
   OF_ACCOUNT,
 );
-const BY_NETWORK = defineLimit({ ...OF_NETWORK, key: 'sign-in:address', what: WRONG });
+const BY_NETWORK = ofNetwork(WRONG, 'sign-in:address');
 /** A /48 contains many networks and counts as one. */
 const BY_ACCOUNT_AND_WIDER_NETWORK = tries(
   WRONG,
@@ -44,27 +45,11 @@ const ALL_BY_NETWORK = tries(ALL, 'sign-in:all', 'IPv4 address or IPv6 /64', 300
 const ALL_BY_DEVICES = tries(ALL, 'sign-in:devices', 'account, for all its known devices', 30);
 
 /** Each hashes a password. */
-export const SIGN_UPS = defineLimit({
-  ...OF_NETWORK,
-  key: 'sign-up:address',
-  what: 'Sign-ups on a listing without mail',
-});
-export const OTHER_SITE_SIGN_INS = defineLimit({
-  ...OF_NETWORK,
-  key: 'other-site:address',
-  what: 'Sign-ins that begin at another site',
-});
-export const OTHER_SITE_RETURNS = defineLimit({
-  ...OF_NETWORK,
-  key: 'other-site-return:address',
-  what: 'Returns from another site',
-});
+export const SIGN_UPS = ofNetwork('Sign-ups on a listing without mail', 'sign-up:address');
+export const OTHER_SITE_SIGN_INS = ofNetwork('Sign-ins that begin at another site', 'other-site:address');
+export const OTHER_SITE_RETURNS = ofNetwork('Returns from another site', 'other-site-return:address');
 /** By network only: the sign-in library counts the wrong codes of each user. */
-export const CODES = defineLimit({
-  ...OF_NETWORK,
-  key: 'code:address',
-  what: 'Codes of a second factor at sign-in',
-});
+export const CODES = ofNetwork('Codes of a second factor at sign-in', 'code:address');
 export const RE_AUTHENTICATIONS = defineLimit({
   ...ATTEMPTS,
   key: 'proof:user',
@@ -85,18 +70,16 @@ const CODE_USES = defineLimit({
 
 export type Try = {
   email: string;
-  /** The network address of the request. */
   address: string;
-  /** The id of the browser's known device (see known-devices.ts); null if there is none. */
+  /** Of the browser's known device (known-devices.ts); null if there is none. */
   device: string | null;
 };
 
 type Rule = Limit & {
-  /** Whether tries that succeeded count too. */
   countsAll?: boolean;
 };
 
-/** The rules of a network come first: if it is over its limit, its tries do not count for the limits of accounts. */
+/** First those of a network: if it is over its limit, its tries do not count for the limits of accounts. */
 function rulesOf({ email, address, device }: Try): Rule[] {
   const account = hashedAddress(email);
   if (device !== null) {
@@ -116,10 +99,8 @@ function rulesOf({ email, address, device }: Try): Rule[] {
 }
 
 /**
- * Counts one try to sign in; all web processes share the count. Wrong tries from one IPv4 address or IPv6 /48 do not
- * lock out other addresses and networks, or known devices.
- *
- * @returns null if the try is allowed; otherwise the time from which the next try is allowed
+ * Wrong tries from one IPv4 address or IPv6 /48 do not lock out other networks, or known devices. Null if the try is
+ * allowed; otherwise the time from which the next try is allowed.
  */
 export function countTry(limits: AccountsDeps, who: Try): Promise<Date | null> {
   return takeAll(limits, rulesOf(who));
@@ -133,17 +114,13 @@ export async function forgiveTry(limits: AccountsDeps, who: Try): Promise<void> 
   );
 }
 
-/** Marks a code of an authenticator app as used. Returns true when it was used before. */
+/** Returns true when the code was used before. */
 export async function markCodeUsed(limits: AccountsDeps, userId: ObjectId, code: string): Promise<boolean> {
   return (await useAllowance(limits, useOf(userId, code))) !== null;
 }
 
-/** Whether a code of an authenticator app was used before. Does not mark it as used. */
-export async function wasCodeUsed(
-  { rateLimits, clock }: AccountsDeps,
-  userId: ObjectId,
-  code: string,
-): Promise<boolean> {
+/** Does not mark the code as used. */
+export async function wasCodeUsed({ rateLimits, clock }: AccountsDeps, userId: ObjectId, code: string) {
   const used = { _id: useOf(userId, code).key, resetAt: { $gt: clock.now() } };
   return (await rateLimits.findOne(used)) !== null;
 }

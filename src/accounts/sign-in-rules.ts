@@ -9,23 +9,15 @@ import { markCodeUsed, wasCodeUsed } from './sign-in-limits.ts';
 import type { User } from './user.ts';
 import { revokeAccess } from './users.ts';
 
-/** Whether a sign-in at this path of the library includes a code of the second factor. */
 export function includesCode(path: string | undefined): boolean {
   return path === '/two-factor/verify-totp' || path === '/two-factor/verify-backup-code';
 }
 
 /**
- * Decides whether another site's account may be linked to the user who has the same e-mail address. The first of these
- * cases that applies decides.
- *
- * - A suspended user: no.
- * - A user with an unconfirmed address, unless they are an operator: yes. The user's earlier password, links to other
- *   sites, second factor and sessions are deleted first.
- * - A user who must sign in with a password (`requiresPassword`): no. The link would give access as soon as the second
- *   factor is off or the user loses the operator's role.
- * - Any other user: yes.
- *
- * @returns undefined if it may be linked; otherwise the code of the error
+ * Whether another site's account may be linked to the user with the same e-mail address. If the user's address is
+ * unconfirmed and they are no operator: yes, after their earlier password, links, second factor and sessions are
+ * deleted. If the user must sign in with a password: no, because the link would give access as soon as the second
+ * factor is off or the role is lost. Undefined if it may be linked; otherwise the code of the error.
  */
 export async function refuseLinkOrRevokeAccess(
   deps: AccountsDeps,
@@ -36,27 +28,18 @@ export async function refuseLinkOrRevokeAccess(
   if (!user) return undefined;
   if (user.suspendedAt) return { error: 'SUSPENDED' };
   if (!user.emailVerified && user.role !== 'operator') {
-    await recordAudit(deps, {
-      by: user.email,
-      action: 'account.access-revoked',
-      serverId: null,
-      details: { personId: userId },
-    });
+    const details = { personId: userId };
+    await recordAudit(deps, { by: user.email, action: 'account.access-revoked', serverId: null, details });
     await revokeAccess(deps, _id);
   } else if (requiresPassword(user)) return { error: 'PASSWORD_NEEDED' };
   return undefined;
 }
 
 /**
- * Records that another site is being linked to an account, and mails the user. Runs before the new credential is
- * stored. If the account has no credentials, it is new or `refuseLinkOrRevokeAccess` has just deleted them, and nothing
- * is recorded.
+ * Runs before the new credential is stored. If the account has no credentials, it is new or `refuseLinkOrRevokeAccess`
+ * has just deleted them, and nothing is recorded.
  */
-export async function noteLinkedSite(
-  deps: AccountsDeps,
-  userId: ObjectId,
-  providerId: string,
-): Promise<void> {
+export async function noteLinkedSite(deps: AccountsDeps, userId: ObjectId, providerId: string) {
   const site = otherSites(deps.config).find(({ id }) => id === providerId);
   if (!site || !(await deps.credentials.findOne({ userId }))) return;
   const user = await deps.users.findOne({ _id: userId });
@@ -64,8 +47,8 @@ export async function noteLinkedSite(
 }
 
 /**
- * Returns a hook that refuses a used code before Better Auth checks it. Better Auth would end the pending sign-in; with
- * the hook, the user can enter the next code. Better Auth still counts wrong codes.
+ * Better Auth would end the pending sign-in after a used code; with this hook, the user can enter the next code. Better
+ * Auth still counts wrong codes.
  */
 export function refuseUsedCode(deps: AccountsDeps) {
   return createAuthMiddleware(async (request) => {
@@ -79,7 +62,7 @@ export function refuseUsedCode(deps: AccountsDeps) {
   });
 }
 
-/** Whether a user must sign in with the password. Better Auth asks for the second factor only after a password. */
+/** Better Auth asks for the second factor only after a password. */
 export function requiresPassword({
   role,
   twoFactorEnabled,
@@ -89,12 +72,12 @@ export function requiresPassword({
 
 type SessionRequest = { path: string | undefined; body: { code?: unknown } | undefined };
 
-/** Checks that apply to each new session, for every way to sign in. Throws an APIError to refuse the session. */
-export async function refuseSession(
-  deps: AccountsDeps,
-  userId: ObjectId,
-  { path, body }: SessionRequest,
-): Promise<void> {
+/**
+ * For every way to sign in.
+ *
+ * @throws {APIError} to refuse the session
+ */
+export async function refuseSession(deps: AccountsDeps, userId: ObjectId, { path, body }: SessionRequest) {
   const user = await deps.users.findOne({ _id: userId });
   if (user?.suspendedAt) {
     throw new APIError('FORBIDDEN', { code: 'SUSPENDED', message: 'This account is suspended.' });

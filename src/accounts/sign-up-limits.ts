@@ -7,10 +7,8 @@ import { PUBLIC_MAIL_FACTOR, SIGN_UPS_HOURS } from '../platform/settings/limit-s
 import type { AccountsDeps } from './deps.ts';
 import { isPublicMail, mailboxOf, mailDomainOf } from './mailbox.ts';
 
-/** A new account, or a request for a sign-up link. */
 export type NewAccount = {
   email: string;
-  /** The network address of the request. */
   address: string;
 };
 
@@ -64,11 +62,9 @@ function hashed(text: string): string {
 }
 
 /**
- * Counts one new account, across all web processes and all ways to sign up. On a listing that sends mail, call it when
- * the user has shown that the e-mail address is theirs, so that nobody exhausts the limit of a domain with made-up
- * addresses. If the account is refused, no limit counts it.
- *
- * @returns null if the account may be made; otherwise the time from which the next one may be made
+ * On a listing that sends mail, call this when the user has shown that the e-mail address is theirs, so that nobody
+ * exhausts the limit of a domain with made-up addresses. Null if the account may be made; otherwise the time from which
+ * the next one may be made.
  */
 export async function takeSignUp(deps: AccountsDeps, account: NewAccount): Promise<Date | null> {
   const refused = await takeAllOrNone(deps, limitsOf(deps, account));
@@ -76,10 +72,8 @@ export async function takeSignUp(deps: AccountsDeps, account: NewAccount): Promi
 }
 
 /**
- * Makes an account within the limits. If `make` throws or makes no account, nothing is counted.
- *
- * @param isMade - whether the result is a new account
- * @returns the result of `make`; or `retryAt`, the time from which the next account may be made
+ * If `make` throws or makes no account (`isMade`), nothing is counted. `retryAt`: the time from which the next account
+ * may be made.
  */
 export async function makeWithinLimits<T>(
   deps: AccountsDeps,
@@ -99,12 +93,9 @@ export async function makeWithinLimits<T>(
 }
 
 /**
- * Whether the network of a request, or the subnet around it, has reached its limit of new accounts. If so, no sign-up
- * link is sent, because the link could make no account. The answer does not depend on the e-mail address; otherwise it
- * would reveal whether accounts were made with that address.
- *
- * @param address - the network address of the request
- * @returns null if one more account may be made; otherwise the time from which it may be made
+ * If the network or the subnet around it has reached its limit, no sign-up link is sent, because it could make no
+ * account. The answer does not depend on the e-mail address, so it does not reveal accounts. Null if one more account
+ * may be made; otherwise the time from which it may be made.
  */
 export async function networkSignUpsUsed(deps: AccountsDeps, address: string): Promise<Date | null> {
   const ofNetwork = limitsOf(deps, { email: '', address }).slice(1, 3);

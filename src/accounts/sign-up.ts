@@ -9,18 +9,13 @@ import { notifyKnownAddress, sendLink } from './send-link.ts';
 import type { User } from './user.ts';
 import { ensureUser } from './users.ts';
 
-/** Lifetime of a sign-up link. */
 export const LINK_MS = DAY;
 
 /**
- * Sends a sign-up link to `email`. It stores only a hash of the link and makes no account yet, so that nobody can take
- * an address that is not theirs. The user who opens the link sets the password.
- *
- * If the address has a confirmed account, it gets a mail that says so instead of a sign-up link. Unconfirmed accounts,
- * made by an earlier version or while the listing sent no mail, get the same link as new users.
- *
- * @param next - the page to which the user returns. It is stored and is not part of the link: anybody can enter a
- *   stranger's address, and could otherwise choose the text of a link in our mail.
+ * Sends a sign-up link and makes no account yet, so that nobody can take an address that is not theirs. An address with
+ * a confirmed account gets a mail that says so. Unconfirmed accounts, made by an earlier version or while the listing
+ * sent no mail, get the same link as new users. `next`: the page to which the user returns. It is not part of the link:
+ * anybody could choose the text of a link in our mail to a stranger.
  */
 export async function offerAccount(sources: AccountsDeps, email: string, next = ''): Promise<void> {
   const { users, verifications, clock, config } = sources;
@@ -41,8 +36,8 @@ export async function offerAccount(sources: AccountsDeps, email: string, next = 
 }
 
 /**
- * Sends a user a link to set a new password or, if their address is unconfirmed, to finish the sign-up. An unknown
- * address gets no mail.
+ * A link to set a new password or, if the address is unconfirmed, to finish the sign-up. An unknown address gets no
+ * mail.
  */
 export async function sendEntryLink(sources: AccountsDeps, auth: Auth, email: string): Promise<void> {
   const address = storedEmail(email);
@@ -51,24 +46,13 @@ export async function sendEntryLink(sources: AccountsDeps, auth: Auth, email: st
   else await auth.api.requestPasswordReset({ body: { email: forLibrary(address) } });
 }
 
-/**
- * What a sign-up link stores: the address that it confirms, and the page to which the user returns (`''` for none).
- * Null when the link is unknown or expired.
- */
-export async function readSignUp(
-  { verifications, clock }: AccountsDeps,
-  token: string,
-): Promise<{ email: string; next: string } | null> {
+/** `next` is `''` for none. Null when the link is unknown or expired. */
+export async function readSignUp({ verifications, clock }: AccountsDeps, token: string) {
   const found = await verifications.findOne(usable(token, clock));
   return found && { email: found.value, next: found.next ?? '' };
 }
 
-/**
- * Makes the account of a user who opened their sign-up link, with the password that they chose. An unconfirmed account
- * with this address loses its password, its second factor and its sessions.
- *
- * @returns the user, or why no account was made: the link does not work, or the address already has an account
- */
+/** An unconfirmed account with this address loses its password, its second factor and its sessions. */
 export async function finishSignUp(
   sources: AccountsDeps,
   auth: Auth,
@@ -80,7 +64,7 @@ export async function finishSignUp(
   const { email } = link;
   const context = await auth.$context;
   const hash = await context.password.hash(password);
-  // If the form is sent twice at once, only one request continues.
+  // Of a form that was sent twice, only one request continues.
   const used = await verifications.findOneAndDelete(usable(token, clock));
   if (!used) return 'useless-link';
   await verifications.deleteMany({ value: email });

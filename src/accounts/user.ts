@@ -5,18 +5,15 @@ const ROLES = ['owner', 'operator'] as const;
 export type UserRole = (typeof ROLES)[number];
 
 /**
- * Better Auth reads and writes the collections of this file itself. If two sign-ups with one address run at the same
- * time, the unique indexes let only one of them make a user.
+ * Better Auth reads and writes the collections of this file itself. Of two sign-ups with one address at the same time,
+ * the unique indexes let only one make a user.
  */
 const userDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   name: { type: String, required: true },
   /** In lower case, as the library stores it. */
   email: { type: String, required: true },
-  /**
-   * When the address last changed; absent or null if never. Older audit entries that name the address may be about
-   * another user.
-   */
+  /** Absent or null if never. Older audit entries that name the address may be about another user. */
   emailChangedAt: { type: Date },
   emailVerified: { type: Boolean, required: true },
   image: { type: String, default: null },
@@ -42,7 +39,7 @@ userSchema.index({ email: 1 }, { unique: true });
 userSchema.index({ createdAt: -1, _id: -1 });
 userSchema.index({ role: 1, createdAt: -1, _id: -1 });
 userSchema.index({ role: 1, email: 1 });
-/** Collation for searching users by name: ignores case and accents. */
+/** Ignores case and accents. */
 export const NAME_COLLATION = { locale: 'en', strength: 1 } as const;
 userSchema.index({ name: 1 }, { name: 'name_for_search', collation: NAME_COLLATION });
 userSchema.index({ role: 1, name: 1 }, { name: 'role_and_name_for_search', collation: NAME_COLLATION });

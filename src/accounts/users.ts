@@ -12,15 +12,12 @@ import { mailAccountChange } from './account-changes.ts';
 import type { AccountsDeps } from './deps.ts';
 import type { SignInSession, User, UserRole } from './user.ts';
 
-/** Who decides. `by`: the operator's e-mail address. At the command line, `by` is `cli` and `userId` is null. */
+/** `by`: the operator's e-mail address. At the command line, `by` is `cli` and `userId` is null. */
 export type Decider = { userId: ObjectId | null; by: string };
 
 /**
- * Thrown if a decision about a user is not possible.
- *
- * - `user-not-found`: there is no user with the id.
- * - `yourself`: operators cannot decide about their own account, for example suspend it or change its role.
- * - `last-operator`: at least one operator must be able to sign in to the admin area.
+ * `yourself`: operators cannot decide about their own account. `last-operator`: one must be able to sign in to the
+ * admin area.
  */
 export class UserError extends CodedError<keyof typeof MESSAGES> {
   constructor(code: keyof typeof MESSAGES) {
@@ -37,9 +34,8 @@ const MESSAGES = {
 const suspension = z.object({ reason: shownText(500), reasonForOwner: optionalReason });
 
 /**
- * Suspends a user. All their sessions end at once, and they cannot sign in. Their servers stay listed.
+ * All sessions end at once; the user's servers stay listed. `reason` is internal; the user sees `reasonForOwner`.
  *
- * @param input - `reason` is internal; the user sees `reasonForOwner`
  * @throws {InvalidDocumentError} for an invalid reason; {UserError} as in `decide`
  */
 export async function suspendUser(
@@ -50,21 +46,16 @@ export async function suspendUser(
 ): Promise<void> {
   const { reason, reasonForOwner } = parseInput(suspension, input);
   await decide(deps, userId, who, { mayNotBeLast: true }, async () => {
-    const suspendedAt = deps.clock.now();
-    const suspended = { suspendedAt, suspendedFor: reason };
-    await change(
-      deps,
-      userId,
-      reasonForOwner
-        ? { $set: { ...suspended, suspensionReason: reasonForOwner } }
-        : { $set: suspended, $unset: { suspensionReason: '' } },
-    );
+    const given = reasonForOwner ? { suspensionReason: reasonForOwner } : {};
+    await change(deps, userId, {
+      $set: { suspendedAt: deps.clock.now(), suspendedFor: reason, ...given },
+      ...(reasonForOwner ? {} : { $unset: { suspensionReason: '' } }),
+    });
     await endSessions(deps, userId);
     return { action: 'person.suspend', details: { reason, ...(reasonForOwner ? { reasonForOwner } : {}) } };
   });
 }
 
-/** Lets a suspended user sign in again. */
 export async function liftSuspension(deps: AccountsDeps, userId: ObjectId, who: Decider): Promise<void> {
   await decide(deps, userId, who, {}, async () => {
     // A session that started at the moment of the suspension may still exist, and would become valid again.
@@ -78,8 +69,8 @@ export async function liftSuspension(deps: AccountsDeps, userId: ObjectId, who: 
 }
 
 /**
- * Confirms a user's address for a listing that sends no mail. The operator must know that the address is the user's:
- * with a confirmed address, the user can accept invitations, and gets the servers that are reserved for the address.
+ * For a listing that sends no mail. The operator must know that the address is the user's: with it, the user can accept
+ * invitations, and gets the servers that are reserved for it.
  */
 export async function confirmAddress(deps: AccountsDeps, userId: ObjectId, who: Decider): Promise<void> {
   await decide(deps, userId, who, {}, async () => {
@@ -88,7 +79,7 @@ export async function confirmAddress(deps: AccountsDeps, userId: ObjectId, who: 
   });
 }
 
-/** Removes a lost second factor and mails the user. Ends all sessions, including a session on the lost phone. */
+/** Ends all sessions, including one on the lost phone. */
 export async function resetTwoFactor(deps: AccountsDeps, userId: ObjectId, who: Decider): Promise<void> {
   await decide(deps, userId, who, {}, async () => {
     await endSessions(deps, userId);
@@ -100,31 +91,20 @@ export async function resetTwoFactor(deps: AccountsDeps, userId: ObjectId, who: 
   if (user) await mailAccountChange(deps, user, 'two-factor-reset');
 }
 
-/** Changes a user's role. The change applies from their next request. */
-export async function setRole(
-  deps: AccountsDeps,
-  userId: ObjectId,
-  role: UserRole,
-  who: Decider,
-): Promise<void> {
+export async function setRole(deps: AccountsDeps, userId: ObjectId, role: UserRole, who: Decider) {
   await decide(deps, userId, who, { mayNotBeLast: role === 'owner' }, async () => {
     await change(deps, userId, { $set: { role } });
     return { action: role === 'operator' ? 'person.make-operator' : 'person.unmake-operator', details: {} };
   });
 }
 
-/** Records in the audit log that a link to set a user's password was issued. */
 export async function notePasswordLink(
   deps: AccountsDeps,
   user: Pick<User, '_id' | 'email'>,
   { by }: Pick<Decider, 'by'>,
 ): Promise<void> {
-  await recordAudit(deps, {
-    by,
-    action: 'person.give-link',
-    serverId: null,
-    details: { personId: user._id.toHexString(), email: user.email },
-  });
+  const details = { personId: user._id.toHexString(), email: user.email };
+  await recordAudit(deps, { by, action: 'person.give-link', serverId: null, details });
 }
 
 const newUser = z.object({
@@ -133,30 +113,23 @@ const newUser = z.object({
 });
 
 /**
- * Makes an existing user an operator, or makes a new operator without a password.
+ * A new operator has no password.
  *
  * @throws {InvalidDocumentError} for an invalid address or name; {UserError} as in `decide`
  */
-export async function createOperator(
-  deps: AccountsDeps,
-  given: z.input<typeof newUser>,
-  who: Decider,
-): Promise<{ user: WithId<User>; isNew: boolean }> {
+export async function createOperator(deps: AccountsDeps, given: z.input<typeof newUser>, who: Decider) {
   const { user, isNew } = await ensureUser(deps, given);
   await setRole(deps, user._id, 'operator', who);
-  return { user: { ...user, role: 'operator' }, isNew };
+  return { user: { ...user, role: 'operator' as const }, isNew };
 }
 
 /**
- * Finds a user by e-mail address, or makes one without a password. The address becomes confirmed, so the caller must
- * trust it. An unconfirmed account may belong to a stranger: it loses its password, its second factor and its sessions.
+ * Finds or makes a user, without a password. The address becomes confirmed, so the caller must trust it. An unconfirmed
+ * account may be a stranger's: it loses its password, its second factor and its sessions.
  *
  * @throws {InvalidDocumentError} for an invalid address or name
  */
-export async function ensureUser(
-  deps: AccountsDeps,
-  given: z.input<typeof newUser>,
-): Promise<{ user: WithId<User>; isNew: boolean }> {
+export async function ensureUser(deps: AccountsDeps, given: z.input<typeof newUser>) {
   const { users, clock } = deps;
   const { email, name } = parseInput(newUser, given);
   const now = clock.now();
@@ -169,7 +142,7 @@ export async function ensureUser(
   };
   const ensure = async () => {
     const stranger = await users.findOne({ email, emailVerified: { $ne: true } });
-    // If the process dies after this line, the address is still unconfirmed, and the next call revokes the access.
+    // If the process dies here, the address is still unconfirmed, and the next call revokes the access.
     if (stranger) await revokeAccess(deps, stranger._id);
     return users.findOneAndUpdate(
       { email, ...(stranger ? {} : { emailVerified: true }) },
@@ -189,7 +162,6 @@ export async function ensureUser(
   return { user: value, isNew: lastErrorObject?.updatedExisting === false };
 }
 
-/** Deletes a user's password, logins through other sites, second factor and sessions. */
 export async function revokeAccess(deps: AccountsDeps, userId: ObjectId): Promise<void> {
   await deps.credentials.deleteMany({ userId });
   await deps.twoFactors.deleteMany({ userId });
@@ -197,12 +169,11 @@ export async function revokeAccess(deps: AccountsDeps, userId: ObjectId): Promis
   await endSessions(deps, userId);
 }
 
-/** The operators, the oldest first. */
 export function listOperators({ users }: AccountsDeps): Promise<WithId<User>[]> {
   return users.find({ role: 'operator' }).sort({ createdAt: 1, _id: 1 }).toArray();
 }
 
-/** Ends all sessions of a user except `keep`. Returns how many ended. */
+/** Returns how many ended. */
 export async function endSessions(
   { sessions, verifications }: AccountsDeps,
   userId: ObjectId,
@@ -222,8 +193,7 @@ async function change({ users, clock }: AccountsDeps, _id: ObjectId, update: Cha
 }
 
 /**
- * Runs a decision about a user and records it in the audit log. A lease allows one decision at a time across all
- * processes. Without it, two operators could demote each other.
+ * Runs a decision about a user and records it. The lease prevents that two operators demote each other.
  *
  * @throws {UserError} if the user does not exist, is the decider, or (with `mayNotBeLast`) is the last operator
  */
@@ -240,27 +210,18 @@ export async function decide(
     if (!user) throw new UserError('user-not-found');
     if (mayNotBeLast) await refuseLastOperator(deps, user);
     const { action, details } = await work(user);
-    await recordAudit(deps, {
-      by,
-      action,
-      serverId: null,
-      details: { personId: userId.toHexString(), email: user.email, ...details },
-    });
+    const named = { personId: userId.toHexString(), email: user.email, ...details };
+    await recordAudit(deps, { by, action, serverId: null, details: named });
   });
 }
 
-/** Runs `work` while no other decision about users is made, on any process. */
+/** No other decision about users is made meanwhile, on any process. */
 export function decidingAlone<T>(deps: AccountsDeps, work: (lease: ActiveLease) => Promise<T>): Promise<T> {
   // The lease keeps the name of 0.1.0, because processes of that version may run beside this one.
   return withLease(deps, 'decide-about-people', work);
 }
 
-/**
- * Checks that an operator remains without this user.
- *
- * @param leaving - other operators who leave too
- * @throws {UserError} `last-operator` if none remains
- */
+/** @throws {UserError} `last-operator` if no operator remains without this user and those in `leaving` */
 export async function refuseLastOperator(
   { users }: AccountsDeps,
   { _id, role, suspendedAt }: Pick<WithId<User>, '_id' | 'role' | 'suspendedAt'>,

@@ -1,4 +1,4 @@
-import { hasOperator, makeSetupLink } from '../accounts/setup/setup-link.ts';
+import { hasOperator, makeSetupLink } from '../accounts/setup.ts';
 import { bindCollections } from '../database/collections.ts';
 import { systemClock } from '../platform/clock.ts';
 import type { ConnectedConfig } from '../platform/config.ts';

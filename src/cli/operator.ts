@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { makePasswordLink } from '../accounts/make-link.ts';
-import { lacksSecondFactor } from '../accounts/operator-session.ts';
+import { lacksSecondFactor } from '../accounts/sessions.ts';
 import type { User } from '../accounts/user.ts';
 import { createOperator, type Decider, listOperators, notePasswordLink } from '../accounts/users.ts';
 import { storedEmail } from '../platform/email-address.ts';

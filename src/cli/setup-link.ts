@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { hasOperator, makeSetupLink } from '../accounts/setup/setup-link.ts';
+import { hasOperator, makeSetupLink } from '../accounts/setup.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';

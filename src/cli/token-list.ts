@@ -1,7 +1,7 @@
 import type { WithId } from 'mongodb';
+import { emailsOf } from '../servers/actor-names.ts';
 import { type ApiToken, kindOf, scopesOf } from '../servers/api-token.ts';
 import { isOld, listTokens } from '../servers/api-tokens.ts';
-import { emailsOf } from '../servers/token-makers.ts';
 import type { Answer } from './answer.ts';
 import { requireServer } from './find.ts';
 import { invocation } from './invocation.ts';

@@ -41,8 +41,7 @@ import {
 } from '../ranking/ranked-list.ts';
 import { type Review, type ReviewList, reviewListSchema, reviewSchema } from '../reviews/review.ts';
 import { type ApiToken, apiTokenSchema } from '../servers/api-token.ts';
-import { type Picture, pictureSchema } from '../servers/picture.ts';
-import { type PictureUpload, pictureUploadSchema } from '../servers/picture-upload.ts';
+import { type Picture, type PictureUpload, pictureSchema, pictureUploadSchema } from '../servers/picture.ts';
 import { type PreviewCard, previewCardSchema } from '../servers/preview-card.ts';
 import { type Server, serverSchema } from '../servers/server.ts';
 import { type ServerDraft, serverDraftSchema } from '../servers/server-draft.ts';

@@ -1,7 +1,7 @@
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import { addDays, dayOf } from '../platform/periods/period-marks.ts';
 import type { AppDeps } from '../process/app-deps.ts';
-import { storeRanks } from '../ranking/take-snapshot.ts';
+import { storeRanks } from '../ranking/rank-snapshots.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
 import type { ListedSample } from './sample-days.ts';
 import { countToday, writeSampleHistory } from './sample-history.ts';

@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { setListener } from '../delivery/change-listener.ts';
 import type { AppDeps } from '../process/app-deps.ts';
-import { setHowToVote } from '../servers/how-to-vote.ts';
 import { addServer, editServer } from '../servers/listed-servers.ts';
+import { setHowToVote } from '../servers/vote-options.ts';
 import { messageOf, type SampleAddress } from './open-fake-server.ts';
 import type { Sample } from './sample.ts';
 import type { ListedSample } from './sample-days.ts';

@@ -1,5 +1,4 @@
-import { gameOf } from '../games/games.ts';
-import { queryPorts } from '../games/query-ports.ts';
+import { gameOf, queryPorts } from '../games/games.ts';
 import type { FakeServer, GameStatus } from './fake-server.ts';
 import { SampleGameServer } from './game-server.ts';
 import type { Sample } from './sample.ts';

@@ -1,7 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import type { AppDeps } from '../process/app-deps.ts';
 import { setProfile } from '../servers/edit-profile.ts';
-import { uploadBanner } from '../servers/profile-pictures.ts';
+import { uploadBanner } from '../servers/pictures.ts';
 import type { Sample } from './sample.ts';
 import { sampleBanner } from './sample-pictures.ts';
 

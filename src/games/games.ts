@@ -1,30 +1,29 @@
 import type { GameEntry } from 'gamedig';
 import { t } from '../language/t.ts';
+import { isRefusedPort } from '../platform/address-guard.ts';
 import { CodedError } from '../platform/app-error.ts';
 import { editDistance } from '../platform/edit-distance.ts';
 import { exactProtocol, whyNotQueried } from './protocols.ts';
 
-// Imports only the list of games: the whole package would also load its protocols and an HTTP client.
+// Only the list: the whole package would also load its protocols and an HTTP client.
 const { games }: { games: Record<string, GameEntry> } = await import(
   new URL('games.js', import.meta.resolve('gamedig')).href
 );
 
-/** A game of gamedig's list, with what is needed to query its servers. */
 export type Game = {
-  /** gamedig's current id. This id is stored. */
+  /** gamedig's current id, which is stored. */
   id: string;
   name: string;
-  /** The protocol for queries, by gamedig's name. */
   protocol: string;
-  /** The usual port for players; null if gamedig has none. */
+  /** For players; null if gamedig has none. */
   port: number | null;
-  /** The query port of a server on the usual port; null if there is no fixed one. */
+  /** On the usual port; null if there is no fixed one. */
   fixedQueryPort: number | null;
   /** Offsets from the players' port to the query port; they are tried in order. */
   queryPortOffsets: number[];
 };
 
-/** A text names no game of the list, or one whose servers cannot be queried. The message is a sentence for the user. */
+/** The message is a sentence for the user. */
 export class GameError extends CodedError<'game-unknown' | 'game-not-asked'> {}
 
 function unknownGame(text: string): GameError {
@@ -33,7 +32,7 @@ function unknownGame(text: string): GameError {
   return new GameError('game-unknown', t('There is no game “{text}” in the list. {hint}', { text, hint }));
 }
 
-/** Names that players use for a game, in addition to gamedig's id, old id and name. */
+/** In addition to gamedig's id, old id and name. */
 const ALIASES: Record<string, string> = {
   mc: 'minecraft',
   minecraftjava: 'minecraft',
@@ -73,7 +72,6 @@ const NAMES: Record<string, string> = { enshrouded: 'Enshrouded', unturned: 'Unt
 /** In UTF-16 code units. Longer input is cut; no game has a longer name. */
 const LONGEST_NAME = 100;
 
-/** Reduces `text` to letters and digits in lower case, for comparison. */
 function normalized(text: string): string {
   return text
     .slice(0, LONGEST_NAME)
@@ -96,7 +94,7 @@ function gameFrom(id: string, { name, options }: GameEntry): Game {
 
 const LIST: Game[] = Object.entries(games).map(([id, entry]) => gameFrom(id, entry));
 
-/** All spellings of all games. If two games share a spelling, the first of these wins: id, alias, old id, name. */
+/** If two games share a spelling, the first of these wins: id, alias, old id, name. */
 const BY_SPELLING: Map<string, Game> = spellings();
 
 function spellings(): Map<string, Game> {
@@ -116,7 +114,7 @@ function spellings(): Map<string, Game> {
 }
 
 /**
- * Finds a game by gamedig's id, an earlier id, its name, or a common alias.
+ * By gamedig's id, an earlier id, the name, or a common alias.
  *
  * @throws {GameError} `game-unknown` with similar games
  */
@@ -126,23 +124,23 @@ export function knownGame(text: string): Game {
   return game;
 }
 
-/** The current id of a stored game, which gamedig may have renamed; undefined if it is not in the list. */
+/** gamedig may have renamed the game; undefined if it is not in the list. */
 export function storedGameId(game: string): string | undefined {
   return BY_SPELLING.get(game)?.id;
 }
 
-/** Whether servers of a stored game are probed. False without a game; true if the game is not in the list. */
+/** False without a game; true if the game is not in the list. */
 export function isProbed(game: string | null | undefined): boolean {
   return Boolean(game) && whyNotProbed(game) === null;
 }
 
-/** Why servers of a stored game cannot be queried; null if they can, or if the game is absent or not in the list. */
+/** Null if they can be queried, or if the game is absent or not in the list. */
 export function whyNotProbed(game: string | null | undefined): string | null {
   const known = game ? BY_SPELLING.get(game) : undefined;
   return known ? whyNotQueried(known.protocol) : null;
 }
 
-/** The game with this stored id; undefined if it is not in the list. */
+/** Undefined if the stored id is not in the list. */
 export function findGame(id: string): Game | undefined {
   return BY_SPELLING.get(id);
 }
@@ -164,15 +162,12 @@ export function gameOf(text: string): Game {
   return game;
 }
 
-/** A row of the list of games that users see. */
-export type ListedGame = Game & {
-  /** Why its servers cannot be queried; null if they can. */
-  notAsked: string | null;
-};
+/** `notAsked`: null if its servers can be queried. */
+export type ListedGame = Game & { notAsked: string | null };
 
 /**
- * The games that have `text` in their id, name or another spelling, sorted by name. All games if `text` has no letter
- * from a to z and no digit.
+ * By a part of the id, name or another spelling, sorted by name. All games if `text` has no letter from a to z and no
+ * digit.
  */
 export function listGames(text = ''): ListedGame[] {
   const sought = normalized(text);
@@ -198,4 +193,17 @@ function similarGames(text: string): Game[] {
     .toSorted(([a, distanceA], [b, distanceB]) => distanceA - distanceB || a.name.length - b.name.length)
     .slice(0, MOST_SIMILAR)
     .map(([game]) => game);
+}
+
+/**
+ * The most likely first. If the owner set a query port, only this one. Otherwise gamedig's rule applies
+ * (lib/QueryRunner.js): a fixed port if players use the usual one, the players' port plus the game's offsets, and the
+ * players' port itself.
+ */
+export function queryPorts({ port, queryPort }: { port: number; queryPort: number | null }, game: Game) {
+  if (queryPort !== null) return isRefusedPort(queryPort) ? [] : [queryPort];
+  const fixed = port === game.port && game.fixedQueryPort !== null ? [game.fixedQueryPort] : [];
+  const offset = game.queryPortOffsets.map((difference) => port + difference);
+  const ports = [...fixed, ...offset, port].filter((candidate) => candidate >= 1 && candidate <= 65_535);
+  return [...new Set(ports)].filter((candidate) => !isRefusedPort(candidate));
 }

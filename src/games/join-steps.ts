@@ -1,24 +1,22 @@
 import { defineMessage, filled, type Text } from '../language/t.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
-import { findGame, type Game } from './games.ts';
-import { queryPorts } from './query-ports.ts';
+import { findGame, type Game, queryPorts } from './games.ts';
 
-/** The server that a player wants to join. `address` and `port` are those for players. */
+/** `address` and `port` are those for players. */
 export type Joined = {
   game?: string | null | undefined;
   address: string;
   port: number;
-  /** The port for queries, if the owner named one. */
   queryPort?: number | null | undefined;
 };
 
-/** How players join: the steps in order, and an address that opens the game, if there is one. */
+/** `link` opens the game. */
 export type JoinSteps = { steps: Text[]; link: string | null };
 
 /** A host name, or an IPv4 address. Nothing else becomes part of a link. */
 const HOST = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i;
 
-/** What the steps of a game need. `whole` is the address with its port. */
+/** `whole` is the address with its port. */
 type Place = { game: string; host: string; port: string; whole: string };
 
 const open = ({ game }: Place) => filled(defineMessage('Open {game}.'), { game });
@@ -27,7 +25,6 @@ const enter = (command: string) => filled(defineMessage('Enter: {command}'), { c
 const twoFields = ({ host, port }: Place) =>
   filled(defineMessage('Enter the address {host} and the port {port}.'), { host, port });
 
-/** The steps of games whose menus or consoles are known. */
 const STEPS: Record<string, (place: Place) => Text[]> = {
   minecraft: (place) => [
     open(place),
@@ -53,17 +50,16 @@ const STEPS: Record<string, (place: Place) => Text[]> = {
   ],
 };
 
-/** The steps for games whose servers are in Steam's own list. */
+/** For games whose servers are in Steam's own list. */
 const inSteam = (whole: string): Text[] => [
   defineMessage('In Steam, choose “View”, then “Game Servers”, then “Favorites”.'),
   filled(defineMessage('Press “+” and paste the address: {address}'), { address: whole }),
   defineMessage('Choose the server and press “Connect”.'),
 ];
 
-/** The protocols of games whose servers are in Steam's list. */
 const STEAM = ['valve', 'dayz', 'sdtd'];
 
-/** How players join a server. A game without known steps gets those of Steam's list, or steps that name the address. */
+/** A game without known steps gets those of Steam's list, or steps that name the address. */
 export function joinSteps(server: Joined): JoinSteps {
   const { address: host, port } = server;
   const whole = hostAndPort(host, port);

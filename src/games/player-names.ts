@@ -18,30 +18,28 @@ export const KIND_OF_GAME: Readonly<Record<string, NameKind>> = {
   unturned: 'steam',
 };
 
-/** What the vote form of a stored game asks for. Without a game: `name`. */
+/** Without a game: `name`. */
 export function nameKindOf(game: string | null | undefined): NameKind {
   const id = game ? storedGameId(game) : undefined;
   return (id !== undefined && KIND_OF_GAME[id]) || 'name';
 }
 
-/** The default prefix of Bedrock Edition's names: that of Floodgate, which lets Bedrock players join Java servers. */
+/** That of Floodgate, which lets Bedrock players join Java servers. */
 export const BEDROCK_PREFIX = '.';
 
-/** The settings of a server that the rules for names use. */
 export type NameOptions = {
-  /** The prefix of Bedrock Edition's names; empty if the server accepts none. */
+  /** Empty if the server accepts no such names. */
   bedrockPrefix: string;
-  /** Whether the server is in offline mode, which takes names of other lengths, with dots and hyphens. */
+  /** Takes names of other lengths, with dots and hyphens. */
   offlineMode?: boolean;
-  /** Whether Floodgate gives names of Bedrock Edition no prefix. `bedrockPrefix` is then ignored. */
+  /** Floodgate gives names of Bedrock Edition no prefix. `bedrockPrefix` is then ignored. */
   bedrockPlain?: boolean;
-  /** Whether Floodgate keeps the spaces of gamertags (`replace-spaces: false`). */
+  /** Floodgate keeps the spaces of gamertags (`replace-spaces: false`). */
   bedrockSpaces?: boolean;
-  /** Whether the form has the button to sign in through Steam. */
   offersSteam?: boolean;
 };
 
-/** A typed name as it is stored; or why it is refused. `mayBeOlder`: the server may have older votes with this name. */
+/** `mayBeOlder`: the server may have older votes with the refused name. */
 export type ReadName = { name: string } | { error: string; mayBeOlder: boolean };
 
 type NameRule = {
@@ -52,9 +50,8 @@ type NameRule = {
   storedAs: string;
   label: () => string;
   hint: (options: NameOptions) => string;
-  /** The keyboard that a phone shows. */
   inputmode: 'text' | 'url';
-  /** The most code points of a typed text. */
+  /** In code points, as typed. */
   longest: number;
   /** @param text - trimmed */
   read: (text: string, options: NameOptions) => ReadName;
@@ -66,10 +63,7 @@ const LONGEST_IN_GAME = 16;
 /** The longest profile link; it may have parameters. */
 const LONGEST_LINK = 300;
 
-/**
- * What a vote form can ask for: the texts of the field, the names that it accepts, and the error for others. A SteamID
- * and a gamertag are what the vote plugins of such games find votes by.
- */
+/** A SteamID and a gamertag are what the vote plugins of such games find votes by. */
 export const NAME_RULES = {
   minecraft: {
     names: 'names of Minecraft: Java Edition, and those of Bedrock Edition with `bedrock_prefix`',
@@ -135,35 +129,29 @@ function readMinecraftName(text: string, options: NameOptions): ReadName {
   if (options.offlineMode && OFFLINE_NAME.test(text)) return { name: text };
   const bedrock = readBedrockName(text, options);
   if (bedrock !== null) return { name: bedrock };
-  const prefix = options.bedrockPlain ? '' : options.bedrockPrefix;
-  if (options.offlineMode)
-    return {
-      error: t(
-        'This is not a name of this server: it has at most 16 letters from a to z, digits, underscores, dots and hyphens.',
-      ),
-      mayBeOlder: OLDER_JAVA_NAME.test(text),
-    };
-  if (options.bedrockPlain)
-    return {
-      error: options.bedrockSpaces
-        ? t(
-            'This is not a name of Minecraft: it has at most 16 letters, digits, underscores and single spaces.',
-          )
-        : t('This is not a name of Minecraft: it has at most 16 letters, digits and underscores.'),
-      mayBeOlder: OLDER_JAVA_NAME.test(text),
-    };
-  return {
-    error: prefix
-      ? t(
-          'This is not a Minecraft name: it has 3 to 16 letters from a to z, digits and underscores. A name of Bedrock Edition begins with “{prefix}” here.',
-          { prefix },
-        )
-      : t('This is not a Minecraft name: it has 3 to 16 letters from a to z, digits and underscores.'),
-    mayBeOlder: OLDER_JAVA_NAME.test(text),
-  };
+  return { error: minecraftError(options), mayBeOlder: OLDER_JAVA_NAME.test(text) };
 }
 
-/** The name of a player of Bedrock Edition as Floodgate makes it; null if the text is none. */
+function minecraftError({ offlineMode, bedrockPlain, bedrockSpaces, bedrockPrefix: prefix }: NameOptions) {
+  if (offlineMode)
+    return t(
+      'This is not a name of this server: it has at most 16 letters from a to z, digits, underscores, dots and hyphens.',
+    );
+  if (bedrockPlain && bedrockSpaces)
+    return t(
+      'This is not a name of Minecraft: it has at most 16 letters, digits, underscores and single spaces.',
+    );
+  if (bedrockPlain)
+    return t('This is not a name of Minecraft: it has at most 16 letters, digits and underscores.');
+  return prefix
+    ? t(
+        'This is not a Minecraft name: it has 3 to 16 letters from a to z, digits and underscores. A name of Bedrock Edition begins with “{prefix}” here.',
+        { prefix },
+      )
+    : t('This is not a Minecraft name: it has 3 to 16 letters from a to z, digits and underscores.');
+}
+
+/** As Floodgate makes it; null if the text is none. */
 function readBedrockName(
   text: string,
   { bedrockPrefix, bedrockPlain, bedrockSpaces }: NameOptions,
@@ -207,7 +195,7 @@ function readSteamId(text: string, options: NameOptions): ReadName {
   };
 }
 
-/** The error for a profile link with a name that the player chose: only Steam knows the SteamID behind it. */
+/** Only Steam knows the SteamID behind a name that the player chose. */
 function chosenName({ offersSteam }: NameOptions): string {
   return offersSteam
     ? t(

@@ -1,6 +1,6 @@
 import { defineMessage, type Text, t } from '../language/t.ts';
 
-/** The first transport that a protocol uses. The limit of concurrent queries applies to UDP only. */
+/** The limit of concurrent queries applies to UDP only. */
 type Transport = 'udp' | 'tcp' | 'http';
 
 const TCP = [
@@ -20,13 +20,9 @@ export function transportOf(protocol: string): Transport {
   return HTTP.includes(protocol) ? 'http' : 'udp';
 }
 
-/**
- * gamedig's protocol `minecraft` tries three protocols at once and waits for all of them. The game of the server is
- * known, so only that game's protocol is used.
- */
+/** gamedig's protocol `minecraft` tries three protocols at once and waits for all of them. */
 const EXACT: Record<string, string> = { minecraft: 'minecraftvanilla', mbe: 'minecraftbedrock' };
 
-/** The exact protocol of a game in gamedig's list. */
 export function exactProtocol(game: string, protocol: string): string {
   return EXACT[game] ?? protocol;
 }
@@ -37,9 +33,9 @@ const ELSEWHERE = defineMessage(
 const SECRET = defineMessage('they answer only to a password or key of their owner');
 
 /**
- * gamedig's protocols that Tallyport does not use, because it queries only the server itself, without credentials. A
- * service that lists servers does not show whether players can reach a server or with which latency, and its whole list
- * would be downloaded for each server. `nadeo` would also open connections that the address guard does not check.
+ * Tallyport queries only the server itself, without credentials. A service that lists servers does not show whether
+ * players can reach a server or with which latency, and its whole list would be downloaded for each server. `nadeo`
+ * would also open connections that the address guard does not check.
  */
 const NOT_ASKED: Record<string, Text> = {
   altvmp: ELSEWHERE,
@@ -63,7 +59,7 @@ const NOT_ASKED: Record<string, Text> = {
   vintagestory: ELSEWHERE,
 };
 
-/** Why servers with this protocol cannot be queried; null if they can. */
+/** Null if servers with this protocol can be queried. */
 export function whyNotQueried(protocol: string): string | null {
   const reason = NOT_ASKED[protocol];
   return reason ? t(reason) : null;

@@ -7,11 +7,11 @@
 const INDIVIDUAL = 0x0110_0001_0000_0000n;
 const NUMBERS = 2n ** 32n;
 
-/** A text entered as a SteamID. `id`: its 17 digits. `vanity`: a profile link with a name that the player chose. */
+/** `id`: its 17 digits. `vanity`: a profile link with a name that the player chose. */
 export type SteamId = { kind: 'id'; digits: string } | { kind: 'vanity' } | { kind: 'none' };
 
 const NONE: SteamId = { kind: 'none' };
-/** Matches the link of a profile; some browsers copy a link without its scheme. */
+/** Some browsers copy a link without its scheme. */
 const PROFILE = /^(?:https?:\/\/)?(?:www\.)?steamcommunity\.com\/(profiles|id)\/([^/?#\s]+)(?:[/?#]\S*)?$/i;
 
 /** Reads a SteamID64 (17 digits), `STEAM_0:1:5`, `[U:1:11]`, or the link of a profile. */

@@ -1,10 +1,10 @@
 import type { Game } from './games.ts';
 
-/** How the servers of a game encode and format names. Tallyport shows a name as the game's own client does. */
+/** Tallyport shows a name as the game's own client does. */
 export type TextFormat = {
   /** Tried in this order until the bytes are valid in one. The last one reads any bytes. */
   encodings: readonly Encoding[];
-  /** Resolves escapes and removes codes for colours and formats. */
+  /** Resolves escapes, and removes codes for colours and formats. */
   shown: (name: string) => string;
 };
 
@@ -16,7 +16,7 @@ type Encoding = 'utf-8' | 'windows-1252' | 'ansi' | 'quake';
 
 const PLAIN: TextFormat = { encodings: ['utf-8', 'windows-1252'], shown: (name) => name };
 
-/** Makes a function that removes all `codes` from a name, replaces those in `kept` by their text, and trims it. */
+/** Codes in `kept` are replaced by their text. */
 const without =
   (codes: RegExp, kept: Readonly<Record<string, string>> = {}): TextFormat['shown'] =>
   (name) =>
@@ -44,7 +44,7 @@ const TEAMSPEAK = without(/\\[sp/\\abfnrtv]/g, {
   '\\t': ' ',
 });
 
-/** The formats by protocol. A protocol without an entry has plain text. */
+/** A protocol without an entry has plain text. */
 const BY_PROTOCOL: Record<string, Partial<TextFormat>> = {
   fivem: { shown: TEN_COLOURS },
   hexen2: { encodings: ['quake'] },
@@ -59,13 +59,12 @@ const BY_PROTOCOL: Record<string, Partial<TextFormat>> = {
   xonotic: { shown: DARKPLACES },
 };
 
-/** The formats by game, which override those of the protocol. */
+/** These override those of the protocol. */
 const BY_GAME: Record<string, Partial<TextFormat>> = {
   rust: { shown: RICH_TEXT },
   unturned: { shown: RICH_TEXT },
 };
 
-/** The format of the names of a game's servers. */
 export function textFormatOf({ id, protocol }: Pick<Game, 'id' | 'protocol'>): TextFormat {
   return { ...PLAIN, ...BY_PROTOCOL[protocol], ...BY_GAME[id] };
 }
@@ -76,17 +75,15 @@ export function decodeText(bytes: Uint8Array, { encodings }: TextFormat): string
     if (encoding === 'ansi') return new TextDecoder(ansiCodePage(bytes)).decode(bytes);
     try {
       return new TextDecoder(encoding, { fatal: true }).decode(bytes);
-    } catch {
-      // The bytes are not valid in this encoding: the next one is tried.
-    }
+    } catch {}
   }
   return new TextDecoder(encodings.at(-1)).decode(bytes);
 }
 
 /**
- * Chooses the code page of a name. In both code pages, the bytes from C0 on are letters. Cyrillic letters mostly have
- * other Cyrillic letters beside them; accented Latin letters mostly have plain ones. If the letters do not decide, the
- * name is read as Cyrillic, because most of these servers are Russian.
+ * In both code pages, the bytes from C0 on are letters. Cyrillic letters mostly have other Cyrillic letters beside
+ * them; accented Latin letters mostly have plain ones. If the letters do not decide: Cyrillic, because most of these
+ * servers are Russian.
  */
 function ansiCodePage(bytes: Uint8Array): 'windows-1251' | 'windows-1252' {
   let besidePlain = 0;
@@ -100,15 +97,13 @@ function ansiCodePage(bytes: Uint8Array): 'windows-1251' | 'windows-1252' {
   return besidePlain > besideOther ? 'windows-1252' : 'windows-1251';
 }
 
-/** Whether a byte is a letter of ASCII. */
 function isPlainLetter(byte: number): boolean {
   const small = byte | 0x20;
   return byte < 0x80 && small >= 0x61 && small <= 0x7a;
 }
 
 /**
- * A character of Quake's font. The bytes from 128 on are coloured copies of the others. The bytes before the space
- * contain brackets and golden digits.
+ * The bytes from 128 on are coloured copies of the others. Those before the space contain brackets and golden digits.
  */
 function quakeCharacter(byte: number): string {
   const code = byte & 0x7f;

@@ -1,9 +1,8 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
-import { after, type Clock, DAY, SECOND } from '../platform/clock.ts';
+import { after, type Clock, DAY, HOUR, SECOND } from '../platform/clock.ts';
 import { addDays, DayError, dayOf, startOfDay } from '../platform/periods/period-marks.ts';
 import type { Server } from '../servers/server.ts';
 import type { DailyStats } from './daily-stats.ts';
-import { type EdgeReport, edgeReports, reportEdges, serversWithoutReport } from './report-edges.ts';
 import { inSlices, type SliceOptions } from './server-slices.ts';
 import type { StatusSample } from './status-sample.ts';
 import { ifAny, LONGEST_GAP_MS, NO_SUMS, PROBE_SUMS, REPORT_SUMS, reportSpans } from './sum-samples.ts';
@@ -18,14 +17,13 @@ export type AggregateDeps = {
 /** Days older than this are not computed, because their samples expire. */
 export const SAMPLE_DAYS = 34;
 
-/** The UTC days that can be computed at `now`. */
 export function computableDays(now: Date): { first: string; last: string } {
   const today = dayOf(now);
   return { first: addDays(today, -SAMPLE_DAYS), last: addDays(today, -1) };
 }
 
 /**
- * Checks that a day can be computed. If it is too old, its stats that were computed or imported earlier stay.
+ * If the day is too old, its stats that were computed or imported earlier stay.
  *
  * @throws {DayError} `day-not-over` or `day-too-old`
  */
@@ -46,20 +44,13 @@ export function requireComputable(day: string, now: Date): void {
 }
 
 /**
- * Computes the `daily_stats` of a finished UTC day from its samples and replaces earlier ones. A server without data on
- * that day gets none. If a server reported again on that day after days without reports, those days are computed too,
- * because the end of the gap was unknown before. After an interruption, another run completes the day. Concurrent runs
- * have the same result.
+ * Replaces earlier `daily_stats`. If a server reported again on that day after days without reports, those days are
+ * computed too, because the end of the gap was unknown before. After an interruption, another run completes the day.
+ * Concurrent runs have the same result. Returns the number of processed servers.
  *
- * @param day - `2026-11-21`
- * @returns the number of processed servers
  * @throws {DayError} as `requireComputable` does; the signal's reason when it is aborted
  */
-export async function aggregateDay(
-  deps: AggregateDeps,
-  day: string,
-  options: SliceOptions = {},
-): Promise<{ servers: number }> {
+export async function aggregateDay(deps: AggregateDeps, day: string, options: SliceOptions = {}) {
   const now = deps.clock.now();
   requireComputable(day, now);
   const end = after(startOfDay(day), DAY);
@@ -73,12 +64,12 @@ export async function aggregateDay(
   });
 }
 
-/** The servers of a slice. `reporting`: those that reported before the end of the day; few in most listings. */
+/** `reporting`: those that reported before the end of the day; few in most listings. */
 type SliceIds = { all: ObjectId[]; reporting: ObjectId[] };
 
 /**
- * Computes a day for one slice of servers. Returns for each reporting server its last report before the day, if that
- * was made at most `LONGEST_GAP_MS` before the day began.
+ * Returns for each reporting server its last report before the day, if that was made at most `LONGEST_GAP_MS` before
+ * the day began.
  */
 async function computeSlice(
   { statusSamples, ...deps }: AggregateDeps,
@@ -123,7 +114,7 @@ async function computeSlice(
   return before;
 }
 
-/** Whether a report counts for the day: the report, its valid time or the gap after it overlaps the day. */
+/** The report, its valid time or the gap after it overlaps the day. */
 const KNOWN = { $or: ['$isInside', { $gt: [{ $add: ['$onlineFor', '$offlineFor'] }, 0] }] };
 
 function sums(of: Document): Document {
@@ -132,9 +123,9 @@ function sums(of: Document): Document {
 }
 
 /**
- * A probe counts with all its seconds for the day in which it was made, even if they reach into the next day. After an
- * edit of the server, the seconds of two probes may overlap. If the seconds exceed the 86,400 of a day: all sums are
- * scaled down in proportion, which does not change uptime and averages.
+ * A probe counts with all its seconds for the day in which it was made. After an edit of the server, the seconds of two
+ * probes may overlap: sums above the 86,400 s of a day are scaled down in proportion, which does not change uptime and
+ * averages.
  */
 function withinDay(): Document {
   const total = { $add: ['$onlineSeconds', '$offlineSeconds', '$unconfirmedSeconds', '$canarySeconds'] };
@@ -146,8 +137,7 @@ function withinDay(): Document {
 }
 
 /**
- * If a server reported again on `day` after a gap that began before the previous day, the days of the gap must be
- * computed again, up to `LONGEST_GAP_MS` after its beginning. Returns these days, each with its servers. A gap that
+ * The days of gaps that ended on `day`, up to `LONGEST_GAP_MS` after their beginning, each with its servers. A gap that
  * began on the previous day is left out: every day is computed again a day later anyway.
  */
 async function silentDays(
@@ -182,4 +172,66 @@ async function silentDays(
     }
   }
   return days;
+}
+
+type Samples = { statusSamples: Collection<StatusSample> };
+
+/** The last one before a span of time, or the first one after it. */
+export type EdgeReport = Pick<StatusSample, 'serverId' | 'at' | 'onlinePlayers' | 'latencyMs'>;
+
+/** Most reporting servers report all the time, so neighbours are first searched within this time. */
+const NEAR_MS = HOUR;
+
+/**
+ * For each server, the last report before `start`, at most `LONGEST_GAP_MS` earlier, and the first one from `end` to
+ * `now`.
+ */
+export async function reportEdges(
+  deps: Samples,
+  serverIds: ObjectId[],
+  { start, end, now }: { start: Date; end: Date; now: Date },
+): Promise<{ before: EdgeReport[]; after: EdgeReport[] }> {
+  const nearStart = after(start, -NEAR_MS);
+  const before = await edgeReports(deps, 'last', serverIds, nearStart, start);
+  const farStart = after(start, -LONGEST_GAP_MS);
+  before.push(
+    ...(await edgeReports(deps, 'last', serversWithoutReport(serverIds, before), farStart, nearStart)),
+  );
+  const nearEnd = after(end, NEAR_MS);
+  const following = await edgeReports(deps, 'first', serverIds, end, nearEnd);
+  const untilNow = after(now, 1);
+  if (nearEnd < untilNow) {
+    const others = serversWithoutReport(serverIds, following);
+    following.push(...(await edgeReports(deps, 'first', others, nearEnd, untilNow)));
+  }
+  return { before, after: following };
+}
+
+/** From `from` (inclusive) to `to` (exclusive). */
+export async function edgeReports(
+  { statusSamples }: Samples,
+  which: 'first' | 'last',
+  serverIds: ObjectId[],
+  from: Date,
+  to: Date,
+): Promise<EdgeReport[]> {
+  if (serverIds.length === 0) return [];
+  const report = { at: '$at', onlinePlayers: '$onlinePlayers', latencyMs: '$latencyMs' };
+  return await statusSamples
+    .aggregate<EdgeReport>([
+      { $match: { serverId: { $in: serverIds }, at: { $gte: from, $lt: to }, source: 'report' } },
+      {
+        $group: {
+          _id: '$serverId',
+          report: { $top: { sortBy: { at: which === 'first' ? 1 : -1 }, output: report } },
+        },
+      },
+      { $replaceWith: { $mergeObjects: ['$report', { serverId: '$_id' }] } },
+    ])
+    .toArray();
+}
+
+export function serversWithoutReport(serverIds: ObjectId[], found: Pick<EdgeReport, 'serverId'>[]) {
+  const known = new Set(found.map(({ serverId }) => serverId.toHexString()));
+  return serverIds.filter((serverId) => !known.has(serverId.toHexString()));
 }

@@ -10,12 +10,11 @@ export const REPORT_VALID_MS = 15 * MINUTE;
 const REPORTS_COUNT_MS = 7 * DAY;
 export const REPORTS_COUNT_DAYS = REPORTS_COUNT_MS / DAY;
 
-/** The result of a probe is valid for this many probe intervals of the server. */
+/** A probe's result is valid for this many probe intervals of the server. */
 const INTERVALS_VALID = 3;
 
 type Sources = Pick<Server, 'probe' | 'lastReport'>;
 
-/** The projection of the fields that decide a server's status. */
 export const STATUS_FIELDS = {
   'probe.status': 1,
   'probe.checkedAt': 1,
@@ -33,8 +32,8 @@ export function sourceAt({ probe, lastReport }: Sources, now: Date): Source {
 }
 
 /**
- * A server's status by its current source (`sourceAt`). With reports, it is unknown from 15 minutes after the last one;
- * with probes, 3 probe intervals after the last one.
+ * By the current source (`sourceAt`). With reports, it is unknown from 15 minutes after the last one; with probes, 3
+ * probe intervals after the last one.
  */
 export function statusAt(server: Sources, now: Date): ServerStatus {
   const { probe, lastReport } = server;
@@ -46,8 +45,8 @@ export function statusAt(server: Sources, now: Date): ServerStatus {
 }
 
 /**
- * The source of a server's stored number of players. An older version did not store it: then it is the source of the
- * last report or the last answered probe, whichever is newer.
+ * An older version did not store the source: then it is that of the last report or the last answered probe, whichever
+ * is newer.
  */
 export function playersSource({
   current,
@@ -59,10 +58,7 @@ export function playersSource({
   return probe.succeededAt && probe.succeededAt >= lastReport.at ? 'probes' : 'reports';
 }
 
-/**
- * Whether a server hides its number of players. A process of an older version stores a number without clearing
- * `playersHidden`, so a number above 0 overrides `playersHidden`.
- */
+/** A process of an older version stores a number without clearing `playersHidden`, so a number above 0 overrides it. */
 export function playersHidden({
   playersHidden,
   onlinePlayers,
@@ -70,7 +66,7 @@ export function playersHidden({
   return playersHidden === true && onlinePlayers === 0;
 }
 
-/** A server's latency in milliseconds from its current source; null if it is unknown or the server is not online. */
+/** In milliseconds, from the current source; null if it is unknown or the server is not online. */
 export function latencyAt(server: Sources & Pick<Server, 'current'>, now: Date): number | null {
   if (statusAt(server, now) !== 'online') return null;
   const latency =

@@ -19,9 +19,9 @@ const ratio = (a: unknown, b: unknown, none: unknown) => ({
 });
 
 /**
- * Updates the figures of servers from their daily stats, within the database: averages, peak, latency and uptime of the
- * current source, the players of each of the 7 days, and by probes alone the usual players and the uptime. Unknown values become 0 or null
- * (see `info` in the OpenAPI document). The figures change every day, even without new samples.
+ * Within the database, from the daily stats: averages, peak, latency and uptime of the current source, and by probes
+ * alone the usual players and the uptime. Unknown values become 0 or null (see `info` in the OpenAPI document). The
+ * figures change every day, even without new samples.
  *
  * @throws the signal's reason when it is aborted
  */
@@ -69,7 +69,7 @@ function figures(dailyStats: string, today: string, reporting: ObjectId[]): Docu
 
 const recent = (sum: string) => ({ $sum: { $cond: ['$isRecent', `$own.${sum}`, 0] } });
 
-/** The time online in which the number of players was known. */
+/** Online with a known number of players. */
 const VISIBLE_SECONDS = { $subtract: ['$own.onlineSeconds', { $ifNull: ['$own.hiddenSeconds', 0] }] };
 
 const SUMS: Document = {
@@ -92,10 +92,7 @@ const SUMS: Document = {
   },
 };
 
-/**
- * The average number of players on each of the last days, oldest first. Null if the server was never online with a
- * visible number on that day.
- */
+/** Oldest first. Null if the server was never online with a visible number on that day. */
 function playersByDay(today: string): Document[] {
   return Array.from({ length: PLAYER_DAYS }, (_, i) => {
     const day = addDays(today, i - PLAYER_DAYS);

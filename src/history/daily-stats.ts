@@ -2,15 +2,14 @@ import type { Binary } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 import type { Nested } from '../platform/document.ts';
 
-/** The sums of one source for a day. */
 const sums = {
   onlineSeconds: { type: Number, required: true },
   offlineSeconds: { type: Number, required: true },
-  /** The time of failed checks that do not count, because each was not yet the third in a row. */
+  /** Failed checks that do not count, because each was not yet the third in a row. */
   unconfirmedSeconds: { type: Number, required: true },
-  /** The time of failed checks that do not count, because our canary failed too. */
+  /** Failed checks that do not count, because our canary failed too. */
   canarySeconds: { type: Number, required: true },
-  /** The part of `onlineSeconds` in which the server hid its number of players. Absent if it never did. */
+  /** Of `onlineSeconds`: the server hid its number of players. Absent if it never did. */
   hiddenSeconds: { type: Number },
   /**
    * Sums over the time online. The average number of players is `playerSeconds` ÷ (`onlineSeconds` − `hiddenSeconds`);
@@ -29,17 +28,17 @@ const dailyStatsDefinition = {
   serverId: { type: Schema.Types.ObjectId, required: true },
   /** The UTC day, `2026-11-21`. */
   day: { type: String, required: true },
-  /** The sums of both sources are stored: most figures use the current source (`sourceAt`), which can change. */
+  /** Both sources are stored: most figures use the current one (`sourceAt`), which can change. */
   probes: { type: new Schema(sums, nested), required: true },
   reports: { type: new Schema(sums, nested), required: true },
   /**
-   * Present only if imported samples that are too old for the time series were added to `probes`: their times in
-   * milliseconds since the start of the day, 4 bytes each (see fold-samples.ts).
+   * Only if imported samples that are too old for the time series were added to `probes`: their times in milliseconds
+   * since the start of the day, 4 bytes each (see fold-samples.ts).
    */
   foldedMoments: { type: Buffer },
 } as const;
 
-/** A server's day: the sums of its probes and of its reports. If the day is computed again, both are replaced. */
+/** If a day is computed again, both sums are replaced. */
 export const dailyStatsSchema = new Schema(dailyStatsDefinition, { collection: 'daily_stats' });
 dailyStatsSchema.index({ serverId: 1, day: 1 }, { unique: true });
 
@@ -47,3 +46,26 @@ export type DailyStats = Omit<InferRawDocType<typeof dailyStatsDefinition>, 'fol
   foldedMoments?: Binary;
 };
 export type DailySums = Nested<typeof sums>;
+
+export function emptySums(): Required<Omit<DailySums, 'hiddenSeconds'>> {
+  return {
+    onlineSeconds: 0,
+    offlineSeconds: 0,
+    unconfirmedSeconds: 0,
+    canarySeconds: 0,
+    playerSeconds: 0,
+    latencySum: 0,
+    latencySeconds: 0,
+    peakPlayers: 0,
+  };
+}
+
+export function addSums(a: DailySums, b: DailySums): DailySums {
+  const names = Object.keys(emptySums()) as (keyof ReturnType<typeof emptySums>)[];
+  const added = names.map((name) => [
+    name,
+    name === 'peakPlayers' ? Math.max(a[name], b[name]) : a[name] + b[name],
+  ]);
+  const hiddenSeconds = (a.hiddenSeconds ?? 0) + (b.hiddenSeconds ?? 0);
+  return { ...Object.fromEntries(added), ...(hiddenSeconds > 0 ? { hiddenSeconds } : {}) };
+}

@@ -13,8 +13,8 @@ const ONCE = 'aggregate-day';
 const AGAIN = 'aggregate-day-again';
 
 /**
- * The UTC days to compute now, oldest first: those that were not computed yet, or only once and are due again. Days
- * before the oldest listing and days whose samples have expired are left out.
+ * Oldest first: those that were not computed yet, or only once and are due again. Days before the oldest listing and
+ * days whose samples have expired are left out.
  */
 export async function dueAggregates({ servers, ...marks }: Due): Promise<string[]> {
   const now = marks.clock.now();
@@ -30,14 +30,10 @@ export async function dueAggregates({ servers, ...marks }: Due): Promise<string[
 }
 
 /**
- * Marks a day as computed if the computation began (`begunAt`) at least `LATE_SAMPLES_MS` after the day's end. Marks it
- * as computed again if it began a day later than that.
+ * Marks the day if the computation began at least `LATE_SAMPLES_MS` after its end; as computed again a day later than
+ * that.
  */
-export async function markAggregated(
-  marks: Pick<Due, 'periodMarks' | 'clock'>,
-  day: string,
-  begunAt: Date,
-): Promise<void> {
+export async function markAggregated(marks: Pick<Due, 'periodMarks' | 'clock'>, day: string, begunAt: Date) {
   const lateBy = begunAt.getTime() - after(startOfDay(day), DAY).getTime();
   if (lateBy >= LATE_SAMPLES_MS) await markDone(marks, ONCE, day);
   if (lateBy >= DAY + LATE_SAMPLES_MS) await markDone(marks, AGAIN, day);

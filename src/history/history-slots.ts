@@ -1,17 +1,17 @@
 import type { HistoryPoint } from './history.ts';
 
 type Slots = {
-  /** The length of a slot in milliseconds; slots begin at whole multiples of it. */
+  /** In milliseconds; slots begin at whole multiples of it. */
   slotMs: number;
-  /** The longest time that a point represents: an hour or a day. By default a point lasts up to the next one. */
+  /** An hour or a day, if a point represents at most that. By default a point lasts up to the next one. */
   stepMs?: number;
-  /** The current time: the last point lasts until then, or for `stepMs` if that is shorter. */
+  /** The last point lasts until then, or for `stepMs` if that is shorter. */
   now: Date;
 };
 
 /**
- * Merges a chart's points into slots of equal length. Each slot has the average over the time for which there is data,
- * and the highest peak. A slot without data has null values and the reason of its longest part.
+ * Slots of equal length have the average over the time with data, and the highest peak. A slot without data has null
+ * values and the reason of its longest part.
  */
 export function inSlots(points: HistoryPoint[], { slotMs, stepMs = Infinity, now }: Slots): HistoryPoint[] {
   const [first] = points;
@@ -32,7 +32,6 @@ export function inSlots(points: HistoryPoint[], { slotMs, stepMs = Infinity, now
   return slots.map((pieces, slot) => slotPoint(new Date(begin + slot * slotMs), pieces));
 }
 
-/** A part of a slot that one point represents. */
 type Piece = { point: HistoryPoint; ms: number };
 
 function slotPoint(at: Date, pieces: Piece[]): HistoryPoint {
@@ -50,7 +49,7 @@ function slotPoint(at: Date, pieces: Piece[]): HistoryPoint {
   };
 }
 
-/** The average over the time with a known value; null if there is none. */
+/** Over the time with a known value; null if there is none. */
 function average(pieces: Piece[], of: (point: HistoryPoint) => number | null): number | null {
   let [sum, time] = [0, 0];
   for (const { point, ms } of pieces) {

@@ -1,26 +1,26 @@
-import type { Collection, Document, ObjectId } from 'mongodb';
-import { after, type Clock, DAY, HOUR, SECOND } from '../platform/clock.ts';
+import type { Document, ObjectId } from 'mongodb';
+import { after, DAY, HOUR, SECOND } from '../platform/clock.ts';
 import { addDays, dayOf, startOfDay } from '../platform/periods/period-marks.ts';
-import type { Server, ServerStatus } from '../servers/server.ts';
+import type { ServerStatus } from '../servers/server.ts';
+import type { AggregateDeps } from './aggregate-day.ts';
 import { REPORT_VALID_MS, type Source, sourceAt } from './current-status.ts';
 import { UPTIME_DAYS } from './daily-figures.ts';
-import type { DailyStats, DailySums } from './daily-stats.ts';
+import type { DailySums } from './daily-stats.ts';
 import type { StatusSample } from './status-sample.ts';
 import { PROBE_SUMS, REPORT_SUMS, reportSpans } from './sum-samples.ts';
 
-/** The range of a chart, which determines its resolution: samples, hours or days. */
+/** Determines the resolution: samples, hours or days. */
 export type HistoryRange = '48h' | '30d' | 'all';
 
-/** Why a time has no data: no check was made, failed checks were not confirmed, or our canary failed. */
+/** No check was made, failed checks were not confirmed, or our canary failed. */
 export type NoDataReason = 'no-data' | 'unconfirmed' | 'canary';
 
-/** A sample, an hour or a day of a chart. If a figure is null, it is unknown, not zero: the chart has a gap there. */
+/** A sample, an hour or a day. If a figure is null, it is unknown, not zero: the chart has a gap there. */
 export type HistoryPoint = {
   /** The time of the sample; the beginning of the hour or UTC day. */
   at: Date;
   /** Null if there is no data. A sample with the status `unknown` has a source. */
   source: Source | null;
-  /** The average over the time online. */
   averagePlayers: number | null;
   peakPlayers: number | null;
   /** Milliseconds: the average over the time online. */
@@ -33,31 +33,26 @@ export type HistoryPoint = {
 
 export type History = { resolution: 'samples' | 'hours' | 'days'; points: HistoryPoint[] };
 
-type ReadDeps = {
-  servers: Collection<Server>;
-  statusSamples: Collection<StatusSample>;
-  dailyStats: Collection<DailyStats>;
-  clock: Clock;
-};
-
 /**
- * A server's history for a chart, oldest first: `48h` as samples, `30d` as hours, `all` as whole UTC days. Samples are
- * those of the current source (`sourceAt`). An hour or a day uses the current source, or the other source if the
- * current one has no data for it. If a span has no data, the values of its point are null.
+ * Oldest first. `48h` has the samples of the current source (`sourceAt`). In `30d` (hours) and `all` (days), each point
+ * uses the other source if the current one has no data for it.
  */
-export async function historyOf(deps: ReadDeps, serverId: ObjectId, range: HistoryRange): Promise<History> {
+export async function historyOf(
+  deps: AggregateDeps,
+  serverId: ObjectId,
+  range: HistoryRange,
+): Promise<History> {
   if (range === '48h') return { resolution: 'samples', points: await samplePoints(deps, serverId) };
   const { currentSource, pointsOf } = await readSlots(deps, serverId, range);
   return pointsOf(currentSource === 'probes' ? ['probes', 'reports'] : ['reports', 'probes']);
 }
 
 /**
- * The history in hours or days. If probes are the current source: `history` is from them, and `reported` is from the
- * server's own reports, or null without reports. If reports are the current source: `history` is from both, and
- * `reported` is null.
+ * If probes are the current source: `reported` is from the server's own reports, or null without reports. If reports
+ * are: `history` is from both, and `reported` is null.
  */
 export async function historyAndReports(
-  deps: ReadDeps,
+  deps: AggregateDeps,
   serverId: ObjectId,
   range: Exclude<HistoryRange, '48h'>,
 ): Promise<{ history: History; reported: History | null }> {
@@ -67,8 +62,8 @@ export async function historyAndReports(
   return { history: pointsOf(['probes']), reported: hasReports ? pointsOf(['reports']) : null };
 }
 
-/** Reads the sums of each hour or day. Each point of `pointsOf` is from the first given source that has data. */
-async function readSlots(deps: ReadDeps, serverId: ObjectId, range: Exclude<HistoryRange, '48h'>) {
+/** Each point of `pointsOf` is from the first given source that has data. */
+async function readSlots(deps: AggregateDeps, serverId: ObjectId, range: Exclude<HistoryRange, '48h'>) {
   const currentSource = await sourceOf(deps, serverId);
   const byHour = range === '30d';
   const sumsBySlot = await (byHour ? hourSums(deps, serverId) : daySums(deps, serverId));
@@ -80,7 +75,7 @@ async function readSlots(deps: ReadDeps, serverId: ObjectId, range: Exclude<Hist
   return { currentSource, sumsBySlot, pointsOf };
 }
 
-async function sourceOf({ servers, clock }: ReadDeps, serverId: ObjectId): Promise<Source> {
+async function sourceOf({ servers, clock }: AggregateDeps, serverId: ObjectId): Promise<Source> {
   const server = await servers.findOne({ _id: serverId }, { projection: { probe: 1, lastReport: 1 } });
   return server ? sourceAt(server, clock.now()) : 'probes';
 }
@@ -105,7 +100,7 @@ const SAMPLE_SOURCES = { probes: 'probe', reports: 'report' } as const satisfies
 
 const SHARE: Record<ServerStatus, number | null> = { online: 1, offline: 0, unknown: null };
 
-async function samplePoints(deps: ReadDeps, serverId: ObjectId): Promise<HistoryPoint[]> {
+async function samplePoints(deps: AggregateDeps, serverId: ObjectId): Promise<HistoryPoint[]> {
   const { statusSamples, clock } = deps;
   const currentSource = await sourceOf(deps, serverId);
   const from = after(clock.now(), -2 * DAY);
@@ -135,11 +130,7 @@ async function samplePoints(deps: ReadDeps, serverId: ObjectId): Promise<History
 
 type BothSums = Partial<Record<Source, DailySums>>;
 
-/** The sums of the last 30 days, by the start of each hour. */
-async function hourSums(
-  { statusSamples, clock }: ReadDeps,
-  serverId: ObjectId,
-): Promise<Map<number, BothSums>> {
+async function hourSums({ statusSamples, clock }: AggregateDeps, serverId: ObjectId) {
   const hour = { $dateTrunc: { date: '$at', unit: 'hour' } };
   const end = { $add: [hour, HOUR] };
   const now = clock.now();
@@ -174,8 +165,8 @@ async function hourSums(
 }
 
 /**
- * If an hour has no probe, it gets the values of the last probe before it, as far as the `seconds` of that probe reach.
- * A server that has been offline for long has only one probe an hour.
+ * An hour without a probe gets the values of the last one before it, as far as its `seconds` reach: a server that has
+ * been offline for long has only one probe an hour.
  */
 function fillHours(sumsBySlot: Map<number, BothSums>, probe: StatusSample, now: Date): void {
   const end = Math.min(after(probe.at, probe.seconds * SECOND).getTime(), now.getTime());
@@ -204,8 +195,7 @@ function sumsOfProbe({ status, reason, onlinePlayers, latencyMs }: StatusSample,
   };
 }
 
-/** The sums of all computed days, by the start of each day. */
-async function daySums({ dailyStats }: ReadDeps, serverId: ObjectId): Promise<Map<number, BothSums>> {
+async function daySums({ dailyStats }: AggregateDeps, serverId: ObjectId): Promise<Map<number, BothSums>> {
   const sumsBySlot = new Map<number, BothSums>();
   for await (const { day, probes, reports } of dailyStats
     .find({ serverId }, { projection: { foldedMoments: 0 } })
@@ -215,7 +205,7 @@ async function daySums({ dailyStats }: ReadDeps, serverId: ObjectId): Promise<Ma
   return sumsBySlot;
 }
 
-/** A point for each hour or day from the first to the last with data, from the first source that has data. */
+/** From the first to the last slot with data. */
 function everySlot(sumsBySlot: Map<number, BothSums>, slotMs: number, sources: Source[]): HistoryPoint[] {
   const times = [...sumsBySlot.keys()].toSorted((a, b) => a - b);
   const last = times.at(-1);
@@ -253,18 +243,17 @@ function reasonOf(probes: DailySums | undefined): NoDataReason {
   return probes.canarySeconds >= probes.unconfirmedSeconds ? 'canary' : 'unconfirmed';
 }
 
-/** One of the 30 whole UTC days before today, in seconds that add up to 86,400. */
+/** In seconds that add up to 86,400. */
 export type UptimeDay = {
   day: string;
   onlineSeconds: number;
   offlineSeconds: number;
   unknownSeconds: number;
-  /** The unknown seconds by reason. */
   unknown: Record<NoDataReason, number>;
 };
 
-/** The `UPTIME_DAYS` whole UTC days before today, oldest first, by the current source (as in `uptime_percentage`). */
-export async function uptimeDays(deps: ReadDeps, serverId: ObjectId): Promise<UptimeDay[]> {
+/** The whole UTC days before today, oldest first, by the current source (as in `uptime_percentage`). */
+export async function uptimeDays(deps: AggregateDeps, serverId: ObjectId): Promise<UptimeDay[]> {
   const source = await sourceOf(deps, serverId);
   const today = dayOf(deps.clock.now());
   const first = addDays(today, -UPTIME_DAYS);

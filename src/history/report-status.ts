@@ -9,9 +9,8 @@ import { storeSample } from './store-sample.ts';
 import { lastReports, REPORT_INTERVAL_MS, type Report, takeReports } from './take-reports.ts';
 import { testReturnedListener } from './test-returned-listener.ts';
 
-/** A server's report of its own status. An omitted field keeps its last value. */
+/** An omitted field keeps its last value. */
 type StatusReport = {
-  /** Players on the server, 0 or more. */
   onlinePlayers: number;
   /** −1 means "no limit" and is stored as 0. */
   maxPlayers: number;
@@ -29,10 +28,9 @@ type Updated = { kind: 'accepted'; previousAt: Date | null } | Extract<Reported,
 const RETRY_MS = 20;
 
 /**
- * Accepts a server's report of its own status, at most one in five minutes. One conditional update of the server's
- * document decides between concurrent reports and writes the whole report. Then the sample for the history is stored;
- * its failure does not affect the report. If no report is known from the 15 minutes before, the server is back: its
- * vote listener, if unreachable, is tested now.
+ * At most one in five minutes. One conditional update of the server's document decides between concurrent reports and
+ * writes the whole report; a failure to store the sample does not affect it. If no report is known from the 15 minutes
+ * before, the server is back: its vote listener, if unreachable, is tested now.
  *
  * @throws the error of the driver or the batcher when the database fails or it is unknown whether the report was
  *   accepted; an `Error` when there is no such server
@@ -78,8 +76,8 @@ export async function reportStatus(
 }
 
 /**
- * Makes the update unless the last report is less than five minutes old. If the result of an update is unknown, the
- * document is read: if its `lastReport` has the id of `ours`, the update was made; otherwise the update is sent again.
+ * If the result of an update is unknown, the document is read: with the id of `ours` in `lastReport`, the update was
+ * made; otherwise it is sent again.
  */
 async function updateOnce(
   { servers, batcher }: HistoryDeps,

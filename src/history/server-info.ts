@@ -1,56 +1,13 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import type { Batcher } from '../platform/batching/batcher.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Server, ServerStatus } from '../servers/server.ts';
+import type { Server } from '../servers/server.ts';
 import { serverLoader } from '../servers/server-loader.ts';
 import type { VoteCounter } from '../votes/vote-counter.ts';
 import { countersLoader, figuresAt, type VoteFigures, voteFigures } from '../votes/vote-figures.ts';
-import {
-  latencyAt,
-  playersHidden,
-  playersSource,
-  type Source,
-  STATUS_FIELDS,
-  statusAt,
-} from './current-status.ts';
+import { latencyAt, playersHidden, playersSource, STATUS_FIELDS, statusAt } from './current-status.ts';
 
-/** The public data of a server. Strings and counts are never null. */
-export type ServerInfo = {
-  name: string;
-  slug: string;
-  address: string;
-  port: number;
-  /** ISO 3166-1, or `ZZ` if it is not set. */
-  countryCode: string;
-  status: ServerStatus;
-  onlinePlayers: number;
-  /** Whether the server hides its number of players, which is then 0; false while offline. */
-  playersHidden: boolean;
-  maxPlayers: number;
-  /** The source of the number of players: the server's reports or our probes. */
-  playersSource: Source;
-  /** The average over 7 days, with at most 2 decimals. */
-  averagePlayers: number;
-  peakPlayers: number;
-  /** Milliseconds, at most 2 decimals; null if it is unknown or the server is not online. */
-  latencyMs: number | null;
-  /** Over 30 days, in milliseconds. */
-  averageLatency: number | null;
-  /** The uptime over 30 days, 0 to 100. */
-  uptimePercentage: number | null;
-  motd: string;
-  version: string;
-  /** Votes of today and of the 29 UTC days before. */
-  votesCount: number;
-  /** The weight of these votes in the last ranking, if it was less than their number; null otherwise. */
-  rankVotes: number | null;
-  monthlyVotes: number;
-  allTimeVotes: number;
-  rankPosition: number;
-  isPremium: boolean;
-  lastCheckedAt: Date | null;
-  listedAt: Date;
-};
+export type ServerInfo = ReturnType<typeof infoOf>;
 
 const SHOWN = {
   name: 1,
@@ -76,11 +33,8 @@ const shownServers = serverLoader(SHOWN);
 
 type InfoDeps = { voteCounters: Collection<VoteCounter>; batcher: Batcher; clock: Clock };
 
-/** The current public data of a listed server; null when there is none with this id. */
-export async function readServerInfo(
-  deps: InfoDeps & { servers: Collection<Server> },
-  serverId: ObjectId,
-): Promise<ServerInfo | null> {
+/** Null when no server with this id is listed. */
+export async function readServerInfo(deps: InfoDeps & { servers: Collection<Server> }, serverId: ObjectId) {
   const [server, votes] = await Promise.all([
     deps.batcher.load(shownServers, deps.servers, serverId),
     figuresOf(deps, serverId),
@@ -88,7 +42,7 @@ export async function readServerInfo(
   return server && !server.removedAt ? infoOf(server, votes, deps.clock.now()) : null;
 }
 
-/** Like `readServerInfo`, for a server that the caller has already read. Makes one query. */
+/** For a server that the caller has already read. Makes one query. */
 export async function serverInfo(
   { voteCounters, clock }: Pick<InfoDeps, 'voteCounters' | 'clock'>,
   server: WithId<Server>,
@@ -96,14 +50,12 @@ export async function serverInfo(
   return infoOf(server, await voteFigures({ voteCounters, clock }, server._id), clock.now());
 }
 
-async function figuresOf(
-  { voteCounters, batcher, clock }: InfoDeps,
-  serverId: ObjectId,
-): Promise<VoteFigures> {
+async function figuresOf({ voteCounters, batcher, clock }: InfoDeps, serverId: ObjectId) {
   return figuresAt(clock.now(), await batcher.load(countersLoader, voteCounters, serverId));
 }
 
-function infoOf(server: WithId<Server>, votes: VoteFigures, now: Date): ServerInfo {
+/** The public data of a server. */
+function infoOf(server: WithId<Server>, votes: VoteFigures, now: Date) {
   const { current, daily } = server;
   const status = statusAt(server, now);
   return {
@@ -111,20 +63,26 @@ function infoOf(server: WithId<Server>, votes: VoteFigures, now: Date): ServerIn
     slug: server.slug,
     address: server.address,
     port: server.port,
+    /** ISO 3166-1, or `ZZ` if it is not set. */
     countryCode: server.countryCode ?? 'ZZ',
     status,
     onlinePlayers: status === 'offline' ? 0 : current.onlinePlayers,
+    /** Then the number is 0; false while offline. */
     playersHidden: status !== 'offline' && playersHidden(current),
     maxPlayers: current.maxPlayers,
     playersSource: playersSource(server),
+    /** Over 7 days. */
     averagePlayers: twoDecimals(daily.averagePlayers),
     peakPlayers: daily.peakPlayers,
+    /** Null if it is unknown or the server is not online. */
     latencyMs: twoDecimalsOrNull(latencyAt(server, now)),
+    /** Over 30 days, in milliseconds; the uptime too, 0 to 100. */
     averageLatency: twoDecimalsOrNull(daily.averageLatency),
     uptimePercentage: twoDecimalsOrNull(daily.uptimePercentage),
     motd: current.motd,
     version: current.version,
     ...votes,
+    /** The weight of `votesCount` in the last ranking, if it was less than their number. */
     rankVotes: server.ranked?.rankVotes ?? null,
     rankPosition: server.rankPosition,
     isPremium: server.isPremium,

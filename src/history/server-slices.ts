@@ -2,25 +2,22 @@ import type { Collection, ObjectId, WithId } from 'mongodb';
 import type { Progress } from '../platform/progress.ts';
 import type { Server } from '../servers/server.ts';
 
-/** How many servers are processed at a time, which limits the time and memory of each operation. */
+/** Limits the time and memory of each operation. */
 const SLICE = 250;
 
 export type SliceOptions = {
-  /** The servers to work on; by default all listed ones. */
+  /** By default all listed ones. */
   serverIds?: ObjectId[] | undefined;
-  /** Reports how many servers are done. */
   progress?: Progress | undefined;
-  /** Stops the work between two slices. Then its reason is thrown. */
+  /** Stops the work between two slices, and its reason is thrown. */
   signal?: AbortSignal | undefined;
 };
 
-/** The fields that are read: those for the current source, and the time of the first report. */
 type SlicedServer = WithId<Pick<Server, 'probe' | 'lastReport' | 'firstReportAt'>>;
 
 /**
- * Calls `work` with the servers in slices, ordered by id.
+ * Ordered by id. Returns the number of servers.
  *
- * @returns the number of servers
  * @throws the signal's reason when it is aborted
  */
 export async function inSlices(

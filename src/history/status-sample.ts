@@ -8,13 +8,13 @@ const statusSampleDefinition = {
   serverId: { type: Schema.Types.ObjectId, required: true },
   source: { type: String, enum: ['report', 'probe'] as const, required: true },
   /**
-   * How many seconds the sample of a probe covers; 0 for a probe between two scheduled ones (`planOfTake`). Also 0 for
-   * a report, which is valid up to the next report, at most 15 minutes.
+   * 0 for a probe between two scheduled ones (`planOfTake`), and for a report, which is valid up to the next one, at
+   * most 15 minutes.
    */
   seconds: { type: Number, required: true },
-  /** `unknown`: a failed check that does not count; `reason` says why. */
+  /** `unknown`: a failed check that does not count. */
   status: { type: String, enum: STATUSES, required: true },
-  /** Why a failed check does not count: it is not yet the third in a row, or our canary failed too. */
+  /** It is not yet the third in a row, or our canary failed too. */
   reason: { type: String, enum: ['unconfirmed', 'canary'] as const },
   /** Null if the server hides its number of players. */
   onlinePlayers: { type: Number, default: null },
@@ -25,7 +25,7 @@ const statusSampleDefinition = {
 const SAMPLES_TTL_MS = 35 * DAY;
 export const SAMPLES_TTL_DAYS = SAMPLES_TTL_MS / DAY;
 
-/** The results of probes and reports. Without the index, a query would read the samples of all servers. */
+/** Without the index, a query would read the samples of all servers. */
 export const statusSampleSchema = new Schema(statusSampleDefinition, {
   collection: 'status_samples',
   timeseries: { timeField: 'at', metaField: 'serverId', granularity: 'minutes' },

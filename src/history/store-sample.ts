@@ -11,7 +11,7 @@ const insertSamples = insertLoader<StatusSample>(REPLICATED);
 
 const SAMPLE_TIMEOUT_MS = SECOND;
 
-/** Adds a sample to the history, after the status was updated. If this fails, it is only logged. */
+/** After the status was updated. A failure is only logged. */
 export async function storeSample(
   { statusSamples, batcher, log }: { statusSamples: Collection<StatusSample>; batcher: Batcher; log: Logger },
   sample: StatusSample,

@@ -1,22 +1,21 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
 import { DAY, SECOND } from '../platform/clock.ts';
 import { REPORT_VALID_MS } from './current-status.ts';
-import type { DailyStats, DailySums } from './daily-stats.ts';
-import { emptySums } from './daily-sums.ts';
+import { type DailyStats, type DailySums, emptySums } from './daily-stats.ts';
 import type { StatusSample } from './status-sample.ts';
 
 /**
- * After a report's 15 valid minutes, the time to the next report counts as offline, up to this long after the report.
- * Later the server's status does not depend on reports (see `sourceAt`).
+ * After a report's 15 valid minutes, the time to the next one counts as offline, up to this long after the report.
+ * Later the status does not depend on reports (see `sourceAt`).
  */
 export const LONGEST_GAP_MS = 7 * DAY;
 
-/** Aggregation expressions: the seconds of a sample by status; `counted`: whether its players count for the peak. */
+/** Expressions: the seconds of a sample by status; `counted`: whether its players count for the peak. */
 type Spans = { online: unknown; offline: unknown; unconfirmed: unknown; canary: unknown; counted: unknown };
 
 /**
- * The accumulators of a `$group` that computes the sums of daily-stats.ts, each sample weighted by its seconds. `$sum`
- * ignores null: a sample without players or latency adds nothing.
+ * For a `$group`: each sample is weighted by its seconds. `$sum` ignores null: a sample without players or latency adds
+ * nothing.
  */
 function sumsOf({ online, offline, unconfirmed, canary, counted }: Spans): Document {
   return {
@@ -32,14 +31,14 @@ function sumsOf({ online, offline, unconfirmed, canary, counted }: Spans): Docum
   };
 }
 
-/** Omits the field if the sum is 0: most servers never hide their players, so their days need no `hiddenSeconds`. */
+/** Most servers never hide their players, so their days need no `hiddenSeconds`. */
 export const ifAny = (seconds: unknown) => ({ $cond: [{ $gt: [seconds, 0] }, seconds, '$$REMOVE'] });
 
 const hasStatus = (status: string) => ({ $eq: ['$status', status] });
 const isCanary = { $eq: ['$reason', 'canary'] };
 const secondsWhere = (...all: unknown[]) => ({ $cond: [{ $and: all }, '$seconds', 0] });
 
-/** The sums of probes: each counts with all its seconds for the day or hour in which it was made. */
+/** A probe counts with all its seconds for the day or hour in which it was made. */
 export const PROBE_SUMS: Document = sumsOf({
   online: { $cond: [hasStatus('online'), '$seconds', 0] },
   offline: { $cond: [hasStatus('offline'), '$seconds', 0] },
@@ -53,11 +52,8 @@ export type SummedSample = Pick<
   'serverId' | 'at' | 'seconds' | 'status' | 'reason' | 'onlinePlayers' | 'latencyMs'
 >;
 
-/** The sums of samples that are not stored, by server and UTC day. MongoDB computes them as for stored samples. */
-export async function sumProbes(
-  { dailyStats }: { dailyStats: Collection<DailyStats> },
-  samples: SummedSample[],
-): Promise<(DailySums & { _id: { serverId: ObjectId; day: string } })[]> {
+/** Of samples that are not stored, by server and UTC day, as MongoDB computes those of stored ones. */
+export function sumProbes({ dailyStats }: { dailyStats: Collection<DailyStats> }, samples: SummedSample[]) {
   // Only these fields are passed, no free text: `$documents` evaluates a text that begins with a dollar sign.
   const documents = samples.map(
     ({ serverId, at, seconds, status, reason = null, onlinePlayers = null, latencyMs = null }) => {
@@ -71,12 +67,10 @@ export async function sumProbes(
     { $group: { _id: { serverId: '$serverId', day }, ...PROBE_SUMS } },
     { $set: { hiddenSeconds: ifAny('$hiddenSeconds') } },
   ];
-  return await dailyStats
-    .aggregate<DailySums & { _id: { serverId: ObjectId; day: string } }>(pipeline)
-    .toArray();
+  return dailyStats.aggregate<DailySums & { _id: { serverId: ObjectId; day: string } }>(pipeline).toArray();
 }
 
-/** The sums of reports. The stages of `reportSpans` must come before, because they compute the fields. */
+/** The stages of `reportSpans` must come before, because they compute the fields. */
 export const REPORT_SUMS: Document = sumsOf({
   online: '$onlineFor',
   offline: '$offlineFor',
@@ -85,7 +79,6 @@ export const REPORT_SUMS: Document = sumsOf({
   counted: '$isInside',
 });
 
-/** The sums of a source without samples. */
 export const NO_SUMS: Document = emptySums();
 
 const later = (a: unknown, b: unknown) => ({ $max: [a, b] });
@@ -94,9 +87,9 @@ const secondsBetween = (from: unknown, to: unknown) => ({
 });
 
 /**
- * Stages that compute for each report its seconds between `start` and `end`: online (up to the next report, at most 15
- * minutes) and offline (the rest of the time to the next report, up to 7 days after the report). The newest report has
- * no offline time.
+ * For each report, its seconds between `start` and `end`: online (up to the next report, at most 15 minutes) and
+ * offline (the rest of the time to the next report, up to 7 days after the report). The newest report has no offline
+ * time.
  */
 export function reportSpans(start: unknown, end: unknown): Document[] {
   const validUntil = { $add: ['$at', REPORT_VALID_MS] };

@@ -7,7 +7,6 @@ import { REPLICATED } from '../platform/mongo.ts';
 import type { Server } from '../servers/server.ts';
 import { serverLoader } from '../servers/server-loader.ts';
 
-/** The time between two reports of a server. */
 export const REPORT_INTERVAL_MS = defineLimit({
   key: 'status',
   what: 'Reports of a status',
@@ -18,22 +17,21 @@ export const REPORT_INTERVAL_MS = defineLimit({
 }).windowMs;
 export const REPORT_INTERVAL_MINUTES = REPORT_INTERVAL_MS / MINUTE;
 
-/** A report to write. `ours`: its id and time. `fields`: the fields to set, including `ours` as `lastReport`. */
+/** `ours`: its id and time, which `fields` has as `lastReport`. */
 export type Report = {
   serverId: ObjectId;
   ours: { id: UUID; at: Date };
   fields: Partial<Record<string, unknown>>;
 };
 
-/** `previousAt`: the time of the previous report. Null if the report is too early or its server does not exist. */
+/** Null if the report is too early or its server does not exist. */
 type Taken = { previousAt: Date | null } | null;
 
 export const lastReports = serverLoader({ lastReport: 1 });
 
 /**
- * Writes reports, each with one conditional update of its server's document. For several updates in one command,
- * MongoDB does not say which of them matched. If not all of them did, the report ids in the documents show which
- * reports were written.
+ * Each report is one conditional update. For several updates in one command, MongoDB does not say which of them
+ * matched. If not all did, the report ids in the documents show it.
  */
 export const takeReports: BatchLoader<Collection<Server>, Report, Taken> = {
   most: 200,

@@ -10,8 +10,8 @@ export const DAYS_UNTIL_USUAL = MIDDLE + 1;
 const HIDDEN_SECONDS = { $ifNull: ['$probes.hiddenSeconds', 0] };
 
 /**
- * An expression on a document of `daily_stats`: the most players that our checks saw on that day, 0 if the server was only
- * offline; null if no check saw anything.
+ * On a document of `daily_stats`: the most players that our checks saw, 0 if the server was only offline; null if no
+ * check saw anything.
  */
 export const PLAYERS_OF_DAY = {
   $cond: [
@@ -27,7 +27,7 @@ export const PLAYERS_OF_DAY = {
   ],
 };
 
-/** The median of the players of the last days, of which there are at most `USUAL_DAYS`. Missing days count as 0. */
+/** The median of at most `USUAL_DAYS` days. Missing days count as 0. */
 export function usualPlayers(known: number[]): number {
   return known.toSorted((a, b) => b - a)[MIDDLE] ?? 0;
 }

@@ -1,7 +1,6 @@
 import { Binary, type Collection, ObjectId } from 'mongodb';
 import PQueue from 'p-queue';
-import type { DailyStats, DailySums } from '../history/daily-stats.ts';
-import { addSums, emptySums } from '../history/daily-sums.ts';
+import { addSums, type DailyStats, type DailySums, emptySums } from '../history/daily-stats.ts';
 import type { HistoryDeps } from '../history/deps.ts';
 import type { StatusSample } from '../history/status-sample.ts';
 import { sumProbes } from '../history/sum-samples.ts';

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { HistoryDeps } from '../history/deps.ts';
 import { InvalidDocumentError } from '../platform/document.ts';
 import { type ProfileInput, readProfile } from '../servers/edit-profile.ts';
-import { readHowToVote } from '../servers/how-to-vote.ts';
 import { LINKS, type Profile, type ProfileTexts } from '../servers/profile.ts';
+import { readHowToVote } from '../servers/vote-options.ts';
 
 const profileError = { error: 'must be an object with texts, links and lists of tags and languages' };
 const field = z.string(profileError).nullish();

@@ -6,7 +6,7 @@ import { storeSample } from '../history/store-sample.ts';
 import { testReturnedListener } from '../history/test-returned-listener.ts';
 import { after, MINUTE } from '../platform/clock.ts';
 import { type MayConnect, mayConnectFor } from '../platform/limits/outgoing-limit.ts';
-import { takeIcon } from '../servers/profile-pictures.ts';
+import { takeIcon } from '../servers/pictures.ts';
 import type { ProbeState, Server } from '../servers/server.ts';
 import type { Ask, Probe, ProbeFailure, Target } from './ask.ts';
 import type { Canary } from './canary.ts';

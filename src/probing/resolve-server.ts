@@ -1,6 +1,5 @@
 import { isIP, isIPv4 } from 'node:net';
-import type { Game } from '../games/games.ts';
-import { queryPorts } from '../games/query-ports.ts';
+import { type Game, queryPorts } from '../games/games.ts';
 import { AddressError, isRefusedPort } from '../platform/address-guard.ts';
 import { within } from '../platform/deadline.ts';
 import { type ResolveOptions, resolveAddress, resolverFor } from '../platform/resolve-address.ts';

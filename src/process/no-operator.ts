@@ -1,4 +1,4 @@
-import { hasOperator } from '../accounts/setup/setup-link.ts';
+import { hasOperator } from '../accounts/setup.ts';
 import type { AppDeps } from './app-deps.ts';
 
 /** If the site has no operator: logs how to make the first one. Does not throw when MongoDB fails. */

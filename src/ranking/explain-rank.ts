@@ -1,43 +1,22 @@
-import type { ObjectId, WithId } from 'mongodb';
+import type { WithId } from 'mongodb';
 import { dayOf } from '../platform/periods/period-marks.ts';
 import type { Server } from '../servers/server.ts';
 import type { RankingDeps } from './deps.ts';
-import { type RankDay, rankVotesByDay } from './evidence/rank-votes.ts';
+import { rankVotesByDay } from './evidence/rank-votes.ts';
 import { RANKED } from './ranking-pipeline.ts';
 import { rankedIds, readListingSummary } from './read-lists.ts';
 import { rankedAt } from './recompute-ranks.ts';
 
-/**
- * The figures that decided a server's rank in the last ranking. `votesCount` (the votes of 30 days) and `rankVotes`
- * (what they weigh) are null before the server's first ranking; `probedUptime` also if it is unknown.
- */
-export type RankFigures = {
-  serverId: ObjectId;
-  name: string;
-  slug: string;
-  rank: number;
-  votesCount: number | null;
-  rankVotes: number | null;
-  probedUptime: number | null;
-  listedAt: Date;
-};
-
-/** The figure that decides which of two neighbours is above the other. */
 export type DecidingFigure = 'votes' | 'uptime' | 'listed' | 'id';
 
-export type RankExplanation = {
-  server: RankFigures;
-  /** Null before the first ranking. */
-  rankedAt: Date | null;
-  /** How many servers have a rank. */
-  serverCount: number;
-  /** The current votes of each day that counts, oldest first, and what they weigh. */
-  days: RankDay[];
-  above: (RankFigures & { by: DecidingFigure }) | null;
-  below: (RankFigures & { by: DecidingFigure }) | null;
-};
+export type RankExplanation = Awaited<ReturnType<typeof explainRank>>;
+export type RankFigures = ReturnType<typeof figuresOf>;
 
-function figuresOf({ _id, name, slug, rankPosition, ranked, listedAt }: WithId<Server>): RankFigures {
+/**
+ * Of the last ranking. `votesCount` (the votes of 30 days) and `rankVotes` (what they weigh) are null before the
+ * server's first ranking; `probedUptime` also if it is unknown.
+ */
+function figuresOf({ _id, name, slug, rankPosition, ranked, listedAt }: WithId<Server>) {
   return {
     serverId: _id,
     name,
@@ -56,7 +35,7 @@ function decidingFigure(one: RankFigures, other: RankFigures): DecidingFigure {
   return one.listedAt.getTime() === other.listedAt.getTime() ? 'id' : 'listed';
 }
 
-/** The servers one rank above and below; null if there is none. Hidden servers share a rank, so the list is read. */
+/** Null if there is none. Hidden servers share a rank, so the list is read. */
 async function neighboursOf(deps: RankingDeps, rank: number) {
   const ids = await rankedIds(deps, [rank - 1, rank + 1]);
   const known = ids.filter((id) => id !== null);
@@ -64,11 +43,8 @@ async function neighboursOf(deps: RankingDeps, rank: number) {
   return ids.map((id) => found.find(({ _id }) => id?.equals(_id)) ?? null);
 }
 
-/**
- * Explains a listed server's rank: the figures that the ranking stored, and those of its neighbours. Only `days` has
- * the current counters, so its sums may differ from the stored figures.
- */
-export async function explainRank(deps: RankingDeps, found: WithId<Server>): Promise<RankExplanation> {
+/** Only `days` has the current counters, so its sums may differ from the stored figures. */
+export async function explainRank(deps: RankingDeps, found: WithId<Server>) {
   const at = await rankedAt(deps);
   const [[above, below], { servers: ranked }, days] = await Promise.all([
     neighboursOf(deps, found.rankPosition),
@@ -83,9 +59,11 @@ export async function explainRank(deps: RankingDeps, found: WithId<Server>): Pro
   };
   return {
     server,
+    /** Null before the first ranking. */
     rankedAt: at,
-    // If the server was listed after the last ranking: its rank is greater than the number of servers in that ranking.
+    // A server that was listed after the last ranking has a rank beyond it.
     serverCount: Math.max(ranked, found.rankPosition),
+    /** The current votes, oldest first. */
     days,
     above: neighbour(above),
     below: neighbour(below),

@@ -4,7 +4,7 @@ import type { Sort } from './sorts.ts';
 
 /** An absent filter does not apply. */
 export type Filters = {
-  /** The id of the game in gamedig. */
+  /** The id in gamedig. */
   game?: string | undefined;
   /** ISO 3166, two capitals. */
   country?: string | undefined;
@@ -15,13 +15,11 @@ export type Filters = {
   tag?: string | undefined;
 };
 
-/** The fields of a server that filters compare. */
 export type Filtered = Pick<Server, 'game' | 'countryCode' | 'probe' | 'lastReport'> & {
   current: Pick<Server['current'], 'version'>;
   profile?: { tags?: string[] | undefined } | null | undefined;
 };
 
-/** The projection of `Filtered`. */
 export const FILTERED = {
   game: 1,
   countryCode: 1,
@@ -30,19 +28,15 @@ export const FILTERED = {
   ...STATUS_FIELDS,
 } as const;
 
-/** At most this many releases of a server count. */
 const MOST_VERSIONS = 30;
 
 const RELEASE = /(?<![\d.])(\d{1,3})\.(\d{1,3})(?!\d)/g;
-/**
- * Matches the text between the two releases of a range: `.x-` in `1.8.x-1.21`, ` – ` in `1.20 – 1.21`, ` to ` in
- * `1.8 to 1.20`.
- */
+/** Between the two releases of a range: `.x-` in `1.8.x-1.21`, ` – ` in `1.20 – 1.21`, ` to ` in `1.8 to 1.20`. */
 const BETWEEN_RELEASES = /^[.x\d]*\s*(?:-|–|—|to)\s*$/i;
 
 /**
- * The releases (`1.21`) in a server's version text: `Paper 1.21.4`, `1.20.x – 1.21`, `Requires MC 1.8 / 1.21`. A range
- * within one major number also gives the releases between its ends, if these are fewer than `MOST_VERSIONS` apart.
+ * From `Paper 1.21.4`, `1.20.x – 1.21`, `Requires MC 1.8 / 1.21`. A range within one major number also gives the
+ * releases between its ends, if these are fewer than `MOST_VERSIONS` apart.
  */
 export function versionsOf(text: string): string[] {
   const found = new Set<string>();
@@ -57,15 +51,15 @@ export function versionsOf(text: string): string[] {
   return [...found].slice(0, MOST_VERSIONS);
 }
 
-/** The key of the list of servers without a game, which only the sitemap shows. */
+/** Only the sitemap shows this list. */
 export const NO_GAME_LIST = 'f:no-game';
 
-/** The beginning of the keys of all lists in this order. */
+/** With this, the keys of all lists in an order begin. */
 export function listPrefix(sort: Sort): string {
   return sort === 'rank' ? 'f:' : `s:${sort}:`;
 }
 
-/** The key of the list of servers that pass the filters, in an order. `f:` is the whole ranking. */
+/** `f:` is the whole ranking. */
 export function listKey({ game, country, online, version, tag }: Filters, sort: Sort = 'rank'): string {
   const parts = [
     game && `game=${game}`,
@@ -77,7 +71,7 @@ export function listKey({ game, country, online, version, tag }: Filters, sort: 
   return `${listPrefix(sort)}${parts.filter(Boolean).join('&')}`;
 }
 
-/** The keys of all lists that contain a server at `now`: one for each set of filters that it passes. */
+/** One for each set of filters that the server passes at `now`. */
 export function listKeys(server: Filtered, now: Date): string[] {
   const { game, countryCode, current, profile } = server;
   const games = game ? [undefined, game] : [undefined];
@@ -95,11 +89,7 @@ export function listKeys(server: Filtered, now: Date): string[] {
   return [...others, ...ofTags, ...(game ? [] : [NO_GAME_LIST])];
 }
 
-export function passes(
-  server: Filtered,
-  { game, country, online, version, tag }: Filters,
-  now: Date,
-): boolean {
+export function passes(server: Filtered, { game, country, online, version, tag }: Filters, now: Date) {
   return (
     (!game || server.game === game) &&
     (!country || server.countryCode === country) &&

@@ -1,60 +1,15 @@
-import type { Collection, ObjectId, WithId } from 'mongodb';
-import { playersHidden, playersSource, type Source, statusAt } from '../history/current-status.ts';
+import type { ObjectId, WithId } from 'mongodb';
+import { playersHidden, playersSource, statusAt } from '../history/current-status.ts';
 import { after, DAY } from '../platform/clock.ts';
-import type { ReviewList } from '../reviews/review.ts';
-import type { Banner, Icon } from '../servers/profile.ts';
-import type { Server, ServerStatus } from '../servers/server.ts';
+import type { Server } from '../servers/server.ts';
 import type { RankingDeps } from './deps.ts';
 import { FILTERED } from './filters.ts';
 import { RANKED } from './ranking-pipeline.ts';
-import { type Rating, ratingOf } from './sorts.ts';
+import { type Rating, readRatings } from './sorts.ts';
 
-/** A server is a newcomer for this long after it was listed. */
 export const NEWCOMER_DAYS = 30;
 
-export type ListedRow = {
-  /** 24 hex digits. */
-  id: string;
-  name: string;
-  slug: string;
-  address: string;
-  port: number;
-  rank: number;
-  game: string | null;
-  countryCode: string | null;
-  /** The current status. The list that contains the row may be older. */
-  status: ServerStatus;
-  /** When a probe last reached the server or it last reported; null if never. */
-  lastSeenAt: Date | null;
-  onlinePlayers: number;
-  /** Whether the server hides its number of players; then `onlinePlayers` is 0. False while the server is offline. */
-  playersHidden: boolean;
-  /** Whether the number of players is from reports or from probes. */
-  source: Source;
-  /** 0: no limit, or unknown. */
-  maxPlayers: number;
-  version: string;
-  isPremium: boolean;
-  /** The votes of 30 days; 0 before the first ranking of the server. */
-  votesCount: number;
-  /** What these votes weigh, which decides the rank. */
-  rankVotes: number;
-  listedAt: Date;
-  isNewcomer: boolean;
-  /** The uptime of 30 days by our own checks, 0 to 100; null without any. */
-  probedUptime: number | null;
-  /** Null without reviews. */
-  rating: Rating | null;
-  /** Empty if there is none. */
-  shortText: string;
-  /** Keys of the tag list. */
-  tags: string[];
-  /** The icon that the game server sends. */
-  icon: Icon | undefined;
-  banner: Banner | undefined;
-  /** The average number of players on each of the last 7 days, oldest first; null if unknown. Empty until computed. */
-  players: (number | null)[];
-};
+export type ListedRow = ReturnType<typeof rowOf>;
 
 const SHOWN = {
   name: 1,
@@ -78,16 +33,13 @@ const SHOWN = {
   ...FILTERED,
 } as const;
 
-/** Reads servers in the given order, in two queries by id. Leaves out servers that were hidden or removed meanwhile. */
-export async function listedRows(
-  { servers, reviewLists, clock }: RankingDeps,
-  ids: ObjectId[],
-): Promise<ListedRow[]> {
+/** In the given order, by two queries by id. Leaves out servers that were hidden or removed meanwhile. */
+export async function listedRows({ servers, reviewLists, clock }: RankingDeps, ids: ObjectId[]) {
   if (ids.length === 0) return [];
   const now = clock.now();
   const [found, ratings] = await Promise.all([
     servers.find({ _id: { $in: ids }, ...RANKED }, { projection: SHOWN }).toArray(),
-    ratingsOf(reviewLists, ids),
+    readRatings(reviewLists, { _id: { $in: ids } }),
   ]);
   const byId = new Map(found.map((server) => [server._id.toHexString(), server]));
   return ids.flatMap((id) => {
@@ -96,63 +48,49 @@ export async function listedRows(
   });
 }
 
-async function ratingsOf(
-  reviewLists: Collection<ReviewList>,
-  ids: ObjectId[],
-): Promise<Map<string, Rating | null>> {
-  const projection = { count: 1, ratingSum: 1 };
-  const found = await reviewLists.find({ _id: { $in: ids } }, { projection }).toArray();
-  return new Map(found.map((list) => [list._id.toHexString(), ratingOf(list)]));
-}
-
-function rowOf(server: WithId<Server>, rating: Rating | null, now: Date): ListedRow {
-  const {
-    name,
-    slug,
-    address,
-    port,
-    rankPosition,
-    game,
-    countryCode,
-    current,
-    daily,
-    isPremium,
-    ranked,
-    listedAt,
-    profile,
-  } = server;
+function rowOf(server: WithId<Server>, rating: Rating | null, now: Date) {
+  const { current, daily, ranked, listedAt, profile } = server;
   const status = statusAt(server, now);
   return {
     id: server._id.toHexString(),
-    name,
-    slug,
-    address,
-    port,
-    rank: rankPosition,
-    game: game ?? null,
-    countryCode: countryCode ?? null,
+    name: server.name,
+    slug: server.slug,
+    address: server.address,
+    port: server.port,
+    rank: server.rankPosition,
+    game: server.game ?? null,
+    countryCode: server.countryCode ?? null,
+    /** The current one; the list that contains the row may be older. */
     status,
     lastSeenAt: lastSeenAt(server),
     onlinePlayers: status === 'offline' ? 0 : current.onlinePlayers,
+    /** Then `onlinePlayers` is 0. False while the server is offline. */
     playersHidden: status !== 'offline' && playersHidden(current),
+    /** 0: no limit, or unknown. */
     maxPlayers: current.maxPlayers,
+    /** The source of the number of players. */
     source: playersSource(server),
     version: current.version,
-    isPremium,
+    isPremium: server.isPremium,
+    /** The votes of 30 days; 0 before the first ranking of the server. */
     votesCount: ranked?.votesCount ?? 0,
+    /** What these votes weigh, which decides the rank. */
     rankVotes: ranked?.rankVotes ?? ranked?.votesCount ?? 0,
     listedAt,
     isNewcomer: listedAt > after(now, -NEWCOMER_DAYS * DAY),
     rating,
+    /** The uptime of 30 days by our own checks, 0 to 100; null without any. */
     probedUptime: daily.probedUptime ?? null,
     shortText: profile?.shortText ?? '',
     tags: profile?.tags ?? [],
     icon: profile?.icon,
     banner: profile?.banner,
+    /** The average number of players on each of the last 7 days, oldest first; null if unknown. Empty until computed. */
     players: (daily.players as (number | null)[] | undefined) ?? [],
   };
 }
 
+/** By a probe or a report; null if never. */
 function lastSeenAt({ probe, lastReport }: Pick<Server, 'probe' | 'lastReport'>): Date | null {
   const times = [probe?.succeededAt, lastReport?.at].filter((at) => at instanceof Date);
   return times.length > 0 ? new Date(Math.max(...times.map(Number))) : null;

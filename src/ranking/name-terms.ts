@@ -5,10 +5,8 @@ const LONGEST_NAME = 100;
 const MOST_WORDS = 12;
 
 /**
- * A name for comparison: without case, accents, punctuation and invisible characters, with one space between words. It
- * may be empty.
- *
- * @param longest - in code units; longer texts are cut
+ * Without case, accents, punctuation and invisible characters, with one space between words. It may be empty.
+ * `longest`: in code units; longer texts are cut.
  */
 export function foldName(name: string, longest = LONGEST_NAME): string {
   return name
@@ -56,15 +54,14 @@ export function nameTerms(folded: string): string[] {
   return [...terms];
 }
 
-/** Longer names have no `#` terms; they are found by their other terms. */
 const MOST_LETTERS = 30;
 
-/** The number of different `#` terms. It is high, so that different names rarely share one by chance. */
+/** High, so that different names rarely share a `#` term by chance. */
 const BUCKETS = 2 ** 17;
 
 /**
- * The `#` terms of a name, given without spaces: of the whole name, and of the name with each letter removed in turn.
- * The hash is combined from the text before and after the letter, so the cost is linear in the length of the name.
+ * Of a name without spaces: whole, and with each letter removed in turn. The hash is combined from the text before and
+ * after the letter, so the cost is linear.
  */
 export function withoutALetter(joined: string): string[] {
   const { length } = joined;
@@ -87,26 +84,24 @@ export function withoutALetter(joined: string): string[] {
 
 const FACTOR = 0x01000193;
 
-/** Mixes the high bits of a number into its low bits, because `% BUCKETS` uses only the low ones. */
+/** `% BUCKETS` uses only the low bits. */
 function mixed(number: number): number {
   return Math.imul(number ^ (number >>> 15), 0x2c1b3c6d) >>> 0;
 }
 
-/** A 32-bit hash of a text. */
 export function hash32(text: string): number {
   let hash = 0;
   for (let i = 0; i < text.length; i += 1) hash = (Math.imul(hash, FACTOR) + text.charCodeAt(i)) | 0;
   return mixed(hash);
 }
 
-/** A server is not found by its name if the similarity of the name is lower. */
+/** Less similar names are not found. */
 export const LEAST_SIMILARITY = 0.55;
 
 /**
- * The similarity of a search text and a name, both folded: 1 if they are equal, 0 if they have nothing in common. Each
- * word of the search text is compared with the most similar word of the name and counts by its length. If the name has
- * more words than the search text: each further word, up to five, lowers the result a little. The texts without spaces
- * are compared too, and the higher result counts.
+ * Of two folded texts: 1 if they are equal, 0 if they have nothing in common. Each word of the search text counts by
+ * its length and its most similar word of the name; each further word of the name, up to five, lowers the result a
+ * little.
  */
 export function similarity(typed: string, name: string): number {
   if (typed === name) return 1;
@@ -125,7 +120,6 @@ export function similarity(typed: string, name: string): number {
 /** Longer words are cut, because the cost of a comparison is the product of both lengths. */
 const COMPARED_LETTERS = 40;
 
-/** The similarity of two words: 1 if they are equal, high for a beginning or a mistake, 0 for nothing in common. */
 export function wordSimilarity(whole: string, wholeWord: string): number {
   if (whole === wholeWord) return 1;
   const [typed, word] = [whole.slice(0, COMPARED_LETTERS), wholeWord.slice(0, COMPARED_LETTERS)];
@@ -137,10 +131,8 @@ export function wordSimilarity(whole: string, wholeWord: string): number {
   );
 }
 
-/** The similarity of a misspelt word. */
 function mistaken(typed: string, word: string): number {
   const [shorter = 0, longer = 0] = [typed.length, word.length].toSorted((a, b) => a - b);
-  // The distance is at least the difference in length.
   if (shorter < LEAST_SIMILARITY * longer && longer > 2) return 0;
   const distance = editDistance(typed, word);
   const alike = Math.max(0, 1 - distance / longer);
@@ -153,16 +145,15 @@ function begun(typed: string, word: string): number {
   return 0.9 * (1 - editDistance(typed, word.slice(0, typed.length)) / typed.length);
 }
 
-/** The weight of a term of the whole name (`=`, `#`): names that share such a term are almost equal. */
+/** Names that share a term of the whole name (`=`, `#`) are almost equal. */
 const WHOLE = 10;
 
-/** The weight of the term with this list key, which `total` servers have: a rare term weighs more. */
+/** A rare term weighs more: `total` servers have it. */
 export function termWeight(key: string, total: number): number {
   const isWhole = /^n:[=#]/.test(key);
   return (isWhole ? WHOLE : 1) / Math.log2(2 + total);
 }
 
-/** The key of the list of the servers whose names have a term. */
 export function termKey(term: string): string {
   return `n:${term}`;
 }

@@ -5,11 +5,11 @@ const rankSnapshotDefinition = {
   serverId: { type: Schema.Types.ObjectId, required: true },
   /** The UTC calendar month, `2026-11`. */
   month: { type: String, required: true },
-  /** The rank at the end of each UTC day of the month: `{'01': 12, '21': 3}`. A missing day is a gap. */
+  /** At the end of each UTC day: `{'01': 12, '21': 3}`. A missing day is a gap. */
   days: { type: Schema.Types.Mixed, required: true },
 } as const;
 
-/** A server's rank by day; one document per month, never deleted. */
+/** One document per month, never deleted. */
 export const rankSnapshotSchema = new Schema(rankSnapshotDefinition, { collection: 'rank_snapshots' });
 rankSnapshotSchema.index({ serverId: 1, month: 1 }, { unique: true });
 

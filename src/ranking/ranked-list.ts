@@ -7,17 +7,17 @@ const rankedListDefinition = {
    * `listKey`, `termKey` and `textKey`.
    */
   _id: { type: String, required: true },
-  /** The ids of this part's servers, 12 bytes each. */
+  /** 12 bytes each. */
   ids: { type: Buffer, required: true },
-  /** The number of servers in the whole list. The list of a search term stores only the best-ranked ones. */
+  /** Of the whole list. The list of a search term stores only the best-ranked ones. */
   total: { type: Number, required: true },
-  /** The digest of `ids` and `total`. A part with the same digest is not written again. */
+  /** A part with the same digest is not written again. */
   digest: { type: String, required: true },
 } as const;
 
 /**
- * Lists of servers, in parts: one list for each set of filters in each order, and one for each search term. A page of
- * the listing reads a slice of one part. A ranking writes only parts that changed.
+ * One list for each set of filters in each order, and one for each search term, in parts. A page of the listing reads a
+ * slice of one part. A ranking writes only parts that changed.
  */
 export const rankedListSchema = new Schema(rankedListDefinition, { collection: 'ranked_lists' });
 
@@ -29,6 +29,11 @@ const choice = {
 } as const;
 const choices = { type: [new Schema(choice, { _id: false })], required: true } as const;
 
+const written = new Schema(
+  { digest: { type: String, required: true }, at: { type: Date, required: true } },
+  { _id: false },
+);
+
 const listingSummaryDefinition = {
   _id: { type: String, required: true },
   servers: { type: Number, required: true },
@@ -36,13 +41,13 @@ const listingSummaryDefinition = {
   /** Players of the servers that were online, and votes of 30 days. Absent in a summary of an older version. */
   playing: { type: Number },
   votes: { type: Number },
-  /** In these three fields, values with the most servers are first. */
+  /** Values with the most servers are first. */
   games: choices,
   countries: choices,
   versions: choices,
-  /** The number of servers without a game. Absent in a summary of an older version. */
+  /** Absent in a summary of an older version. */
   withoutGame: { type: Number },
-  /** The versions of each game, by the game's id. Absent in a summary of an older version. */
+  /** By the game's id. Absent in a summary of an older version. */
   gameVersions: { type: Schema.Types.Mixed },
   /** Tags with the most servers first. Absent in a summary of an older version, like the next three fields. */
   tags: { type: choices.type },
@@ -50,24 +55,13 @@ const listingSummaryDefinition = {
   gameTags: { type: Schema.Types.Mixed },
   gameCountries: { type: Schema.Types.Mixed },
   tagGames: { type: Schema.Types.Mixed },
-  /** For the term lists of names: the digest of the names, and when the lists were written. */
-  names: {
-    type: new Schema(
-      { digest: { type: String, required: true }, at: { type: Date, required: true } },
-      { _id: false },
-    ),
-    required: true,
-  },
+  /** Of the term lists of names: the digest of the names, and when the lists were written. */
+  names: { type: written, required: true },
   /** The same for the term lists of all other texts (`textsOf`). Absent in a summary of an older version. */
-  texts: {
-    type: new Schema(
-      { digest: { type: String, required: true }, at: { type: Date, required: true } },
-      { _id: false },
-    ),
-  },
+  texts: { type: written },
 } as const;
 
-/** The totals of the listing and the values to filter by: one document, written with the lists. */
+/** One document, written with the lists. */
 export const listingSummarySchema = new Schema(listingSummaryDefinition, { collection: 'listing_summary' });
 
 export type Choice = { value: string; servers: number };
@@ -90,5 +84,4 @@ export type ListingSummary = {
 type Written = { digest: string; at: Date };
 export type StoredListingSummary = ListingSummary & { _id: string; names: Written; texts?: Written };
 
-/** The id of the only document of `listing_summary`. */
 export const SUMMARY = 'listing';

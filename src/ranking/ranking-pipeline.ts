@@ -1,11 +1,16 @@
 import type { Document, Filter } from 'mongodb';
+import { addDays } from '../platform/periods/period-marks.ts';
 import type { Server } from '../servers/server.ts';
-import { rankingDays } from './ranking-days.ts';
+import { RANKING_DAYS } from '../votes/ranking-period.ts';
 
-/** The filter of servers that are ranked. */
+/** `lastDay` and the 29 before, oldest first. */
+export function rankingDays(lastDay: string): string[] {
+  return Array.from({ length: RANKING_DAYS }, (_, i) => addDays(lastDay, i - RANKING_DAYS + 1));
+}
+
 export const RANKED = { removedAt: null, hiddenAt: null } as const;
 
-/** Groups days by month: `2026-11` → `['20', '21']`. The 30 days of a ranking belong to at most three months. */
+/** `2026-11` → `['20', '21']`. */
 function byMonth(days: string[]): Map<string, string[]> {
   const months = new Map<string, string[]>();
   for (const day of days) {
@@ -16,19 +21,14 @@ function byMonth(days: string[]): Map<string, string[]> {
 }
 
 /**
- * The pipeline of the ranking, to run on `servers`. The order is: the weight of the votes, highest first; probed
- * uptime, highest first and unknown last; `listedAt`, earliest first; the lower id.
- * Yields `{_id, votesCount, rankVotes, waiting, probedUptime, rank, …}`; `rank` begins at 1 and has no gaps. The
- * counters are summed once for all servers, which is cheaper than a lookup for each server.
- *
- * @param lastDay - the newest UTC day whose votes count
- * @param listed - the filter of the servers to rank
- * @param first - the first UTC day whose votes are weighed (`firstWeighedDay`); null if no day is weighed
+ * Runs on `servers`. The order is: the weight of the votes, highest first; probed uptime, highest first and unknown
+ * last; `listedAt`, earliest first; the lower id. `rank` begins at 1 and has no gaps. The counters are summed once for
+ * all servers, which is cheaper than a lookup for each. `first`: the first UTC day whose votes are weighed
+ * (`firstWeighedDay`); null if no day is weighed.
  */
 export function rankingPipeline(lastDay: string, listed: Filter<Server>, first: string | null): Document[] {
   const months = byMonth(rankingDays(lastDay));
-  // A missing day counts as 0. If it is missing in `days`, it has no votes; if in `less` and `waiting`, all its votes
-  // count in full.
+  // A missing day counts as 0: no votes in `days`, all votes in full in `less` and `waiting`.
   const sumOf = (figure: 'days' | 'less' | 'waiting', from: string | null) => ({
     $sum: [...months].map(([month, days]) => {
       const of = days.filter((day) => from !== null && `${month}-${day}` >= from);
@@ -75,7 +75,6 @@ export function rankingPipeline(lastDay: string, listed: Filter<Server>, first: 
         ranked: { $max: '$ranked' },
       },
     },
-    // Removes counters of servers that are not ranked.
     { $match: { listedAt: { $ne: null } } },
     { $set: { tenths: { $max: [0, { $subtract: [{ $multiply: [10, '$votesCount'] }, '$less'] }] } } },
     {

@@ -8,22 +8,19 @@ import { partId } from './replace-lists.ts';
 import type { Sort } from './sorts.ts';
 import { PART } from './write-lists.ts';
 
-/** The number of servers on a page. */
 export const ROWS = 20;
 
 export type ListPage = {
   rows: ListedRow[];
-  /** The number of servers that passed the filters in the last ranking. */
+  /** In the last ranking. */
   total: number;
   /** At least 1. */
   pages: number;
 };
 
 /**
- * A page of the servers that pass the filters, in one order. It takes three queries by id, however long the list is.
- *
- * @param page - from 1
- * @returns null when there is no such page; page 1 always exists
+ * Takes three queries by id, however long the list is. `page`: from 1. Null when there is no such page; page 1 always
+ * exists.
  */
 export async function readListPage(
   deps: RankingDeps,
@@ -41,7 +38,7 @@ export async function readListPage(
   return { rows: await listedRows(deps, ids), total: part.total, pages };
 }
 
-/** The newest servers that pass the filters, at most `most`. Servers that are no newcomers any more are left out. */
+/** Servers that are no newcomers any more are left out. */
 export async function readNewcomers(deps: RankingDeps, filters: Filters, most: number): Promise<ListedRow[]> {
   const newest = await deps.rankedLists.findOne({ _id: partId(listKey(filters, 'newest'), 0) });
   const rows = newest ? await listedRows(deps, idsOf(newest).slice(0, most)) : [];
@@ -55,7 +52,7 @@ export function idsOf({ ids }: RankedList): ObjectId[] {
   });
 }
 
-/** The ids of the servers at these ranks (from 1) in the last ranking; null where there is none. */
+/** By rank (from 1) in the last ranking; null where there is none. */
 export async function rankedIds({ rankedLists }: RankingDeps, ranks: number[]): Promise<(ObjectId | null)[]> {
   const partOf = (rank: number) => partId(listKey({}), Math.floor((rank - 1) / PART));
   const parts = await rankedLists.find({ _id: { $in: [...new Set(ranks.map(partOf))] } }).toArray();
@@ -73,19 +70,15 @@ const NOTHING: ListingSummary = {
   versions: [],
 };
 
-/** The figures and the values to filter by of the last ranking. */
 export async function readListingSummary(deps: RankingDeps): Promise<ListingSummary> {
   return (await deps.listingSummary.findOne({ _id: SUMMARY })) ?? NOTHING;
 }
 
-/** A server in the sitemap. */
 export type Addressed = { slug: string; changedAt?: Date | null };
 
 /**
- * The slugs of the servers in a slice of a game's list, and when each server changed, sorted by slug. Makes two queries
- * by id. `skip` and `limit` must be multiples of `PART`.
- *
- * @param game - null for the servers without a game
+ * For the sitemap: a slice of a game's list (null: the servers without a game), sorted by slug. Makes two queries by
+ * id. `skip` and `limit` must be multiples of `PART`.
  */
 export async function addressesOf(
   { servers, rankedLists }: RankingDeps,

@@ -4,17 +4,15 @@ import { type ActiveLease, lastCompleted, withLease } from '../platform/periods/
 import type { Server } from '../servers/server.ts';
 import type { RankingDeps } from './deps.ts';
 import { weighVotes } from './evidence/weigh-votes.ts';
+import { takeSnapshot } from './rank-snapshots.ts';
 import { RANKED, rankingPipeline } from './ranking-pipeline.ts';
-import { takeSnapshot } from './take-snapshot.ts';
 import { writeLists } from './write-lists.ts';
 
-/** The name of the lease and of the queue. */
 const RECOMPUTE_RANKS = 'recompute-ranks';
 
 /** `servers`: all ranked ones; `moved`: those with a new rank; `weighed`: the days weighed, over all servers. */
 export type Ranked = { servers: number; moved: number; weighed: number };
 
-/** How many servers are updated in one round trip. */
 const BULK = 1_000;
 
 type Place = {
@@ -28,10 +26,9 @@ type Place = {
 };
 
 /**
- * Ranks every listed server by the published formula, in one process at a time: weighs the votes of days that are due
- * (`weighVotes`), writes the ranks that changed, then the lists of the public pages (`writeLists`). Once a day, an hour
- * or more after the end of the day before, it also stores the ranks of that day (`takeSnapshot`). After a crash, the
- * next run completes the ranking; until then two servers can show the same rank.
+ * Ranks every listed server by the published formula, in one process at a time. Once a day, an hour or more after the
+ * end of the day before, it also stores the ranks of that day. After a crash, the next run completes the ranking; until
+ * then two servers can show the same rank.
  *
  * @throws {LeaseLostError} when the lease is lost; the signal's reason when the run must stop
  */
@@ -53,11 +50,7 @@ export function recomputeRanks(
   );
 }
 
-async function writePlaces(
-  { servers, clock }: RankingDeps,
-  lease: ActiveLease,
-  first: string,
-): Promise<Omit<Ranked, 'weighed'>> {
+async function writePlaces({ servers, clock }: RankingDeps, lease: ActiveLease, first: string) {
   const figures = {
     $and: [
       { $eq: ['$rank', '$rankPosition'] },
@@ -102,7 +95,7 @@ async function writePlaces(
   return { servers: ranked, moved };
 }
 
-/** Hidden servers are not ranked. All of them get the number after the last rank, which the API returns for them. */
+/** All of them get the number after the last rank, which the API returns for them. */
 async function putHiddenLast(servers: Collection<Server>, rankPosition: number): Promise<void> {
   await servers.updateMany(
     {
@@ -114,7 +107,6 @@ async function putHiddenLast(servers: Collection<Server>, rankPosition: number):
   );
 }
 
-/** When the last ranking began; null before the first. */
 export function rankedAt(deps: RankingDeps): Promise<Date | null> {
   return lastCompleted(deps, RECOMPUTE_RANKS);
 }

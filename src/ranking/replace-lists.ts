@@ -4,23 +4,22 @@ import { type AnyBulkWriteOperation, Binary, type Collection, type ObjectId } fr
 import type { ActiveLease } from '../platform/periods/work-lease.ts';
 import type { RankedList } from './ranked-list.ts';
 
-/** How many parts are written in one round trip, and made before the event loop runs other work. */
+/** So many parts are written in one round trip, and made before the event loop runs other work. */
 const BULK = 1_000;
 
-/** A list under construction: `places` are indexes in the ranking, from 0; `total` is the number of servers. */
+/** `places` are indexes in the ranking, from 0; `total` is the number of servers. */
 export type ListInProgress = { places: number[]; total: number };
 
-/** Lists of one kind: all their keys, and no others, begin with `prefix`. */
+/** All keys of the kind, and no others, begin with `prefix`. */
 export type ListsOfKind = {
   prefix: string;
   lists: Iterable<[key: string, list: ListInProgress]>;
-  /** The number of servers in one part. */
   length: number;
   /** `id`: sorted by id. This order changes less often than the ranking, so fewer parts are written. */
   order: 'given' | 'id';
 };
 
-/** Adds a server to a list. If the list has `most` servers already: the server is only counted. */
+/** If the list has `most` servers already: the server is only counted. */
 export function addTo(
   lists: Map<string, ListInProgress>,
   key: string,
@@ -34,11 +33,7 @@ export function addTo(
   return lists;
 }
 
-/**
- * Replaces all lists of one kind. Parts that did not change are not written.
- *
- * @param ids - the servers in the order of their rank
- */
+/** Parts that did not change are not written. `ids`: by rank. */
 export async function replaceLists(
   rankedLists: Collection<RankedList>,
   lease: ActiveLease,

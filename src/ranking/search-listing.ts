@@ -21,16 +21,15 @@ import {
   withoutPort,
 } from './text-terms.ts';
 
-/** The most candidates by name: the servers that share the most terms with the search text. */
+/** Candidates by name: the servers that share the most terms with the search text. */
 const COMPARED = 500;
 
-/** The most candidates by other texts. */
 const COMPARED_TEXTS = 250;
 
-/** The most servers at one host that a search for an address reads, those with the lowest ports first. */
+/** Servers at one host, those with the lowest ports first. */
 const COMPARED_ADDRESSES = 250;
 
-/** The most terms of a search text that are used, for names and for other texts. */
+/** Terms of a search text, for names and for other texts. */
 const MOST_TERMS = 150;
 
 /** A word in another text counts a little less than the same word in a name, and more than most misspelt names. */
@@ -39,18 +38,11 @@ const OF_A_TEXT = 0.9;
 type Candidate = WithId<Filtered & Searched & { name: string; rankPosition: number }>;
 
 /**
- * Finds servers whose name or other texts resemble the search text, even if it is misspelt. Returns at most one page,
- * sorted by similarity, then by rank. If the search text is an address: finds the servers at this address or at its
- * host. If there are none and the text is not certainly an address: it is searched like other texts.
- *
- * The filters apply to the candidates. If hundreds of names have a word: only the best ranked of these servers are
- * candidates.
+ * At most one page, by similarity, then by rank. If the search text is an address: the servers at this address or at
+ * its host; if there are none and it is not certainly an address, it is searched like other texts. If hundreds of names
+ * have a word, only the best ranked of these servers are candidates.
  */
-export async function searchListing(
-  deps: RankingDeps,
-  typed: string,
-  filters: Filters = {},
-): Promise<ListedRow[]> {
+export async function searchListing(deps: RankingDeps, typed: string, filters: Filters = {}) {
   const address = searchedAddress(typed);
   if (!address) return searchByTerms(deps, typed, filters);
   const at = await searchByAddress(deps, address, filters);
@@ -59,12 +51,8 @@ export async function searchListing(
 
 type AtAddress = WithId<Filtered & Pick<Server, 'port' | 'rankPosition'>>;
 
-/** The servers at an address; if there are none, those at its host with another port. At most one page, by rank. */
-async function searchByAddress(
-  deps: RankingDeps,
-  { host, port }: SearchedAddress,
-  filters: Filters,
-): Promise<ListedRow[]> {
+/** If there are none: those at the host with another port. At most one page, by rank. */
+async function searchByAddress(deps: RankingDeps, { host, port }: SearchedAddress, filters: Filters) {
   const now = deps.clock.now();
   const at = (place: { port?: number }) =>
     deps.servers
@@ -77,17 +65,13 @@ async function searchByAddress(
   const there = exact.length > 0 ? exact : await at({});
   const ranked = there
     .filter((server) => passes(server, filters, now))
-    .toSorted((a, b) => a.rankPosition - b.rankPosition);
-  return listedRows(
-    deps,
-    ranked.slice(0, ROWS).map(({ _id }) => _id),
-  );
+    .toSorted((a, b) => a.rankPosition - b.rankPosition)
+    .slice(0, ROWS)
+    .map(({ _id }) => _id);
+  return listedRows(deps, ranked);
 }
 
-/**
- * Finds servers by the terms of the search text, in four queries: the lists of the terms, the candidates, and two for
- * the rows.
- */
+/** Four queries: the lists of the terms, the candidates, and two for the rows. */
 async function searchByTerms(deps: RankingDeps, typed: string, filters: Filters): Promise<ListedRow[]> {
   const folded = foldName(typed);
   const ofTexts = textComparison(typed);
@@ -99,13 +83,8 @@ async function searchByTerms(deps: RankingDeps, typed: string, filters: Filters)
   const ids = keys.map((key) => partId(key, 0));
   const lists = await deps.rankedLists.find({ _id: { $in: ids } }).toArray();
   const [textLists, nameLists] = [lists.filter(isOfTexts), lists.filter((list) => !isOfTexts(list))];
-  const byId = new Map(
-    [...mostShared(nameLists, COMPARED), ...mostShared(textLists, COMPARED_TEXTS)].map((id) => [
-      id.toHexString(),
-      id,
-    ]),
-  );
-  const candidates = [...byId.values()];
+  // A server may be in both; MongoDB finds it once.
+  const candidates = [...mostShared(nameLists, COMPARED), ...mostShared(textLists, COMPARED_TEXTS)];
   if (candidates.length === 0) return [];
   const now = deps.clock.now();
   const servers = await deps.servers
@@ -117,19 +96,13 @@ async function searchByTerms(deps: RankingDeps, typed: string, filters: Filters)
     .map((server) => ({ ...server, similarity: similarityOf(server, folded, ofTexts) }))
     .filter(({ similarity }) => similarity > 0)
     .toSorted((a, b) => b.similarity - a.similarity || a.rankPosition - b.rankPosition)
-    .slice(0, ROWS);
-  return listedRows(
-    deps,
-    mostSimilar.map(({ _id }) => _id),
-  );
+    .slice(0, ROWS)
+    .map(({ _id }) => _id);
+  return listedRows(deps, mostSimilar);
 }
 
-/** The greater of the similarities by name and by all words of the server; 0 if the server is not a result. */
-function similarityOf(
-  { name, ...server }: Candidate,
-  folded: string,
-  ofTexts: (words: string[]) => number,
-): number {
+/** By name or by all words of the server; 0 if the server is not a result. */
+function similarityOf({ name, ...server }: Candidate, folded: string, ofTexts: (words: string[]) => number) {
   const byName = similarity(folded, foldName(name));
   const byText = ofTexts(textWords(`${name} ${textsOf(server)}`));
   return Math.max(
@@ -142,7 +115,7 @@ function isOfTexts({ _id }: RankedList): boolean {
   return _id.startsWith(textKey(''));
 }
 
-/** The servers that are in the most of these lists. A short list counts more than a long one. */
+/** A short list counts more than a long one. */
 function mostShared(lists: RankedList[], most: number): ObjectId[] {
   const shared = new Map<string, { id: ObjectId; weight: number }>();
   for (const list of lists) {

@@ -2,22 +2,17 @@ import { isIP } from 'node:net';
 import { HostError, parseHost } from '../platform/address-guard.ts';
 
 export type SearchedAddress = {
-  /** In the spelling of stored addresses (`parseHost`). */
+  /** As stored (`parseHost`). */
   host: string;
   port?: number;
-  /**
-   * True for an IP address, and for a host with a port. A host alone may be misspelt, or be words with a dot in
-   * between.
-   */
+  /** True for an IP address, and for a host with a port. A host alone may be misspelt, or be words with a dot. */
   isCertain: boolean;
 };
 
 /** A host in brackets, or one that contains a dot, and an optional port. */
 const ADDRESS = /^(\[[\da-f:.]+\]|[^\s:/[\]]+\.[^\s:/[\]]+)(?::(\d{1,5}))?$/i;
 
-/**
- * Reads a search text that is an address: an IP address or a host with a dot, with or without a port; null for others.
- */
+/** Null if the text is neither an IP address nor a host with a dot, with or without a port. */
 export function searchedAddress(typed: string): SearchedAddress | null {
   const text = typed.trim();
   const [, named, digits] = ADDRESS.exec(text) ?? (isIP(text) ? ['', text] : []);
@@ -32,7 +27,7 @@ function hostOf(named: string): string | null {
   try {
     return parseHost(named);
   } catch (error) {
-    // For example `1.21`, a version: the text is searched by its words.
+    // Such as `1.21`, a version: it is searched by its words.
     if (error instanceof HostError) return null;
     throw error;
   }

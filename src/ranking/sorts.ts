@@ -1,3 +1,4 @@
+import type { Collection, Filter } from 'mongodb';
 import { statusAt } from '../history/current-status.ts';
 import type { ReviewList } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
@@ -15,8 +16,14 @@ export const ENOUGH_REVIEWS = 3;
 /** `average` has at most two decimals. */
 export type Rating = { average: number; reviews: number };
 
-export function ratingOf({ count, ratingSum }: Pick<ReviewList, 'count' | 'ratingSum'>): Rating | null {
+function ratingOf({ count, ratingSum }: Pick<ReviewList, 'count' | 'ratingSum'>): Rating | null {
   return count > 0 ? { average: twoDecimals(ratingSum / count), reviews: count } : null;
+}
+
+/** By the id of the server, in hex. */
+export async function readRatings(reviewLists: Collection<ReviewList>, filter: Filter<ReviewList>) {
+  const found = reviewLists.find(filter, { projection: { count: 1, ratingSum: 1 }, batchSize: 1_000 });
+  return new Map(await found.map((list) => [list._id.toHexString(), ratingOf(list)] as const).toArray());
 }
 
 export type Sorted = Pick<Server, 'listedAt' | 'probe' | 'lastReport'> & {
@@ -27,10 +34,7 @@ export type Sorted = Pick<Server, 'listedAt' | 'probe' | 'lastReport'> & {
 /** The projection for `sortFigure`, without the fields of the status (see `FILTERED`). */
 export const SORTED = { listedAt: 1, 'current.onlinePlayers': 1, 'daily.probedUptime': 1 } as const;
 
-/**
- * The figure that an order compares: the highest comes first. The uptime is that of our own checks, as in the ranking.
- * An unknown figure, and the players of a server that is not online, is -1 and comes last.
- */
+/** The highest comes first. An unknown figure, and the players of a server that is not online, is -1 and comes last. */
 export function sortFigure(sort: OtherSort, server: Sorted, rating: Rating | null, now: Date): number {
   switch (sort) {
     case 'players':

@@ -16,7 +16,7 @@ export type Searched = Pick<Server, 'address'> & {
   profile?: Pick<ProfileTexts, 'tags' | 'shortText' | 'description'> | null | undefined;
 };
 
-/** The texts of a server besides its name, the most important first, because only the first words count. */
+/** Besides the name; the most important first, because only the first words count. */
 export function textsOf({ address, current, profile }: Searched): string {
   const { tags = [], shortText = '', description = '' } = profile ?? {};
   return [address, tags.join(' '), shortText, plainText(current.motd), description].join('\n');
@@ -27,10 +27,9 @@ const LONGEST_TEXT = 800;
 /** At most this many different words of a server's texts, or of a search, count. */
 const MOST_WORDS = 40;
 
-/** Scripts that are written without spaces: each pair of neighbouring letters is a word. */
+/** Scripts without spaces: each pair of neighbouring letters is a word. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
-/** The different words of a text, after `foldName`. */
 export function textWords(text: string): string[] {
   const words = foldName(text, LONGEST_TEXT).split(' ').filter(Boolean);
   return [...new Set(words.flatMap((word) => (UNSPACED.test(word) ? pairsOf(word) : [word])))].slice(
@@ -45,15 +44,15 @@ function pairsOf(word: string): string[] {
   return letters.slice(1).map((letter, i) => `${letters[i]}${letter}`);
 }
 
-/** Words of at least this many letters may have one wrong letter. Shorter words must match exactly. */
+/** Longer words may have one wrong letter; shorter ones must match exactly. */
 const FORGIVEN_FROM = 4;
 
-/** The length in letters of the term for the beginning of a word. */
+/** In letters. */
 const BEGINNING = 4;
 
 /**
- * The search terms of a text: each short word; for a longer word its beginning, and the word whole and with each letter
- * removed in turn. If the first line is an address: its host is a term too.
+ * Each short word; of a longer one its beginning, and the word whole and with each letter removed in turn. If the first
+ * line is an address: its host is a term too.
  */
 export function textTerms(text: string): string[] {
   const terms = new Set<string>();
@@ -71,7 +70,7 @@ function hostOf(text: string): string | undefined {
   return /^\s*([^\s:/]+\.[^\s:/]+)(?::\d{1,5})?\s*(?:\n|$)/.exec(text)?.[1]?.toLowerCase();
 }
 
-/** The number of different terms of short words and hosts. */
+/** Of the terms of short words and hosts. */
 const BUCKETS = 2 ** 17;
 
 const bucketOf = (text: string) => `@${hash32(text) % BUCKETS}`;
@@ -81,8 +80,7 @@ export function withoutPort(typed: string): string {
 }
 
 /**
- * Returns a function that gives the similarity of a search and a server's words, 0 to 1: each word of the search is
- * compared with the most similar word, and the mean is weighted by the lengths of the search's words. The function
+ * The returned function gives 0 to 1: each word of the search counts by its length and the most similar word. It
  * remembers compared pairs, because servers share many words.
  */
 export function textComparison(typed: string): (words: string[]) => number {
@@ -106,10 +104,9 @@ export function textComparison(typed: string): (words: string[]) => number {
   };
 }
 
-/** A server is not found by its texts if their similarity is lower. */
+/** Less similar texts are not found. */
 export const LEAST_TEXT_SIMILARITY = 0.75;
 
-/** The key of the list of the servers whose texts have a term. */
 export function textKey(term: string): string {
   return `t:${term}`;
 }

@@ -1,53 +1,49 @@
 import { setImmediate as letOthersRun } from 'node:timers/promises';
-import type { Collection, ObjectId, WithId } from 'mongodb';
+import type { ObjectId, WithId } from 'mongodb';
 import { after, HOUR } from '../platform/clock.ts';
 import type { ActiveLease } from '../platform/periods/work-lease.ts';
-import type { ReviewList } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';
 import type { RankingDeps } from './deps.ts';
-import { FILTERED, type Filtered, listKey, listKeys, listPrefix } from './filters.ts';
+import {
+  FILTERED,
+  type Filtered,
+  type Filters,
+  listKey,
+  listKeys,
+  listPrefix,
+  NO_GAME_LIST,
+} from './filters.ts';
 import { foldName, hash32, nameTerms, termKey } from './name-terms.ts';
-import { type StoredListingSummary, SUMMARY } from './ranked-list.ts';
+import { type Choice, type ListingSummary, type StoredListingSummary, SUMMARY } from './ranked-list.ts';
 import { RANKED } from './ranking-pipeline.ts';
 import { addTo, type ListInProgress, replaceLists } from './replace-lists.ts';
-import {
-  OTHER_SORTS,
-  type OtherSort,
-  type Rating,
-  ratingOf,
-  SORTED,
-  type Sorted,
-  sortFigure,
-} from './sorts.ts';
-import { summariseLists } from './summarise-lists.ts';
+import { OTHER_SORTS, type OtherSort, readRatings, SORTED, type Sorted, sortFigure } from './sorts.ts';
 import { SEARCHED, type Searched, textKey, textsOf, textTerms } from './text-terms.ts';
 
-/** The number of servers in one part of a list. */
 export const PART = 200;
 
-/** The list of a term has at most this many servers, the best ranked ones, because every search reads such lists. */
+/** Only the best ranked servers of a term are listed, because every search reads such lists. */
 const MOST_OF_A_TERM = 250;
 
 /** Ranks change, so the lists of terms are rewritten after this time even if no name or text changed. */
 const TERMS_TTL_MS = 6 * HOUR;
 
 /**
- * The shortest time between two rewrites of the lists of texts. The servers' messages (MOTD) change all the time, so
- * with more servers the lists are rewritten less often: in every ranking up to 10,000 servers, once an hour with
- * 100,000. If a server was listed, hidden or removed: the next ranking rewrites them.
+ * The servers' messages (MOTD) change all the time, so with more servers the lists of texts are rewritten less often:
+ * in every ranking up to 10,000 servers, once an hour with 100,000. If a server was listed, hidden or removed: the next
+ * ranking rewrites them.
  */
 const textsEveryMs = (servers: number) => (servers <= 10_000 ? 0 : (HOUR * servers) / 100_000);
 
 /** What the migration that fills empty lists has. */
 type ListsDeps = Pick<RankingDeps, 'servers' | 'reviewLists' | 'rankedLists' | 'listingSummary' | 'clock'>;
 
-/** How many documents are read, or servers handled, at a time. A larger batch would block other work of the process. */
+/** Documents read or servers handled at a time. A larger batch would block other work of the process. */
 const BATCH = 1_000;
 
 /**
- * Writes the lists for the pages and the search from the current ranking: one for each set of filters in each order,
- * and one for each term of the names and other texts. Only what changed is written. After a crash the next run
- * completes the lists.
+ * Lists for each set of filters in each order, and for each term of the names and other texts. Only what changed is
+ * written. After a crash the next run completes the lists.
  */
 export async function writeLists(deps: ListsDeps, lease: ActiveLease): Promise<void> {
   const { rankedLists, listingSummary, clock } = deps;
@@ -70,8 +66,7 @@ export async function writeLists(deps: ListsDeps, lease: ActiveLease): Promise<v
     (namesCurrent &&
       before?.texts !== undefined &&
       isCurrent(before.texts, before.texts.digest, textsEveryMs(ids.length)));
-  // If the process dies half-way: the lists do not match the stored digests. So the digest of the names or the time of
-  // the texts is reset before their lists are written.
+  // If the process dies half-way, the lists do not match the stored digests. So these are reset before.
   const begun = {
     ...(namesCurrent ? {} : { 'names.digest': '' }),
     ...(textsCurrent || !before?.texts ? {} : { 'texts.at': new Date(0) }),
@@ -91,10 +86,10 @@ export async function writeLists(deps: ListsDeps, lease: ActiveLease): Promise<v
   await listingSummary.replaceOne({ _id: SUMMARY }, summary, { upsert: true });
 }
 
-/** Reads all ranked servers by rank, and puts each into the list of every combination of filters that it passes. */
+/** By rank; puts each server into the list of every combination of filters that it passes. */
 async function readRanking({ servers, reviewLists, clock }: ListsDeps) {
   const now = clock.now();
-  const ratings = await readRatings(reviewLists);
+  const ratings = await readRatings(reviewLists, {});
   const figures: Record<OtherSort, number[]> = { players: [], newest: [], rating: [], uptime: [] };
   const ids: ObjectId[] = [];
   const names: string[] = [];
@@ -124,19 +119,12 @@ async function readRanking({ servers, reviewLists, clock }: ListsDeps) {
   return { ids, names, texts, lists, figures, votes };
 }
 
-/** The players of all online servers. The figure of other servers is -1. */
+/** The figure of servers that are not online is -1. */
 function playersOf({ players }: Record<OtherSort, number[]>): number {
   return players.reduce((sum, figure) => sum + Math.max(0, figure), 0);
 }
 
-async function readRatings(reviewLists: Collection<ReviewList>): Promise<Map<string, Rating | null>> {
-  const found = reviewLists.find({}, { projection: { count: 1, ratingSum: 1 }, batchSize: BATCH });
-  const ratings = new Map<string, Rating | null>();
-  for await (const list of found) ratings.set(list._id.toHexString(), ratingOf(list));
-  return ratings;
-}
-
-/** Yields the lists in another order, each under its key for that order. Sorts one list at a time. */
+/** Each list under its key for that order. Sorts one list at a time. */
 function* inOrder(
   lists: Map<string, ListInProgress>,
   sort: OtherSort,
@@ -157,7 +145,6 @@ function* inOrder(
 const termsOfName = (name: string) => nameTerms(foldName(name)).map(termKey);
 const termsOfText = (text: string) => textTerms(text).map(textKey);
 
-/** Replaces the lists of all terms: those of names, or those of other texts. */
 async function writeTerms(
   { rankedLists }: ListsDeps,
   lease: ActiveLease,
@@ -174,8 +161,62 @@ async function writeTerms(
   await replaceLists(rankedLists, lease, { prefix, lists, length: MOST_OF_A_TERM, order: 'id' }, ids);
 }
 
-/** A digest of the servers' names or texts that does not depend on their order. */
+/** Does not depend on the order. */
 function digestOf(ids: ObjectId[], names: string[]): string {
   const sum = names.reduce((total, name, place) => total + hash32(`${ids[place]?.toHexString()} ${name}`), 0);
   return `${names.length} ${sum}`;
+}
+
+/** For countries and versions. */
+const MOST_CHOICES = 60;
+const MOST_TAGS = 200;
+/** More than gamedig has. */
+const MOST_GAMES = 500;
+const MOST_GAME_VERSIONS = 30;
+const MOST_RELATED = 8;
+
+type ListTotals = ReadonlyMap<string, Pick<ListInProgress, 'total'>>;
+
+export function summariseLists(
+  lists: ListTotals,
+  figures: Pick<ListingSummary, 'servers' | 'playing' | 'votes'>,
+): ListingSummary {
+  return {
+    ...figures,
+    online: lists.get(listKey({ online: true }))?.total ?? 0,
+    games: choicesOf(lists, 'game', MOST_GAMES),
+    withoutGame: lists.get(NO_GAME_LIST)?.total ?? 0,
+    countries: choicesOf(lists, 'country', MOST_CHOICES),
+    versions: choicesOf(lists, 'version', MOST_CHOICES),
+    tags: choicesOf(lists, 'tag', MOST_TAGS),
+    gameVersions: related(lists, /^f:game=(?<of>[^&]+)&version=(?<value>[^&]+)$/, MOST_GAME_VERSIONS),
+    gameTags: related(lists, /^f:game=(?<of>[^&]+)&tag=(?<value>[^&]+)$/, MOST_RELATED),
+    gameCountries: related(lists, /^f:game=(?<of>[^&]+)&country=(?<value>[^&]+)$/, MOST_RELATED),
+    tagGames: related(lists, /^f:game=(?<value>[^&]+)&tag=(?<of>[^&]+)$/, MOST_RELATED),
+  };
+}
+
+/** From lists that have only this filter, the most frequent first. */
+function choicesOf(lists: ListTotals, filter: Exclude<keyof Filters, 'online'>, most: number): Choice[] {
+  const start = listKey({ [filter]: ' ' }).slice(0, -1);
+  const choices = [...lists]
+    .filter(([key]) => key.startsWith(start) && !key.includes('&'))
+    .map(([key, { total }]) => ({ value: key.slice(start.length), servers: total }));
+  return mostFrequent(choices, most);
+}
+
+/**
+ * `shape` matches the keys of lists with two filters; its groups are `of` (a game) and `value` (one of its countries).
+ */
+function related(lists: ListTotals, shape: RegExp, most: number): Record<string, Choice[]> {
+  const found = new Map<string, Choice[]>();
+  for (const [key, { total }] of lists) {
+    const { of, value } = shape.exec(key)?.groups ?? {};
+    if (of && value) found.set(of, [...(found.get(of) ?? []), { value, servers: total }]);
+  }
+  return Object.fromEntries([...found].map(([of, choices]) => [of, mostFrequent(choices, most)]));
+}
+
+function mostFrequent(choices: Choice[], most: number): Choice[] {
+  return choices.toSorted((a, b) => b.servers - a.servers || (a.value < b.value ? -1 : 1)).slice(0, most);
 }

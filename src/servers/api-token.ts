@@ -2,14 +2,13 @@ import type { ObjectId, WithId } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 
 /**
- * - `api`: the token can call the whole API of its server.
- * - `claim`: a claim key, which can only check and claim votes. Vote plugins send it in URLs.
- * - `deliver`: a delivery token, which may only take votes and settle them.
+ * `claim`: a claim key, which can only check and claim votes; vote plugins send it in URLs. `deliver`: a delivery
+ * token, which may only take votes and settle them.
  */
 export const TOKEN_KINDS = ['api', 'claim', 'deliver'] as const;
 export type TokenKind = (typeof TOKEN_KINDS)[number];
 
-/** The scopes of an API token: `vote` casts and claims votes. Tokens of the other kinds have no scopes. */
+/** `vote` casts and claims votes. Tokens of the other kinds have no scopes. */
 export const TOKEN_SCOPES = ['vote', 'status', 'read'] as const;
 export type TokenScope = (typeof TOKEN_SCOPES)[number];
 
@@ -26,8 +25,8 @@ const apiTokenDefinition = {
   /** For kind `api`: absent if the token has all scopes. */
   scopes: { type: [{ type: String, enum: TOKEN_SCOPES }], default: undefined },
   /**
-   * The creator, or the user who took the token over (`handOverTokens`). The token works only while this user is the
-   * owner, or a full member who is not suspended.
+   * The creator, or who took the token over (`handOverTokens`). The token works only while this user is the owner, or a
+   * full member who is not suspended.
    */
   issuedBy: { type: Schema.Types.ObjectId },
   /** True if an operator made it or took it over. Tokens of older versions have neither this field nor `issuedBy`. */
@@ -41,20 +40,18 @@ const apiTokenDefinition = {
   lastUsedAt: { type: Date, default: null },
 } as const;
 
-/** Tokens with which plugins and websites call the API for one server. */
 export const apiTokenSchema = new Schema(apiTokenDefinition, { collection: 'api_tokens' });
 apiTokenSchema.index({ hash: 1 }, { unique: true });
 apiTokenSchema.index({ serverId: 1, createdAt: 1 });
 
 export type ApiToken = InferRawDocType<typeof apiTokenDefinition>;
 
-/** The creator of a token, or who took it over: the owner or a full member of its server, or an operator. */
+/** The owner or a full member of the server, or an operator. */
 export type TokenMaker = { issuedBy: ObjectId } | { byOperator: true };
 
 /** A valid token and the id of its server. The server itself is not cached. */
 export type AuthenticatedToken = { serverId: ObjectId; ownerId: ObjectId | null; token: WithId<ApiToken> };
 
-/** The scopes of an API token, in the order of `TOKEN_SCOPES`. */
 export function scopesOf({ scopes }: Pick<ApiToken, 'scopes'>): readonly TokenScope[] {
   return scopes ? TOKEN_SCOPES.filter((scope) => scopes.includes(scope)) : TOKEN_SCOPES;
 }

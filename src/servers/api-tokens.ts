@@ -1,4 +1,4 @@
-import { type Collection, ObjectId, type WithId } from 'mongodb';
+import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import { t } from '../language/t.ts';
 import { AppError } from '../platform/app-error.ts';
@@ -14,7 +14,7 @@ import { roleOf } from './ownership.ts';
 import type { Server } from './server.ts';
 import { hashToken, makeApiToken, tokenPrefix } from './token-text.ts';
 
-/** A new token. `token` is shown once and never stored. */
+/** `token` is shown once and never stored. */
 export type IssuedToken = { tokenId: string; token: string };
 
 /** The form that creates a token was sent twice. The first request showed the token; it cannot be shown again. */
@@ -31,13 +31,11 @@ const naming = z.object({
 });
 
 /**
- * A token to create. Without `expiresInMs` it never expires. `tokenId` is the id of the new token: if a request is
- * repeated with the same id, no second token is created.
+ * Without `expiresInMs` it never expires. If a request is repeated with the same `tokenId`, no second token is created.
  */
 type TokenRequest = {
   serverId: ObjectId;
   name: string;
-  /** `api` by default. */
   kind?: TokenKind;
   /** For kind `api`: all by default. The other kinds have none. */
   scopes?: readonly TokenScope[] | undefined;
@@ -46,12 +44,11 @@ type TokenRequest = {
   maker?: TokenMaker;
 };
 
-/** The default lifetime of a new token: a year. */
 export const USUAL_LIFETIME_MS = 365 * DAY;
 
 /**
- * The maker to store in a token that a user creates for a server: the user, if they are its owner or a full member;
- * otherwise an operator. A token with the id of a read-only member would not work.
+ * The user, if they are the owner or a full member; otherwise an operator, because a token of a read-only member would
+ * not work.
  */
 export function makerOf(server: Pick<Server, 'ownerId' | 'members'>, userId: ObjectId): TokenMaker {
   const role = roleOf(server, userId);
@@ -59,17 +56,10 @@ export function makerOf(server: Pick<Server, 'ownerId' | 'members'>, userId: Obj
 }
 
 /**
- * Creates a token for a server.
- *
  * @param by - the user, for the audit log (also in the other functions of this file)
- * @throws {InvalidDocumentError} for a name that is empty, longer than 60 code points or not one line; {TokenMadeError}
- *   when a token with the id `tokenId` exists
+ * @throws {InvalidDocumentError} for an invalid name; {TokenMadeError} when a token with the id `tokenId` exists
  */
-export async function issueToken(
-  tokens: ServersDeps,
-  request: TokenRequest,
-  by?: string,
-): Promise<IssuedToken> {
+export async function issueToken(tokens: ServersDeps, request: TokenRequest, by?: string) {
   const { name } = parseInput(naming, { name: request.name });
   const issued = await insertToken(tokens, { ...request, name });
   const { serverId, kind = 'api', scopes, expiresInMs = null } = request;
@@ -106,28 +96,22 @@ async function insertToken({ apiTokens, clock }: ServersDeps, request: TokenRequ
   return { tokenId: document._id.toHexString(), token };
 }
 
-/** A server's tokens, oldest first, including revoked and expired ones. */
+/** Oldest first, including revoked and expired ones. */
 export function listTokens({ apiTokens }: ServersDeps, serverId: ObjectId): Promise<WithId<ApiToken>[]> {
   return apiTokens.find({ serverId }).sort({ createdAt: 1 }).toArray();
 }
 
-/** Whether a server has a valid claim key, so that a plugin can claim its votes. */
+/** With a valid claim key, a plugin can claim the votes. */
 export async function hasClaimKeys({ apiTokens, clock }: ServersDeps, serverId: ObjectId): Promise<boolean> {
   const keys = await apiTokens.find({ serverId, kind: 'claim' }).toArray();
   return keys.some((key) => isValid(key, clock.now()));
 }
 
 /**
- * Revokes a token. This process refuses it at once, the others after at most 5 seconds.
- *
- * @returns whether the server has such a token (also when it was revoked before)
+ * This process refuses the token at once, the others after at most 5 seconds. Returns whether the server has such a
+ * token (also when it was revoked before).
  */
-export async function revokeToken(
-  deps: ServersDeps,
-  serverId: ObjectId,
-  tokenId: ObjectId,
-  by?: string,
-): Promise<boolean> {
+export async function revokeToken(deps: ServersDeps, serverId: ObjectId, tokenId: ObjectId, by?: string) {
   const { apiTokens, authentications, clock } = deps;
   const found = await apiTokens.findOneAndUpdate({ _id: tokenId, serverId }, [
     { $set: { revokedAt: { $ifNull: ['$revokedAt', clock.now()] } } },
@@ -140,11 +124,9 @@ export async function revokeToken(
 }
 
 /**
- * Replaces a token with a new one of the same name. The old token stays valid for `overlapMs`, so that its owner can
- * change the plugin's token without losing a vote. An earlier expiry of the old token does not change.
+ * The old token stays valid for `overlapMs`, so that its owner can change the plugin's token without losing a vote. An
+ * earlier expiry of the old token does not change.
  *
- * @param maker - the creator of the new token
- * @param newId - the id of the new token: if the request is repeated with the same id, no second token is created
  * @returns the new token, or null when the server has no such valid token
  * @throws {TokenMadeError} when a token with the id `newId` exists; if the old token is still valid, it gets its expiry
  *   first
@@ -160,7 +142,9 @@ export async function rotateToken(
   const old = await apiTokens.findOne({ _id: tokenId, serverId });
   if (!old) return null;
   const expireOld = async () => {
-    await expireAt(apiTokens, old, after(clock.now(), overlapMs));
+    const at = after(clock.now(), overlapMs);
+    const expiresAt = { $min: [{ $ifNull: ['$expiresAt', at] }, at] };
+    await apiTokens.updateOne({ _id: tokenId, serverId }, [{ $set: { expiresAt } }]);
     authentications.forget(({ token }) => token._id.equals(tokenId));
   };
   if (!isValid(old, clock.now())) {
@@ -175,37 +159,22 @@ export async function rotateToken(
     ...(old.scopes ? { scopes: old.scopes } : {}),
     ...(newId ? { tokenId: newId } : {}),
     ...(maker ? { maker } : {}),
+    ...(typeof old.lifetimeMs === 'number' ? { expiresInMs: old.lifetimeMs } : {}),
   };
-  const lifetime = typeof old.lifetimeMs === 'number' ? { expiresInMs: old.lifetimeMs } : {};
   try {
-    const issued = await insertToken(deps, { ...request, ...lifetime });
+    const issued = await insertToken(deps, request);
     await expireOld();
     const details = { tokenId: tokenId.toHexString(), newId: issued.tokenId, name: old.name, overlapMs };
     if (by) await recordAudit(deps, { by, action: 'token.rotate', serverId, details });
     return issued;
   } catch (error) {
-    // The first request may have stopped after the new token was inserted and before the old one got its expiry.
+    // The first request may have stopped before the old token got its expiry.
     if (error instanceof TokenMadeError) await expireOld();
     throw error;
   }
 }
 
-async function expireAt(
-  apiTokens: Collection<ApiToken>,
-  { _id, serverId }: ApiToken,
-  at: Date,
-): Promise<void> {
-  await apiTokens.updateOne({ _id, serverId }, [
-    { $set: { expiresAt: { $min: [{ $ifNull: ['$expiresAt', at] }, at] } } },
-  ]);
-}
-
-/**
- * Revokes the tokens of a server, of all kinds.
- *
- * @param only - if given: only the tokens that this user created, or those that were created at this time or before
- * @returns the number of tokens that this call revoked
- */
+/** Of all kinds; with `issuedBy` only those of this creator. Returns the number of tokens that this call revoked. */
 export async function revokeTokens(
   { apiTokens, authentications, clock }: ServersDeps,
   serverId: ObjectId,
@@ -225,7 +194,7 @@ export async function revokeTokens(
   return modifiedCount;
 }
 
-/** Makes `to` the maker of the tokens that the user `from` created. Revoked tokens are not changed. */
+/** Revoked tokens are not changed. */
 export async function handOverTokens(
   { apiTokens, authentications }: ServersDeps,
   serverId: ObjectId,
@@ -236,12 +205,11 @@ export async function handOverTokens(
   authentications.forget((one) => one.serverId.equals(serverId));
 }
 
-/** Whether a valid token has no expiry and is over a year old. Such a token should be replaced. */
+/** A valid token without an expiry that is over a year old should be replaced. */
 export function isOld(token: ApiToken, now: Date): boolean {
   return isValid(token, now) && !token.expiresAt && after(token.createdAt, USUAL_LIFETIME_MS) < now;
 }
 
-/** Whether a token is neither revoked nor expired. */
 export function isValid(token: ApiToken, now: Date): boolean {
   return !token.revokedAt && (!token.expiresAt || now < token.expiresAt);
 }

@@ -12,8 +12,6 @@ import type { Server } from './server.ts';
 import { serverLoader } from './server-loader.ts';
 import { hashToken, kindOfText } from './token-text.ts';
 
-/** The server and the token of an authenticated call. */
-type Caller = { server: CallersServer; token: WithId<ApiToken> };
 type CallersServer = WithId<Pick<Server, 'removedAt' | 'ownerId' | 'members'>>;
 
 const tokensLoader = findLoader<ApiToken, string>({
@@ -22,10 +20,8 @@ const tokensLoader = findLoader<ApiToken, string>({
   keyOf: ({ hash }) => hash,
 });
 
-/** Loads servers with the fields that decide whether their tokens work. */
 const callersServersLoader = serverLoader({ removedAt: 1, ownerId: 1, members: 1 });
 
-/** Loads the users who created tokens, with their `suspendedAt`. */
 const makersLoader = findLoader<User, ObjectId>({
   filter: (ids) => ({ _id: anyOf(ids) }),
   nameOf: (id) => id.toHexString(),
@@ -34,18 +30,11 @@ const makersLoader = findLoader<User, ObjectId>({
 });
 
 /**
- * Checks whether `tokenText` may call the API for `serverId`. If both are well-formed, the token and the server are
- * always read: otherwise the response time would show which servers exist.
- *
- * @param serverId - the id in the path; anything but 24 lower-case hex digits is no server
- * @returns the server and the token. Null if the token is malformed, unknown, revoked, expired or of another server; if
- *   its creator has lost the right to it; or if the server is unknown or removed
+ * If both texts are well-formed, the token and the server are always read: otherwise the response time would show which
+ * servers exist. Null if the token is malformed, unknown, revoked, expired or of another server; if its creator has
+ * lost the right to it; or if the server is unknown or removed.
  */
-export async function authenticate(
-  deps: ServersDeps,
-  serverId: string,
-  tokenText: string,
-): Promise<Caller | null> {
+export async function authenticate(deps: ServersDeps, serverId: string, tokenText: string) {
   const { apiTokens, servers, batcher, clock } = deps;
   if (!kindOfText(tokenText) || !/^[0-9a-f]{24}$/.test(serverId)) return null;
   const id = new ObjectId(serverId);
@@ -55,15 +44,11 @@ export async function authenticate(
   ]);
   if (!token || !server || server.removedAt || !token.serverId.equals(id) || !isValid(token, clock.now()))
     return null;
-  return (await isBacked(deps, server, token)) ? { server, token } : null;
+  return (await isBacked(deps, server, token)) ? authenticated(server, token) : null;
 }
 
-/** Whether the creator of a token still has the right to it. A suspended owner has it, a suspended member does not. */
-async function isBacked(
-  { users, batcher }: ServersDeps,
-  server: CallersServer,
-  { issuedBy }: ApiToken,
-): Promise<boolean> {
+/** A suspended owner still has the right to a token, a suspended member does not. */
+async function isBacked({ users, batcher }: ServersDeps, server: CallersServer, { issuedBy }: ApiToken) {
   if (!issuedBy) return true;
   const role = roleOf(server, issuedBy);
   if (role !== 'full') return role === 'owner';
@@ -76,16 +61,13 @@ export const REVOKED_WITHIN_SECONDS = 5;
 export const AUTHENTICATION_TTL_MS = (REVOKED_WITHIN_SECONDS - 1) * SECOND;
 const MAX_AUTHENTICATIONS = 20_000;
 
-/** The cache of successful authentications, one in each process. */
 export function createAuthenticationCache(): TtlCache<AuthenticatedToken> {
   return new TtlCache({ most: MAX_AUTHENTICATIONS, ms: AUTHENTICATION_TTL_MS });
 }
 
 /**
- * Authenticates a call. A success is cached for `AUTHENTICATION_TTL_MS`, a failure is not. If this process revokes or
- * rotates the token, or removes the server, the cached entry is deleted at once. The expiry is checked at each use.
- *
- * @param options - `fresh`: do not read the cache
+ * A success is cached for `AUTHENTICATION_TTL_MS`, a failure is not. If this process revokes or rotates the token, or
+ * removes the server, the entry is deleted at once. `fresh`: the cache is not read.
  */
 export async function authenticateCached(
   deps: ServersDeps,
@@ -93,40 +75,24 @@ export async function authenticateCached(
   tokenText: string,
   { fresh = false } = {},
 ): Promise<AuthenticatedToken | null> {
-  const load = () => authenticateCaller(deps, serverId, tokenText);
+  const load = () => authenticate(deps, serverId, tokenText);
   const found = fresh ? await load() : await deps.authentications.read(keyOf(serverId, tokenText), load);
   return found && isValid(found.token, deps.clock.now()) ? found : null;
 }
 
-/** The key of a call in the cache. */
 function keyOf(serverId: string, tokenText: string): string {
   return `${serverId} ${hashToken(tokenText)}`;
 }
 
-async function authenticateCaller(
-  deps: ServersDeps,
-  serverId: string,
-  tokenText: string,
-): Promise<AuthenticatedToken | null> {
-  const caller = await authenticate(deps, serverId, tokenText);
-  return caller && authenticated(caller);
-}
-
-function authenticated({ server: { _id: serverId, ownerId = null }, token }: Caller): AuthenticatedToken {
+function authenticated({ _id: serverId, ownerId = null }: CallersServer, token: WithId<ApiToken>) {
   return { serverId, ownerId, token };
 }
 
 /**
- * The token and the server id of a claim key, which alone identifies its server. A success is cached as in
- * `authenticateCached`.
- *
- * @returns null if the key is unknown, revoked or expired; if its creator has lost the right to it; if its server is
- *   removed; or if the text is a token of another kind
+ * A claim key alone identifies its server. A success is cached as in `authenticateCached`. Null as in `authenticate`,
+ * and for a token of another kind.
  */
-export async function authenticateClaimKey(
-  deps: ServersDeps,
-  key: string,
-): Promise<AuthenticatedToken | null> {
+export async function authenticateClaimKey(deps: ServersDeps, key: string) {
   if (kindOfText(key) !== 'claim') return null;
   const hash = hashToken(key);
   const found = await deps.authentications.read(hash, async () => {
@@ -134,31 +100,27 @@ export async function authenticateClaimKey(
     if (!token || kindOf(token) !== 'claim' || !isValid(token, deps.clock.now())) return null;
     const server = await deps.batcher.load(callersServersLoader, deps.servers, token.serverId);
     if (!server || server.removedAt || !(await isBacked(deps, server, token))) return null;
-    return authenticated({ server, token });
+    return authenticated(server, token);
   });
   return found && isValid(found.token, deps.clock.now()) ? found : null;
 }
 
 /**
- * The cached authentication of a call; undefined when there is none. If the authentication is old, it is loaded again in
- * the background, so that a token in regular use is always cached.
+ * Undefined when there is none. An old one is loaded again in the background, so that a token in regular use is always
+ * cached.
  */
-export function cachedAuthentication(
-  deps: ServersDeps,
-  serverId: string,
-  tokenText: string,
-): AuthenticatedToken | undefined {
+export function cachedAuthentication(deps: ServersDeps, serverId: string, tokenText: string) {
   const key = keyOf(serverId, tokenText);
   const cached = deps.authentications.peek(key);
   if (!cached || !isValid(cached.token, deps.clock.now())) return undefined;
-  deps.authentications.refreshSoon(key, () => authenticateCaller(deps, serverId, tokenText));
+  deps.authentications.refreshSoon(key, () => authenticate(deps, serverId, tokenText));
   return cached;
 }
 
-/** The precision of `lastUsedAt`: a busy token causes one write per minute, not one per request. */
+/** A busy token causes one write per minute, not one per request. */
 const LAST_USED_STEP_MS = MINUTE;
 
-/** Writes the time of the last use of tokens. No request waits for this write, so uses are collected for 250 ms. */
+/** No request waits for this write, so uses are collected for 250 ms. */
 const tokenUsesLoader: BatchLoader<Collection<ApiToken>, { _id: ObjectId; at: Date }, true> = {
   most: 500,
   collectMs: 250,
@@ -169,7 +131,7 @@ const tokenUsesLoader: BatchLoader<Collection<ApiToken>, { _id: ObjectId; at: Da
   },
 };
 
-/** Stores the time of a token's use. Returns undefined, without a write, if the stored time is under a minute old. */
+/** Undefined, without a write, if the stored time is under a minute old. */
 export function noteTokenUse(
   { apiTokens, batcher, clock }: ServersDeps,
   token: WithId<ApiToken>,

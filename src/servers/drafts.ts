@@ -12,16 +12,14 @@ import type { Server } from './server.ts';
 import type { ServerDraft } from './server-draft.ts';
 import { newServer, serverSettings } from './server-settings.ts';
 
-/** The maximum number of drafts of a user. */
 export const MOST_DRAFTS = 10;
 
-/** The settings of a new server that its owner can choose. */
 const draftSettings = newServer.omit({ isPremium: true });
 export type DraftSettings = z.input<typeof draftSettings>;
 
 const addressSettings = serverSettings.pick({ address: true, port: true });
 
-/** The characters of an ownership code: only those that look different from each other in the fonts of games. */
+/** Only characters that look different from each other in the fonts of games. */
 const CODE_LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789';
 const CODE_LENGTH = 10;
 
@@ -30,19 +28,17 @@ function makeOwnershipCode(): string {
   return `tp-${Array.from({ length: CODE_LENGTH }, () => CODE_LETTERS[randomInt(CODE_LETTERS.length)]).join('')}`;
 }
 
-/** The name of the TXT record that proves ownership of a host. */
 export function recordName(address: string): string {
   return `_tallyport.${address}`;
 }
 
-/** The value of the TXT record that proves ownership of a host. */
 export function recordText(code: string): string {
   return `tallyport-verify=${code}`;
 }
 
 export class TooManyDraftsError extends AppError {}
 
-/** The error for an address where another user's server is listed. Only an operator can decide about it. */
+/** Only an operator can decide about the address of another user's server. */
 export const TAKEN = defineMessage(
   'This address and port are listed already and have an owner. If the server is yours, ask the operator of this listing.',
 );
@@ -59,11 +55,9 @@ async function requireFree(deps: ServersDeps, wanted: ServerAddress, ownerId: Ob
 }
 
 /**
- * Stores the settings of a new server until its ownership is proven. Without `draftId`: if the user already has a draft
- * with the same address and port, that draft is changed and keeps its code; otherwise a new draft is made.
+ * Without `draftId`: a draft of the user with the same address and port is changed and keeps its code; otherwise a new
+ * one is made. Null when the user has no draft with the id `draftId`.
  *
- * @param draftId - the draft to change
- * @returns null when the user has no draft with the id `draftId`
  * @throws {InvalidDocumentError} with one sentence for each wrong field; {TooManyDraftsError} when the user has
  *   `MOST_DRAFTS` drafts
  */
@@ -99,7 +93,7 @@ async function insertDraft(
   for (;;) {
     const existing = await listDrafts(deps, ownerId);
     const same = existing.find(({ address, port }) => address === settings.address && port === settings.port);
-    // If the same form was sent twice at the same time: return the draft of the other request.
+    // The same form was sent twice: return the draft of the other request.
     if (same) return same;
     const taken = new Set(existing.map(({ slot }) => slot));
     const slot = Array.from({ length: MOST_DRAFTS }, (_, i) => i).find((i) => !taken.has(i));
@@ -123,7 +117,6 @@ async function insertDraft(
   }
 }
 
-/** A user's drafts of new servers, in the order of their slots. */
 export function listDrafts({ serverDrafts }: ServersDeps, ownerId: ObjectId): Promise<WithId<ServerDraft>[]> {
   return serverDrafts
     .find({ ownerId, slot: { $gte: 0 } })
@@ -131,30 +124,19 @@ export function listDrafts({ serverDrafts }: ServersDeps, ownerId: ObjectId): Pr
     .toArray();
 }
 
-/** A draft of a new server that belongs to this user; null when there is none. */
-export function findDraft(
-  { serverDrafts }: ServersDeps,
-  ownerId: ObjectId,
-  draftId: ObjectId,
-): Promise<WithId<ServerDraft> | null> {
+export function findDraft({ serverDrafts }: ServersDeps, ownerId: ObjectId, draftId: ObjectId) {
   return serverDrafts.findOne({ _id: draftId, ownerId, slot: { $gte: 0 } });
 }
 
-/** Deletes a draft. Returns whether there was one. */
-export async function discardDraft(
-  { serverDrafts }: ServersDeps,
-  ownerId: ObjectId,
-  draftId: ObjectId,
-): Promise<boolean> {
+export async function discardDraft({ serverDrafts }: ServersDeps, ownerId: ObjectId, draftId: ObjectId) {
   const { deletedCount } = await serverDrafts.deleteOne({ _id: draftId, ownerId, slot: { $gte: 0 } });
   return deletedCount === 1;
 }
 
 /**
- * Stores a new address of a listed server until the user proves that it is theirs. It replaces an earlier unproven
- * address. Without the proof, a user could list their own server and then move it to another user's address.
+ * Stores a new address until `ownerId` proves that it is theirs; it replaces an earlier unproven one. Without the
+ * proof, a user could move their own server to another user's address.
  *
- * @param ownerId - the user who must prove the new address
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
 export async function saveMove(
@@ -170,10 +152,7 @@ export async function saveMove(
   const addressOwner = await findAddressOwner(deps, wanted, ownerId);
   if (addressOwner.kind === 'own')
     throw new InvalidDocumentError({ address: t('Another server of yours is listed there.') });
-  if (addressOwner.kind !== 'nobody')
-    throw new InvalidDocumentError({
-      address: t(MOVE_TAKEN),
-    });
+  if (addressOwner.kind !== 'nobody') throw new InvalidDocumentError({ address: t(MOVE_TAKEN) });
   const { name, game, queryPort, countryCode } = server;
   const move = await checked<ServerDraft>(serverDrafts, {
     _id: new ObjectId(),
@@ -196,22 +175,18 @@ export async function saveMove(
       { upsert: true, returnDocument: 'after' },
     );
   const saved = await save().catch((error: unknown) => {
-    // If the same form was sent twice at the same time: the other request has inserted the move, so update it.
+    // The same form was sent twice, and the other request has inserted the move.
     if (isDuplicateKey(error)) return save();
     throw error;
   });
   return saved ?? move;
 }
 
-/** A listed server's new address that is not proven yet; null when there is none. */
-export function findMove(
-  { serverDrafts }: ServersDeps,
-  serverId: ObjectId,
-): Promise<WithId<ServerDraft> | null> {
+/** Null when no new address waits for its proof. */
+export function findMove({ serverDrafts }: ServersDeps, serverId: ObjectId) {
   return serverDrafts.findOne({ serverId });
 }
 
-/** Deletes a server's new address that is not proven yet. */
 export async function discardMove({ serverDrafts }: ServersDeps, serverId: ObjectId): Promise<void> {
   await serverDrafts.deleteOne({ serverId });
 }

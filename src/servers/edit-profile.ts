@@ -27,7 +27,7 @@ const trimmed = z.string({ error: () => t('must be text') }).transform((value) =
 const linkRule = defineMessage('must be an address that begins with https://, such as https://example.org');
 const inviteRule = defineMessage('must be an invite such as https://discord.gg/AbCdEf');
 
-/** An https URL with a host name. Without a scheme, `https://` is added; `undefined` when empty. */
+/** Without a scheme, `https://` is added; `undefined` when empty. */
 const link = trimmed.transform((value, context) => {
   if (value === '') return undefined;
   const url = httpsUrl(value);
@@ -35,7 +35,7 @@ const link = trimmed.transform((value, context) => {
   return url?.href ?? z.NEVER;
 });
 
-/** A Discord invite, normalised to one spelling; `undefined` when empty. */
+/** Normalised to one spelling; `undefined` when empty. */
 const invite = trimmed.transform((value, context) => {
   if (value === '') return undefined;
   const { host = '', pathname = '' } = httpsUrl(value) ?? {};
@@ -60,7 +60,7 @@ function httpsUrl(text: string): URL | null {
     : null;
 }
 
-/** Languages by code or name, separated by commas, semicolons or line breaks. */
+/** Codes or names, separated by commas, semicolons or line breaks. */
 const languages = trimmed.transform((value, context) => {
   const names = value.split(/[,;\n]/).map((name) => name.trim());
   const codes = new Set<string>();
@@ -95,17 +95,13 @@ const profileInput = z.object({
   video: link,
 });
 
-/** The input of the profile form. An empty text or list removes its field. */
+/** An empty text or list removes its field. */
 export type ProfileInput = z.input<typeof profileInput>;
 
 type Fields = keyof ProfileTexts;
 const FIELDS: Fields[] = ['shortText', 'description', 'tags', 'languages', ...LINKS];
 
-/**
- * Validates the input of the profile form without storing it.
- *
- * @throws {InvalidDocumentError} with one sentence for each wrong field
- */
+/** @throws {InvalidDocumentError} with one sentence for each wrong field */
 export async function readProfile({ tagLists }: ServersDeps, input: ProfileInput): Promise<ProfileTexts> {
   const data = parseInput(profileInput, input);
   const known = new Set((await readTags({ tagLists })).map(({ key }) => key));
@@ -120,17 +116,12 @@ export async function readProfile({ tagLists }: ServersDeps, input: ProfileInput
 }
 
 /**
- * Replaces the texts, tags, languages and links of a server. The pictures do not change. If an operator had removed a
- * part and the owner sets it again, the operator's reason is deleted.
+ * The pictures do not change. If an operator had removed a part and the owner sets it again, the operator's reason is
+ * deleted.
  *
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
-export async function setProfile(
-  deps: ServersDeps,
-  server: WithId<Server>,
-  input: ProfileInput,
-  by: string,
-): Promise<void> {
+export async function setProfile(deps: ServersDeps, server: WithId<Server>, input: ProfileInput, by: string) {
   const texts = await readProfile(deps, input);
   const before: ProfileTexts = server.profile ?? {};
   const changed = FIELDS.filter((field) => String(before[field] ?? '') !== String(texts[field] ?? ''));
@@ -138,12 +129,7 @@ export async function setProfile(
   const changes = changesOf(texts, changed, deps.clock.now());
   const { matchedCount } = await deps.servers.updateOne({ _id: server._id, removedAt: null }, changes);
   if (matchedCount === 0) return;
-  await recordAudit(deps, {
-    by,
-    action: 'server.profile',
-    serverId: server._id,
-    details: { changed },
-  });
+  await recordAudit(deps, { by, action: 'server.profile', serverId: server._id, details: { changed } });
 }
 
 function changesOf(texts: ProfileTexts, changed: Fields[], changedAt: Date): UpdateFilter<Server> {
@@ -159,7 +145,7 @@ function changesOf(texts: ProfileTexts, changed: Fields[], changedAt: Date): Upd
   } as UpdateFilter<Server>;
 }
 
-/** The part of the profile to which a field belongs. Null for tags and languages, which operators cannot remove. */
+/** Null for tags and languages, which operators cannot remove. */
 function partOf(field: Fields): ProfilePart | null {
   if (field === 'shortText' || field === 'description') return field;
   return field === 'tags' || field === 'languages' ? null : 'links';

@@ -8,28 +8,26 @@ import {
 } from '../platform/pictures/picture-error.ts';
 import type { PictureProcess } from '../platform/pictures/picture-process.ts';
 import type { ServersDeps } from './deps.ts';
-import type { PictureUpload } from './picture-upload.ts';
+import type { PictureUpload } from './picture.ts';
 import { deleteUpload, giveBackUpload, takeUpload } from './picture-uploads.ts';
-import { deleteUnusedPictures, pictureIdsOf, storePicture } from './pictures.ts';
-import { setIcon } from './profile-pictures.ts';
+import { deleteUnusedPictures, pictureIdsOf, setIcon, storePicture } from './pictures.ts';
 import type { Server } from './server.ts';
 
 type EncodeDeps = ServersDeps & { pictureProcess: PictureProcess };
 
-/** The result of an upload's job. `not-due`: nothing to do now. `unwanted`: it was replaced, or its server removed. */
+/** `not-due`: nothing to do now. `unwanted`: it was replaced, or its server removed. */
 export type EncodingResult = 'encoded' | 'refused' | 'unwanted' | 'failed' | 'not-due';
 
-/** If the picture process died or took too long in this many attempts: the picture is refused as too slow. */
+/** After so many attempts in which the picture process died or took too long, the picture is refused as too slow. */
 const MOST_ATTEMPTS = 3;
 const RETRY_MS = 10 * SECOND;
 
-/** An upload is deleted if no server refers to it within this time. It is stored a moment before the reference. */
+/** An upload to which no server refers by then is deleted. It is stored a moment before the reference. */
 const NAMED_WITHIN_MS = MINUTE;
 
 /**
- * Encodes an uploaded picture, sets it as the server's picture and deletes the uploaded file. If a banner is refused,
- * the server's profile says why. Running it twice has the same result, because the name of the stored picture is its
- * hash.
+ * Sets the encoded picture and deletes the uploaded file. If a banner is refused, the profile says why. Running it
+ * twice has the same result, because the name of the stored picture is its hash.
  *
  * @throws {PictureProcessError} when this process stops; the upload is due again
  */
@@ -38,7 +36,7 @@ export async function encodeUpload(deps: EncodeDeps, uploadId: string): Promise<
   if (!upload) return 'not-due';
   const server = await deps.servers.findOne({ _id: upload.serverId, removedAt: null });
   if (!server || !isWanted(upload, server)) return discard(deps, upload, server);
-  // Attempts are counted, not failures: if the picture process and the worker died together, no failure was recorded.
+  // Attempts are counted, because no failure is recorded if the picture process and the worker died together.
   if (upload.attempts > MOST_ATTEMPTS) return refuse(deps, upload, 'slow');
   try {
     await (upload.kind === 'banner' ? encodeBanner(deps, upload) : encodeIcon(deps, upload));
@@ -56,12 +54,12 @@ export async function encodeUpload(deps: EncodeDeps, uploadId: string): Promise<
   return 'encoded';
 }
 
-/** Whether the server still waits for this upload. An icon is always wanted: it replaces an earlier one. */
+/** An icon is always wanted: it replaces an earlier one. */
 function isWanted({ _id, kind }: PictureUpload, { profile }: Server): boolean {
   return kind === 'icon' || profile?.bannerUpload?.id === _id;
 }
 
-/** Deletes an upload to which no server refers. A new upload of a listed server stays: it may be referred to soon. */
+/** A new upload of a listed server stays: the server may refer to it soon. */
 async function discard(
   deps: EncodeDeps,
   upload: PictureUpload,
@@ -76,7 +74,7 @@ async function discard(
   return 'unwanted';
 }
 
-/** Deletes the upload, unless a newer icon has replaced it in the meantime. */
+/** Unless a newer icon has replaced it in the meantime. */
 async function deleteTaken(deps: EncodeDeps, { _id, source }: PictureUpload): Promise<void> {
   if (source === undefined || source === null) return deleteUpload(deps, _id);
   await deps.pictureUploads.deleteOne({ _id, source });
@@ -116,7 +114,7 @@ async function encodeBanner(deps: EncodeDeps, { _id, serverId, bytes, by }: Pict
       $pull: { 'profile.removals': { part: 'banner' } },
     },
   );
-  // If the upload was replaced or the server removed in the meantime: `sweepPictures` deletes the stored picture.
+  // Replaced, or the server removed, in the meantime: `sweepPictures` deletes the stored picture.
   if (!before) return;
   await deleteUnusedPictures(deps, pictureIdsOf(before));
   const details = { picture: banner.wide, width, height };

@@ -1,27 +1,23 @@
 import { byLanguage, LANGUAGES, languageNow } from '../language/language.ts';
 
-/** The names of languages, in each language of the pages. An unassigned code has no name (`fallback: 'none'`). */
+/** The names in each language of the pages. An unassigned code has no name (`fallback: 'none'`). */
 const NAMES = byLanguage(
   (language) => new Intl.DisplayNames(language, { type: 'language', fallback: 'none' }),
 );
 
-/**
- * The names of the assigned codes for which `Intl` has the data of another code (`fil`, `ak`); the first name is shown.
- * The names are the same in each language of the pages.
- */
+/** Assigned codes for which `Intl` has the data of another code (`fil`, `ak`); the first name is shown. */
 const REPLACED_BY_INTL: Record<string, [string, ...string[]]> = { tl: ['Filipino', 'Tagalog'], tw: ['Twi'] };
 
-/** The assigned ISO 639-1 codes. Codes that are no longer assigned (`iw`) are left out, because `Intl` replaces them. */
+/** The assigned ISO 639-1 codes. Others (`iw`) are left out, because `Intl` replaces them. */
 const CODES = twoLetters().filter(
   (code) => code in REPLACED_BY_INTL || (new Intl.Locale(code).language === code && NAMES.en.of(code)),
 );
 
-/** Maps a lower-case code or name of a language to its ISO 639-1 code (see `languageOf`). */
+/** Codes by code and by name, both in lower case. */
 const BY_NAME = new Map(
   CODES.flatMap((code) => [code, ...namesOf(code)].map((name) => [name.toLowerCase(), code] as const)),
 );
 
-/** The language's own name, and its name in each language of the pages. */
 function namesOf(code: string): string[] {
   const names = REPLACED_BY_INTL[code];
   if (names) return names;
@@ -34,12 +30,12 @@ function twoLetters(): string[] {
   return letters.flatMap((first) => letters.map((second) => `${first}${second}`));
 }
 
-/** The name of a language in the language of the page (`German` for `de`); the code if the language is unknown. */
+/** `German` for `de` on an English page; the code if the language is unknown. */
 export function languageName(code: string): string {
   return REPLACED_BY_INTL[code]?.[0] ?? NAMES[languageNow()].of(code) ?? code;
 }
 
-/** The ISO 639-1 code for a code, a name in a language of the pages, or the language's own name (`deutsch`). */
+/** For a code, a name in a language of the pages, or the language's own name (`deutsch`). */
 export function languageOf(text: string): string | undefined {
   return BY_NAME.get(text.trim().toLowerCase());
 }

@@ -3,20 +3,18 @@ import { type ActiveLease, withLease } from '../platform/periods/work-lease.ts';
 import type { ServersDeps } from './deps.ts';
 import type { Server } from './server.ts';
 
-/** The address where players connect. */
 export type ServerAddress = { address: string; port: number };
 
-/** The owner of the server at an address, as seen by a user who wants to list a server there. */
 type AddressOwner =
   | { kind: 'nobody' }
   | { kind: 'own'; server: WithId<Server> }
-  /** A server without an owner: the user gets it after proving the ownership. */
+  /** The user gets the server after proving the ownership. */
   | { kind: 'ownerless'; server: WithId<Server> }
   | { kind: 'other' };
 
 /**
- * Finds who owns the server at an address. If several imported servers have the address: the user's own server comes
- * first, then another user's, then one without an owner.
+ * Several imported servers may have the address: the user's own counts first, then another user's, then one without an
+ * owner.
  */
 export async function findAddressOwner(
   { servers }: ServersDeps,
@@ -32,8 +30,8 @@ export async function findAddressOwner(
 }
 
 /**
- * Runs `work` under the lease for address changes. If two users prove the same address, one proof runs after the other.
- * One lease covers all addresses, because proofs are rare and short.
+ * If two users prove the same address, one proof runs after the other. One lease covers all addresses, because proofs
+ * are rare and short.
  *
  * @throws {LeaseLostError} when the lease was lost during `work`; the signal's reason; what `work` throws
  */

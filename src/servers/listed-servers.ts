@@ -17,22 +17,18 @@ import {
 import { insertUnderFreeSlug, slugForName } from './server-slugs.ts';
 import { isId } from './slug.ts';
 
-/** How often a server is probed while it answers, in seconds; see probing/probe-state.ts. */
+/** While the server answers; see probing/probe-state.ts. */
 export const PROBE_INTERVAL_SECONDS = 300;
 
-/** The settings that decide whether, where and how a server is probed. */
 const PROBE_SETTINGS = ['address', 'port', 'queryPort', 'game'] as const;
 
-/**
- * The next probe of a server whose game cannot be queried. Servers without a game are not in the `due_probes` index.
- */
+/** For a game that cannot be queried. Servers without a game are not in the `due_probes` index. */
 const NEVER = new Date('9999-12-31T00:00:00.000Z');
 
 function firstProbeAt(game: string | null | undefined, now: Date): Date {
   return game && !isProbed(game) ? NEVER : now;
 }
 
-/** The state of a server that was never probed. Its first probe is due at once, unless its game cannot be queried. */
 export function newProbeState(now: Date, game?: string | null): ProbeState {
   return {
     status: 'unknown',
@@ -54,16 +50,13 @@ export function newProbeState(now: Date, game?: string | null): ProbeState {
 }
 
 /**
- * Lists a server. Until the next ranking, its rank is one after the last rank.
+ * Until the next ranking, the rank is one after the last rank.
  *
  * @param by - the user or command that listed it, for the audit log
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
-export async function addServer(
-  { servers, auditLog, clock, producer }: ServersDeps,
-  input: NewServer,
-  by: string,
-): Promise<{ serverId: string; slug: string }> {
+export async function addServer(deps: ServersDeps, input: NewServer, by: string) {
+  const { servers, clock } = deps;
   const settings = parseInput(newServer, input);
   const _id = new ObjectId();
   const now = clock.now();
@@ -71,40 +64,24 @@ export async function addServer(
   const slug = await insertUnderFreeSlug(servers, server);
   if (slug === null) throw new Error(`the id ${_id.toHexString()} is taken`);
   const serverId = _id.toHexString();
-  await recordAudit(
-    { auditLog, clock },
-    { by, action: 'server.add', serverId: _id, details: { ...settings, slug } },
-  );
-  await requestRanks(producer);
+  const details = { ...settings, slug };
+  await recordAudit(deps, { by, action: 'server.add', serverId: _id, details });
+  await requestRanks(deps.producer);
   return { serverId, slug };
 }
 
-/** The rank for a server that is listed now: one after the last rank. */
 export async function nextRank(servers: Collection<Server>): Promise<number> {
   return (await servers.countDocuments({ removedAt: null, hiddenAt: null })) + 1;
 }
 
-/** A new server with its owner's settings and no figures yet. */
-export function newListing({
-  _id,
-  settings,
-  now,
-  listedAt,
-  rankPosition,
-}: {
-  _id: ObjectId;
-  settings: ServerSettings;
-  now: Date;
-  listedAt: Date;
-  rankPosition: number;
-}): Omit<Server, 'slug' | 'slugs'> {
+type Listing = Pick<Server, '_id' | 'listedAt' | 'rankPosition'> & { settings: ServerSettings; now: Date };
+
+export function newListing({ settings, now, ...listing }: Listing): Omit<Server, 'slug' | 'slugs'> {
   return {
-    _id,
+    ...listing,
     ...settings,
-    listedAt,
     changedAt: now,
     removedAt: null,
-    rankPosition,
     ranked: null,
     current: {
       onlinePlayers: 0,
@@ -126,15 +103,13 @@ export function newListing({
   };
 }
 
-/** The lists of the ranking depend on these settings, so a change of one needs a new ranking. */
+/** The lists of the ranking depend on these settings. */
 const RANKED_SETTINGS = ['name', 'game', 'countryCode', 'address'] as const;
 
 /**
- * Changes the settings of a listed server. A new name usually gives it a new slug (see `slugForName`); its earlier
- * slugs still lead to it. If a probe setting changes, the probe state is reset: the result of a running probe is
- * ignored, and the next probe is due at once, unless the game cannot be queried.
+ * A new name usually gives a new slug (see `slugForName`). If a probe setting changes, the result of a running probe is
+ * ignored, and the next probe is due at once. Null when there is no such listed server.
  *
- * @returns the current server; null when there is no such listed server
  * @throws {InvalidDocumentError} with one sentence for each wrong field
  */
 export async function editServer(
@@ -149,7 +124,7 @@ export async function editServer(
     if (!existing) return null;
     const settings = changed(existing, wanted);
     const edited = await applyChanges(servers, existing, settings, clock.now());
-    // If another request has renamed the server, or another server has taken the slug: try again.
+    // Another request has renamed the server, or another server has taken the slug.
     if (!edited) continue;
     const details = edited.slug === existing.slug ? settings : { ...settings, slug: edited.slug };
     await recordAudit({ auditLog, clock }, { by, action: 'server.edit', serverId, details });
@@ -158,13 +133,13 @@ export async function editServer(
   }
 }
 
-/** Whether the changes reset the probe state, because they change a probe setting. False for invalid changes. */
+/** False for invalid changes. */
 export function resetsProbe(existing: WithId<Server>, changes: ServerChanges): boolean {
   const { success, data } = serverChanges.safeParse(changes);
   return success && PROBE_SETTINGS.some((key) => key in changed(existing, data));
 }
 
-/** Writes the changes and returns the server; null if it was renamed or removed meanwhile, or its new slug is taken. */
+/** Null if the server was renamed or removed meanwhile, or its new slug is taken. */
 async function applyChanges(
   servers: Collection<Server>,
   existing: WithId<Server>,
@@ -192,7 +167,7 @@ async function applyChanges(
   }
 }
 
-/** Only the settings whose values differ. A setting with the same value must not reset the probe state. */
+/** A setting with the same value must not reset the probe state. */
 function changed(existing: WithId<Server>, settings: Partial<ServerSettings>): Partial<ServerSettings> {
   const entries = Object.entries(settings) as [keyof ServerSettings, unknown][];
   return Object.fromEntries(entries.filter(([key, value]) => (existing[key] ?? null) !== value));
@@ -221,14 +196,8 @@ function withProbeReset(
   };
 }
 
-/**
- * Finds a server by its id or by a current or earlier slug, in upper or lower case; with `removed` also removed ones.
- */
-export function findServer(
-  { servers }: ServersDeps,
-  text: string,
-  { removed = false } = {},
-): Promise<WithId<Server> | null> {
+/** By id, or by a current or earlier slug in any case; with `removed` also removed servers. */
+export function findServer({ servers }: ServersDeps, text: string, { removed = false } = {}) {
   const name = text.toLowerCase();
   // A server of an older version may have no `slugs`, only `slug`: see `slugsOf`.
   const bySlug = { $or: [{ slugs: name }, { slug: name }] };
@@ -236,11 +205,8 @@ export function findServer(
   return servers.findOne(removed ? named : { ...named, removedAt: null });
 }
 
-/** The listed servers in the order of their rank; with `removed` also the removed ones. */
-export function listServers(
-  { servers }: Pick<ServersDeps, 'servers'>,
-  { removed = false } = {},
-): Promise<WithId<Server>[]> {
+/** By rank; with `removed` also the removed ones. */
+export function listServers({ servers }: Pick<ServersDeps, 'servers'>, { removed = false } = {}) {
   return servers
     .find(removed ? {} : { removedAt: null })
     .sort({ rankPosition: 1, listedAt: 1, _id: 1 })

@@ -14,14 +14,14 @@ import { countUse } from '../platform/limits/by-network.ts';
 import { defineLimit } from '../platform/limits/define-limit.ts';
 import { dayOf } from '../platform/periods/period-marks.ts';
 import { AN_OPERATOR, actorNames } from './actor-names.ts';
+import type { TokenMaker } from './api-token.ts';
+import { handOverTokens, revokeTokens } from './api-tokens.ts';
 import type { ServersDeps } from './deps.ts';
 import { roleOf } from './ownership.ts';
 import { MEMBER_ROLES, type MemberRole, type Server } from './server.ts';
 
-/** Members and invitations of a server, counted together. */
 export const MOST_MEMBERS = 20;
 
-/** How long an invitation can be accepted. */
 const INVITATION_MS = 14 * DAY;
 
 export const INVITATIONS = defineLimit({
@@ -39,12 +39,11 @@ const invitation = z.object({
 });
 
 /**
- * Invites somebody by e-mail address to manage a server. A user who has confirmed this address accepts or declines in
- * the dashboard; the mail contains no secret. A second invitation of the same address replaces the first one. If a user
- * invites one address to several servers, the address gets one mail a day.
+ * A user who has confirmed this address accepts in the dashboard; the mail contains no secret. A second invitation of
+ * the same address replaces the first one. An address gets one mail a day from a user.
  *
  * @param by - the user who invites, and the network address of the request
- * @returns null after the invitation; if a limit is reached (`INVITATIONS`, or one of `countMail`): when to try again
+ * @returns null, or when to try again if a limit is reached (`INVITATIONS`, or one of `countMail`)
  * @throws {InvalidDocumentError} for the address or the role, and when the server has `MOST_MEMBERS`
  */
 export async function inviteMember(
@@ -64,7 +63,7 @@ export async function inviteMember(
   const isMailed = !deps.config.SMTP_URL || (await deps.mails.findOne({ _id: mailId })) !== null;
   const mailAt = isMailed ? null : await countMail(deps, { email, address: by.address, userId: by._id });
   if (mailAt) return mailAt;
-  // If an operator invites to somebody else's server, the invitation does not name the operator.
+  // An operator who invites to somebody else's server is not named.
   const isMember = roleOf(server, by._id) !== null;
   const sender = isMember ? by.email : AN_OPERATOR;
   const entry = { email, role, by: sender, ...(isMember ? { byId: by._id } : {}), at: now };
@@ -78,22 +77,15 @@ export async function inviteMember(
     throw new InvalidDocumentError({
       email: t('a server has at most {most} members and invitations', { most: MOST_MEMBERS }),
     });
-  await recordAudit(deps, {
-    by: by.email,
-    action: 'member.invite',
-    serverId: server._id,
-    details: { email, role },
-  });
+  const details = { email, role };
+  await recordAudit(deps, { by: by.email, action: 'member.invite', serverId: server._id, details });
   if (!isMailed) await putMail(deps, { id: mailId, to: email, ...invitationText(deps.config, sender) });
   return null;
 }
 
 const invitationsIn = { $ifNull: ['$invitations', []] };
 
-/**
- * The text of an invitation mail. It does not contain the server's name: with a name of their choice, anybody could
- * send their own text to strangers in the listing's name.
- */
+/** The mail does not name the server: anybody could send their own text to strangers in the listing's name. */
 function invitationText(config: ServersDeps['config'], by: string): MailText {
   const { PUBLIC_URL: url, SERVICE_NAME: name } = config;
   return {
@@ -109,11 +101,8 @@ function invitationText(config: ServersDeps['config'], by: string): MailText {
 
 type Invitee = Pick<User, '_id' | 'email' | 'emailVerified'>;
 
-/** A user's open invitations; none if the user's address is unconfirmed, because it may be somebody else's. */
-export async function invitationsOf(
-  deps: ServersDeps,
-  { email, emailVerified }: Invitee,
-): Promise<{ server: WithId<Server>; role: MemberRole; by: string }[]> {
+/** None if the user's address is unconfirmed, because it may be somebody else's. */
+export async function invitationsOf(deps: ServersDeps, { email, emailVerified }: Invitee) {
   const { servers, clock } = deps;
   if (!emailVerified) return [];
   const found = await servers
@@ -134,43 +123,28 @@ export async function invitationsOf(
   );
 }
 
-/** A server's invitations that are still valid. */
 export function openInvitations({ invitations }: Pick<Server, 'invitations'>, now: Date) {
   return (invitations ?? []).filter(({ at }) => after(at, INVITATION_MS) > now);
 }
 
 /**
- * Accepts an invitation: the user becomes a member with the role of the invitation.
- *
  * @returns the server; null when the user has no open invitation (as after the first call), owns the server, or has not
  *   confirmed the address, and when the server was removed
  */
-export async function acceptInvitation(
-  deps: ServersDeps,
-  serverId: ObjectId,
-  user: Invitee,
-): Promise<WithId<Server> | null> {
+export async function acceptInvitation(deps: ServersDeps, serverId: ObjectId, user: Invitee) {
   if (!user.emailVerified) return null;
   const now = deps.clock.now();
   const open = { email: user.email, at: { $gt: after(now, -INVITATION_MS) } };
   const own = { $filter: { input: invitationsIn, cond: { $eq: ['$$this.email', user.email] } } };
   const member = { userId: user._id, role: { $first: { $map: { input: own, in: '$$this.role' } } }, at: now };
+  const members = { $ifNull: ['$members', []] };
+  const otherMembers = { $filter: { input: members, cond: { $ne: ['$$this.userId', user._id] } } };
   const server = await deps.servers.findOneAndUpdate(
     { _id: serverId, removedAt: null, ownerId: { $ne: user._id }, invitations: { $elemMatch: open } },
     [
       {
         $set: {
-          members: {
-            $concatArrays: [
-              {
-                $filter: {
-                  input: { $ifNull: ['$members', []] },
-                  cond: { $ne: ['$$this.userId', user._id] },
-                },
-              },
-              [member],
-            ],
-          },
+          members: { $concatArrays: [otherMembers, [member]] },
           invitations: { $filter: { input: invitationsIn, cond: { $ne: ['$$this.email', user.email] } } },
         },
       },
@@ -183,13 +157,8 @@ export async function acceptInvitation(
   return server;
 }
 
-/** Declines an invitation, or withdraws it. Returns whether there was one. */
-export async function withdrawInvitation(
-  deps: ServersDeps,
-  serverId: ObjectId,
-  email: string,
-  by: string,
-): Promise<boolean> {
+/** The user declines, or somebody withdraws it. Returns whether there was one. */
+export async function withdrawInvitation(deps: ServersDeps, serverId: ObjectId, email: string, by: string) {
   const { modifiedCount } = await deps.servers.updateOne(
     { _id: serverId, 'invitations.email': email },
     { $pull: { invitations: { email } } },
@@ -199,16 +168,105 @@ export async function withdrawInvitation(
   return true;
 }
 
-/** The servers that a user owns or is a member of, sorted by name. */
+/** As owner or member, sorted by name. */
 export function serversOfUser({ servers }: ServersDeps, userId: ObjectId): Promise<WithId<Server>[]> {
-  return servers
-    .find({ $or: [{ ownerId: userId }, { 'members.userId': userId }], removedAt: null })
-    .sort({ name: 1 })
-    .toArray();
+  return servers.find(ofUser(userId)).sort({ name: 1 }).toArray();
 }
 
-/** Whether a user owns a listed server or is a member of one. */
 export async function hasServers({ servers }: ServersDeps, userId: ObjectId): Promise<boolean> {
-  const own = { $or: [{ ownerId: userId }, { 'members.userId': userId }], removedAt: null };
-  return (await servers.findOne(own, { projection: { _id: 1 } })) !== null;
+  return (await servers.findOne(ofUser(userId), { projection: { _id: 1 } })) !== null;
+}
+
+const ofUser = (userId: ObjectId) => ({
+  $or: [{ ownerId: userId }, { 'members.userId': userId }],
+  removedAt: null,
+});
+
+/** If a member becomes read-only, the tokens that they created are revoked. Returns whether there is such a member. */
+export async function changeRole(
+  deps: ServersDeps,
+  serverId: ObjectId,
+  userId: ObjectId,
+  role: MemberRole,
+  by: string,
+): Promise<boolean> {
+  const { matchedCount } = await deps.servers.updateOne(
+    { _id: serverId, 'members.userId': userId },
+    { $set: { 'members.$.role': role } },
+  );
+  if (matchedCount === 0) return false;
+  const revokedTokens = role === 'read' ? await revokeTokens(deps, serverId, { issuedBy: userId }) : 0;
+  const details = { userId: userId.toHexString(), role, ...(revokedTokens > 0 ? { revokedTokens } : {}) };
+  await recordAudit(deps, { by, action: 'member.role', serverId, details });
+  return true;
+}
+
+/**
+ * Removes a member (who may be the caller). `keepFor` gets the tokens that they created; without it, these are revoked.
+ * Null when there was no such member.
+ */
+export async function removeMember(
+  deps: ServersDeps,
+  serverId: ObjectId,
+  userId: ObjectId,
+  by: string,
+  keepFor?: TokenMaker,
+): Promise<{ revokedTokens: number } | null> {
+  if (!(await deps.servers.findOne({ _id: serverId, 'members.userId': userId }))) return null;
+  // First, so that another call can still remove the member if the process dies after this.
+  if (keepFor) await handOverTokens(deps, serverId, { from: userId, to: keepFor });
+  const before = await revokeTokens(deps, serverId, { issuedBy: userId });
+  const { modifiedCount } = await deps.servers.updateOne(
+    { _id: serverId, 'members.userId': userId },
+    { $pull: { members: { userId } } },
+  );
+  // The member may have created another token in the meantime.
+  const revokedTokens = before + (await revokeTokens(deps, serverId, { issuedBy: userId }));
+  if (modifiedCount === 0) return null;
+  const details = {
+    userId: userId.toHexString(),
+    ...(revokedTokens > 0 ? { revokedTokens } : {}),
+    ...(keepFor ? { tokensKept: true } : {}),
+  };
+  await recordAudit(deps, { by, action: 'member.remove', serverId, details });
+  return { revokedTokens };
+}
+
+/**
+ * If this revokes tokens, the owner gets a mail, because plugins may use them. No mail is sent without `SMTP_URL` or to
+ * an unconfirmed address.
+ */
+export async function leaveServer(
+  deps: ServersDeps,
+  serverId: ObjectId,
+  member: Pick<User, '_id' | 'email'>,
+): Promise<void> {
+  const left = await removeMember(deps, serverId, member._id, member.email);
+  if (!left || left.revokedTokens === 0 || !deps.config.SMTP_URL) return;
+  const server = await deps.servers.findOne({ _id: serverId });
+  const owner = server?.ownerId ? await deps.users.findOne({ _id: server.ownerId }) : null;
+  if (!server || !owner?.emailVerified) return;
+  await putMail(deps, {
+    to: owner.email,
+    serverId,
+    ...leftText(deps.config, server.name, { by: member.email, serverId, ...left }),
+  });
+}
+
+type Left = { by: string; serverId: ObjectId; revokedTokens: number };
+
+function leftText(
+  { PUBLIC_URL: url, SERVICE_NAME: site }: ServersDeps['config'],
+  name: string,
+  { by, serverId, revokedTokens }: Left,
+) {
+  const tokens = revokedTokens === 1 ? 'One API token' : `${revokedTokens} API tokens`;
+  return {
+    subject: `${name}: a member left, and their tokens are revoked`,
+    text: [
+      `${by} no longer manages ${name}. ${tokens} that they made for it are refused from now on. If a plugin or website uses one of them, give it a new one:`,
+      `${url}/dashboard/servers/${serverId.toHexString()}/tokens`,
+      `-- \n${site}, ${url}\nYou get this mail because you own this server.`,
+    ].join('\n\n'),
+  };
 }

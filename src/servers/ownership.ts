@@ -2,15 +2,14 @@ import type { ObjectId } from 'mongodb';
 import type { MemberRole, Server } from './server.ts';
 
 /**
- * What a user may do with a server. A `full` member may do everything except change the members, the owner and whether
- * the server is listed. A `read` member only sees the dashboard.
+ * A `full` member may do everything except change the members, the owner and whether the server is listed. A `read`
+ * member only sees the dashboard.
  */
 export type ServerRole = 'owner' | MemberRole;
 
 /**
- * The role of a user at a server; null for other users. Only `ownerId` is checked, not the ownership proof: a listed
- * server gets an owner only by a proof or an operator's decision (a transfer, or an import with the owner's e-mail
- * address).
+ * Null for other users. Only `ownerId` is checked: a listed server gets an owner only by a proof or an operator's
+ * decision (a transfer, or an import with the owner's e-mail address).
  */
 export function roleOf(
   { ownerId, members }: Pick<Server, 'ownerId' | 'members'>,

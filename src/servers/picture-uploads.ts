@@ -3,12 +3,11 @@ import { after, DAY, MINUTE } from '../platform/clock.ts';
 import { checked } from '../platform/document.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
 import type { ServersDeps } from './deps.ts';
-import type { PictureUpload } from './picture-upload.ts';
+import type { PictureUpload } from './picture.ts';
 
-/** How long an uploaded file is stored at most. */
 export const UPLOAD_TTL_MS = DAY;
 
-/** The lease of a worker. It leaves time to wait for the picture process, which takes at most 30 s for each picture. */
+/** Time to wait for the picture process, which takes at most 30 s for each picture. */
 const LEASE_MS = 2 * MINUTE;
 
 const MOST_A_ROUND = 1_000;
@@ -19,16 +18,11 @@ type NewUpload = Pick<PictureUpload, '_id' | 'serverId' | 'kind' | 'bytes'> & {
 };
 
 /**
- * Stores a picture for a worker to encode: an uploaded banner, or the icon in a probe's answer. The caller adds the
- * job. For a banner, the caller first stores the upload's id in `profile.bannerUpload`, because a worker encodes no
- * banner that the server's document does not name.
- *
- * @returns false when the upload with this id already has this source
+ * An uploaded banner, or the icon in a probe's answer. The caller adds the job, and stores a banner's id in
+ * `profile.bannerUpload`: a worker encodes no banner that the server's document does not name. False when the upload
+ * with this id already has this source.
  */
-export async function storeUpload(
-  { pictureUploads, clock }: ServersDeps,
-  { _id, ...upload }: NewUpload,
-): Promise<boolean> {
+export async function storeUpload({ pictureUploads, clock }: ServersDeps, { _id, ...upload }: NewUpload) {
   const now = clock.now();
   const times = { uploadedAt: now, nextAt: now, attempts: 0, expiresAt: after(now, UPLOAD_TTL_MS) };
   const fields = { ...upload, ...times };
@@ -51,12 +45,11 @@ export async function deleteUpload({ pictureUploads }: ServersDeps, uploadId: st
   await pictureUploads.deleteOne({ _id: uploadId });
 }
 
-/** Deletes the uploads of a removed server. */
 export async function deleteUploadsOf({ pictureUploads }: ServersDeps, serverId: ObjectId): Promise<void> {
   await pictureUploads.deleteMany({ serverId });
 }
 
-/** The ids of due uploads, including those whose jobs were lost. */
+/** Including uploads whose jobs were lost. */
 export function dueUploads({ pictureUploads, clock }: ServersDeps): Promise<string[]> {
   return pictureUploads
     .find({ nextAt: { $lte: clock.now() } }, { projection: { _id: 1 } })
@@ -66,11 +59,8 @@ export function dueUploads({ pictureUploads, clock }: ServersDeps): Promise<stri
     .toArray();
 }
 
-/** Takes a due upload that no other worker is encoding, and counts the attempt; null when there is none. */
-export function takeUpload(
-  { pictureUploads, clock }: ServersDeps,
-  uploadId: string,
-): Promise<PictureUpload | null> {
+/** Counts the attempt; null if the upload is not due or another worker is encoding it. */
+export function takeUpload({ pictureUploads, clock }: ServersDeps, uploadId: string) {
   return pictureUploads.findOneAndUpdate(
     {
       _id: uploadId,
@@ -82,11 +72,7 @@ export function takeUpload(
   );
 }
 
-/**
- * Gives a taken upload back: a worker may take it again after `afterMs`.
- *
- * @param counts - whether the attempt counts towards the maximum; false if the encoding did not fail
- */
+/** A worker may take it again after `afterMs`. `counts` is false if the encoding did not fail. */
 export async function giveBackUpload(
   { pictureUploads, clock }: ServersDeps,
   { _id, attempts, uploadedAt }: PictureUpload,

@@ -4,14 +4,14 @@ import { DAY, SECOND } from '../platform/clock.ts';
 const previewCardDefinition = {
   /** The server's id. */
   _id: { type: Schema.Types.ObjectId, required: true },
-  /** When the card was last requested, to the day. A card without requests is deleted. */
+  /** To the day. A card without requests is deleted. */
   askedAt: { type: Date, required: true },
-  /** A hash of the name, game, address, status, pictures and look that the card must show; not of its figures. */
+  /** A hash of everything that the card must show except its figures. */
   key: { type: String, required: true },
-  /** The time from which a worker may draw the card; absent if there is nothing to draw. */
+  /** Absent if there is nothing to draw. */
   dueAt: { type: Date },
   attempts: { type: Number, required: true },
-  /** A worker is drawing the card; until this time of mongod's clock, no other worker may take it. */
+  /** Until this time of mongod's clock, no other worker may take the card. */
   leaseUntil: { type: Date },
   /** After three failures: the next attempt is after this time. */
   failedUntil: { type: Date },
@@ -23,7 +23,6 @@ const previewCardDefinition = {
 
 const STORED_MS = 30 * DAY;
 
-/** The previews of links to servers. */
 export const previewCardSchema = new Schema(previewCardDefinition, { collection: 'preview_cards' });
 previewCardSchema.index({ dueAt: 1 }, { partialFilterExpression: { dueAt: { $exists: true } } });
 previewCardSchema.index({ askedAt: 1 }, { expireAfterSeconds: STORED_MS / SECOND });

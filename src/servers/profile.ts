@@ -12,12 +12,10 @@ export const MOST_LANGUAGES = 8;
 export const LINKS = ['website', 'discord', 'store', 'rules', 'video'] as const;
 export type LinkName = (typeof LINKS)[number];
 
-/** The parts of a profile that an operator can remove. */
 export const PROFILE_PARTS = ['shortText', 'description', 'links', 'banner', 'icon'] as const;
 export type ProfilePart = (typeof PROFILE_PARTS)[number];
 
 const LINK = { type: String, maxlength: 2_000 } as const;
-/** The id of a picture. */
 const PICTURE = { type: String, match: /^[0-9a-f]{64}$/ } as const;
 
 const iconDefinition = {
@@ -28,9 +26,8 @@ const iconDefinition = {
 } as const;
 
 const bannerDefinition = {
-  /** At most 1,200 pixels wide. */
+  /** At most 1,200 pixels wide; `narrow` at most 600. */
   wide: { ...PICTURE, required: true },
-  /** At most 600 pixels wide. */
   narrow: { ...PICTURE, required: true },
   /** The size of the wide picture, in pixels. */
   width: { type: Number, required: true },
@@ -47,14 +44,12 @@ const bannerUploadDefinition = {
 const removalDefinition = {
   part: { type: String, enum: PROFILE_PARTS, required: true },
   at: { type: Date, required: true },
-  /** The reason that the owner sees. */
   reason: { type: String, required: true, maxlength: 1_000 },
 } as const;
 
 const nested = { _id: false } as const;
 
 const profileDefinition = {
-  /** One line of plain text. */
   shortText: { type: String, maxlength: 2 * LONGEST_SHORT_TEXT },
   /** A subset of Markdown (see `renderMarkdown`). */
   description: { type: String, maxlength: 2 * LONGEST_DESCRIPTION },
@@ -75,7 +70,7 @@ const profileDefinition = {
   removals: { type: [new Schema(removalDefinition, nested)], default: undefined },
 } as const;
 
-/** The texts and pictures of a server. Every field is absent until it is set. */
+/** Every field is absent until it is set. */
 export const profileSchema = new Schema(profileDefinition, nested);
 
 export type Removal = Nested<typeof removalDefinition>;
@@ -83,7 +78,7 @@ export type Icon = Nested<typeof iconDefinition>;
 export type Banner = Nested<typeof bannerDefinition>;
 export type BannerUpload = Nested<typeof bannerUploadDefinition>;
 
-/** The fields that the owner enters: texts, links, tags and languages. */
+/** What the owner enters. */
 export type ProfileTexts = Partial<
   Record<'shortText' | 'description' | LinkName, string> & { tags: string[]; languages: string[] }
 >;

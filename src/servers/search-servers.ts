@@ -4,26 +4,17 @@ import type { ServersDeps } from './deps.ts';
 import { SERVER_NAMES, type Server } from './server.ts';
 import { isId } from './slug.ts';
 
-/**
- * In MongoDB's collations, this character sorts after all others. In binary order, it sorts after all characters of
- * slugs and addresses.
- */
+/** Sorts after all other characters in MongoDB's collations, and in binary order after those of slugs and addresses. */
 const LAST = '\uffff';
 
 const beginsWith = (text: string) => ({ $gte: text, $lt: `${text}${LAST}` });
 
 /**
- * Finds servers by id, by the owner's e-mail address, or by the beginning of the name, the address, the current slug or
- * an earlier slug. An address with a port must match as a whole. The result includes removed and hidden servers. Each
- * kind of search reads a range of an index.
- *
- * @param limit - the maximum number of servers to read for each kind of match, and to return
+ * By id, by the owner's e-mail address, or by the beginning of the name, the address or a current or earlier slug. An
+ * address with a port must match as a whole. Removed and hidden servers are included. Each kind of search reads a range
+ * of an index.
  */
-export async function searchServers(
-  deps: ServersDeps,
-  text: string,
-  { limit }: { limit: number },
-): Promise<WithId<Server>[]> {
+export async function searchServers(deps: ServersDeps, text: string, { limit }: { limit: number }) {
   const { servers } = deps;
   const wanted = text.trim().toLowerCase();
   if (wanted === '') return [];
@@ -62,11 +53,10 @@ async function serversOf({ servers, users }: ServersDeps, email: string, limit: 
   return [...owned, ...imported].slice(0, limit);
 }
 
-/** The lists of servers for operators, and the time by which each list is sorted. */
+/** Each list is sorted by this time, newest first. */
 export const SERVER_LISTS = { all: 'listedAt', hidden: 'hiddenAt', removed: 'removedAt' } as const;
 export type ServerList = keyof typeof SERVER_LISTS;
 
-/** A page of a list of servers, newest first. */
 export function listServersByTime(
   { servers }: ServersDeps,
   list: ServerList,

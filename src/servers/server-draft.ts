@@ -8,21 +8,19 @@ const checkDefinition = {
   at: { type: Date, required: true },
   /** Whether the server answered. The figures below are from its answer. */
   reached: { type: Boolean, required: true },
-  /** The number of players; 0 if `playersHidden`. */
   onlinePlayers: { type: Number, required: true },
-  /** Whether the server hides its number of players. */
+  /** Then `onlinePlayers` is 0. */
   playersHidden: { type: Boolean },
   maxPlayers: { type: Number, required: true },
   latencyMs: { type: Number, required: true },
   motd: { type: String, default: '' },
   version: { type: String, default: '' },
-  /** Why the query failed; empty if it succeeded, or if the game cannot be queried. */
+  /** Empty if the query succeeded, or if the game cannot be queried. */
   words: { type: String, default: '' },
   /** `none`: no record of Tallyport. `wrong`: one with another code. `no-name`: the address is an IP address. */
   dns: { type: String, enum: ['found', 'none', 'wrong', 'no-answer', 'no-name'] as const, required: true },
   /** Whether the code in the message is accepted as proof (see workflows/check-draft.ts). */
   messageCounts: { type: Boolean, required: true },
-  /** The accepted proof; null if there is none. */
   proof: { type: String, enum: [...OWNERSHIP_PROOF_METHODS, null], default: null },
 } as const;
 
@@ -30,9 +28,9 @@ const draftDefinition = {
   /** The id that a newly listed server gets. A move (a listed server's new address) has an id of its own. */
   _id: { type: Schema.Types.ObjectId, required: true },
   ownerId: { type: Schema.Types.ObjectId, required: true },
-  /** A number from 0, unique among the owner's drafts. It limits the number of drafts. Absent for a move. */
+  /** From 0, unique among the owner's drafts, so that it limits their number. Absent for a move. */
   slot: { type: Number, min: 0 },
-  /** For a move: the listed server whose address will change. Absent for a new server. */
+  /** For a move: the listed server. Absent for a new server. */
   serverId: { type: Schema.Types.ObjectId },
   name: { type: String, required: true, maxlength: 200 },
   address: { type: String, required: true, maxlength: 253 },
@@ -40,19 +38,16 @@ const draftDefinition = {
   queryPort: { type: Number, default: null },
   game: { type: String, default: null },
   countryCode: { type: String, default: null },
-  /** The code that the message or a TXT record must contain. */
   code: { type: String, required: true },
   createdAt: { type: Date, required: true },
-  /** The newest check; null before the first one. */
   check: { type: new Schema(checkDefinition, { _id: false }), default: null },
 } as const;
 
-/** How long a draft is stored. */
 export const DRAFT_TTL_MS = 14 * DAY;
 
 /**
- * A new server whose ownership is not proven yet; or a move, which is a new address of a listed server that is not
- * proven yet. Ranking, probing and the API ignore drafts.
+ * A new server, or a move (a new address of a listed server), whose ownership is not proven yet. Ranking, probing and
+ * the API ignore drafts.
  */
 export const serverDraftSchema = new Schema(draftDefinition, { collection: 'server_drafts' });
 const ofNew = { partialFilterExpression: { slot: { $exists: true } } };

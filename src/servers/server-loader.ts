@@ -2,7 +2,7 @@ import type { ObjectId } from 'mongodb';
 import { anyOf, findLoader } from '../platform/batching/find-loader.ts';
 import type { Server } from './server.ts';
 
-/** Makes a loader of servers by their ids, with the fields of `projection`. It also finds removed servers. */
+/** Loads by id, and finds removed servers too. */
 export function serverLoader(projection: Record<string, 1>) {
   return findLoader<Server, ObjectId>({
     filter: (ids) => ({ _id: anyOf(ids) }),

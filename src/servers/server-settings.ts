@@ -14,7 +14,7 @@ const port = z
     error: () => t('must not be 22, 25, 465 or 587: these are for mail and remote shells'),
   });
 
-/** A game of the list, in any known spelling; stored as gamedig's id. Some games are not probed (see `isProbed`). */
+/** In any known spelling; stored as gamedig's id. Some games are not probed (see `isProbed`). */
 const game = shownText(50).transform((value, context) => {
   try {
     return knownGame(value).id;
@@ -26,8 +26,8 @@ const game = shownText(50).transform((value, context) => {
 });
 
 /**
- * The settings of a server. `null` means "not known": without a country the API shows `ZZ`; without a query port the
- * probe uses the game's default; without a game the server is not probed, and its status comes from reports.
+ * `null` means "not known": without a country the API shows `ZZ`; without a query port the probe uses the game's
+ * default; without a game the server is not probed, and its status comes from reports.
  */
 export const serverSettings = z.object({
   name: shownText(100),
@@ -47,7 +47,6 @@ export const serverSettings = z.object({
 
 export type ServerSettings = z.output<typeof serverSettings>;
 
-/** The settings of a new server. Optional settings that are absent become `null` or false. */
 export const newServer = serverSettings.extend({
   queryPort: serverSettings.shape.queryPort.default(null),
   game: serverSettings.shape.game.default(null),
@@ -57,7 +56,6 @@ export const newServer = serverSettings.extend({
 
 export type NewServer = z.input<typeof newServer>;
 
-/** Changes of some settings; absent settings are unchanged. */
 export const serverChanges = serverSettings
   .partial()
   .transform(

@@ -4,16 +4,14 @@ import type { Server } from './server.ts';
 import { freeSlug, slugOf } from './slug.ts';
 
 /**
- * The maximum number of slugs of a server. A slug belongs to its server for ever, so without a limit one server could
- * occupy all good names by renaming itself. At the limit, a new name does not change the slug.
+ * A slug belongs to its server for ever, so without a limit one server could occupy all good names by renaming itself.
+ * At the limit, a new name does not change the slug.
  */
 const MOST_SLUGS = 10;
 
 /**
- * Inserts a server with a slug made from its name. If another server has the slug, the unique index refuses the insert,
- * and the next free slug is tried.
- *
- * @returns the slug; null when the server's id is taken
+ * If another server has the slug, the unique index refuses the insert, and the next free slug is tried. Returns the
+ * slug; null when the server's id is taken.
  */
 export async function insertUnderFreeSlug(
   servers: Collection<Server>,
@@ -29,10 +27,8 @@ export async function insertUnderFreeSlug(
 }
 
 /**
- * Inserts a server unless its id or its slug is taken. Ids and slugs are never reused, which includes the earlier slugs
- * of a renamed server.
- *
- * @returns what is taken; null when the server was inserted
+ * Ids and slugs are never reused, which includes the earlier slugs of a renamed server. Returns what is taken; null
+ * when the server was inserted.
  */
 export async function insertListing(
   servers: Collection<Server>,
@@ -49,9 +45,8 @@ export async function insertListing(
 }
 
 /**
- * The slug of a server after a change of its name. If the old and the new name give the same slug, it does not change;
- * otherwise it is the first slug that no other server has or had. A server with `MOST_SLUGS` slugs gets no new one, but
- * can return to one of its earlier slugs.
+ * Unchanged if the old and the new name give the same slug; otherwise the first that no other server has or had. A
+ * server with `MOST_SLUGS` slugs gets no new one, but can return to an earlier one.
  */
 export async function slugForName(
   servers: Collection<Server>,
@@ -67,9 +62,9 @@ export async function slugForName(
   return own.has(slug) || own.size < MOST_SLUGS ? slug : server.slug;
 }
 
-/** The current and earlier slugs of all servers, but only those that equal `slug` or `slug` with a number. */
+/** Of all servers, but only those that equal `slug` or `slug` with a number. */
 async function slugsLike(servers: Collection<Server>, slug: string): Promise<string[]> {
-  // A colon sorts after the digits and before the letters. So the range contains only slugs that continue with a digit.
+  // A colon sorts after the digits and before the letters, so only slugs that continue with a digit are in the range.
   const numbered = { $gte: `${slug}-0`, $lt: `${slug}-:` };
   const alike = await servers
     .find(
@@ -81,7 +76,7 @@ async function slugsLike(servers: Collection<Server>, slug: string): Promise<str
   return alike.flatMap(slugsOf).filter((one) => like.test(one));
 }
 
-/** All current and earlier slugs of a server. A server that an older version listed may have no `slugs` yet. */
+/** A server that an older version listed may have no `slugs` yet. */
 export function slugsOf({ slug, slugs }: Pick<Server, 'slug'> & { slugs?: string[] }): string[] {
   return slugs ?? [slug];
 }

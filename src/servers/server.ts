@@ -3,68 +3,61 @@ import type { Nested } from '../platform/document.ts';
 import { LONGEST_REASON } from '../platform/text.ts';
 import { type Profile, profileSchema } from './profile.ts';
 
-/** The status of a server. `unknown` is not `offline` (design rule 7). */
+/** `unknown` is not `offline` (design rule 7). */
 export const STATUSES = ['online', 'offline', 'unknown'] as const;
 export type ServerStatus = (typeof STATUSES)[number];
 
-/** The source of a server's status: its own reports, or Tallyport's probes. */
 export const SOURCES = ['reports', 'probes'] as const;
 export type Source = (typeof SOURCES)[number];
 
-/** The newest values of a server, from a report or a probe. */
 const currentFigures = {
-  /** The number of players; 0 if `playersHidden`. */
   onlinePlayers: { type: Number, required: true, default: 0 },
-  /** Whether the server answers but hides its number of players. Absent in values that an older version stored. */
+  /** The server answers but hides its number of players, which is then 0. Absent in values of an older version. */
   playersHidden: { type: Boolean },
   maxPlayers: { type: Number, required: true, default: 0 },
-  /** The source of the player numbers. Absent in values that an older version stored. */
+  /** Absent in values of an older version. */
   playersSource: { type: String, enum: SOURCES },
   motd: { type: String, required: true, default: '' },
   version: { type: String, required: true, default: '' },
-  /** The latency from reports; `probe` has the latency from probes. */
+  /** The latency from reports; `probe` has that from probes. */
   reportedLatencyMs: { type: Number, default: null },
-  /** The time of the newest report or probe; a failed probe counts too. */
+  /** A failed probe counts too. */
   checkedAt: { type: Date, default: null },
 } as const;
 
-/** The state of Tallyport's probes of a server. */
 const probeState = {
   status: { type: String, enum: STATUSES, required: true },
-  /** The latency of the newest successful probe. */
   latencyMs: { type: Number, default: null },
-  /** The time of the newest completed probe; a failed one counts too. */
+  /** A failed probe counts too. */
   checkedAt: { type: Date, default: null },
-  /** The time of the newest successful probe. */
   succeededAt: { type: Date, default: null },
-  /** The number of failed checks in a row that count towards `offline`, including checks by hand. */
+  /** Failed checks in a row that count towards `offline`, including checks by hand. */
   failures: { type: Number, required: true },
-  /** The number of failed checks by hand since the last answer or edit. */
+  /** Counted since the last answer or edit. */
   failuresByHand: { type: Number, required: true },
-  /** The time of the first of the `failures`. */
   failingSince: { type: Date, default: null },
-  /** When the server became offline. Only an answer or an edit clears this; a period without checks does not. */
+  /** Only an answer or an edit clears this; a period without checks does not. */
   offlineSince: { type: Date, default: null },
-  /** The current interval. It grows while a server is offline for long. */
+  /** Grows while a server is offline for long. */
   intervalSeconds: { type: Number, required: true },
-  /** When the scheduler will take the next probe. For a quick retry, or after an edit, this is before `scheduledAt`. */
+  /** For a quick retry, or after an edit, this is before `scheduledAt`. */
   nextAt: { type: Date, required: true },
-  /** Whether the next probe is a quick retry or the first of a new or edited server. Urgent probes run first. */
+  /** The next probe is a quick retry or the first of a new or edited server. Urgent probes run first. */
   urgent: { type: Boolean, required: true },
   /** When the next scheduled probe is due. The sample of any other probe covers no time (see `planOfTake`). */
   scheduledAt: { type: Date, required: true },
-  /** A new id for each take of a probe. Only the newest take may write a result. The name is that of version 0.1.0. */
+  /** A new id for each take. Only the newest take may write a result. The name is that of version 0.1.0. */
   claim: { type: Schema.Types.UUID, default: null },
   /**
-   * How many seconds the sample of the taken probe covers: from the take until the next scheduled probe. 0 for a probe
-   * between two scheduled ones, which covers no time.
+   * The sample of the taken probe covers so many seconds, until the next scheduled probe; 0 for a probe between two
+   * scheduled ones.
    */
   claimSeconds: { type: Number, required: true },
   /** Incremented by every take, recorded check and reset, so that writers do not overwrite each other's changes. */
   revision: { type: Number, required: true },
 } as const;
 
-/** The newest report. If the result of a write is unknown, `id` shows whether the report was stored. */
+/** If the result of a write is unknown, `id` shows whether the report was stored. */
 const lastReport = {
   id: { type: Schema.Types.UUID, required: true },
   at: { type: Date, required: true },
@@ -84,20 +77,18 @@ const dailyFigures = {
   usualPlayers: { type: Number },
 } as const;
 
-/** The figures that decided a server's rank in the newest ranking. */
 const rankFigures = {
   /** The votes of today and the 29 UTC days before. */
   votesCount: { type: Number, required: true },
   probedUptime: { type: Number, default: null },
   /** The weighted sum of these votes (see ranking/evidence/). Absent when each of them counts in full. */
   rankVotes: { type: Number },
-  /** How many of these votes do not count until an operator raises the allowance. Absent if there are none. */
+  /** Votes that do not count until an operator raises the allowance. Absent if there are none. */
   waiting: { type: Number },
 } as const;
 
-/** An operator's decision on how many votes count without evidence (see ranking/evidence/allow-votes.ts). */
+/** An operator's decision (see ranking/evidence/allow-votes.ts). */
 const voteAllowance = {
-  /** How many votes a UTC day need no evidence. */
   votes: { type: Number, required: true },
   reason: { type: String, required: true, maxlength: LONGEST_REASON },
   by: { type: String, required: true },
@@ -105,11 +96,8 @@ const voteAllowance = {
 } as const;
 
 /**
- * How the ownership was proven.
- *
- * - `message`: the server's message or name contained the owner's code.
- * - `dns`: a TXT record of its host contained the code.
- * - `operator`: an operator assigned the server to its owner.
+ * `message`: the server's message or name contained the owner's code. `dns`: a TXT record of its host contained it.
+ * `operator`: an operator assigned the server to its owner.
  */
 export const OWNERSHIP_PROOF_METHODS = ['message', 'dns', 'operator'] as const;
 export type OwnershipProofMethod = (typeof OWNERSHIP_PROOF_METHODS)[number];
@@ -121,10 +109,8 @@ const proofDefinition = {
 
 /** A transfer that has changed the owner, and whose other steps are not all done (see workflows/transfer-server.ts). */
 const transferUnderWay = {
-  /** The id of the transfer's entry in the audit log. */
   auditId: { type: Schema.Types.ObjectId, required: true },
   at: { type: Date, required: true },
-  /** The previous owner; null if there was none. */
   from: { type: Schema.Types.ObjectId, default: null },
 } as const;
 
@@ -144,20 +130,19 @@ const playersJumped = {
 
 /** Set if a server has far more votes than players (see moderation/unusual-votes.ts). */
 const unusualVotes = {
-  /** The time of the count. It covers the 24 hours before. */
+  /** The count covers the 24 hours before. */
   at: { type: Date, required: true },
   /** The token with most of these votes; absent if none of them came through the API. */
   tokenId: { type: Schema.Types.ObjectId },
-  /** The number of votes: those of all tokens and of the vote form. */
+  /** The votes of all tokens and of the vote form. */
   votes: { type: Number, required: true },
-  /** The numbers of votes through the vote form, and with the token. Absent in flags of older versions. */
+  /** The votes through the vote form, and with the token. Absent in flags of older versions. */
   web: { type: Number },
   ofToken: { type: Number },
   /** The highest recent number of players. Reported numbers count only up to a limit. */
   players: { type: Number, required: true },
 } as const;
 
-/** The roles of members: users who manage a server beside its owner (see ownership.ts). */
 export const MEMBER_ROLES = ['full', 'read'] as const;
 export type MemberRole = (typeof MEMBER_ROLES)[number];
 
@@ -172,7 +157,7 @@ const invitationDefinition = {
   role: { type: String, enum: MEMBER_ROLES, required: true },
   /** The e-mail address of the user who invited, at that time; or `AN_OPERATOR` (see actor-names.ts). */
   by: { type: String, required: true },
-  /** The user who invited. Absent if `by` is `AN_OPERATOR`, and in invitations of older versions. */
+  /** Absent if `by` is `AN_OPERATOR`, and in invitations of older versions. */
   byId: { type: Schema.Types.ObjectId },
   at: { type: Date, required: true },
 } as const;
@@ -183,7 +168,7 @@ const serverDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   name: { type: String, required: true, trim: true, minlength: 1, maxlength: 100 },
   slug: { type: String, required: true, match: /^[a-z0-9]+(-[a-z0-9]+)*$/ },
-  /** All current and earlier slugs of the server. Earlier URLs of its page redirect to the current one. */
+  /** All current and earlier ones. Earlier URLs of the page redirect to the current one. */
   slugs: { type: [String], required: true },
   address: { type: String, required: true, maxlength: 253 },
   port: { type: Number, required: true, min: 1, max: 65_535 },
@@ -191,18 +176,15 @@ const serverDefinition = {
   game: { type: String, default: null, maxlength: 50 },
   countryCode: { type: String, default: null, match: /^[A-Z]{2}$/ },
   isPremium: { type: Boolean, required: true, default: false },
-  /** The server's owner; absent while nobody owns it, as after an operator listed or imported it. */
+  /** Absent while nobody owns the server, as after an operator listed or imported it. */
   ownerId: { type: Schema.Types.ObjectId },
-  /** Absent until the server has a first member; `invitations` is absent until the first invitation. */
+  /** Both absent until the first one. */
   members: { type: [new Schema(memberDefinition, nested)], default: undefined },
   invitations: { type: [new Schema(invitationDefinition, nested)], default: undefined },
-  /** The ownership proof; absent if there is none. */
   proof: { type: new Schema(proofDefinition, nested) },
-  /** Absent unless a transfer is not completed. */
   transfer: { type: new Schema(transferUnderWay, nested) },
   /** The owner's text for players about voting: plain text with line breaks. Absent until written. */
   howToVote: { type: String, maxlength: 8_000 },
-  /** The texts and pictures of the server. Absent until something is set. */
   profile: { type: profileSchema },
   /** False when the owner switched the vote form off; absent otherwise. */
   webVotes: { type: Boolean },
@@ -214,7 +196,6 @@ const serverDefinition = {
   playerNames: {
     type: new Schema(
       {
-        /** The server is in offline mode. */
         offlineMode: { type: Boolean },
         /** Floodgate gives names of Bedrock Edition no prefix, or keeps their spaces. */
         bedrockPlain: { type: Boolean },
@@ -236,9 +217,7 @@ const serverDefinition = {
   removedAt: { type: Date, default: null },
   /** When an operator hid the server from the ranking and the public pages. Its API still works. */
   hiddenAt: { type: Date, default: null },
-  /** The owner sees this reason. */
   hiddenReason: { type: String, maxlength: 500 },
-  /** Only operators see this reason. */
   hiddenInternalReason: { type: String, maxlength: LONGEST_REASON },
   rankPosition: { type: Number, required: true, min: 1 },
   /** The figures of the newest ranking; null until the server's first ranking, and while the server is hidden. */
@@ -259,10 +238,9 @@ const serverDefinition = {
   voteAllowance: { type: new Schema(voteAllowance, nested) },
 } as const;
 
-/** The name of the index of server names, which ignores case and accents. */
 export const SERVER_NAMES = 'names';
 
-/** A listed game server. Removal is soft: `_id` and `slugs` are never reused. */
+/** Removal is soft: `_id` and `slugs` are never reused. */
 export const serverSchema = new Schema(serverDefinition, { collection: 'servers' });
 serverSchema.index({ slug: 1 }, { unique: true });
 // Sparse, because a server that an older version listed has no `slugs` until `migrate` has run.
@@ -270,15 +248,6 @@ serverSchema.index({ slugs: 1 }, { unique: true, sparse: true });
 serverSchema.index({ rankPosition: 1 });
 serverSchema.index({ address: 1, port: 1, removedAt: 1 });
 serverSchema.index({ ownerId: 1, removedAt: 1 }, { partialFilterExpression: { ownerId: { $exists: true } } });
-serverSchema.index(
-  { 'members.userId': 1 },
-  { partialFilterExpression: { 'members.userId': { $exists: true } } },
-);
-serverSchema.index(
-  { 'invitations.email': 1 },
-  { partialFilterExpression: { 'invitations.email': { $exists: true } } },
-);
-serverSchema.index({ ownerEmail: 1 }, { partialFilterExpression: { ownerEmail: { $exists: true } } });
 // For the operators' search. It ignores case and accents of names; addresses are stored in lower case.
 serverSchema.index({ name: 1, _id: 1 }, { name: SERVER_NAMES, collation: { locale: 'en', strength: 1 } });
 serverSchema.index({ address: 1, _id: 1 });
@@ -289,48 +258,40 @@ serverSchema.index(
   { isUnseen: 1, listedAt: -1, _id: -1 },
   { name: 'new_servers', partialFilterExpression: { isUnseen: true } },
 );
-// Partial indexes, because few servers need an operator's attention.
-serverSchema.index(
-  { 'playersDiffer.at': -1 },
-  { partialFilterExpression: { 'playersDiffer.at': { $exists: true } } },
-);
-serverSchema.index(
-  { 'playersJumped.at': -1 },
-  { partialFilterExpression: { 'playersJumped.at': { $exists: true } } },
-);
-serverSchema.index(
-  { 'unusualVotes.votes': -1 },
-  { partialFilterExpression: { 'unusualVotes.votes': { $exists: true } } },
-);
-serverSchema.index(
-  { 'ranked.waiting': -1 },
-  { partialFilterExpression: { 'ranked.waiting': { $exists: true } } },
-);
-// For due probes. The filter omits servers without a game: they are never probed, and every search would read them.
+// Without servers that have no game: they are never probed, and every search would read them.
 serverSchema.index(
   { removedAt: 1, 'probe.nextAt': 1 },
   { name: 'due_probes', partialFilterExpression: { game: { $type: 'string' } } },
 );
-// A small index, so that urgent probes are found fast even if many others are due.
+// Urgent probes are found fast even if many others are due.
 serverSchema.index(
   { 'probe.nextAt': 1, removedAt: 1 },
   { name: 'urgent_probes', partialFilterExpression: { game: { $type: 'string' }, 'probe.urgent': true } },
 );
 
-// Only servers that are offline. The filter compares times, because a query for a range of times cannot use an index
-// that is filtered by type.
+// The filter compares times, because a query for a range of times cannot use an index that is filtered by type.
 serverSchema.index(
   { 'probe.offlineSince': 1 },
   { partialFilterExpression: { 'probe.offlineSince': { $gt: new Date(0) } } },
 );
-// For the removal of a tag from all servers (`removeTag`).
 serverSchema.index(
   { 'profile.tags': 1, rankPosition: 1 },
   { partialFilterExpression: { 'profile.tags': { $exists: true } } },
 );
-// For the deletion of unused pictures.
-for (const picture of ['profile.icon.picture', 'profile.banner.wide', 'profile.banner.narrow']) {
-  serverSchema.index({ [picture]: 1 }, { partialFilterExpression: { [picture]: { $exists: true } } });
+// Partial indexes, because few servers have these fields.
+for (const [field, order] of [
+  ['ownerEmail', 1],
+  ['members.userId', 1],
+  ['invitations.email', 1],
+  ['playersDiffer.at', -1],
+  ['playersJumped.at', -1],
+  ['unusualVotes.votes', -1],
+  ['ranked.waiting', -1],
+  ['profile.icon.picture', 1],
+  ['profile.banner.wide', 1],
+  ['profile.banner.narrow', 1],
+] as const) {
+  serverSchema.index({ [field]: order }, { partialFilterExpression: { [field]: { $exists: true } } });
 }
 
 export type Server = Omit<InferRawDocType<typeof serverDefinition>, 'profile'> & { profile?: Profile };

@@ -1,6 +1,6 @@
 import anyAscii from 'any-ascii';
 
-/** The maximum length of a slug, without the number that `freeSlug` may add. */
+/** Without the number that `freeSlug` may add. */
 const LONGEST = 60;
 
 /** Latin letters that Unicode does not decompose into a base letter and a mark. */
@@ -24,11 +24,9 @@ const OTHER_SCRIPTS = /(?:[^\P{L}\p{Script=Latin}]|[^\P{N}0-9])\p{M}*/gu;
 const RESERVED = new Set(['random']);
 
 /**
- * A server's name in a form for URLs: `Crème de la Craft!` becomes `creme-de-la-craft`, `Мир Кубов` becomes
- * `mir-kubov`. A name without letters and digits becomes `server-` and the last 8 digits of its id. A slug never looks
- * like an id, because `findServer` accepts both.
- *
- * @param serverId - 24 hex digits
+ * `Crème de la Craft!` becomes `creme-de-la-craft`, `Мир Кубов` becomes `mir-kubov`; a name without letters and digits
+ * becomes `server-` and the last 8 digits of the id. A slug never looks like an id, because `findServer` accepts both.
+ * `serverId`: 24 hex digits.
  */
 export function slugOf(name: string, serverId: string): string {
   const slug = inLatin(name.normalize('NFKC'))
@@ -44,7 +42,7 @@ export function slugOf(name: string, serverId: string): string {
   return isId(slug) || RESERVED.has(slug) ? `server-${slug}` : slug;
 }
 
-/** Transliterates a text to Latin letters. Each Chinese character becomes a word. */
+/** Each Chinese character becomes a word. */
 function inLatin(text: string): string {
   return text.replace(OTHER_SCRIPTS, (letter) => {
     const latin = anyAscii(letter);
@@ -52,12 +50,11 @@ function inLatin(text: string): string {
   });
 }
 
-/** Whether `text` has the shape of a server's id. */
 export function isId(text: string): boolean {
   return /^[0-9a-f]{24}$/.test(text);
 }
 
-/** `slug` itself when it is free, otherwise the first free one of `slug-2`, `slug-3`, … */
+/** Otherwise the first free one of `slug-2`, `slug-3`, … */
 export function freeSlug(slug: string, taken: Set<string>): string {
   let free = slug;
   for (let number = 2; taken.has(free); number++) free = `${slug}-${number}`;

@@ -19,7 +19,7 @@ const tagListDefinition = {
   tags: { type: [new Schema(tagDefinition, { _id: false })], required: true },
 } as const;
 
-/** The tags that owners choose from, in a single document. If it does not exist, the default list applies. */
+/** A single document. If it does not exist, the default list applies. */
 export const tagListSchema = new Schema(tagListDefinition, { collection: 'tag_lists' });
 
 export type Tag = Nested<typeof tagDefinition>;
@@ -29,7 +29,6 @@ const LIST = 'tags';
 const MOST_TAGS = 200;
 export const LONGEST_TAG = 30;
 
-/** The list until an operator changes it. */
 const DEFAULT_TAGS: Tag[] = [
   'Adventure',
   'Anarchy',
@@ -62,7 +61,7 @@ const DEFAULT_TAGS: Tag[] = [
 type Tags = { tagLists: Collection<TagList> };
 type ChangeDeps = Tags & { servers: Collection<Server>; auditLog: Collection<AuditEntry>; clock: Clock };
 
-/** The tags that owners choose from, sorted by name. */
+/** Sorted by name. */
 export async function readTags({ tagLists }: Tags): Promise<Tag[]> {
   const list = await tagLists.findOne({ _id: LIST });
   return (list?.tags ?? DEFAULT_TAGS).toSorted((one, other) => one.name.localeCompare(other.name, 'en'));
@@ -71,10 +70,8 @@ export async function readTags({ tagLists }: Tags): Promise<Tag[]> {
 const naming = z.object({ name: shownText(LONGEST_TAG) });
 
 /**
- * Adds a tag to the list.
- *
  * @throws {InvalidDocumentError} for an invalid name, a name without Latin letters or digits, a tag that exists
- * already, or a full list
+ *   already, or a full list
  */
 export async function addTag(deps: ChangeDeps, input: { name: string }, by: string): Promise<Tag> {
   const { name } = parseInput(naming, input);
@@ -96,21 +93,15 @@ export async function addTag(deps: ChangeDeps, input: { name: string }, by: stri
 }
 
 /**
- * Removes a tag from the list and from all servers. A repeated call completes an interrupted one.
- *
- * @param key - the tag's key or name
- * @returns the tag and the number of servers that had it; null when there is no such tag
+ * Also from all servers, whose number it returns; null when there is no such tag. A repeated call completes an
+ * interrupted one. `key`: the tag's key or name.
  */
-export async function removeTag(
-  deps: ChangeDeps,
-  key: string,
-  by: string,
-): Promise<{ tag: Tag; servers: number } | null> {
+export async function removeTag(deps: ChangeDeps, key: string, by: string) {
   const wanted = keyOf(key);
   const tag = (await readTags(deps)).find((one) => one.key === wanted);
   if (!tag) return null;
   await materialise(deps);
-  // The servers come first. If the process dies before the list is changed, the operator can remove the tag again.
+  // The servers come first, so that an interrupted removal can be repeated.
   const pulled = await deps.servers.updateMany(
     { 'profile.tags': wanted },
     { $pull: { 'profile.tags': wanted } },
@@ -121,7 +112,6 @@ export async function removeTag(
   return { tag, servers: pulled.modifiedCount };
 }
 
-/** Stores the default list if no list is stored. */
 async function materialise({ tagLists }: Tags): Promise<void> {
   await tagLists.updateOne({ _id: LIST }, { $setOnInsert: { tags: DEFAULT_TAGS } }, { upsert: true });
 }

@@ -9,7 +9,7 @@ const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
 const SHAPE = new RegExp(`^(tp[cd]?_)([0-9A-Za-z]{${RANDOM_LENGTH}})([0-9A-Za-z]{${CHECKSUM_LENGTH}})$`);
 
-/** The CRC-32 of the random part, in six base62 digits. With it, scanners for leaked secrets recognise a token. */
+/** The CRC-32 of the random part, in base62. With it, scanners for leaked secrets recognise a token. */
 function checksum(random: string): string {
   let rest = crc32(random);
   let digits = '';
@@ -20,25 +20,25 @@ function checksum(random: string): string {
   return digits;
 }
 
-/** A new token: the prefix of its kind, 30 random base62 characters (178 bits) and a checksum of six. */
+/** 30 random base62 characters are 178 bits. */
 export function makeApiToken(kind: TokenKind = 'api'): string {
   const random = Array.from({ length: RANDOM_LENGTH }, () => BASE62[randomInt(62)]).join('');
   return PREFIXES[kind] + random + checksum(random);
 }
 
-/** The kind of a token, by its form and checksum; null for other text. So a typing error causes no database query. */
+/** By form and checksum; null for other text. So a typing error causes no database query. */
 export function kindOfText(text: string): TokenKind | null {
   const [, prefix, random = '', check] = SHAPE.exec(text) ?? [];
   if (!prefix || check !== checksum(random)) return null;
   return TOKEN_KINDS.find((kind) => PREFIXES[kind] === prefix) ?? null;
 }
 
-/** The SHA-256 of a token in hex. Only this hash is stored. It needs no salt, because a token has 178 random bits. */
+/** Only this hash is stored. It needs no salt, because a token has 178 random bits. */
 export function hashToken(token: string): string {
   return hash('sha256', token);
 }
 
-/** The first characters of a token, by which its owner recognises it in a list: its prefix and six more. */
+/** By these characters its owner recognises a token in a list. */
 export function tokenPrefix(token: string): string {
   return token.slice(0, token.indexOf('_') + 7);
 }

@@ -2,15 +2,15 @@ import { SECOND } from '../platform/clock.ts';
 import { DeadlineError, within } from '../platform/deadline.ts';
 import { resolverFor } from '../platform/resolve-address.ts';
 
-/** The result of a lookup of TXT records. `no-answer`: the name servers did not answer or reported a failure. */
+/** `no-answer`: the name servers did not answer or reported a failure. */
 type TxtAnswer = { kind: 'records'; records: string[] } | { kind: 'no-answer' };
 
 const LOOK_UP_MS = 4 * SECOND;
 
-/** Error codes of the resolver that mean: this name has no TXT record. */
+/** The resolver's codes for a name without TXT records. */
 const NONE = new Set(['ENODATA', 'ENOTFOUND']);
 
-/** Looks up the TXT records of a name within 4 s and joins the parts of long records. Never throws. */
+/** Answers within 4 s, joins the parts of long records, and never throws. */
 export async function txtRecords(name: string): Promise<TxtAnswer> {
   const resolver = resolverFor(LOOK_UP_MS);
   try {

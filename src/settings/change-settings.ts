@@ -11,8 +11,14 @@ import type { SecretBox } from '../platform/secrets.ts';
 import { settingValue } from '../platform/settings/definitions.ts';
 import { type ChangeableName, isChangeable, isSealed } from './changeable.ts';
 import type { LiveSettings } from './live-settings.ts';
-import { SITE_SETTINGS, type StoredSettings, type StoredTexts, sealedText } from './stored-settings.ts';
-import { mentions, usableValues } from './usable-values.ts';
+import {
+  mentions,
+  SITE_SETTINGS,
+  type StoredSettings,
+  type StoredTexts,
+  sealedText,
+  usableValues,
+} from './stored-settings.ts';
 
 export type ChangeDeps = {
   config: Config;
@@ -23,10 +29,10 @@ export type ChangeDeps = {
   liveSettings: Pick<LiveSettings, 'reload'>;
 };
 
-/** New texts by name, as environment variables would have them. null removes the text, so that the default applies. */
+/** As environment variables would have them. null removes the text, so that the default applies. */
 export type SettingChanges = Partial<Record<ChangeableName, string | null>>;
 
-/** The stored texts of each changed setting; null: no text is stored. Secrets are `***`. */
+/** null: no text is stored. Secrets are `***`. */
 export type Changed = Record<string, { before: string | null; after: string | null }>;
 
 export class SettingsChangedError extends AppError {
@@ -38,10 +44,10 @@ export class SettingsChangedError extends AppError {
   }
 }
 
-/** How often a change is tried. A try fails if another change is stored at the same time. */
+/** A try fails if another change is stored at the same time. */
 const TRIES = 5;
 
-/** The stored settings; null when none were ever changed. */
+/** Null when none were ever changed. */
 export function readStoredSettings({
   settings,
 }: Pick<ChangeDeps, 'settings'>): Promise<StoredSettings | null> {
@@ -49,15 +55,13 @@ export function readStoredSettings({
 }
 
 /**
- * Stores settings. Every process uses them within 5 seconds; this one at once. The audit log has the texts before and
- * after.
+ * Every process uses them within 5 seconds; this one at once. The audit log has the texts before and after. `by`: the
+ * e-mail address of the operator, or `cli`. `shown`: the revision of the settings that the operator's form showed.
+ * Returns what changed; empty if nothing changed.
  *
- * @param by - the e-mail address of the operator who changes them, or `cli`
- * @param shown - the revision of the settings that the operator's form showed
- * @returns what changed; empty if nothing changed
  * @throws {InvalidDocumentError} with an error for each setting that is unusable or that the environment sets
- * @throws {SettingsChangedError} when somebody else changed one of the settings since the revision `shown`, or when
- *   each of `TRIES` tries met another change
+ * @throws {SettingsChangedError} when somebody else changed one of the settings since `shown`, or when each of `TRIES`
+ *   tries met another change
  */
 export async function changeSettings(
   deps: ChangeDeps,
@@ -90,9 +94,8 @@ export async function changeSettings(
 }
 
 /**
- * Undoes the last change, if it is the one with the number `revision`.
+ * Undoes the last change, if it has the number `revision`. Returns what changed; empty if a later change was made.
  *
- * @returns what changed; empty if a later change was made
  * @throws {InvalidDocumentError} with an error for each setting whose earlier text is unusable by now
  * @throws {SettingsChangedError} when each of `TRIES` tries met another change
  */
@@ -134,7 +137,7 @@ function refuseStale(stored: StoredSettings | null, names: ChangeableName[], sho
   if (stale.length > 0) throw new SettingsChangedError(stale);
 }
 
-/** Replaces the document if it is still the one that was read. Returns whether it was replaced. */
+/** Returns false if the document is no longer the one that was read. */
 async function replaced(
   { settings }: ChangeDeps,
   stored: StoredSettings | null,
@@ -165,8 +168,7 @@ function checkEach(config: Config, changes: SettingChanges): void {
 }
 
 /**
- * Checks the settings together. An error that names none of the changed settings is ignored, because this change did
- * not cause it.
+ * An error that names none of the changed settings is ignored, because this change did not cause it.
  *
  * @throws {InvalidDocumentError} with an error for each changed setting that is unusable or does not fit the others
  */
@@ -183,8 +185,8 @@ function checkTogether(deps: ChangeDeps, texts: StoredTexts, names: string[]): v
 }
 
 /**
- * Why Tallyport must not connect to the IP address in this setting's URL; null if there is no such address or it is
- * allowed. A host name is checked at each connection instead (design rule 11).
+ * Why Tallyport must not connect to the IP address in this URL; null if it may. A host name is checked at each
+ * connection instead (design rule 11).
  */
 function refusedHost(config: Config, name: ChangeableName, text: string): string | null {
   if (name !== 'SMTP_URL' && name !== 'OIDC_ISSUER') return null;
@@ -202,7 +204,7 @@ function differing(before: StoredTexts, after: StoredTexts): string[] {
   return names.filter((name) => before[name] !== after[name]);
 }
 
-/** The differences between two sets of stored texts, for the audit log and the admin area. Secrets are `***`. */
+/** For the audit log and the admin area. Secrets are `***`. */
 export function shownChanges(before: StoredTexts, after: StoredTexts): Changed {
   const entries = differing(before, after).map((name) => {
     const [from, to] = excerpts(shownText(name, before[name]), shownText(name, after[name]));
@@ -211,19 +213,15 @@ export function shownChanges(before: StoredTexts, after: StoredTexts): Changed {
   return Object.fromEntries(entries);
 }
 
-/** A stored text for the audit log; `***` for a secret. */
 function shownText(name: string, text: string | undefined): string | null {
   if (text === undefined) return null;
   return isChangeable(name) && !isSealed(name) ? text : '***';
 }
 
-/** In characters: the longest text in the audit log, and how much of a longer text precedes the difference. */
+/** In characters; `before`: how much of a longer text precedes the difference. */
 const EXCERPT = { most: 1_000, before: 40 };
 
-/**
- * Returns the two texts. If one is too long, such as a page: returns only a part of each, which begins just before the
- * first difference.
- */
+/** If a text is too long, such as a page: only a part of each, which begins just before the first difference. */
 function excerpts(one: string | null, other: string | null): [string | null, string | null] {
   const texts = [one ?? '', other ?? ''] as const;
   if (Math.max(...texts.map(({ length }) => length)) <= EXCERPT.most) return [one, other];

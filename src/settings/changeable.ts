@@ -9,7 +9,7 @@ import type { Field } from '../platform/settings/setting.ts';
 
 export type { ChangeableName, SettingGroup };
 
-/** The pages of settings in the admin area: the path below `/operator/settings`, and the text of the tab. */
+/** The path below `/operator/settings`, and the text of the tab. */
 export const PAGES = {
   '': 'Site',
   '/mail': 'Mail',
@@ -21,13 +21,13 @@ export const PAGES = {
 type Group = {
   title: string;
   page: keyof typeof PAGES;
-  /** Changing it needs re-authentication: control over mails or the sign-in gives access to every account. */
+  /** Re-authentication is needed: control over mails or the sign-in gives access to every account. */
   isGuarded?: true;
-  /** It has forms of its own, such as an upload. */
+  /** Such as an upload. */
   hasOwnForms?: true;
 };
 
-/** The groups of the settings that operators may change while processes run, in the order of the pages. */
+/** In the order of the pages. */
 export const GROUPS: Record<SettingGroup, Group> = {
   site: { title: 'Site', page: '' },
   look: { title: 'Colour', page: '' },
@@ -47,12 +47,11 @@ export const CHANGEABLE_NAMES = DEFINED.flatMap(([name, { field }]) =>
   field ? [name as ChangeableName] : [],
 );
 
-/** The field of a setting in the admin area. */
 export function fieldOf(name: ChangeableName): Field<SettingGroup> {
   return DEFINITIONS[name].field as Field<SettingGroup>;
 }
 
-/** The settings of a group, in the order of its form. */
+/** In the order of the form. */
 export function settingsOf(group: SettingGroup): ChangeableName[] {
   return CHANGEABLE_NAMES.filter((name) => fieldOf(name).group === group);
 }
@@ -61,12 +60,12 @@ export function isChangeable(name: string): name is ChangeableName {
   return (CHANGEABLE_NAMES as readonly string[]).includes(name);
 }
 
-/** Whether changing a setting in the admin area needs re-authentication. */
+/** Whether a change needs re-authentication. */
 export function isGuarded(name: string): boolean {
   return isChangeable(name) && GROUPS[fieldOf(name).group].isGuarded === true;
 }
 
-/** Whether the stored text of a setting is sealed with `SECRET_KEY`. */
+/** With `SECRET_KEY`. */
 export function isSealed(name: ChangeableName): boolean {
   return SECRETS.has(name);
 }

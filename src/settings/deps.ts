@@ -6,7 +6,7 @@ import type { ClosedStep } from './set-up-step.ts';
 import type { StoredSettings } from './stored-settings.ts';
 
 export type SettingsDeps = PlatformDeps & {
-  /** Keeps `config` up to date with the settings that operators change while the process runs. */
+  /** Keeps `config` up to date. */
   liveSettings: LiveSettings;
   logoUploads: Collection<LogoUpload>;
   setUpSteps: Collection<ClosedStep>;

@@ -8,8 +8,7 @@ import { retry } from '../platform/retry.ts';
 import type { SecretBox } from '../platform/secrets.ts';
 import { throwUnlessTransient } from '../platform/transient-errors.ts';
 import { CHANGEABLE_NAMES, type ChangeableName } from './changeable.ts';
-import { SITE_SETTINGS, type StoredSettings } from './stored-settings.ts';
-import { unstoredValues, usableValues } from './usable-values.ts';
+import { SITE_SETTINGS, type StoredSettings, unstoredValues, usableValues } from './stored-settings.ts';
 
 /** Within this time every process uses a change, so the pages promise. */
 export const CHANGES_APPLY_SECONDS = 5;
@@ -19,8 +18,8 @@ const READ_EVERY_MS = (CHANGES_APPLY_SECONDS - 3.5) * SECOND;
 const READ_LIMIT_MS = SECOND;
 
 /**
- * If the stored value of one of these settings is unusable at the start of the process, the process uses 0, which means
- * “for ever”. With the default of `KEEP_ADDRESSES_MONTHS`, the process could delete data that the stored value keeps.
+ * If the stored value is unusable at the start: 0, “for ever”. With the default of `KEEP_ADDRESSES_MONTHS`, the process
+ * could delete data that the stored value keeps.
  */
 const AT_START: Partial<Record<ChangeableName, unknown>> = {
   KEEP_PLAYER_NAMES_MONTHS: 0,
@@ -28,7 +27,7 @@ const AT_START: Partial<Record<ChangeableName, unknown>> = {
 };
 
 export type LiveSettings = {
-  /** Reads the stored settings now. If that fails, the values stay as they are. */
+  /** If the read fails, the values stay as they are. */
   reload(): Promise<void>;
   close(): void;
 };
@@ -41,14 +40,13 @@ type Parts = {
 };
 
 /**
- * Reads the stored settings and keeps `config` up to date with them: its properties change while the process runs, so
- * code must read them when it needs them. The environment wins over the stored value, which wins over the default. If a
- * stored value is unusable, such as one of a later version, the last good value stays and a line is logged. While
- * MongoDB does not answer, all values stay.
+ * Keeps `config` up to date with the stored settings, so code must read its properties when it needs them. The
+ * environment wins over the stored value, which wins over the default. If a stored value is unusable, such as one of a
+ * later version, the last good value stays and a line is logged. While MongoDB does not answer, all values stay.
  *
  * @param timeoutMs - how long the first read is retried while MongoDB does not answer
- * @throws the driver's error if the first read fails. A process must not begin with other values, because it might
- *   delete what the stored ones keep
+ * @throws the driver's error if the first read fails: with other values, a process might delete what the stored ones
+ *   keep
  */
 export async function openLiveSettings(parts: Parts, timeoutMs = MINUTE): Promise<LiveSettings> {
   const { config, settings, log } = parts;
@@ -78,7 +76,7 @@ export async function openLiveSettings(parts: Parts, timeoutMs = MINUTE): Promis
     }
   }
 
-  /** Reads the texts only if their version has changed, because they include whole pages. */
+  /** The texts include whole pages, so they are read only if their version has changed. */
   async function read(): Promise<void> {
     const projection = { revision: 1, at: 1 };
     const version = versionOf(await settings.findOne({ _id: SITE_SETTINGS }, { projection }));

@@ -5,12 +5,11 @@ import { after, type Clock, HOUR } from '../platform/clock.ts';
 
 const logoUploadDefinition = {
   _id: { type: String, required: true, match: /^[0-9a-f]{24}$/ },
-  /** The uploaded file, unchanged. It is never served and is in no backup. */
+  /** Unchanged. It is never served and is in no backup. */
   bytes: { type: Buffer, required: true },
   expiresAt: { type: Date, required: true },
 } as const;
 
-/** Uploaded logos that no worker has encoded yet. */
 export const logoUploadSchema = new Schema(logoUploadDefinition, { collection: 'logo_uploads' });
 logoUploadSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
 
@@ -18,18 +17,15 @@ export type LogoUpload = Omit<InferRawDocType<typeof logoUploadDefinition>, 'byt
 
 type UploadDeps = { logoUploads: Collection<LogoUpload>; clock: Clock };
 
-/** Stores an uploaded file for a worker, for an hour at most, and returns its id. */
+/** For a worker, for an hour at most. Returns the id. */
 export async function storeLogoUpload({ logoUploads, clock }: UploadDeps, bytes: Buffer): Promise<string> {
   const _id = randomBytes(12).toString('hex');
   await logoUploads.insertOne({ _id, bytes, expiresAt: after(clock.now(), HOUR) });
   return _id;
 }
 
-/** Removes an uploaded file and returns its bytes; null when it is gone. */
-export async function takeLogoUpload(
-  { logoUploads }: Pick<UploadDeps, 'logoUploads'>,
-  id: string,
-): Promise<Buffer | null> {
+/** Null when the file is gone. */
+export async function takeLogoUpload({ logoUploads }: Pick<UploadDeps, 'logoUploads'>, id: string) {
   const found = await logoUploads.findOneAndDelete({ _id: id }, { promoteBuffers: true });
   return found?.bytes ?? null;
 }

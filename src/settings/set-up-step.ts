@@ -3,7 +3,7 @@ import { type InferRawDocType, Schema } from 'mongoose';
 import { type AuditEntry, recordAudit } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 
-/** The steps of the set-up after the first operator was made, in their order. */
+/** After the first operator was made, in their order. */
 export const SET_UP_STEPS = ['name', 'checks', 'mail', 'contact', 'imprint', 'look', 'servers'] as const;
 export type SetUpStep = (typeof SET_UP_STEPS)[number];
 
@@ -13,7 +13,7 @@ const closedStepDefinition = {
   at: { type: Date, required: true },
 } as const;
 
-/** The steps that operators closed by hand. Whether any other step is done follows from the settings and the data. */
+/** Only steps closed by hand. Whether any other step is done follows from the settings and the data. */
 export const closedStepSchema = new Schema(closedStepDefinition, { collection: 'set_up_steps' });
 
 export type ClosedStep = InferRawDocType<typeof closedStepDefinition>;

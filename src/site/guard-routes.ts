@@ -1,8 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ObjectId, type WithId } from 'mongodb';
 import { ADDRESS_HEADER, type Auth } from '../accounts/auth.ts';
-import { isFreshSession, lacksSecondFactor, mayActAsOperator } from '../accounts/operator-session.ts';
-import { type SignedIn, whoIs } from '../accounts/sessions.ts';
+import {
+  isFreshSession,
+  lacksSecondFactor,
+  mayActAsOperator,
+  type SignedIn,
+  whoIs,
+} from '../accounts/sessions.ts';
 import { SENTENCES } from '../http/http-errors.ts';
 import { defineMessage } from '../language/t.ts';
 import type { AppDeps } from '../process/app-deps.ts';

@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import type { WithId } from 'mongodb';
-import { gameOf, isProbed } from '../games/games.ts';
-import { queryPorts } from '../games/query-ports.ts';
+import { gameOf, isProbed, queryPorts } from '../games/games.ts';
 import { mayConnectFor } from '../platform/limits/outgoing-limit.ts';
 import type { Ask, Probe, Target } from '../probing/ask.ts';
 import { plainText } from '../probing/minecraft-text.ts';

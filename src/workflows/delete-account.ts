@@ -1,6 +1,6 @@
 import type { ObjectId, WithId } from 'mongodb';
 import type { AccountDeletion } from '../accounts/deletion/account-deletion.ts';
-import { deletedText, lastOperatorText } from '../accounts/deletion/deletion-mails.ts';
+import { deletedText, lastOperatorText } from '../accounts/mail-text.ts';
 import type { User } from '../accounts/user.ts';
 import {
   decidingAlone,
@@ -15,8 +15,7 @@ import { recordAuditOnce } from '../platform/audit/audit-log.ts';
 import { DURABLE } from '../platform/mongo.ts';
 import { type ActiveLease, withLease } from '../platform/periods/work-lease.ts';
 import { deleteReviewsOf } from '../reviews/own-review.ts';
-import { leaveServer } from '../servers/end-membership.ts';
-import { withdrawInvitation } from '../servers/members.ts';
+import { leaveServer, withdrawInvitation } from '../servers/members.ts';
 import type { WorkflowsDeps } from './deps.ts';
 import { removeServer } from './remove-server.ts';
 

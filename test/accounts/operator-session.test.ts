@@ -1,7 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { lacksSecondFactor, mayActAsOperator } from '../../src/accounts/operator-session.ts';
-import type { SignedIn } from '../../src/accounts/sessions.ts';
+import { lacksSecondFactor, mayActAsOperator, type SignedIn } from '../../src/accounts/sessions.ts';
 import type { User } from '../../src/accounts/user.ts';
 import { after, HOUR } from '../../src/platform/clock.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { makeSetupLink } from '../../src/accounts/setup/setup-link.ts';
+import { makeSetupLink } from '../../src/accounts/setup.ts';
 import { startHeartbeat } from '../../src/process/heartbeat.ts';
 import { codeOf } from '../support/authenticator.ts';
 import { PASSWORD } from '../support/sign-in.ts';

@@ -42,7 +42,7 @@ import { recordAudit } from '../../src/platform/audit/audit-log.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { dayOf } from '../../src/platform/periods/period-marks.ts';
 import { explainRank } from '../../src/ranking/explain-rank.ts';
-import { randomSlug } from '../../src/ranking/random-server.ts';
+import { randomSlug, serverAbove, similarServers } from '../../src/ranking/picked-servers.ts';
 import {
   addressesOf,
   readListingSummary,
@@ -51,8 +51,6 @@ import {
 } from '../../src/ranking/read-lists.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { searchListing } from '../../src/ranking/search-listing.ts';
-import { serverAbove } from '../../src/ranking/server-above.ts';
-import { similarServers } from '../../src/ranking/similar-servers.ts';
 import { countReviewsOf, listOwnReviews, saveOwnReview } from '../../src/reviews/own-review.ts';
 import { readAnswered, readReviews } from '../../src/reviews/read-reviews.ts';
 import { reviewersOf } from '../../src/reviews/reviewers.ts';
@@ -62,7 +60,7 @@ import { authenticate } from '../../src/servers/authenticate-token.ts';
 import { findDraft, findMove, listDrafts } from '../../src/servers/drafts.ts';
 import { findAddressOwner } from '../../src/servers/listed-addresses.ts';
 import { addServer, editServer } from '../../src/servers/listed-servers.ts';
-import { listNewServers } from '../../src/servers/new-servers.ts';
+import { listNewServers } from '../../src/servers/moderate-server.ts';
 import { deleteUnusedPictures, readPicture } from '../../src/servers/pictures.ts';
 import { readTags } from '../../src/servers/tag-list.ts';
 import { makeApiToken } from '../../src/servers/token-text.ts';

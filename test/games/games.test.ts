@@ -1,7 +1,14 @@
 import { games } from 'gamedig';
 import { describe, expect, it } from 'vitest';
-import { GameError, gameOf, isProbed, knownGame, listGames, whyNotProbed } from '../../src/games/games.ts';
-import { queryPorts } from '../../src/games/query-ports.ts';
+import {
+  GameError,
+  gameOf,
+  isProbed,
+  knownGame,
+  listGames,
+  queryPorts,
+  whyNotProbed,
+} from '../../src/games/games.ts';
 
 function refusalOf(text: string): GameError {
   try {

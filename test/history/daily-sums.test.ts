@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, expect, it } from 'vitest';
-import { addSums, emptySums } from '../../src/history/daily-sums.ts';
+import { addSums, emptySums } from '../../src/history/daily-stats.ts';
 import { type SummedSample, sumProbes } from '../../src/history/sum-samples.ts';
 import { depsAt } from './samples.ts';
 

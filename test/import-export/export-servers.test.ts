@@ -4,9 +4,9 @@ import { exportServers } from '../../src/import-export/export.ts';
 import { serverImporter } from '../../src/import-export/import-servers.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { setProfile } from '../../src/servers/edit-profile.ts';
-import { setHowToVote } from '../../src/servers/how-to-vote.ts';
 import { addServer, findServer } from '../../src/servers/listed-servers.ts';
 import { addTag } from '../../src/servers/tag-list.ts';
+import { setHowToVote } from '../../src/servers/vote-options.ts';
 import { testDeps } from '../support/test-deps.ts';
 import { importText, lines } from './importing.ts';
 

@@ -1,7 +1,6 @@
 import type { ObjectId } from 'mongodb';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { DailySums } from '../../src/history/daily-stats.ts';
-import { emptySums } from '../../src/history/daily-sums.ts';
+import { type DailySums, emptySums } from '../../src/history/daily-stats.ts';
 import { aggregateTouchedDays } from '../../src/import-export/import.ts';
 import { sampleImporter } from '../../src/import-export/import-samples.ts';
 import { DAY, MINUTE, SECOND } from '../../src/platform/clock.ts';

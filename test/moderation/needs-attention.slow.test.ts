@@ -2,7 +2,7 @@ import { ObjectId, UUID } from 'mongodb';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { setListener } from '../../src/delivery/change-listener.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
-import { emptySums } from '../../src/history/daily-sums.ts';
+import { emptySums } from '../../src/history/daily-stats.ts';
 import { countAttention } from '../../src/moderation/attention-counts.ts';
 import { heldVotes } from '../../src/moderation/held-evidence.ts';
 import { listenersDown, unusualFigures } from '../../src/moderation/needs-attention.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { gameOf } from '../../src/games/games.ts';
-import { queryPorts } from '../../src/games/query-ports.ts';
+import { gameOf, queryPorts } from '../../src/games/games.ts';
 import { createAsk } from '../../src/probing/ask-server.ts';
 import { HttpExchange } from '../../src/probing/http-query.ts';
 import type { Lookups, SrvRecord } from '../../src/probing/resolve-server.ts';

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { expect, it } from 'vitest';
 import { refreshDailyFigures } from '../../src/history/daily-figures.ts';
-import { emptySums } from '../../src/history/daily-sums.ts';
+import { emptySums } from '../../src/history/daily-stats.ts';
 import { unusualFigures } from '../../src/moderation/needs-attention.ts';
 import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
 import { checkServer } from '../../src/probing/check-server.ts';

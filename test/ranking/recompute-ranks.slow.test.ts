@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { ObjectId } from 'mongodb';
 import { expect, it } from 'vitest';
 import { addDays, dayOf } from '../../src/platform/periods/period-marks.ts';
-import { rankHistory } from '../../src/ranking/rank-history.ts';
+import { rankHistory } from '../../src/ranking/rank-snapshots.ts';
 import { rankedAt, recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { unhideServer } from '../../src/servers/moderate-server.ts';
 import { insert, probe } from '../history/samples.ts';

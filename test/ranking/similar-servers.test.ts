@@ -1,7 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
+import { similarServers } from '../../src/ranking/picked-servers.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
-import { similarServers } from '../../src/ranking/similar-servers.ts';
 import { type Listed, listServers } from '../support/servers.ts';
 import { testDeps } from '../support/test-deps.ts';
 

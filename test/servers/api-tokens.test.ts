@@ -52,7 +52,7 @@ describe('a token', () => {
   test('authenticates calls for its server', async () => {
     const { id, serverId, tokenId, token } = await server({ name: '  My plugin ' });
     const caller = await authenticate(other, id, token);
-    expect(caller?.server._id).toEqual(serverId);
+    expect(caller?.serverId).toEqual(serverId);
     expect(caller?.token).toMatchObject({ _id: tokenId, serverId, name: 'My plugin', expiresAt: null });
   });
 

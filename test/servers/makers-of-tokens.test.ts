@@ -7,7 +7,7 @@ import {
   authenticateCached,
   authenticateClaimKey,
 } from '../../src/servers/authenticate-token.ts';
-import { changeRole, leaveServer, removeMember } from '../../src/servers/end-membership.ts';
+import { changeRole, leaveServer, removeMember } from '../../src/servers/members.ts';
 import { transferServer } from '../../src/workflows/transfer-server.ts';
 import { mailsTo } from '../site/account-pages.ts';
 import { addOwnedServer } from '../support/owned-server.ts';

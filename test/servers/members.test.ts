@@ -3,12 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { DAY } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { issueToken, listTokens } from '../../src/servers/api-tokens.ts';
-import { changeRole, removeMember } from '../../src/servers/end-membership.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import {
+  changeRole,
   invitationsOf,
   inviteMember,
   MOST_MEMBERS,
+  removeMember,
   serversOfUser,
   withdrawInvitation,
 } from '../../src/servers/members.ts';

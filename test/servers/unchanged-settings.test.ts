@@ -2,11 +2,14 @@ import { ObjectId, type WithId } from 'mongodb';
 import { beforeAll, expect, test } from 'vitest';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { setProfile } from '../../src/servers/edit-profile.ts';
-import { setHowToVote } from '../../src/servers/how-to-vote.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
-import { requireProvenId, setPlayerNames } from '../../src/servers/player-identity.ts';
 import type { Server } from '../../src/servers/server.ts';
-import { switchVoteForm } from '../../src/servers/vote-form-switch.ts';
+import {
+  requireProvenId,
+  setHowToVote,
+  setPlayerNames,
+  switchVoteForm,
+} from '../../src/servers/vote-options.ts';
 import { testDeps } from '../support/test-deps.ts';
 
 let deps: AppDeps;

@@ -10,7 +10,7 @@ import { createAsk } from '../../src/probing/ask-server.ts';
 import { checkServer } from '../../src/probing/check-server.ts';
 import { saveDraft } from '../../src/servers/drafts.ts';
 import { encodeUpload } from '../../src/servers/encode-upload.ts';
-import { removeProfilePart } from '../../src/servers/moderate-profile.ts';
+import { removeProfilePart } from '../../src/servers/moderate-server.ts';
 import { dueUploads } from '../../src/servers/picture-uploads.ts';
 import { storePicture, sweepPictures } from '../../src/servers/pictures.ts';
 import { proveDraft } from '../../src/workflows/prove-draft.ts';

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { hasOperator, makeSetupLink, SETUP_LINK_MS } from '../../src/accounts/setup/setup-link.ts';
+import { hasOperator, makeSetupLink, SETUP_LINK_MS } from '../../src/accounts/setup.ts';
 import { SECOND } from '../../src/platform/clock.ts';
 import { codeOf } from '../support/authenticator.ts';
 import { PASSWORD, signIn } from '../support/sign-in.ts';

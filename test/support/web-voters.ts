@@ -1,5 +1,5 @@
 import type { ObjectId } from 'mongodb';
-import { type EstablishedAccount, establishedAccount } from '../../src/accounts/established.ts';
+import { type EstablishedAccount, establishedAccount } from '../../src/accounts/mailbox.ts';
 import { after, DAY, SECOND } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { CastDeadline } from '../../src/votes/cast/cast-deadline.ts';

@@ -1,7 +1,6 @@
 import { type InferRawDocType, Schema } from 'mongoose';
 import { DAY } from '../../platform/clock.ts';
 
-/** Both addresses must confirm a change within this time. */
 export const CONFIRM_MS = 3 * DAY;
 export const CONFIRM_DAYS = CONFIRM_MS / DAY;
 
@@ -23,13 +22,11 @@ const addressChangeDefinition = {
   by: { type: String },
   oldConfirmedAt: { type: Date, default: null },
   newConfirmedAt: { type: Date, default: null },
-  /** If a confirmation is missing at this time, the change expires. Absent once both addresses have confirmed it. */
   expiresAt: { type: Date },
-  /** When the change got the second confirmation. From then on it must be carried out. */
+  /** When the second address confirmed. From then on the change must be carried out. */
   decidedAt: { type: Date },
 } as const;
 
-/** Changes of users' e-mail addresses that wait for their confirmations or are being carried out. */
 export const addressChangeSchema = new Schema(addressChangeDefinition, { collection: 'address_changes' });
 addressChangeSchema.index({ oldToken: 1 }, { unique: true });
 addressChangeSchema.index({ newToken: 1 }, { unique: true });

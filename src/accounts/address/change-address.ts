@@ -9,13 +9,14 @@ import { emailAddress, LONGEST_EMAIL } from '../../platform/email-address.ts';
 import { parseInput } from '../../platform/input.ts';
 import { defineLimit } from '../../platform/limits/define-limit.ts';
 import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
+import { reasonText } from '../../platform/text.ts';
 import type { AccountsDeps } from '../deps.ts';
+import { changedText, confirmNewText, confirmOldText, operatorOldText } from '../mail-text.ts';
 import { hashOneTimeToken, makeOneTimeToken } from '../one-time-token.ts';
 import { notifyKnownAddress } from '../send-link.ts';
 import type { User } from '../user.ts';
-import { endSessions } from '../users.ts';
+import { type Decider, decide, endSessions } from '../users.ts';
 import { type AddressChange, CONFIRM_MS } from './address-change.ts';
-import { changedText, confirmNewText, confirmOldText } from './address-mails.ts';
 
 /** Each request mails an address that the user typed. */
 export const ADDRESS_CHANGES = defineLimit({
@@ -29,7 +30,6 @@ export const ADDRESS_CHANGES = defineLimit({
 
 type Own = { user: Pick<User, '_id' | 'email'>; sessionId: ObjectId };
 
-/** Input for an e-mail address, with the errors that users read. The result is as it is stored. */
 export const addressSchema = emailAddress(
   { error: () => t('must be an e-mail address') },
   { error: () => t('must have at most {most} characters', { most: LONGEST_EMAIL }) },
@@ -38,20 +38,15 @@ export const addressSchema = emailAddress(
 const newAddress = z.object({ email: addressSchema });
 
 /**
- * The result of a confirmation.
- *
- * - `waiting`: the other address must confirm too.
- * - `changed`: the account has the new address.
- * - `taken`: another account has the new address by now.
- * - `useless-link`: the change is unknown, expired, cancelled or complete. Or its user was suspended or deleted, or has
- *   a third address by now.
+ * `waiting`: the other address must confirm too. `taken`: another account has the new address by now. `useless-link`:
+ * the change is unknown, expired, cancelled or complete, or its user was suspended or deleted, or has a third address
+ * by now.
  */
 export type Confirmed = 'waiting' | 'changed' | 'taken' | 'useless-link';
 
 /**
- * Starts the change of a user's e-mail address. Each of the two addresses gets a link, and the address changes when
- * both have confirmed. The request replaces an earlier one. If another account has the new address, only that account's
- * owner learns it, by mail.
+ * Each of the two addresses gets a link, and the address changes when both have confirmed. If another account has the
+ * new address, only that account's owner learns it, by mail.
  *
  * @throws {InvalidDocumentError} for `email`, if it is not an address or is the present address
  */
@@ -70,14 +65,10 @@ export async function requestAddressChange(
 
 type Wanted = { to: string; sessionId: ObjectId } & Partial<Pick<AddressChange, 'by' | 'oldConfirmedAt'>>;
 
-/** Stores a change that waits for confirmations, and makes its links. The new change replaces an earlier one. */
-export async function storeChange(
-  deps: AccountsDeps,
-  user: Pick<User, '_id' | 'email'>,
-  wanted: Wanted,
-): Promise<{ change: AddressChange; oldLink: string; newLink: string }> {
+/** The new change replaces an earlier one. */
+async function storeChange(deps: AccountsDeps, user: Pick<User, '_id' | 'email'>, wanted: Wanted) {
   const earlier = await findAddressChange(deps, user._id);
-  // If both addresses have confirmed the earlier change, it is completed first.
+  // Both addresses have confirmed it, so it is completed first.
   if (earlier?.decidedAt) await finishAddressChange(deps, earlier);
   const now = deps.clock.now();
   const [oldToken, newToken] = [makeOneTimeToken(), makeOneTimeToken()];
@@ -96,7 +87,7 @@ export async function storeChange(
   const { _id, ...replacement } = change;
   const replace = () => deps.addressChanges.replaceOne({ _id }, replacement, { upsert: true });
   await replace().catch((error: unknown) => {
-    // If the same form was sent twice at once, the other request may insert the change first.
+    // The same form was sent twice at once, and the other request inserted the change first.
     if (isDuplicateKey(error)) return replace();
     throw error;
   });
@@ -105,11 +96,9 @@ export async function storeChange(
 }
 
 /**
- * Changes the address at once, for a listing that sends no mail and so cannot confirm an address. The new address is
- * unconfirmed. All sessions of the user except `sessionId` end.
+ * For a listing that sends no mail and so cannot confirm an address. All sessions of the user except `sessionId` end.
+ * `who`: for the audit log: the user, an operator, or `cli`. False if another account has the address.
  *
- * @param who - for the audit log: the user, an operator, or `cli`
- * @returns false if another account has the address
  * @throws {InvalidDocumentError} for `email`, if it is not an address or is the present address
  */
 export async function changeAddressUnconfirmed(
@@ -122,26 +111,22 @@ export async function changeAddressUnconfirmed(
   const change = { _id: user._id, changeId: new ObjectId(), from: user.email, to, sessionId, by: who };
   const isSet = await setAddress(deps, change, { emailVerified: false });
   if (!isSet) return false;
-  await endOthers(deps, change);
+  await endSessions(deps, user._id, sessionId);
   return true;
 }
 
 /** @throws {InvalidDocumentError} for `email`, if it is not an address or is the present address */
-export function differentAddress({ email }: Pick<User, 'email'>, input: { email: string }): string {
+function differentAddress({ email }: Pick<User, 'email'>, input: { email: string }): string {
   const { email: to } = parseInput(newAddress, input);
   if (to === email) throw new InvalidDocumentError({ email: t('This is your e-mail address already.') });
   return to;
 }
 
-/** A user's change of address that waits for confirmations or is being carried out; null when there is none. */
-export async function findAddressChange(
-  { addressChanges, clock }: AccountsDeps,
-  userId: ObjectId,
-): Promise<AddressChange | null> {
+export async function findAddressChange({ addressChanges, clock }: AccountsDeps, userId: ObjectId) {
   return usable(await addressChanges.findOne({ _id: userId }), clock.now());
 }
 
-/** The change that a link belongs to, and which of the two addresses got the link; null if the link does not work. */
+/** `end`: which of the two addresses got the link. Null if the link does not work. */
 export async function changeOfLink(
   { addressChanges, clock }: AccountsDeps,
   token: string,
@@ -155,15 +140,12 @@ export async function changeOfLink(
   return change && { change, end: byOld ? 'old' : 'new' };
 }
 
-/** Returns null for an expired change. MongoDB looks for expired changes once a minute, so it deletes them late. */
+/** Null if expired: MongoDB deletes expired changes up to a minute late. */
 function usable(change: AddressChange | null, now: Date): AddressChange | null {
   return change && (change.decidedAt || (change.expiresAt && change.expiresAt > now)) ? change : null;
 }
 
-/**
- * Stores the confirmation of one address. The second confirmation changes the user's address. If the process dies
- * before the change is complete, a repeated call completes it.
- */
+/** If the process dies before the second confirmation has changed the address, a repeated call completes the change. */
 export async function confirmAddressChange(deps: AccountsDeps, token: string): Promise<Confirmed> {
   const found = await changeOfLink(deps, token);
   if (!found) return 'useless-link';
@@ -178,7 +160,7 @@ export async function confirmAddressChange(deps: AccountsDeps, token: string): P
   return confirmed.decidedAt ? finishAddressChange(deps, confirmed) : 'waiting';
 }
 
-/** Sets one confirmation. If the change then has both, also sets `decidedAt`. */
+/** With both confirmations, also sets `decidedAt`. */
 function confirmation(field: 'oldConfirmedAt' | 'newConfirmedAt', now: Date): Document[] {
   const both = { $and: ['$oldConfirmedAt', '$newConfirmedAt'] };
   return [
@@ -192,7 +174,7 @@ function confirmation(field: 'oldConfirmedAt' | 'newConfirmedAt', now: Date): Do
   ];
 }
 
-/** Completes changes that were interrupted after their second confirmation. Returns their number. */
+/** Completes changes that were interrupted after their second confirmation. */
 export async function finishAddressChanges(deps: AccountsDeps, signal?: AbortSignal): Promise<number> {
   let finished = 0;
   for await (const change of deps.addressChanges.find({ decidedAt: { $exists: true } })) {
@@ -203,7 +185,7 @@ export async function finishAddressChanges(deps: AccountsDeps, signal?: AbortSig
   return finished;
 }
 
-/** Changes the address after both confirmations. Each step can be repeated: after a crash, a call does all of them. */
+/** Each step can be repeated: after a crash, a call does all of them. */
 async function finishAddressChange(deps: AccountsDeps, change: AddressChange): Promise<Confirmed> {
   const { _id, changeId, to } = change;
   const user = await deps.users.findOne({ _id });
@@ -212,8 +194,7 @@ async function finishAddressChange(deps: AccountsDeps, change: AddressChange): P
     await deps.addressChanges.deleteOne({ _id, changeId });
     return isDue ? 'taken' : 'useless-link';
   }
-  await endOthers(deps, change);
-  // Deletes the links to sign up with the new address.
+  await endSessions(deps, _id, change.sessionId);
   await deps.verifications.deleteMany({ value: to });
   for (const [end, address] of Object.entries({ old: change.from, new: to })) {
     const id = `address-changed:${changeId.toHexString()}:${end}`;
@@ -226,7 +207,7 @@ async function finishAddressChange(deps: AccountsDeps, change: AddressChange): P
 
 type Decided = Pick<AddressChange, '_id' | 'changeId' | 'from' | 'to' | 'sessionId' | 'by'>;
 
-/** Writes the new address and the audit entry. Returns false when another account has the address. */
+/** False when another account has the address. */
 async function setAddress(
   deps: AccountsDeps,
   { _id, changeId, from, to, by }: Decided,
@@ -241,15 +222,63 @@ async function setAddress(
     return false;
   }
   const details = { personId: _id.toHexString(), from, to };
-  await recordAuditOnce(deps, changeId, {
-    by: by ?? from,
-    action: 'account.email',
-    serverId: null,
-    details,
-  });
+  const entry = { by: by ?? from, action: 'account.email', serverId: null, details } as const;
+  await recordAuditOnce(deps, changeId, entry);
   return true;
 }
 
-async function endOthers(deps: AccountsDeps, { _id, sessionId }: Decided): Promise<void> {
-  await endSessions(deps, _id, sessionId);
+export async function cancelAddressChange(
+  { addressChanges }: AccountsDeps,
+  { _id, changeId }: Pick<AddressChange, '_id' | 'changeId'>,
+): Promise<boolean> {
+  const { deletedCount } = await addressChanges.deleteOne({ _id, changeId, decidedAt: { $exists: false } });
+  return deletedCount === 1;
+}
+
+/** Called when the user sets a new password: somebody who knew the old one may have requested the change. */
+export async function cancelAddressChangeOf({ addressChanges }: AccountsDeps, userId: ObjectId) {
+  await addressChanges.deleteOne({ _id: userId, decidedAt: { $exists: false } });
+}
+
+const reasonSchema = z.object({ reason: reasonText });
+
+/**
+ * For a user who cannot read mails to the old address any more. The new address must confirm, so that a mistyped one
+ * gives nobody the account; the old one gets a link that cancels the change. All sessions end; the password and the
+ * second factor stay. `input`: `reason` is for the audit log; the user does not see it. Returns `changed` if the
+ * listing sends no mail and so cannot confirm an address.
+ *
+ * @throws {InvalidDocumentError} for invalid input, an address of another account, or a suspended user; {UserError} as
+ *   in `decide`
+ */
+export async function changeAddressFor(
+  deps: AccountsDeps,
+  userId: ObjectId,
+  input: { email: string; reason: string },
+  who: Decider,
+): Promise<'requested' | 'changed'> {
+  const { reason } = parseInput(reasonSchema, { reason: input.reason });
+  const sendsMail = deps.config.SMTP_URL !== undefined;
+  await decide(deps, userId, who, {}, async (user) => {
+    const to = differentAddress(user, input);
+    if (user.suspendedAt) throw new InvalidDocumentError({ email: 'Lift the suspension first.' });
+    if (await deps.users.findOne({ email: to }, { projection: { _id: 1 } })) throw taken();
+    // No session has this id, so all sessions end after the change.
+    const sessionId = new ObjectId();
+    if (sendsMail) {
+      const wanted = { to, sessionId, by: who.by, oldConfirmedAt: deps.clock.now() };
+      const { change, oldLink, newLink } = await storeChange(deps, user, wanted);
+      await putMail(deps, { to: change.from, ...operatorOldText(deps.config, change, oldLink) });
+      await putMail(deps, { to, ...confirmNewText(deps.config, newLink) });
+      await endSessions(deps, userId);
+    } else if (!(await changeAddressUnconfirmed(deps, { user, sessionId }, { email: to }, who.by))) {
+      throw taken();
+    }
+    return { action: 'person.email', details: { to, reason } };
+  });
+  return sendsMail ? 'requested' : 'changed';
+}
+
+function taken(): InvalidDocumentError {
+  return new InvalidDocumentError({ email: 'Another account has this address.' });
 }

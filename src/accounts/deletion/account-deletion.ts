@@ -9,11 +9,11 @@ const accountDeletionDefinition = {
   dueAt: { type: Date, required: true },
   /** SHA-256 of the token of the link that cancels the deletion. */
   token: { type: String, required: true },
-  /** When a process began to delete the account. From then on the deletion cannot be cancelled. */
+  /** From then on the deletion cannot be cancelled. */
   begunAt: { type: Date },
-  /** The user's e-mail address at `begunAt`, for the audit log and the last mail. */
+  /** At `begunAt`, for the audit log and the last mail. */
   email: { type: String },
-  /** The user's servers that are still to be removed; absent before `begunAt`. */
+  /** Those still to be removed; absent before `begunAt`. */
   serverIds: { type: [Schema.Types.ObjectId], default: undefined },
 } as const;
 

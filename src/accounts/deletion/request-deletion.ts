@@ -6,19 +6,17 @@ import { after, DAY } from '../../platform/clock.ts';
 import { checked } from '../../platform/document.ts';
 import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
 import type { AccountsDeps } from '../deps.ts';
+import { keptText, requestedText } from '../mail-text.ts';
 import { hashOneTimeToken, makeOneTimeToken } from '../one-time-token.ts';
 import type { User } from '../user.ts';
 import { decidingAlone, refuseLastOperator } from '../users.ts';
 import type { AccountDeletion } from './account-deletion.ts';
-import { keptText, requestedText } from './deletion-mails.ts';
 
-/** The time between the request and the deletion. Until its end, the user can cancel the deletion. */
 export const DELETION_DELAY_MS = 7 * DAY;
 export const DELETION_DELAY_DAYS = DELETION_DELAY_MS / DAY;
 
 /**
- * Requests the deletion of a user's account, after `DELETION_DELAY_MS`, and mails a link that cancels it. A repeated
- * request changes nothing.
+ * Mails a link that cancels the deletion. A repeated request changes nothing.
  *
  * @throws {UserError} `last-operator` when no operator would remain
  */
@@ -27,7 +25,7 @@ export async function requestDeletion(
   user: Pick<User, '_id' | 'email' | 'emailVerified' | 'role' | 'suspendedAt'>,
 ): Promise<AccountDeletion> {
   const token = makeOneTimeToken();
-  const requested = await decidingAlone(deps, async () => {
+  const { deletion, isNew } = await decidingAlone(deps, async () => {
     const existing = await findDeletion(deps, user._id);
     if (existing) return { deletion: existing, isNew: false };
     const leaving = user.role === 'operator' ? await operatorsLeaving(deps) : [];
@@ -42,7 +40,6 @@ export async function requestDeletion(
     });
     return storeDeletion(deps, deletion);
   });
-  const { deletion, isNew } = requested;
   if (isNew) {
     await record(deps, user, 'account.delete-requested');
     await mailRequest(deps, user, deletion, token);
@@ -50,7 +47,7 @@ export async function requestDeletion(
   return deletion;
 }
 
-/** Stores a deletion, or takes over the one that another request stored. `isNew`: this request must mail the link. */
+/** `isNew`: this request must mail the link. */
 async function storeDeletion(
   deps: AccountsDeps,
   deletion: AccountDeletion,
@@ -75,34 +72,24 @@ async function storeDeletion(
   return begun ? { deletion: begun, isNew: false } : storeDeletion(deps, deletion);
 }
 
-/** The operators whose accounts will be deleted. */
 async function operatorsLeaving({ users, accountDeletions }: AccountsDeps): Promise<ObjectId[]> {
   const operators = await users.find({ role: 'operator' }, { projection: { _id: 1 } }).toArray();
   const leaving = accountDeletions.find({ _id: { $in: operators.map(({ _id }) => _id) } });
   return leaving.map(({ _id }) => _id).toArray();
 }
 
-/** The requested deletion of a user's account; null when there is none. */
-export function findDeletion(
-  { accountDeletions }: AccountsDeps,
-  userId: ObjectId,
-): Promise<AccountDeletion | null> {
+export function findDeletion({ accountDeletions }: AccountsDeps, userId: ObjectId) {
   return accountDeletions.findOne({ _id: userId });
 }
 
-/** The deletion that a link cancels; null if the link does not work. */
-export function deletionOfLink(
-  { accountDeletions }: AccountsDeps,
-  token: string,
-): Promise<AccountDeletion | null> {
+/** Null if the link does not work. */
+export function deletionOfLink({ accountDeletions }: AccountsDeps, token: string) {
   return accountDeletions.findOne({ token: hashOneTimeToken(token), begunAt: { $exists: false } });
 }
 
 /**
- * Called after a restore. Users may have cancelled their deletions since the backup, so each deletion that has not
- * begun gets its whole delay again, and its user gets a mail with a new link that cancels it.
- *
- * @returns the number of repeated requests
+ * Called after a restore. Users may have cancelled since the backup, so each deletion that has not begun gets its whole
+ * delay again, and its user a mail with a new link. Returns the number of these.
  */
 export async function repeatDeletionRequests(deps: AccountsDeps): Promise<number> {
   let repeated = 0;
@@ -122,7 +109,7 @@ export async function repeatDeletionRequests(deps: AccountsDeps): Promise<number
   return repeated;
 }
 
-/** Cancels a requested deletion. Returns false if there is none, or if the deletion has already begun. */
+/** False if there is none, or if the deletion has already begun. */
 export async function cancelDeletion(deps: AccountsDeps, userId: ObjectId): Promise<boolean> {
   const cancelled = await deps.accountDeletions.findOneAndDelete(
     { _id: userId, begunAt: { $exists: false } },
@@ -144,20 +131,12 @@ function record(deps: AccountsDeps, { _id, email }: Whose, action: AuditAction):
   return recordAudit(deps, { by: email, action, serverId: null, details });
 }
 
-function mailRequest(
-  deps: AccountsDeps,
-  user: Whose,
-  deletion: AccountDeletion,
-  token: string,
-): Promise<void> {
+function mailRequest(deps: AccountsDeps, user: Whose, deletion: AccountDeletion, token: string) {
   const link = `${deps.config.PUBLIC_URL}/keep-account?token=${token}`;
   return mail(deps, user, requestedText(deps.config, deletion, link));
 }
 
-/**
- * Mails the user if the listing sends mail and the user's address is confirmed; an unconfirmed one may be a stranger's.
- * The account page shows the deletion in any case.
- */
+/** An unconfirmed address may be a stranger's. The account page shows the deletion in any case. */
 async function mail(
   deps: AccountsDeps,
   { email, emailVerified }: Whose,

@@ -7,7 +7,6 @@ import { printable } from '../../platform/printable.ts';
 import { addressSchema } from '../address/change-address.ts';
 import { AnswerTooLargeError, guardedFetch } from './guarded-fetch.ts';
 
-/** This listing as a client of an OpenID Connect provider. */
 export type OpenIdClient = {
   issuer: string;
   clientId: string;
@@ -15,11 +14,11 @@ export type OpenIdClient = {
   name: string;
   /** Whether an address without the claim `email_verified` counts as confirmed. */
   trustsEmail: boolean;
-  /** The address guard's ranges. Null if the environment sets the issuer, which may be in a private network. */
+  /** Null if the environment sets the issuer, which may be in a private network. */
   ranges: AddressRanges | null;
 };
 
-/** What the provider says about a user, after all checks. A missing or invalid `email` is undefined. */
+/** A missing or invalid `email` is undefined. */
 export type OpenIdUser = {
   subject: string;
   email: string | undefined;
@@ -27,21 +26,18 @@ export type OpenIdUser = {
   name: string;
 };
 
-/** The values of a sign-in that has begun. The library stores them while the user is at the provider. */
+/** The library stores them while the user is at the provider. */
 export type OpenIdRequest = { redirectUri: string; state: string; nonce: string; codeVerifier: string };
 
 /** The provider cannot be used, or its answer is refused. The message is a reason for the operator, in one line. */
 export class OpenIdError extends AppError {}
 
-/** How long the provider's discovery document is cached. */
 const DISCOVERY_TTL_MS = HOUR;
 const DISCOVERY_TIMEOUT_MS = 5 * SECOND;
-/** The time limit for all requests together that finish a sign-in, after the user's return from the provider. */
+/** For all requests together after the user's return from the provider. */
 const EXCHANGE_TIMEOUT_MS = 10 * SECOND;
-/** How far the provider's clock may differ from ours. */
 const CLOCK_TOLERANCE_S = 30;
 
-/** The endpoints of the provider that we use. */
 const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'jwks_uri', 'userinfo_endpoint'] as const;
 
 const SCOPES = 'openid email profile';
@@ -55,13 +51,13 @@ type Settings = AddressRanges &
     'OIDC_ISSUER' | 'OIDC_CLIENT_ID' | 'OIDC_CLIENT_SECRET' | 'OIDC_NAME' | 'OIDC_TRUST_EMAIL' | 'given'
   >;
 
-/** The address guard's ranges for the provider. Null, for no check, if the environment sets the issuer. */
+/** Null, for no check, if the environment sets the issuer. */
 export function guardOfIssuer(config: AddressRanges & Pick<Config, 'given'>): AddressRanges | null {
   const { ALLOWED_PRIVATE_RANGES, REFUSED_RANGES } = config;
   return config.given.has('OIDC_ISSUER') ? null : { ALLOWED_PRIVATE_RANGES, REFUSED_RANGES };
 }
 
-/** The configured client; null if none is configured. By default the provider's name is its host. */
+/** By default the provider's name is its host. */
 export function openIdClientOf(config: Settings): OpenIdClient | null {
   const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret } = config;
   if (!issuer || !clientId || !clientSecret) return null;
@@ -70,23 +66,19 @@ export function openIdClientOf(config: Settings): OpenIdClient | null {
   return { issuer, clientId, clientSecret, name, trustsEmail, ranges: guardOfIssuer(config) };
 }
 
-/** A user's id at a provider. A subject is unique only at its issuer (OpenID Connect Core, section 2). */
+/** A subject is unique only at its issuer (OpenID Connect Core, section 2). */
 export function openIdAccountId(issuer: string, subject: string): string {
   return `${issuer} ${subject}`;
 }
 
-export type OpenIdConnection = {
-  /** The provider's URL at which the user signs in. @throws {OpenIdError} when the provider cannot be used */
-  signInUrl(request: OpenIdRequest): Promise<URL>;
-  /** The user whom the provider sent back. @throws {OpenIdError} when the provider refuses, or its answer is invalid */
-  userOf(request: OpenIdRequest, parameters: URLSearchParams): Promise<OpenIdUser>;
-};
+export type OpenIdConnection = ReturnType<typeof connectOpenId>;
 
-/** Connects to the provider when a user signs in, not before. Its endpoints are cached, failures are not. */
-export function connectOpenId(client: OpenIdClient): OpenIdConnection {
+/** Connects when a user signs in, not before. Endpoints are cached, failures are not. */
+export function connectOpenId(client: OpenIdClient) {
   const provider = cachedProvider(client);
   return {
-    async signInUrl({ redirectUri, state, nonce, codeVerifier }) {
+    /** The provider's URL at which the user signs in. @throws {OpenIdError} when the provider cannot be used */
+    async signInUrl({ redirectUri, state, nonce, codeVerifier }: OpenIdRequest): Promise<URL> {
       const url = new URL((await provider()).authorization_endpoint ?? '');
       const parameters = {
         client_id: client.clientId,
@@ -101,7 +93,8 @@ export function connectOpenId(client: OpenIdClient): OpenIdConnection {
       for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
       return url;
     },
-    async userOf(request, parameters) {
+    /** @throws {OpenIdError} when the provider refuses, or its answer is invalid */
+    async userOf(request: OpenIdRequest, parameters: URLSearchParams): Promise<OpenIdUser> {
       const server = await provider();
       try {
         return await exchange(client, server, request, parameters);
@@ -112,7 +105,7 @@ export function connectOpenId(client: OpenIdClient): OpenIdConnection {
   };
 }
 
-/** Returns a function that reads and caches the provider's endpoints. Simultaneous calls share one request. */
+/** Simultaneous calls share one request. */
 function cachedProvider(client: OpenIdClient): () => Promise<oauth.AuthorizationServer> {
   let cached: { provider: Promise<oauth.AuthorizationServer>; until: number } | null = null;
   return () => {
@@ -132,10 +125,7 @@ function cachedProvider(client: OpenIdClient): () => Promise<oauth.Authorization
  * @throws {OpenIdError} if it cannot be read, is of another issuer, lacks an endpoint that signing in needs, or has an
  *   endpoint with plain http at another origin than the issuer's
  */
-export async function discoverOpenId(
-  { issuer, ranges }: Provider,
-  timeoutMs = DISCOVERY_TIMEOUT_MS,
-): Promise<oauth.AuthorizationServer> {
+export async function discoverOpenId({ issuer, ranges }: Provider, timeoutMs = DISCOVERY_TIMEOUT_MS) {
   const url = new URL(issuer);
   let server: oauth.AuthorizationServer;
   try {
@@ -155,7 +145,6 @@ export async function discoverOpenId(
   return server;
 }
 
-/** Exchanges the code for an ID token, and checks that token and the provider's answers. */
 async function exchange(
   { issuer, clientId, clientSecret, trustsEmail, ranges }: OpenIdClient,
   server: oauth.AuthorizationServer,

@@ -13,8 +13,7 @@ import {
 } from './openid-connect.ts';
 
 /**
- * Adds the configured OpenID Connect provider, if any, to the sign-in library. The library's own plugin is not used: it
- * reads the discovery document only at the start, and without a time limit.
+ * The library's own plugin is not used: it reads the discovery document only at the start, and without a time limit.
  */
 export function openIdPlugin(client: OpenIdClient | null, log: Logger) {
   return {
@@ -55,7 +54,7 @@ function openIdProvider(client: OpenIdClient, log: Logger): OAuthProvider<OpenId
   };
 }
 
-/** Finishes the sign-in of the current request. The library has checked that it began in the same browser. */
+/** The library has checked that the sign-in began in the same browser. */
 async function finish(connection: OpenIdConnection, redirectUri: string): Promise<OpenIdUser> {
   const { query } = await getCurrentAuthContext();
   const begun: { codeVerifier?: string; idTokenNonce?: string | undefined } = (await getOAuthState()) ?? {};

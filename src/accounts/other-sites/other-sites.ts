@@ -2,15 +2,15 @@ import type { Config } from '../../platform/config.ts';
 import type { Credential } from '../user.ts';
 import { type OpenIdClient, openIdAccountId, openIdClientOf } from './openid-connect.ts';
 
-/** Another site that users sign in with. `id` is the provider's id in the sign-in library and in credentials. */
+/** `id` is the provider's id in the sign-in library and in credentials. */
 export type OtherSite = { id: 'discord' | 'oidc'; name: string };
 
-/** The ids of all other sites, whether the operator has configured them or not. */
+/** Whether the operator has configured them or not. */
 export const OTHER_SITE_IDS: readonly OtherSite['id'][] = ['oidc', 'discord'];
 
 type Settings = Pick<Config, 'DISCORD_CLIENT_ID'> & Parameters<typeof openIdClientOf>[0];
 
-/** The sites that the operator has configured, in the order of their buttons. */
+/** In the order of their buttons. */
 export function otherSites(config: Settings): OtherSite[] {
   const openId = openIdClientOf(config);
   return [
@@ -19,11 +19,7 @@ export function otherSites(config: Settings): OtherSite[] {
   ];
 }
 
-/** The configured sites that are linked to a user with these credentials. */
-export function linkedSites(
-  config: Settings,
-  credentials: Pick<Credential, 'providerId' | 'accountId'>[],
-): Set<OtherSite['id']> {
+export function linkedSites(config: Settings, credentials: Pick<Credential, 'providerId' | 'accountId'>[]) {
   const openId = openIdClientOf(config);
   const isUsable = ({ providerId, accountId }: Pick<Credential, 'providerId' | 'accountId'>) =>
     providerId !== 'oidc' || (openId !== null && isOf(openId, accountId));

@@ -5,8 +5,7 @@ import { shownValue } from '../../platform/masked.ts';
 import { openMongo } from '../../platform/mongo.ts';
 import { createSecretBox, type SecretBox } from '../../platform/secrets.ts';
 import { readStoredSettings } from '../../settings/change-settings.ts';
-import { openTexts, type StoredTexts } from '../../settings/stored-settings.ts';
-import { usableValues } from '../../settings/usable-values.ts';
+import { openTexts, type StoredTexts, usableValues } from '../../settings/stored-settings.ts';
 
 /** The settings that are stored in the database, as they may be shown. */
 export type StoredReport = {

@@ -24,16 +24,9 @@ const allowing = z.object({
   reason: reasonText,
 });
 
-/** After an operator left votes waiting, the inbox shows the server again after this time. */
 export const LEFT_MS = 30 * DAY;
 
-/**
- * Stores an operator's decision that the votes which wait shall not count, or takes it back. They wait anyway: only the
- * inbox does not show the server for `LEFT_MS`.
- *
- * @param by - the operator, for the audit log
- * @returns the server; null if no such server is listed
- */
+/** The votes wait anyway: only the inbox does not show the server for `LEFT_MS`. Null if no such server is listed. */
 export async function leaveWaiting(
   { servers, auditLog, clock }: RankingDeps,
   serverId: ObjectId,
@@ -51,12 +44,9 @@ export async function leaveWaiting(
 }
 
 /**
- * Stores an operator's decision about the allowance: how many votes of a server count for its rank on each UTC day
- * without evidence. From the next ranking on, waiting votes count up to this number, for all days of the ranking. The
- * limits for networks still apply. The number 0 ends the decision.
+ * How many votes of a server count for its rank on each UTC day without evidence, from the next ranking on and for all
+ * its days. The limits for networks still apply. 0 ends the decision. Null if no such server is listed.
  *
- * @param by - the operator, for the audit log
- * @returns the server after the change; null if no such server is listed
  * @throws {InvalidDocumentError} for an invalid number or reason
  */
 export async function allowVotes(
@@ -73,7 +63,7 @@ export async function allowVotes(
     { returnDocument: 'after' },
   );
   if (!server) return null;
-  // If a ranking has read the counters before this update: its `reweighed` does not match, so it stores no weights.
+  // If a ranking has read the counters before this: its `reweighed` does not match, so it stores no weights.
   await deps.voteCounters.updateMany(
     { serverId },
     { $unset: { weighed: true, less: true, waiting: true }, $inc: { reweighed: 1 } },

@@ -9,23 +9,19 @@ import { FULL_OF_NETWORK } from './weigh-day.ts';
 /** A network from which more than `FULL_OF_NETWORK` players (times `factor`) voted for a server on a UTC day. */
 export type CrowdedNetwork = {
   serverId: ObjectId;
-  /** The limits of a single network are multiplied by this factor: above 1 for an IPv6 /48, otherwise 1. */
+  /** For the limits of a single network: above 1 for an IPv6 /48, otherwise 1. */
   factor: number;
-  /** The hashes of these players (`playerHash`). */
+  /** Hashes (`playerHash`). */
   players: string[];
   /** Those of `players` who voted with a confirmed account that is older than 7 days. */
   established: string[];
 };
 
 /**
- * The networks from which many players used the vote form of these servers on a UTC day; IPv6 /48 networks come last.
- * Includes players whose votes were refused or held; this has no effect, because only counted votes are weighed.
+ * IPv6 /48 networks come last. Players whose votes were refused or held are included; this has no effect, because only
+ * counted votes are weighed.
  */
-export function crowdedNetworks(
-  { voteOrigins }: RankingDeps,
-  serverIds: ObjectId[],
-  day: string,
-): Promise<CrowdedNetwork[]> {
+export function crowdedNetworks({ voteOrigins }: RankingDeps, serverIds: ObjectId[], day: string) {
   const stored = after(startOfDay(day), ORIGIN_STORED_MS);
   const ofServers = { $in: ['$$this.serverId', serverIds] };
   const isEstablished = { $eq: ['$players.established', true] };

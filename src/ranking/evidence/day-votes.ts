@@ -5,13 +5,10 @@ import { EXCLUDED_VOTES, KNOWN_AFTER, type Vote } from '../../votes/vote.ts';
 import { playerHash } from '../../votes/web/origin-keys.ts';
 import type { RankingDeps } from '../deps.ts';
 import type { CrowdedNetwork } from './crowded-networks.ts';
-import { knownNames, type NameEvidence } from './known-names.ts';
 import { type DayEvidence, NEW_VOTES, type NetworkVote, networkWeights } from './weigh-day.ts';
 
-/** The numbers of votes of a server on a UTC day, by their evidence. */
 export type DayVotes = Pick<DayEvidence, 'imported' | 'form' | 'api' | 'network'>;
 
-/** How many votes are read at a time. */
 const CHUNK = 1_000;
 
 export const noVotes = (): DayVotes => ({
@@ -31,15 +28,10 @@ const not = (condition: Document) => ({ $not: [condition] });
 const votesWhere = (...all: Document[]) => ({ $sum: { $cond: [{ $and: all }, 1, 0] } });
 
 /**
- * Counts the votes of servers on a UTC day by the fields of each vote: its numbers and its source. Excluded votes are
- * left out. The result is not exact if networks are crowded, or if earlier votes of a player were excluded or imported.
- * For such days, use `readVotes`.
+ * Counts votes by their own fields, without excluded ones. Not exact if networks are crowded, or if earlier votes of a
+ * player were excluded or imported: for such days, use `readVotes`.
  */
-export async function countDayVotes(
-  { votes }: RankingDeps,
-  serverIds: ObjectId[],
-  day: string,
-): Promise<Map<string, DayVotes>> {
+export async function countDayVotes({ votes }: RankingDeps, serverIds: ObjectId[], day: string) {
   const live = not(isImported);
   const counts = votes.aggregate<{ _id: ObjectId } & DayVotes>(
     [
@@ -69,15 +61,8 @@ export async function countDayVotes(
   return new Map(await counts.map(({ _id, ...counted }) => [_id.toHexString(), counted] as const).toArray());
 }
 
-/**
- * The servers with excluded votes before the end of a day. Such votes raise the numbers of the player's later votes,
- * but must not make the player a regular.
- */
-export async function withExclusions(
-  { votes }: RankingDeps,
-  serverIds: ObjectId[],
-  day: string,
-): Promise<Set<string>> {
+/** Excluded votes raise the numbers of the player's later votes, but must not make the player a regular. */
+export async function withExclusions({ votes }: RankingDeps, serverIds: ObjectId[], day: string) {
   const before = { $lt: after(startOfDay(day), DAY) };
   const found = await Promise.all(
     serverIds.map((serverId) =>
@@ -93,10 +78,7 @@ export async function withExclusions(
 /** A vote of the vote form from a crowded network. */
 type Member = NetworkVote & { isRegular: boolean; weight: number };
 
-/**
- * Like `countDayVotes`, but for one server and exact: finds regulars by their earlier counted votes, and weighs votes by
- * their networks. Reads `CHUNK` votes at a time; only the votes of crowded networks stay in memory.
- */
+/** Like `countDayVotes`, but for one server and exact. Only the votes of crowded networks stay in memory. */
 export async function readVotes(
   deps: RankingDeps,
   serverId: ObjectId,
@@ -133,7 +115,7 @@ export async function readVotes(
   await inChunks(deps.votes, { serverId, votedAt: dayRange(day), excludedAt: null }, take);
 
   for (const network of networks) {
-    // Votes that weigh nothing because of a narrower network do not use up the limits of the wider one.
+    // Votes without weight do not use up the limits of the wider network.
     const left = network.members.filter(({ weight }) => weight > 0);
     for (const [i, weight] of networkWeights(left, network.factor).entries()) {
       const member = left[i];
@@ -172,4 +154,69 @@ async function inChunks(
     chunk = [];
   }
   if (chunk.length > 0) await take(chunk);
+}
+
+type Named = Pick<Vote, 'usernameKey' | 'seq' | 'pageVotes'>;
+
+/**
+ * What earlier votes say about a name. `isRegular`: it has more than `NEW_VOTES` of them. `isKnown`: at least
+ * `KNOWN_AFTER` of them were cast on the server's page or imported.
+ */
+type NameEvidence = { isRegular: boolean; isKnown: boolean };
+
+/**
+ * A vote with the number 5 follows four votes of its player; `pageVotes` counts those on the page. Excluded votes are
+ * subtracted from both; imported votes, whose numbers are negative, are added.
+ */
+async function knownNames({ votes }: RankingDeps, serverId: ObjectId, before: Date) {
+  const excluded = votes.aggregate<{ _id: string; votes: number; onPage: number }>(
+    [
+      { $match: { serverId, votedAt: { $lt: before }, excludedAt: { $gt: new Date(0) } } },
+      {
+        $group: {
+          _id: '$usernameKey',
+          votes: { $sum: 1 },
+          // Without `pageVotes`, the vote is not in the numbers of later votes.
+          onPage: {
+            $sum: { $cond: [{ $and: [{ $eq: ['$source', 'web'] }, { $gt: ['$pageVotes', 0] }] }, 1, 0] },
+          },
+        },
+      },
+    ],
+    { hint: EXCLUDED_VOTES, allowDiskUse: true },
+  );
+  const excludedOf = new Map<string, { votes: number; onPage: number }>();
+  for await (const { _id, ...of } of excluded) excludedOf.set(_id, of);
+  return {
+    /** In the given order. */
+    async lookUp(some: Named[]): Promise<NameEvidence[]> {
+      const earlier = some.map(({ usernameKey, seq, pageVotes }): EarlierVotes => {
+        const without = excludedOf.get(usernameKey) ?? { votes: 0, onPage: 0 };
+        return { usernameKey, votes: seq - 1 - without.votes, onPage: (pageVotes ?? 0) - without.onPage };
+      });
+      const names = earlier.flatMap((one) => {
+        const { isRegular, isKnown } = evidenceOf(one, 0);
+        return isRegular && isKnown ? [] : [one.usernameKey];
+      });
+      const imported =
+        names.length > 0 ? await importedVotes(votes, serverId, names) : new Map<string, number>();
+      return earlier.map((one) => evidenceOf(one, imported.get(one.usernameKey) ?? 0));
+    },
+  };
+}
+
+/** Before the vote that is weighed, without imported ones. */
+type EarlierVotes = { usernameKey: string; votes: number; onPage: number };
+
+function evidenceOf({ votes, onPage }: EarlierVotes, imported: number): NameEvidence {
+  return { isRegular: votes + imported > NEW_VOTES, isKnown: onPage + imported >= KNOWN_AFTER };
+}
+
+/** Their numbers are negative, so the query needs only the index. */
+async function importedVotes(votes: Collection<Vote>, serverId: ObjectId, usernameKeys: string[]) {
+  const counts = votes.aggregate<{ _id: string; votes: number }>([
+    { $match: { serverId, usernameKey: { $in: usernameKeys }, seq: { $lt: 0 } } },
+    { $group: { _id: '$usernameKey', votes: { $sum: 1 } } },
+  ]);
+  return new Map(await counts.map(({ _id, votes }) => [_id, votes] as const).toArray());
 }

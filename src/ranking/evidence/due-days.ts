@@ -1,13 +1,36 @@
 import type { Document, ObjectId } from 'mongodb';
 import { dueAggregates } from '../../history/due-aggregates.ts';
 import { after } from '../../platform/clock.ts';
-import { dayOf } from '../../platform/periods/period-marks.ts';
+import { addDays, dayOf, markDone } from '../../platform/periods/period-marks.ts';
 import { DAY_SETTLED_MS } from '../../votes/recount-votes.ts';
 import type { RankingDeps } from '../deps.ts';
-import { rankingDays } from '../ranking-days.ts';
+import { rankingDays } from '../ranking-pipeline.ts';
 import { FULL_OF_NETWORK } from './weigh-day.ts';
 
-/** The counter of a server's month. `due`: its days that must be weighed. */
+/** The period mark whose day is the first one that is weighed. */
+const WEIGH_VOTES = 'weigh-votes';
+
+/** Null before the first ranking that weighs. */
+export async function firstWeighedDay({ periodMarks }: RankingDeps): Promise<string | null> {
+  const mark = await periodMarks.findOne({ work: WEIGH_VOTES }, { sort: { period: 1 } });
+  return mark?.period ?? null;
+}
+
+/**
+ * The first ranking sets the day: tomorrow, because processes of the previous version may still accept votes today; or
+ * today if there are no votes yet.
+ */
+export async function startWeighing(deps: RankingDeps): Promise<string> {
+  const started = await firstWeighedDay(deps);
+  if (started) return started;
+  const today = dayOf(deps.clock.now());
+  const hasVotes = (await deps.voteCounters.findOne({}, { projection: { _id: 1 } })) !== null;
+  const first = hasVotes ? addDays(today, 1) : today;
+  await markDone(deps, WEIGH_VOTES, first);
+  return first;
+}
+
+/** `due`: the days of the month that must be weighed. */
 export type DueCounter = {
   serverId: ObjectId;
   month: string;
@@ -15,23 +38,17 @@ export type DueCounter = {
   due: { day: string; votes: number; isFinal: boolean }[];
 };
 
-/**
- * If today has more votes than this and all of them counted in full: it is weighed again only after their number has
- * grown by a twentieth, or has become smaller.
- */
+/** If today has more votes than this, all in full: it is weighed again only after a growth by a twentieth. */
 const OFTEN = 200;
 const GROWTH = 1.05;
 
-/** A day with at most this many votes needs no weight: each counts in full, whatever its source. */
+/** Up to this many votes of a day count in full, whatever their source. */
 export const ALWAYS_FULL = FULL_OF_NETWORK;
 
 /**
- * Calls `work` with the counters that have days to weigh. A day is due if it has no weight, or if its number of votes
- * differs from that of the last weighing (but see `OFTEN`). After its statistics are computed, a finished day is due
- * once more. A decision about the allowance deletes the weights, so all days are due. A day without a weight and with
- * few votes (`ALWAYS_FULL`) is not due.
- *
- * @param first - the first day that is weighed
+ * A day is due if its number of votes differs from that of the last weighing (but see `OFTEN`), and a finished day once
+ * more after its statistics are computed. A decision about the allowance deletes the weights, so all days are due. A
+ * day with few votes (`ALWAYS_FULL`) and no weight is not due.
  */
 export async function eachDueCounter(
   deps: RankingDeps,
@@ -60,14 +77,13 @@ export async function eachDueCounter(
   }
 }
 
-/** An expression that gives a day if it is due, otherwise null. The conditions that hold for most days come first. */
+/** Null if the day is not due. The conditions that hold for most days come first. */
 function dueDay(day: string, { isFinal, grows }: { isFinal: boolean; grows: boolean }): Document {
   const [votes, weighed] = [`$days.${day.slice(8)}`, `$weighed.${day.slice(8)}`];
-  // If all votes of a finished day count in full: its weight is stored as their number.
+  // The weight of a finished day whose votes all count in full is their number.
   const isClean = { $eq: [votes, weighed] };
   const isSame = { $eq: [votes, `${weighed}.of`] };
-  // Votes cast since the last weighing count in full until the next weighing. So the next weighing may be delayed only
-  // for a day whose votes all count in full.
+  // Votes cast since the last weighing count in full until the next one, so it may be delayed only for such a day.
   const hardlyGrew = {
     $and: [
       { $gt: [votes, OFTEN] },

@@ -6,10 +6,10 @@ import type { Server } from '../../servers/server.ts';
 import type { RankingDeps } from '../deps.ts';
 import type { PlayersSeen } from './weigh-day.ts';
 
-/** The highest number of players is that of the day itself and of this many days before it. */
+/** The day itself and so many days before it. */
 export const PLAYERS_SEEN_DAYS = 30;
 
-/** The fields of a server that give its current number of players. */
+/** For the current number of players. */
 export const CURRENT_PLAYERS = {
   'current.onlinePlayers': 1,
   'current.playersHidden': 1,
@@ -19,14 +19,12 @@ export const CURRENT_PLAYERS = {
 
 type Seen = WithId<Pick<Server, 'current' | 'probe' | 'lastReport'>>;
 
-/** `most`: the most players; null if no check saw a number. `recent`: the most of each of the `USUAL_DAYS` before. */
+/** `most`: null if no check saw a number. `recent`: the most of each of the `USUAL_DAYS` before. */
 type Stored = { _id: ObjectId; most: number | null; recent: number[] };
 
 /**
- * The players that our checks saw on each server until a UTC day. A server's own reports do not count. A server is
- * missing if no check saw a number, because there was no check or the game tells none.
- *
- * @param now - null unless `day` is today. Then the current number counts too, because today has no statistics yet
+ * By our checks alone: a server's reports do not count. A server is missing if no check saw a number. `now`: null
+ * unless `day` is today, which has no statistics yet: then the current number counts too.
  */
 export async function playersSeen(
   { dailyStats }: RankingDeps,
@@ -63,8 +61,8 @@ export async function playersSeen(
 }
 
 /**
- * The number that our last answered check saw; `HIDDEN_PLAYERS` if the server hid it, 0 if our checks found the server
- * offline. Null if no check was answered, or the stored number is from a report.
+ * `HIDDEN_PLAYERS` if the server hid it, 0 if our checks found the server offline. Null if no check was answered, or
+ * the stored number is from a report.
  */
 function playersNow(server: Seen, now: Date): number | null {
   const { probe, current } = server;

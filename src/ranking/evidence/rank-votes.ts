@@ -1,39 +1,32 @@
 import type { ObjectId } from 'mongodb';
 import type { DayWeight } from '../../votes/vote-counter.ts';
 import type { RankingDeps } from '../deps.ts';
-import { rankingDays } from '../ranking-days.ts';
-import { ALWAYS_FULL } from './due-days.ts';
-import { firstWeighedDay } from './rule-start.ts';
+import { rankingDays } from '../ranking-pipeline.ts';
+import { ALWAYS_FULL, firstWeighedDay } from './due-days.ts';
 
-/** Why a vote weighs less than others. `later`: it was cast after its day was last weighed. */
+/** `later`: the vote was cast after its day was last weighed. */
 export const LESS_WEIGHT_REASONS = ['network', 'newcomers', 'api', 'unknown', 'waiting', 'later'] as const;
 export type LessWeightReason = (typeof LESS_WEIGHT_REASONS)[number];
 
-/** A UTC day of a server. For each reason: how many votes weigh less. */
+const NONE = { network: 0, newcomers: 0, api: 0, unknown: 0, waiting: 0, later: 0 };
+
+/** For each reason: how many votes weigh less. */
 export type RankDay = {
   day: string;
   votes: number;
-  /** What the votes weigh, in votes with one decimal. */
+  /** In votes with one decimal. */
   rankVotes: number;
   /**
-   * The players for which there was room; null if our checks see no number. Undefined if it is not stored: the day has
-   * no weight, or all votes of the finished day count in full.
+   * Those for which there was room; null if our checks see no number. Undefined if the day has no weight, or all votes
+   * of the finished day count in full.
    */
   players?: number | null | undefined;
-  /** The most players that our checks saw, if that is more than `players`. */
+  /** By our checks, if that is more than `players`. */
   seen?: number | undefined;
 } & Record<LessWeightReason, number>;
 
-/**
- * What the votes of each day of the ranking weigh, oldest first.
- *
- * @param lastDay - the newest UTC day that counts
- */
-export async function rankVotesByDay(
-  deps: RankingDeps,
-  serverId: ObjectId,
-  lastDay: string,
-): Promise<RankDay[]> {
+/** Oldest first, up to `lastDay`. */
+export async function rankVotesByDay(deps: RankingDeps, serverId: ObjectId, lastDay: string) {
   const days = rankingDays(lastDay);
   const months = [...new Set(days.map((day) => day.slice(0, 7)))];
   const [counters, first] = await Promise.all([
@@ -55,17 +48,16 @@ export async function rankVotesByDay(
   });
 }
 
-/** A day as the last ranking counted it. Votes cast since then are `later`, or count in full if all others do. */
+/** As the last ranking counted it. Votes cast since then are `later`, or count in full if all others do. */
 function rankDay(
   day: string,
   votes: number,
   weight: DayWeight | number | undefined,
   isWeighed: boolean,
 ): RankDay {
-  const none = { network: 0, newcomers: 0, api: 0, unknown: 0, waiting: 0, later: 0 };
   if (!isWeighed || votes <= ALWAYS_FULL || typeof weight === 'number')
-    return { day, votes, rankVotes: votes, ...none };
-  if (!weight) return { day, votes, rankVotes: ALWAYS_FULL, ...none, later: votes - ALWAYS_FULL };
+    return { day, votes, rankVotes: votes, ...NONE };
+  if (!weight) return { day, votes, rankVotes: ALWAYS_FULL, ...NONE, later: votes - ALWAYS_FULL };
   const { of, tenths, players, seen, network = 0, newcomers = 0, api = 0, unknown = 0, waiting = 0 } = weight;
   return {
     day,
@@ -82,10 +74,8 @@ function rankDay(
   };
 }
 
-export function sumOfDays(
-  days: RankDay[],
-): { votes: number; rankVotes: number } & Record<LessWeightReason, number> {
-  const sum = { votes: 0, rankVotes: 0, network: 0, newcomers: 0, api: 0, unknown: 0, waiting: 0, later: 0 };
+export function sumOfDays(days: RankDay[]) {
+  const sum = { votes: 0, rankVotes: 0, ...NONE };
   for (const day of days) {
     sum.votes += day.votes;
     for (const reason of LESS_WEIGHT_REASONS) sum[reason] += day[reason];

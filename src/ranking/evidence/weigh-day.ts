@@ -42,9 +42,9 @@ export const MOST_PLAYERS = 1_000;
 /** If checks saw more players than `ASSUMED_PLAYERS`: they count up to this number times the server's usual players. */
 export const TIMES_USUAL = 2;
 
-/** What our checks saw of a server's players until a UTC day. */
+/** By our checks. */
 export type PlayersSeen = {
-  /** The most players on the day and the 30 days before. */
+  /** On the day and the 30 days before. */
   most: number;
   /** The median of the most players of each of the seven days before. A day without a check counts as 0. */
   usual: number;
@@ -59,7 +59,6 @@ export function countedPlayers(seen: PlayersSeen | null): number {
   return Math.min(seen.most, Math.max(ASSUMED_PLAYERS, TIMES_USUAL * seen.usual), MOST_PLAYERS);
 }
 
-/** The counted votes of a server and UTC day by their evidence. */
 export type DayEvidence = {
   imported: number;
   form: { regulars: number; newcomers: number };
@@ -73,16 +72,8 @@ export type DayEvidence = {
   allowance: number;
 };
 
-/**
- * The limits of a day, in votes: `newcomers`, `api` and `unknown` count in full up to these limits; votes above `all`
- * wait.
- */
-export function roomsOf({ players, allowance }: Pick<DayEvidence, 'players' | 'allowance'>): {
-  newcomers: number;
-  api: number;
-  unknown: number;
-  all: number;
-} {
+/** Votes count in full up to `newcomers`, `api` and `unknown`; those above `all` wait. */
+export function roomsOf({ players, allowance }: Pick<DayEvidence, 'players' | 'allowance'>) {
   const counted = countedPlayers(players);
   return {
     newcomers: Math.max(FEWEST, NEW_NAMES_A_PLAYER * counted, allowance),
@@ -92,7 +83,7 @@ export function roomsOf({ players, allowance }: Pick<DayEvidence, 'players' | 'a
   };
 }
 
-/** The weight of a day, and for each reason the number of votes that weigh less. Each of these votes has one reason. */
+/** Each vote that weighs less has one reason. */
 export function weighDay(
   evidence: DayEvidence,
 ): Pick<DayWeight, 'tenths' | 'network' | 'newcomers' | 'api' | 'unknown' | 'waiting'> {
@@ -135,9 +126,7 @@ export function weighDay(
 /** `isProven`: the vote of a regular or of an old account. Proven votes take the full weights first. */
 export type NetworkVote = { isProven: boolean };
 
-/**
- * What each vote of a network weighs in tenths: 10, 1 or 0. The limits of a single network are multiplied by `factor`.
- */
+/** In tenths: 10, 1 or 0. */
 export function networkWeights(votes: NetworkVote[], factor: number): number[] {
   const proven = votes.filter(({ isProven }) => isProven).length;
   const full = FULL_OF_NETWORK * factor + Math.min(proven, MORE_PROVEN * factor);

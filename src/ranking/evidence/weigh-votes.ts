@@ -6,28 +6,27 @@ import type { DayWeight, VoteCounter } from '../../votes/vote-counter.ts';
 import type { RankingDeps } from '../deps.ts';
 import { type CrowdedNetwork, crowdedNetworks } from './crowded-networks.ts';
 import { countDayVotes, type DayVotes, noVotes, readVotes, withExclusions } from './day-votes.ts';
-import { type DueCounter, eachDueCounter } from './due-days.ts';
+import { type DueCounter, eachDueCounter, startWeighing } from './due-days.ts';
 import { CURRENT_PLAYERS, playersSeen } from './players-seen.ts';
-import { startWeighing } from './rule-start.ts';
-import { countedPlayers, FEWEST, type PlayersSeen, weighDay } from './weigh-day.ts';
+import { countedPlayers, type DayEvidence, FEWEST, weighDay } from './weigh-day.ts';
 
-/** How many servers are weighed at a time, for one day. */
 const SLICE = 200;
 
 type Due = Omit<DueCounter, 'due'> & { votes: number; isFinal: boolean };
+type Known = Pick<DayEvidence, 'players' | 'allowance'> & {
+  counted: DayVotes;
+  crowded: CrowdedNetwork[];
+  isUncertain: boolean;
+};
 type Weighed = WithId<Pick<Server, 'current' | 'probe' | 'lastReport' | 'voteAllowance'>>;
 
 /**
- * Weighs the votes of the days that are due (`eachDueCounter`), and stores the weights in the counters. After an
- * interruption, the next run weighs the rest.
+ * Stores the weights in the counters. After an interruption, the next run weighs the rest. `first`: the first UTC day
+ * whose votes are weighed; `weighed`: the days of this run, over all servers.
  *
- * @returns the first UTC day whose votes are weighed, and how many days this run weighed, over all servers
  * @throws {LeaseLostError} when the lease is lost; the signal's reason when the run must stop
  */
-export async function weighVotes(
-  deps: RankingDeps,
-  lease: ActiveLease,
-): Promise<{ first: string; weighed: number }> {
+export async function weighVotes(deps: RankingDeps, lease: ActiveLease) {
   const first = await startWeighing(deps);
   const slices = new Map<string, Due[]>();
   let weighed = 0;
@@ -47,7 +46,7 @@ export async function weighVotes(
   return { first, weighed };
 }
 
-/** Weighs one day of several servers, except removed ones. Returns the number of weighed servers. */
+/** Except removed servers. Returns the number of weighed servers. */
 async function weighSlice(deps: RankingDeps, lease: ActiveLease, day: string, slice: Due[]): Promise<number> {
   const due = new Map(slice.map((one) => [one.serverId.toHexString(), one]));
   const projection = { ...CURRENT_PLAYERS, voteAllowance: 1 };
@@ -95,8 +94,8 @@ async function weighSlice(deps: RankingDeps, lease: ActiveLease, day: string, sl
 }
 
 /**
- * The write of a day's weight. If an operator has changed the allowance since the counter was read: it matches nothing,
- * and the day is due again.
+ * If an operator has changed the allowance since the counter was read: the write matches nothing, and the day is due
+ * again.
  */
 function writeOf(
   { serverId, month, reweighed }: Due,
@@ -125,26 +124,19 @@ function writeOf(
 }
 
 /**
- * The weight of a day. The day's counts are enough if all votes count in full, no network is crowded, and the server
- * has no excluded votes. Otherwise the votes are read one by one.
+ * The day's counts are enough if all votes count in full, no network is crowded, and the server has no excluded votes.
+ * Otherwise the votes are read one by one.
  */
 async function weightOf(
   deps: RankingDeps,
   serverId: ObjectId,
   day: string,
-  of: {
-    counted: DayVotes;
-    crowded: CrowdedNetwork[];
-    isUncertain: boolean;
-    players: PlayersSeen | null;
-    allowance: number;
-  },
+  { counted, crowded, isUncertain, ...known }: Known,
 ): Promise<ReturnType<typeof weighDay>> {
-  const { counted, crowded, isUncertain, players, allowance } = of;
-  const weight = weighDay({ ...counted, players, allowance });
+  const weight = weighDay({ ...counted, ...known });
   const isFull = weight.tenths === 10 * (counted.imported + liveVotes(counted));
   if (crowded.length === 0 && !isUncertain && isFull) return weight;
-  return weighDay({ ...(await readVotes(deps, serverId, day, crowded)), players, allowance });
+  return weighDay({ ...(await readVotes(deps, serverId, day, crowded)), ...known });
 }
 
 function liveVotes({ form, api }: DayVotes = noVotes()): number {

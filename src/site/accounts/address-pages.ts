@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { cancelAddressChange } from '../../accounts/address/cancel-change.ts';
 import {
   ADDRESS_CHANGES,
   addressSchema,
+  cancelAddressChange,
   changeAddressUnconfirmed,
   changeOfLink,
   confirmAddressChange,

@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { findAddressChange } from '../../accounts/address/change-address.ts';
 import { findDeletion } from '../../accounts/deletion/request-deletion.ts';
 import { linkedSites, otherSites } from '../../accounts/other-sites/other-sites.ts';
-import { unlinkSite } from '../../accounts/other-sites/unlink-site.ts';
 import {
   changeOwnAccount,
   endSession,
   finishPasswordChange,
   listSessions,
+  unlinkSite,
 } from '../../accounts/own-account.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { RE_AUTHENTICATIONS } from '../../accounts/sign-in-limits.ts';

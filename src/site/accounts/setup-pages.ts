@@ -3,8 +3,13 @@ import { z } from 'zod';
 import { addressSchema } from '../../accounts/address/change-address.ts';
 import { forLibrary } from '../../accounts/library-email.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
-import { type FirstOperator, makeFirstOperator } from '../../accounts/setup/first-operator.ts';
-import { hasOperator, isSetupToken, SETUP_CODES } from '../../accounts/setup/setup-link.ts';
+import {
+  type FirstOperator,
+  hasOperator,
+  isSetupToken,
+  makeFirstOperator,
+  SETUP_CODES,
+} from '../../accounts/setup.ts';
 import { RefusedError, SENTENCES } from '../../http/http-errors.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { shownText } from '../../platform/text.ts';

@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { noteAccountChange } from '../../accounts/account-changes.ts';
-import { mustHaveSecondFactor } from '../../accounts/operator-session.ts';
-import { whoIs } from '../../accounts/sessions.ts';
+import { mustHaveSecondFactor, whoIs } from '../../accounts/sessions.ts';
 import { RE_AUTHENTICATIONS } from '../../accounts/sign-in-limits.ts';
 import type { User } from '../../accounts/user.ts';
 import { endSessions } from '../../accounts/users.ts';

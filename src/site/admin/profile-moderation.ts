@@ -1,6 +1,6 @@
 import type { WithId } from 'mongodb';
 import { t } from '../../language/t.ts';
-import { filledParts } from '../../servers/moderate-profile.ts';
+import { filledParts } from '../../servers/moderate-server.ts';
 import { LINKS, type Profile, type ProfilePart } from '../../servers/profile.ts';
 import type { Server } from '../../servers/server.ts';
 import type { Typed } from '../shared/form.ts';

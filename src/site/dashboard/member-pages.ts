@@ -3,8 +3,15 @@ import { z } from 'zod';
 import { defineMessage, t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { makerOf } from '../../servers/api-tokens.ts';
-import { changeRole, leaveServer, removeMember } from '../../servers/end-membership.ts';
-import { INVITATIONS, inviteMember, openInvitations, withdrawInvitation } from '../../servers/members.ts';
+import {
+  changeRole,
+  INVITATIONS,
+  inviteMember,
+  leaveServer,
+  openInvitations,
+  removeMember,
+  withdrawInvitation,
+} from '../../servers/members.ts';
 import { MEMBER_ROLES } from '../../servers/server.ts';
 import { joinServer } from '../../workflows/join-server.ts';
 import { isByOperator, serverOf, userOf } from '../guard-routes.ts';

@@ -1,8 +1,8 @@
 import type { WithId } from 'mongodb';
 import { t } from '../../language/t.ts';
-import { LONGEST_HOW_TO_VOTE } from '../../servers/how-to-vote.ts';
 import type { Server } from '../../servers/server.ts';
 import type { ServerDraft } from '../../servers/server-draft.ts';
+import { LONGEST_HOW_TO_VOTE } from '../../servers/vote-options.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
 import { count } from '../shared/format.ts';

@@ -3,6 +3,7 @@ import type { WithId } from 'mongodb';
 import { z } from 'zod';
 import { defineMessage, filled, type Text, t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
+import { makerNames } from '../../servers/actor-names.ts';
 import {
   kindOf,
   TOKEN_KINDS,
@@ -21,7 +22,6 @@ import {
 } from '../../servers/api-tokens.ts';
 import { REVOKED_WITHIN_SECONDS } from '../../servers/authenticate-token.ts';
 import type { Server } from '../../servers/server.ts';
-import { makerNames } from '../../servers/token-makers.ts';
 import { vrcFile } from '../../votes/claims/vrc-file.ts';
 import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';

@@ -1,11 +1,11 @@
 import type { WithId } from 'mongodb';
 import { defineMessage, filled, type Text, t } from '../../language/t.ts';
 import { DAY, HOUR } from '../../platform/clock.ts';
+import type { makerNames } from '../../servers/actor-names.ts';
 import { type ApiToken, kindOf, scopesOf } from '../../servers/api-token.ts';
 import { isOld, isValid } from '../../servers/api-tokens.ts';
 import { REVOKED_WITHIN_SECONDS } from '../../servers/authenticate-token.ts';
 import type { Server } from '../../servers/server.ts';
-import type { makerNames } from '../../servers/token-makers.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { day, timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';

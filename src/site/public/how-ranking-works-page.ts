@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { UPTIME_DAYS } from '../../history/daily-figures.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
+import { firstWeighedDay } from '../../ranking/evidence/due-days.ts';
 import { sumOfDays } from '../../ranking/evidence/rank-votes.ts';
-import { firstWeighedDay } from '../../ranking/evidence/rule-start.ts';
 import {
   type DecidingFigure,
   explainRank,

@@ -4,7 +4,7 @@ import { type Favourite, listFavourites } from '../../favourites/favourites.ts';
 import { t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
-import { similarServers } from '../../ranking/similar-servers.ts';
+import { similarServers } from '../../ranking/picked-servers.ts';
 import type { Server } from '../../servers/server.ts';
 import { whyOff } from '../../votes/cast/cast-from-page.ts';
 import { COOLDOWN_HOURS } from '../../votes/cast/cooldown.ts';

@@ -3,7 +3,7 @@ import { defineMessage } from '../../language/t.ts';
 import { MINUTE } from '../../platform/clock.ts';
 import { defineLimit } from '../../platform/limits/define-limit.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import { randomSlug } from '../../ranking/random-server.ts';
+import { randomSlug } from '../../ranking/picked-servers.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { throwIfUsedUp } from '../shared/used-up.ts';
 import { rankingPath, rankingQuery } from './ranking-query.ts';

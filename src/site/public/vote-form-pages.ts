@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { UUID, type WithId } from 'mongodb';
 import { z } from 'zod';
-import { ESTABLISHED_AFTER_DAYS } from '../../accounts/established.ts';
+import { ESTABLISHED_AFTER_DAYS } from '../../accounts/mailbox.ts';
 import { voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
 import { forgetUsername, noteUsername } from '../../favourites/favourites.ts';
 import { requireRightClock } from '../../http/clock-gate.ts';
@@ -12,7 +12,7 @@ import { defineMessage, filled, t } from '../../language/t.ts';
 import { MINUTE } from '../../platform/clock.ts';
 import { defineLimit } from '../../platform/limits/define-limit.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import { serverAbove } from '../../ranking/server-above.ts';
+import { serverAbove } from '../../ranking/picked-servers.ts';
 import type { Server } from '../../servers/server.ts';
 import { CastDeadline } from '../../votes/cast/cast-deadline.ts';
 import { castVoteFromPage, challengeFor } from '../../votes/cast/cast-from-page.ts';

@@ -1,5 +1,5 @@
 import type { WithId } from 'mongodb';
-import { ESTABLISHED_AFTER_DAYS } from '../../accounts/established.ts';
+import { ESTABLISHED_AFTER_DAYS } from '../../accounts/mailbox.ts';
 import { nameKindOf } from '../../games/player-names.ts';
 import { t } from '../../language/t.ts';
 import type { Config } from '../../platform/config.ts';

@@ -1,4 +1,4 @@
-import { ESTABLISHED_AFTER_DAYS } from '../../accounts/established.ts';
+import { ESTABLISHED_AFTER_DAYS } from '../../accounts/mailbox.ts';
 import { VOTE_FORM_CODES, type VoteFormCode } from '../../http/error-codes.ts';
 import type { Refusal } from '../../http/http-errors.ts';
 import { defineMessage, t } from '../../language/t.ts';

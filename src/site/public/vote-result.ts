@@ -1,9 +1,9 @@
 import type { WithId } from 'mongodb';
-import { ESTABLISHED_AFTER_DAYS } from '../../accounts/established.ts';
+import { ESTABLISHED_AFTER_DAYS } from '../../accounts/mailbox.ts';
 import type { DeliveryStatus } from '../../delivery/timeline/timeline-event.ts';
 import { nameKindOf } from '../../games/player-names.ts';
 import { t } from '../../language/t.ts';
-import type { ServerAbove } from '../../ranking/server-above.ts';
+import type { ServerAbove } from '../../ranking/picked-servers.ts';
 import type { Server } from '../../servers/server.ts';
 import type { QuarantineCause } from '../../votes/exclusions/vote-exclusion.ts';
 import { RANKING_DAYS } from '../../votes/ranking-period.ts';

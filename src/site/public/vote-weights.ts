@@ -1,4 +1,4 @@
-import { ESTABLISHED_AFTER_DAYS } from '../../accounts/established.ts';
+import { ESTABLISHED_AFTER_DAYS } from '../../accounts/mailbox.ts';
 import { DAYS_UNTIL_USUAL, HIDDEN_PLAYERS, USUAL_DAYS } from '../../history/usual-players.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { PLAYERS_SEEN_DAYS } from '../../ranking/evidence/players-seen.ts';

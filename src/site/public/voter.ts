@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { establishedAccount } from '../../accounts/established.ts';
+import { establishedAccount } from '../../accounts/mailbox.ts';
 import { notedUsername } from '../../favourites/favourites.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { fitsServer, type NamesOfServer } from '../../votes/identity/player-name.ts';

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Auth } from '../../accounts/auth.ts';
-import { checkCodeOnce, type SessionOfRequest } from '../../accounts/check-second-factor.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { asGivenOut } from '../../accounts/second-factor.ts';
+import { checkCodeOnce, type SessionOfRequest } from '../../accounts/sessions.ts';
 import { RE_AUTHENTICATIONS } from '../../accounts/sign-in-limits.ts';
 import type { User } from '../../accounts/user.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { EstablishedAccount } from '../../accounts/established.ts';
+import type { EstablishedAccount } from '../../accounts/mailbox.ts';
 import {
   neighbourhoodOf,
   networkOf,

@@ -4,7 +4,7 @@ import { deriveKey } from 'altcha-lib/algorithms/pbkdf2';
 import type { Collection, ObjectId } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 import { z } from 'zod';
-import { ESTABLISHED_AFTER_DAYS } from '../../accounts/established.ts';
+import { ESTABLISHED_AFTER_DAYS } from '../../accounts/mailbox.ts';
 import { defineMessage, filled } from '../../language/t.ts';
 import { after, type Clock, MINUTE } from '../../platform/clock.ts';
 import { WIDER_NETWORK_FACTOR } from '../../platform/limits/network-of.ts';

@@ -1,6 +1,6 @@
 import { ObjectId, type WithId } from 'mongodb';
 import type { User } from '../../../accounts/user.ts';
-import { acceptNewServers, listNewServers, unacceptServers } from '../../../servers/new-servers.ts';
+import { acceptNewServers, listNewServers, unacceptServers } from '../../../servers/moderate-server.ts';
 import type { OwnershipProofMethod, Server } from '../../../servers/server.ts';
 import { emptyLine } from '../../shared/empty-card.ts';
 import { count, counted, timeAgo } from '../../shared/format.ts';

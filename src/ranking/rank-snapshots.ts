@@ -1,3 +1,4 @@
+import type { ObjectId } from 'mongodb';
 import { dueAggregates } from '../history/due-aggregates.ts';
 import { after, DAY, HOUR } from '../platform/clock.ts';
 import { addDays, dayOf, dueDays, markDone, startOfDay } from '../platform/periods/period-marks.ts';
@@ -5,7 +6,7 @@ import type { ActiveLease } from '../platform/periods/work-lease.ts';
 import type { RankingDeps } from './deps.ts';
 import { rankingPipeline } from './ranking-pipeline.ts';
 
-/** The name of the period mark of days whose ranks are stored. */
+/** The period mark of days whose ranks are stored. */
 const RANK_SNAPSHOT = 'rank-snapshot';
 
 /** A day's ranks are stored at least this long after its end: all its votes are counted by then. */
@@ -31,10 +32,7 @@ export async function takeSnapshot(deps: RankingDeps, lease: ActiveLease, first:
 }
 
 /**
- * Writes the ranks at the end of a UTC day for the servers listed then, by the votes up to that day and the current
- * uptime.
- *
- * @param first - the first UTC day whose votes are weighed; null if no day is weighed
+ * For the servers listed then, by the votes up to that day and the current uptime. `first`: as in `rankingPipeline`.
  */
 export async function storeRanks({ servers }: RankingDeps, day: string, first: string | null): Promise<void> {
   const end = after(startOfDay(day), DAY);
@@ -71,4 +69,14 @@ export async function storeRanks({ servers }: RankingDeps, day: string, first: s
       { allowDiskUse: true },
     )
     .toArray();
+}
+
+/** At the end of each UTC day, oldest first; days without a snapshot are missing. */
+export async function rankHistory({ rankSnapshots }: RankingDeps, serverId: ObjectId) {
+  const months = await rankSnapshots.find({ serverId }).sort({ month: 1 }).toArray();
+  return months.flatMap(({ month, days }) =>
+    Object.entries(days)
+      .map(([day, rank]) => ({ day: `${month}-${day}`, rank }))
+      .toSorted((a, b) => (a.day < b.day ? -1 : 1)),
+  );
 }
