@@ -1,16 +1,26 @@
-import type { FastifyInstance } from 'fastify';
-import type { WithId } from 'mongodb';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
-import { type Favourite, listFavourites, removeFavourite } from '../../favourites/favourites.ts';
+import { MOST_FAVOURITES } from '../../favourites/favourite-list.ts';
+import {
+  addFavourite,
+  FAVOURITE_CHANGES,
+  type Favourite,
+  listFavourites,
+  removeFavourite,
+} from '../../favourites/favourites.ts';
 import { playersHidden, statusAt } from '../../history/current-status.ts';
 import { defineMessage, t } from '../../language/t.ts';
-import { after } from '../../platform/clock.ts';
+import { after, DAY } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
+import { createCookie } from '../../platform/cookies.ts';
 import type { Server } from '../../servers/server.ts';
 import { whyOff } from '../../votes/cast/cast-from-page.ts';
 import { COOLDOWN_MS } from '../../votes/cast/cooldown.ts';
+import { PageError } from '../error-pages.ts';
 import { userOf } from '../guard-routes.ts';
 import { ANYONE, SIGNED_IN } from '../route-options.ts';
+import type { Site } from '../shared/decorate-site.ts';
 import { emptyCard } from '../shared/empty-card.ts';
 import { queryText } from '../shared/form.ts';
 import { formRoute } from '../shared/form-route.ts';
@@ -18,7 +28,7 @@ import { count, relative, timeAgo } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
-import { sendPage } from '../shared/layout.ts';
+import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPage } from '../shared/next-path.ts';
 import { pager } from '../shared/parts.ts';
 import { pageFrom } from '../shared/review-parts.ts';
@@ -26,10 +36,9 @@ import { playersBar } from '../shared/server-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { picturedServer, serverIcon } from '../shared/server-pictures.ts';
 import { statusBadge } from '../shared/server-status.ts';
-import { addFavouritePage, addOrThrow, countOrThrow, listedServerById } from './add-favourite-page.ts';
+import { throwIfUsedUp } from '../shared/used-up.ts';
 import type { PublicParts } from './public-parts.ts';
 import { star, starAnchor, starForm } from './star.ts';
-import { createWantedFavourite } from './wanted-favourite.ts';
 
 const FAVOURITES_A_PAGE = 50;
 
@@ -163,4 +172,89 @@ function aboutTimes(username: string | null): Content {
     : t('The times are for <bdi>{username}</bdi>, the player name of your last vote on a server’s page.', {
         username,
       });
+}
+
+type Deps = PublicParts['deps'];
+
+/**
+ * `/favourites/:serverId`: the page after a visitor clicked a star and then signed in or up. If a cookie says that this
+ * browser clicked it, the server is added at once. Otherwise a button asks first: a link must not change anything.
+ */
+function addFavouritePage(
+  app: FastifyInstance,
+  { deps }: Pick<PublicParts, 'deps'>,
+  wanted: WantedFavourite,
+): void {
+  const { base } = app.site;
+
+  app.get('/favourites/:serverId', SIGNED_IN, async (request, reply) => {
+    const server = await listedServerById(deps, idParam(request, 'serverId'));
+    if (!wanted.find(request)?.equals(server._id)) return sendPage(request, reply, askPage(app.site, server));
+    await addOrThrow(deps, request, server._id);
+    return reply
+      .header('set-cookie', wanted.forget())
+      .header('cache-control', 'no-store')
+      .redirect(`${base}/favourites?done=added`, 303);
+  });
+}
+
+/** @throws {PageError} 404 if no listed server has the id */
+async function listedServerById({ servers }: Deps, _id: ObjectId): Promise<WithId<Server>> {
+  const server = await servers.findOne({ _id, removedAt: null, hiddenAt: null });
+  if (!server) throw new PageError(404, t('No server is listed at this address.'));
+  return server;
+}
+
+/** @throws {PageError} 429 if the user changed the favourites too often; 409 if the user has `MOST_FAVOURITES` */
+async function addOrThrow(deps: Deps, request: FastifyRequest, serverId: ObjectId): Promise<void> {
+  const { _id: userId } = userOf(request);
+  await countOrThrow(deps, userId);
+  if (await addFavourite(deps, userId, serverId)) return;
+  const most = MOST_FAVOURITES;
+  throw new PageError(409, t('You have {most} favourites, the most possible. Remove one first.', { most }));
+}
+
+/** @throws {PageError} 429 if the user changed the favourites too often */
+async function countOrThrow(deps: Deps, userId: ObjectId): Promise<void> {
+  await throwIfUsedUp(deps, FAVOURITE_CHANGES, userId);
+}
+
+function askPage({ base }: Site, { name }: WithId<Server>): Page {
+  const title = t('Add to your favourites');
+  return {
+    title,
+    width: 'narrow',
+    body: html`<h1>${title}</h1>
+      <form method="post" class="card stack">
+        <p><bdi><strong>${name}</strong></bdi></p>
+        <input type="hidden" name="next" value="${base}/favourites" />
+        <button type="submit" name="favourite" value="yes">${title}</button>
+      </form>`,
+  };
+}
+
+/** Remembers the server whose star a visitor clicked, in a cookie, until the visitor has signed in. */
+type WantedFavourite = {
+  /** The `Set-Cookie` header that remembers the server for a day, as long as the mailed link to sign up is valid. */
+  remember(serverId: ObjectId): string;
+  /** The remembered server; null if there is none. */
+  find(request: FastifyRequest): ObjectId | null;
+  /** The `Set-Cookie` header that forgets the server. */
+  forget(): string;
+};
+
+/**
+ * Only a form of this site sets the cookie, so a link of another site cannot add a favourite. The path of the cookie is
+ * `/favourites`, so that browsers do not send it with requests for public pages, which are cached for all visitors.
+ */
+function createWantedFavourite(config: Pick<Config, 'PUBLIC_URL' | 'basePath'>): WantedFavourite {
+  const cookie = createCookie(config, { name: 'favourite', lifetimeMs: DAY, under: '/favourites' });
+  return {
+    remember: (serverId) => cookie.set(serverId.toHexString()),
+    find({ headers }) {
+      const id = cookie.read(headers.cookie);
+      return /^[0-9a-f]{24}$/.test(id) ? new ObjectId(id) : null;
+    },
+    forget: () => cookie.clear(),
+  };
 }

@@ -10,20 +10,30 @@ import { readTags, type Tag } from '../../servers/tag-list.ts';
 import { PageError } from '../error-pages.ts';
 import { ANYONE, CACHED } from '../route-options.ts';
 import { sendPublicPage } from '../send-public-page.ts';
+import type { Site } from '../shared/decorate-site.ts';
 import { count } from '../shared/format.ts';
 import { isGame } from '../shared/game-names.ts';
 import { html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
 import type { SearchMetadata } from '../shared/search-metadata.ts';
-import { gamesPage, tagsPage } from './games-and-tags-pages.ts';
 import { limitSearches } from './limited-search.ts';
-import { hero, listHead } from './list-heads.ts';
-import { listBar, listEnd, noMatches, nothingFound, nothingListed } from './list-parts.ts';
+import {
+  gameTiles,
+  hero,
+  listBar,
+  listEnd,
+  listHead,
+  newcomers,
+  noMatches,
+  nothingFound,
+  nothingListed,
+  relatedLists,
+  tagTiles,
+} from './list-parts.ts';
 import { aboutList, describe, isNarrowed, listSummary, noSuchGame, searchSummary } from './list-texts.ts';
 import type { PublicParts } from './public-parts.ts';
 import { activeFilters, headingOf } from './ranking-filters.ts';
 import { hasEmptyFields, type RankingQuery, rankingPath, rankingQuery } from './ranking-query.ts';
-import { newcomers, relatedLists } from './related-lists.ts';
 import { serverList } from './server-list.ts';
 import { starForm } from './star.ts';
 import { searchDataOf } from './structured-data.ts';
@@ -176,4 +186,40 @@ function isForSearchEngines({
   filters: { game, country, version, online, tag },
 }: RankingQuery): boolean {
   return sort === 'rank' && !online && !version && !(game && (country || tag));
+}
+
+const SEARCH = { q: '', filters: {} };
+
+/** `/games`: all games that have servers. */
+function gamesPage(site: Site, { games }: ListingSummary): Page {
+  const detail = t('All games with listed servers, those with the most first.');
+  return {
+    title: t('Games'),
+    width: 'full',
+    styles: ['public.css'],
+    ...(games.length > 0 ? { metadata: { canonical: '/games', description: detail } } : {}),
+    body: html`${listHead(site, SEARCH, { heading: t('Games'), detail })}
+      <section class="game-tiles all" aria-label="${t('Games')}">${
+        games.length > 0 ? gameTiles(site, games) : nothingListed(site)
+      }</section>`,
+  };
+}
+
+/** `/tags`: all tags that have servers. */
+function tagsPage(site: Site, { tags: choices = [] }: ListingSummary, tags: Tag[]): Page {
+  const detail = t('What kind of server do you look for? Owners chose these tags for their servers.');
+  const named = choices.flatMap(({ value, servers }) => {
+    const tag = tags.find(({ key }) => key === value);
+    return tag ? [{ ...tag, servers }] : [];
+  });
+  return {
+    title: t('Tags'),
+    width: 'full',
+    styles: ['public.css'],
+    ...(named.length > 0 ? { metadata: { canonical: '/tags', description: detail } } : {}),
+    body: html`${listHead(site, SEARCH, { heading: t('Tags'), detail })}
+      <section class="game-tiles all" aria-label="${t('Tags')}">${
+        named.length > 0 ? tagTiles(site, named) : nothingListed(site)
+      }</section>`,
+  };
 }

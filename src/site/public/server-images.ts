@@ -1,21 +1,25 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import type { WithId } from 'mongodb';
 import { type ServerInfo, serverInfo } from '../../history/server-info.ts';
+import { MINUTE } from '../../platform/clock.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
+import { readPicture } from '../../servers/pictures.ts';
 import type { Server } from '../../servers/server.ts';
 import { limitImages } from '../limited-pages.ts';
-import { CACHED } from '../route-options.ts';
+import { CACHED, FILE } from '../route-options.ts';
 import { sendPublic } from '../send-public-page.ts';
-import { count } from '../shared/format.ts';
+import type { Site } from '../shared/decorate-site.ts';
+import { count, counted } from '../shared/format.ts';
 import { type Html, html } from '../shared/html.ts';
 import { playersText } from '../shared/server-figures.ts';
-import { BADGE, BANNER } from '../shared/server-paths.ts';
+import { BADGE, BANNER, publicPath } from '../shared/server-paths.ts';
 import { serverAddress } from '../shared/server-status.ts';
 import { CARD_COLOURS } from './card-colours.ts';
 import { previewImage } from './preview-image.ts';
+import type { PublicParts } from './public-parts.ts';
 import { followingRenames, serverByCurrentSlug, slugOfRequest } from './server-of-path.ts';
 import { fitted, imageText, svgImage, textWidth } from './svg-text.ts';
-import { WIDGET_HEADERS, widgetPage } from './widget.ts';
 
 /** Headers of the images. Any site may embed them. An image that is opened as a page cannot load or run anything. */
 const EMBEDDABLE = { 'cross-origin-resource-policy': 'cross-origin' };
@@ -113,4 +117,78 @@ export function drawBadge(info: ServerInfo): Html {
 <text x="${left + right / 2}" y="14">${players}</text>
 </g>`;
   return svgImage({ width, height, label: `${name}: ${players}`, drawing });
+}
+
+/** The headers of the widget. Any site may show it in a frame. It cannot run scripts or send forms. */
+const WIDGET_HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *",
+  'referrer-policy': 'no-referrer',
+};
+
+/** `/servers/<slug>/widget`: a server's figures and a vote button, to embed in an iframe. */
+function widgetPage(site: Site, info: ServerInfo & { slug: string }): Html {
+  const page = `${site.url}${publicPath(info)}`;
+  const facts = [
+    playersText(info),
+    `rank ${count(info.rankPosition)}`,
+    `${counted(info.monthlyVotes, 'vote')} this month`,
+  ];
+  return html`<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="color-scheme" content="light dark" />
+    <meta name="robots" content="noindex" />
+    <title>${info.name} · ${site.name}</title>
+    <link rel="stylesheet" href="${site.asset('widget.css')}" />
+    ${site.accentStyle ? html`<link rel="stylesheet" href="${site.accentStyle}" />` : ''}
+  </head>
+  <body>
+    <main>
+      <h1><a href="${page}" target="_blank" rel="noopener"><bdi>${info.name}</bdi></a></h1>
+      <p><span class="dot ${info.status}"></span>${facts.join(' · ')}</p>
+      <p class="actions">
+        <a class="button" href="${page}/vote" target="_blank" rel="noopener">Vote</a> <span>on ${site.name}</span>
+      </p>
+    </main>
+  </body>
+</html>`;
+}
+
+/** Pictures are cached in memory, to save reads of MongoDB. A deleted picture may be served for up to a minute more. */
+const CACHE = { maxSize: 16 * 1_024 * 1_024, ttl: MINUTE };
+
+/** The bytes behind a picture's address never change, because the address contains their hash. */
+const FOR_EVER = 'public, max-age=31536000, immutable';
+
+/** `/pictures/<hash>.webp`: icons and banners. All stored pictures are WebP files that Tallyport encoded. */
+export function pictures(app: FastifyInstance, { deps }: Pick<PublicParts, 'deps'>): void {
+  const cache = new LRUCache<string, Buffer>({ ...CACHE, sizeCalculation: (bytes) => bytes.length + 1 });
+
+  app.get('/pictures/:file', FILE, async (request, reply) => {
+    const { file } = request.params as { file: string };
+    const [, id] = /^([0-9a-f]{64})\.webp$/.exec(file) ?? [];
+    const cached = id === undefined ? undefined : cache.get(id);
+    if (id !== undefined && !cached) await limitImages(request);
+    const bytes = id === undefined ? null : (cached ?? (await readPicture(deps, id)));
+    if (id === undefined || !bytes)
+      return reply
+        .code(404)
+        .header('cache-control', 'no-store')
+        .type('text/plain; charset=utf-8')
+        .send('There is no such picture.\n');
+    // A cached picture is not stored again: that would restart its TTL, so a deleted picture could be served for ever.
+    if (!cached) cache.set(id, bytes);
+    return reply
+      .headers({
+        'cache-control': FOR_EVER,
+        'content-security-policy': "default-src 'none'; sandbox",
+        etag: `"${id}"`,
+        'x-content-type-options': 'nosniff',
+      })
+      .type('image/webp')
+      .send(bytes);
+  });
 }

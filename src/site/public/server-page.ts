@@ -2,8 +2,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WithId } from 'mongodb';
 import { z } from 'zod';
 import { favouriteIds } from '../../favourites/favourites.ts';
-import { t } from '../../language/t.ts';
+import { defineMessage, t } from '../../language/t.ts';
+import { MINUTE } from '../../platform/clock.ts';
+import { defineLimit } from '../../platform/limits/define-limit.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
+import { randomSlug } from '../../ranking/random-server.ts';
 import {
   deleteOwnReview,
   findOwnReview,
@@ -21,9 +24,10 @@ import { fieldText, type Typed } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import type { Page } from '../shared/layout.ts';
 import { publicPath } from '../shared/server-paths.ts';
+import { throwIfUsedUp } from '../shared/used-up.ts';
 import { type Reader, WHY_NOT } from './own-review-card.ts';
 import { previewPath } from './preview-image.ts';
-import { sendRandomServer } from './random-server-route.ts';
+import { rankingPath, rankingQuery } from './ranking-query.ts';
 import { serverBody } from './server-body.ts';
 import { followingRenames, serverByCurrentSlug, serverBySlugOrId, slugOfRequest } from './server-of-path.ts';
 import { pathOf, readServer, type Wanted, wantedOf } from './server-page-data.ts';
@@ -144,4 +148,33 @@ async function readerOf(
     whyNot: whyNotReview(server, user, confirmsAddresses(deps)),
     typed,
   };
+}
+
+/** The redirects are not cached, so each costs a query. */
+const DRAWS = defineLimit({
+  key: 'random:address',
+  what: 'Random servers',
+  of: 'network',
+  times: 60,
+  windowMs: MINUTE,
+  sentence: defineMessage('Too many random servers from your network address.'),
+});
+
+/**
+ * Redirects to a random server that passes the filters of the request; if there is none, to the filtered list.
+ *
+ * @throws {PageError} 429, with the time of the next allowed draw
+ */
+async function sendRandomServer(
+  deps: AppDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { base } = request.server.site;
+  reply.header('cache-control', 'no-store');
+  await throwIfUsedUp(deps, DRAWS, request.ip);
+  const { filters } = rankingQuery(request);
+  const slug = await randomSlug(deps, filters);
+  const path = slug ? publicPath({ slug }) : rankingPath({ q: '', filters, sort: 'rank', page: 1 });
+  return reply.redirect(`${base}${path}`, 303);
 }
