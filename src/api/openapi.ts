@@ -16,10 +16,8 @@ import { REVOKED_WITHIN_SECONDS } from '../servers/authenticate-token.ts';
 import { COOLDOWN_HOURS } from '../votes/cast/cooldown.ts';
 import { describeQuickStart } from './quick-start.ts';
 
-/** How long browsers and proxies may use the document without revalidation. */
 const FRESH_SECONDS = 300;
 
-/** The introduction of the document. `publicUrl` is the listing's address. */
 const describe = (publicUrl: string) =>
   `
 The API of a listed game server. Plugins and websites cast votes, report the server's status and read the data that the
@@ -113,9 +111,7 @@ treat it as less secret than a token.
 `.trim();
 
 /**
- * Converts zod schemas to JSON Schema and corrects the result. It removes what zod adds by itself: the bounds of safe
- * integers and the long pattern of a date. It adds what zod leaves out for transformed fields: examples, defaults and
- * bounds.
+ * Zod adds the bounds of safe integers and the pattern of a date; it leaves out what transformed fields have in `meta`.
  */
 const describeSchemas = createJsonSchemaTransform({
   zodToJsonConfig: {
@@ -133,7 +129,7 @@ const describeSchemas = createJsonSchemaTransform({
   },
 });
 
-/** As `describeSchemas`, but request headers have capitals: the schemas have Node's names, which are in lower case. */
+/** As `describeSchemas`. Request headers get capitals, because the schemas have Node's names in lower case. */
 const transform: typeof describeSchemas = (document) => {
   const { schema, url } = describeSchemas(document);
   const headers = schema.headers as { properties?: Record<string, unknown> } | undefined;
@@ -148,10 +144,7 @@ const transform: typeof describeSchemas = (document) => {
   return { schema, url };
 };
 
-/**
- * Prepares an OpenAPI 3.1 document of all routes that have a tag and are registered after this call. The document is
- * made from the schemas of the routes. `readApiDocument` returns it, and `openApiDocument` serves it.
- */
+/** Prepares the document of all routes that have a tag and are registered after this call, from their schemas. */
 export async function describeApi(app: FastifyInstance, { publicUrl }: { publicUrl: string }): Promise<void> {
   const options: FastifyDynamicSwaggerOptions = {
     hideUntagged: true,
@@ -182,12 +175,11 @@ export async function describeApi(app: FastifyInstance, { publicUrl }: { publicU
   await app.register(swagger, options);
 }
 
-/** Returns the OpenAPI document. Call it only after `app.ready()`. */
+/** Call it only after `app.ready()`. */
 export function readApiDocument(app: FastifyInstance): object {
   return nameSchemas(structuredClone(app.swagger()));
 }
 
-/** Serves the OpenAPI document at `/openapi.json`, without a token. It is compressed only once. */
 export async function openApiDocument(app: FastifyInstance): Promise<void> {
   const document = once(() => compressDocument(readApiDocument(app)));
   app.get('/openapi.json', { schema: { hide: true } }, async (request, reply) => {
@@ -221,9 +213,8 @@ const REQUEST_ID = {
 };
 
 /**
- * Moves each body schema that has a `title` to the components of the OpenAPI document, under this title: generated
- * clients use it as type name. Adds the header `X-Request-Id` to every response. Changes the paths of `document` in
- * place, and returns a shallow copy with the new components.
+ * Moves each body schema with a `title` to the components: generated clients use the title as type name. Changes the
+ * paths of `document` in place, and returns a shallow copy with the new components.
  */
 function nameSchemas<D extends object>(document: D): D {
   const { paths = {}, components } = document as Document;

@@ -1,10 +1,7 @@
 import { COOLDOWN_HOURS } from '../votes/cast/cooldown.ts';
 
-/** An example program that casts one vote. It reads `SERVER_ID` and `API_TOKEN` from the environment. */
-type QuickStart = { language: string; fence: string; code: string };
-
-/** The same program in five languages. `api` is the URL of the API: `https://listing.example/api/v1`. */
-export const quickStarts = (api: string): QuickStart[] => [
+/** They read `SERVER_ID` and `API_TOKEN` from the environment. `api`: `https://listing.example/api/v1`. */
+const quickStarts = (api: string) => [
   {
     language: 'curl',
     fence: 'sh',
@@ -105,7 +102,6 @@ public class Vote {
   },
 ];
 
-/** The section “Quick start” of the OpenAPI document, in Markdown. */
 export function describeQuickStart(publicUrl: string): string {
   const programs = quickStarts(`${publicUrl.replace(/\/+$/, '')}/api/v1`).map(
     ({ language, fence, code }) => `**${language}**\n\n\`\`\`${fence}\n${code.trim()}\n\`\`\``,

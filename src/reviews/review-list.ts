@@ -6,17 +6,11 @@ import type { ReviewsDeps } from './deps.ts';
 import { RATINGS, type Review, type ReviewList, revisionOf } from './review.ts';
 
 /**
- * Updates the server's public list to a review's state, which is the source of truth and is written first. After each
- * write of the list the review is read again, so that after concurrent decisions and edits the list matches the last
- * state.
- *
- * @param written - the review as the caller has written it
- * @returns the current review; null when it was deleted
+ * Updates the public list to a review's state, which is written first. After each write of the list the review is read
+ * again, so that after concurrent decisions and edits the list matches the last state. Null when the review was
+ * deleted.
  */
-export async function followReview(
-  { reviews, reviewLists }: ReviewsDeps,
-  written: WithId<Review>,
-): Promise<WithId<Review> | null> {
+export async function followReview({ reviews, reviewLists }: ReviewsDeps, written: WithId<Review>) {
   let review = written;
   for (;;) {
     await setListed(reviewLists, review, review.state === 'approved');
@@ -30,12 +24,7 @@ export async function followReview(
   }
 }
 
-/** Adds a review to its server's list or removes it, and updates the list's figures, in one database update. */
-async function setListed(
-  reviewLists: Collection<ReviewList>,
-  review: WithId<Review>,
-  listed: boolean,
-): Promise<void> {
+async function setListed(reviewLists: Collection<ReviewList>, review: WithId<Review>, listed: boolean) {
   const update = () =>
     reviewLists.updateOne({ _id: review.serverId }, relisting(review, listed), { upsert: listed });
   try {
@@ -47,7 +36,7 @@ async function setListed(
   }
 }
 
-/** The update that removes a review's entry and its rating in the figures, and adds both again if it is `listed`. */
+/** Removes a review's entry and its rating in the figures, and adds both again if it is `listed`. */
 function relisting(review: WithId<Review>, listed: boolean): Document[] {
   const { _id: id, createdAt: at, rating } = review;
   const filtered = (cond: Document) => ({ $filter: { input: '$entries', as: 'entry', cond } });
@@ -100,7 +89,6 @@ function relisting(review: WithId<Review>, listed: boolean): Document[] {
   ];
 }
 
-/** The list's entries with this one inserted, newest first. */
 function inOrder(
   entry: ReviewList['entries'][number],
   isOther: Document,
@@ -122,12 +110,8 @@ function inOrder(
 }
 
 /**
- * Repairs the public lists for the decisions of a UTC day. If a process died between a decision and the update of the
- * list, the list would otherwise count a rejected review for ever. Pending reviews need no repair, because the next
- * decision updates the list.
- *
- * @returns the number of decisions that were checked
- * @throws the signal's reason when it is aborted
+ * If a process died between a decision and the update of the list, the list would count a rejected review for ever.
+ * Pending reviews need no repair: the next decision updates the list. Returns the number of checked decisions.
  */
 export async function repairReviewLists(
   deps: ReviewsDeps,

@@ -8,10 +8,10 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import type { Metrics } from '../../process/metrics.ts';
 import type { ClaimCalls } from '../../votes/claims/claim-calls.ts';
 import { requireToken } from './authentication.ts';
-import { checkVoteEndpoint, claimEndpoint } from './claim.ts';
+import { claimEndpoints } from './claim.ts';
 import { doneEndpoint } from './deliveries-done.ts';
 import { takeEndpoint } from './deliveries-take.ts';
-import { infoEndpoint, playerNamesEndpoint } from './info.ts';
+import { infoEndpoints } from './info.ts';
 import { reviewsEndpoint } from './reviews.ts';
 import { setSafeHeaders } from './safe-headers.ts';
 import { statusEndpoint } from './status.ts';
@@ -41,40 +41,38 @@ export async function apiV1(
   requireToken(api, deps);
   acceptOnlyJson(api);
   await api.register(voteEndpoint, { deps, metrics });
-  await api.register(checkVoteEndpoint, { deps, claimCalls });
-  await api.register(claimEndpoint, { deps, claimCalls });
+  await api.register(claimEndpoints, { deps, claimCalls });
   await api.register(votesEndpoint, { deps });
   await api.register(topVotersEndpoint, { deps });
   await api.register(statusEndpoint, { deps });
   await api.register(takeEndpoint, { deps });
   await api.register(doneEndpoint, { deps, metrics });
-  await api.register(infoEndpoint, { deps });
-  await api.register(playerNamesEndpoint, { deps });
+  await api.register(infoEndpoints, { deps });
   await api.register(reviewsEndpoint, { deps });
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
+const malformed = (sentence: string) => new RefusedError({ status: 400, code: 'malformed', sentence });
+
 function parse(bytes: Buffer): unknown {
-  if (bytes.length === 0)
-    throw new RefusedError({ status: 400, code: 'malformed', sentence: 'The body is empty.' });
+  if (bytes.length === 0) throw malformed('The body is empty.');
   let text: string;
   try {
     text = utf8.decode(bytes);
   } catch {
-    throw new RefusedError({ status: 400, code: 'malformed', sentence: 'The body is not valid UTF-8.' });
+    throw malformed('The body is not valid UTF-8.');
   }
   try {
     return JSON.parse(text);
   } catch {
-    throw new RefusedError({ status: 400, code: 'malformed', sentence: 'The body is not valid JSON.' });
+    throw malformed('The body is not valid JSON.');
   }
 }
 
 /**
- * Makes JSON the only accepted body type of the routes of `app`. Bodies with invalid UTF-8 are refused; Fastify's own
- * parser would silently replace the invalid bytes. Keys such as `__proto__` are harmless, because the schemas read only
- * the fields that they name.
+ * Fastify's own parser would silently replace invalid UTF-8. Keys such as `__proto__` are harmless, because the schemas
+ * read only the fields that they name.
  */
 function acceptOnlyJson(app: FastifyInstance): void {
   takeLooseContentTypes(app);

@@ -13,6 +13,7 @@ import {
   countSchema,
   ETAG_HEADER,
   IF_NONE_MATCH,
+  named,
   params,
   timestamp,
   UNCHANGED,
@@ -20,10 +21,7 @@ import {
 
 const MOST_PER_PAGE = 50;
 
-/**
- * The schema of a query parameter that is a whole number, 1 or more. If it is greater than `most`, it becomes `most`.
- * If the parameter is empty or absent, it becomes `fallback`.
- */
+/** Greater numbers than `most` count as `most`; an empty or absent parameter counts as `fallback`. */
 function positive({ fallback, most }: { fallback: number; most: number }) {
   const error = 'must be a whole number, 1 or more';
   return z
@@ -56,29 +54,21 @@ const review = z.object({
   content: z
     .string()
     .optional()
-    .meta({
-      description: `Up to ${LONGEST_REVIEW.toLocaleString('en')} characters; absent if there is none.`,
-    }),
+    .describe(`Up to ${LONGEST_REVIEW.toLocaleString('en')} characters; absent if there is none.`),
   created_at: timestamp,
 });
 
-const page = z
-  .object({
-    review_count: countSchema,
-    average_rating: z
-      .number()
-      .min(0)
-      .max(5)
-      .meta({ description: 'At most 2 decimals; 0 if there are no reviews.' }),
-    reviews: z.array(review),
-    pagination: z.object({
-      page: z.int().min(1),
-      limit: z.int().min(1).max(MOST_PER_PAGE).meta({ description: 'The limit that was used.' }),
-      total: countSchema,
-      total_pages: countSchema.meta({ description: '0 if there are no reviews.' }),
-    }),
-  })
-  .meta({ title: 'ReviewPage' });
+const page = named('ReviewPage', {
+  review_count: countSchema,
+  average_rating: z.number().min(0).max(5).describe('At most 2 decimals; 0 if there are no reviews.'),
+  reviews: z.array(review),
+  pagination: z.object({
+    page: z.int().min(1),
+    limit: z.int().min(1).max(MOST_PER_PAGE).describe('The limit that was used.'),
+    total: countSchema,
+    total_pages: countSchema.describe('0 if there are no reviews.'),
+  }),
+});
 
 /** GET …/reviews: the approved reviews, newest first. */
 export const reviewsEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app, { deps }) => {

@@ -24,15 +24,13 @@ import {
   COMMON_FAILURES,
   ETAG_HEADER,
   IF_NONE_MATCH,
+  named,
   params,
   timestamp,
   UNCHANGED,
 } from './schemas.ts';
 
-/**
- * The schema of a query parameter that is a whole number from 1 to `most`. If the parameter is empty or absent, the
- * number is `fallback`. Any other text is refused.
- */
+/** An empty or absent parameter counts as `fallback`. Any other text is refused. */
 function queryNumber({
   most,
   fallback,
@@ -62,7 +60,7 @@ const querystring = z.object({
     .string()
     .max(50, { error: MALFORMED_CURSOR })
     .optional()
-    .meta({ description: 'The `next_cursor` of the page before. Without it, the newest votes.' }),
+    .describe('The `next_cursor` of the page before. Without it, the newest votes.'),
   username: usernameSchema.optional().meta({
     description:
       "Only this player's votes; the same rules as for casting a vote. Imported votes come after the others.",
@@ -71,39 +69,38 @@ const querystring = z.object({
   }),
 });
 
-const page = z
-  .object({
-    votes: z.array(
-      z.object({
-        id: z.uuid().meta({ description: 'The `Vote-Id` of the vote (UUIDv7).' }),
-        username: z.string().meta({ description: 'As the player typed it, trimmed.' }),
-        voted_at: timestamp,
-        source: z.enum(VOTE_SOURCES).meta({
-          description: "`api`: cast by a call of this API. `web`: cast on the server's vote page.",
-        }),
-        identity: z.enum(IDENTITIES).nullable().meta({
-          description:
-            '`proven`: the player signed in through Steam on the vote page, so the SteamID is theirs. null: not proven.',
-        }),
-        delivery: z.enum(DELIVERY_STATES).meta({
-          description:
-            '`none`: not forwarded. `waiting`: not sent yet. `sending`: an attempt runs. `delivered`: acknowledged. `unconfirmed`: sent, and it may have arrived. `failed`: refused by the listener, or not delivered in time.',
-        }),
-        arrival: z.enum(ARRIVALS).meta({
-          description:
-            'What is known of the arrival at the game server, from all sendings. A resend or the removal of the listener never changes `arrived` to something less.',
-        }),
-        excluded: z.boolean().meta({ description: 'Whether the vote was removed from all counts.' }),
-      }),
-    ),
-    next_cursor: z
-      .string()
-      .nullable()
-      .meta({ description: 'Where the next page begins; null on the last page.' }),
-  })
-  .meta({ title: 'VotePage' });
+const page = named('VotePage', {
+  votes: z.array(
+    z.object({
+      id: z.uuid().describe('The `Vote-Id` of the vote (UUIDv7).'),
+      username: z.string().describe('As the player typed it, trimmed.'),
+      voted_at: timestamp,
+      source: z
+        .enum(VOTE_SOURCES)
+        .describe("`api`: cast by a call of this API. `web`: cast on the server's vote page."),
+      identity: z
+        .enum(IDENTITIES)
+        .nullable()
+        .describe(
+          '`proven`: the player signed in through Steam on the vote page, so the SteamID is theirs. null: not proven.',
+        ),
+      delivery: z
+        .enum(DELIVERY_STATES)
+        .describe(
+          '`none`: not forwarded. `waiting`: not sent yet. `sending`: an attempt runs. `delivered`: acknowledged. `unconfirmed`: sent, and it may have arrived. `failed`: refused by the listener, or not delivered in time.',
+        ),
+      arrival: z
+        .enum(ARRIVALS)
+        .describe(
+          'What is known of the arrival at the game server, from all sendings. A resend or the removal of the listener never changes `arrived` to something less.',
+        ),
+      excluded: z.boolean().describe('Whether the vote was removed from all counts.'),
+    }),
+  ),
+  next_cursor: z.string().nullable().describe('Where the next page begins; null on the last page.'),
+});
 
-/** Decodes a cursor. Throws 400 for a wrong one, such as a cursor of all votes in the list of one player. */
+/** Throws 400 for a wrong cursor, such as a cursor of all votes in the list of one player. */
 function positionOf(cursor: string, ofPlayer: boolean): VotesCursor {
   const from = parseVotesCursor(Buffer.from(cursor, 'base64url').toString());
   if (!from || 'seq' in from !== ofPlayer)
@@ -168,17 +165,15 @@ const votersQuery = z.object({
 });
 
 const voter = z.object({
-  username: z.string().meta({ description: 'In the spelling of their newest vote.' }),
+  username: z.string().describe('In the spelling of their newest vote.'),
   votes: z.int().min(1),
   last_voted_at: timestamp,
 });
 
-const topVoters = z
-  .object({
-    month: z.string().meta({ description: 'The month of the list.', examples: ['2026-11'] }),
-    voters: z.array(voter),
-  })
-  .meta({ title: 'TopVoters' });
+const topVoters = named('TopVoters', {
+  month: z.string().meta({ description: 'The month of the list.', examples: ['2026-11'] }),
+  voters: z.array(voter),
+});
 
 function monthNamed(name: string, clock: Clock): string {
   if (name !== 'current' && name !== 'previous') return name;

@@ -1,5 +1,5 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { ObjectId, type WithId } from 'mongodb';
+import type { FastifyInstance } from 'fastify';
+import type { ObjectId, WithId } from 'mongodb';
 import { z } from 'zod';
 import { MOST_FAVOURITES } from '../../favourites/favourite-list.ts';
 import {
@@ -14,13 +14,13 @@ import { defineMessage, t } from '../../language/t.ts';
 import { after, DAY } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import { createCookie } from '../../platform/cookies.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
 import { whyOff } from '../../votes/cast/cast-from-page.ts';
 import { COOLDOWN_MS } from '../../votes/cast/cooldown.ts';
 import { PageError } from '../error-pages.ts';
 import { userOf } from '../guard-routes.ts';
 import { ANYONE, SIGNED_IN } from '../route-options.ts';
-import type { Site } from '../shared/decorate-site.ts';
 import { emptyCard } from '../shared/empty-card.ts';
 import { queryText } from '../shared/form.ts';
 import { formRoute } from '../shared/form-route.ts';
@@ -37,7 +37,6 @@ import { publicPath } from '../shared/server-paths.ts';
 import { picturedServer, serverIcon } from '../shared/server-pictures.ts';
 import { statusBadge } from '../shared/server-status.ts';
 import { throwIfUsedUp } from '../shared/used-up.ts';
-import type { PublicParts } from './public-parts.ts';
 import { star, starAnchor, starForm } from './star.ts';
 
 const FAVOURITES_A_PAGE = 50;
@@ -50,19 +49,23 @@ const starred = z.object({
 const MESSAGES = { added: defineMessage('The server is now among your favourites.') };
 
 /**
- * `/favourites`: the user's favourites, with the time of the next vote. A form sent to `/favourites/:serverId` adds or
- * removes a server. If a visitor adds one: a cookie remembers the server, and the answer redirects to the sign-up page.
+ * `/favourites`. A form sent to `/favourites/:serverId` adds or removes a server. If a visitor adds one: a cookie
+ * remembers the server, and the answer redirects to the sign-up page.
  */
-export function favouritePages(app: FastifyInstance, { deps }: Pick<PublicParts, 'deps'>): void {
+export function favouritePages(app: FastifyInstance, deps: AppDeps): void {
   const { base } = app.site;
   const path = `${base}/favourites`;
-  const wanted = createWantedFavourite(deps.config);
+  // The server whose star a visitor clicked, until the visitor has signed in: for a day, as long as the mailed link to
+  // sign up is valid. Only a form of this site sets the cookie, so a link of another site cannot add a favourite. With
+  // its path, browsers do not send it with requests for public pages, which are cached for all visitors.
+  const wanted = createCookie(deps.config, { name: 'favourite', lifetimeMs: DAY, under: '/favourites' });
 
   app.get('/favourites', SIGNED_IN, async (request, reply) => {
     const page = pageFrom((request.query as { page?: unknown }).page);
     const limit = FAVOURITES_A_PAGE;
     const { rows, total, username } = await listFavourites(deps, userOf(request)._id, { page, limit });
     const list: List = { base, config: deps.config, now: deps.clock.now() };
+    const shown = (favourite: Favourite) => row(list, favourite);
     const to = (other: number) => (other === 1 ? path : `${path}?page=${other}`);
     return sendPage(request, reply, {
       title: t('Your favourites'),
@@ -71,7 +74,7 @@ export function favouritePages(app: FastifyInstance, { deps }: Pick<PublicParts,
       body: html`<h1>${t('Your favourites')}</h1>
         ${total > 0 ? html`<p class="soft">${aboutTimes(username)}</p>` : ''}
         ${starForm(to(page))}
-        ${rows.length > 0 ? serverList(list, rows) : html`<section class="card">${nothing(base)}</section>`}
+        ${rows.length > 0 ? html`<ol class="favourites">${rows.map(shown)}</ol>` : nothing(base)}
         ${pager({
           newer: page > 1 ? to(page - 1) : undefined,
           older: page * limit < total ? to(page + 1) : undefined,
@@ -79,7 +82,18 @@ export function favouritePages(app: FastifyInstance, { deps }: Pick<PublicParts,
     });
   });
 
-  addFavouritePage(app, { deps }, wanted);
+  // The page after a visitor clicked a star and then signed in or up. Without the cookie of this browser, a button asks
+  // first: a link must not change anything.
+  app.get('/favourites/:serverId', SIGNED_IN, async (request, reply) => {
+    const server = await listedServerById(deps, idParam(request, 'serverId'));
+    const isWanted = wanted.read(request.headers.cookie) === server._id.toHexString();
+    if (!isWanted) return sendPage(request, reply, askPage(base, server));
+    await addOrThrow(deps, userOf(request)._id, server._id);
+    return reply
+      .header('set-cookie', wanted.clear())
+      .header('cache-control', 'no-store')
+      .redirect(`${path}?done=added`, 303);
+  });
 
   formRoute(app, {
     path: '/favourites/:serverId',
@@ -90,17 +104,17 @@ export function favouritePages(app: FastifyInstance, { deps }: Pick<PublicParts,
       if (!request.signedIn && data.favourite === 'no')
         return `${base}/sign-in${queryText({ done: 'not-sent', next: path })}`;
       if (!request.signedIn) {
-        reply.header('set-cookie', wanted.remember(serverId));
+        reply.header('set-cookie', wanted.set(serverId.toHexString()));
         return `${base}/sign-up${queryText({ next: `${path}/${serverId.toHexString()}` })}`;
       }
+      const { _id: userId } = request.signedIn.user;
       if (data.favourite === 'no') {
-        const { _id: userId } = userOf(request);
-        await countOrThrow(deps, userId);
+        await throwIfUsedUp(deps, FAVOURITE_CHANGES, userId);
         await removeFavourite(deps, userId, serverId);
         return nextPage(app, data.next, path);
       }
       const server = await listedServerById(deps, serverId);
-      await addOrThrow(deps, request, serverId);
+      await addOrThrow(deps, userId, serverId);
       const next = nextPage(app, data.next, `${base}${publicPath(server)}`);
       return `${next}#${starAnchor(server)}`;
     },
@@ -108,20 +122,14 @@ export function favouritePages(app: FastifyInstance, { deps }: Pick<PublicParts,
 }
 
 function nothing(base: string): Html {
-  return emptyCard({
-    icon: 'star',
-    text: t(
-      'You have no favourites yet. Press the star of a server that you like, and it waits for you here.',
-    ),
-    action: { href: `${base}/`, text: t('Find a server') },
-  });
+  const text = t(
+    'You have no favourites yet. Press the star of a server that you like, and it waits for you here.',
+  );
+  const action = { href: `${base}/`, text: t('Find a server') };
+  return html`<section class="card">${emptyCard({ icon: 'star', text, action })}</section>`;
 }
 
 type List = { base: string; config: Config; now: Date };
-
-function serverList(list: List, rows: Favourite[]): Html {
-  return html`<ol class="favourites">${rows.map((favourite) => row(list, favourite))}</ol>`;
-}
 
 function row(list: List, favourite: Favourite): Html {
   const { base, now } = list;
@@ -130,17 +138,16 @@ function row(list: List, favourite: Favourite): Html {
   if (!server) {
     const name = t('a server that is not listed any more');
     return html`<li class="favourite gone"><p class="soft">${t('A server that was removed or hidden')}</p>
-      ${star({ base }, { id, name, slug: id, isFavourite: true })}</li>`;
+      ${star(base, { id, name, slug: id, isFavourite: true })}</li>`;
   }
   const { name, slug } = server;
   return html`<li class="favourite">${serverIcon(base, picturedServer(server), 48)}
     <div class="what"><h2><a href="${base}${publicPath(server)}"><bdi>${name}</bdi></a></h2>
       <p class="meta">${server.game ? html`<span>${gameName(server.game)}</span>` : ''}${players(server, now)}</p></div>
     ${voteOf(list, favourite, server)}
-    ${star({ base }, { id, name, slug, isFavourite: true })}</li>`;
+    ${star(base, { id, name, slug, isFavourite: true })}</li>`;
 }
 
-/** The number of players, if the server does not hide it; if the server is not online, its status. */
 function players(server: WithId<Server>, now: Date): Content {
   const status = statusAt(server, now);
   if (status !== 'online') return statusBadge(server, now);
@@ -149,12 +156,7 @@ function players(server: WithId<Server>, now: Date): Content {
   return html`<span class="players"><b>${count(onlinePlayers)}</b>${playersBar(onlinePlayers, maxPlayers)}</span>`;
 }
 
-/** The link to vote; during the cooldown, the times of the last and next vote; if the vote form is off, a text. */
-function voteOf(
-  { base, config, now }: List,
-  { username, nextVoteAt }: Favourite,
-  server: WithId<Server>,
-): Content {
+function voteOf({ base, config, now }: List, { username, nextVoteAt }: Favourite, server: WithId<Server>) {
   if (nextVoteAt) {
     const times = { voted: timeAgo(after(nextVoteAt, -COOLDOWN_MS), now), next: relative(nextVoteAt, now) };
     return html`<p class="due-vote">${t('Voted {voted}. Next vote {next}.', times)}</p>`;
@@ -174,52 +176,20 @@ function aboutTimes(username: string | null): Content {
       });
 }
 
-type Deps = PublicParts['deps'];
-
-/**
- * `/favourites/:serverId`: the page after a visitor clicked a star and then signed in or up. If a cookie says that this
- * browser clicked it, the server is added at once. Otherwise a button asks first: a link must not change anything.
- */
-function addFavouritePage(
-  app: FastifyInstance,
-  { deps }: Pick<PublicParts, 'deps'>,
-  wanted: WantedFavourite,
-): void {
-  const { base } = app.site;
-
-  app.get('/favourites/:serverId', SIGNED_IN, async (request, reply) => {
-    const server = await listedServerById(deps, idParam(request, 'serverId'));
-    if (!wanted.find(request)?.equals(server._id)) return sendPage(request, reply, askPage(app.site, server));
-    await addOrThrow(deps, request, server._id);
-    return reply
-      .header('set-cookie', wanted.forget())
-      .header('cache-control', 'no-store')
-      .redirect(`${base}/favourites?done=added`, 303);
-  });
-}
-
-/** @throws {PageError} 404 if no listed server has the id */
-async function listedServerById({ servers }: Deps, _id: ObjectId): Promise<WithId<Server>> {
+async function listedServerById({ servers }: AppDeps, _id: ObjectId): Promise<WithId<Server>> {
   const server = await servers.findOne({ _id, removedAt: null, hiddenAt: null });
   if (!server) throw new PageError(404, t('No server is listed at this address.'));
   return server;
 }
 
-/** @throws {PageError} 429 if the user changed the favourites too often; 409 if the user has `MOST_FAVOURITES` */
-async function addOrThrow(deps: Deps, request: FastifyRequest, serverId: ObjectId): Promise<void> {
-  const { _id: userId } = userOf(request);
-  await countOrThrow(deps, userId);
+async function addOrThrow(deps: AppDeps, userId: ObjectId, serverId: ObjectId): Promise<void> {
+  await throwIfUsedUp(deps, FAVOURITE_CHANGES, userId);
   if (await addFavourite(deps, userId, serverId)) return;
   const most = MOST_FAVOURITES;
   throw new PageError(409, t('You have {most} favourites, the most possible. Remove one first.', { most }));
 }
 
-/** @throws {PageError} 429 if the user changed the favourites too often */
-async function countOrThrow(deps: Deps, userId: ObjectId): Promise<void> {
-  await throwIfUsedUp(deps, FAVOURITE_CHANGES, userId);
-}
-
-function askPage({ base }: Site, { name }: WithId<Server>): Page {
+function askPage(base: string, { name }: Server): Page {
   const title = t('Add to your favourites');
   return {
     title,
@@ -230,31 +200,5 @@ function askPage({ base }: Site, { name }: WithId<Server>): Page {
         <input type="hidden" name="next" value="${base}/favourites" />
         <button type="submit" name="favourite" value="yes">${title}</button>
       </form>`,
-  };
-}
-
-/** Remembers the server whose star a visitor clicked, in a cookie, until the visitor has signed in. */
-type WantedFavourite = {
-  /** The `Set-Cookie` header that remembers the server for a day, as long as the mailed link to sign up is valid. */
-  remember(serverId: ObjectId): string;
-  /** The remembered server; null if there is none. */
-  find(request: FastifyRequest): ObjectId | null;
-  /** The `Set-Cookie` header that forgets the server. */
-  forget(): string;
-};
-
-/**
- * Only a form of this site sets the cookie, so a link of another site cannot add a favourite. The path of the cookie is
- * `/favourites`, so that browsers do not send it with requests for public pages, which are cached for all visitors.
- */
-function createWantedFavourite(config: Pick<Config, 'PUBLIC_URL' | 'basePath'>): WantedFavourite {
-  const cookie = createCookie(config, { name: 'favourite', lifetimeMs: DAY, under: '/favourites' });
-  return {
-    remember: (serverId) => cookie.set(serverId.toHexString()),
-    find({ headers }) {
-      const id = cookie.read(headers.cookie);
-      return /^[0-9a-f]{24}$/.test(id) ? new ObjectId(id) : null;
-    },
-    forget: () => cookie.clear(),
   };
 }

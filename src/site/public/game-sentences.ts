@@ -1,6 +1,6 @@
 import { defineMessage, type Text, t } from '../../language/t.ts';
 
-/** What players do in a game, by its id in gamedig. */
+/** By the game's id in gamedig. */
 const SENTENCES: Record<string, Text> = {
   minecraft: defineMessage('Mine, build and survive in a world of blocks.'),
   mbe: defineMessage('The world of blocks for phones, consoles and Windows.'),
@@ -32,7 +32,6 @@ const SENTENCES: Record<string, Text> = {
   gtasam: defineMessage('San Andreas together: role play, races and stunts.'),
 };
 
-/** A sentence about a game; undefined if there is none. */
 export function gameSentence(game: string): string | undefined {
   const sentence = new Map(Object.entries(SENTENCES)).get(game);
   return sentence && t(sentence);

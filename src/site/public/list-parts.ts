@@ -21,25 +21,20 @@ import { rankingFilterForm, searchForm, sortTabs } from './ranking-filters.ts';
 import { gamePath, type RankingQuery, randomPath, rankingPath, tagPath } from './ranking-query.ts';
 import { viewSwitch } from './server-list.ts';
 
-/** The home page shows at most this many games. */
 const GAME_TILES = 6;
 const TILE_PIXELS = 48;
 
-/** The head of the home page: the search, the figures of the whole listing, and the games with the most servers. */
 export function hero(site: Site, summary: ListingSummary): Html {
   const games = summary.games.slice(0, GAME_TILES);
+  const label = t('Most listed games');
   return html`<section class="hero" aria-labelledby="title"><div class="in">
       <h1 id="title">${t('Find a server worth coming back to.')}</h1>
       ${searchForm(site.base, { q: '', filters: {} })}
       ${summary.servers > 0 ? totals(summary) : ''}</div></section>
-    ${games.length > 1 ? mostListed(gameTiles(site, games)) : ''}`;
+    ${games.length > 1 ? html`<section class="game-tiles" aria-label="${label}">${gameTiles(site, games)}</section>` : ''}`;
 }
 
-function mostListed(games: Html): Html {
-  return html`<section class="game-tiles" aria-label="${t('Most listed games')}">${games}</section>`;
-}
-
-/** The figures of the whole listing. A summary that an older version stored has no players and votes. */
+/** A summary that an older version stored has no players and votes. */
 function totals({ servers, playing, votes }: ListingSummary): Html {
   const b = (text: Html) => html`<b>${text}</b>`;
   const playingNow = () => t('<b>{players}</b> playing now', { players: count(playing ?? 0), b });
@@ -50,7 +45,6 @@ function totals({ servers, playing, votes }: ListingSummary): Html {
     ${votes === undefined ? '' : html`<span class="wide-only">${cast()}</span>`}</p>`;
 }
 
-/** A list of links to the pages of games, with a picture and the number of servers of each. */
 export function gameTiles(site: Site, games: Choice[]): Html {
   return tiles(
     games.map(({ value, servers }) => ({
@@ -62,7 +56,6 @@ export function gameTiles(site: Site, games: Choice[]): Html {
   );
 }
 
-/** A list of links to the pages of tags, with a picture and the number of servers of each. */
 export function tagTiles({ base }: Site, tags: (Tag & { servers: number })[]): Html {
   return tiles(
     tags.map(({ key, name, servers }) => ({
@@ -81,7 +74,7 @@ function tiles(shown: { path: string; picture: Html; name: string; servers: numb
   })}</ul>`;
 }
 
-/** The head of a list that is not the home page: what it lists, and the search. */
+/** The head of a list that is not the home page. */
 export function listHead(
   { base }: Site,
   query: Pick<RankingQuery, 'q' | 'filters'>,
@@ -91,7 +84,7 @@ export function listHead(
     <div class="text"><h1>${heading}</h1><p>${detail}</p></div>${searchForm(base, query)}</div></section>`;
 }
 
-/** The line above a list: its order, its filters and the view. The order of search results cannot be changed. */
+/** The order of search results cannot be changed. */
 export function listBar(base: string, query: RankingQuery, summary: ListingSummary, tags: Tag[]): Html {
   const filters = rankingFilterForm(base, query, summary, tags);
   return html`<div class="list-bar">${query.q ? '' : sortTabs(base, query)}${filters}${viewSwitch()}</div>`;
@@ -106,12 +99,7 @@ type Pages = {
   next: string | undefined;
 };
 
-/** The end of a list: links to a random server of the list and to its other pages, and a note on its order. */
-export function listEnd(
-  base: string,
-  query: RankingQuery,
-  { note, pages }: { note: Content; pages: Pages },
-): Html {
+export function listEnd(base: string, query: RankingQuery, { note, pages }: { note: Content; pages: Pages }) {
   const random = html`<a class="button quiet" href="${base}${randomPath(query)}" rel="nofollow">${icon('shuffle')}${t(
     'Random server',
   )}</a>`;
@@ -144,7 +132,7 @@ export function nothingFound(site: Site, { q, filters }: RankingQuery): Html {
   return emptyState(site, html`<p>${advice}</p>`, html`${isNarrowed(filters) ? search : ''}${all}`);
 }
 
-/** The text for an empty list. The page of a game or tag offers to add a server; otherwise, filters can be removed. */
+/** The page of a game or tag offers to add a server; otherwise, filters can be removed. */
 export function noMatches(site: Site, { filters, tagName }: RankingQuery): Html {
   const { game, tag, country, version, online } = filters;
   const all = html`<a class="button quiet" href="${site.base}/">${t('All servers')}</a>`;
@@ -176,10 +164,8 @@ function addServer(base: string, text: string): Html {
   return html`<a class="button" href="${base}/dashboard/servers/new">${text}</a>`;
 }
 
-/** The sections “Other tags” and “Servers by tag” have at most this many links. */
 const MOST_TAG_LINKS = 24;
 
-/** The servers of a game or tag that were listed recently. */
 export function newcomers(base: string, rows: ListedRow[]): Content {
   if (rows.length === 0) return '';
   const cards = rows.map((row) =>
@@ -188,20 +174,13 @@ export function newcomers(base: string, rows: ListedRow[]): Content {
   return html`<section class="more"><h2>${t('New this month')}</h2><ul class="minis">${cards}</ul></section>`;
 }
 
-/**
- * For a game: links to its lists by tag and by country. For a tag: links to its lists by game, and to other tags. For
- * all servers: links to tags. Empty lists are left out.
- */
-export function relatedLists(
-  base: string,
-  query: RankingQuery,
-  summary: ListingSummary,
-  tags: Tag[],
-): Content {
+/** For a game: its lists by tag and by country. For a tag: its lists by game, and other tags. Otherwise: tags. */
+export function relatedLists(base: string, query: RankingQuery, summary: ListingSummary, tags: Tag[]) {
   const { game, tag } = query.filters;
   const to = (more: Filters) =>
     `${base}${rankingPath({ q: '', sort: 'rank', page: 1, filters: { game, tag, ...more } })}`;
   const nameOf = (key: string) => tags.find((one) => one.key === key)?.name;
+  const ofTag = (key: string) => `${base}${tagPath(key)}`;
   if (tag) {
     const others = (summary.tags ?? []).filter(({ value }) => value !== tag).slice(0, MOST_TAG_LINKS);
     const name = query.tagName ?? tag;
@@ -210,9 +189,12 @@ export function relatedLists(
       summary.tagGames?.[tag],
       gameName,
       (value) => to({ game: value }),
-    )}${links(t('Other tags'), others, nameOf, (value) => `${base}${tagPath(value)}`)}`;
+    )}${links(t('Other tags'), others, nameOf, ofTag)}`;
   }
-  if (!game) return tagLinks(base, summary, tags);
+  if (!game) {
+    const all = html`<li><a href="${base}/tags">${t('All tags')}</a></li>`;
+    return links(t('Servers by tag'), summary.tags?.slice(0, MOST_TAG_LINKS), nameOf, ofTag, all);
+  }
   const of = gameName(game);
   return html`${links(t('Tags of {game} servers', { game: of }), summary.gameTags?.[game], nameOf, (value) =>
     to({ tag: value }),
@@ -224,15 +206,7 @@ export function relatedLists(
   )}`;
 }
 
-/** Links to the pages of the tags with the most servers, and to all tags. */
-function tagLinks(base: string, { tags: choices = [] }: ListingSummary, tags: Tag[]): Content {
-  const nameOf = (key: string) => tags.find((one) => one.key === key)?.name;
-  const all = html`<li><a href="${base}/tags">${t('All tags')}</a></li>`;
-  const shown = choices.slice(0, MOST_TAG_LINKS);
-  return links(t('Servers by tag'), shown, nameOf, (value) => `${base}${tagPath(value)}`, all);
-}
-
-/** A section with links to lists, each with the number of its servers. Values without a name are left out. */
+/** Values without a name are left out. */
 function links(
   title: string,
   choices: Choice[] | undefined,
@@ -240,15 +214,12 @@ function links(
   pathOf: (value: string) => string,
   last: Content = '',
 ): Content {
-  const named = (choices ?? []).flatMap(({ value, servers }) => {
+  const items = (choices ?? []).flatMap(({ value, servers }) => {
     const name = nameOf(value);
-    return name ? [{ name, servers, path: pathOf(value) }] : [];
+    const words = html`<span class="for-readers">${counted(servers, 'server')}</span>`;
+    const number = html`<span aria-hidden="true">${count(servers)}</span>${words}`;
+    return name ? [html`<li><a href="${pathOf(value)}">${name} ${number}</a></li>`] : [];
   });
-  if (named.length === 0) return '';
-  return html`<section class="more"><h2>${title}</h2><ul class="list-links">${named.map(link)}${last}</ul></section>`;
-}
-
-function link({ name, servers, path }: { name: string; servers: number; path: string }): Html {
-  const words = html`<span class="for-readers">${counted(servers, 'server')}</span>`;
-  return html`<li><a href="${path}">${name} <span aria-hidden="true">${count(servers)}</span>${words}</a></li>`;
+  if (items.length === 0) return '';
+  return html`<section class="more"><h2>${title}</h2><ul class="list-links">${items}${last}</ul></section>`;
 }

@@ -17,41 +17,32 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { gameSentence } from './game-sentences.ts';
 import type { RankingQuery } from './ranking-query.ts';
 
-/** The size of the picture in the head of the page of a game or tag, in CSS pixels. */
+/** In CSS pixels. */
 const HEAD_PIXELS = 80;
 
-/** The error for an address with a game that does not exist. */
 export function noSuchGame(): PageError {
   return new PageError(404, defineMessage('There is no game at this address.'));
 }
 
-/** The description of a list for search engines, which show it below the page's title. */
-export function describe(
-  { filters, sort, tagName }: RankingQuery,
-  { rows, total }: ListPage,
-  site: string,
-): string {
+/** For search engines, which show it below the page's title. */
+export function describe({ filters, sort, tagName }: RankingQuery, { rows, total }: ListPage, site: string) {
   const of = [filters.game && gameName(filters.game), tagName].filter(Boolean).join(' ');
   const what = of
     ? t('{total, plural, one {# {of} server} other {# {of} servers}}', { total, of })
     : counted(total, 'server');
   const named = filters.game || filters.tag ? rows.slice(0, 3).map((row) => row.name) : [];
   const where = isNarrowed(filters) && !of ? what : t('{what} on {site}', { what, site });
-  const sentence = t('{where}, {order}, with players and status', { where, order: orderText(sort) });
+  const sentence = t('{where}, {order}, with players and status', { where, order: ORDERS[sort]() });
   if (named.length === 0) return `${sentence}.`;
   const names = named.join(', ');
   return `${sentence}: ${total > named.length ? t('{names} and more', { names }) : names}.`;
-}
-
-function orderText(sort: Sort): string {
-  return ORDERS[sort]();
 }
 
 export function isNarrowed(filters: Filters): boolean {
   return Object.values(filters).some(Boolean);
 }
 
-/** The texts for the orders, as the end of a sentence: “12 servers, ranked by votes in 30 days”. */
+/** Ends of a sentence: “12 servers, ranked by votes in 30 days”. */
 const ORDERS: Record<Sort, () => string> = {
   rank: () => t('ranked by votes in {days} days', { days: RANKING_DAYS }),
   players: () => t('with the most players first'),
@@ -61,14 +52,13 @@ const ORDERS: Record<Sort, () => string> = {
   uptime: () => t('with the highest uptime in {days} days first, by our own checks', { days: UPTIME_DAYS }),
 };
 
-/** A sentence with the number of servers in the list, and its order. */
 export function listSummary(
   { filters, sort }: RankingQuery,
   total: number,
   { servers, online }: ListingSummary,
 ): Content {
   const age = AGES[sort];
-  const order = `${orderText(sort)}.${age ? ` ${t(age)}` : ''}`;
+  const order = `${ORDERS[sort]()}.${age ? ` ${t(age)}` : ''}`;
   if (isNarrowed(filters)) {
     const age = filters.online
       ? ` ${t('The filter “online” uses data up to {minutes} minutes old; the status shown is current.', { minutes: RANKS_EVERY_MINUTES })}`
@@ -88,7 +78,6 @@ const AGES: Partial<Record<Sort, Text>> = {
   }),
 };
 
-/** The result of a search as a sentence: how many servers it found. */
 export function searchSummary(rows: ListedRow[], { q, filters }: RankingQuery): Content {
   const address = searchedAddress(q);
   const isOfAddress = address?.isCertain || rows[0]?.address === address?.host;
@@ -111,7 +100,7 @@ function matches(found: number, named: Html): Content {
     : t('The {rows} best matches for {named} among names, texts and addresses.', { rows: ROWS, named });
 }
 
-/** The result of a search for an address as a sentence: the servers at this address, or else those of its host. */
+/** The servers at this address, or else those of its host. */
 function addressSummary(rows: ListedRow[], q: string, { port }: SearchedAddress, narrowed: boolean): Content {
   const named = t('“<bdi>{words}</bdi>”', { words: q });
   const [first] = rows;
@@ -127,12 +116,8 @@ function addressSummary(rows: ListedRow[], q: string, { port }: SearchedAddress,
     : t('No server has the address {named}. With another port at this host: {many}.', { many, named });
 }
 
-/** The sentence below the heading of a list and, for a game or tag, the picture beside it. */
-export function aboutList(
-  site: Site,
-  { filters: { game, tag }, tagName = '' }: RankingQuery,
-  total: number,
-): { detail: Content; picture: Content } {
+/** For a game or tag, with a picture. */
+export function aboutList(site: Site, { filters: { game, tag }, tagName = '' }: RankingQuery, total: number) {
   const number = total > 0 ? ` ${counted(total, 'server')}.` : '';
   if (game) {
     const of = { game: gameName(game) };

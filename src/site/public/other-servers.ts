@@ -18,23 +18,20 @@ import { publicPath } from '../shared/server-paths.ts';
 import { bannerLink, picturedServer, serverIcon } from '../shared/server-pictures.ts';
 import { similarCards } from './similar-cards.ts';
 
-/** The maximum number of favourites to read (the newest), of favourites to show, and of similar servers to show. */
 const READ_FAVOURITES = 50;
 const MOST_FAVOURITES_SHOWN = 8;
 const MOST_SIMILAR = 3;
 
-/** A favourite whose vote form is on, and the player name to fill in. If `nextVoteAt` is null, there is no cooldown. */
+/** A favourite whose vote form is on. */
 type Votable = { server: WithId<Server>; username: string | null; nextVoteAt: Date | null };
 
-/** The servers that the vote pages suggest to a player. */
 export type OtherServers = {
-  /** The user's favourites, ordered by the time from which the user can vote again. Null for visitors. */
+  /** By the time from which the user can vote again. Null for visitors. */
   favourites: Votable[] | null;
   similar: ListedRow[];
   now: Date;
 };
 
-/** Reads the servers that the vote pages of `server` suggest to vote for next. */
 export async function readOtherServers(
   deps: AppDeps,
   { signedIn }: Pick<FastifyRequest, 'signedIn'>,
@@ -95,7 +92,7 @@ function dueRow(base: string, { server, username, nextVoteAt }: Votable, now: Da
     <p class="meta"><span>${detail}</span></p></div>${action}</li>`;
 }
 
-/** An empty, hidden list, which scripts/voted.js fills and shows. It contains the texts that the script needs. */
+/** scripts/voted.js fills and shows the list, with these texts. */
 function votedInBrowser(): Html {
   const texts = {
     vote: t('Vote'),

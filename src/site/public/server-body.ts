@@ -33,10 +33,10 @@ import {
   motdSection,
   section,
   similarSection,
+  topVotersCard,
 } from './server-story.ts';
 import { starAnchor } from './star.ts';
 import { gameServer } from './structured-data.ts';
-import { topVotersCard } from './top-voters-card.ts';
 
 const MESSAGES = {
   'review-saved': defineMessage('Review saved. It becomes public after an operator approves it.'),
@@ -44,8 +44,7 @@ const MESSAGES = {
 };
 
 /**
- * A server's page; if `view.reader` is set, with the parts for a signed-in user. The order follows a player's
- * questions: what the server is, how to join and vote, how good it is; then the charts.
+ * The order follows a player's questions: what the server is, how to join and vote, how good it is; then the charts.
  */
 export function serverBody(site: Site, view: View): Page {
   const { server, seen, reader } = view;
@@ -71,7 +70,7 @@ export function serverBody(site: Site, view: View): Page {
           ${ownReviewCard(base, server, reader, seen.now)}
           ${motdSection(seen.info.motd)}
           ${chartSections(base, view)}
-          ${topVotersCard(seen.topVoters)}
+          ${topVotersCard(seen)}
           ${server.hiddenAt ? '' : shareCard(site, server)}
           ${similarSection(base, view)}
           ${remarks(base, server)}
@@ -82,10 +81,7 @@ export function serverBody(site: Site, view: View): Page {
   };
 }
 
-/**
- * The bar at the foot of the window, on phones. If this browser voted here within the cooldown, the last link replaces
- * “Vote”.
- */
+/** On phones. If this browser voted here within the cooldown, the last link replaces “Vote”. */
 function dock(server: Server): Html {
   const name = html`<span class="for-readers"> ${server.name}</span>`;
   return html`<section class="dock" aria-label="${t('Join or vote')}">
@@ -107,7 +103,7 @@ function remarks(base: string, server: Server): Html {
   return html`<p class="small soft remarks">${aboutTimes()} ${server.hiddenAt ? '' : report}</p>`;
 }
 
-/** A remark on the page's time zone. A script replaces UTC with the reader's own time zone. */
+/** A script replaces UTC with the reader's own time zone. */
 function aboutTimes(): Html {
   const ownZone = t('in your time zone, {zone}', { zone: '{zone}' });
   return t('Days are UTC days. Times are <span>UTC</span>.', {
@@ -115,7 +111,7 @@ function aboutTimes(): Html {
   });
 }
 
-/** Whether the page number is after the last page of reviews. Search engines must not index such a page. */
+/** Search engines must not index a page after the last one. */
 function isPast({ seen, wanted }: View): boolean {
   return wanted.reviews > Math.max(seen.found.totalPages, 1);
 }
@@ -176,7 +172,6 @@ function reviewsSection(base: string, { server, seen: { found, reviewers, now },
   );
 }
 
-/** The head of a server's page: banner, icon, name, the owner's short text, and a line of details. */
 function serverHead(site: Site, view: View): Html {
   const { server, seen } = view;
   const { base } = site;
@@ -194,7 +189,7 @@ function serverHead(site: Site, view: View): Html {
     </header>`;
 }
 
-/** The line of details. Only narrow pages show the rating here, because there the key figures are far below. */
+/** Only narrow pages show the rating here, because there the key figures are far below. */
 function about(base: string, server: Server, { info, found }: Seen): Content {
   const { game, profile } = server;
   const version = info.version ? html` <bdi>${info.version}</bdi>` : '';
@@ -214,7 +209,6 @@ function rating({ averageRating, total }: Seen['found']): Html {
   return html`<span class="rated">${icon('star', 'solid')} ${oneDecimal(averageRating)} · ${reviews}</span>`;
 }
 
-/** A mark if the ownership is proven; its tooltip says how it was proven, and when. */
 function ownershipMark({ ownerId, proof }: Server): Content {
   if (!ownerId || !proof) return '';
   const { how, text } =
@@ -235,7 +229,7 @@ function tools(site: Site, view: View): Html {
   return html`<div class="tools">${favourite(site, view)}${share}${dashboard}</div>`;
 }
 
-/** The button that adds the server to the favourites or removes it. A visitor is redirected to sign up first. */
+/** A visitor is redirected to sign up first. */
 function favourite({ base }: Site, { server, reader }: View): Content {
   const path = `${base}${publicPath(server)}`;
   const isFavourite = reader?.isFavourite ?? false;

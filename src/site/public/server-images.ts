@@ -17,19 +17,18 @@ import { BADGE, BANNER, publicPath } from '../shared/server-paths.ts';
 import { serverAddress } from '../shared/server-status.ts';
 import { CARD_COLOURS } from './card-colours.ts';
 import { previewImage } from './preview-image.ts';
-import type { PublicParts } from './public-parts.ts';
 import { followingRenames, serverByCurrentSlug, slugOfRequest } from './server-of-path.ts';
 import { fitted, imageText, svgImage, textWidth } from './svg-text.ts';
 
-/** Headers of the images. Any site may embed them. An image that is opened as a page cannot load or run anything. */
+/** Any site may embed the images. One that is opened as a page cannot load or run anything. */
 const EMBEDDABLE = { 'cross-origin-resource-policy': 'cross-origin' };
 const SVG = 'image/svg+xml; charset=utf-8';
 const SANDBOXED = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
 };
 
-/** `/servers/<slug>/banner.svg`, `badge.svg`, `card.png` (previews of links) and `widget`: other sites embed them. */
-export function serverImages(app: FastifyInstance, { deps }: { deps: AppDeps }): void {
+/** What other sites embed. `card.png` is for previews of links. */
+export function serverImages(app: FastifyInstance, deps: AppDeps): void {
   const infoOf = (server: WithId<Server>) => serverInfo(deps, server);
   const send = (
     request: FastifyRequest,
@@ -58,7 +57,7 @@ export function serverImages(app: FastifyInstance, { deps }: { deps: AppDeps }):
     send(request, reply, 'badge.svg', SVG, async (server) => String(drawBadge(await infoOf(server)))),
   );
   app.get('/servers/:slug/card.png', CACHED, (request, reply) =>
-    send(request, reply, 'card.png', 'image/png', (server) => previewImage(deps, app.site, request, server)),
+    send(request, reply, 'card.png', 'image/png', (server) => previewImage(deps, request, server)),
   );
   app.get('/servers/:slug/widget', CACHED, (request, reply) =>
     send(
@@ -72,10 +71,8 @@ export function serverImages(app: FastifyInstance, { deps }: { deps: AppDeps }):
   );
 }
 
-/** The colours of a server's status on the banner. */
 const STATUS_COLOURS = { online: CARD_COLOURS.good, offline: CARD_COLOURS.bad, unknown: CARD_COLOURS.soft };
 
-/** The banner: name, address, players and rank on a dark background, as in the head of a page. */
 export function drawBanner(info: ServerInfo, site: string): Html {
   const { width, height } = BANNER;
   const { deep, line, text, soft } = CARD_COLOURS;
@@ -99,7 +96,7 @@ export function drawBanner(info: ServerInfo, site: string): Html {
 
 const BACKGROUNDS = { online: '#12656b', offline: '#96281b', unknown: '#4b6065' } as const;
 
-/** The badge, for a README or a forum signature: name and players. */
+/** For a README or a forum signature. */
 export function drawBadge(info: ServerInfo): Html {
   const { height } = BADGE;
   const name = fitted(imageText(info.name), 11, 160);
@@ -119,14 +116,13 @@ export function drawBadge(info: ServerInfo): Html {
   return svgImage({ width, height, label: `${name}: ${players}`, drawing });
 }
 
-/** The headers of the widget. Any site may show it in a frame. It cannot run scripts or send forms. */
+/** Any site may show the widget in a frame. It cannot run scripts or send forms. */
 const WIDGET_HEADERS = {
   'content-security-policy':
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *",
   'referrer-policy': 'no-referrer',
 };
 
-/** `/servers/<slug>/widget`: a server's figures and a vote button, to embed in an iframe. */
 function widgetPage(site: Site, info: ServerInfo & { slug: string }): Html {
   const page = `${site.url}${publicPath(info)}`;
   const facts = [
@@ -157,14 +153,14 @@ function widgetPage(site: Site, info: ServerInfo & { slug: string }): Html {
 </html>`;
 }
 
-/** Pictures are cached in memory, to save reads of MongoDB. A deleted picture may be served for up to a minute more. */
+/** A deleted picture may be served for up to a minute more. */
 const CACHE = { maxSize: 16 * 1_024 * 1_024, ttl: MINUTE };
 
-/** The bytes behind a picture's address never change, because the address contains their hash. */
+/** A picture's address contains the hash of its bytes. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
-/** `/pictures/<hash>.webp`: icons and banners. All stored pictures are WebP files that Tallyport encoded. */
-export function pictures(app: FastifyInstance, { deps }: Pick<PublicParts, 'deps'>): void {
+/** Icons and banners. All stored pictures are WebP files that Tallyport encoded. */
+export function pictures(app: FastifyInstance, deps: AppDeps): void {
   const cache = new LRUCache<string, Buffer>({ ...CACHE, sizeCalculation: (bytes) => bytes.length + 1 });
 
   app.get('/pictures/:file', FILE, async (request, reply) => {

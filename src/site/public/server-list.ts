@@ -15,38 +15,34 @@ import { bannerLink, serverIcon } from '../shared/server-pictures.ts';
 import { serverAddress } from '../shared/server-status.ts';
 import { star } from './star.ts';
 
-/** A row shows this many of a server's tags. The server's page shows all. */
+/** The server's page shows all. */
 const SHOWN_TAGS = 3;
 
-/** How many servers at the top of a list with a podium are shown as cards. */
 const ON_PODIUM = 3;
 
-/** The settings of a list of servers. */
 type ServerListSettings = {
   base: string;
   now: Date;
-  /** All tags of the listing, with their names. */
   tags: Tag[];
-  /** Whether the list begins with a podium. Only the first page of a ranking does. */
+  /** Only the first page of a ranking has one. */
   hasPodium?: boolean;
-  /** The order of the list; by default by rank. Each server shows the figure by which the list is ordered. */
+  /** Each server shows the figure by which the list is ordered. */
   sort?: Sort;
-  /** The user's favourites (`favouriteIds`); empty when nobody is signed in. The page must contain a `starForm`. */
+  /** Empty when nobody is signed in. The page must contain a `starForm`. */
   favourites: Set<string>;
 };
 
-/** A list of servers. The stylesheet shows the same HTML as a podium, as rows or as a compact list. */
+/** The stylesheet shows the same HTML as a podium, as rows or as a compact list. */
 export function serverList(rows: ListedRow[], settings: ServerListSettings): Html {
-  const { hasPodium = false } = settings;
+  const { hasPodium } = settings;
   // scripts/page.js shows this text instead of “Vote” if this browser voted for the server within the cooldown.
   const voted = t('Voted today');
   return html`<ol class="${hasPodium ? 'servers podium' : 'servers'}" data-voted-text="${voted}">${rows.map(
-    (row, place) =>
-      serverItem(row, settings, { isOnPodium: hasPodium && place < ON_PODIUM, isFirst: place === 0 }),
+    (row, place) => serverItem(row, place, settings),
   )}</ol>`;
 }
 
-/** The switch between cards and the compact list. scripts/page.js remembers the choice. */
+/** scripts/page.js remembers the choice. */
 export function viewSwitch(): Html {
   const choice = (id: string, name: 'rows-3' | 'list', text: string, checked: Content) =>
     html`<label title="${text}"><input type="radio" name="list-view" id="list-${id}" ${checked} />${icon(name)}<span
@@ -56,19 +52,16 @@ export function viewSwitch(): Html {
     ${choice('compact', 'list', t('Compact list'), '')}</fieldset>`;
 }
 
-function serverItem(
-  row: ListedRow,
-  settings: ServerListSettings,
-  { isOnPodium, isFirst }: { isOnPodium: boolean; isFirst: boolean },
-): Html {
-  const { base, favourites } = settings;
+function serverItem(row: ListedRow, place: number, settings: ServerListSettings): Html {
+  const { base, favourites, hasPodium } = settings;
+  const isOnPodium = hasPodium && place < ON_PODIUM;
   const classes = ['server', isOnPodium ? 'medal' : '', row.status === 'offline' ? 'down' : ''].filter(
     Boolean,
   );
-  const starOf = star({ base }, { ...row, isFavourite: favourites.has(row.id) });
+  const starOf = star(base, { ...row, isFavourite: favourites.has(row.id) });
   const line = row.shortText ? html`<p class="line" dir="auto">${row.shortText}</p>` : '';
   return html`<li class="${classes.join(' ')}">
-    ${bannerLink(base, row, isFirst ? 'eager' : 'lazy')}${serverIcon(base, row, 64)}${rankMark(row.rank)}
+    ${bannerLink(base, row, place === 0 ? 'eager' : 'lazy')}${serverIcon(base, row, 64)}${rankMark(row.rank)}
     <div class="what"><div class="name"><h3><a href="${base}/servers/${row.slug}"><bdi>${row.name}</bdi></a></h3>
     ${ratingOrNew(row)}${starOf}</div>
     ${line}${meta(base, row)}${tagLinks(row, settings)}</div>
@@ -77,7 +70,6 @@ function serverItem(
     <p class="acts">${copyAddress(serverAddress(row), row.name)}${voteLink(base, row)}</p></li>`;
 }
 
-/** The rating; without reviews, a mark if the server was listed recently. */
 function ratingOrNew({ rating, isNewcomer }: ListedRow): Content {
   if (rating) {
     const average = html`<span class="for-readers">${t('Rating')} </span>${oneDecimal(rating.average)}`;
@@ -86,7 +78,6 @@ function ratingOrNew({ rating, isNewcomer }: ListedRow): Content {
   return isNewcomer ? html`<b class="new">${t('New')}</b>` : '';
 }
 
-/** Country, game and version of a server, if known, and the mark of a premium server. */
 function meta(base: string, { game, countryCode, version, isPremium }: ListedRow): Content {
   const parts = [
     isPremium && premiumMark(base),
@@ -104,7 +95,6 @@ function tagLinks({ tags: keys }: ListedRow, { base, tags }: ServerListSettings)
   return html`<ul class="tags">${shown.map(link)}</ul>`;
 }
 
-/** The number of players online, if the server does not hide it; if the server is not online, its status. */
 function players(row: ListedRow, now: Date): Html {
   const { status, game, lastSeenAt, playersHidden, onlinePlayers, maxPlayers, source } = row;
   if (status === 'offline') {
@@ -126,10 +116,7 @@ function players(row: ListedRow, now: Date): Html {
 }
 
 /** The figure by which the list is ordered. If the order is by rank or by players: the votes. */
-function figure(
-  { votesCount, rankVotes, listedAt, rating, probedUptime }: ListedRow,
-  sort: Sort = 'rank',
-): Content {
+function figure({ votesCount, rankVotes, listedAt, rating, probedUptime }: ListedRow, sort: Sort = 'rank') {
   switch (sort) {
     case 'newest':
       return html`${t('Listed')} <b>${day(listedAt)}</b>`;
@@ -152,7 +139,7 @@ const HEIGHT = 24;
 /** A margin, so that the width of the line is not cut. */
 const EDGE = 2;
 
-/** A line chart of players with gaps for unknown days. `players` has one value per day, oldest first. */
+/** With gaps for unknown days. `players` has one value per day, oldest first. */
 function sparkline(players: (number | null)[]): Html {
   const known = players.filter((value) => value !== null);
   if (known.length === 0)

@@ -31,14 +31,11 @@ import { rankingPath, rankingQuery } from './ranking-query.ts';
 import { serverBody } from './server-body.ts';
 import { followingRenames, serverByCurrentSlug, serverBySlugOrId, slugOfRequest } from './server-of-path.ts';
 import { pathOf, readServer, type Wanted, wantedOf } from './server-page-data.ts';
-import { accountOf, ownNameOf } from './voter.ts';
-
-type PublicParts = { deps: AppDeps };
+import { accountOf, ownNameOf } from './vote-identity.ts';
 
 const reviewForm = z.object({ username: fieldText, rating: fieldText, content: fieldText });
 
-/** `/servers/<slug>`: a server's public page, and the user's own review of it. */
-export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
+export function serverPages(app: FastifyInstance, deps: AppDeps): void {
   const { site } = app;
   const maySeeHidden = (request: FastifyRequest) => (server: WithId<Server>) => {
     const user = request.signedIn?.user;
@@ -52,7 +49,7 @@ export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
   ): Promise<Page> => {
     const [seen, preview, reader, ownName] = await Promise.all([
       readServer(deps, server, wanted),
-      previewPath(deps, site, request, server),
+      previewPath(deps, request, server),
       readerOf(deps, request, server, typed),
       ownNameOf(deps, request, server),
     ]);
@@ -125,12 +122,11 @@ export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
   });
 }
 
-/** Whether users can confirm their addresses: only if the listing sends mail. */
+/** Only if the listing sends mail. */
 function confirmsAddresses({ config }: AppDeps): boolean {
   return config.SMTP_URL !== undefined;
 }
 
-/** The signed-in user and their review; null when nobody is signed in. */
 async function readerOf(
   deps: AppDeps,
   request: FastifyRequest,
@@ -160,16 +156,8 @@ const DRAWS = defineLimit({
   sentence: defineMessage('Too many random servers from your network address.'),
 });
 
-/**
- * Redirects to a random server that passes the filters of the request; if there is none, to the filtered list.
- *
- * @throws {PageError} 429, with the time of the next allowed draw
- */
-async function sendRandomServer(
-  deps: AppDeps,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
+/** To a server that passes the filters of the request; if there is none, to the filtered list. */
+async function sendRandomServer(deps: AppDeps, request: FastifyRequest, reply: FastifyReply) {
   const { base } = request.server.site;
   reply.header('cache-control', 'no-store');
   await throwIfUsedUp(deps, DRAWS, request.ip);

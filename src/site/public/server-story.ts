@@ -1,19 +1,22 @@
 import { PLAYER_DAYS, UPTIME_DAYS } from '../../history/daily-figures.ts';
+import { plural } from '../../language/plural.ts';
 import { t } from '../../language/t.ts';
 import { RANKING_DAYS } from '../../votes/ranking-period.ts';
+import type { TopVoter } from '../../votes/top-voters.ts';
 import { count, counted, decimal, oneDecimal } from '../shared/format.ts';
+import { face } from '../shared/generated-pictures.ts';
 import { latencyChart, playersChart, rankChart, uptimeChart, votesChart } from '../shared/history-charts.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
 import { motdPanel } from '../shared/motd.ts';
 import { description } from '../shared/profile-parts.ts';
+import { rankMark } from '../shared/server-parts.ts';
 import { pathOf, RANGES, type Seen, type View, type Wanted } from './server-page-data.ts';
 import { similarCards } from './similar-cards.ts';
 
-/** If a description has more characters than this: it is cut, with a link that shows the whole text. */
+/** Longer descriptions are cut, with a link that shows the whole text. */
 const LONG_TEXT = 1_500;
 
-/** The key figures, as one line of cells. */
 export function keyFigures(seen: Seen): Html {
   const { info, found } = seen;
   const { rankVotes, uptimePercentage, peakPlayers } = info;
@@ -57,7 +60,7 @@ export function keyFigures(seen: Seen): Html {
   )}</dl>`;
 }
 
-/** By how many positions the rank has changed since yesterday. Empty if it has not, or if yesterday's is unknown. */
+/** Since yesterday. Empty if it has not changed, or if yesterday's rank is unknown. */
 function rankChange({ ranks, info: { rankPosition } }: Seen): Content {
   const before = ranks.at(-1)?.rank ?? rankPosition;
   const places = before - rankPosition;
@@ -71,12 +74,12 @@ function rankChange({ ranks, info: { rankPosition } }: Seen): Content {
   )}<span aria-hidden="true">${count(Math.abs(places))}</span><span class="for-readers">${text}</span></span>`;
 }
 
-/** The average number of players. Only small numbers have decimals. */
+/** Only small numbers have decimals. */
 function playersOnAverage(players: number): string {
   return players < 10 ? decimal(players) : count(Math.round(players));
 }
 
-/** The owner's description. If it is long, CSS cuts it until the user opens it or it gets the focus. */
+/** If the text is long, CSS cuts it until the user opens it or it gets the focus. */
 export function aboutSection(text: string | undefined): Content {
   if (!text) return '';
   if (text.length <= LONG_TEXT) return section('about', t('About'), description(text));
@@ -90,12 +93,11 @@ export function motdSection(motd: string): Content {
   return panel ? section('motd', t('Message of the day'), panel) : '';
 }
 
-/** A section of the page; `beside` is shown beside the heading. */
+/** `beside` is shown beside the heading. */
 export function section(id: string, title: string, body: Content, beside: Content = ''): Html {
   return html`<section id="${id}"><header><h2>${title}</h2>${beside}</header>${body}</section>`;
 }
 
-/** Other servers of the same game, as small cards. */
 export function similarSection(base: string, { seen: { similar } }: View): Content {
   if (similar.length === 0) return '';
   return html`<section class="similar" id="similar"><header><h2>${t('Similar servers')}</h2></header>
@@ -104,7 +106,6 @@ export function similarSection(base: string, { seen: { similar } }: View): Conte
 
 const rangeName = ({ range }: Wanted) => t((RANGES.find(([one]) => one === range) ?? RANGES[0])[1]);
 
-/** The charts of a server's page: players and latency over the chosen range; uptime, votes and rank per day. */
 export function chartSections(base: string, view: View): Html {
   const { seen, wanted } = view;
   const { info, history, now, uptime, votes, ranks } = seen;
@@ -159,4 +160,21 @@ function uptimeKey(uptime: Seen['uptime']): Content {
     <li class="bad">${t('offline')}</li>
     <li class="unknown">${t('not measured: the table says why')}</li>
   </ul>`;
+}
+
+export function topVotersCard({ topVoters: { current, previous } }: Seen): Content {
+  if (current.length + previous.length === 0) return '';
+  return html`<section id="top-voters"><header><h2>${t('Top voters')}</h2></header>
+    <div class="voter-lists">${voterList(t('This month'), current)}${voterList(t('Last month'), previous)}</div>
+  </section>`;
+}
+
+function voterList(title: string, voters: TopVoter[]): Html {
+  const rows = voters.map(
+    ({ username, votes }, index) => html`<li>${rankMark(index + 1)}${face(username, 36)}<bdi>${username}</bdi>
+      <span>${count(votes)}<span class="for-readers"> ${plural(votes, t('vote'), t('votes'))}</span></span></li>`,
+  );
+  return html`<div><h3>${title}</h3>
+    ${rows.length > 0 ? html`<ol class="voters">${rows}</ol>` : html`<p class="soft">${t('No votes.')}</p>`}
+  </div>`;
 }

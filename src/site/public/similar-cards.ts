@@ -4,7 +4,6 @@ import { type Html, html } from '../shared/html.ts';
 import { playersText } from '../shared/server-figures.ts';
 import { miniServer } from '../shared/server-parts.ts';
 
-/** Servers as small cards with their players and their game. */
 export function similarCards(base: string, similar: ListedRow[]): Html {
   const card = (row: ListedRow) =>
     miniServer(base, row, [playersText({ ...row, playersSource: row.source }), gameName(row.game)]);

@@ -15,13 +15,11 @@ import { type Content, type Html, html, raw } from '../shared/html.ts';
 import { card, dataTable, linkTo } from '../shared/parts.ts';
 import { SITE_PAGES, type SitePageName } from '../site-pages.ts';
 import { BROWSER_DATA, STORED_DATA, type StoredData } from '../stored-data.ts';
-import type { PublicParts } from './public-parts.ts';
 
 /**
- * `/contact`, `/imprint`, `/privacy`, `/terms`: the operator's own pages. If the operator has not written one: the
- * privacy page is made from the configuration, and the other pages are not found.
+ * The operator's own pages. Without one, the privacy page is made from the configuration, and the others are not found.
  */
-export function sitePages(app: FastifyInstance, { deps: { config } }: PublicParts): void {
+export function sitePages(app: FastifyInstance, config: Config): void {
   for (const name of Object.keys(SITE_PAGES) as SitePageName[]) {
     const path = `/${name}`;
     app.get(path, CACHED, (request, reply) =>
@@ -51,9 +49,8 @@ export function sitePages(app: FastifyInstance, { deps: { config } }: PublicPart
 }
 
 /**
- * The privacy page that is shown if the operator has not written one. It lists the personal data that is stored with
- * the current settings. It does not name the operator and has no legal terms; the operator must add what the law
- * demands.
+ * Lists the personal data that is stored with the current settings. It does not name the operator and has no legal
+ * terms: the operator must add what the law demands.
  */
 function privacyPage(site: Site, config: Config): Html {
   const { name } = site;

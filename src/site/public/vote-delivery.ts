@@ -6,20 +6,19 @@ import type { Vote } from '../../votes/vote.ts';
 import { count, decimal, duration, relative } from '../shared/format.ts';
 import type { IconName } from '../shared/icon.ts';
 
-/** Whether the delivery is not finished: the vote waits, is being sent, or is held until an operator decides. */
+/** The vote waits, is being sent, or is held until an operator decides. */
 export function isOpen(status: DeliveryStatus): boolean {
   if (status.state === 'none') return status.why === 'quarantined';
   return status.state === 'waiting' || status.state === 'sending';
 }
 
-/** The icon beside the text of a delivery. */
 export function deliveryIcon(status: DeliveryStatus): IconName {
   if (status.state === 'delivered') return 'zap';
   if (isOpen(status)) return 'clock';
   return status.state === 'none' ? 'info' : 'triangle-alert';
 }
 
-/** The state of the delivery for the player, without details of the listener. For the owner: `statusText`. */
+/** Without details of the listener. For the owner: `statusText`. */
 export function playerText(
   status: DeliveryStatus,
   vote: Pick<Vote, 'votedAt' | 'claim' | 'excludedAt' | 'delivery'>,
@@ -68,10 +67,7 @@ function waitingText({ waitingFor, reason, fetched }: Of<'waiting'>, now: Date):
   return `${sentence}${next}`;
 }
 
-function deliveredText(
-  { at, confirmed, fetched }: Of<'delivered'>,
-  { votedAt }: Pick<Vote, 'votedAt'>,
-): string {
+function deliveredText({ at, confirmed, fetched }: Of<'delivered'>, { votedAt }: Pick<Vote, 'votedAt'>) {
   if (confirmed === false) return t('Your vote was sent. This game server does not confirm votes.');
   if (!at) return t('Your vote arrived at the game server.');
   const time = timeTaken(at.getTime() - votedAt.getTime());
@@ -80,7 +76,7 @@ function deliveredText(
     : t('Arrived in {time}.', { time });
 }
 
-/** How long a delivery took: `0.3 s`, `12 s`, `3 minutes`. If clocks differ, `ms` may be negative: `0.1 s` is shown. */
+/** `0.3 s`, `12 s`, `3 minutes`. If clocks differ, `ms` may be negative: `0.1 s` is shown. */
 function timeTaken(ms: number): string {
   if (ms >= MINUTE) return duration(ms);
   const seconds = ms / SECOND;

@@ -29,12 +29,11 @@ import { radios } from '../shared/radios.ts';
 import { copyAddress, miniServer, playersBar, rankMark, voteLink } from '../shared/server-parts.ts';
 import { bannerLink, serverIcon } from '../shared/server-pictures.ts';
 
-/** The schemes in which each part is shown, side by side. */
 const SCHEMES = ['light', 'dark'] as const;
 
 /**
- * `/styleguide`: the parts of the pages in both schemes (docs/design-system.md). The page exists only while
- * `PUBLIC_URL` is an address of this machine: in development, in tests and in the demo. Its text is English.
+ * The parts of the pages (docs/design-system.md). It exists only while `PUBLIC_URL` is an address of this machine: in
+ * development, in tests and in the demo. Its text is English.
  */
 export function styleguide(app: FastifyInstance, { PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): void {
   if (!isLoopback(new URL(PUBLIC_URL).hostname)) return;
@@ -59,10 +58,9 @@ function sample({ name, body }: StyleguidePart): Content {
   return html`<div class="sample"><h3>${name}</h3>${body}</div>`;
 }
 
-/** A part of the style guide with its name. */
 type StyleguidePart = { name: string; body: Content };
 
-/** The names of the colour tokens in site.css, one group per line. */
+/** The colour tokens of site.css. */
 const COLOURS = [
   'paper card well quiet-soft line edge soft ink',
   'accent accent-soft on-accent deep on-deep on-deep-soft',
@@ -70,7 +68,7 @@ const COLOURS = [
   'good good-soft bad bad-soft attention attention-soft star star-fill',
 ];
 
-/** The parts that every page may use. They are shown once per scheme; `scheme` makes the ids of fields unique. */
+/** `scheme` makes the ids of fields unique. */
 function basics(scheme: string): StyleguidePart[] {
   return [
     { name: 'Type', body: type() },
@@ -195,7 +193,7 @@ function chart(scheme: string) {
   return barChart({ title: `Votes, ${scheme}`, points, shown: String, numbers: html``, empty: '' });
 }
 
-/** Sample names: two words, letters that are not ASCII, another script, a very long name. */
+/** Two words, letters that are not ASCII, another script, a very long name. */
 const NAMES = [
   'Harbour Lights',
   'Kızıl Kale',
@@ -204,7 +202,6 @@ const NAMES = [
 ];
 const SERVERS = NAMES.map((name, at) => ({ name, slug: `sample-${at + 1}`, game: 'minecraft' }));
 
-/** The parts of the public pages. */
 function listingParts(base: string): StyleguidePart[] {
   const [server = { name: '', slug: '' }] = SERVERS;
   return [
