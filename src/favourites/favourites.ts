@@ -98,13 +98,9 @@ export async function listFavourites(
     const server = byId.get(serverId.toHexString()) ?? null;
     if (!server || !username || !fitsServer(server, username))
       return { serverId, server, username: null, nextVoteAt: undefined };
-    return { serverId, server, username, nextVoteAt: await nextVoteOf(deps, serverId, username) };
+    const player = { serverId, usernameKey: usernameKey(username) };
+    const { blocking } = await readCooldown(deps, player, deps.clock.now());
+    return { serverId, server, username, nextVoteAt: blocking[0] ? nextVoteAt(blocking[0]) : null };
   });
   return { rows: await Promise.all(rows), total: ids.length, username };
-}
-
-async function nextVoteOf(deps: FavouritesDeps, serverId: ObjectId, username: string): Promise<Date | null> {
-  const player = { serverId, usernameKey: usernameKey(username) };
-  const { blocking } = await readCooldown(deps, player, deps.clock.now());
-  return blocking[0] ? nextVoteAt(blocking[0]) : null;
 }

@@ -22,7 +22,7 @@ import {
 const MOST_PER_PAGE = 50;
 
 /** Greater numbers than `most` count as `most`; an empty or absent parameter counts as `fallback`. */
-function positive({ fallback, most }: { fallback: number; most: number }) {
+function positive(fallback: number, most: number, description: string) {
   const error = 'must be a whole number, 1 or more';
   return z
     .string({ error })
@@ -30,22 +30,13 @@ function positive({ fallback, most }: { fallback: number; most: number }) {
     .transform((digits) => (digits === '' ? fallback : Math.min(Number(digits), most)))
     .refine((value) => value >= 1, { error })
     .optional()
-    .transform((value) => value ?? fallback);
+    .transform((value) => value ?? fallback)
+    .meta({ type: 'integer', minimum: 1, default: fallback, description });
 }
 
 const querystring = z.object({
-  page: positive({ fallback: 1, most: Number.MAX_SAFE_INTEGER }).meta({
-    type: 'integer',
-    minimum: 1,
-    default: 1,
-    description: 'A page after the last one is an empty list.',
-  }),
-  limit: positive({ fallback: 10, most: MOST_PER_PAGE }).meta({
-    type: 'integer',
-    minimum: 1,
-    default: 10,
-    description: 'Reviews per page; more than 50 counts as 50.',
-  }),
+  page: positive(1, Number.MAX_SAFE_INTEGER, 'A page after the last one is an empty list.'),
+  limit: positive(10, MOST_PER_PAGE, 'Reviews per page; more than 50 counts as 50.'),
 });
 
 const review = z.object({

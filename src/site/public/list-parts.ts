@@ -26,12 +26,13 @@ const TILE_PIXELS = 48;
 
 export function hero(site: Site, summary: ListingSummary): Html {
   const games = summary.games.slice(0, GAME_TILES);
-  const label = t('Most listed games');
+  const tiles = gameTiles(site, games);
+  const most = html`<section class="game-tiles" aria-label="${t('Most listed games')}">${tiles}</section>`;
   return html`<section class="hero" aria-labelledby="title"><div class="in">
       <h1 id="title">${t('Find a server worth coming back to.')}</h1>
       ${searchForm(site.base, { q: '', filters: {} })}
       ${summary.servers > 0 ? totals(summary) : ''}</div></section>
-    ${games.length > 1 ? html`<section class="game-tiles" aria-label="${label}">${gameTiles(site, games)}</section>` : ''}`;
+    ${games.length > 1 ? most : ''}`;
 }
 
 /** A summary that an older version stored has no players and votes. */

@@ -165,11 +165,11 @@ export function pictures(app: FastifyInstance, deps: AppDeps): void {
 
   app.get('/pictures/:file', FILE, async (request, reply) => {
     const { file } = request.params as { file: string };
-    const [, id] = /^([0-9a-f]{64})\.webp$/.exec(file) ?? [];
-    const cached = id === undefined ? undefined : cache.get(id);
-    if (id !== undefined && !cached) await limitImages(request);
-    const bytes = id === undefined ? null : (cached ?? (await readPicture(deps, id)));
-    if (id === undefined || !bytes)
+    const [, id = ''] = /^([0-9a-f]{64})\.webp$/.exec(file) ?? [];
+    const cached = cache.get(id);
+    if (id && !cached) await limitImages(request);
+    const bytes = cached ?? (id ? await readPicture(deps, id) : null);
+    if (!bytes)
       return reply
         .code(404)
         .header('cache-control', 'no-store')

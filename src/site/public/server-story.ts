@@ -41,19 +41,13 @@ export function keyFigures(seen: Seen): Html {
       uptimePercentage === null ? '–' : `${decimal(uptimePercentage)} %`,
       t('in {days} days', { days: UPTIME_DAYS }),
     ],
-    ...(peakPlayers > 0
-      ? [
-          [
-            t('Most players'),
-            count(peakPlayers),
-            t('in {days} days, {average} on average', {
-              days: PLAYER_DAYS,
-              average: playersOnAverage(info.averagePlayers),
-            }),
-          ] as [string, Content, Content],
-        ]
-      : []),
   ];
+  if (peakPlayers > 0) {
+    const players = info.averagePlayers;
+    const average = players < 10 ? decimal(players) : count(Math.round(players));
+    const detail = t('in {days} days, {average} on average', { days: PLAYER_DAYS, average });
+    cells.push([t('Most players'), count(peakPlayers), detail]);
+  }
   return html`<dl class="key-figures">${cells.map(
     ([title, value, detail]) =>
       html`<div><dt>${title}</dt><dd>${value}${detail ? html`<small>${detail}</small>` : ''}</dd></div>`,
@@ -72,11 +66,6 @@ function rankChange({ ranks, info: { rankPosition } }: Seen): Content {
   return html`<span class="of ${places > 0 ? 'up' : ''}" title="${text}">${icon(
     places > 0 ? 'arrow-up' : 'arrow-down',
   )}<span aria-hidden="true">${count(Math.abs(places))}</span><span class="for-readers">${text}</span></span>`;
-}
-
-/** Only small numbers have decimals. */
-function playersOnAverage(players: number): string {
-  return players < 10 ? decimal(players) : count(Math.round(players));
 }
 
 /** If the text is long, CSS cuts it until the user opens it or it gets the focus. */

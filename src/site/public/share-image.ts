@@ -65,19 +65,15 @@ export function shareDrawing({ info, game, site, logo, pictures = {} }: Card): s
   const { width, height } = SHARE_IMAGE;
   const address = imageText(serverAddress(info));
   const name = drawable(info.name, address);
+  const own = html`<image width="${CARD_BANNER.width}" height="${CARD_BANNER.height}" href="picture:banner"/>`;
   const drawing = html`<rect width="${width}" height="${height}" fill="${CARD_COLOURS.deep}"/>
-${pictures.banner ? ownBanner() : plainBanner(info.name, game)}
+${pictures.banner ? own : plainBanner(info.name, game)}
 ${icon(info.name, pictures)}
 ${heading(name, address)}
 ${figures(info)}
 ${footer(site, logo)}`;
   const label = `${name}: ${playersText(info)}, rank ${count(info.rankPosition)}`;
   return String(svgImage({ width, height, label, drawing }));
-}
-
-function ownBanner(): Html {
-  const { width, height } = CARD_BANNER;
-  return html`<image width="${width}" height="${height}" href="picture:banner"/>`;
 }
 
 /** Squares in the colours of the server's page, and the server's initials. */

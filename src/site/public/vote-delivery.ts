@@ -31,7 +31,9 @@ export function playerText(
     return t('Your vote may have reached the game server. The owner of the server can send it again.');
   switch (status.state) {
     case 'none':
-      return noneText(status, vote);
+      if (status.why === 'quarantined') return t(NONE.quarantined);
+      if (vote.claim) return t('A plugin of the server has claimed your vote for the reward.');
+      return t(NONE[vote.excludedAt ? 'excluded' : status.why]);
     case 'waiting':
       return waitingText(status, now);
     case 'sending':
@@ -50,12 +52,6 @@ export function playerText(
 }
 
 type Of<State extends DeliveryStatus['state']> = Extract<DeliveryStatus, { state: State }>;
-
-function noneText({ why }: Of<'none'>, { claim, excludedAt }: Pick<Vote, 'claim' | 'excludedAt'>): string {
-  if (why === 'quarantined') return t(NONE.quarantined);
-  if (claim) return t('A plugin of the server has claimed your vote for the reward.');
-  return t(NONE[excludedAt ? 'excluded' : why]);
-}
 
 function waitingText({ waitingFor, reason, fetched }: Of<'waiting'>, now: Date): string {
   if (fetched) return t('Your vote waits until the game server fetches it.');

@@ -80,7 +80,9 @@ export function voteRefusal(
     case 'too-many-players':
       return {
         ...refused('too-many-players', tooManyPlayers(result)),
-        headers: { 'retry-after': String(secondsUntil(tomorrow(clock.now()), clock.now())) },
+        headers: {
+          'retry-after': String(secondsUntil(startOfDay(addDays(dayOf(clock.now()), 1)), clock.now())),
+        },
       };
   }
 }
@@ -114,10 +116,6 @@ function tooManyPlayers({ by, most }: Extract<PageVoteResult, { kind: 'too-many-
         { days: ESTABLISHED_AFTER_DAYS },
       );
   }
-}
-
-function tomorrow(now: Date): Date {
-  return startOfDay(addDays(dayOf(now), 1));
 }
 
 function secondsUntil(at: Date, now: Date): number {

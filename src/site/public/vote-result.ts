@@ -58,10 +58,13 @@ export function voteResultPage(app: FastifyInstance, deps: AppDeps): void {
       const seen = seenMark(request);
       if (seen && isUnchanged(seen, shown.state, shown.now)) return sendUnchanged(reply);
       // If htmx refreshes the live part, it uses only this part of the answer, so the rest is not read.
-      const isPart = Boolean(request.headers['hx-request']);
-      if (!isPart) await app.limitPages(request);
-      const around = isPart ? null : await readAround(deps, request, server, vote);
-      return sendPage(request, reply, resultPage(app.site, shown, around));
+      if (request.headers['hx-request']) return sendPage(request, reply, resultPage(app.site, shown, null));
+      await app.limitPages(request);
+      const [streak, others] = await Promise.all([
+        voteStreak(deps, server, vote.username),
+        readOtherServers(deps, request, server),
+      ]);
+      return sendPage(request, reply, resultPage(app.site, shown, { streak, others }));
     }),
   );
 }
@@ -82,14 +85,6 @@ async function readState(deps: AppDeps, server: WithId<Server>, vote: Vote): Pro
   const ranking = [server.ranked?.rankVotes, server.rankPosition, votesCount, above];
   const state = pageState(status, vote.quarantinedAt, vote.excludedAt, vote.claim, monthlyVotes, ranking);
   return { server, vote, status, heldFor, monthlyVotes, votesCount, above, state, now };
-}
-
-async function readAround(deps: AppDeps, request: FastifyRequest, server: WithId<Server>, vote: Vote) {
-  const [streak, others] = await Promise.all([
-    voteStreak(deps, server, vote.username),
-    readOtherServers(deps, request, server),
-  ]);
-  return { streak, others };
 }
 
 async function voteOf(deps: AppDeps, request: FastifyRequest, server: WithId<Server>): Promise<Vote> {

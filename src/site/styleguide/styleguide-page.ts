@@ -48,14 +48,12 @@ export function styleguide(app: FastifyInstance, { PUBLIC_URL }: Pick<Config, 'P
         <p>The parts of the pages. docs/design-system.md says when each of them is used.</p>
         ${SCHEMES.map(
           (scheme) => html`<section class="scheme" data-theme="${scheme}" aria-label="${scheme}">
-          <h2>${scheme}</h2>${[...basics(scheme), ...listingParts(base)].map(sample)}</section>`,
+          <h2>${scheme}</h2>${[...basics(scheme), ...listingParts(base)].map(
+            ({ name, body }) => html`<div class="sample"><h3>${name}</h3>${body}</div>`,
+          )}</section>`,
         )}</div>`,
     }),
   );
-}
-
-function sample({ name, body }: StyleguidePart): Content {
-  return html`<div class="sample"><h3>${name}</h3>${body}</div>`;
 }
 
 type StyleguidePart = { name: string; body: Content };
@@ -75,13 +73,15 @@ function basics(scheme: string): StyleguidePart[] {
     { name: 'Colours', body: COLOURS.map(swatches) },
     {
       name: 'Icons',
-      body: html`<p class="icons">${(Object.keys(ICON_SHAPES) as IconName[]).map(namedIcon)}</p>`,
+      body: html`<p class="icons">${(Object.keys(ICON_SHAPES) as IconName[]).map(
+        (name) => html`<span title="${name}">${icon(name)}</span>`,
+      )}</p>`,
     },
     { name: 'Buttons', body: buttons() },
     { name: 'Notices and badges', body: notices() },
     { name: 'Card, facts and figures', body: cards(scheme) },
     { name: 'Form', body: form(scheme) },
-    { name: 'Tabs', body: tabs(`Tabs, ${scheme}`, entries('Overview', 'Votes', 'Settings'), '#Votes') },
+    { name: 'Tabs', body: tabs(`Tabs, ${scheme}`, ['Overview', 'Votes', 'Settings'].map(tab), '#Votes') },
     { name: 'Table', body: table() },
     { name: 'Chart', body: chart(scheme) },
     { name: 'Text to copy', body: copyable('tallyport migrate', `Command, ${scheme}`) },
@@ -102,6 +102,8 @@ function type() {
     <p class="tiny">Tiny, 13 px</p>`;
 }
 
+const tab = (text: string) => ({ href: `#${text}`, text });
+
 function swatches(names: string) {
   return html`<ul class="swatches">${names
     .split(' ')
@@ -109,10 +111,6 @@ function swatches(names: string) {
       (name) =>
         html`<li><svg aria-hidden="true"><rect width="100%" height="100%" fill="var(--${name})"/></svg>${name}</li>`,
     )}</ul>`;
-}
-
-function namedIcon(name: IconName) {
-  return html`<span title="${name}">${icon(name)}</span>`;
 }
 
 function buttons() {
@@ -166,10 +164,6 @@ function form(scheme: string) {
         { value: 'claims', text: 'A plugin asks for votes', about: 'For plugins with a claim key.' },
       ],
     })}</form>`;
-}
-
-function entries(...texts: string[]) {
-  return texts.map((text) => ({ href: `#${text}`, text }));
 }
 
 function table() {
