@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger';
+import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import { createJsonSchemaTransform } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -146,7 +146,7 @@ const transform: typeof describeSchemas = (document) => {
 
 /** Prepares the document of all routes that have a tag and are registered after this call, from their schemas. */
 export async function describeApi(app: FastifyInstance, { publicUrl }: { publicUrl: string }): Promise<void> {
-  const options: FastifyDynamicSwaggerOptions = {
+  await app.register(swagger, {
     hideUntagged: true,
     transform,
     openapi: {
@@ -171,8 +171,7 @@ export async function describeApi(app: FastifyInstance, { publicUrl }: { publicU
       },
       security: [{ token: [] }],
     },
-  };
-  await app.register(swagger, options);
+  });
 }
 
 /** Call it only after `app.ready()`. */

@@ -104,10 +104,7 @@ function decision(
 
 export type SeenReview = { reviewId: ObjectId; revision: number };
 
-/**
- * Returns the reviews that have the wanted state now: another operator may have decided, or the author edited,
- * meanwhile.
- */
+/** The reviews that have the wanted state now: another operator may have decided, or the author edited. */
 export async function moderateReviews(
   deps: ReviewsDeps,
   seen: SeenReview[],

@@ -24,7 +24,7 @@ const NO_RULE: [why: string, files: string[], texts: string[]][] = [
     ['site/public/list-parts.ts', 'site/dashboard/server-list-page.ts'],
     ['in two minutes'],
   ],
-  ['the game', ['site/public/game-sentences.ts'], ['rounds of two minutes']],
+  ['the game', ['site/public/list-texts.ts'], ['rounds of two minutes']],
   ['scripts/voted.js decides', ['site/stored-data.ts'], ['The last 12 servers', 'a server for 30 days']],
   [
     'an example, calculated beside it',

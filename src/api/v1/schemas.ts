@@ -131,27 +131,15 @@ export function failure(status: number, description: string, headers?: Record<st
 }
 
 /** `name`: the field with the time from which a request is accepted. */
-export function tooEarly<N extends string>(
+export function tooEarly(
   code: ErrorCode,
-  name: N,
+  name: string,
   title: string,
   description: string,
   headers: Record<string, HeaderSchema> = { ...RETRY_AFTER_HEADER, ...RATE_LIMIT_HEADERS },
 ) {
   const shape = { error: sentence, code: z.literal(code), [name]: timestamp, doc_url: docUrl };
-  return answer(
-    z
-      .object(
-        shape as {
-          error: typeof sentence;
-          code: z.ZodLiteral<ErrorCode>;
-          doc_url: typeof docUrl;
-        } & Record<N, typeof timestamp>,
-      )
-      .meta({ title }),
-    description,
-    headers,
-  );
+  return answer(named(title, shape), description, headers);
 }
 
 export const CLAIM_KEY_LIMIT = tooEarly(

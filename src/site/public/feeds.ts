@@ -31,10 +31,7 @@ export function feedTitle(listing: string, game?: string | undefined): string {
     : t('New servers on {listing}', { listing });
 }
 
-/**
- * The 20 newest servers as Atom (RFC 4287). The language is that of the address (`?lang=de`), otherwise English: the
- * answer is cached for all readers.
- */
+/** Atom (RFC 4287). Not in the reader's language, because the answer is cached for all: in that of `?lang=de`. */
 export function feeds(app: FastifyInstance, deps: AppDeps): void {
   app.get('/feed.atom', CACHED, (request, reply) => send(request, reply));
   app.get('/games/:game/feed.atom', CACHED, (request, reply) => {

@@ -1,5 +1,5 @@
 import { UPTIME_DAYS } from '../../history/daily-figures.ts';
-import { defineMessage, filled, type Text, t } from '../../language/t.ts';
+import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { Filters } from '../../ranking/filters.ts';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
 import type { ListingSummary } from '../../ranking/ranked-list.ts';
@@ -14,7 +14,6 @@ import { gameName } from '../shared/game-names.ts';
 import { gamePicture } from '../shared/game-pictures.ts';
 import { pixelPicture } from '../shared/generated-pictures.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { gameSentence } from './game-sentences.ts';
 import type { RankingQuery } from './ranking-query.ts';
 
 /** In CSS pixels. */
@@ -57,26 +56,21 @@ export function listSummary(
   total: number,
   { servers, online }: ListingSummary,
 ): Content {
-  const age = AGES[sort];
-  const order = `${ORDERS[sort]()}.${age ? ` ${t(age)}` : ''}`;
+  const minutes = RANKS_EVERY_MINUTES;
+  // The order is stored, the figures on the page are current.
+  const remark = t('The order is up to {minutes} minutes old; the numbers are current.', { minutes });
+  const order = `${ORDERS[sort]()}.${sort === 'players' ? ` ${remark}` : ''}`;
   if (isNarrowed(filters)) {
-    const age = filters.online
-      ? ` ${t('The filter “online” uses data up to {minutes} minutes old; the status shown is current.', { minutes: RANKS_EVERY_MINUTES })}`
-      : '';
-    return `${counted(total, 'server')}, ${order}${age}`;
+    const age = t('The filter “online” uses data up to {minutes} minutes old; the status shown is current.', {
+      minutes,
+    });
+    return `${counted(total, 'server')}, ${order}${filters.online ? ` ${age}` : ''}`;
   }
   if (total === 0) return '';
   // If no server was listed yet when the summary was made, its figures are 0. They are not shown.
   const among = servers > 0 ? `, ${t('{online} online', { online: count(online) })}` : '';
   return `${counted(total, 'server')}${among}, ${order}`;
 }
-
-/** A remark for each order that may not fit the figures on the page: the order is stored, the figures are current. */
-const AGES: Partial<Record<Sort, Text>> = {
-  players: filled(defineMessage('The order is up to {minutes} minutes old; the numbers are current.'), {
-    minutes: RANKS_EVERY_MINUTES,
-  }),
-};
 
 export function searchSummary(rows: ListedRow[], { q, filters }: RankingQuery): Content {
   const address = searchedAddress(q);
@@ -129,4 +123,41 @@ export function aboutList(site: Site, { filters: { game, tag }, tagName = '' }: 
     tag: tagName,
   });
   return { detail: `${sentence}${number}`, picture: pixelPicture(tag, HEAD_PIXELS) };
+}
+
+/** By the game's id in gamedig. */
+const SENTENCES: Record<string, Text> = {
+  minecraft: defineMessage('Mine, build and survive in a world of blocks.'),
+  mbe: defineMessage('The world of blocks for phones, consoles and Windows.'),
+  minetest: defineMessage('Free voxel worlds with games and mods by their players.'),
+  rust: defineMessage('Gather, build and raid on an island where nobody is safe.'),
+  valheim: defineMessage('Viking survival for small groups: sail, build, and face the bosses.'),
+  terrariatshock: defineMessage('Dig, fight and build in a world seen from the side.'),
+  factorio: defineMessage('Automate a factory that never stops growing.'),
+  satisfactory: defineMessage('Build factories in the first person on an alien planet.'),
+  counterstrike2: defineMessage('Two teams, one bomb, and rounds of two minutes.'),
+  csgo: defineMessage('The classic of tactical shooters: two teams and one bomb.'),
+  css: defineMessage('The Source engine’s Counter-Strike, loved for surf and zombie maps.'),
+  counterstrike16: defineMessage('The original Counter-Strike, still played every evening.'),
+  teamfortress2: defineMessage('Nine classes, two teams, and a great many hats.'),
+  garrysmod: defineMessage('A sandbox for whatever its players invent, from role play to Prop Hunt.'),
+  ase: defineMessage('Tame dinosaurs, found a tribe and survive.'),
+  asa: defineMessage('The remake of ARK: tame dinosaurs, found a tribe and survive.'),
+  sdtd: defineMessage('Loot and build by day, and hold out on every seventh night.'),
+  dayz: defineMessage('Scavenge and survive after an outbreak, among players you cannot trust.'),
+  projectzomboid: defineMessage('Slow zombies, scarce food, and a story of how you died.'),
+  palworld: defineMessage('Catch creatures, and let them fight and work for you.'),
+  conanexiles: defineMessage('Survive, build and conquer in the lands of Conan.'),
+  unturned: defineMessage('Zombie survival with simple looks and a lot of freedom.'),
+  enshrouded: defineMessage('Explore, build and fight together in a land under a deadly fog.'),
+  vrising: defineMessage('Live as a vampire: hunt at night, hide from the sun, raise a castle.'),
+  squad: defineMessage('Large battles in which squads and their radios decide.'),
+  arma3: defineMessage('Military simulation on large open maps.'),
+  gta5f: defineMessage('Role play and races in Los Santos on servers of their own.'),
+  gtasam: defineMessage('San Andreas together: role play, races and stunts.'),
+};
+
+function gameSentence(game: string): string | undefined {
+  const sentence = new Map(Object.entries(SENTENCES)).get(game);
+  return sentence && t(sentence);
 }

@@ -47,10 +47,7 @@ const NEWCOMERS = 3;
 
 type Asked = { request: FastifyRequest; query: RankingQuery; summary: ListingSummary; tags: Tag[] };
 
-/**
- * The ranking with filters or a search, also of one game or tag, and the lists of all games and tags. Other addresses
- * of the same list, such as `/?game=<game>`, redirect.
- */
+/** The ranking, searches, and all games and tags. Other addresses of a list (`/?game=<game>`) redirect. */
 export function rankingRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { site } = app;
   const { base } = site;

@@ -64,10 +64,7 @@ export function tagPath(tag: string): string {
   return `/tags/${tag}`;
 }
 
-/**
- * The canonical path and query. In a search, the query has the tag and the game. Otherwise the path has the tag or,
- * without a tag, the game.
- */
+/** The canonical path has the tag or, without a tag, the game; in a search, the query has both. */
 export function rankingPath({ q, filters, sort, page }: RankingQuery): string {
   const { game, country, online, version, tag } = filters;
   const isTag = tag !== undefined && !q;

@@ -43,9 +43,7 @@ const MESSAGES = {
   'review-deleted': defineMessage('Review deleted.'),
 };
 
-/**
- * The order follows a player's questions: what the server is, how to join and vote, how good it is; then the charts.
- */
+/** In the order of a player's questions: what it is, how to join and vote, how good it is; then the charts. */
 export function serverBody(site: Site, view: View): Page {
   const { server, seen, reader } = view;
   const { base } = site;

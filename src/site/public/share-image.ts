@@ -14,9 +14,7 @@ import { fitted, imageText, svgImage, textWidth } from './svg-text.ts';
 const DRAWABLE =
   /^[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Georgian}\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Common}\p{Script=Inherited}]+$/u;
 
-/**
- * Without pictographs, which are not in the fonts. `fallback` if the rest cannot be drawn, or has no letter or digit.
- */
+/** Without pictographs, which are not in the fonts. `fallback`, if no letter or digit of it can be drawn. */
 function drawable(text: string, fallback: string): string {
   const plain = imageText(text.replace(/\p{Extended_Pictographic}|\p{Regional_Indicator}|\ufe0f/gu, ''));
   return DRAWABLE.test(plain) && /[\p{L}\p{N}]/u.test(plain) ? plain : fallback;

@@ -16,9 +16,7 @@ import { card, dataTable, linkTo } from '../shared/parts.ts';
 import { SITE_PAGES, type SitePageName } from '../site-pages.ts';
 import { BROWSER_DATA, STORED_DATA, type StoredData } from '../stored-data.ts';
 
-/**
- * The operator's own pages. Without one, the privacy page is made from the configuration, and the others are not found.
- */
+/** The operator's own pages. Without them, only the privacy page exists, made from the configuration. */
 export function sitePages(app: FastifyInstance, config: Config): void {
   for (const name of Object.keys(SITE_PAGES) as SitePageName[]) {
     const path = `/${name}`;

@@ -31,10 +31,7 @@ import { bannerLink, serverIcon } from '../shared/server-pictures.ts';
 
 const SCHEMES = ['light', 'dark'] as const;
 
-/**
- * The parts of the pages (docs/design-system.md). It exists only while `PUBLIC_URL` is an address of this machine: in
- * development, in tests and in the demo. Its text is English.
- */
+/** In English. It exists only while `PUBLIC_URL` is an address of this machine (docs/design-system.md). */
 export function styleguide(app: FastifyInstance, { PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): void {
   if (!isLoopback(new URL(PUBLIC_URL).hostname)) return;
   const { base } = app.site;
