@@ -17,10 +17,7 @@ const schema = z.object({
   }),
 });
 
-/**
- * Sets the owner's answer, which is public at once. Null when the server has no such approved review. `by`: an e-mail
- * address.
- */
+/** The answer is public at once. Null when the server has no such approved review. `by`: an e-mail address. */
 export async function answerReview(
   deps: ReviewsDeps,
   { serverId, reviewId, answer }: { serverId: ObjectId; reviewId: ObjectId; answer: string },

@@ -55,10 +55,7 @@ export async function moderateReview(
 
 const given = (reasons: object) => Object.fromEntries(Object.entries(reasons).filter(([, reason]) => reason));
 
-/**
- * A repeated decision keeps its time, so with the same reasons it gets the same id, and no second entry is written.
- * `pending` has no time, so each call writes an entry.
- */
+/** A repeated decision keeps its time, so the same reasons give the same id: one entry. `pending` has no time. */
 function entryId({ state, moderatedAt }: Review, details: object): ObjectId {
   if (!moderatedAt) return new ObjectId();
   const hash = createHash('sha256')

@@ -8,10 +8,7 @@ import type { Review, ReviewList, ReviewState } from './review.ts';
 /** The maximum offset of `$slice`: MongoDB takes a 32-bit number. */
 const FURTHEST = 2 ** 31 - 1;
 
-/**
- * Reads a slice of the server's list, then the reviews by their ids, so the last page costs as much as the first.
- * `page` counts from 1.
- */
+/** A slice of the list, then the reviews by their ids: the last page costs as much as the first. `page` is from 1. */
 export async function readReviews(
   deps: ReviewsDeps,
   serverId: ObjectId,

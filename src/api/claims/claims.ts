@@ -164,9 +164,7 @@ async function plainAnswer(deps: Deps, parameters: Parameters, request: FastifyR
   return kind === 'claimed-before' ? action : '0';
 }
 
-/**
- * For the action `claim`, `claimed` says whether this call claimed the vote; otherwise, whether it is rewarded already.
- */
+/** For the action `claim`, `claimed` says whether this call claimed the vote; otherwise, whether it is rewarded. */
 async function voteReward(deps: Deps, parameters: Parameters, request: FastifyRequest) {
   const none = { voted: false, claimed: false };
   const caller = await callerOf(deps, parameters, request);

@@ -83,9 +83,7 @@ function bearerToken(request: FastifyRequest): string {
   return match?.[1] ?? '';
 }
 
-/**
- * For requests that wait for long: throws 401 if the token was revoked or expired, or its server removed, meanwhile.
- */
+/** For requests that wait for long. Throws 401 if the token was revoked, or its server removed, meanwhile. */
 export async function requireTokenStill(
   request: FastifyRequest<{ Params: { server_id: string } }>,
   deps: AppDeps,

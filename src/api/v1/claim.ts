@@ -63,10 +63,7 @@ const checked = named('VoteCheck', {
   next_vote_at: timestamp.nullable().describe('When the next vote is allowed; null if `has_voted` is false.'),
 });
 
-/**
- * GET …/check-vote: whether a player is in the cooldown. POST …/votes/claim: claims a player's vote, so that a plugin
- * rewards the player only once.
- */
+/** GET …/check-vote: whether a player is in the cooldown. POST …/votes/claim: so that a plugin rewards once. */
 export const claimEndpoints: FastifyPluginAsyncZod<{ deps: AppDeps; claimCalls: ClaimCalls }> = async (
   app,
   { deps, claimCalls },

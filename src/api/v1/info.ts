@@ -121,9 +121,7 @@ const namedServers = serverLoader({
   removedAt: 1,
 });
 
-/**
- * GET …/info: the public data of the server. GET …/player-names: the kind of name that players enter in its vote form.
- */
+/** GET …/info: the public data of the server. GET …/player-names: which names its vote form takes. */
 export const infoEndpoints: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app, { deps }) => {
   tagAnswers(app);
   app.get(

@@ -63,10 +63,7 @@ export function svgSize(bytes: Buffer): { width: number; height: number } {
   return sizeOf(root);
 }
 
-/**
- * The end of the comment, processing instruction, CDATA section or document type that begins at `at`; `at` if there is
- * an element. Each character is read a constant number of times.
- */
+/** The end of what is not an element; `at` if there is one. Each character is read a constant number of times. */
 function endOfSkipped(text: string, at: number): number {
   const skipped = SKIPPED.find(([begin]) => text.startsWith(begin, at));
   if (skipped) return endOf(text, skipped[1], at + skipped[0].length);

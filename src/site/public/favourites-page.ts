@@ -48,10 +48,7 @@ const starred = z.object({
 
 const MESSAGES = { added: defineMessage('The server is now among your favourites.') };
 
-/**
- * `/favourites`. A form sent to `/favourites/:serverId` adds or removes a server. If a visitor adds one: a cookie
- * remembers the server, and the answer redirects to the sign-up page.
- */
+/** If a visitor adds a server: a cookie remembers it, and the answer redirects to the sign-up page. */
 export function favouritePages(app: FastifyInstance, deps: AppDeps): void {
   const { base } = app.site;
   const path = `${base}/favourites`;

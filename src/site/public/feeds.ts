@@ -31,7 +31,7 @@ export function feedTitle(listing: string, game?: string | undefined): string {
     : t('New servers on {listing}', { listing });
 }
 
-/** Atom (RFC 4287). Not in the reader's language, because the answer is cached for all: in that of `?lang=de`. */
+/** Atom (RFC 4287), in the language of the address (`?lang=de`): the answer is cached for all readers. */
 export function feeds(app: FastifyInstance, deps: AppDeps): void {
   app.get('/feed.atom', CACHED, (request, reply) => send(request, reply));
   app.get('/games/:game/feed.atom', CACHED, (request, reply) => {

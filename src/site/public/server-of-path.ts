@@ -28,10 +28,7 @@ function noServer(): PageError {
 
 const SLUG_OR_ID = /^[a-z0-9-]+$/i;
 
-/**
- * Other characters, such as an encoded `/` or `?`, are 404: the text is a part of cache keys, and with these characters
- * it could become the key of another page.
- */
+/** 404 for other characters: with an encoded `/` or `?`, a cache key could become that of another page. */
 export function slugOfRequest(request: FastifyRequest): string {
   const { slug } = request.params as { slug: string };
   if (!SLUG_OR_ID.test(slug)) throw noServer();
