@@ -80,7 +80,7 @@ export function onceHeaders(name: string, windowMs: number, resetAt: Date, clock
   return rateLimitHeaders([{ name, times: 1, windowMs, left: 0, resetAt }], clock);
 }
 
-export const RETRY_AFTER_HEADER = {
+const RETRY_AFTER_HEADER = {
   'Retry-After': { type: 'integer', description: 'Try again after this many seconds.' },
 } satisfies Record<string, HeaderSchema>;
 

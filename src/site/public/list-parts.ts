@@ -91,36 +91,29 @@ export function listBar(base: string, query: RankingQuery, summary: ListingSumma
   return html`<div class="list-bar">${query.q ? '' : sortTabs(base, query)}${filters}${viewSwitch()}</div>`;
 }
 
-type Pages = {
-  page: number;
-  pages: number;
-  first: string;
-  last: string;
-  previous: string | undefined;
-  next: string | undefined;
-};
-
-export function listEnd(base: string, query: RankingQuery, { note, pages }: { note: Content; pages: Pages }) {
+export function listEnd(base: string, query: RankingQuery, pages: number, note: Content): Html {
   const random = html`<a class="button quiet" href="${base}${randomPath(query)}" rel="nofollow">${icon('shuffle')}${t(
     'Random server',
   )}</a>`;
   const howRanked = html`<a href="${base}/how-ranking-works">${t('How the ranking works')}</a>`;
-  return html`<div class="list-end">${random}${pages.pages > 1 ? pageLinks(base, pages) : ''}</div>
+  return html`<div class="list-end">${random}${pages > 1 ? pageLinks(base, query, pages) : ''}</div>
     <p class="soft small list-note">${note} ${howRanked}</p>`;
 }
 
-function pageLinks(base: string, { page, pages, first, last, previous, next }: Pages): Html {
-  const toFirst = page > 2 ? html`<a href="${base}${first}">1</a> … ` : '';
+function pageLinks(base: string, query: RankingQuery, pages: number): Html {
+  const { page } = query;
+  const to = (other: number) => `${base}${rankingPath({ ...query, page: other })}`;
+  const toFirst = page > 2 ? html`<a href="${to(1)}">1</a> … ` : '';
   const present = t('Page {page} of {pages}', {
     page: count(page),
-    pages: page < pages - 1 ? html`<a href="${base}${last}">${count(pages)}</a>` : count(pages),
+    pages: page < pages - 1 ? html`<a href="${to(pages)}">${count(pages)}</a>` : count(pages),
   });
-  const to = (path: string, relation: string, text: Content) =>
-    html`<a class="button quiet" href="${base}${path}" rel="${relation}">${text}</a>`;
+  const link = (other: number, relation: string, text: Content) =>
+    html`<a class="button quiet" href="${to(other)}" rel="${relation}">${text}</a>`;
   return html`<nav class="page-links" aria-label="${t('Pages')}">
-    ${previous ? to(previous, 'prev', html`${icon('chevron-left')}${t('Previous page')}`) : ''}
+    ${page > 1 ? link(page - 1, 'prev', html`${icon('chevron-left')}${t('Previous page')}`) : ''}
     <span class="soft small">${toFirst}${present}</span>
-    ${next ? to(next, 'next', html`${t('Next page')}${icon('chevron-right')}`) : ''}</nav>`;
+    ${page < pages ? link(page + 1, 'next', html`${t('Next page')}${icon('chevron-right')}`) : ''}</nav>`;
 }
 
 export function nothingFound(site: Site, { q, filters }: RankingQuery): Html {

@@ -16,7 +16,7 @@ import { icon } from '../shared/icon.ts';
 import { voteLink } from '../shared/server-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { bannerLink, picturedServer, serverIcon } from '../shared/server-pictures.ts';
-import { similarCards } from './similar-cards.ts';
+import { similarCards } from './server-list.ts';
 
 const READ_FAVOURITES = 50;
 const MOST_FAVOURITES_SHOWN = 8;

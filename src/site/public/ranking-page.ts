@@ -117,19 +117,15 @@ export function rankingRoutes(app: FastifyInstance, deps: AppDeps): void {
     const heading = headingOf(query);
     const narrowed = isNarrowed(filters);
     const to = (other: number) => rankingPath({ ...query, page: other });
-    const [previous, next] = [page > 1 ? to(page - 1) : undefined, page < pages ? to(page + 1) : undefined];
     const metadata: SearchMetadata = {
       canonical: to(page),
       description: describe(query, list, site.name),
-      previous,
-      next,
+      previous: page > 1 ? to(page - 1) : undefined,
+      next: page < pages ? to(page + 1) : undefined,
       ...searchDataOf(site, query, list),
     };
     const isHome = isWhole && !narrowed;
-    const end = listEnd(base, query, {
-      note: listSummary(query, total, summary),
-      pages: { page, pages, previous, next, first: to(1), last: to(pages) },
-    });
+    const end = listEnd(base, query, pages, listSummary(query, total, summary));
     const hasPodium = page === 1 && sort === 'rank';
     const settings = { base, now: deps.clock.now(), tags, sort, favourites, hasPodium };
     const shown =

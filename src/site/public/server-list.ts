@@ -9,8 +9,15 @@ import { count, counted, day, decimal, oneDecimal, relative } from '../shared/fo
 import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
-import { reportedMark } from '../shared/server-figures.ts';
-import { copyAddress, playersBar, premiumMark, rankMark, voteLink } from '../shared/server-parts.ts';
+import { playersText, reportedMark } from '../shared/server-figures.ts';
+import {
+  copyAddress,
+  miniServer,
+  playersBar,
+  premiumMark,
+  rankMark,
+  voteLink,
+} from '../shared/server-parts.ts';
 import { bannerLink, serverIcon } from '../shared/server-pictures.ts';
 import { serverAddress } from '../shared/server-status.ts';
 import { star } from './star.ts';
@@ -173,4 +180,10 @@ function sparkline(players: (number | null)[]): Html {
 
 function round(value: number): number {
   return Math.round(value * 10) / 10;
+}
+
+export function similarCards(base: string, similar: ListedRow[]): Html {
+  const card = (row: ListedRow) =>
+    miniServer(base, row, [playersText({ ...row, playersSource: row.source }), gameName(row.game)]);
+  return html`<ul class="minis">${similar.map(card)}</ul>`;
 }

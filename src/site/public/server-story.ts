@@ -11,8 +11,8 @@ import { icon } from '../shared/icon.ts';
 import { motdPanel } from '../shared/motd.ts';
 import { description } from '../shared/profile-parts.ts';
 import { rankMark } from '../shared/server-parts.ts';
+import { similarCards } from './server-list.ts';
 import { pathOf, RANGES, type Seen, type View, type Wanted } from './server-page-data.ts';
-import { similarCards } from './similar-cards.ts';
 
 /** Longer descriptions are cut, with a link that shows the whole text. */
 const LONG_TEXT = 1_500;

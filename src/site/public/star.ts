@@ -2,7 +2,7 @@ import { t } from '../../language/t.ts';
 import { type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
 
-export type Starred = { id: string; name: string; slug: string; isFavourite: boolean };
+type Starred = { id: string; name: string; slug: string; isFavourite: boolean };
 
 /** All star buttons of a page belong to this form. */
 const FORM = 'stars';

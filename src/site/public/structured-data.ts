@@ -31,7 +31,7 @@ export function webSite({ url, name }: Place): JsonLd {
   };
 }
 
-export function breadcrumbs({ url, name }: Place, steps: Step[]): JsonLd {
+function breadcrumbs({ url, name }: Place, steps: Step[]): JsonLd {
   const all: Step[] = [{ name, path: '/' }, ...steps];
   return {
     '@type': 'BreadcrumbList',
