@@ -33,7 +33,7 @@ test('of what the web process loads, only sign-in at other sites, traces and the
   expect(dialsFrom('src/web.ts')).toEqual([
     'src/accounts/other-sites/guarded-fetch.ts: undici',
     // Only in the text of an example.
-    'src/api/quick-start.ts: fetch',
+    'src/api/description.ts: fetch',
     // “System” tries the members of the replica set, which the driver dials too.
     'src/platform/mongo-members.ts: node:net',
     // Look-ups for sign-in at a provider that an operator entered in the admin area.

@@ -1,6 +1,6 @@
 import { markDone } from '../src/platform/periods/period-marks.ts';
 import type { Metrics } from '../src/process/metrics.ts';
-import { repairReviewLists } from '../src/reviews/repair-lists.ts';
+import { repairReviewLists } from '../src/reviews/review-list.ts';
 import { dueRepairs, type Repair, repairCounters, repairOpenCounters } from '../src/votes/repair-counters.ts';
 import type { QueueWork, RunningJob } from './queue-work.ts';
 

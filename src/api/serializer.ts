@@ -2,13 +2,10 @@ import fastJsonStringify from 'fast-json-stringify';
 import type { FastifySerializerCompiler } from 'fastify';
 import { z } from 'zod';
 
-/** The serializers by the `def` of their schema. A copy of a schema with another description has the same `def`. */
+/** By the `def` of the schema: a copy of a schema with another description has the same `def`. */
 const compiled = new WeakMap<z.ZodType['def'], ReturnType<typeof compile>>();
 
-/**
- * Compiles a zod schema into a fast serializer. Routes with the same schema share a serializer. It does not validate
- * the fields: the type check and the tests make sure that answers match their schemas.
- */
+/** The serializers do not validate: the type check and the tests make sure that answers match their schemas. */
 export const compileSerializer: FastifySerializerCompiler<z.ZodType> = ({ schema }) => {
   const serializer = compiled.get(schema.def) ?? compile(schema);
   compiled.set(schema.def, serializer);

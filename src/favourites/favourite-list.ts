@@ -9,7 +9,6 @@ const favouriteDefinition = {
 } as const;
 
 const favouriteListDefinition = {
-  /** The user's id. */
   _id: { type: Schema.Types.ObjectId, required: true },
   /** Newest first, each server once; at most `MOST_FAVOURITES`. Absent before the first favourite. */
   entries: { type: [new Schema(favouriteDefinition, { _id: false })], default: undefined },

@@ -20,11 +20,7 @@ export const FAVOURITE_CHANGES = defineLimit({
   sentence: defineMessage('You changed your favourites too often.'),
 });
 
-/**
- * Adds a server to a user's favourites. Adding it again changes nothing.
- *
- * @returns false when the user has `MOST_FAVOURITES` others
- */
+/** False when the user has `MOST_FAVOURITES` others. Adding a server again changes nothing. */
 export async function addFavourite(
   { favourites, clock }: FavouritesDeps,
   userId: ObjectId,
@@ -52,27 +48,16 @@ export async function addFavourite(
   }
 }
 
-/** Removes a server from a user's favourites. Does nothing if it is not among them. */
-export async function removeFavourite(
-  { favourites }: FavouritesDeps,
-  userId: ObjectId,
-  serverId: ObjectId,
-): Promise<void> {
+export async function removeFavourite({ favourites }: FavouritesDeps, userId: ObjectId, serverId: ObjectId) {
   await favourites.updateOne({ _id: userId }, { $pull: { entries: { serverId } } });
 }
 
-/** The ids of a user's favourites, in hex. */
 export async function favouriteIds({ favourites }: FavouritesDeps, userId: ObjectId): Promise<Set<string>> {
   const list = await favourites.findOne({ _id: userId });
   return new Set(list?.entries?.map(({ serverId }) => serverId.toHexString()));
 }
 
-/** Stores the player name with which a user voted. */
-export async function noteUsername(
-  { favourites }: FavouritesDeps,
-  userId: ObjectId,
-  username: string,
-): Promise<void> {
+export async function noteUsername({ favourites }: FavouritesDeps, userId: ObjectId, username: string) {
   await favourites.updateOne({ _id: userId }, { $set: { username } }, { upsert: true });
 }
 
@@ -80,11 +65,8 @@ export async function forgetUsername({ favourites }: FavouritesDeps, userId: Obj
   await favourites.updateOne({ _id: userId }, { $unset: { username: '' } });
 }
 
-/** The player name that a user last voted with; null before the first vote and after `forgetUsername`. */
-export async function notedUsername(
-  { favourites }: FavouritesDeps,
-  userId: ObjectId,
-): Promise<string | null> {
+/** Null before the first vote, and after `forgetUsername`. */
+export async function notedUsername({ favourites }: FavouritesDeps, userId: ObjectId) {
   const list = await favourites.findOne({ _id: userId }, { projection: { username: 1 } });
   return list?.username ?? null;
 }
@@ -99,11 +81,7 @@ export type Favourite = {
   nextVoteAt: Date | null | undefined;
 };
 
-/**
- * A page of a user's favourites, newest first. Each row has the time at which the user's player may vote next.
- *
- * @param page - counted from 1; a page after the last one is empty
- */
+/** `page` counts from 1. */
 export async function listFavourites(
   deps: FavouritesDeps,
   userId: ObjectId,
@@ -120,13 +98,9 @@ export async function listFavourites(
     const server = byId.get(serverId.toHexString()) ?? null;
     if (!server || !username || !fitsServer(server, username))
       return { serverId, server, username: null, nextVoteAt: undefined };
-    return { serverId, server, username, nextVoteAt: await nextVoteOf(deps, serverId, username) };
+    const player = { serverId, usernameKey: usernameKey(username) };
+    const { blocking } = await readCooldown(deps, player, deps.clock.now());
+    return { serverId, server, username, nextVoteAt: blocking[0] ? nextVoteAt(blocking[0]) : null };
   });
   return { rows: await Promise.all(rows), total: ids.length, username };
-}
-
-async function nextVoteOf(deps: FavouritesDeps, serverId: ObjectId, username: string): Promise<Date | null> {
-  const player = { serverId, usernameKey: usernameKey(username) };
-  const { blocking } = await readCooldown(deps, player, deps.clock.now());
-  return blocking[0] ? nextVoteAt(blocking[0]) : null;
 }

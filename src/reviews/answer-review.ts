@@ -17,13 +17,7 @@ const schema = z.object({
   }),
 });
 
-/**
- * Sets the owner's answer to an approved review of their server. It is public at once and replaces an earlier answer.
- *
- * @param by - the e-mail address of the user who wrote the answer
- * @returns the current review; null when the server has no such approved review
- * @throws {InvalidDocumentError} when the field `answer` is empty or too long
- */
+/** The answer is public at once. Null when the server has no such approved review. `by`: an e-mail address. */
 export async function answerReview(
   deps: ReviewsDeps,
   { serverId, reviewId, answer }: { serverId: ObjectId; reviewId: ObjectId; answer: string },
@@ -39,7 +33,7 @@ export async function answerReview(
   return review;
 }
 
-/** Removes the owner's answer to a review, if there is one. Returns whether the server has this review. */
+/** Returns whether the server has this review. */
 export async function removeAnswer(
   deps: ReviewsDeps,
   { serverId, reviewId }: { serverId: ObjectId; reviewId: ObjectId },

@@ -10,9 +10,8 @@ import { type Review, type ReviewState, UNDECIDED } from './review.ts';
 import { followReview } from './review-list.ts';
 
 type Decision = {
-  /** The reason of a rejection, for operators only. A repeated rejection without a reason keeps the first reason. */
+  /** For operators only. A repeated rejection without a reason keeps the first reason. */
   reason?: string;
-  /** The reason of a rejection for the review's author. */
   reasonForOwner?: string | undefined;
   /** The state that the operator saw. The decision applies only if the review is in this state or the wanted one. */
   seenAs?: ReviewState;
@@ -23,13 +22,9 @@ type Decision = {
 const rejection = z.object({ reason: reasonText.optional(), reasonForOwner: optionalReason });
 
 /**
- * Approves or rejects a review, or sets it back to `pending`, and updates the server's public list (see
- * review-list.ts). If the same approval or rejection is repeated, at most the reasons change; after a crash, the
- * repeated call completes the first one.
- *
- * @param by - who decided, for the audit log
- * @returns the current review; unchanged if it was not as the operator saw it; null when there is no such review
- * @throws {InvalidDocumentError} when a reason is invalid
+ * Decides about a review and updates the public list. If the same approval or rejection is repeated, at most the
+ * reasons change; after a crash, the repeated call completes the first one. Returns the current review, unchanged if it
+ * was not as the operator saw it; null when there is no such review.
  */
 export async function moderateReview(
   deps: ReviewsDeps,
@@ -60,10 +55,7 @@ export async function moderateReview(
 
 const given = (reasons: object) => Object.fromEntries(Object.entries(reasons).filter(([, reason]) => reason));
 
-/**
- * The id of the audit log entry. A repeated approval or rejection keeps its time, so with the same reasons the id is
- * the same and no second entry is written. `pending` has no time, so each call writes an entry.
- */
+/** A repeated decision keeps its time, so the same reasons give the same id: one entry. `pending` has no time. */
 function entryId({ state, moderatedAt }: Review, details: object): ObjectId {
   if (!moderatedAt) return new ObjectId();
   const hash = createHash('sha256')
@@ -84,7 +76,7 @@ function asSeen(
   };
 }
 
-/** The fields that a decision sets. If the same decision is repeated, the existing values stay, except new reasons. */
+/** If the same decision is repeated, the existing values stay, except new reasons. */
 function decision(
   state: ReviewState,
   by: string,
@@ -109,13 +101,7 @@ function decision(
 
 export type SeenReview = { reviewId: ObjectId; revision: number };
 
-/**
- * Decides about several reviews, each as `moderateReview` does. If another operator decided about a review, or its
- * author edited it, that review does not change.
- *
- * @returns the reviews that have the wanted state now
- * @throws {InvalidDocumentError} when a reason is invalid
- */
+/** The reviews that have the wanted state now: another operator may have decided, or the author edited. */
 export async function moderateReviews(
   deps: ReviewsDeps,
   seen: SeenReview[],

@@ -6,7 +6,7 @@ import { parseInput } from '../platform/input.ts';
 import { countUse } from '../platform/limits/by-network.ts';
 import { defineLimit } from '../platform/limits/define-limit.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
-import { readSlice, type Slice } from '../platform/slices.ts';
+import { readSlice } from '../platform/slices.ts';
 import { roleOf } from '../servers/ownership.ts';
 import type { Server } from '../servers/server.ts';
 import type { ReviewsDeps } from './deps.ts';
@@ -26,11 +26,7 @@ export const OWN_REVIEWS = defineLimit({
 
 export type WhyNot = 'own-server' | 'unconfirmed';
 
-/**
- * Why a user cannot review a server; null if they can. Owners and members cannot review their server.
- *
- * @param confirms - whether this site sends mail, so that users can confirm their addresses
- */
+/** Null if the user can. `confirms`: whether this site sends mail, so that users can confirm their addresses. */
 export function whyNotReview(
   server: Pick<Server, 'ownerId' | 'members'>,
   { _id, emailVerified }: Pick<User, '_id' | 'emailVerified'>,
@@ -40,42 +36,34 @@ export function whyNotReview(
   return confirms && !emailVerified ? 'unconfirmed' : null;
 }
 
-/** A user's review of a server, in any state; null when there is none. */
-export function findOwnReview(
-  { reviews }: ReviewsDeps,
-  serverId: ObjectId,
-  userId: ObjectId,
-): Promise<WithId<Review> | null> {
+export function findOwnReview({ reviews }: ReviewsDeps, serverId: ObjectId, userId: ObjectId) {
   return reviews.findOne(storedAs({ serverId, userId }));
 }
 
 /**
- * Stores or edits a user's review of a server; each user has one per server. An edited review is pending again and
- * leaves the public list. If nothing changed, nothing happens.
- *
- * @returns the review; if the limit is reached, the time from which the user may write or edit one again
- * @throws {InvalidDocumentError} with one sentence for each wrong field
+ * Each user has one review per server. An edited review is pending again and leaves the public list. Returns the time
+ * from which the user may write or edit again, if the limit is reached.
  */
 export async function saveOwnReview(
   deps: ReviewsDeps,
-  { serverId, userId }: { serverId: ObjectId; userId: ObjectId },
+  whose: Whose,
   input: NewReview,
 ): Promise<{ review: WithId<Review> } | { nextAllowedAt: Date }> {
   const { username, rating, content } = parseInput(newReview, input);
-  const existing = await findOwnReview(deps, serverId, userId);
+  const existing = await findOwnReview(deps, whose.serverId, whose.userId);
   const isSame =
     existing?.username === username &&
     existing.rating === rating &&
     (existing.content ?? '') === (content ?? '');
   if (existing && isSame) return { review: existing };
-  const nextAllowedAt = await countUse(deps, OWN_REVIEWS, userId);
+  const nextAllowedAt = await countUse(deps, OWN_REVIEWS, whose.userId);
   if (nextAllowedAt) return { nextAllowedAt };
 
   const words = { username, rating, ...(content ? { content } : {}) };
   for (;;) {
-    const edited = await edit(deps, { serverId, userId }, words);
+    const edited = await edit(deps, whose, words);
     if (edited) return { review: (await followReview(deps, edited)) ?? edited };
-    const inserted = await insert(deps, { serverId, userId }, words);
+    const inserted = await insert(deps, whose, words);
     if (inserted) return { review: inserted };
   }
 }
@@ -83,7 +71,7 @@ export async function saveOwnReview(
 type Words = Pick<Review, 'username' | 'rating' | 'content'>;
 type Whose = { serverId: ObjectId; userId: ObjectId };
 
-/** Renames `userId` to `personId`, the name of the field in the database. */
+/** The field in the database keeps its name from version 0.1.0. */
 function storedAs({ serverId, userId }: Whose): Pick<Review, 'serverId' | 'personId'> {
   return { serverId, personId: userId };
 }
@@ -100,12 +88,8 @@ function edit({ reviews, clock }: ReviewsDeps, whose: Whose, words: Words): Prom
   );
 }
 
-/** Inserts a review; returns null if a concurrent request of the same user inserted one first. */
-async function insert(
-  { reviews, clock }: ReviewsDeps,
-  whose: Whose,
-  words: Words,
-): Promise<WithId<Review> | null> {
+/** Null if a concurrent request of the same user inserted one first. */
+async function insert({ reviews, clock }: ReviewsDeps, whose: Whose, words: Words) {
   const review = {
     _id: new ObjectId(),
     ...storedAs(whose),
@@ -123,7 +107,7 @@ async function insert(
   }
 }
 
-/** Rejects a user's review of a server that they now own or manage. A repeated call completes an interrupted one. */
+/** For users who now own or manage the server. A repeated call completes an interrupted one. */
 export async function rejectOwnersReview(deps: ReviewsDeps, whose: Whose): Promise<void> {
   const existing = await findOwnReview(deps, whose.serverId, whose.userId);
   if (!existing) return;
@@ -145,10 +129,8 @@ export async function rejectOwnersReview(deps: ReviewsDeps, whose: Whose): Promi
 }
 
 /**
- * Deletes a user's review of a server together with the owner's answer. The review first becomes pending and leaves the
- * public list. If the process dies in between, another call deletes the review.
- *
- * @returns whether there was a review
+ * Deletes a review with the owner's answer. It becomes pending and leaves the public list first: if the process dies in
+ * between, another call deletes it. Returns whether there was a review.
  */
 export async function deleteOwnReview(deps: ReviewsDeps, whose: Whose): Promise<boolean> {
   for (;;) {
@@ -167,17 +149,15 @@ export async function deleteOwnReview(deps: ReviewsDeps, whose: Whose): Promise<
   }
 }
 
-/** A page of a user's reviews in all states, newest first. */
 export function listOwnReviews(
   { reviews }: ReviewsDeps,
   userId: ObjectId,
-  { from, limit }: { from: string | undefined; limit: number },
-): Promise<Slice<WithId<Review>>> {
+  slice: { from: string | undefined; limit: number },
+) {
   return readSlice(reviews, {
     filter: { personId: userId },
     by: { field: 'createdAt', direction: -1 },
-    from,
-    limit,
+    ...slice,
   });
 }
 
@@ -185,7 +165,6 @@ export function countReviewsOf({ reviews }: ReviewsDeps, userId: ObjectId): Prom
   return reviews.countDocuments({ personId: userId });
 }
 
-/** Deletes all reviews of a user; see `deleteOwnReview`. */
 export async function deleteReviewsOf(deps: ReviewsDeps, userId: ObjectId): Promise<void> {
   for await (const { serverId } of deps.reviews.find({ personId: userId })) {
     await deleteOwnReview(deps, { serverId, userId });

@@ -5,33 +5,15 @@ import { readSlice, type Slice } from '../platform/slices.ts';
 import type { ReviewsDeps } from './deps.ts';
 import type { Review, ReviewList, ReviewState } from './review.ts';
 
-/** One page of a server's approved reviews, newest first, and the figures of all its approved reviews. */
-type ReviewPage<R> = {
-  reviewCount: number;
-  /** At most two decimals; 0 when there is no review. */
-  averageRating: number;
-  reviews: R[];
-  total: number;
-  totalPages: number;
-};
-
-type PublicReview = { username: string; rating: number; content?: string; createdAt: Date };
-
 /** The maximum offset of `$slice`: MongoDB takes a 32-bit number. */
 const FURTHEST = 2 ** 31 - 1;
 
-/**
- * Reads a page of a server's approved reviews: a slice of the server's list, then the reviews by their ids. So the last
- * page costs as much as the first (see review.ts).
- *
- * @param page - counted from 1; a page after the last one is empty
- * @param limit - reviews per page
- */
+/** A slice of the list, then the reviews by their ids: the last page costs as much as the first. `page` is from 1. */
 export async function readReviews(
   deps: ReviewsDeps,
   serverId: ObjectId,
   { page, limit }: { page: number; limit: number },
-): Promise<ReviewPage<PublicReview>> {
+) {
   const { spread: _, reviews, ...figures } = await readAnswered(deps, serverId, { page, limit });
   return {
     ...figures,
@@ -44,17 +26,18 @@ export async function readReviews(
   };
 }
 
-/** Like `readReviews`, with the owner's answers and the number of reviews for each rating from 1 to 5. */
+/** With the owner's answers, and the number of reviews for each rating from 1 to 5. */
 export async function readAnswered(
   { reviews, reviewLists, batcher }: ReviewsDeps,
   serverId: ObjectId,
   { page, limit }: { page: number; limit: number },
-): Promise<ReviewPage<WithId<Review>> & { spread: number[] }> {
+) {
   const begin = Math.min((page - 1) * limit, FURTHEST);
   const list = await batcher.load(listsLoader, reviewLists, { serverId, begin, limit });
   const total = list?.count ?? 0;
   return {
     reviewCount: total,
+    // At most two decimals.
     averageRating: list && total > 0 ? Math.round((100 * list.ratingSum) / total) / 100 : 0,
     reviews: await batcher.load(approvedReviewsLoader, reviews, list?.entries.map(({ id }) => id) ?? []),
     total,
@@ -65,7 +48,7 @@ export async function readAnswered(
 
 type Slicing = { serverId: ObjectId; begin: number; limit: number };
 
-/** Reads slices of servers' lists; requests for the same slice share one query. */
+/** Requests for the same slice share one query. */
 const listsLoader: BatchLoader<Collection<ReviewList>, Slicing, ReviewList | null> = {
   most: 200,
   async load(reviewLists, wanted) {
@@ -92,7 +75,7 @@ const listsLoader: BatchLoader<Collection<ReviewList>, Slicing, ReviewList | nul
   },
 };
 
-/** The approved reviews with these ids, in this order. A listed review that is not approved any more is left out. */
+/** A listed review that is not approved any more is left out. */
 const approvedReviewsLoader: BatchLoader<Collection<Review>, ObjectId[], WithId<Review>[]> = {
   most: 50,
   async load(reviews, wanted) {
@@ -104,7 +87,7 @@ const approvedReviewsLoader: BatchLoader<Collection<Review>, ObjectId[], WithId<
   },
 };
 
-/** A server's reviews for moderation, newest first; `state` limits them to one state. */
+/** For moderation, newest first. */
 export function listReviews(
   { reviews }: ReviewsDeps,
   serverId: ObjectId,
@@ -117,10 +100,7 @@ export function listReviews(
     .toArray();
 }
 
-/**
- * A page of all servers' reviews in one state, for moderation. Pending reviews: the oldest first, unless `newestFirst`
- * is set. Other reviews: the newest decision first.
- */
+/** For moderation. Pending reviews: the oldest first, unless `newestFirst`. Others: the newest decision first. */
 export function listReviewsInState(
   { reviews }: ReviewsDeps,
   state: ReviewState,

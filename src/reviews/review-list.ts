@@ -1,20 +1,16 @@
 import type { Collection, Document, WithId } from 'mongodb';
+import { after, DAY } from '../platform/clock.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
+import { startOfDay } from '../platform/periods/period-marks.ts';
 import type { ReviewsDeps } from './deps.ts';
 import { RATINGS, type Review, type ReviewList, revisionOf } from './review.ts';
 
 /**
- * Updates the server's public list to a review's state, which is the source of truth and is written first. After each
- * write of the list the review is read again, so that after concurrent decisions and edits the list matches the last
- * state.
- *
- * @param written - the review as the caller has written it
- * @returns the current review; null when it was deleted
+ * Updates the public list to a review's state, which is written first. After each write of the list the review is read
+ * again, so that after concurrent decisions and edits the list matches the last state. Null when the review was
+ * deleted.
  */
-export async function followReview(
-  { reviews, reviewLists }: ReviewsDeps,
-  written: WithId<Review>,
-): Promise<WithId<Review> | null> {
+export async function followReview({ reviews, reviewLists }: ReviewsDeps, written: WithId<Review>) {
   let review = written;
   for (;;) {
     await setListed(reviewLists, review, review.state === 'approved');
@@ -28,12 +24,7 @@ export async function followReview(
   }
 }
 
-/** Adds a review to its server's list or removes it, and updates the list's figures, in one database update. */
-async function setListed(
-  reviewLists: Collection<ReviewList>,
-  review: WithId<Review>,
-  listed: boolean,
-): Promise<void> {
+async function setListed(reviewLists: Collection<ReviewList>, review: WithId<Review>, listed: boolean) {
   const update = () =>
     reviewLists.updateOne({ _id: review.serverId }, relisting(review, listed), { upsert: listed });
   try {
@@ -45,7 +36,7 @@ async function setListed(
   }
 }
 
-/** The update that removes a review's entry and its rating in the figures, and adds both again if it is `listed`. */
+/** Removes a review's entry and its rating in the figures, and adds both again if it is `listed`. */
 function relisting(review: WithId<Review>, listed: boolean): Document[] {
   const { _id: id, createdAt: at, rating } = review;
   const filtered = (cond: Document) => ({ $filter: { input: '$entries', as: 'entry', cond } });
@@ -98,7 +89,6 @@ function relisting(review: WithId<Review>, listed: boolean): Document[] {
   ];
 }
 
-/** The list's entries with this one inserted, newest first. */
 function inOrder(
   entry: ReviewList['entries'][number],
   isOther: Document,
@@ -117,4 +107,23 @@ function inOrder(
       filtered({ $and: [isOther, { $not: [isNewer] }] }),
     ],
   };
+}
+
+/**
+ * If a process died between a decision and the update of the list, the list would count a rejected review for ever.
+ * Pending reviews need no repair: the next decision updates the list. Returns the number of checked decisions.
+ */
+export async function repairReviewLists(
+  deps: ReviewsDeps,
+  day: string,
+  { signal }: { signal?: AbortSignal } = {},
+): Promise<number> {
+  const moderatedAt = { $gte: startOfDay(day), $lt: after(startOfDay(day), DAY) };
+  let looked = 0;
+  for await (const review of deps.reviews.find({ state: { $in: ['approved', 'rejected'] }, moderatedAt })) {
+    signal?.throwIfAborted();
+    await followReview(deps, review);
+    looked += 1;
+  }
+  return looked;
 }

@@ -10,7 +10,7 @@ export const RATINGS = [1, 2, 3, 4, 5] as const;
 const answerDefinition = {
   text: { type: String, required: true },
   at: { type: Date, required: true },
-  /** The e-mail address of the user who wrote the answer; not public. */
+  /** An e-mail address; not public. */
   by: { type: String, required: true },
 } as const;
 
@@ -24,47 +24,42 @@ const reviewDefinition = {
   personId: { type: Schema.Types.ObjectId },
   /** Changes with each edit, so that a decision applies only to the version that the operator saw. Absent means 0. */
   revision: { type: Number },
-  /** The author's last edit; absent before the first one. */
   editedAt: { type: Date },
   state: { type: String, enum: REVIEW_STATES, required: true },
   createdAt: { type: Date, required: true },
-  /** When and by whom the review was approved or rejected; null while it is pending. */
+  /** Null while the review is pending. */
   moderatedAt: { type: Date, default: null },
   moderatedBy: { type: String, default: null },
-  /** The internal reason of the rejection, if there is one. Neither the author nor the owner sees it. */
+  /** Neither the author nor the owner sees it. */
   rejectedFor: { type: String, default: null },
-  /** The reason of the rejection for its author, if there is one. */
+  /** For the author. */
   rejectionReason: { type: String, maxlength: LONGEST_REASON, default: null },
-  /** When the owner was notified of the approval, or when it was found that nobody is to be notified. Absent before. */
+  /** Set even if nobody was to be notified. */
   toldAt: { type: Date },
-  /** The owner's answer, if there is one. It is public while the review is public. */
   answer: { type: new Schema(answerDefinition, { _id: false }) },
 } as const;
 
-/** A player's review of a server. Only approved ones are public. */
 export const reviewSchema = new Schema(reviewDefinition, { collection: 'reviews' });
 reviewSchema.index({ serverId: 1, state: 1, createdAt: -1 });
 reviewSchema.index(
   { serverId: 1, personId: 1 },
   { unique: true, partialFilterExpression: { personId: { $exists: true } } },
 );
-// For the list of a user's own reviews.
 reviewSchema.index(
   { personId: 1, createdAt: -1, _id: -1 },
   { partialFilterExpression: { personId: { $exists: true } } },
 );
-// For the lists of operators: pending reviews with the oldest first, decided reviews with the newest decision first.
+// Of operators: pending reviews with the oldest first, decided reviews with the newest decision first.
 reviewSchema.index({ state: 1, createdAt: 1, _id: 1 });
 reviewSchema.index({ state: 1, moderatedAt: -1, _id: -1 });
 
 const listingDefinition = {
-  /** The server's id. */
   _id: { type: Schema.Types.ObjectId, required: true },
   count: { type: Number, required: true },
   ratingSum: { type: Number, required: true },
   /** The number of reviews for each rating: `{'1': 0, '5': 12}`; a rating without reviews may be absent. */
   spread: { type: Schema.Types.Mixed, default: {} },
-  /** The approved reviews, newest first. */
+  /** Newest first. */
   entries: {
     type: [
       new Schema(
@@ -82,8 +77,8 @@ const listingDefinition = {
 } as const;
 
 /**
- * A server's approved reviews in their public order. A page is a slice of this list, whose reviews are read by their
- * ids. With `skip()` on an index instead, MongoDB would examine all entries before the page.
+ * Approved reviews in their public order. A page is a slice of this list: with `skip()` on an index, MongoDB would
+ * examine all entries before the page.
  */
 export const reviewListSchema = new Schema(listingDefinition, { collection: 'review_lists' });
 
@@ -97,7 +92,6 @@ export function revisionOf({ revision }: Pick<Review, 'revision'>): number {
   return revision ?? 0;
 }
 
-/** The fields of a review without a decision. */
 export const UNDECIDED = {
   state: 'pending',
   moderatedAt: null,

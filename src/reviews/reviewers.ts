@@ -7,24 +7,19 @@ import { usernameKey } from '../votes/username.ts';
 import type { ReviewsDeps } from './deps.ts';
 import type { Review } from './review.ts';
 
-/** An account counts as new for this long. */
 const NEW_ACCOUNT_MS = 30 * DAY;
 export const NEW_ACCOUNT_DAYS = NEW_ACCOUNT_MS / DAY;
 
-/** The author of a review. */
 export type Reviewer = {
-  /** Whether the author's account is younger than `NEW_ACCOUNT_MS`; false for reviews that operators entered. */
+  /** False for reviews that operators entered. */
   isNewAccount: boolean;
-  /** When the author's account was created; null for reviews that operators entered. Not public. */
+  /** Null for reviews that operators entered. Not public. */
   accountSince: Date | null;
-  /**
-   * Whether the review's player name has voted for the server: its newest live vote or its newest imported vote is not
-   * excluded.
-   */
+  /** Whether the newest live or imported vote of the review's player name is not excluded. */
   hasVoted: boolean;
 };
 
-/** The authors of a server's reviews, in the same order. A few queries read all of them. */
+/** In the same order. A few queries read all of them. */
 export function reviewersOf(
   deps: ReviewsDeps,
   serverId: ObjectId,
@@ -33,7 +28,6 @@ export function reviewersOf(
   return Promise.all(reviews.map((review) => reviewerOf(deps, { ...review, serverId })));
 }
 
-/** The author of one review. Concurrent calls share their queries. */
 export async function reviewerOf(
   { users, votes, batcher, clock }: ReviewsDeps,
   { serverId, username, personId }: Pick<Review, 'serverId' | 'username' | 'personId'>,

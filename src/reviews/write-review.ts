@@ -13,7 +13,7 @@ export const LONGEST_REVIEW = 2_000;
 
 const ratingRule = () => t('must be a whole number, 1 to 5');
 
-/** A new review. An empty text means a review without text. */
+/** An empty text means a review without text. */
 export const newReview = z.object({
   username: usernameSchema,
   rating: z.int({ error: ratingRule }).min(1, { error: ratingRule }).max(5, { error: ratingRule }),
@@ -22,11 +22,7 @@ export const newReview = z.object({
 
 export type NewReview = z.input<typeof newReview>;
 
-/**
- * Stores a review that an operator entered. It is public after its approval. Users write with `saveOwnReview`.
- *
- * @throws {InvalidDocumentError} with one sentence for each wrong field
- */
+/** For operators. The review is public after its approval. Users write with `saveOwnReview`. */
 export async function writeReview(
   { reviews, clock }: ReviewsDeps,
   { serverId, ...input }: NewReview & { serverId: ObjectId },

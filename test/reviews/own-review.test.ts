@@ -7,8 +7,8 @@ import { answerReview } from '../../src/reviews/answer-review.ts';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { deleteOwnReview, findOwnReview, saveOwnReview, whyNotReview } from '../../src/reviews/own-review.ts';
 import { readAnswered } from '../../src/reviews/read-reviews.ts';
-import { repairReviewLists } from '../../src/reviews/repair-lists.ts';
 import type { Review, ReviewState } from '../../src/reviews/review.ts';
+import { repairReviewLists } from '../../src/reviews/review-list.ts';
 import { testDeps } from '../support/test-deps.ts';
 
 let deps: AppDeps;

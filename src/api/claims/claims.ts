@@ -13,12 +13,11 @@ import { authenticateClaimKey, noteTokenUse } from '../../servers/authenticate-t
 import { type ClaimCalls, LIST_COST } from '../../votes/claims/claim-calls.ts';
 import { checkClaim, claimVote } from '../../votes/claims/claim-vote.ts';
 import { usernameSchema } from '../../votes/username.ts';
+import { limitClaimKey } from '../v1/claim.ts';
 import { setSafeHeaders } from '../v1/safe-headers.ts';
 import { answerServers } from './list-forge.ts';
-import { type Parameters, parametersOf } from './parameters.ts';
-import { limitClaimKey } from './too-many-calls.ts';
 
-/** Error texts of the ListForge and the status/claim contract, sent with status 200. `MULTIPART` is sent with 415. */
+/** Sent with status 200; `MULTIPART` with 415. */
 const WRONG_KEY = 'Error: server key not found';
 const NO_PLAYER = 'Error: username or steamid is missing';
 const CLAIMS_OFF = 'Error: claims are off for this server';
@@ -26,7 +25,6 @@ const MULTIPART =
   'a multipart form is not read: send the parameters in the address or as application/x-www-form-urlencoded';
 const UNKNOWN_CALL = 'Error: unknown object, element or action';
 
-/** The answers about a player's vote in the ListForge and the status/claim contract. */
 const CODES = { none: '0', unclaimed: '1', rewarded: '2' } as const;
 
 /**
@@ -53,8 +51,7 @@ export async function claimContracts(
   app.addContentTypeParser('multipart/form-data', (_request, _body, done) =>
     done(new RefusedError({ status: 415, code: 'unsupported-media-type', sentence: MULTIPART })),
   );
-  // Plugins send any content type, mostly without a body. Form bodies are parsed above, and JSON by Fastify. Any other
-  // body is ignored.
+  // Plugins send any content type, mostly without a body.
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (_request, _body, done) =>
     done(null, null),
   );
@@ -69,9 +66,8 @@ export async function claimContracts(
   });
 
   const plain = async (request: FastifyRequest, reply: FastifyReply) => {
-    const parameters = parametersOf(request);
-    const answer = parameters.object === undefined ? statusClaim : listForge;
-    return sendText(reply, await withinDatabaseTime(request, answer(claimDeps, parameters, request)));
+    const answer = plainAnswer(claimDeps, parametersOf(request), request);
+    return sendText(reply, await withinDatabaseTime(request, answer));
   };
   const vrc = async (request: FastifyRequest, reply: FastifyReply) => {
     const answer = await withinDatabaseTime(request, voteReward(claimDeps, parametersOf(request), request));
@@ -84,7 +80,7 @@ export async function claimContracts(
     schema: { hide: true },
     preHandler: requireRightClock(deps),
   };
-  // Both paths are registered, because some plugins leave out the slash before the query.
+  // Some plugins leave out the slash before the query.
   for (const url of ['/api', '/api/']) app.route({ ...options, url, handler: plain });
   app.route({ ...options, url: '/api/vrc', handler: vrc });
 }
@@ -93,18 +89,21 @@ function sendText(reply: FastifyReply, text: string): FastifyReply {
   return reply.type('text/plain; charset=utf-8').serializer(String).send(text);
 }
 
+/** From the query and the body; the query wins. If one is given several times, its first value counts. */
+type Parameters = Record<string, string | undefined>;
+
+function parametersOf(request: FastifyRequest): Parameters {
+  const all = { ...(request.body as object | null), ...(request.query as object) };
+  const first = Object.entries(all).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]);
+  return Object.fromEntries(
+    first.map(([name, value]) => [name, typeof value === 'string' ? value.trim() : '']),
+  );
+}
+
 type Deps = AppDeps & { claimCalls: ClaimCalls };
 
-/**
- * The server and token of a call's claim key; null if the key is wrong, or if the call names another server.
- *
- * @throws {RefusedError} 429 if the key was used too often
- */
-async function callerOf(
-  deps: Deps,
-  { key = '', server, object }: Parameters,
-  request: FastifyRequest,
-): Promise<AuthenticatedToken | null> {
+/** Null if the key is wrong, or if the call names another server. Throws 429 if the key was used too often. */
+async function callerOf(deps: Deps, { key = '', server, object }: Parameters, request: FastifyRequest) {
   const caller = await authenticateClaimKey(deps, key);
   if (!caller) return null;
   limitClaimKey(deps, caller, object === 'servers' ? LIST_COST : 1);
@@ -115,84 +114,58 @@ async function callerOf(
   return caller;
 }
 
-/**
- * Whether a call is for the server of its key. The call may name the server by its id, its current slug or an earlier
- * slug. If it names no server, it is for the server of the key.
- */
-async function isServer(
-  { servers }: AppDeps,
-  { serverId }: AuthenticatedToken,
-  named: string | undefined,
-): Promise<boolean> {
+/** The call may name the server by its id, its current slug or an earlier slug, or not at all. */
+async function isServer({ servers }: AppDeps, { serverId }: AuthenticatedToken, named: string | undefined) {
   if (!named || named === serverId.toHexString()) return true;
-  const slugs = named.toLowerCase();
-  const found = await servers.findOne({ _id: serverId, slugs }, { projection: { _id: 1 } });
+  const found = await servers.findOne(
+    { _id: serverId, slugs: named.toLowerCase() },
+    { projection: { _id: 1 } },
+  );
   return found !== null;
 }
 
 /**
- * The player whom a call names; undefined if it names none. A SteamID counts as a name. `name` is null if the text is
- * not a valid name: no vote can have it, so the answer is the same as for a player without a vote.
+ * Undefined if the call names no player. A SteamID counts as a name. `name` is null if no vote can have it: the answer
+ * is the same as for a player without a vote.
  */
 function playerOf({ username, steamid }: Parameters): { name: string | null } | undefined {
   const given = username || steamid;
   return given ? { name: usernameSchema.safeParse(given).data ?? null } : undefined;
 }
 
-type Call = { caller: AuthenticatedToken; name: string };
-
-async function check(deps: AppDeps, { caller, name }: Call): Promise<string> {
-  const { kind } = await checkClaim(deps, { serverId: caller.serverId, username: name });
-  return kind === 'off' ? CLAIMS_OFF : CODES[kind];
+/** What a plain-text call asks for. A number is the answer if the vote was claimed before. Undefined if unknown. */
+function actionOf({ object, element, action }: Parameters): 'check' | '0' | '2' | undefined {
+  if (object === undefined) return action === 'claim' ? '2' : action === 'status' ? 'check' : undefined;
+  if (object === 'votes' && element === 'claim') return action === 'post' ? '0' : 'check';
+  if (object === 'plugin' && element === 'reward' && action === 'custom') return '2';
+  return undefined;
 }
 
-/**
- * Claims a player's vote. Returns `1` if that succeeds, `before` if the vote was claimed before, `0` if there is no
- * vote, and `CLAIMS_OFF` if only the listener rewards votes.
- */
-async function claim(deps: AppDeps, { caller, name }: Call, before: '0' | '2'): Promise<string> {
-  const player = { serverId: caller.serverId, username: name };
-  const { kind } = await claimVote(deps, player, { tokenId: caller.token._id });
+/** Answers a call of the ListForge or the status/claim contract. */
+async function plainAnswer(deps: Deps, parameters: Parameters, request: FastifyRequest): Promise<string> {
+  const caller = await callerOf(deps, parameters, request);
+  if (!caller) return WRONG_KEY;
+  const { serverId, token } = caller;
+  if (parameters.object === 'servers')
+    return (await answerServers(deps, serverId, parameters)) ?? UNKNOWN_CALL;
+  const action = actionOf(parameters);
+  if (!action) return UNKNOWN_CALL;
+  const player = playerOf(parameters);
+  if (!player) return NO_PLAYER;
+  if (player.name === null) return CODES.none;
+  const named = { serverId, username: player.name };
+  if (action === 'check') {
+    const { kind } = await checkClaim(deps, named);
+    return kind === 'off' ? CLAIMS_OFF : CODES[kind];
+  }
+  const { kind } = await claimVote(deps, named, { tokenId: token._id });
   if (kind === 'off') return CLAIMS_OFF;
   if (kind === 'claimed') return '1';
-  return kind === 'claimed-before' ? before : '0';
+  return kind === 'claimed-before' ? action : '0';
 }
 
-async function listForge(deps: Deps, parameters: Parameters, request: FastifyRequest): Promise<string> {
-  const { object, element, action } = parameters;
-  const caller = await callerOf(deps, parameters, request);
-  if (!caller) return WRONG_KEY;
-  if (object === 'servers') return (await answerServers(deps, caller.serverId, parameters)) ?? UNKNOWN_CALL;
-  const isVotes = object === 'votes' && element === 'claim';
-  const isReward = object === 'plugin' && element === 'reward' && action === 'custom';
-  if (!isVotes && !isReward) return UNKNOWN_CALL;
-  const player = playerOf(parameters);
-  if (!player) return NO_PLAYER;
-  if (player.name === null) return CODES.none;
-  const call = { caller, name: player.name };
-  if (isReward) return claim(deps, call, '2');
-  return action === 'post' ? claim(deps, call, '0') : check(deps, call);
-}
-
-async function statusClaim(deps: Deps, parameters: Parameters, request: FastifyRequest): Promise<string> {
-  const { action } = parameters;
-  const caller = await callerOf(deps, parameters, request);
-  if (!caller) return WRONG_KEY;
-  if (action !== 'status' && action !== 'claim') return UNKNOWN_CALL;
-  const player = playerOf(parameters);
-  if (!player) return NO_PLAYER;
-  if (player.name === null) return CODES.none;
-  const call = { caller, name: player.name };
-  return action === 'claim' ? claim(deps, call, '2') : check(deps, call);
-}
-
-type VrcAnswer = { voted: boolean; claimed: boolean; error?: string };
-
-/**
- * Answers a call of VoteReward's contract. For the action `claim`, `claimed` says whether this call claimed the vote;
- * otherwise, whether the vote is rewarded already.
- */
-async function voteReward(deps: Deps, parameters: Parameters, request: FastifyRequest): Promise<VrcAnswer> {
+/** For the action `claim`, `claimed` says whether this call claimed the vote; otherwise, whether it is rewarded. */
+async function voteReward(deps: Deps, parameters: Parameters, request: FastifyRequest) {
   const none = { voted: false, claimed: false };
   const caller = await callerOf(deps, parameters, request);
   if (!caller) return { ...none, error: 'server key not found' };

@@ -8,22 +8,18 @@ import type { Server } from '../../servers/server.ts';
 import { isRewarded } from '../../votes/claims/claim-vote.ts';
 import { topVotersOfMonth } from '../../votes/top-voters.ts';
 import { listCountedVotes } from '../../votes/vote-list.ts';
-import type { Parameters } from './parameters.ts';
 
-/** The default and the maximum number of voters or votes in a list. */
 const LISTED = 100;
 const MOST_LISTED = 500;
 
 /**
- * Answers calls of the ListForge contract with `object=servers` and `element=voters`, `votes` or `detail`. In this
- * contract, most numbers are strings. Fields whose value the listing does not know are empty or `0`.
- *
- * @returns JSON, or the text of an error; null for any other element, or if the server does not exist
+ * Answers `object=servers` of ListForge, where most numbers are strings, and what the listing does not know is empty or
+ * `0`. Null for an unknown `element`, or if the server does not exist.
  */
 export async function answerServers(
   deps: AppDeps,
   serverId: ObjectId,
-  { element, month = 'current', format = 'json', limit }: Parameters,
+  { element, month = 'current', format = 'json', limit }: Record<string, string | undefined>,
 ): Promise<string | null> {
   if (format !== 'json') return 'Error: unknown format';
   if (element === 'voters' && month !== 'current' && month !== 'previous') return 'Error: unknown month';
@@ -78,9 +74,6 @@ async function votesOf(deps: AppDeps, server: WithId<Server>, most: number) {
 
 async function detailOf(deps: AppDeps, server: WithId<Server>) {
   const info = await serverInfo(deps, server);
-  const page = `${deps.config.PUBLIC_URL}/servers/${server.slug}`;
-  const checked = info.lastCheckedAt ? longDate(info.lastCheckedAt) : '';
-  const { succeededAt } = server.probe;
   return {
     id: server._id.toHexString(),
     ...headOf(server),
@@ -100,18 +93,14 @@ async function detailOf(deps: AppDeps, server: WithId<Server>) {
     votes: String(info.monthlyVotes),
     favorited: '0',
     comments: '0',
-    url: page,
-    last_check: checked,
-    last_online: succeededAt ? longDate(succeededAt) : '',
+    url: `${deps.config.PUBLIC_URL}/servers/${server.slug}`,
+    last_check: longDate(info.lastCheckedAt),
+    last_online: longDate(server.probe.succeededAt),
   };
 }
 
-const long = new Intl.DateTimeFormat('en-US', {
-  dateStyle: 'long',
-  timeStyle: 'short',
-  timeZone: 'UTC',
-});
+const long = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
 
-function longDate(at: Date): string {
-  return `${long.format(at)} UTC`;
+function longDate(at: Date | null | undefined): string {
+  return at ? `${long.format(at)} UTC` : '';
 }

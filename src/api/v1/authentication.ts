@@ -13,15 +13,13 @@ import { authenticateCached, cachedAuthentication, noteTokenUse } from '../../se
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Set if each call reads the token from the database, not from the cache. For endpoints with few calls. */
+    /** Read the token from the database at each call, not from the cache: for endpoints with few calls. */
     freshAuthentication?: true;
-    /** The scope that an API token needs. */
     scope?: TokenScope;
-    /** Set if the endpoint needs this kind of token, and not an API token with a scope. */
+    /** The endpoint needs this kind of token, and not an API token with a scope. */
     kind?: 'deliver';
-    /** Set if clients call the endpoint all the time. Successful calls are then logged at the level `debug`. */
+    /** Clients call the endpoint all the time, so successful calls are logged at the level `debug`. */
     isPolled?: true;
-    /** Whether a claim key may call the endpoint too. */
     allowsClaimKeys?: true;
   }
 }
@@ -34,13 +32,12 @@ export const UNAUTHORIZED = {
   headers: { 'www-authenticate': 'Bearer' },
 } as const satisfies Refusal;
 
-/** The same at the routes that need a delivery token. */
 const UNAUTHORIZED_TO_FETCH = {
   ...UNAUTHORIZED,
   sentence: 'A valid delivery token (tpd_…) of this server is needed, sent as Authorization: Bearer <token>.',
 } as const satisfies Refusal;
 
-/** The refusal of a valid token without the scope of the endpoint (RFC 6750, section 3.1). */
+/** RFC 6750, section 3.1. */
 function outOfScope(scope: TokenScope): Refusal {
   return {
     status: 403,
@@ -50,7 +47,6 @@ function outOfScope(scope: TokenScope): Refusal {
   };
 }
 
-/** The refusal of a valid token that is of the wrong kind for the endpoint. */
 const OTHER_KIND = {
   status: 403,
   code: 'scope-missing',
@@ -59,10 +55,7 @@ const OTHER_KIND = {
   headers: { 'www-authenticate': 'Bearer error="insufficient_scope"' },
 } as const satisfies Refusal;
 
-/**
- * Throws if a valid token may not call a route. If a claim key is refused: the answer is that to an invalid token,
- * except at routes that need a delivery token, where it is 403.
- */
+/** A claim key is refused like an invalid token, except at routes that need a delivery token, where it is 403. */
 function refuseToken(token: ApiToken, config: FastifyContextConfig): void {
   const tokenKind = kindOf(token);
   if (config.kind) {
@@ -79,23 +72,18 @@ function refuseToken(token: ApiToken, config: FastifyContextConfig): void {
 
 const CALLER = 'caller';
 
-/** The server and token of a request, which `requireToken` has set. */
 export function callerOf(request: FastifyRequest): AuthenticatedToken {
   return request.getDecorator<AuthenticatedToken>(CALLER);
 }
 
-/** The token of `Authorization: Bearer <token>`; empty if there is none or more than one. */
+/** Empty if there is none or more than one. */
 function bearerToken(request: FastifyRequest): string {
   const given = request.raw.headersDistinct.authorization ?? [];
   const match = given.length === 1 ? /^Bearer +(\S+)$/i.exec(given[0] ?? '') : null;
   return match?.[1] ?? '';
 }
 
-/**
- * Checks the token of a request again. For requests that wait for long, such as takes.
- *
- * @throws {RefusedError} 401 if the token was revoked or has expired, or its server was removed in the meantime
- */
+/** For requests that wait for long. Throws 401 if the token was revoked, or its server removed, meanwhile. */
 export async function requireTokenStill(
   request: FastifyRequest<{ Params: { server_id: string } }>,
   deps: AppDeps,
@@ -108,7 +96,7 @@ function unauthorizedAt({ kind }: FastifyContextConfig): Refusal {
   return kind === 'deliver' ? UNAUTHORIZED_TO_FETCH : UNAUTHORIZED;
 }
 
-/** Refuses requests that have no valid token of the server in the path, before their bodies are read. */
+/** Refuses requests without a valid token of the server in the path, before their bodies are read. */
 export function requireToken(app: FastifyInstance, deps: AppDeps): void {
   app.decorateRequest(CALLER, null);
   app.addHook('onRoute', ({ method, url, config }) => {
@@ -124,7 +112,7 @@ export function requireToken(app: FastifyInstance, deps: AppDeps): void {
     if (!caller) throw new RefusedError(unauthorizedAt(request.routeOptions.config));
     refuseToken(caller.token, request.routeOptions.config);
     request.setDecorator<AuthenticatedToken>(CALLER, caller);
-    // The time of the token's last use is stored without `await`: the request does not wait for this write.
+    // Not awaited: the request does not wait for this write.
     noteTokenUse(deps, caller.token)?.catch((error: unknown) => {
       request.log.warn({ event: 'token.use_not_noted', reason: String(error) });
     });

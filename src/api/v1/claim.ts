@@ -4,66 +4,100 @@ import { requireRightClock } from '../../http/clock-gate.ts';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import { RefusedError } from '../../http/http-errors.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import { COOLDOWN_HOURS, nextVoteAt } from '../../votes/cast/cooldown.ts';
-import type { ClaimCalls } from '../../votes/claims/claim-calls.ts';
-import { type Claimed, claimVote } from '../../votes/claims/claim-vote.ts';
-import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
-import { limitClaimKey } from '../claims/too-many-calls.ts';
+import { type AuthenticatedToken, kindOf } from '../../servers/api-token.ts';
+import { COOLDOWN_HOURS, checkVote, nextVoteAt } from '../../votes/cast/cooldown.ts';
+import { CLAIM_CALLS, type ClaimCalls } from '../../votes/claims/claim-calls.ts';
+import { claimVote } from '../../votes/claims/claim-vote.ts';
 import { callerOf } from './authentication.ts';
+import { publicRecord } from './public-record.ts';
 import {
   answer,
   BODY_FAILURES,
   CLAIM_KEY_LIMIT,
   COMMON_FAILURES,
   failure,
+  jsonBody,
+  named,
   params,
   REPLAYED_HEADER,
   timestamp,
+  tooManyRequests,
+  usernameField,
 } from './schemas.ts';
 import { idempotencyKeyHeader, keyReusedRefusal } from './vote.ts';
 
-const body = z
-  .object(
-    {
-      username: usernameSchema.meta({
-        description: "The player's name; the same rules as for casting a vote.",
-        ...USERNAME_BOUNDS,
-        examples: ['Steve'],
-      }),
-    },
-    { error: 'must be a JSON object' },
-  )
-  .meta({ title: 'ClaimRequest' });
-
-const claimed = z
-  .object({
-    claimed: z.boolean().meta({
-      description: `Whether this call claimed the vote: reward the player now. False when there is no vote of the last ${COOLDOWN_HOURS} hours, and when it was claimed before.`,
-    }),
-    voted_at: timestamp.nullable().meta({ description: 'When the player voted; null without a vote.' }),
-    claimed_at: timestamp
-      .nullable()
-      .meta({ description: 'When the vote was claimed; null if that is not on record.' }),
-    next_vote_at: timestamp
-      .nullable()
-      .meta({ description: 'When the next vote is allowed; null without a vote.' }),
-  })
-  .meta({ title: 'VoteClaim' });
-
-function answerOf({ kind, vote }: Exclude<Claimed, { kind: 'off' | 'key-reused' }>): z.infer<typeof claimed> {
-  return {
-    claimed: kind === 'claimed',
-    voted_at: vote?.votedAt.toISOString() ?? null,
-    claimed_at: vote?.claim?.at.toISOString() ?? null,
-    next_vote_at: vote ? nextVoteAt(vote).toISOString() : null,
-  };
+/** Refuses a call with a claim key with 429 if there were too many; it counts as `cost` calls. API tokens have no limit. */
+export function limitClaimKey(
+  { claimCalls, clock }: AppDeps & { claimCalls: ClaimCalls },
+  { token }: AuthenticatedToken,
+  cost?: number,
+): void {
+  const nextAt = kindOf(token) === 'claim' ? claimCalls(token, cost) : null;
+  if (nextAt) throw tooManyRequests('This claim key is used too often: the next call', nextAt, clock);
 }
 
-/** POST …/votes/claim: claims a player's vote, so that a plugin rewards the player only once. */
-export const claimEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps; claimCalls: ClaimCalls }> = async (
+const body = jsonBody('ClaimRequest', {
+  username: usernameField("The player's name; the same rules as for casting a vote."),
+});
+
+const claimed = named('VoteClaim', {
+  claimed: z
+    .boolean()
+    .describe(
+      `Whether this call claimed the vote: reward the player now. False when there is no vote of the last ${COOLDOWN_HOURS} hours, and when it was claimed before.`,
+    ),
+  voted_at: timestamp.nullable().describe('When the player voted; null without a vote.'),
+  claimed_at: timestamp.nullable().describe('When the vote was claimed; null if that is not on record.'),
+  next_vote_at: timestamp.nullable().describe('When the next vote is allowed; null without a vote.'),
+});
+
+const querystring = z.object({
+  username: usernameField(
+    "The player's name, URL-encoded, given once; the same rules as for casting a vote.",
+  ),
+});
+
+const checked = named('VoteCheck', {
+  has_voted: z.boolean().describe(`Whether this player voted in the last ${COOLDOWN_HOURS} hours.`),
+  voted_at: timestamp.nullable().describe('When the player voted; null if `has_voted` is false.'),
+  next_vote_at: timestamp.nullable().describe('When the next vote is allowed; null if `has_voted` is false.'),
+});
+
+/** GET …/check-vote: whether a player is in the cooldown. POST …/votes/claim: so that a plugin rewards once. */
+export const claimEndpoints: FastifyPluginAsyncZod<{ deps: AppDeps; claimCalls: ClaimCalls }> = async (
   app,
   { deps, claimCalls },
 ) => {
+  const parts = { ...deps, claimCalls };
+  app.get(
+    '/check-vote',
+    {
+      config: { scope: 'read', allowsClaimKeys: true },
+      preHandler: requireRightClock(deps),
+      schema: {
+        operationId: 'checkVote',
+        tags: ['votes'],
+        summary: 'Check whether a player has voted',
+        description: `No rate limit for API tokens. A claim key is accepted as well, for ${CLAIM_CALLS.times.toLocaleString('en')} calls a minute.`,
+        params,
+        querystring,
+        response: {
+          200: answer(checked, 'Whether the player has voted.'),
+          ...COMMON_FAILURES,
+          429: CLAIM_KEY_LIMIT,
+        },
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request);
+      limitClaimKey(parts, caller);
+      const check = await withinDatabaseTime(
+        request,
+        checkVote(deps, caller.serverId, request.query.username),
+      );
+      return publicRecord(checked, check);
+    },
+  );
   app.post(
     '/votes/claim',
     {
@@ -91,8 +125,9 @@ export const claimEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps; claimCalls: C
       },
     },
     async (request, reply) => {
-      const { serverId, token } = callerOf(request);
-      limitClaimKey({ ...deps, claimCalls }, callerOf(request));
+      const caller = callerOf(request);
+      const { serverId, token } = caller;
+      limitClaimKey(parts, caller);
       const { username } = request.body;
       const claim = { tokenId: token._id, key: request.headers['idempotency-key'] };
       const result = await withinDatabaseTime(request, claimVote(deps, { serverId, username }, claim));
@@ -104,7 +139,13 @@ export const claimEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps; claimCalls: C
         });
       if (result.kind === 'key-reused') throw new RefusedError(keyReusedRefusal(result.vote));
       if (result.kind === 'claimed' && result.replayed) reply.header('idempotent-replayed', 'true');
-      return answerOf(result);
+      const { kind, vote } = result;
+      return publicRecord(claimed, {
+        claimed: kind === 'claimed',
+        votedAt: vote?.votedAt,
+        claimedAt: vote?.claim?.at,
+        nextVoteAt: vote && nextVoteAt(vote),
+      });
     },
   );
 };

@@ -9,78 +9,59 @@ import { text } from '../../platform/text.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { countAttempt, type Metrics } from '../../process/metrics.ts';
 import { callerOf } from './authentication.ts';
-import { answer, BODY_FAILURES, COMMON_FAILURES, failure, params } from './schemas.ts';
+import { answer, BODY_FAILURES, COMMON_FAILURES, failure, jsonBody, named, params } from './schemas.ts';
 
 const voteId = z.uuid({ error: 'must have a vote_id that is a UUID' });
 
 const resultsRule = 'must be a list of 1 to 100 results';
 const leaseRule = 'must have a lease as it was answered';
 
-const doneBody = z
+const result = z
   .object(
     {
-      results: z
-        .array(
-          z
-            .object(
-              {
-                vote_id: voteId,
-                lease: z
-                  .string({ error: leaseRule })
-                  .min(1, { error: leaseRule })
-                  .max(64, { error: leaseRule }),
-                outcome: z
-                  .enum(TAKER_OUTCOMES, {
-                    error: `must have an outcome: ${TAKER_OUTCOMES.join(', ')}`,
-                  })
-                  .meta({
-                    description:
-                      '`delivered`: the game server has it. `sent`: it was handed to a plugin that confirms nothing. `unknown`: it may have been handed over. `retry`: it was not handed over and comes again by the schedule. `failed`: never again.',
-                  }),
-                reason: text({ max: 200 })
-                  .nullish()
-                  .transform((value) => value ?? undefined)
-                  .meta({ description: "For the owner, in the vote's timeline." }),
-              },
-              { error: 'must contain JSON objects' },
-            )
-            .meta({ title: 'DeliveryResult' }),
-          { error: resultsRule },
-        )
-        .min(1, { error: resultsRule })
-        .max(100, { error: resultsRule })
-        .refine(
-          (results) => new Set(results.map(({ vote_id: id }) => id.toLowerCase())).size === results.length,
-          { error: 'must have each vote_id only once' },
+      vote_id: voteId,
+      lease: z.string({ error: leaseRule }).min(1, { error: leaseRule }).max(64, { error: leaseRule }),
+      outcome: z
+        .enum(TAKER_OUTCOMES, { error: `must have an outcome: ${TAKER_OUTCOMES.join(', ')}` })
+        .describe(
+          '`delivered`: the game server has it. `sent`: it was handed to a plugin that confirms nothing. `unknown`: it may have been handed over. `retry`: it was not handed over and comes again by the schedule. `failed`: never again.',
         ),
+      reason: text({ max: 200 }).nullish().describe("For the owner, in the vote's timeline."),
     },
-    { error: 'must be a JSON object' },
+    { error: 'must contain JSON objects' },
   )
-  .meta({ title: 'SettleRequest' });
+  .meta({ title: 'DeliveryResult' });
 
-const settledVotes = z
-  .object({
-    settled: z
-      .array(z.uuid())
-      .meta({ description: 'Votes whose result is recorded, now or by an earlier call.' }),
-    refused: z.array(
-      z
-        .object({
-          vote_id: z.uuid(),
-          code: z.enum(['lease-ended', 'unknown-vote', 'settled-differently']).meta({
-            description:
-              '`lease-ended`: the vote may be with another taker. `unknown-vote`: this server has no such vote. `settled-differently`: this taking has another result.',
-          }),
-        })
-        .meta({ title: 'RefusedResult' }),
+const doneBody = jsonBody('SettleRequest', {
+  results: z
+    .array(result, { error: resultsRule })
+    .min(1, { error: resultsRule })
+    .max(100, { error: resultsRule })
+    .refine(
+      (results) => new Set(results.map(({ vote_id: id }) => id.toLowerCase())).size === results.length,
+      {
+        error: 'must have each vote_id only once',
+      },
     ),
-    fetching: z.boolean().meta({
-      description:
-        'Whether the server fetches its votes: if not, `deliveries/take` answers 422 `fetch-not-set`.',
+});
+
+const settledVotes = named('SettledVotes', {
+  settled: z.array(z.uuid()).describe('Votes whose result is recorded, now or by an earlier call.'),
+  refused: z.array(
+    named('RefusedResult', {
+      vote_id: z.uuid(),
+      code: z
+        .enum(['lease-ended', 'unknown-vote', 'settled-differently'])
+        .describe(
+          '`lease-ended`: the vote may be with another taker. `unknown-vote`: this server has no such vote. `settled-differently`: this taking has another result.',
+        ),
     }),
-    paused: z.boolean().meta({ description: 'Whether the owner paused the listener.' }),
-  })
-  .meta({ title: 'SettledVotes' });
+  ),
+  fetching: z
+    .boolean()
+    .describe('Whether the server fetches its votes: if not, `deliveries/take` answers 422 `fetch-not-set`.'),
+  paused: z.boolean().describe('Whether the owner paused the listener.'),
+});
 
 type Parts = { deps: AppDeps; metrics: Metrics };
 
@@ -109,8 +90,9 @@ export const doneEndpoint: FastifyPluginAsyncZod<Parts> = async (app, { deps, me
     },
     async (request) => {
       const { serverId } = callerOf(request);
-      const results = request.body.results.map(({ vote_id, ...result }) => ({
-        ...result,
+      const results = request.body.results.map(({ vote_id, reason, ...rest }) => ({
+        ...rest,
+        reason: reason ?? undefined,
         voteId: new UUID(vote_id),
       }));
       const { settled, refused, ended, fetching, paused } = await withinDatabaseTime(

@@ -19,12 +19,14 @@ import {
   BODY_FAILURES,
   COMMON_FAILURES,
   failure,
+  jsonBody,
+  named,
   params,
   RATE_LIMIT_HEADERS,
   rateLimitHeaders,
-  secondsUntil,
   timestamp,
   tooEarly,
+  tooManyRequests,
 } from './schemas.ts';
 
 function whole({ least, most, fallback }: { least: number; most: number; fallback: number }) {
@@ -40,69 +42,54 @@ function whole({ least, most, fallback }: { least: number; most: number; fallbac
 
 const requestIdRule = 'must be 1 to 64 visible ASCII characters';
 
-const takeBody = z
-  .object(
-    {
-      max: whole({ least: 1, most: 100, fallback: 20 }).meta({
-        description:
-          'The most votes to take. Fewer come if a vote may be sent only once more: it is handed out as the first one of a take.',
-      }),
-      wait_seconds: whole({ least: 0, most: 30, fallback: 0 }).meta({
-        description: 'If no vote is due, how long to wait for one.',
-      }),
-      lease_seconds: whole({ least: 10, most: 300, fallback: 60 }).meta({
-        description: 'How long the votes are yours. Settle them before it ends.',
-      }),
-      request_id: z
-        .string({ error: requestIdRule })
-        .regex(/^[\x21-\x7e]{1,64}$/, { error: requestIdRule })
-        .nullish()
-        .transform((value) => value ?? undefined)
-        .meta({
-          description:
-            'If the answer is lost, the same call with the same id returns the same unsettled votes while their leases run, also while the listener is paused.',
-          examples: ['9f1c2e7a-41'],
-        }),
-    },
-    { error: 'must be a JSON object' },
-  )
-  .meta({ title: 'TakeRequest' });
+const takeBody = jsonBody('TakeRequest', {
+  max: whole({ least: 1, most: 100, fallback: 20 }).describe(
+    'The most votes to take. Fewer come if a vote may be sent only once more: it is handed out as the first one of a take.',
+  ),
+  wait_seconds: whole({ least: 0, most: 30, fallback: 0 }).describe(
+    'If no vote is due, how long to wait for one.',
+  ),
+  lease_seconds: whole({ least: 10, most: 300, fallback: 60 }).describe(
+    'How long the votes are yours. Settle them before it ends.',
+  ),
+  request_id: z
+    .string({ error: requestIdRule })
+    .regex(/^[\x21-\x7e]{1,64}$/, { error: requestIdRule })
+    .nullish()
+    .meta({
+      description:
+        'If the answer is lost, the same call with the same id returns the same unsettled votes while their leases run, also while the listener is paused.',
+      examples: ['9f1c2e7a-41'],
+    }),
+});
 
-const takenVotes = z
-  .object({
-    deliveries: z
-      .array(
-        z
-          .object({
-            vote_id: z.uuid().meta({ description: 'The id of the vote, the same in every sending.' }),
-            username: z.string().meta({ description: 'As the player typed it, trimmed.' }),
-            voted_at: timestamp,
-            service_name: z.string().meta({ description: 'The name of the voting site for plugins.' }),
-            sending: z
-              .int()
-              .min(1)
-              .meta({ description: 'Counts from 1. Over 1 the vote may have arrived before.' }),
-            resends: z.int().min(0).meta({
-              description:
-                'How often the vote was sent again because somebody wanted it once more, such as its owner with “Send again”. If it is higher than when you handed the vote over, hand it over again; otherwise this is a retry.',
-            }),
-            lease: z.string().meta({ description: 'Names this taking; send it with the result.' }),
-            lease_seconds_left: z.int().min(0),
-          })
-          .meta({ title: 'Delivery' }),
-      )
-      .meta({
-        description: 'The oldest vote first; retries and parallel takers may change the order.',
+const takenVotes = named('TakenVotes', {
+  deliveries: z
+    .array(
+      named('Delivery', {
+        vote_id: z.uuid().describe('The id of the vote, the same in every sending.'),
+        username: z.string().describe('As the player typed it, trimmed.'),
+        voted_at: timestamp,
+        service_name: z.string().describe('The name of the voting site for plugins.'),
+        sending: z.int().min(1).describe('Counts from 1. Over 1 the vote may have arrived before.'),
+        resends: z
+          .int()
+          .min(0)
+          .describe(
+            'How often the vote was sent again because somebody wanted it once more, such as its owner with “Send again”. If it is higher than when you handed the vote over, hand it over again; otherwise this is a retry.',
+          ),
+        lease: z.string().describe('Names this taking; send it with the result.'),
+        lease_seconds_left: z.int().min(0),
       }),
-    paused: z
-      .boolean()
-      .meta({ description: 'Whether the owner paused the listener: only a repeated call gets votes then.' }),
-  })
-  .meta({ title: 'TakenVotes' });
+    )
+    .describe('The oldest vote first; retries and parallel takers may change the order.'),
+  paused: z
+    .boolean()
+    .describe('Whether the owner paused the listener: only a repeated call gets votes then.'),
+});
 
 const FETCH_NOT_SET = failure(422, "The server's vote listener is not one that fetches.");
 
-/** @throws {RefusedError} 422 `fetch-not-set` if `listener` is null: the server does not fetch its votes */
 function requireFetching(listener: FetchingListener | null): FetchingListener {
   if (listener) return listener;
   throw new RefusedError({
@@ -125,15 +112,8 @@ function deliveryOf({ vote, attempt, leaseLeftMs }: TakenDelivery, { serviceName
   };
 }
 
-function tooManyTakes(of: string, nextAt: Date, clock: Clock): RefusedError {
-  const next = nextAt.toISOString();
-  return new RefusedError({
-    status: 429,
-    code: 'too-many-requests',
-    sentence: `Too many takes of ${of}: the next one is allowed at ${next}.`,
-    headers: { 'retry-after': String(Math.max(1, secondsUntil(nextAt, clock))) },
-    fields: { next_allowed_at: next },
-  });
+function tooManyTakes(of: string, nextAt: Date, clock: Clock) {
+  return tooManyRequests(`Too many takes of ${of}: the next one`, nextAt, clock);
 }
 
 const OF_LIMIT = {
@@ -141,7 +121,7 @@ const OF_LIMIT = {
   account: 'all servers of this account',
 } as const satisfies Record<TakeLimit['name'], string>;
 
-/** @throws {RefusedError} 429 while a limit is used up; of two, the one that ends last is named */
+/** Of two used-up limits, the one that ends last is named. */
 function requireAllowed(limits: TakeLimit[], clock: Clock): void {
   const [last] = limits
     .filter(({ isUsedUp }) => isUsedUp)
@@ -149,10 +129,7 @@ function requireAllowed(limits: TakeLimit[], clock: Clock): void {
   if (last) throw tooManyTakes(OF_LIMIT[last.name], last.resetAt, clock);
 }
 
-/**
- * Watches whether the client of a request has closed its connection. A client that has closed only its own side counts
- * as gone too: the connection of a killed program looks the same. Call `release` when the request ends.
- */
+/** A client that has closed only its own side counts as gone too: the connection of a killed program looks the same. */
 function clientOf({ raw: { socket } }: FastifyRequest): TakeClient & { release(): void } {
   const left = new AbortController();
   const leave = () => left.abort();
@@ -230,13 +207,13 @@ export const takeEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app
             await requireTokenStill(request, deps);
             return note(await read());
           } catch (error) {
-            // The token was revoked, the listener changed or the server removed. So the server's other waiting takes are
-            // woken: each checks its token and the listener again.
+            // The token was revoked, the listener changed or the server removed: the server's other takes check that
+            // too.
             if (error instanceof RefusedError) takes.waiting.wakeAll(serverId.toHexString());
             throw error;
           }
         };
-        const call = { most, leaseMs: lease_seconds * SECOND, requestId, wait };
+        const call = { most, leaseMs: lease_seconds * SECOND, requestId: requestId ?? undefined, wait };
         const shared = { ...deps, takes };
         const { taken, listener, waitedMs } = await takeOrWait(shared, first, call, client, readAgain);
         noteWait(request, waitedMs);

@@ -2,10 +2,7 @@ import { hash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { isKnownTag } from '../../http/if-none-match.ts';
 
-/**
- * Adds a strong ETag to every 200 answer of `app`. If `If-None-Match` contains the ETag, the answer is 304.
- * @fastify/etag is not used: it also adds ETags to errors, and supports only one ETag in `If-None-Match`.
- */
+/** @fastify/etag is not used: it also adds ETags to errors, and supports only one ETag in `If-None-Match`. */
 export function tagAnswers(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     if (reply.statusCode !== 200 || typeof payload !== 'string') return done(null, payload);

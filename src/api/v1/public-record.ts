@@ -8,8 +8,8 @@ type Fields<T> = { [K in keyof T as Camel<K>]: Given<T[K]> };
 const cache = new WeakMap<z.ZodObject, { key: string; field: string; isNullable: boolean }[]>();
 
 /**
- * An answer of a schema, from the fields as the code names them (`votedAt` for `voted_at`): times in ISO 8601, and an
- * absent value as null, or left out where the schema has no null. Ignores fields that the schema does not have.
+ * An answer from the fields as the code names them (`votedAt` for `voted_at`), without fields that the schema lacks. An
+ * absent value becomes null, or is left out where the schema has no null.
  */
 export function publicRecord<S extends z.ZodObject>(schema: S, fields: Fields<z.output<S>>): z.output<S> {
   const given: Record<string, unknown> = fields;

@@ -13,6 +13,7 @@ import {
   countSchema,
   ETAG_HEADER,
   IF_NONE_MATCH,
+  named,
   params,
   timestamp,
   UNCHANGED,
@@ -20,11 +21,8 @@ import {
 
 const MOST_PER_PAGE = 50;
 
-/**
- * The schema of a query parameter that is a whole number, 1 or more. If it is greater than `most`, it becomes `most`.
- * If the parameter is empty or absent, it becomes `fallback`.
- */
-function positive({ fallback, most }: { fallback: number; most: number }) {
+/** Greater numbers than `most` count as `most`; an empty or absent parameter counts as `fallback`. */
+function positive(fallback: number, most: number, description: string) {
   const error = 'must be a whole number, 1 or more';
   return z
     .string({ error })
@@ -32,22 +30,13 @@ function positive({ fallback, most }: { fallback: number; most: number }) {
     .transform((digits) => (digits === '' ? fallback : Math.min(Number(digits), most)))
     .refine((value) => value >= 1, { error })
     .optional()
-    .transform((value) => value ?? fallback);
+    .transform((value) => value ?? fallback)
+    .meta({ type: 'integer', minimum: 1, default: fallback, description });
 }
 
 const querystring = z.object({
-  page: positive({ fallback: 1, most: Number.MAX_SAFE_INTEGER }).meta({
-    type: 'integer',
-    minimum: 1,
-    default: 1,
-    description: 'A page after the last one is an empty list.',
-  }),
-  limit: positive({ fallback: 10, most: MOST_PER_PAGE }).meta({
-    type: 'integer',
-    minimum: 1,
-    default: 10,
-    description: 'Reviews per page; more than 50 counts as 50.',
-  }),
+  page: positive(1, Number.MAX_SAFE_INTEGER, 'A page after the last one is an empty list.'),
+  limit: positive(10, MOST_PER_PAGE, 'Reviews per page; more than 50 counts as 50.'),
 });
 
 const review = z.object({
@@ -56,29 +45,21 @@ const review = z.object({
   content: z
     .string()
     .optional()
-    .meta({
-      description: `Up to ${LONGEST_REVIEW.toLocaleString('en')} characters; absent if there is none.`,
-    }),
+    .describe(`Up to ${LONGEST_REVIEW.toLocaleString('en')} characters; absent if there is none.`),
   created_at: timestamp,
 });
 
-const page = z
-  .object({
-    review_count: countSchema,
-    average_rating: z
-      .number()
-      .min(0)
-      .max(5)
-      .meta({ description: 'At most 2 decimals; 0 if there are no reviews.' }),
-    reviews: z.array(review),
-    pagination: z.object({
-      page: z.int().min(1),
-      limit: z.int().min(1).max(MOST_PER_PAGE).meta({ description: 'The limit that was used.' }),
-      total: countSchema,
-      total_pages: countSchema.meta({ description: '0 if there are no reviews.' }),
-    }),
-  })
-  .meta({ title: 'ReviewPage' });
+const page = named('ReviewPage', {
+  review_count: countSchema,
+  average_rating: z.number().min(0).max(5).describe('At most 2 decimals; 0 if there are no reviews.'),
+  reviews: z.array(review),
+  pagination: z.object({
+    page: z.int().min(1),
+    limit: z.int().min(1).max(MOST_PER_PAGE).describe('The limit that was used.'),
+    total: countSchema,
+    total_pages: countSchema.describe('0 if there are no reviews.'),
+  }),
+});
 
 /** GET …/reviews: the approved reviews, newest first. */
 export const reviewsEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app, { deps }) => {

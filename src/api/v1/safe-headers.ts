@@ -1,9 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-/**
- * Sets the headers of helmet on every answer of `app`. They never change, so helmet computes them only for the first
- * request, and later requests get a copy.
- */
+/** Sets the headers of helmet. They never change, so helmet computes them only once. */
 export function setSafeHeaders(app: FastifyInstance): void {
   let headers: [name: string, value: string][] | undefined;
 

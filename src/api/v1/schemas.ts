@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { codesOf, ERROR_CODES, type ErrorCode, isOfPages } from '../../http/error-codes.ts';
+import { RefusedError } from '../../http/http-errors.ts';
 import { BODY_KIB } from '../../http/request-limits.ts';
 import { type Clock, SECOND } from '../../platform/clock.ts';
 import { OPERATION_TIMEOUT_MS } from '../../platform/mongo.ts';
 import { CLAIM_CALLS } from '../../votes/claims/claim-calls.ts';
+import { USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
 
-/** The JSON Schema of a response header in the OpenAPI document. */
 type HeaderSchema = { type: 'string' | 'integer'; description: string; format?: 'uuid' };
 
 export const countSchema = z.int().min(0);
@@ -13,6 +14,20 @@ export const countSchema = z.int().min(0);
 export const timestamp = z.iso
   .datetime({ precision: 3 })
   .meta({ description: 'UTC, with milliseconds.', examples: ['2026-11-21T08:00:00.000Z'] });
+
+/** `title` becomes the name of the schema in the OpenAPI document. */
+export function named<S extends z.core.$ZodLooseShape>(title: string, shape: S) {
+  return z.object(shape).meta({ title });
+}
+
+/** The schema of a request's body. */
+export function jsonBody<S extends z.core.$ZodLooseShape>(title: string, shape: S) {
+  return z.object(shape, { error: 'must be a JSON object' }).meta({ title });
+}
+
+export function usernameField(description: string) {
+  return usernameSchema.meta({ description, ...USERNAME_BOUNDS, examples: ['Steve'] });
+}
 
 export const params = z.object({
   server_id: z
@@ -37,8 +52,19 @@ export function secondsUntil(at: Date, clock: Clock): number {
   return Math.max(0, Math.ceil((at.getTime() - clock.now().getTime()) / SECOND));
 }
 
-/** A limit of `times` requests in `windowMs`, of which `left` are left until `resetAt`. */
 type LimitShown = { name: string; times: number; windowMs: number; left: number; resetAt: Date };
+
+/** The 429 of a limit without its own code. `what` is the subject of the sentence. */
+export function tooManyRequests(what: string, nextAt: Date, clock: Clock): RefusedError {
+  const next = nextAt.toISOString();
+  return new RefusedError({
+    status: 429,
+    code: 'too-many-requests',
+    sentence: `${what} is allowed at ${next}.`,
+    headers: { 'retry-after': String(Math.max(1, secondsUntil(nextAt, clock))) },
+    fields: { next_allowed_at: next },
+  });
+}
 
 /** The headers of draft-ietf-httpapi-ratelimit-headers-10. */
 export function rateLimitHeaders(limits: LimitShown[], clock: Clock): Record<string, string> {
@@ -49,12 +75,12 @@ export function rateLimitHeaders(limits: LimitShown[], clock: Clock): Record<str
   return { 'ratelimit-policy': policies.join(', '), ratelimit: rests.join(', ') };
 }
 
-/** `rateLimitHeaders` after a request that is allowed once in `windowMs`: the next one is accepted at `resetAt`. */
+/** After a request that is allowed once in `windowMs`. */
 export function onceHeaders(name: string, windowMs: number, resetAt: Date, clock: Clock) {
   return rateLimitHeaders([{ name, times: 1, windowMs, left: 0, resetAt }], clock);
 }
 
-export const RETRY_AFTER_HEADER = {
+const RETRY_AFTER_HEADER = {
   'Retry-After': { type: 'integer', description: 'Try again after this many seconds.' },
 } satisfies Record<string, HeaderSchema>;
 
@@ -72,14 +98,13 @@ export const REPLAYED_HEADER = {
   },
 } satisfies Record<string, HeaderSchema>;
 
-/** The request headers of endpoints that can answer 304. */
 export const IF_NONE_MATCH = z.looseObject({
-  'if-none-match': z.string().optional().meta({
-    description: 'An `ETag` of an earlier answer. If the answer is unchanged, it is 304 without a body.',
-  }),
+  'if-none-match': z
+    .string()
+    .optional()
+    .describe('An `ETag` of an earlier answer. If the answer is unchanged, it is 304 without a body.'),
 });
 
-/** Adds a description and headers to an answer's schema, whose `title` becomes its name in the OpenAPI document. */
 export function answer<S extends z.ZodType>(
   schema: S,
   description: string,
@@ -88,54 +113,35 @@ export function answer<S extends z.ZodType>(
   return schema.meta({ description, ...(headers ? { headers } : {}) });
 }
 
-const sentence = z.string().meta({ description: 'What is wrong, for a human.' });
+const sentence = z.string().describe('What is wrong, for a human.');
 
-const code = z.enum(Object.keys(ERROR_CODES) as ErrorCode[]).meta({
-  description: 'Names the error. Codes never change; a later version may add some.',
-});
+const code = z
+  .enum(Object.keys(ERROR_CODES) as ErrorCode[])
+  .describe('Names the error. Codes never change; a later version may add some.');
 
-const docUrl = z.string().meta({ description: 'The page that explains this code.' });
+const docUrl = z.string().describe('The page that explains this code.');
 
-const problem = z.object({ error: sentence, code, doc_url: docUrl }).meta({ title: 'Error' });
+const problem = named('Error', { error: sentence, code, doc_url: docUrl });
 
-/**
- * The schema of an error whose body has only a sentence, a code and the code's page. The description lists all codes of
- * `status` that the API uses.
- */
+/** Lists all codes of `status` that the API uses. */
 export function failure(status: number, description: string, headers?: Record<string, HeaderSchema>) {
   const codes = codesOf(status).filter((one) => !isOfPages(one));
   const list = codes.map((one) => `\`${one}\``).join(', ');
   return answer(problem, `${description} ${codes.length > 1 ? 'Codes' : 'Code'}: ${list}.`, headers);
 }
 
-/**
- * The schema of a 429 answer with the error code `code`. `name` is the name of the field with the time from which a
- * request is accepted.
- */
-export function tooEarly<N extends string>(
+/** `name`: the field with the time from which a request is accepted. */
+export function tooEarly(
   code: ErrorCode,
-  name: N,
+  name: string,
   title: string,
   description: string,
   headers: Record<string, HeaderSchema> = { ...RETRY_AFTER_HEADER, ...RATE_LIMIT_HEADERS },
 ) {
   const shape = { error: sentence, code: z.literal(code), [name]: timestamp, doc_url: docUrl };
-  return answer(
-    z
-      .object(
-        shape as {
-          error: typeof sentence;
-          code: z.ZodLiteral<ErrorCode>;
-          doc_url: typeof docUrl;
-        } & Record<N, typeof timestamp>,
-      )
-      .meta({ title }),
-    description,
-    headers,
-  );
+  return answer(named(title, shape), description, headers);
 }
 
-/** The schema of the 429 answer of endpoints that a claim key may call. */
 export const CLAIM_KEY_LIMIT = tooEarly(
   'too-many-requests',
   'next_allowed_at',
@@ -146,7 +152,6 @@ export const CLAIM_KEY_LIMIT = tooEarly(
 
 export const UNCHANGED = answer(z.null(), 'The answer is the one whose `ETag` was sent.', ETAG_HEADER);
 
-/** The error answers that every endpoint has. */
 export const COMMON_FAILURES = {
   400: failure(400, 'A field, a parameter or the request itself is malformed.'),
   401: failure(
@@ -165,7 +170,6 @@ export const COMMON_FAILURES = {
   ),
 } as const;
 
-/** The error answers of an endpoint with a body. */
 export const BODY_FAILURES = {
   413: failure(413, `The body is larger than ${BODY_KIB} KiB.`),
   415: failure(415, 'The body is not JSON, or Content-Type does not say `application/json`.'),

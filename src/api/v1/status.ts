@@ -14,6 +14,8 @@ import {
   answer,
   BODY_FAILURES,
   COMMON_FAILURES,
+  jsonBody,
+  named,
   onceHeaders,
   params,
   RATE_LIMIT_HEADERS,
@@ -30,35 +32,27 @@ function playerCount(minimum: number) {
 
 const latency = 'must be a number, at most 600000';
 
-const body = z
-  .object(
-    {
-      online_players: playerCount(0).meta({ description: 'Players on the server.', examples: [42] }),
-      max_players: playerCount(-1).meta({
-        description:
-          'The largest number of players; −1 ("no limit") is stored as 0. It may be below `online_players`, because real servers report that.',
-        examples: [100],
-      }),
-      latency_ms: z
-        .number({ error: latency })
-        .max(600_000, { error: latency })
-        .nullish()
-        .transform((value) => value ?? undefined)
-        .meta({ description: 'Milliseconds; a negative number counts as absent.', examples: [23.5] }),
-      motd: text({ max: 500 })
-        .nullish()
-        .transform((value) => value ?? undefined)
-        .meta({ description: 'Message of the day; line feeds and § codes are stored unchanged.' }),
-      server_version: text({ max: 100 })
-        .nullish()
-        .transform((value) => value ?? undefined)
-        .meta({ examples: ['Paper 1.21.4'] }),
-    },
-    { error: 'must be a JSON object' },
-  )
-  .meta({ title: 'StatusReport' });
+const body = jsonBody('StatusReport', {
+  online_players: playerCount(0).meta({ description: 'Players on the server.', examples: [42] }),
+  max_players: playerCount(-1).meta({
+    description:
+      'The largest number of players; −1 ("no limit") is stored as 0. It may be below `online_players`, because real servers report that.',
+    examples: [100],
+  }),
+  latency_ms: z
+    .number({ error: latency })
+    .max(600_000, { error: latency })
+    .nullish()
+    .meta({ description: 'Milliseconds; a negative number counts as absent.', examples: [23.5] }),
+  motd: text({ max: 500 })
+    .nullish()
+    .describe('Message of the day; line feeds and § codes are stored unchanged.'),
+  server_version: text({ max: 100 })
+    .nullish()
+    .meta({ examples: ['Paper 1.21.4'] }),
+});
 
-const accepted = z.object({ success: z.literal(true) }).meta({ title: 'ReportAccepted' });
+const accepted = named('ReportAccepted', { success: z.literal(true) });
 
 /** POST …/status: a game server or its plugin reports the server's status. */
 export const statusEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app, { deps }) => {
@@ -98,9 +92,9 @@ export const statusEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (a
         reportStatus(deps, serverId, {
           onlinePlayers: body.online_players,
           maxPlayers: body.max_players,
-          latencyMs: body.latency_ms,
-          motd: body.motd,
-          version: body.server_version,
+          latencyMs: body.latency_ms ?? undefined,
+          motd: body.motd ?? undefined,
+          version: body.server_version ?? undefined,
         }),
       );
       if (result.kind === 'refused') {

@@ -12,7 +12,7 @@ import { KEY_LIFETIME_MS, type KeyReused } from '../../votes/cast/cast-once.ts';
 import type { Refused } from '../../votes/cast/cast-vote.ts';
 import { COOLDOWN_HOURS, COOLDOWN_MS } from '../../votes/cast/cooldown.ts';
 import { VoteResultUnknownError } from '../../votes/cast/insert-vote.ts';
-import { LONGEST_USERNAME, USERNAME_BOUNDS, usernameSchema } from '../../votes/username.ts';
+import { LONGEST_USERNAME } from '../../votes/username.ts';
 import { callerOf } from './authentication.ts';
 import {
   answer,
@@ -20,6 +20,8 @@ import {
   COMMON_FAILURES,
   countSchema,
   failure,
+  jsonBody,
+  named,
   onceHeaders,
   params,
   RATE_LIMIT_HEADERS,
@@ -27,46 +29,36 @@ import {
   secondsUntil,
   timestamp,
   tooEarly,
+  usernameField,
 } from './schemas.ts';
 
-const body = z
-  .object(
-    {
-      username: usernameSchema.meta({
-        description: `The player's name: 1 to ${LONGEST_USERNAME} characters (Unicode code points) after surrounding white space is removed, without control characters (a line feed would forge a field of the forwarded vote). It is stored and forwarded as typed. Two spellings are the same player if they are equal after Unicode NFKC, full case folding, removal of default-ignorable characters and collapsing of white space. A name that is empty after that is refused. The dotless \`ı\` and \`i\` are the same letter, since both are \`I\` in capitals. \`İ\` is an \`i\` with a combining dot (U+0307), so a name with it and a name with a plain \`i\` are two players.`,
-        ...USERNAME_BOUNDS,
-        examples: ['Steve'],
-      }),
-    },
-    { error: 'must be a JSON object' },
-  )
-  .meta({ title: 'VoteRequest' });
+const body = jsonBody('VoteRequest', {
+  username: usernameField(
+    `The player's name: 1 to ${LONGEST_USERNAME} characters (Unicode code points) after surrounding white space is removed, without control characters (a line feed would forge a field of the forwarded vote). It is stored and forwarded as typed. Two spellings are the same player if they are equal after Unicode NFKC, full case folding, removal of default-ignorable characters and collapsing of white space. A name that is empty after that is refused. The dotless \`ı\` and \`i\` are the same letter, since both are \`I\` in capitals. \`İ\` is an \`i\` with a combining dot (U+0307), so a name with it and a name with a plain \`i\` are two players.`,
+  ),
+});
 
 export const idempotencyKeyHeader = z
   .string()
   .regex(/^[\x21-\x7e]{1,255}$/, 'Idempotency-Key must be 1 to 255 visible ASCII characters, given once')
   .optional()
-  .meta({
-    description: `For ${KEY_LIFETIME_MS / HOUR} hours a request with the same key and username replays the first 200 response byte for byte and changes nothing, also while the first request is still running. With another username the response is 422. A 429 or an error releases the key. Keys are per server and have 1 to 255 visible ASCII characters.`,
-  });
+  .describe(
+    `For ${KEY_LIFETIME_MS / HOUR} hours a request with the same key and username replays the first 200 response byte for byte and changes nothing, also while the first request is still running. With another username the response is 422. A 429 or an error releases the key. Keys are per server and have 1 to 255 visible ASCII characters.`,
+  );
 
-const headers = z.looseObject({ 'idempotency-key': idempotencyKeyHeader });
-
-const accepted = z
-  .object({
-    success: z.literal(true),
-    monthly_votes: countSchema.meta({
-      description: 'Votes of this server in the current UTC calendar month, this one included.',
-      examples: [1204],
-    }),
-    next_vote_at: timestamp.meta({ description: 'When this player may vote for this server again.' }),
-  })
-  .meta({ title: 'VoteAccepted' }) satisfies z.ZodType<VoteAnswer>;
+const accepted = named('VoteAccepted', {
+  success: z.literal(true),
+  monthly_votes: countSchema.meta({
+    description: 'Votes of this server in the current UTC calendar month, this one included.',
+    examples: [1204],
+  }),
+  next_vote_at: timestamp.describe('When this player may vote for this server again.'),
+}) satisfies z.ZodType<VoteAnswer>;
 
 const RESULT_UNKNOWN =
   'The vote may have been counted: ask check-vote, or repeat with the same Idempotency-Key.';
 
-/** The refusal during the cooldown, with the player's name as the earlier vote spells it. */
+/** Names the player as the earlier vote spells it. */
 function cooldownRefusal({ vote, nextVoteAt }: Refused, { clock }: AppDeps): Refusal {
   const next = nextVoteAt.toISOString();
   return {
@@ -89,11 +81,10 @@ export function keyReusedRefusal({ username }: Pick<KeyReused, 'username'>): Ref
   };
 }
 
+type Parts = { deps: AppDeps; metrics: Metrics };
+
 /** POST …/vote: casts a vote. */
-export const voteEndpoint: FastifyPluginAsyncZod<{
-  deps: AppDeps;
-  metrics: Metrics;
-}> = async (app, { deps, metrics }) => {
+export const voteEndpoint: FastifyPluginAsyncZod<Parts> = async (app, { deps, metrics }) => {
   app.post(
     '/vote',
     {
@@ -105,7 +96,7 @@ export const voteEndpoint: FastifyPluginAsyncZod<{
         summary: 'Cast a vote',
         description: `Accepts one vote per server and player in any rolling ${COOLDOWN_HOURS} hours, also for concurrent requests. An accepted vote is durable. If the server has a vote listener, the vote is then forwarded to it; an unreachable listener never makes this call fail or wait. If the result of the write is unknown, the response is a 503 that says so: call check-vote, or repeat the request with the same \`Idempotency-Key\`.`,
         params,
-        headers,
+        headers: z.looseObject({ 'idempotency-key': idempotencyKeyHeader }),
         body,
         response: {
           200: answer(accepted, 'The vote was accepted and is durable.', {

@@ -1,9 +1,9 @@
-/** A colour as red, green and blue, 0 to 255. */
+/** Red, green and blue, 0 to 255. */
 type Colour = [number, number, number];
 
 /**
- * The shades of one scheme: `accent` for links and buttons, `soft` for the background of marked parts, `on` for the
- * text of buttons; `deep` for the head of a page, `onDeepSoft` for its quieter text, `deepEdge` for its edges.
+ * `soft`: background of marked parts; `on`: text of buttons; `deep`: head of a page, with `onDeepSoft` for its quieter
+ * text and `deepEdge` for its edges.
  */
 type Shades = {
   accent: string;
@@ -15,8 +15,8 @@ type Shades = {
 };
 
 /**
- * `grounds` and `card` are backgrounds of site.css. An accent with too little contrast is mixed with `towards`. `tint`
- * is the share of the accent in `soft`. `depth` is the contrast of the head with its text.
+ * `grounds` and `card`: backgrounds of site.css. An accent with too little contrast is mixed with `towards`. `tint`:
+ * share of the accent in `soft`. `depth`: contrast of the head with its text.
  */
 const SCHEMES = {
   light: {
@@ -39,7 +39,7 @@ const SCHEMES = {
 
 /** The minimum contrast for text in WCAG 2.2, level AA. */
 const LEAST_CONTRAST = 4.5;
-/** The head of a page, dark in both schemes: its text colour, and the contrasts of its quieter text and its edges. */
+/** The head of a page is dark in both schemes. `soft` and `edge` are contrasts. */
 const ON_DEEP = { text: '#f1f7f4', soft: 7, edge: 4 };
 const STEP = 0.02;
 
@@ -66,7 +66,7 @@ function shadesOf(colour: string, scheme: keyof typeof SCHEMES): Shades {
   };
 }
 
-/** Mixes `one` with more and more of `other`, and returns the first mix for which `isRight` is true. */
+/** Mixes in more and more of `other`, until `isRight`. */
 function mixedUntil(one: string, other: string, isRight: (colour: string) => boolean): string {
   for (let part = 0; part < 1; part += STEP) {
     const colour = mixed(one, other, part);
@@ -75,7 +75,7 @@ function mixedUntil(one: string, other: string, isRight: (colour: string) => boo
   return other;
 }
 
-/** The contrast ratio of two colours by WCAG: 1 to 21. */
+/** By WCAG: 1 to 21. */
 export function contrast(one: string, other: string): number {
   const [light, dark] = [luminance(one), luminance(other)].toSorted((a, b) => b - a) as [number, number];
   return (light + 0.05) / (dark + 0.05);
@@ -89,7 +89,7 @@ function luminance(colour: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** Mixes two colours: `part` is the share of `other`. */
+/** `part` is the share of `other`. */
 function mixed(one: string, other: string, part: number): string {
   const to = parsed(other);
   const values = parsed(one).map((value, index) =>
@@ -102,7 +102,7 @@ function parsed(colour: string): Colour {
   return [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16)) as Colour;
 }
 
-/** CSS rules that replace Tallyport's accent colour with the operator's. A page must load them after site.css. */
+/** A page must load these rules after site.css. */
 export function accentRules(colour: string): string {
   const { light, dark } = accentShades(colour);
   const tokens: Record<string, keyof Shades> = {

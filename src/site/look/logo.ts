@@ -5,7 +5,7 @@ import { PictureError } from '../../platform/pictures/picture-error.ts';
 import { LOGO_KILOBYTES } from '../../platform/settings/site-settings.ts';
 import { isSvg, SvgError, svgSize } from './svg-size.ts';
 
-/** The listing's logo, which is also the favicon. `width` and `height` are CSS pixels in the head of a page. */
+/** Also the favicon. `width` and `height` are CSS pixels in the head of a page. */
 export type Logo = {
   bytes: Buffer;
   extension: 'svg' | 'png' | 'webp';
@@ -15,18 +15,13 @@ export type Logo = {
 };
 
 export const MOST_LOGO_PIXELS = 2_000;
-/** The height and the maximum width of a logo in the head of a page, in CSS pixels. */
+/** In the head of a page, in CSS pixels. */
 export const LOGO_HEIGHT = 28;
 const WIDEST = 168;
 
 const TYPES = { svg: 'image/svg+xml', png: 'image/png', webp: 'image/webp' } as const;
 
-/**
- * Reads and checks the operator's logo: SVG, PNG or WebP, at most 256 KB and 2,000 pixels wide and high. The file is
- * served unchanged, so only its structure is checked, without an image library.
- *
- * @throws {ConfigError} if the file cannot be read or breaks one of these rules
- */
+/** The file is served unchanged, so only its structure is checked, without an image library. Throws `ConfigError`. */
 export async function readLogo(file: string): Promise<Logo> {
   const refuse = (why: string) => new ConfigError([`LOGO (“${file}”) ${why}`]);
   let bytes: Buffer;
@@ -50,7 +45,6 @@ export async function readLogo(file: string): Promise<Logo> {
   }
 }
 
-/** The size of a logo in the head of a page, in CSS pixels. */
 export function logoSize({ width, height }: { width: number; height: number }) {
   return {
     width: Math.min(WIDEST, Math.max(1, Math.round((width / height) * LOGO_HEIGHT))),
@@ -58,11 +52,7 @@ export function logoSize({ width, height }: { width: number; height: number }) {
   };
 }
 
-/**
- * Checks a logo that an operator uploads, and returns its format.
- *
- * @throws {PictureError | SvgError} if it is not an SVG, PNG or WebP picture, or has too many pixels
- */
+/** @throws {PictureError | SvgError} if it is not an SVG, PNG or WebP picture, or has too many pixels */
 export function uploadedFormat(bytes: Buffer): 'svg' | 'png' | 'webp' {
   const { extension, width, height } = inspectLogo(bytes);
   if (width > MOST_LOGO_PIXELS || height > MOST_LOGO_PIXELS) {
@@ -71,7 +61,6 @@ export function uploadedFormat(bytes: Buffer): 'svg' | 'png' | 'webp' {
   return extension;
 }
 
-/** @throws {PictureError | SvgError} if the file is neither SVG nor PNG nor WebP */
 function inspectLogo(bytes: Buffer): { extension: Logo['extension']; width: number; height: number } {
   if (isSvg(bytes)) return { extension: 'svg', ...svgSize(bytes) };
   const { format, width, height } = inspectPicture(bytes);

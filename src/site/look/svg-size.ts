@@ -1,7 +1,7 @@
 import { AppError } from '../../platform/app-error.ts';
 /**
- * The file is not a valid SVG, or an uploaded logo of any format has too many pixels. The messages of `svgSize` are
- * written to follow a colon: “is no usable SVG, PNG or WebP picture: it ends before its last element”.
+ * Also for an uploaded logo of any format with too many pixels. Messages of `svgSize` follow a colon: “is no usable
+ * SVG, PNG or WebP picture: it ends before its last element”.
  */
 export class SvgError extends AppError {
   readonly code = 'svg';
@@ -12,7 +12,7 @@ export function isSvg(bytes: Buffer): boolean {
   return /^\ufeff?\s*</.test(bytes.toString('utf8', 0, 200));
 }
 
-/** The beginning and the end of what is not an element. */
+/** What is not an element. */
 const SKIPPED = [
   ['<!--', '-->'],
   ['<?', '?>'],
@@ -22,7 +22,7 @@ const DOCTYPE = '<!DOCTYPE';
 const ATTRIBUTE = /\s+([\w:.-]+)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/g;
 const TAG = /<(\/?)([A-Za-z_][\w:.-]*)((?:\s+[\w:.-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y;
 
-/** The CSS pixels per unit of length. */
+/** CSS pixels per unit of length. */
 const UNITS: Record<string, number> = {
   '': 1,
   px: 1,
@@ -32,14 +32,10 @@ const UNITS: Record<string, number> = {
   cm: 96 / 2.54,
   in: 96,
 };
-/** The width and height, in CSS pixels, of an SVG that does not state its size. */
+/** In CSS pixels. */
 const WITHOUT_SIZE = 100;
 
-/**
- * The size of an SVG in CSS pixels. Checks that the elements are well nested, but not what they mean.
- *
- * @throws {SvgError} for a file that is not an SVG
- */
+/** In CSS pixels. Checks that the elements are well nested, but not what they mean. Throws `SvgError`. */
 export function svgSize(bytes: Buffer): { width: number; height: number } {
   const text = bytes.toString('utf8').replace(/^\ufeff/, '');
   const open: string[] = [];
@@ -67,10 +63,7 @@ export function svgSize(bytes: Buffer): { width: number; height: number } {
   return sizeOf(root);
 }
 
-/**
- * The end of a comment, processing instruction, CDATA section or document type with its entities that begins at `at`;
- * `at` if there is an element. Each character is read a constant number of times.
- */
+/** The end of what is not an element; `at` if there is one. Each character is read a constant number of times. */
 function endOfSkipped(text: string, at: number): number {
   const skipped = SKIPPED.find(([begin]) => text.startsWith(begin, at));
   if (skipped) return endOf(text, skipped[1], at + skipped[0].length);
@@ -80,7 +73,7 @@ function endOfSkipped(text: string, at: number): number {
   return entities === -1 ? end : endOf(text, '>', endOf(text, ']', at + entities));
 }
 
-/** @throws {SvgError} if the text ends before `mark`, so that no later search reads the rest of the text again */
+/** Throws if the text ends before `mark`, so that no later search reads the rest of the text again. */
 function endOf(text: string, mark: string, from: number): number {
   const found = text.indexOf(mark, from);
   if (found === -1) throw new SvgError('it ends before its last element');
@@ -97,7 +90,7 @@ function rootOf(name: string, attributes: string): Map<string, string> {
   return root;
 }
 
-/** The size from `width` and `height`, or from one of them and the ratio of `viewBox`, or from `viewBox` alone. */
+/** From `width` and `height`, or from one of them and the ratio of `viewBox`, or from `viewBox` alone. */
 function sizeOf(root: Map<string, string>): { width: number; height: number } {
   const [, , boxWidth, boxHeight] = (root.get('viewBox') ?? '')
     .trim()
@@ -112,7 +105,7 @@ function sizeOf(root: Map<string, string>): { width: number; height: number } {
   return hasBox ? { width: boxWidth, height: boxHeight } : { width: WITHOUT_SIZE, height: WITHOUT_SIZE };
 }
 
-/** Converts a length to CSS pixels; undefined if it is missing or zero, or if `UNITS` does not have its unit. */
+/** In CSS pixels; undefined if it is missing or zero, or if `UNITS` does not have its unit. */
 function lengthOf(value = ''): number | undefined {
   const [, number, unit = ''] = /^\s*(\d*\.?\d+(?:e[+-]?\d+)?)\s*([a-z]*)\s*$/i.exec(value) ?? [];
   const pixels = UNITS[unit.toLowerCase()];

@@ -1,4 +1,4 @@
-/** Colours for images on other sites, where site.css is missing. `deep` is the background, as in a page's head. */
+/** For images on other sites, where site.css is missing. `deep` is the background, as in a page's head. */
 export const CARD_COLOURS = {
   deep: '#0c3b41',
   line: '#1d555b',
@@ -13,7 +13,7 @@ export const CARD_COLOURS = {
 /** The OKLCH hues of `.h0` to `.h11` of servers.css, in degrees. */
 const DEGREES = [205, 245, 165, 25, 60, 130, 265, 5, 185, 85, 150, 225];
 
-/** The colours (`#rrggbb`) of a generated banner and icon. `hue` is an index of `DEGREES`. */
+/** `hue` is an index of `DEGREES`. */
 export function generatedColours(hue: number): { ground: string; pattern: string; figure: string } {
   const degrees = DEGREES[hue] ?? 0;
   return {
@@ -23,7 +23,7 @@ export function generatedColours(hue: number): { ground: string; pattern: string
   };
 }
 
-/** Converts a colour of CSS `oklch()` to `#rrggbb` (CSS Color 4, "OKLCH to sRGB"). The SVG renderer knows only sRGB. */
+/** CSS Color 4, "OKLCH to sRGB". The SVG renderer knows only sRGB. */
 function oklch(lightness: number, chroma: number, degrees: number): string {
   const [a, b] = [Math.cos, Math.sin].map((of) => chroma * of((degrees * Math.PI) / 180)) as [number, number];
   const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;

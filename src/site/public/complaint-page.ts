@@ -19,7 +19,7 @@ import { followingRenames, serverByCurrentSlug, serverOfForm, slugOfRequest } fr
 const complaintForm = z.object({ kind: fieldText, text: fieldText });
 
 /** `/servers/<slug>/report`: a visitor reports a server to the operators, without an account. */
-export function complaintPage(app: FastifyInstance, { deps }: { deps: AppDeps }): void {
+export function complaintPage(app: FastifyInstance, deps: AppDeps): void {
   const { base } = app.site;
 
   const pageOf = (server: Server, typed: Typed): Page => {
@@ -77,7 +77,7 @@ export function complaintPage(app: FastifyInstance, { deps }: { deps: AppDeps })
   });
 }
 
-/** The page after a report was sent. It has no form, so that nobody sends the report again. */
+/** It has no form, so that nobody sends the report again. */
 function thanks(base: string, server: Server): Page {
   return {
     title: t('Report {server}', { server: server.name }),

@@ -1,14 +1,24 @@
 import type { FastifyInstance } from 'fastify';
-import type { WithId } from 'mongodb';
+import type { ObjectId, WithId } from 'mongodb';
 import { z } from 'zod';
-import { type Favourite, listFavourites, removeFavourite } from '../../favourites/favourites.ts';
+import { MOST_FAVOURITES } from '../../favourites/favourite-list.ts';
+import {
+  addFavourite,
+  FAVOURITE_CHANGES,
+  type Favourite,
+  listFavourites,
+  removeFavourite,
+} from '../../favourites/favourites.ts';
 import { playersHidden, statusAt } from '../../history/current-status.ts';
 import { defineMessage, t } from '../../language/t.ts';
-import { after } from '../../platform/clock.ts';
+import { after, DAY } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
+import { createCookie } from '../../platform/cookies.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
 import { whyOff } from '../../votes/cast/cast-from-page.ts';
 import { COOLDOWN_MS } from '../../votes/cast/cooldown.ts';
+import { PageError } from '../error-pages.ts';
 import { userOf } from '../guard-routes.ts';
 import { ANYONE, SIGNED_IN } from '../route-options.ts';
 import { emptyCard } from '../shared/empty-card.ts';
@@ -18,7 +28,7 @@ import { count, relative, timeAgo } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
-import { sendPage } from '../shared/layout.ts';
+import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPage } from '../shared/next-path.ts';
 import { pager } from '../shared/parts.ts';
 import { pageFrom } from '../shared/review-parts.ts';
@@ -26,10 +36,8 @@ import { playersBar } from '../shared/server-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { picturedServer, serverIcon } from '../shared/server-pictures.ts';
 import { statusBadge } from '../shared/server-status.ts';
-import { addFavouritePage, addOrThrow, countOrThrow, listedServerById } from './add-favourite-page.ts';
-import type { PublicParts } from './public-parts.ts';
+import { throwIfUsedUp } from '../shared/used-up.ts';
 import { star, starAnchor, starForm } from './star.ts';
-import { createWantedFavourite } from './wanted-favourite.ts';
 
 const FAVOURITES_A_PAGE = 50;
 
@@ -40,20 +48,21 @@ const starred = z.object({
 
 const MESSAGES = { added: defineMessage('The server is now among your favourites.') };
 
-/**
- * `/favourites`: the user's favourites, with the time of the next vote. A form sent to `/favourites/:serverId` adds or
- * removes a server. If a visitor adds one: a cookie remembers the server, and the answer redirects to the sign-up page.
- */
-export function favouritePages(app: FastifyInstance, { deps }: Pick<PublicParts, 'deps'>): void {
+/** If a visitor adds a server: a cookie remembers it, and the answer redirects to the sign-up page. */
+export function favouritePages(app: FastifyInstance, deps: AppDeps): void {
   const { base } = app.site;
   const path = `${base}/favourites`;
-  const wanted = createWantedFavourite(deps.config);
+  // The server whose star a visitor clicked, until the visitor has signed in: for a day, as long as the mailed link to
+  // sign up is valid. Only a form of this site sets the cookie, so a link of another site cannot add a favourite. With
+  // its path, browsers do not send it with requests for public pages, which are cached for all visitors.
+  const wanted = createCookie(deps.config, { name: 'favourite', lifetimeMs: DAY, under: '/favourites' });
 
   app.get('/favourites', SIGNED_IN, async (request, reply) => {
     const page = pageFrom((request.query as { page?: unknown }).page);
     const limit = FAVOURITES_A_PAGE;
     const { rows, total, username } = await listFavourites(deps, userOf(request)._id, { page, limit });
     const list: List = { base, config: deps.config, now: deps.clock.now() };
+    const shown = (favourite: Favourite) => row(list, favourite);
     const to = (other: number) => (other === 1 ? path : `${path}?page=${other}`);
     return sendPage(request, reply, {
       title: t('Your favourites'),
@@ -62,7 +71,7 @@ export function favouritePages(app: FastifyInstance, { deps }: Pick<PublicParts,
       body: html`<h1>${t('Your favourites')}</h1>
         ${total > 0 ? html`<p class="soft">${aboutTimes(username)}</p>` : ''}
         ${starForm(to(page))}
-        ${rows.length > 0 ? serverList(list, rows) : html`<section class="card">${nothing(base)}</section>`}
+        ${rows.length > 0 ? html`<ol class="favourites">${rows.map(shown)}</ol>` : nothing(base)}
         ${pager({
           newer: page > 1 ? to(page - 1) : undefined,
           older: page * limit < total ? to(page + 1) : undefined,
@@ -70,7 +79,18 @@ export function favouritePages(app: FastifyInstance, { deps }: Pick<PublicParts,
     });
   });
 
-  addFavouritePage(app, { deps }, wanted);
+  // The page after a visitor clicked a star and then signed in or up. Without the cookie of this browser, a button asks
+  // first: a link must not change anything.
+  app.get('/favourites/:serverId', SIGNED_IN, async (request, reply) => {
+    const server = await listedServerById(deps, idParam(request, 'serverId'));
+    const isWanted = wanted.read(request.headers.cookie) === server._id.toHexString();
+    if (!isWanted) return sendPage(request, reply, askPage(base, server));
+    await addOrThrow(deps, userOf(request)._id, server._id);
+    return reply
+      .header('set-cookie', wanted.clear())
+      .header('cache-control', 'no-store')
+      .redirect(`${path}?done=added`, 303);
+  });
 
   formRoute(app, {
     path: '/favourites/:serverId',
@@ -81,17 +101,17 @@ export function favouritePages(app: FastifyInstance, { deps }: Pick<PublicParts,
       if (!request.signedIn && data.favourite === 'no')
         return `${base}/sign-in${queryText({ done: 'not-sent', next: path })}`;
       if (!request.signedIn) {
-        reply.header('set-cookie', wanted.remember(serverId));
+        reply.header('set-cookie', wanted.set(serverId.toHexString()));
         return `${base}/sign-up${queryText({ next: `${path}/${serverId.toHexString()}` })}`;
       }
+      const { _id: userId } = request.signedIn.user;
       if (data.favourite === 'no') {
-        const { _id: userId } = userOf(request);
-        await countOrThrow(deps, userId);
+        await throwIfUsedUp(deps, FAVOURITE_CHANGES, userId);
         await removeFavourite(deps, userId, serverId);
         return nextPage(app, data.next, path);
       }
       const server = await listedServerById(deps, serverId);
-      await addOrThrow(deps, request, serverId);
+      await addOrThrow(deps, userId, serverId);
       const next = nextPage(app, data.next, `${base}${publicPath(server)}`);
       return `${next}#${starAnchor(server)}`;
     },
@@ -99,20 +119,14 @@ export function favouritePages(app: FastifyInstance, { deps }: Pick<PublicParts,
 }
 
 function nothing(base: string): Html {
-  return emptyCard({
-    icon: 'star',
-    text: t(
-      'You have no favourites yet. Press the star of a server that you like, and it waits for you here.',
-    ),
-    action: { href: `${base}/`, text: t('Find a server') },
-  });
+  const text = t(
+    'You have no favourites yet. Press the star of a server that you like, and it waits for you here.',
+  );
+  const action = { href: `${base}/`, text: t('Find a server') };
+  return html`<section class="card">${emptyCard({ icon: 'star', text, action })}</section>`;
 }
 
 type List = { base: string; config: Config; now: Date };
-
-function serverList(list: List, rows: Favourite[]): Html {
-  return html`<ol class="favourites">${rows.map((favourite) => row(list, favourite))}</ol>`;
-}
 
 function row(list: List, favourite: Favourite): Html {
   const { base, now } = list;
@@ -121,17 +135,16 @@ function row(list: List, favourite: Favourite): Html {
   if (!server) {
     const name = t('a server that is not listed any more');
     return html`<li class="favourite gone"><p class="soft">${t('A server that was removed or hidden')}</p>
-      ${star({ base }, { id, name, slug: id, isFavourite: true })}</li>`;
+      ${star(base, { id, name, slug: id, isFavourite: true })}</li>`;
   }
   const { name, slug } = server;
   return html`<li class="favourite">${serverIcon(base, picturedServer(server), 48)}
     <div class="what"><h2><a href="${base}${publicPath(server)}"><bdi>${name}</bdi></a></h2>
       <p class="meta">${server.game ? html`<span>${gameName(server.game)}</span>` : ''}${players(server, now)}</p></div>
     ${voteOf(list, favourite, server)}
-    ${star({ base }, { id, name, slug, isFavourite: true })}</li>`;
+    ${star(base, { id, name, slug, isFavourite: true })}</li>`;
 }
 
-/** The number of players, if the server does not hide it; if the server is not online, its status. */
 function players(server: WithId<Server>, now: Date): Content {
   const status = statusAt(server, now);
   if (status !== 'online') return statusBadge(server, now);
@@ -140,12 +153,7 @@ function players(server: WithId<Server>, now: Date): Content {
   return html`<span class="players"><b>${count(onlinePlayers)}</b>${playersBar(onlinePlayers, maxPlayers)}</span>`;
 }
 
-/** The link to vote; during the cooldown, the times of the last and next vote; if the vote form is off, a text. */
-function voteOf(
-  { base, config, now }: List,
-  { username, nextVoteAt }: Favourite,
-  server: WithId<Server>,
-): Content {
+function voteOf({ base, config, now }: List, { username, nextVoteAt }: Favourite, server: WithId<Server>) {
   if (nextVoteAt) {
     const times = { voted: timeAgo(after(nextVoteAt, -COOLDOWN_MS), now), next: relative(nextVoteAt, now) };
     return html`<p class="due-vote">${t('Voted {voted}. Next vote {next}.', times)}</p>`;
@@ -163,4 +171,31 @@ function aboutTimes(username: string | null): Content {
     : t('The times are for <bdi>{username}</bdi>, the player name of your last vote on a server’s page.', {
         username,
       });
+}
+
+async function listedServerById({ servers }: AppDeps, _id: ObjectId): Promise<WithId<Server>> {
+  const server = await servers.findOne({ _id, removedAt: null, hiddenAt: null });
+  if (!server) throw new PageError(404, t('No server is listed at this address.'));
+  return server;
+}
+
+async function addOrThrow(deps: AppDeps, userId: ObjectId, serverId: ObjectId): Promise<void> {
+  await throwIfUsedUp(deps, FAVOURITE_CHANGES, userId);
+  if (await addFavourite(deps, userId, serverId)) return;
+  const most = MOST_FAVOURITES;
+  throw new PageError(409, t('You have {most} favourites, the most possible. Remove one first.', { most }));
+}
+
+function askPage(base: string, { name }: Server): Page {
+  const title = t('Add to your favourites');
+  return {
+    title,
+    width: 'narrow',
+    body: html`<h1>${title}</h1>
+      <form method="post" class="card stack">
+        <p><bdi><strong>${name}</strong></bdi></p>
+        <input type="hidden" name="next" value="${base}/favourites" />
+        <button type="submit" name="favourite" value="yes">${title}</button>
+      </form>`,
+  };
 }

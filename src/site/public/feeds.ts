@@ -17,26 +17,22 @@ import { imageText } from './svg-text.ts';
 
 const ATOM = 'application/atom+xml; charset=utf-8';
 
-/** A feed without entries states this as the time of its last change. */
+/** The last change of a feed without entries. */
 const NEVER = new Date(0);
 
-/** The path of the feed of new servers, of one game or (if `game` is absent) of all. */
+/** The feed of new servers: of one game, or of all. */
 export function feedPath(game?: string | undefined): string {
   return `${game ? gamePath(game) : ''}/feed.atom`;
 }
 
-/** The title of the feed of new servers, of one game or (if `game` is absent) of all. `listing` is the site's name. */
 export function feedTitle(listing: string, game?: string | undefined): string {
   return game
     ? t('New {game} servers on {listing}', { game: gameName(game), listing })
     : t('New servers on {listing}', { listing });
 }
 
-/**
- * `/feed.atom` and `/games/<game>/feed.atom`: the 20 newest servers as Atom (RFC 4287). The language is that of the
- * address (`?lang=de`), otherwise English. It does not depend on the reader, because the answer is cached for all.
- */
-export function feeds(app: FastifyInstance, { deps }: { deps: AppDeps }): void {
+/** Atom (RFC 4287), in the language of the address (`?lang=de`): the answer is cached for all readers. */
+export function feeds(app: FastifyInstance, deps: AppDeps): void {
   app.get('/feed.atom', CACHED, (request, reply) => send(request, reply));
   app.get('/games/:game/feed.atom', CACHED, (request, reply) => {
     const { game } = request.params as { game: string };
@@ -63,7 +59,7 @@ export function feeds(app: FastifyInstance, { deps }: { deps: AppDeps }): void {
 
 type Feed = { rows: ListedRow[]; game: string | undefined; path: string; language: Language };
 
-/** The feed as XML. The id of an entry contains the server's id, so that a renamed server stays the same entry. */
+/** The id of an entry contains the server's id, so that a renamed server stays the same entry. */
 function newServersFeed({ url, name }: Site, { rows, game, path, language }: Feed): Html {
   const updated = rows[0]?.listedAt ?? NEVER;
   const listing = imageText(name);

@@ -22,14 +22,12 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { card, dataTable, linkTo, textField } from '../shared/parts.ts';
 import { rankDayColumns } from '../shared/rank-votes-tables.ts';
 import { limitedSearch } from './limited-search.ts';
-import type { PublicParts } from './public-parts.ts';
 import { searchText } from './ranking-query.ts';
 import { ruleItem, voteWeights } from './vote-weights.ts';
 
 const PATH = '/how-ranking-works';
 
-/** `/how-ranking-works`: the formula of the ranking, and a form that shows the figures of any server. */
-export function howRankingWorks(app: FastifyInstance, { deps }: PublicParts): void {
+export function howRankingWorks(app: FastifyInstance, deps: AppDeps): void {
   const { base } = app.site;
   app.get(PATH, CACHED, (request, reply) => {
     const search = searchText(queryOf(request).server ?? '');
@@ -134,7 +132,7 @@ function form(base: string, search: string): Html {
   </form>`;
 }
 
-/** The figures of the server whose slug or id was entered; otherwise the servers that a search finds. */
+/** The server whose slug or id was entered; otherwise the servers that a search finds. */
 async function check(deps: AppDeps, request: FastifyRequest, search: string): Promise<Content> {
   const { base } = request.server.site;
   const named = await findServer(deps, search);
@@ -183,7 +181,7 @@ function explained(base: string, explanation: RankExplanation): Html {
     ${votesByDay(days)}`;
 }
 
-/** A sentence with the weighted sum of the server's votes. Empty if each vote has its full weight. */
+/** Empty if each vote has its full weight. */
 function weighing(base: string, { votesCount, rankVotes }: RankFigures): Content {
   if (rankVotes === null || rankVotes === votesCount) return '';
   return html` ${t('For the rank they weigh {rankVotes} (<link>why</link>).', {

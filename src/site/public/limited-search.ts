@@ -3,7 +3,6 @@ import { defineMessage } from '../../language/t.ts';
 import { MINUTE } from '../../platform/clock.ts';
 import { defineLimit } from '../../platform/limits/define-limit.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import type { ListedRow } from '../../ranking/listed-rows.ts';
 import { searchListing } from '../../ranking/search-listing.ts';
 import { refundPage } from '../limited-pages.ts';
 import { throwIfUsedUp } from '../shared/used-up.ts';
@@ -19,25 +18,15 @@ const SEARCHES = defineLimit({
 });
 
 /**
- * Counts a search before its page is made, for all web processes together. A search does not count as a page
- * (`limitPages`): if searches are refused, the network can still open other pages, such as the vote page.
- *
- * @throws {PageError} 429, with the time of the next allowed search
+ * Counts a search for all web processes together. It does not count as a page (`limitPages`): if searches are refused,
+ * the network can still open other pages, such as the vote page.
  */
 export async function limitSearches(deps: AppDeps, { ip }: FastifyRequest): Promise<void> {
   await throwIfUsedUp(deps, SEARCHES, ip);
 }
 
-/**
- * Searches servers for a page that `limitPages` has counted already. If the search is refused, takes this count back.
- *
- * @throws {PageError} 429, with the time of the next allowed search
- */
-export async function limitedSearch(
-  deps: AppDeps,
-  request: FastifyRequest,
-  typed: string,
-): Promise<ListedRow[]> {
+/** For a page that `limitPages` has counted already: if the search is refused, takes this count back. */
+export async function limitedSearch(deps: AppDeps, request: FastifyRequest, typed: string) {
   try {
     await limitSearches(deps, request);
   } catch (error) {

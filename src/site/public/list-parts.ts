@@ -1,60 +1,119 @@
+import { plural } from '../../language/plural.ts';
 import { t } from '../../language/t.ts';
-import type { ListingSummary } from '../../ranking/ranked-list.ts';
+import type { Filters } from '../../ranking/filters.ts';
+import type { ListedRow } from '../../ranking/listed-rows.ts';
+import type { Choice, ListingSummary } from '../../ranking/ranked-list.ts';
 import { searchedAddress } from '../../ranking/searched-address.ts';
 import type { Tag } from '../../servers/tag-list.ts';
-import { RANKS_EVERY_MINUTES } from '../../votes/ranking-period.ts';
+import { RANKING_DAYS, RANKS_EVERY_MINUTES } from '../../votes/ranking-period.ts';
+import { countryName } from '../shared/country-names.ts';
 import type { Site } from '../shared/decorate-site.ts';
 import { emptyState } from '../shared/empty-state.ts';
-import { count } from '../shared/format.ts';
+import { count, counted, day } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
+import { gamePicture } from '../shared/game-pictures.ts';
+import { pixelPicture } from '../shared/generated-pictures.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
+import { miniServer } from '../shared/server-parts.ts';
 import { isNarrowed } from './list-texts.ts';
-import { rankingFilterForm, sortTabs } from './ranking-filters.ts';
-import { type RankingQuery, randomPath, rankingPath } from './ranking-query.ts';
+import { rankingFilterForm, searchForm, sortTabs } from './ranking-filters.ts';
+import { gamePath, type RankingQuery, randomPath, rankingPath, tagPath } from './ranking-query.ts';
 import { viewSwitch } from './server-list.ts';
 
-/** The line above a list: its order, its filters and the view. The order of search results cannot be changed. */
+const GAME_TILES = 6;
+const TILE_PIXELS = 48;
+
+export function hero(site: Site, summary: ListingSummary): Html {
+  const games = summary.games.slice(0, GAME_TILES);
+  const tiles = gameTiles(site, games);
+  const most = html`<section class="game-tiles" aria-label="${t('Most listed games')}">${tiles}</section>`;
+  return html`<section class="hero" aria-labelledby="title"><div class="in">
+      <h1 id="title">${t('Find a server worth coming back to.')}</h1>
+      ${searchForm(site.base, { q: '', filters: {} })}
+      ${summary.servers > 0 ? totals(summary) : ''}</div></section>
+    ${games.length > 1 ? most : ''}`;
+}
+
+/** A summary that an older version stored has no players and votes. */
+function totals({ servers, playing, votes }: ListingSummary): Html {
+  const b = (text: Html) => html`<b>${text}</b>`;
+  const playingNow = () => t('<b>{players}</b> playing now', { players: count(playing ?? 0), b });
+  const cast = () =>
+    t('<b>{votes}</b> votes in {days} days', { votes: count(votes ?? 0), days: RANKING_DAYS, b });
+  return html`<p class="totals"><span><b>${count(servers)}</b> ${plural(servers, t('server'), t('servers'))}</span>
+    ${playing === undefined ? '' : html`<span>${playingNow()}</span>`}
+    ${votes === undefined ? '' : html`<span class="wide-only">${cast()}</span>`}</p>`;
+}
+
+export function gameTiles(site: Site, games: Choice[]): Html {
+  return tiles(
+    games.map(({ value, servers }) => ({
+      path: `${site.base}${gamePath(value)}`,
+      picture: gamePicture(site, value, TILE_PIXELS),
+      name: gameName(value),
+      servers,
+    })),
+  );
+}
+
+export function tagTiles({ base }: Site, tags: (Tag & { servers: number })[]): Html {
+  return tiles(
+    tags.map(({ key, name, servers }) => ({
+      path: `${base}${tagPath(key)}`,
+      picture: pixelPicture(key, TILE_PIXELS),
+      name,
+      servers,
+    })),
+  );
+}
+
+function tiles(shown: { path: string; picture: Html; name: string; servers: number }[]): Html {
+  return html`<ul>${shown.map(({ path, picture, name, servers }) => {
+    const unit = html`<span class="unit"> ${plural(servers, t('server'), t('servers'))}</span>`;
+    return html`<li><a href="${path}">${picture}<b>${name}</b><span>${count(servers)}${unit}</span></a></li>`;
+  })}</ul>`;
+}
+
+/** The head of a list that is not the home page. */
+export function listHead(
+  { base }: Site,
+  query: Pick<RankingQuery, 'q' | 'filters'>,
+  { heading, detail, picture = '' }: { heading: Content; detail: Content; picture?: Content },
+): Html {
+  return html`<section class="list-head"><div class="in">${picture ? html`<div class="picture">${picture}</div>` : ''}
+    <div class="text"><h1>${heading}</h1><p>${detail}</p></div>${searchForm(base, query)}</div></section>`;
+}
+
+/** The order of search results cannot be changed. */
 export function listBar(base: string, query: RankingQuery, summary: ListingSummary, tags: Tag[]): Html {
   const filters = rankingFilterForm(base, query, summary, tags);
   return html`<div class="list-bar">${query.q ? '' : sortTabs(base, query)}${filters}${viewSwitch()}</div>`;
 }
 
-type Pages = {
-  page: number;
-  pages: number;
-  first: string;
-  last: string;
-  previous: string | undefined;
-  next: string | undefined;
-};
-
-/** The end of a list: links to a random server of the list and to its other pages, and a note on its order. */
-export function listEnd(
-  base: string,
-  query: RankingQuery,
-  { note, pages }: { note: Content; pages: Pages },
-): Html {
+export function listEnd(base: string, query: RankingQuery, pages: number, note: Content): Html {
   const random = html`<a class="button quiet" href="${base}${randomPath(query)}" rel="nofollow">${icon('shuffle')}${t(
     'Random server',
   )}</a>`;
   const howRanked = html`<a href="${base}/how-ranking-works">${t('How the ranking works')}</a>`;
-  return html`<div class="list-end">${random}${pages.pages > 1 ? pageLinks(base, pages) : ''}</div>
+  return html`<div class="list-end">${random}${pages > 1 ? pageLinks(base, query, pages) : ''}</div>
     <p class="soft small list-note">${note} ${howRanked}</p>`;
 }
 
-function pageLinks(base: string, { page, pages, first, last, previous, next }: Pages): Html {
-  const toFirst = page > 2 ? html`<a href="${base}${first}">1</a> … ` : '';
+function pageLinks(base: string, query: RankingQuery, pages: number): Html {
+  const { page } = query;
+  const to = (other: number) => `${base}${rankingPath({ ...query, page: other })}`;
+  const toFirst = page > 2 ? html`<a href="${to(1)}">1</a> … ` : '';
   const present = t('Page {page} of {pages}', {
     page: count(page),
-    pages: page < pages - 1 ? html`<a href="${base}${last}">${count(pages)}</a>` : count(pages),
+    pages: page < pages - 1 ? html`<a href="${to(pages)}">${count(pages)}</a>` : count(pages),
   });
-  const to = (path: string, relation: string, text: Content) =>
-    html`<a class="button quiet" href="${base}${path}" rel="${relation}">${text}</a>`;
+  const link = (other: number, relation: string, text: Content) =>
+    html`<a class="button quiet" href="${to(other)}" rel="${relation}">${text}</a>`;
   return html`<nav class="page-links" aria-label="${t('Pages')}">
-    ${previous ? to(previous, 'prev', html`${icon('chevron-left')}${t('Previous page')}`) : ''}
+    ${page > 1 ? link(page - 1, 'prev', html`${icon('chevron-left')}${t('Previous page')}`) : ''}
     <span class="soft small">${toFirst}${present}</span>
-    ${next ? to(next, 'next', html`${t('Next page')}${icon('chevron-right')}`) : ''}</nav>`;
+    ${page < pages ? link(page + 1, 'next', html`${t('Next page')}${icon('chevron-right')}`) : ''}</nav>`;
 }
 
 export function nothingFound(site: Site, { q, filters }: RankingQuery): Html {
@@ -67,7 +126,7 @@ export function nothingFound(site: Site, { q, filters }: RankingQuery): Html {
   return emptyState(site, html`<p>${advice}</p>`, html`${isNarrowed(filters) ? search : ''}${all}`);
 }
 
-/** The text for an empty list. The page of a game or tag offers to add a server; otherwise, filters can be removed. */
+/** The page of a game or tag offers to add a server; otherwise, filters can be removed. */
 export function noMatches(site: Site, { filters, tagName }: RankingQuery): Html {
   const { game, tag, country, version, online } = filters;
   const all = html`<a class="button quiet" href="${site.base}/">${t('All servers')}</a>`;
@@ -97,4 +156,64 @@ export function nothingListed(site: Site): Html {
 
 function addServer(base: string, text: string): Html {
   return html`<a class="button" href="${base}/dashboard/servers/new">${text}</a>`;
+}
+
+const MOST_TAG_LINKS = 24;
+
+export function newcomers(base: string, rows: ListedRow[]): Content {
+  if (rows.length === 0) return '';
+  const cards = rows.map((row) =>
+    miniServer(base, row, [row.game && gameName(row.game), html`${t('Listed')} ${day(row.listedAt)}`]),
+  );
+  return html`<section class="more"><h2>${t('New this month')}</h2><ul class="minis">${cards}</ul></section>`;
+}
+
+/** For a game: its lists by tag and by country. For a tag: its lists by game, and other tags. Otherwise: tags. */
+export function relatedLists(base: string, query: RankingQuery, summary: ListingSummary, tags: Tag[]) {
+  const { game, tag } = query.filters;
+  const to = (more: Filters) =>
+    `${base}${rankingPath({ q: '', sort: 'rank', page: 1, filters: { game, tag, ...more } })}`;
+  const nameOf = (key: string) => tags.find((one) => one.key === key)?.name;
+  const ofTag = (key: string) => `${base}${tagPath(key)}`;
+  if (tag) {
+    const others = (summary.tags ?? []).filter(({ value }) => value !== tag).slice(0, MOST_TAG_LINKS);
+    const name = query.tagName ?? tag;
+    return html`${links(
+      t('{tag} servers by game', { tag: name }),
+      summary.tagGames?.[tag],
+      gameName,
+      (value) => to({ game: value }),
+    )}${links(t('Other tags'), others, nameOf, ofTag)}`;
+  }
+  if (!game) {
+    const all = html`<li><a href="${base}/tags">${t('All tags')}</a></li>`;
+    return links(t('Servers by tag'), summary.tags?.slice(0, MOST_TAG_LINKS), nameOf, ofTag, all);
+  }
+  const of = gameName(game);
+  return html`${links(t('Tags of {game} servers', { game: of }), summary.gameTags?.[game], nameOf, (value) =>
+    to({ tag: value }),
+  )}${links(
+    t('{game} servers by country', { game: of }),
+    summary.gameCountries?.[game],
+    countryName,
+    (value) => to({ country: value }),
+  )}`;
+}
+
+/** Values without a name are left out. */
+function links(
+  title: string,
+  choices: Choice[] | undefined,
+  nameOf: (value: string) => string | undefined,
+  pathOf: (value: string) => string,
+  last: Content = '',
+): Content {
+  const items = (choices ?? []).flatMap(({ value, servers }) => {
+    const name = nameOf(value);
+    const words = html`<span class="for-readers">${counted(servers, 'server')}</span>`;
+    const number = html`<span aria-hidden="true">${count(servers)}</span>${words}`;
+    return name ? [html`<li><a href="${pathOf(value)}">${name} ${number}</a></li>`] : [];
+  });
+  if (items.length === 0) return '';
+  return html`<section class="more"><h2>${title}</h2><ul class="list-links">${items}${last}</ul></section>`;
 }

@@ -1,5 +1,5 @@
 import { UPTIME_DAYS } from '../../history/daily-figures.ts';
-import { defineMessage, filled, type Text, t } from '../../language/t.ts';
+import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { Filters } from '../../ranking/filters.ts';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
 import type { ListingSummary } from '../../ranking/ranked-list.ts';
@@ -14,44 +14,34 @@ import { gameName } from '../shared/game-names.ts';
 import { gamePicture } from '../shared/game-pictures.ts';
 import { pixelPicture } from '../shared/generated-pictures.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { gameSentence } from './game-sentences.ts';
 import type { RankingQuery } from './ranking-query.ts';
 
-/** The size of the picture in the head of the page of a game or tag, in CSS pixels. */
+/** In CSS pixels. */
 const HEAD_PIXELS = 80;
 
-/** The error for an address with a game that does not exist. */
 export function noSuchGame(): PageError {
   return new PageError(404, defineMessage('There is no game at this address.'));
 }
 
-/** The description of a list for search engines, which show it below the page's title. */
-export function describe(
-  { filters, sort, tagName }: RankingQuery,
-  { rows, total }: ListPage,
-  site: string,
-): string {
+/** For search engines, which show it below the page's title. */
+export function describe({ filters, sort, tagName }: RankingQuery, { rows, total }: ListPage, site: string) {
   const of = [filters.game && gameName(filters.game), tagName].filter(Boolean).join(' ');
   const what = of
     ? t('{total, plural, one {# {of} server} other {# {of} servers}}', { total, of })
     : counted(total, 'server');
   const named = filters.game || filters.tag ? rows.slice(0, 3).map((row) => row.name) : [];
   const where = isNarrowed(filters) && !of ? what : t('{what} on {site}', { what, site });
-  const sentence = t('{where}, {order}, with players and status', { where, order: orderText(sort) });
+  const sentence = t('{where}, {order}, with players and status', { where, order: ORDERS[sort]() });
   if (named.length === 0) return `${sentence}.`;
   const names = named.join(', ');
   return `${sentence}: ${total > named.length ? t('{names} and more', { names }) : names}.`;
-}
-
-function orderText(sort: Sort): string {
-  return ORDERS[sort]();
 }
 
 export function isNarrowed(filters: Filters): boolean {
   return Object.values(filters).some(Boolean);
 }
 
-/** The texts for the orders, as the end of a sentence: “12 servers, ranked by votes in 30 days”. */
+/** Ends of a sentence: “12 servers, ranked by votes in 30 days”. */
 const ORDERS: Record<Sort, () => string> = {
   rank: () => t('ranked by votes in {days} days', { days: RANKING_DAYS }),
   players: () => t('with the most players first'),
@@ -61,19 +51,20 @@ const ORDERS: Record<Sort, () => string> = {
   uptime: () => t('with the highest uptime in {days} days first, by our own checks', { days: UPTIME_DAYS }),
 };
 
-/** A sentence with the number of servers in the list, and its order. */
 export function listSummary(
   { filters, sort }: RankingQuery,
   total: number,
   { servers, online }: ListingSummary,
 ): Content {
-  const age = AGES[sort];
-  const order = `${orderText(sort)}.${age ? ` ${t(age)}` : ''}`;
+  const minutes = RANKS_EVERY_MINUTES;
+  // The order is stored, the figures on the page are current.
+  const remark = t('The order is up to {minutes} minutes old; the numbers are current.', { minutes });
+  const order = `${ORDERS[sort]()}.${sort === 'players' ? ` ${remark}` : ''}`;
   if (isNarrowed(filters)) {
-    const age = filters.online
-      ? ` ${t('The filter “online” uses data up to {minutes} minutes old; the status shown is current.', { minutes: RANKS_EVERY_MINUTES })}`
-      : '';
-    return `${counted(total, 'server')}, ${order}${age}`;
+    const age = t('The filter “online” uses data up to {minutes} minutes old; the status shown is current.', {
+      minutes,
+    });
+    return `${counted(total, 'server')}, ${order}${filters.online ? ` ${age}` : ''}`;
   }
   if (total === 0) return '';
   // If no server was listed yet when the summary was made, its figures are 0. They are not shown.
@@ -81,14 +72,6 @@ export function listSummary(
   return `${counted(total, 'server')}${among}, ${order}`;
 }
 
-/** A remark for each order that may not fit the figures on the page: the order is stored, the figures are current. */
-const AGES: Partial<Record<Sort, Text>> = {
-  players: filled(defineMessage('The order is up to {minutes} minutes old; the numbers are current.'), {
-    minutes: RANKS_EVERY_MINUTES,
-  }),
-};
-
-/** The result of a search as a sentence: how many servers it found. */
 export function searchSummary(rows: ListedRow[], { q, filters }: RankingQuery): Content {
   const address = searchedAddress(q);
   const isOfAddress = address?.isCertain || rows[0]?.address === address?.host;
@@ -111,7 +94,7 @@ function matches(found: number, named: Html): Content {
     : t('The {rows} best matches for {named} among names, texts and addresses.', { rows: ROWS, named });
 }
 
-/** The result of a search for an address as a sentence: the servers at this address, or else those of its host. */
+/** The servers at this address, or else those of its host. */
 function addressSummary(rows: ListedRow[], q: string, { port }: SearchedAddress, narrowed: boolean): Content {
   const named = t('“<bdi>{words}</bdi>”', { words: q });
   const [first] = rows;
@@ -127,12 +110,8 @@ function addressSummary(rows: ListedRow[], q: string, { port }: SearchedAddress,
     : t('No server has the address {named}. With another port at this host: {many}.', { many, named });
 }
 
-/** The sentence below the heading of a list and, for a game or tag, the picture beside it. */
-export function aboutList(
-  site: Site,
-  { filters: { game, tag }, tagName = '' }: RankingQuery,
-  total: number,
-): { detail: Content; picture: Content } {
+/** For a game or tag, with a picture. */
+export function aboutList(site: Site, { filters: { game, tag }, tagName = '' }: RankingQuery, total: number) {
   const number = total > 0 ? ` ${counted(total, 'server')}.` : '';
   if (game) {
     const of = { game: gameName(game) };
@@ -144,4 +123,41 @@ export function aboutList(
     tag: tagName,
   });
   return { detail: `${sentence}${number}`, picture: pixelPicture(tag, HEAD_PIXELS) };
+}
+
+/** By the game's id in gamedig. */
+const SENTENCES: Record<string, Text> = {
+  minecraft: defineMessage('Mine, build and survive in a world of blocks.'),
+  mbe: defineMessage('The world of blocks for phones, consoles and Windows.'),
+  minetest: defineMessage('Free voxel worlds with games and mods by their players.'),
+  rust: defineMessage('Gather, build and raid on an island where nobody is safe.'),
+  valheim: defineMessage('Viking survival for small groups: sail, build, and face the bosses.'),
+  terrariatshock: defineMessage('Dig, fight and build in a world seen from the side.'),
+  factorio: defineMessage('Automate a factory that never stops growing.'),
+  satisfactory: defineMessage('Build factories in the first person on an alien planet.'),
+  counterstrike2: defineMessage('Two teams, one bomb, and rounds of two minutes.'),
+  csgo: defineMessage('The classic of tactical shooters: two teams and one bomb.'),
+  css: defineMessage('The Source engine’s Counter-Strike, loved for surf and zombie maps.'),
+  counterstrike16: defineMessage('The original Counter-Strike, still played every evening.'),
+  teamfortress2: defineMessage('Nine classes, two teams, and a great many hats.'),
+  garrysmod: defineMessage('A sandbox for whatever its players invent, from role play to Prop Hunt.'),
+  ase: defineMessage('Tame dinosaurs, found a tribe and survive.'),
+  asa: defineMessage('The remake of ARK: tame dinosaurs, found a tribe and survive.'),
+  sdtd: defineMessage('Loot and build by day, and hold out on every seventh night.'),
+  dayz: defineMessage('Scavenge and survive after an outbreak, among players you cannot trust.'),
+  projectzomboid: defineMessage('Slow zombies, scarce food, and a story of how you died.'),
+  palworld: defineMessage('Catch creatures, and let them fight and work for you.'),
+  conanexiles: defineMessage('Survive, build and conquer in the lands of Conan.'),
+  unturned: defineMessage('Zombie survival with simple looks and a lot of freedom.'),
+  enshrouded: defineMessage('Explore, build and fight together in a land under a deadly fog.'),
+  vrising: defineMessage('Live as a vampire: hunt at night, hide from the sun, raise a castle.'),
+  squad: defineMessage('Large battles in which squads and their radios decide.'),
+  arma3: defineMessage('Military simulation on large open maps.'),
+  gta5f: defineMessage('Role play and races in Los Santos on servers of their own.'),
+  gtasam: defineMessage('San Andreas together: role play, races and stunts.'),
+};
+
+function gameSentence(game: string): string | undefined {
+  const sentence = new Map(Object.entries(SENTENCES)).get(game);
+  return sentence && t(sentence);
 }

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { WithId } from 'mongodb';
-import { type Favourite, listFavourites } from '../../favourites/favourites.ts';
+import { listFavourites } from '../../favourites/favourites.ts';
 import { t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
@@ -16,25 +16,22 @@ import { icon } from '../shared/icon.ts';
 import { voteLink } from '../shared/server-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { bannerLink, picturedServer, serverIcon } from '../shared/server-pictures.ts';
-import { similarCards } from './similar-cards.ts';
+import { similarCards } from './server-list.ts';
 
-/** The maximum number of favourites to read (the newest), of favourites to show, and of similar servers to show. */
 const READ_FAVOURITES = 50;
 const MOST_FAVOURITES_SHOWN = 8;
 const MOST_SIMILAR = 3;
 
-/** A favourite whose vote form is on, and the player name to fill in. If `nextVoteAt` is null, there is no cooldown. */
+/** A favourite whose vote form is on. */
 type Votable = { server: WithId<Server>; username: string | null; nextVoteAt: Date | null };
 
-/** The servers that the vote pages suggest to a player. */
 export type OtherServers = {
-  /** The user's favourites, ordered by the time from which the user can vote again. Null for visitors. */
+  /** By the time from which the user can vote again. Null for visitors. */
   favourites: Votable[] | null;
   similar: ListedRow[];
   now: Date;
 };
 
-/** Reads the servers that the vote pages of `server` suggest to vote for next. */
 export async function readOtherServers(
   deps: AppDeps,
   { signedIn }: Pick<FastifyRequest, 'signedIn'>,
@@ -45,21 +42,19 @@ export async function readOtherServers(
     signedIn ? listFavourites(deps, signedIn.user._id, page) : null,
     similarServers(deps, server, MOST_SIMILAR),
   ]);
-  const votable = list?.rows.flatMap((row) => votableOf(deps, row, server)) ?? [];
+  const votable = (list?.rows ?? []).flatMap(({ server: other, username, nextVoteAt = null }): Votable[] => {
+    const isVotable = other && !other._id.equals(server._id) && !whyOff(deps.config, other);
+    return isVotable ? [{ server: other, username, nextVoteAt }] : [];
+  });
   const dueAt = ({ nextVoteAt }: Votable) => nextVoteAt?.getTime() ?? 0;
   const rows = votable.toSorted((one, other) => dueAt(one) - dueAt(other));
   return { favourites: list && rows, similar, now: deps.clock.now() };
 }
 
-function votableOf({ config }: AppDeps, favourite: Favourite, than: WithId<Server>): Votable[] {
-  const { server, username, nextVoteAt = null } = favourite;
-  if (!server || server._id.equals(than._id) || whyOff(config, server)) return [];
-  return [{ server, username, nextVoteAt }];
-}
-
 /** For visitors, scripts/voted.js adds the servers for which this browser has voted: only the browser knows them. */
 export function otherServers(site: Site, { favourites, similar, now }: OtherServers): Html {
-  return html`${favourites ? favouritesPart(site, favourites, now) : votedInBrowser()}${similarPart(site, similar)}`;
+  const alike = similar.length > 0 ? section(t('Similar servers'), '', similarCards(site.base, similar)) : '';
+  return html`${favourites ? favouritesPart(site, favourites, now) : votedInBrowser()}${alike}`;
 }
 
 function section(title: string, detail: Content, body: Html): Html {
@@ -95,7 +90,7 @@ function dueRow(base: string, { server, username, nextVoteAt }: Votable, now: Da
     <p class="meta"><span>${detail}</span></p></div>${action}</li>`;
 }
 
-/** An empty, hidden list, which scripts/voted.js fills and shows. It contains the texts that the script needs. */
+/** scripts/voted.js fills and shows the list, with these texts. */
 function votedInBrowser(): Html {
   const texts = {
     vote: t('Vote'),
@@ -105,9 +100,4 @@ function votedInBrowser(): Html {
   const detail = html`<p class="soft small">${t('This list is stored in your browser only.')}</p>`;
   const list = html`<ul class="due-list" data-texts="${JSON.stringify(texts)}"></ul>`;
   return html`<div data-voted-list hidden>${section(t('Vote for your other servers'), detail, list)}</div>`;
-}
-
-function similarPart({ base }: Site, similar: ListedRow[]): Content {
-  if (similar.length === 0) return '';
-  return section(t('Similar servers'), '', similarCards(base, similar));
 }

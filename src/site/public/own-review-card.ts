@@ -14,25 +14,21 @@ import { button, card, confirmed, linkTo } from '../shared/parts.ts';
 import { reviewState, reviewText, starsText } from '../shared/review-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 
-/** The signed-in user for whom a server's page is made. */
 export type Reader = {
   user: User;
-  /** Whether the user may open the server's dashboard. */
   dashboard: boolean;
   isFavourite: boolean;
   review: WithId<Review> | null;
   whyNot: WhyNot | null;
-  /** The values and errors of a review form that was refused. */
+  /** Of a review form that was refused. */
   typed: Typed | undefined;
 };
 
-/** The text for each reason why a user cannot review a server. */
 export const WHY_NOT: Record<WhyNot, Text> = {
   'own-server': defineMessage('You cannot review your own server.'),
   unconfirmed: defineMessage('Confirm your e-mail address to write a review.'),
 };
 
-/** The card with the user's own review, or the form to write one. Visitors get links to sign in and up. */
 export function ownReviewCard(base: string, server: WithId<Server>, reader: Reader | null, now: Date): Html {
   const path = `${base}${publicPath(server)}`;
   return card({
@@ -53,7 +49,6 @@ function existing(server: WithId<Server>, review: WithId<Review>, now: Date): Ht
     ${reviewText(review, server, now)}`;
 }
 
-/** The buttons for the user's review; if there is none, the form to write one, or why the user cannot write one. */
 function reviewActions(path: string, server: WithId<Server>, reader: Reader): Content {
   const { review, whyNot, typed } = reader;
   const form = whyNot ? '' : reviewForm(`${path}/review`, server, reader);

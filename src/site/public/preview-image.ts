@@ -19,7 +19,7 @@ import type { Server } from '../../servers/server.ts';
 import type { Site } from '../shared/decorate-site.ts';
 import { serverAddress } from '../shared/server-status.ts';
 
-/** A preview card without texts. It is sent until a worker has drawn the server's card. */
+/** Sent until a worker has drawn the server's card. */
 const PLACEHOLDER = readFileSync(new URL('./card-placeholder.png', import.meta.url));
 
 const DRAWINGS = defineLimit({
@@ -31,48 +31,34 @@ const DRAWINGS = defineLimit({
   beyond: 'the stored drawing, or a placeholder',
 });
 
-/** The version of the card's design. If you change the design, increment it: then all cards are drawn again. */
+/** If you change the design of the card, increment it: then all cards are drawn again. */
 const DRAWING = 2;
 
-type Look = Pick<Site, 'name' | 'logo'>;
-
-/** The newest drawing of the server's card as PNG, or a placeholder. If it is outdated, a worker draws a new one. */
-export async function previewImage(
-  deps: AppDeps,
-  look: Look,
-  request: FastifyRequest,
-  server: WithId<Server>,
-): Promise<Buffer> {
+/** The newest drawing as PNG, or a placeholder. If it is outdated, a worker draws a new one. */
+export async function previewImage(deps: AppDeps, request: FastifyRequest, server: WithId<Server>) {
   const card = await readCard(deps, server._id);
-  await keepUpToDate(deps, look, request, server, card);
+  await keepUpToDate(deps, request, server, card);
   return card?.png ?? PLACEHOLDER;
 }
 
 /**
- * The path of the preview image. It contains the time of the drawing, so that a chat that has cached the placeholder
- * requests the new drawing. If the drawing is outdated: a new one is ordered here already, because a chat requests the
- * image right after the page.
+ * Contains the time of the drawing, so that a chat that has cached the placeholder requests the new drawing. An
+ * outdated one is ordered here already, because a chat requests the image right after the page.
  */
-export async function previewPath(
-  deps: AppDeps,
-  look: Look,
-  request: FastifyRequest,
-  server: WithId<Server>,
-): Promise<string> {
+export async function previewPath(deps: AppDeps, request: FastifyRequest, server: WithId<Server>) {
   const card = await readCardState(deps, server._id);
-  await keepUpToDate(deps, look, request, server, card);
+  await keepUpToDate(deps, request, server, card);
   return card?.drawnAt ? `/card.png?drawn=${Math.floor(card.drawnAt.getTime() / 1_000)}` : '/card.png';
 }
 
 async function keepUpToDate(
   deps: AppDeps,
-  look: Look,
-  { ip, log }: FastifyRequest,
+  { ip, log, server: { site } }: FastifyRequest,
   server: WithId<Server>,
   card: CardState | null,
 ): Promise<void> {
   const now = deps.clock.now();
-  const key = keyOf(server, look, now);
+  const key = keyOf(server, site, now);
   if (server.hiddenAt) return;
   if (!isOutdated(card, key, now)) {
     if (card) await noteAsked(deps, server._id, card);
@@ -89,8 +75,7 @@ async function orderDrawing(deps: AppDeps, { _id, slug }: WithId<Server>, key: s
   await deps.producer.add('draw-cards', { serverId: _id.toHexString() }, { subject: slug });
 }
 
-/** A hash of what a card shows, except the server's figures. */
-function keyOf(server: WithId<Server>, { name, logo }: Look, now: Date): string {
+function keyOf(server: WithId<Server>, { name, logo }: Site, now: Date): string {
   const { banner, icon } = server.profile ?? {};
   const pictures = [banner?.wide ?? '', icon?.picture ?? '', logo.isOwn ? logo.path : ''];
   const shown = [

@@ -1,31 +1,33 @@
 import type { FastifyInstance } from 'fastify';
+import type { AppDeps } from '../../process/app-deps.ts';
+import type { Metrics } from '../../process/metrics.ts';
 import { limitPages } from '../limited-pages.ts';
 import { cachePublicPages } from '../send-public-page.ts';
 import { complaintPage } from './complaint-page.ts';
 import { favouritePages } from './favourites-page.ts';
 import { feeds } from './feeds.ts';
 import { howRankingWorks } from './how-ranking-works-page.ts';
-import { pictures } from './picture-routes.ts';
-import type { PublicParts } from './public-parts.ts';
 import { rankingRoutes } from './ranking-page.ts';
 import { forSearchEngines } from './search-engines.ts';
-import { serverImages } from './server-images.ts';
+import { pictures, serverImages } from './server-images.ts';
 import { serverPages } from './server-page.ts';
 import { sitePages } from './site-page.ts';
-import { voteFormPages } from './vote-form-pages.ts';
+import { votePages } from './vote-form-pages.ts';
 
-/** Registers the public pages, such as those of lists, servers and votes, and the feeds, images and sitemaps. */
-export async function publicPages(app: FastifyInstance, parts: PublicParts): Promise<void> {
-  await cachePublicPages(app, (request) => limitPages(parts.deps, request));
-  rankingRoutes(app, parts);
-  howRankingWorks(app, parts);
-  sitePages(app, parts);
-  forSearchEngines(app, parts);
-  feeds(app, parts);
-  serverPages(app, parts);
-  voteFormPages(app, parts);
-  complaintPage(app, parts);
-  favouritePages(app, parts);
-  serverImages(app, parts);
-  pictures(app, parts);
+export async function publicPages(
+  app: FastifyInstance,
+  { deps, metrics }: { deps: AppDeps; metrics: Metrics },
+): Promise<void> {
+  await cachePublicPages(app, (request) => limitPages(deps, request));
+  rankingRoutes(app, deps);
+  howRankingWorks(app, deps);
+  sitePages(app, deps.config);
+  forSearchEngines(app, deps);
+  feeds(app, deps);
+  serverPages(app, deps);
+  votePages(app, deps, metrics);
+  complaintPage(app, deps);
+  favouritePages(app, deps);
+  serverImages(app, deps);
+  pictures(app, deps);
 }

@@ -9,7 +9,7 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
 import { type RankingQuery, rankingPath } from './ranking-query.ts';
 
-/** The functions that give the display name of a filter's value. */
+/** The display names of values. */
 const NAMES = {
   game: gameName,
   country: countryName,
@@ -22,13 +22,8 @@ type FilterName = keyof typeof NAMES;
 
 const FILTERS = Object.keys(NAMES) as FilterName[];
 
-/** The form for the filters: a row of select fields; on a phone, a button opens them as a sheet, without a script. */
-export function rankingFilterForm(
-  base: string,
-  query: RankingQuery,
-  summary: ListingSummary,
-  tags: Tag[],
-): Html {
+/** On a phone, a button opens the form as a sheet, without a script. */
+export function rankingFilterForm(base: string, query: RankingQuery, summary: ListingSummary, tags: Tag[]) {
   const { q, filters, sort } = query;
   const { game, country, online, tag } = filters;
   const active = FILTERS.filter((name) => filters[name]).length;
@@ -72,7 +67,7 @@ function chip(name: string, label: string, value: string | undefined, choices: O
   )}</select></span>`;
 }
 
-/** A disabled field for a filter that cannot be combined with the chosen filters; `why` is shown in it. */
+/** For a filter that cannot be combined with the chosen ones. */
 function unavailable(name: string, label: string, why: string): Html {
   return html`<span class="chip"><select name="${name}" aria-label="${label}" disabled><option
     value="">${why}</option></select></span>`;
@@ -82,7 +77,6 @@ function hidden(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${value}" />`;
 }
 
-/** The field for the version of the chosen game. If no game is chosen, there is no field. */
 function versionChip({ filters: { game, version, tag } }: RankingQuery, summary: ListingSummary): Content {
   if (!game) return '';
   if (tag) return unavailable('version', t('Version'), t('Not with a tag'));
@@ -90,7 +84,7 @@ function versionChip({ filters: { game, version, tag } }: RankingQuery, summary:
   return chip('version', t('Version'), value, versionOptions(summary, game, version));
 }
 
-/** The search form. Its hidden fields repeat the current filters, so that a search does not remove them. */
+/** Hidden fields repeat the current filters, so that a search does not remove them. */
 export function searchForm(base: string, { q, filters }: Pick<RankingQuery, 'q' | 'filters'>): Html {
   const kept = FILTERS.filter((name) => filters[name]).map((name) =>
     hidden(name, name === 'online' ? 'yes' : String(filters[name])),
@@ -109,7 +103,6 @@ const SORT_NAMES: Record<Sort, Text> = {
   uptime: defineMessage('Uptime'),
 };
 
-/** Links to the same list in other orders, with the current order marked. */
 export function sortTabs(base: string, query: RankingQuery): Html {
   const link = (sort: Sort) => {
     const path = `${base}${rankingPath({ ...query, sort, page: 1 })}`;
@@ -134,10 +127,7 @@ function options(
   ];
 }
 
-/**
- * The options for the versions of a game, newest first. A value names its game (`minecraft:1.21`): if the user also
- * chooses another game, the version is ignored.
- */
+/** Newest first. A value names its game (`minecraft:1.21`): with another game, it is ignored. */
 function versionOptions(
   { gameVersions = {} }: ListingSummary,
   game: string,
@@ -155,13 +145,13 @@ function versionOptions(
   ];
 }
 
-/** `choices` has only the most frequent values. If the chosen value is missing there, it is added. */
+/** `choices` has only the most frequent values. */
 function withChosen(choices: Choice[], chosen: string | undefined): Choice[] {
   const isThere = !chosen || choices.some(({ value }) => value === chosen);
   return isThere ? choices : [...choices, { value: chosen, servers: 0 }];
 }
 
-/** The active filters and the search, each as a link to the list without this filter. */
+/** Links to the list without one of the filters, or without the search. */
 export function activeFilters(base: string, query: RankingQuery): Content {
   const { q, filters } = query;
   const without = (name: FilterName) =>
@@ -187,7 +177,7 @@ export function activeFilters(base: string, query: RankingQuery): Content {
 
 const onlineServers = (of: string) => (of ? t('Online {of} servers', { of }) : t('Online servers'));
 
-/** The heading of a filtered list: `Minecraft servers in Germany`. */
+/** `Minecraft servers in Germany` */
 export function headingOf({ filters: { game, country, version, online }, tagName }: RankingQuery): string {
   const of = [game && gameName(game), tagName].filter(Boolean).join(' ');
   const words = [

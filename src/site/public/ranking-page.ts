@@ -3,6 +3,7 @@ import { favouriteIds } from '../../favourites/favourites.ts';
 import { t } from '../../language/t.ts';
 import { cachedFor } from '../../platform/batching/cached-for.ts';
 import { SECOND } from '../../platform/clock.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import type { ListingSummary } from '../../ranking/ranked-list.ts';
 import { readListingSummary, readListPage, readNewcomers } from '../../ranking/read-lists.ts';
 import { searchListing } from '../../ranking/search-listing.ts';
@@ -10,40 +11,44 @@ import { readTags, type Tag } from '../../servers/tag-list.ts';
 import { PageError } from '../error-pages.ts';
 import { ANYONE, CACHED } from '../route-options.ts';
 import { sendPublicPage } from '../send-public-page.ts';
+import type { Site } from '../shared/decorate-site.ts';
 import { count } from '../shared/format.ts';
 import { isGame } from '../shared/game-names.ts';
-import { html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
 import type { SearchMetadata } from '../shared/search-metadata.ts';
-import { gamesPage, tagsPage } from './games-and-tags-pages.ts';
 import { limitSearches } from './limited-search.ts';
-import { hero, listHead } from './list-heads.ts';
-import { listBar, listEnd, noMatches, nothingFound, nothingListed } from './list-parts.ts';
+import {
+  gameTiles,
+  hero,
+  listBar,
+  listEnd,
+  listHead,
+  newcomers,
+  noMatches,
+  nothingFound,
+  nothingListed,
+  relatedLists,
+  tagTiles,
+} from './list-parts.ts';
 import { aboutList, describe, isNarrowed, listSummary, noSuchGame, searchSummary } from './list-texts.ts';
-import type { PublicParts } from './public-parts.ts';
 import { activeFilters, headingOf } from './ranking-filters.ts';
 import { hasEmptyFields, type RankingQuery, rankingPath, rankingQuery } from './ranking-query.ts';
-import { newcomers, relatedLists } from './related-lists.ts';
 import { serverList } from './server-list.ts';
 import { starForm } from './star.ts';
 import { searchDataOf } from './structured-data.ts';
 
-/** How long a process caches the summary and the tags. The summary changes every ten minutes. */
+/** The summary changes every ten minutes. */
 const SUMMARY_TTL_MS = 5 * SECOND;
 
-/** How long browsers may cache the redirect from another address of a list to the canonical one. */
 const REDIRECT_SECONDS = 60;
 
-/** How many of the most recently listed servers the page of a game or tag shows. */
 const NEWCOMERS = 3;
 
 type Asked = { request: FastifyRequest; query: RankingQuery; summary: ListingSummary; tags: Tag[] };
 
-/**
- * `/`: the ranking, with filters or a search; `/games/<game>` and `/tags/<tag>`: the ranking of one game or tag;
- * `/games` and `/tags`: all games or tags. Other addresses of the same list, such as `/?game=<game>`, redirect.
- */
-export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void {
+/** The ranking, searches, and all games and tags. Other addresses of a list (`/?game=<game>`) redirect. */
+export function rankingRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { site } = app;
   const { base } = site;
   const summaryNow = cachedFor(SUMMARY_TTL_MS, () => readListingSummary(deps));
@@ -95,7 +100,6 @@ export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void
       : sendPublicPage(request, reply, path, async () => listPage(await of()));
   }
 
-  /** The ids of the signed-in user's favourites; none for visitors, whose pages are the same for all. */
   const favouritesOf = async ({ signedIn }: FastifyRequest) =>
     signedIn ? favouriteIds(deps, signedIn.user._id) : new Set<string>();
 
@@ -113,19 +117,15 @@ export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void
     const heading = headingOf(query);
     const narrowed = isNarrowed(filters);
     const to = (other: number) => rankingPath({ ...query, page: other });
-    const [previous, next] = [page > 1 ? to(page - 1) : undefined, page < pages ? to(page + 1) : undefined];
     const metadata: SearchMetadata = {
       canonical: to(page),
       description: describe(query, list, site.name),
-      previous,
-      next,
+      previous: page > 1 ? to(page - 1) : undefined,
+      next: page < pages ? to(page + 1) : undefined,
       ...searchDataOf(site, query, list),
     };
     const isHome = isWhole && !narrowed;
-    const end = listEnd(base, query, {
-      note: listSummary(query, total, summary),
-      pages: { page, pages, previous, next, first: to(1), last: to(pages) },
-    });
+    const end = listEnd(base, query, pages, listSummary(query, total, summary));
     const hasPodium = page === 1 && sort === 'rank';
     const settings = { base, now: deps.clock.now(), tags, sort, favourites, hasPodium };
     const shown =
@@ -165,15 +165,50 @@ export function rankingRoutes(app: FastifyInstance, { deps }: PublicParts): void
 
 const FULL = { width: 'full', styles: ['public.css'] } satisfies Pick<Page, 'width' | 'styles'>;
 
-/** Whether this is the first page of a whole ranking: the home page, or the page of one game or tag. */
+/** The home page, or the first page of one game or tag. */
 function isCollection({ q, page, sort, filters: { game, tag, ...others } }: RankingQuery): boolean {
   return !q && page === 1 && sort === 'rank' && !isNarrowed(others) && !(game && tag);
 }
 
-/** Whether search engines may index the page: the ranking, and the rankings of one game, country or tag. */
 function isForSearchEngines({
   sort,
   filters: { game, country, version, online, tag },
 }: RankingQuery): boolean {
   return sort === 'rank' && !online && !version && !(game && (country || tag));
+}
+
+function gamesPage(site: Site, { games }: ListingSummary): Page {
+  const detail = t('All games with listed servers, those with the most first.');
+  return tilesPage(site, '/games', {
+    title: t('Games'),
+    detail,
+    tiles: games.length > 0 && gameTiles(site, games),
+  });
+}
+
+function tagsPage(site: Site, { tags: choices = [] }: ListingSummary, tags: Tag[]): Page {
+  const detail = t('What kind of server do you look for? Owners chose these tags for their servers.');
+  const named = choices.flatMap(({ value, servers }) => {
+    const tag = tags.find(({ key }) => key === value);
+    return tag ? [{ ...tag, servers }] : [];
+  });
+  return tilesPage(site, '/tags', {
+    title: t('Tags'),
+    detail,
+    tiles: named.length > 0 && tagTiles(site, named),
+  });
+}
+
+function tilesPage(
+  site: Site,
+  canonical: string,
+  { title, detail, tiles }: { title: string; detail: string; tiles: Html | false },
+): Page {
+  return {
+    ...FULL,
+    title,
+    ...(tiles ? { metadata: { canonical, description: detail } } : {}),
+    body: html`${listHead(site, { q: '', filters: {} }, { heading: title, detail })}
+      <section class="game-tiles all" aria-label="${title}">${tiles || nothingListed(site)}</section>`,
+  };
 }

@@ -3,26 +3,24 @@ import type { Filters } from '../../ranking/filters.ts';
 import { SORTS, type Sort } from '../../ranking/sorts.ts';
 import { queryOf, queryText } from '../shared/form.ts';
 
-/** The query of a page with a list of servers. */
 export type RankingQuery = {
-  /** The search text: a name, words or an address. Empty if the page is not a search. */
+  /** A name, words or an address. Empty if the page is not a search. */
   q: string;
   filters: Filters;
-  /** The name of the tag in `filters.tag`, if it is known. */
+  /** Of the tag in `filters.tag`, if it is known. */
   tagName?: string;
-  /** The order of the list. Search results are ordered by how well they match. */
+  /** Not of search results, which are ordered by how well they match. */
   sort: Sort;
-  /** The page number, from 1. */
+  /** From 1. */
   page: number;
 };
 
-/** The maximum length of a search text, in characters. */
+/** In characters. */
 const MAX_NAME_LENGTH = 100;
 
 /**
- * Reads the query of a request. On the page of a game or tag, the path has the game or tag. The form sends a version
- * with its game (`minecraft:1.21`). These are ignored: invalid values, a version of another game, and, if there is a
- * tag, the country and the version.
+ * The form sends a version with its game (`minecraft:1.21`). These are ignored: invalid values, a version of another
+ * game, and, if there is a tag, the country and the version.
  */
 export function rankingQuery(request: FastifyRequest): RankingQuery {
   const { q = '', country, online, version, sort, page, ...query } = queryOf(request);
@@ -49,7 +47,7 @@ export function rankingQuery(request: FastifyRequest): RankingQuery {
   };
 }
 
-/** Normalises a search text to one line of valid Unicode, of at most `MAX_NAME_LENGTH` characters. */
+/** One line of valid Unicode. */
 export function searchText(typed: string): string {
   const line = typed
     .slice(0, 2 * MAX_NAME_LENGTH)
@@ -66,10 +64,7 @@ export function tagPath(tag: string): string {
   return `/tags/${tag}`;
 }
 
-/**
- * The canonical path and query of a list. In a search, the query has the tag and the game. Otherwise the path has the
- * tag or, without a tag, the game.
- */
+/** The canonical path has the tag or, without a tag, the game; in a search, the query has both. */
 export function rankingPath({ q, filters, sort, page }: RankingQuery): string {
   const { game, country, online, version, tag } = filters;
   const isTag = tag !== undefined && !q;
@@ -86,12 +81,11 @@ export function rankingPath({ q, filters, sort, page }: RankingQuery): string {
   })}`;
 }
 
-/** The path that redirects to a random server of a list. */
 export function randomPath({ filters: { game, country, online, version, tag } }: RankingQuery): string {
   return `/servers/random${queryText({ tag, game, country, version, online: online ? 'yes' : undefined })}`;
 }
 
-/** Whether the query has empty fields: forms send them, but the canonical path has none. */
+/** Forms send empty fields, but the canonical path has none. */
 export function hasEmptyFields(request: FastifyRequest): boolean {
   return Object.values(request.query as Record<string, unknown>).includes('');
 }

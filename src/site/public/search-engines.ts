@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { defineMessage } from '../../language/t.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { addressesOf, readListingSummary } from '../../ranking/read-lists.ts';
 import { readTags } from '../../servers/tag-list.ts';
 import { PageError } from '../error-pages.ts';
@@ -7,17 +8,16 @@ import { CACHED } from '../route-options.ts';
 import { sendPublic } from '../send-public-page.ts';
 import { html } from '../shared/html.ts';
 import { publicPath } from '../shared/server-paths.ts';
-import type { PublicParts } from './public-parts.ts';
 import { gamePath, tagPath } from './ranking-query.ts';
 
-/** The number of addresses per sitemap. The protocol allows 50,000, but smaller files are made faster. */
+/** The protocol allows 50,000, but smaller files are made faster. */
 const ADDRESSES_PER_FILE = 10_000;
 
 const XML = 'application/xml; charset=utf-8';
 const NAMESPACE = 'http://www.sitemaps.org/schemas/sitemap/0.9';
 const XML_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
-/** Paths that search engines must not visit: private pages, the API, redirects to random servers, and searches. */
+/** Private pages, the API, redirects to random servers, and searches. */
 const DISALLOWED = [
   '/dashboard',
   '/operator',
@@ -29,8 +29,8 @@ const DISALLOWED = [
   '/*&q=',
 ];
 
-/** `/robots.txt` and the sitemaps: an index, a file with lists and other pages, and files with servers by game. */
-export function forSearchEngines(app: FastifyInstance, { deps }: PublicParts): void {
+/** The sitemaps: an index, a file with lists and other pages, and files with servers by game. */
+export function forSearchEngines(app: FastifyInstance, deps: AppDeps): void {
   const { base, url } = app.site;
 
   app.get('/robots.txt', CACHED, (request, reply) =>
@@ -87,7 +87,7 @@ export function forSearchEngines(app: FastifyInstance, { deps }: PublicParts): v
     });
   });
 
-  /** The entries of `pages.xml`. They state no time of change, because each ranking changes the lists. */
+  /** Without times of change, because each ranking changes the lists. */
   async function pages(): Promise<Entry[]> {
     const [{ games, tags = [] }, known] = await Promise.all([readListingSummary(deps), readTags(deps)]);
     const keys = new Set(known.map(({ key }) => key));
@@ -109,10 +109,10 @@ export function forSearchEngines(app: FastifyInstance, { deps }: PublicParts): v
 type Entry = { path: string; changedAt?: Date | null | undefined };
 
 const PAGES = 'pages.xml';
-/** Stands for the game's id in the name of a sitemap of servers without a game. No id of a game has a hyphen. */
+/** No id of a game has a hyphen. */
 const WITHOUT_GAME = 'without-game';
 
-/** Which servers a file has: servers of `game` (null: of no game). `file` numbers the files of one game from 1. */
+/** `game` is null for servers without a game. `file` numbers the files of one game from 1. */
 type Part = { game: string | null; file: number };
 
 function partOf(name: string): Part | null {

@@ -1,41 +1,49 @@
 import { defineMessage, t } from '../../language/t.ts';
 import { plainText } from '../../probing/minecraft-text.ts';
 import { NEW_ACCOUNT_DAYS } from '../../reviews/reviewers.ts';
+import { languageName } from '../../servers/languages.ts';
 import type { Server } from '../../servers/server.ts';
 import { RANKING_DAYS } from '../../votes/ranking-period.ts';
+import { serverPath } from '../shared/dashboard-paths.ts';
 import type { Site } from '../shared/decorate-site.ts';
 import { emptyLine } from '../shared/empty-card.ts';
-import { count, counted } from '../shared/format.ts';
+import { country } from '../shared/flags.ts';
+import { count, counted, dayText, oneDecimal } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
+import { icon } from '../shared/icon.ts';
 import type { Page } from '../shared/layout.ts';
 import { notice, pager } from '../shared/parts.ts';
 import { reviewItem, spreadOf } from '../shared/review-parts.ts';
 import type { SearchMetadata } from '../shared/search-metadata.ts';
 import { playersText } from '../shared/server-figures.ts';
-import { copyAddress } from '../shared/server-parts.ts';
+import { copyAddress, premiumMark } from '../shared/server-parts.ts';
 import { publicPath, SHARE_IMAGE } from '../shared/server-paths.ts';
+import { cover, picturedServer, serverIcon } from '../shared/server-pictures.ts';
 import { serverAddress } from '../shared/server-status.ts';
 import { shareCard } from '../shared/share-card.ts';
 import { ownReviewCard } from './own-review-card.ts';
-import { tagPath } from './ranking-query.ts';
-import { chartSections } from './server-charts.ts';
-import { serverHead } from './server-head.ts';
+import { gamePath, tagPath } from './ranking-query.ts';
 import { joinColumn } from './server-join.ts';
 import { pathOf, RANGES, type Seen, type View } from './server-page-data.ts';
-import { aboutSection, keyFigures, motdSection, section, similarSection } from './server-story.ts';
+import {
+  aboutSection,
+  chartSections,
+  keyFigures,
+  motdSection,
+  section,
+  similarSection,
+  topVotersCard,
+} from './server-story.ts';
+import { starAnchor } from './star.ts';
 import { gameServer } from './structured-data.ts';
-import { topVotersCard } from './top-voters-card.ts';
 
 const MESSAGES = {
   'review-saved': defineMessage('Review saved. It becomes public after an operator approves it.'),
   'review-deleted': defineMessage('Review deleted.'),
 };
 
-/**
- * A server's page; if `view.reader` is set, with the parts for a signed-in user. The order follows a player's
- * questions: what the server is, how to join and vote, how good it is; then the charts.
- */
+/** In the order of a player's questions: what it is, how to join and vote, how good it is; then the charts. */
 export function serverBody(site: Site, view: View): Page {
   const { server, seen, reader } = view;
   const { base } = site;
@@ -60,7 +68,7 @@ export function serverBody(site: Site, view: View): Page {
           ${ownReviewCard(base, server, reader, seen.now)}
           ${motdSection(seen.info.motd)}
           ${chartSections(base, view)}
-          ${topVotersCard(seen.topVoters)}
+          ${topVotersCard(seen)}
           ${server.hiddenAt ? '' : shareCard(site, server)}
           ${similarSection(base, view)}
           ${remarks(base, server)}
@@ -71,10 +79,7 @@ export function serverBody(site: Site, view: View): Page {
   };
 }
 
-/**
- * The bar at the foot of the window, on phones. If this browser voted here within the cooldown, the last link replaces
- * “Vote”.
- */
+/** On phones. If this browser voted here within the cooldown, the last link replaces “Vote”. */
 function dock(server: Server): Html {
   const name = html`<span class="for-readers"> ${server.name}</span>`;
   return html`<section class="dock" aria-label="${t('Join or vote')}">
@@ -96,7 +101,7 @@ function remarks(base: string, server: Server): Html {
   return html`<p class="small soft remarks">${aboutTimes()} ${server.hiddenAt ? '' : report}</p>`;
 }
 
-/** A remark on the page's time zone. A script replaces UTC with the reader's own time zone. */
+/** A script replaces UTC with the reader's own time zone. */
 function aboutTimes(): Html {
   const ownZone = t('in your time zone, {zone}', { zone: '{zone}' });
   return t('Days are UTC days. Times are <span>UTC</span>.', {
@@ -104,7 +109,7 @@ function aboutTimes(): Html {
   });
 }
 
-/** Whether the page number is after the last page of reviews. Search engines must not index such a page. */
+/** Search engines must not index a page after the last one. */
 function isPast({ seen, wanted }: View): boolean {
   return wanted.reviews > Math.max(seen.found.totalPages, 1);
 }
@@ -163,4 +168,75 @@ function reviewsSection(base: string, { server, seen: { found, reviewers, now },
       })}`,
     html`<a class="button quiet" href="#your-review">${t('Write a review')}</a>`,
   );
+}
+
+function serverHead(site: Site, view: View): Html {
+  const { server, seen } = view;
+  const { base } = site;
+  const pictured = picturedServer(server);
+  const { shortText } = server.profile ?? {};
+  return html`${cover(base, pictured)}
+    <header class="ident">
+      ${serverIcon(base, pictured, 112)}
+      <div class="ident-text">
+        <h1><bdi>${server.name}</bdi></h1>
+        ${shortText ? html`<p class="line" dir="auto">${shortText}</p>` : ''}
+        ${about(base, server, seen)}
+      </div>
+      ${tools(site, view)}
+    </header>`;
+}
+
+/** Only narrow pages show the rating here, because there the key figures are far below. */
+function about(base: string, server: Server, { info, found }: Seen): Content {
+  const { game, profile } = server;
+  const version = info.version ? html` <bdi>${info.version}</bdi>` : '';
+  const parts = [
+    found.total > 0 && rating(found),
+    info.countryCode !== 'ZZ' && country(base, info.countryCode),
+    game ? html`<a href="${base}${gamePath(game)}">${gameName(game)}</a>${version}` : version,
+    profile?.languages?.map(languageName).join(', '),
+    info.isPremium && premiumMark(base),
+    ownershipMark(server),
+  ].filter(Boolean);
+  return parts.length > 0 ? html`<p class="meta">${parts.map((part) => html`<span>${part}</span>`)}</p>` : '';
+}
+
+function rating({ averageRating, total }: Seen['found']): Html {
+  const reviews = html`<a href="#reviews">${counted(total, 'review')}</a>`;
+  return html`<span class="rated">${icon('star', 'solid')} ${oneDecimal(averageRating)} · ${reviews}</span>`;
+}
+
+function ownershipMark({ ownerId, proof }: Server): Content {
+  if (!ownerId || !proof) return '';
+  const { how, text } =
+    proof.method === 'operator'
+      ? { how: t('An operator of this listing confirmed the owner'), text: t('Owner confirmed') }
+      : { how: t('The owner showed control of this server'), text: t('Ownership proven') };
+  return html`<span title="${how} (${dayText(proof.at)}).">${icon('shield-check')} ${text}</span>`;
+}
+
+function tools(site: Site, view: View): Html {
+  const { server, reader } = view;
+  const dashboard = reader?.dashboard
+    ? html`<a class="button quiet" href="${serverPath(site.base, server)}">${t('Dashboard')}</a>`
+    : '';
+  const share = server.hiddenAt
+    ? ''
+    : html`<a class="button quiet" href="#share" data-share="${server.name}">${icon('share-2')}${t('Share')}</a>`;
+  return html`<div class="tools">${favourite(site, view)}${share}${dashboard}</div>`;
+}
+
+/** A visitor is redirected to sign up first. */
+function favourite({ base }: Site, { server, reader }: View): Content {
+  const path = `${base}${publicPath(server)}`;
+  const isFavourite = reader?.isFavourite ?? false;
+  if (server.hiddenAt && !isFavourite) return '';
+  const does = isFavourite ? t('Remove from your favourites') : t('Add to your favourites');
+  const to = html`formaction="${base}/favourites/${server._id.toHexString()}"`;
+  return html`<form method="post"><input type="hidden" name="next" value="${path}" />
+    <button class="quiet" type="submit" ${to} name="favourite" value="${isFavourite ? 'no' : 'yes'}"
+      id="${starAnchor(server)}" title="${does}">${icon('star', isFavourite ? 'solid' : 'outline')}<span
+        aria-hidden="true">${t('Favourite')}</span><span class="for-readers">${does}: ${server.name}</span></button>
+  </form>`;
 }

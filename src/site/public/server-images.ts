@@ -1,31 +1,34 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import type { WithId } from 'mongodb';
 import { type ServerInfo, serverInfo } from '../../history/server-info.ts';
+import { MINUTE } from '../../platform/clock.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
+import { readPicture } from '../../servers/pictures.ts';
 import type { Server } from '../../servers/server.ts';
 import { limitImages } from '../limited-pages.ts';
-import { CACHED } from '../route-options.ts';
+import { CACHED, FILE } from '../route-options.ts';
 import { sendPublic } from '../send-public-page.ts';
-import { count } from '../shared/format.ts';
+import type { Site } from '../shared/decorate-site.ts';
+import { count, counted } from '../shared/format.ts';
 import { type Html, html } from '../shared/html.ts';
 import { playersText } from '../shared/server-figures.ts';
-import { BADGE, BANNER } from '../shared/server-paths.ts';
+import { BADGE, BANNER, publicPath } from '../shared/server-paths.ts';
 import { serverAddress } from '../shared/server-status.ts';
 import { CARD_COLOURS } from './card-colours.ts';
 import { previewImage } from './preview-image.ts';
 import { followingRenames, serverByCurrentSlug, slugOfRequest } from './server-of-path.ts';
 import { fitted, imageText, svgImage, textWidth } from './svg-text.ts';
-import { WIDGET_HEADERS, widgetPage } from './widget.ts';
 
-/** Headers of the images. Any site may embed them. An image that is opened as a page cannot load or run anything. */
+/** Any site may embed the images. One that is opened as a page cannot load or run anything. */
 const EMBEDDABLE = { 'cross-origin-resource-policy': 'cross-origin' };
 const SVG = 'image/svg+xml; charset=utf-8';
 const SANDBOXED = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
 };
 
-/** `/servers/<slug>/banner.svg`, `badge.svg`, `card.png` (previews of links) and `widget`: other sites embed them. */
-export function serverImages(app: FastifyInstance, { deps }: { deps: AppDeps }): void {
+/** What other sites embed. `card.png` is for previews of links. */
+export function serverImages(app: FastifyInstance, deps: AppDeps): void {
   const infoOf = (server: WithId<Server>) => serverInfo(deps, server);
   const send = (
     request: FastifyRequest,
@@ -54,7 +57,7 @@ export function serverImages(app: FastifyInstance, { deps }: { deps: AppDeps }):
     send(request, reply, 'badge.svg', SVG, async (server) => String(drawBadge(await infoOf(server)))),
   );
   app.get('/servers/:slug/card.png', CACHED, (request, reply) =>
-    send(request, reply, 'card.png', 'image/png', (server) => previewImage(deps, app.site, request, server)),
+    send(request, reply, 'card.png', 'image/png', (server) => previewImage(deps, request, server)),
   );
   app.get('/servers/:slug/widget', CACHED, (request, reply) =>
     send(
@@ -68,10 +71,8 @@ export function serverImages(app: FastifyInstance, { deps }: { deps: AppDeps }):
   );
 }
 
-/** The colours of a server's status on the banner. */
 const STATUS_COLOURS = { online: CARD_COLOURS.good, offline: CARD_COLOURS.bad, unknown: CARD_COLOURS.soft };
 
-/** The banner: name, address, players and rank on a dark background, as in the head of a page. */
 export function drawBanner(info: ServerInfo, site: string): Html {
   const { width, height } = BANNER;
   const { deep, line, text, soft } = CARD_COLOURS;
@@ -95,7 +96,7 @@ export function drawBanner(info: ServerInfo, site: string): Html {
 
 const BACKGROUNDS = { online: '#12656b', offline: '#96281b', unknown: '#4b6065' } as const;
 
-/** The badge, for a README or a forum signature: name and players. */
+/** For a README or a forum signature. */
 export function drawBadge(info: ServerInfo): Html {
   const { height } = BADGE;
   const name = fitted(imageText(info.name), 11, 160);
@@ -113,4 +114,77 @@ export function drawBadge(info: ServerInfo): Html {
 <text x="${left + right / 2}" y="14">${players}</text>
 </g>`;
   return svgImage({ width, height, label: `${name}: ${players}`, drawing });
+}
+
+/** Any site may show the widget in a frame. It cannot run scripts or send forms. */
+const WIDGET_HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *",
+  'referrer-policy': 'no-referrer',
+};
+
+function widgetPage(site: Site, info: ServerInfo & { slug: string }): Html {
+  const page = `${site.url}${publicPath(info)}`;
+  const facts = [
+    playersText(info),
+    `rank ${count(info.rankPosition)}`,
+    `${counted(info.monthlyVotes, 'vote')} this month`,
+  ];
+  return html`<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="color-scheme" content="light dark" />
+    <meta name="robots" content="noindex" />
+    <title>${info.name} · ${site.name}</title>
+    <link rel="stylesheet" href="${site.asset('widget.css')}" />
+    ${site.accentStyle ? html`<link rel="stylesheet" href="${site.accentStyle}" />` : ''}
+  </head>
+  <body>
+    <main>
+      <h1><a href="${page}" target="_blank" rel="noopener"><bdi>${info.name}</bdi></a></h1>
+      <p><span class="dot ${info.status}"></span>${facts.join(' · ')}</p>
+      <p class="actions">
+        <a class="button" href="${page}/vote" target="_blank" rel="noopener">Vote</a> <span>on ${site.name}</span>
+      </p>
+    </main>
+  </body>
+</html>`;
+}
+
+/** A deleted picture may be served for up to a minute more. */
+const CACHE = { maxSize: 16 * 1_024 * 1_024, ttl: MINUTE };
+
+/** A picture's address contains the hash of its bytes. */
+const FOR_EVER = 'public, max-age=31536000, immutable';
+
+/** Icons and banners. All stored pictures are WebP files that Tallyport encoded. */
+export function pictures(app: FastifyInstance, deps: AppDeps): void {
+  const cache = new LRUCache<string, Buffer>({ ...CACHE, sizeCalculation: (bytes) => bytes.length + 1 });
+
+  app.get('/pictures/:file', FILE, async (request, reply) => {
+    const { file } = request.params as { file: string };
+    const [, id = ''] = /^([0-9a-f]{64})\.webp$/.exec(file) ?? [];
+    const cached = cache.get(id);
+    if (id && !cached) await limitImages(request);
+    const bytes = cached ?? (id ? await readPicture(deps, id) : null);
+    if (!bytes)
+      return reply
+        .code(404)
+        .header('cache-control', 'no-store')
+        .type('text/plain; charset=utf-8')
+        .send('There is no such picture.\n');
+    // A cached picture is not stored again: that would restart its TTL, so a deleted picture could be served for ever.
+    if (!cached) cache.set(id, bytes);
+    return reply
+      .headers({
+        'cache-control': FOR_EVER,
+        'content-security-policy': "default-src 'none'; sandbox",
+        etag: `"${id}"`,
+        'x-content-type-options': 'nosniff',
+      })
+      .type('image/webp')
+      .send(bytes);
+  });
 }

@@ -20,7 +20,7 @@ import { writtenText } from '../shared/written-text.ts';
 import type { Seen, View } from './server-page-data.ts';
 import { oneVote, voteForm } from './vote-form.ts';
 
-/** The column that stays visible on wide screens: players now, address, vote form, how to join, links. */
+/** The column that stays visible on wide screens. */
 export function joinColumn(site: Site, view: View): Html {
   const { server, seen, voting } = view;
   return html`<aside class="join" aria-label="${t('Join and vote')}">
@@ -39,9 +39,8 @@ export function joinColumn(site: Site, view: View): Html {
 }
 
 /**
- * The part for a browser that voted here within the cooldown. The page is the same for all visitors, so this part is
- * hidden until scripts (theme.js, vote.js) show it instead of the form. The link has an empty `username`, so that the
- * vote page does not fill in the remembered name.
+ * The page is the same for all visitors, so this part is hidden until scripts (theme.js, vote.js) show it instead of
+ * the form. The link has an empty `username`, so that the vote page does not fill in the remembered name.
  */
 function votedHere({ base }: Site, server: Server): Html {
   const time = t('You voted here; next vote in <b>{time}</b> hours.', {
@@ -52,7 +51,6 @@ function votedHere({ base }: Site, server: Server): Html {
   return html`<div class="voted-here" hidden><p>${icon('check')} ${time}</p><p class="small">${other}</p></div>`;
 }
 
-/** The number of players now; if it is unknown, the status. If the server is not online: also when it last was. */
 function playersNow(server: Server, seen: Seen): Html {
   const { status, playersHidden, onlinePlayers, maxPlayers, playersSource, lastCheckedAt } = seen.info;
   if (status === 'offline') {
@@ -77,7 +75,6 @@ function playersNow(server: Server, seen: Seen): Html {
   return html`<p class="now">${text}${reported}</p>${playersBar(onlinePlayers, maxPlayers)}`;
 }
 
-/** Since when a server is offline, and when it was last online. If servers of its game are not checked: also why. */
 function lastSeen({ game, probe, lastReport }: Server, { info: { status }, now }: Seen): Html {
   const [last] = [probe.succeededAt, lastReport?.at]
     .filter((at) => at instanceof Date)
@@ -95,7 +92,6 @@ function lastSeen({ game, probe, lastReport }: Server, { info: { status }, now }
   return html`<p class="small soft last-seen">${parts.map((part) => html`${part} `)}</p>`;
 }
 
-/** Why this listing does not check servers of this game. Empty if it checks them. */
 function notProbed(game: string | null | undefined): Content {
   const reason = whyNotProbed(game);
   return reason === null
@@ -129,7 +125,6 @@ const LINK_ICONS: Record<LinkName, IconName> = {
   video: 'video',
 };
 
-/** The server's own links, since when it is listed, and when it was last checked. */
 function factsBox({ profile, game }: Server, { info, now }: Seen): Html {
   const links = LINKS.flatMap((name) => {
     const link = writtenLink(profile?.[name] ?? '');
@@ -148,7 +143,7 @@ function factsBox({ profile, game }: Server, { info, now }: Seen): Html {
     .map(([name, title, value]) => html`<div><dt>${icon(name)} ${title}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
-/** A link that the owner set. Its text is the whole host in ASCII, and the beginning of the rest. */
+/** The whole host in ASCII, and the beginning of the rest. */
 function ownLink({ href, host, pathname, search, hash }: URL): Html {
   const rest = `${pathname}${search}${hash}`.replace(/\/$/, '');
   const shown = `${host}${rest.length > 24 ? `${rest.slice(0, 23)}…` : rest}`;

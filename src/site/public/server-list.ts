@@ -9,45 +9,47 @@ import { count, counted, day, decimal, oneDecimal, relative } from '../shared/fo
 import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
-import { reportedMark } from '../shared/server-figures.ts';
-import { copyAddress, playersBar, premiumMark, rankMark, voteLink } from '../shared/server-parts.ts';
+import { playersText, reportedMark } from '../shared/server-figures.ts';
+import {
+  copyAddress,
+  miniServer,
+  playersBar,
+  premiumMark,
+  rankMark,
+  voteLink,
+} from '../shared/server-parts.ts';
 import { bannerLink, serverIcon } from '../shared/server-pictures.ts';
 import { serverAddress } from '../shared/server-status.ts';
-import { sparkline } from './sparkline.ts';
 import { star } from './star.ts';
 
-/** A row shows this many of a server's tags. The server's page shows all. */
+/** The server's page shows all. */
 const SHOWN_TAGS = 3;
 
-/** How many servers at the top of a list with a podium are shown as cards. */
 const ON_PODIUM = 3;
 
-/** The settings of a list of servers. */
-export type ServerListSettings = {
+type ServerListSettings = {
   base: string;
   now: Date;
-  /** All tags of the listing, with their names. */
   tags: Tag[];
-  /** Whether the list begins with a podium. Only the first page of a ranking does. */
+  /** Only the first page of a ranking has one. */
   hasPodium?: boolean;
-  /** The order of the list; by default by rank. Each server shows the figure by which the list is ordered. */
+  /** Each server shows the figure by which the list is ordered. */
   sort?: Sort;
-  /** The user's favourites (`favouriteIds`); empty when nobody is signed in. The page must contain a `starForm`. */
+  /** Empty when nobody is signed in. The page must contain a `starForm`. */
   favourites: Set<string>;
 };
 
-/** A list of servers. The stylesheet shows the same HTML as a podium, as rows or as a compact list. */
+/** The stylesheet shows the same HTML as a podium, as rows or as a compact list. */
 export function serverList(rows: ListedRow[], settings: ServerListSettings): Html {
-  const { hasPodium = false } = settings;
+  const { hasPodium } = settings;
   // scripts/page.js shows this text instead of “Vote” if this browser voted for the server within the cooldown.
   const voted = t('Voted today');
   return html`<ol class="${hasPodium ? 'servers podium' : 'servers'}" data-voted-text="${voted}">${rows.map(
-    (row, place) =>
-      serverItem(row, settings, { isOnPodium: hasPodium && place < ON_PODIUM, isFirst: place === 0 }),
+    (row, place) => serverItem(row, place, settings),
   )}</ol>`;
 }
 
-/** The switch between cards and the compact list. scripts/page.js remembers the choice. */
+/** scripts/page.js remembers the choice. */
 export function viewSwitch(): Html {
   const choice = (id: string, name: 'rows-3' | 'list', text: string, checked: Content) =>
     html`<label title="${text}"><input type="radio" name="list-view" id="list-${id}" ${checked} />${icon(name)}<span
@@ -57,19 +59,16 @@ export function viewSwitch(): Html {
     ${choice('compact', 'list', t('Compact list'), '')}</fieldset>`;
 }
 
-function serverItem(
-  row: ListedRow,
-  settings: ServerListSettings,
-  { isOnPodium, isFirst }: { isOnPodium: boolean; isFirst: boolean },
-): Html {
-  const { base, favourites } = settings;
+function serverItem(row: ListedRow, place: number, settings: ServerListSettings): Html {
+  const { base, favourites, hasPodium } = settings;
+  const isOnPodium = hasPodium && place < ON_PODIUM;
   const classes = ['server', isOnPodium ? 'medal' : '', row.status === 'offline' ? 'down' : ''].filter(
     Boolean,
   );
-  const starOf = star({ base }, { ...row, isFavourite: favourites.has(row.id) });
+  const starOf = star(base, { ...row, isFavourite: favourites.has(row.id) });
   const line = row.shortText ? html`<p class="line" dir="auto">${row.shortText}</p>` : '';
   return html`<li class="${classes.join(' ')}">
-    ${bannerLink(base, row, isFirst ? 'eager' : 'lazy')}${serverIcon(base, row, 64)}${rankMark(row.rank)}
+    ${bannerLink(base, row, place === 0 ? 'eager' : 'lazy')}${serverIcon(base, row, 64)}${rankMark(row.rank)}
     <div class="what"><div class="name"><h3><a href="${base}/servers/${row.slug}"><bdi>${row.name}</bdi></a></h3>
     ${ratingOrNew(row)}${starOf}</div>
     ${line}${meta(base, row)}${tagLinks(row, settings)}</div>
@@ -78,7 +77,6 @@ function serverItem(
     <p class="acts">${copyAddress(serverAddress(row), row.name)}${voteLink(base, row)}</p></li>`;
 }
 
-/** The rating; without reviews, a mark if the server was listed recently. */
 function ratingOrNew({ rating, isNewcomer }: ListedRow): Content {
   if (rating) {
     const average = html`<span class="for-readers">${t('Rating')} </span>${oneDecimal(rating.average)}`;
@@ -87,7 +85,6 @@ function ratingOrNew({ rating, isNewcomer }: ListedRow): Content {
   return isNewcomer ? html`<b class="new">${t('New')}</b>` : '';
 }
 
-/** Country, game and version of a server, if known, and the mark of a premium server. */
 function meta(base: string, { game, countryCode, version, isPremium }: ListedRow): Content {
   const parts = [
     isPremium && premiumMark(base),
@@ -105,7 +102,6 @@ function tagLinks({ tags: keys }: ListedRow, { base, tags }: ServerListSettings)
   return html`<ul class="tags">${shown.map(link)}</ul>`;
 }
 
-/** The number of players online, if the server does not hide it; if the server is not online, its status. */
 function players(row: ListedRow, now: Date): Html {
   const { status, game, lastSeenAt, playersHidden, onlinePlayers, maxPlayers, source } = row;
   if (status === 'offline') {
@@ -127,10 +123,7 @@ function players(row: ListedRow, now: Date): Html {
 }
 
 /** The figure by which the list is ordered. If the order is by rank or by players: the votes. */
-function figure(
-  { votesCount, rankVotes, listedAt, rating, probedUptime }: ListedRow,
-  sort: Sort = 'rank',
-): Content {
+function figure({ votesCount, rankVotes, listedAt, rating, probedUptime }: ListedRow, sort: Sort = 'rank') {
   switch (sort) {
     case 'newest':
       return html`${t('Listed')} <b>${day(listedAt)}</b>`;
@@ -146,4 +139,51 @@ function figure(
       return html`<b>${count(votesCount)}</b> ${plural(votesCount, t('vote'), t('votes'))}${weighed}`;
     }
   }
+}
+
+const WIDTH = 96;
+const HEIGHT = 24;
+/** A margin, so that the width of the line is not cut. */
+const EDGE = 2;
+
+/** With gaps for unknown days. `players` has one value per day, oldest first. */
+function sparkline(players: (number | null)[]): Html {
+  const known = players.filter((value) => value !== null);
+  if (known.length === 0)
+    return html`<span class="soft">–<span class="for-readers"> ${t('not known yet')}</span></span>`;
+  const top = Math.max(...known, 1);
+  const step = (WIDTH - 2 * EDGE) / Math.max(players.length - 1, 1);
+  const at = (value: number, index: number) =>
+    `${round(EDGE + index * step)} ${round(HEIGHT - EDGE - (value / top) * (HEIGHT - 2 * EDGE))}`;
+  const foot = (index: number) => `${round(EDGE + index * step)} ${HEIGHT}`;
+  let path = '';
+  let area = '';
+  let isOpen = false;
+  for (const [index, value] of players.entries()) {
+    // A day between two gaps is drawn as a dot: a short line with round ends.
+    if (value !== null) {
+      path += isOpen ? ` L${at(value, index)}` : ` M${at(value, index)} h0.01`;
+      area += `${isOpen ? '' : ` M${foot(index)}`} L${at(value, index)}`;
+    }
+    if (isOpen && value === null) area += ` L${foot(index - 1)} Z`;
+    isOpen = value !== null;
+  }
+  if (isOpen) area += ` L${foot(players.length - 1)} Z`;
+  const description = players
+    .map((value) => (value === null ? t('unknown') : count(Math.round(value))))
+    .join(', ');
+  const label = t('Players on average, day by day: {numbers}', { numbers: description });
+  const size = html`viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}"`;
+  const paths = html`<path class="area" d="${area.trim()}" /><path d="${path.trim()}" />`;
+  return html`<svg class="spark" ${size} role="img" aria-label="${label}">${paths}</svg>`;
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+export function similarCards(base: string, similar: ListedRow[]): Html {
+  const card = (row: ListedRow) =>
+    miniServer(base, row, [playersText({ ...row, playersSource: row.source }), gameName(row.game)]);
+  return html`<ul class="minis">${similar.map(card)}</ul>`;
 }

@@ -8,10 +8,10 @@ import type { Server } from '../../servers/server.ts';
 import { PageError } from '../error-pages.ts';
 import { publicPath } from '../shared/server-paths.ts';
 
-/** How long browsers may cache the redirect. It is short, because a renamed server may get its old slug again. */
+/** Short, because a renamed server may get its old slug again. */
 const REDIRECT_SECONDS = 60;
 
-/** The path of the request has another name of the server than its slug: an earlier slug, its id, or capital letters. */
+/** The path has an earlier slug, the id, or capital letters. */
 class HasAnotherSlug extends AppError {
   readonly slug: string;
 
@@ -21,30 +21,21 @@ class HasAnotherSlug extends AppError {
   }
 }
 
-/** The error for servers that never existed, were removed or are hidden: nobody can find out which of these it is. */
+/** Nobody can find out whether the server never existed, was removed or is hidden. */
 function noServer(): PageError {
   return new PageError(404, t('No server is listed at this address.'));
 }
 
 const SLUG_OR_ID = /^[a-z0-9-]+$/i;
 
-/**
- * The slug or id in the path of a request. Other characters, such as an encoded `/` or `?`, are refused: the text is a
- * part of cache keys, and with these characters it could become the key of another page.
- *
- * @throws {PageError} 404 if it cannot be a slug or an id
- */
+/** 404 for other characters: with an encoded `/` or `?`, a cache key could become that of another page. */
 export function slugOfRequest(request: FastifyRequest): string {
   const { slug } = request.params as { slug: string };
   if (!SLUG_OR_ID.test(slug)) throw noServer();
   return slug;
 }
 
-/**
- * The listed server with this slug, earlier slug or id. A hidden server is returned only if `maySee` allows it.
- *
- * @throws {PageError} 404 when there is none
- */
+/** The listed server with this slug, earlier slug or id; otherwise 404. A hidden server needs `maySee`. */
 export async function serverBySlugOrId(
   deps: AppDeps,
   slug: string,
@@ -55,12 +46,7 @@ export async function serverBySlugOrId(
   return server;
 }
 
-/**
- * The listed server with this current slug. Call it inside `followingRenames`, which redirects from earlier slugs and ids.
- *
- * @throws {PageError} 404 when there is none
- * @throws {HasAnotherSlug} for an earlier slug, an id or capital letters
- */
+/** For use inside `followingRenames`, which redirects from earlier slugs and ids. */
 export async function serverByCurrentSlug(
   deps: AppDeps,
   slug: string,
@@ -71,16 +57,11 @@ export async function serverByCurrentSlug(
   return server;
 }
 
-/**
- * The listed server of a sent form, also by an earlier slug: a redirect would lose what the user typed.
- *
- * @throws {PageError} 404 when there is none
- */
+/** Also by an earlier slug: a redirect would lose what the user typed. */
 export function serverOfForm(deps: AppDeps, request: FastifyRequest): Promise<WithId<Server>> {
   return serverBySlugOrId(deps, slugOfRequest(request), () => false);
 }
 
-/** Runs `send`. If it throws `HasAnotherSlug`: redirects to the same path with the current slug. */
 export async function followingRenames(
   request: FastifyRequest,
   reply: FastifyReply,

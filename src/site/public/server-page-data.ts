@@ -1,4 +1,4 @@
-import type { WithId } from 'mongodb';
+import type { ObjectId, WithId } from 'mongodb';
 import { type HistoryRange, historyOf, uptimeDays } from '../../history/history.ts';
 import { serverInfo } from '../../history/server-info.ts';
 import { defineMessage, type Text } from '../../language/t.ts';
@@ -11,14 +11,13 @@ import { readAnswered } from '../../reviews/read-reviews.ts';
 import { reviewersOf } from '../../reviews/reviewers.ts';
 import type { Server } from '../../servers/server.ts';
 import { readTags } from '../../servers/tag-list.ts';
+import { topVotersOfMonth } from '../../votes/top-voters.ts';
 import { votesByDay } from '../../votes/vote-figures.ts';
 import { pageFrom, REVIEWS_A_PAGE } from '../shared/review-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import type { Reader } from './own-review-card.ts';
-import { readTopVoters } from './top-voters-card.ts';
 import type { VoteFormView } from './vote-form.ts';
 
-/** The ranges of the players and latency charts, with the text of their links. */
 export const RANGES = [
   ['48h', defineMessage('48 hours')],
   ['30d', defineMessage('30 days')],
@@ -27,20 +26,22 @@ export const RANGES = [
 
 const VOTE_DAYS = 30;
 const RANK_DAYS = 60;
-/** How many similar servers are shown: as many cards as fit on one line. */
+/** As many cards as fit on one line. */
 const SIMILAR = 3;
+/** For each of two months. */
+const TOP_VOTERS = 10;
 
-/** The query of a server's page. `reviews` is the page number of the reviews, from 1. */
+/** `reviews` is the page number of the reviews, from 1. */
 export type Wanted = { range: HistoryRange; reviews: number };
 
-/** Reads the query of a server's page. Invalid values count as absent. */
+/** Invalid values count as absent. */
 export function wantedOf(query: unknown): Wanted {
   const { players, reviews } = query as { players?: unknown; reviews?: unknown };
   const [range] = RANGES.find(([range]) => range === players) ?? RANGES[0];
   return { range, reviews: pageFrom(reviews) };
 }
 
-/** The path of a server's page with its query, without default values. */
+/** Without default values. */
 export function pathOf(server: Pick<Server, 'slug'>, { range, reviews }: Wanted): string {
   const query = new URLSearchParams();
   if (range !== RANGES[0][0]) query.set('players', range);
@@ -48,7 +49,7 @@ export function pathOf(server: Pick<Server, 'slug'>, { range, reviews }: Wanted)
   return publicPath(server, query.size > 0 ? `?${query}` : '');
 }
 
-/** Reads the data of a server's page, except what depends on the user. */
+/** Without what depends on the user. */
 export async function readServer(deps: AppDeps, server: WithId<Server>, { range, reviews }: Wanted) {
   const [info, history, uptime, ranks, votes, found, topVoters, tags, similar] = await Promise.all([
     serverInfo(deps, server),
@@ -63,36 +64,23 @@ export async function readServer(deps: AppDeps, server: WithId<Server>, { range,
   ]);
   const reviewers = await reviewersOf(deps, server._id, found.reviews);
   const now = deps.clock.now();
-  return {
-    now,
-    reviewers,
-    info,
-    history,
-    uptime,
-    ranks: ranksByDay(ranks, now),
-    votes,
-    found,
-    topVoters,
-    tags,
-    similar,
-  };
+  const read = { now, reviewers, info, history, uptime, votes, found, topVoters, tags, similar };
+  return { ...read, ranks: ranksByDay(ranks, now) };
 }
 
 export type Seen = Awaited<ReturnType<typeof readServer>>;
 
-/** The data of a server's page, for one user or for all visitors. */
 export type View = {
   server: WithId<Server>;
   seen: Seen;
   wanted: Wanted;
-  /** The path of the preview image, below the path of the page. */
+  /** Below the path of the page. */
   preview: string;
   reader: Reader | null;
-  /** The data for the vote form. */
   voting: Pick<VoteFormView, 'config' | 'account' | 'ownName' | 'provenId'>;
 };
 
-/** The ranks from the first recorded day of the last `RANK_DAYS` to yesterday; null for a day without a record. */
+/** From the first recorded day of the last `RANK_DAYS` to yesterday; null for a day without a record. */
 function ranksByDay(ranks: { day: string; rank: number }[], now: Date) {
   const yesterday = addDays(dayOf(now), -1);
   const since = addDays(yesterday, 1 - RANK_DAYS);
@@ -105,4 +93,14 @@ function ranksByDay(ranks: { day: string; rank: number }[], now: Date) {
     const day = addDays(first.day, i);
     return { day, rank: byDay.get(day) ?? null };
   });
+}
+
+/** Of the current and the previous month. */
+async function readTopVoters(deps: AppDeps, serverId: ObjectId) {
+  const month = deps.clock.now().toISOString().slice(0, 7);
+  const [current, previous] = await Promise.all([
+    topVotersOfMonth(deps, serverId, month, TOP_VOTERS),
+    topVotersOfMonth(deps, serverId, addDays(`${month}-01`, -1).slice(0, 7), TOP_VOTERS),
+  ]);
+  return { current, previous };
 }

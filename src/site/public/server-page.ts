@@ -2,8 +2,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WithId } from 'mongodb';
 import { z } from 'zod';
 import { favouriteIds } from '../../favourites/favourites.ts';
-import { t } from '../../language/t.ts';
+import { defineMessage, t } from '../../language/t.ts';
+import { MINUTE } from '../../platform/clock.ts';
+import { defineLimit } from '../../platform/limits/define-limit.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
+import { randomSlug } from '../../ranking/picked-servers.ts';
 import {
   deleteOwnReview,
   findOwnReview,
@@ -21,20 +24,18 @@ import { fieldText, type Typed } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import type { Page } from '../shared/layout.ts';
 import { publicPath } from '../shared/server-paths.ts';
+import { throwIfUsedUp } from '../shared/used-up.ts';
 import { type Reader, WHY_NOT } from './own-review-card.ts';
 import { previewPath } from './preview-image.ts';
-import { sendRandomServer } from './random-server-route.ts';
+import { rankingPath, rankingQuery } from './ranking-query.ts';
 import { serverBody } from './server-body.ts';
 import { followingRenames, serverByCurrentSlug, serverBySlugOrId, slugOfRequest } from './server-of-path.ts';
 import { pathOf, readServer, type Wanted, wantedOf } from './server-page-data.ts';
-import { accountOf, ownNameOf } from './voter.ts';
-
-type PublicParts = { deps: AppDeps };
+import { accountOf, ownNameOf } from './vote-identity.ts';
 
 const reviewForm = z.object({ username: fieldText, rating: fieldText, content: fieldText });
 
-/** `/servers/<slug>`: a server's public page, and the user's own review of it. */
-export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
+export function serverPages(app: FastifyInstance, deps: AppDeps): void {
   const { site } = app;
   const maySeeHidden = (request: FastifyRequest) => (server: WithId<Server>) => {
     const user = request.signedIn?.user;
@@ -48,7 +49,7 @@ export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
   ): Promise<Page> => {
     const [seen, preview, reader, ownName] = await Promise.all([
       readServer(deps, server, wanted),
-      previewPath(deps, site, request, server),
+      previewPath(deps, request, server),
       readerOf(deps, request, server, typed),
       ownNameOf(deps, request, server),
     ]);
@@ -121,12 +122,11 @@ export function serverPages(app: FastifyInstance, { deps }: PublicParts): void {
   });
 }
 
-/** Whether users can confirm their addresses: only if the listing sends mail. */
+/** Only if the listing sends mail. */
 function confirmsAddresses({ config }: AppDeps): boolean {
   return config.SMTP_URL !== undefined;
 }
 
-/** The signed-in user and their review; null when nobody is signed in. */
 async function readerOf(
   deps: AppDeps,
   request: FastifyRequest,
@@ -144,4 +144,25 @@ async function readerOf(
     whyNot: whyNotReview(server, user, confirmsAddresses(deps)),
     typed,
   };
+}
+
+/** The redirects are not cached, so each costs a query. */
+const DRAWS = defineLimit({
+  key: 'random:address',
+  what: 'Random servers',
+  of: 'network',
+  times: 60,
+  windowMs: MINUTE,
+  sentence: defineMessage('Too many random servers from your network address.'),
+});
+
+/** To a server that passes the filters of the request; if there is none, to the filtered list. */
+async function sendRandomServer(deps: AppDeps, request: FastifyRequest, reply: FastifyReply) {
+  const { base } = request.server.site;
+  reply.header('cache-control', 'no-store');
+  await throwIfUsedUp(deps, DRAWS, request.ip);
+  const { filters } = rankingQuery(request);
+  const slug = await randomSlug(deps, filters);
+  const path = slug ? publicPath({ slug }) : rankingPath({ q: '', filters, sort: 'rank', page: 1 });
+  return reply.redirect(`${base}${path}`, 303);
 }

@@ -10,14 +10,11 @@ import { serverAddress } from '../shared/server-status.ts';
 import { CARD_COLOURS, generatedColours } from './card-colours.ts';
 import { fitted, imageText, svgImage, textWidth } from './svg-text.ts';
 
-/** Matches a text if the fonts contain its characters. If a name does not match, the address is drawn instead. */
+/** Texts whose characters the fonts contain. If a name does not match, the address is drawn instead. */
 const DRAWABLE =
   /^[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Georgian}\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Common}\p{Script=Inherited}]+$/u;
 
-/**
- * The text without pictographs, which are not in the fonts. If the rest does not match `DRAWABLE`, or has no letter or
- * digit: `fallback`.
- */
+/** Without pictographs, which are not in the fonts. `fallback`, if no letter or digit of it can be drawn. */
 function drawable(text: string, fallback: string): string {
   const plain = imageText(text.replace(/\p{Extended_Pictographic}|\p{Regional_Indicator}|\ufe0f/gu, ''));
   return DRAWABLE.test(plain) && /[\p{L}\p{N}]/u.test(plain) ? plain : fallback;
@@ -31,48 +28,44 @@ const DISPLAY = html`font-family="Bricolage Grotesque 96pt ExtraBold" font-weigh
 const BOLD = html`font-family="DejaVu Sans" font-weight="700"`;
 const MONO = html`font-family="DejaVu Sans Mono"`;
 
-/** The font for a heading: DejaVu if the display font lacks characters of the text. */
+/** DejaVu if the display font lacks characters of the text. */
 function face(text: string): Html {
   return /^[\u0020-\u00ff‐–—‘’‚“”„†•…‹›€™]*$/.test(text) ? DISPLAY : BOLD;
 }
 
-/** The sizes in pixels at which a card shows the server's banner and icon. */
+/** In pixels. */
 export const CARD_BANNER = { width: SHARE_IMAGE.width, height: 300 } as const;
 export const CARD_ICON = { width: 168, height: 168 } as const;
 
 const LEFT = 64;
 const RIGHT = SHARE_IMAGE.width - LEFT;
-/** The top edge of the icon, and the left edge of the name and the address beside it. */
 const ICON_TOP = 222;
 const BESIDE = LEFT + CARD_ICON.width + 36;
-/** A name is drawn in the largest of these sizes that fits, in pixels. */
+/** In pixels: the largest that fits is taken. */
 const NAME_SIZES = [68, 54];
 const SMALLEST_NAME = 44;
 
-/** The height of the site's logo in the drawing, in pixels. */
+/** In pixels. */
 const LOGO_HEIGHT = 36;
 
 export type Card = {
   info: ServerInfo;
   game?: string | null | undefined;
-  /** The name of the listing. */
+  /** Of the listing. */
   site: string;
-  /** The operator's logo, beside the site's name. */
   logo?: { png: Buffer; width: number; height: number } | undefined;
-  /** The server's own pictures. If one is missing, a generated picture is drawn. */
+  /** If one is missing, a generated picture is drawn. */
   pictures?: DrawnPictures;
 };
 
-/**
- * The preview card as an SVG. A worker converts it to PNG with the display font and the fonts of `dejavu-fonts-ttf`.
- * The picture process replaces the placeholders `picture:banner` and `picture:icon` with the server's pictures.
- */
+/** An SVG that a worker converts to PNG. The picture process replaces `picture:banner` and `picture:icon`. */
 export function shareDrawing({ info, game, site, logo, pictures = {} }: Card): string {
   const { width, height } = SHARE_IMAGE;
   const address = imageText(serverAddress(info));
   const name = drawable(info.name, address);
+  const own = html`<image width="${CARD_BANNER.width}" height="${CARD_BANNER.height}" href="picture:banner"/>`;
   const drawing = html`<rect width="${width}" height="${height}" fill="${CARD_COLOURS.deep}"/>
-${pictures.banner ? ownBanner() : plainBanner(info.name, game)}
+${pictures.banner ? own : plainBanner(info.name, game)}
 ${icon(info.name, pictures)}
 ${heading(name, address)}
 ${figures(info)}
@@ -81,12 +74,7 @@ ${footer(site, logo)}`;
   return String(svgImage({ width, height, label, drawing }));
 }
 
-function ownBanner(): Html {
-  const { width, height } = CARD_BANNER;
-  return html`<image width="${width}" height="${height}" href="picture:banner"/>`;
-}
-
-/** The banner of a server that has none: squares in the colours of the server's page, and the server's initials. */
+/** Squares in the colours of the server's page, and the server's initials. */
 function plainBanner(name: string, game: string | null | undefined): Html {
   const { width, height } = CARD_BANNER;
   const { ground, pattern, figure } = generatedColours(hueOf({ name, game }));
@@ -98,7 +86,7 @@ function plainBanner(name: string, game: string | null | undefined): Html {
   text-anchor="middle">${letters}</text>`;
 }
 
-/** The icon, across the lower edge of the banner, in a frame of the card's colour. */
+/** Across the lower edge of the banner, in a frame of the card's colour. */
 function icon(name: string, pictures: DrawnPictures): Html {
   const { width: side } = CARD_ICON;
   const ring = html`<rect x="${LEFT - 10}" y="${ICON_TOP - 10}" width="${side + 20}" height="${side + 20}"
@@ -114,7 +102,6 @@ function icon(name: string, pictures: DrawnPictures): Html {
   d="${path}" fill="${figure}"/></g>`;
 }
 
-/** The name, smaller or cut if it is long, and the address below it. */
 function heading(name: string, address: string): Html {
   const room = RIGHT - BESIDE;
   const line = (text: string, size: number) => fitted(text, size * WIDER, room);
@@ -125,7 +112,6 @@ function heading(name: string, address: string): Html {
 <text x="${BESIDE}" y="418" font-size="30" ${MONO} fill="${CARD_COLOURS.soft}">${below}</text>`;
 }
 
-/** Players or status, rank, and votes, each as a large value with its name below. */
 function figures(info: ServerInfo): Html {
   const { rankPosition, votesCount } = info;
   const [players, words] = playersFigure(info);
@@ -151,7 +137,7 @@ function figureAt(x: number, value: Content, words: string, fill: string = CARD_
   return html`${shown}<text x="${x}" y="540" font-size="28" fill="${CARD_COLOURS.soft}">${words}</text>`;
 }
 
-/** The medal of ranks 1 to 3: tally strokes on a disc. */
+/** Ranks 1 to 3: tally strokes on a disc. */
 function medalOf(rank: number, fill: string): Html {
   const xs = { 1: [28], 2: [22, 34], 3: [18, 28, 38] }[rank] ?? [];
   return html`<circle cx="28" cy="28" r="28" fill="${fill}"/>${xs.map(
@@ -160,7 +146,6 @@ function medalOf(rank: number, fill: string): Html {
   )}`;
 }
 
-/** The name of the listing, with the operator's logo. */
 function footer(site: string, logo: Card['logo']): Html {
   const logoWidth = logo ? Math.round((logo.width / logo.height) * LOGO_HEIGHT) : 0;
   const beside = logo ? LEFT + logoWidth + 16 : LEFT;

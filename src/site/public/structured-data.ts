@@ -7,17 +7,15 @@ import type { Server } from '../../servers/server.ts';
 import type { Site } from '../shared/decorate-site.ts';
 import { gameName } from '../shared/game-names.ts';
 import type { JsonLd } from '../shared/json-ld.ts';
-import type { SearchMetadata } from '../shared/search-metadata.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { feedPath, feedTitle } from './feeds.ts';
 import { headingOf } from './ranking-filters.ts';
 import { gamePath, type RankingQuery } from './ranking-query.ts';
 
 type Place = Pick<Site, 'url' | 'name'>;
-/** An entry of the breadcrumbs of a page. `path` is below the site's base; the entry of the page itself has no path. */
+/** `path` is below the site's base. The page itself has none. */
 type Step = { name: string; path?: string };
 
-/** The listing as a schema.org `WebSite`, with the address of its search. */
 export function webSite({ url, name }: Place): JsonLd {
   return {
     '@type': 'WebSite',
@@ -33,8 +31,7 @@ export function webSite({ url, name }: Place): JsonLd {
   };
 }
 
-/** The breadcrumbs from the home page to a page, as schema.org `BreadcrumbList`. */
-export function breadcrumbs({ url, name }: Place, steps: Step[]): JsonLd {
+function breadcrumbs({ url, name }: Place, steps: Step[]): JsonLd {
   const all: Step[] = [{ name, path: '/' }, ...steps];
   return {
     '@type': 'BreadcrumbList',
@@ -47,7 +44,7 @@ export function breadcrumbs({ url, name }: Place, steps: Step[]): JsonLd {
   };
 }
 
-/** A page of the ranking as a schema.org `ItemList`. `before` is the number of servers on the pages before. */
+/** `before` is the number of servers on the pages before. */
 export function itemList(
   { url }: Place,
   name: string,
@@ -67,12 +64,8 @@ export function itemList(
   };
 }
 
-/** The structured data of a page of the ranking, and the feed of new servers: of the page's game, or of all games. */
-export function searchDataOf(
-  site: Place,
-  query: RankingQuery,
-  { rows, total }: ListPage,
-): Pick<SearchMetadata, 'feed' | 'items'> {
+/** The feed is of the page's game, or of all games. */
+export function searchDataOf(site: Place, query: RankingQuery, { rows, total }: ListPage) {
   const { filters, tagName, page } = query;
   const list = itemList(site, headingOf(query), { rows, total, before: (page - 1) * ROWS });
   const name = filters.game ? gameName(filters.game) : filters.tag ? tagName : undefined;
@@ -82,7 +75,6 @@ export function searchDataOf(
   };
 }
 
-/** The data from which the structured data of a server's page is made. */
 export type Described = {
   server: Pick<Server, 'name' | 'slug' | 'game' | 'profile'>;
   info: ServerInfo;
@@ -90,7 +82,6 @@ export type Described = {
   description: string;
 };
 
-/** The structured data of a server's page: the server with its game, its rating if there is one, and breadcrumbs. */
 export function gameServer(site: Place, described: Described): JsonLd[] {
   const { server, info, description } = described;
   const { game, profile } = server;
@@ -123,7 +114,7 @@ export function gameServer(site: Place, described: Described): JsonLd[] {
   ];
 }
 
-/** The status in the words of schema.org; undefined while it is unknown. */
+/** In the words of schema.org; undefined while it is unknown. */
 function statusOf({ status, onlinePlayers, maxPlayers, playersHidden }: ServerInfo): string | undefined {
   if (status === 'unknown') return undefined;
   if (status === 'offline') return 'https://schema.org/OfflineTemporarily';
@@ -131,10 +122,7 @@ function statusOf({ status, onlinePlayers, maxPlayers, playersHidden }: ServerIn
   return isFull ? 'https://schema.org/OnlineFull' : 'https://schema.org/Online';
 }
 
-/**
- * The average of the approved reviews. It is an item of its own, because in schema.org a `GameServer` has no property
- * `aggregateRating`. It is left out below `ENOUGH_REVIEWS`, because few reviews say little.
- */
+/** An item of its own, because a `GameServer` of schema.org has no `aggregateRating`. Few reviews say little. */
 function ratingOf(id: string, { server, reviews: { total, averageRating } }: Described): JsonLd[] {
   if (total < ENOUGH_REVIEWS) return [];
   return [

@@ -8,7 +8,7 @@ const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 /** The most code points of a grapheme. With many combining marks, one could cover the image. Real text has fewer. */
 const MAX_CODE_POINTS = 12;
 
-/** Makes user input safe for an image: one line of valid XML characters. */
+/** Makes user input safe for an image: one line of valid XML. */
 export function imageText(text: string): string {
   const line = text.toWellFormed().replace(NOT_IN_XML, '').replace(/\s+/g, ' ').trim();
   return Array.from(graphemes.segment(line), ({ segment }) =>
@@ -16,7 +16,7 @@ export function imageText(text: string): string {
   ).join('');
 }
 
-/** The width of a character relative to the font size. It is an estimate, because the reader's font is unknown. */
+/** Relative to the font size. An estimate, because the reader's font is unknown. */
 function widthOf(grapheme: string): number {
   if (/^[iIl.,:;'|!]/.test(grapheme)) return 0.32;
   if (/^[ftr()[\] -]/.test(grapheme)) return 0.42;
@@ -26,14 +26,14 @@ function widthOf(grapheme: string): number {
   return /^[\p{L}\p{N}\p{P}]/u.test(grapheme) && (grapheme.codePointAt(0) ?? 0) < 0x11_00 ? 0.7 : 1.1;
 }
 
-/** The approximate width of a text in the font size `size`, in the same unit. */
+/** Approximate; in the unit of `size`, the font size. */
 export function textWidth(text: string, size: number): number {
   let width = 0;
   for (const { segment } of graphemes.segment(text)) width += size * widthOf(segment);
   return width;
 }
 
-/** Cuts a text to `width` (in the unit of `size`). If it was cut, it ends with an ellipsis. */
+/** `width` is in the unit of `size`. A cut text ends with an ellipsis. */
 export function fitted(text: string, size: number, width: number): string {
   if (textWidth(text, size) <= width) return text;
   let shown = '';
@@ -46,7 +46,7 @@ export function fitted(text: string, size: number, width: number): string {
   return `${shown.trimEnd()}…`;
 }
 
-/** An SVG image, by default in the reader's fonts; `label` describes it for screen readers. */
+/** `label` is for screen readers. */
 export function svgImage(image: { width: number; height: number; label: string; drawing: Html }): Html {
   const { width, height, label, drawing } = image;
   return html`${raw('<?xml version="1.0" encoding="UTF-8"?>')}

@@ -6,20 +6,19 @@ import type { Vote } from '../../votes/vote.ts';
 import { count, decimal, duration, relative } from '../shared/format.ts';
 import type { IconName } from '../shared/icon.ts';
 
-/** Whether the delivery is not finished: the vote waits, is being sent, or is held until an operator decides. */
+/** The vote waits, is being sent, or is held until an operator decides. */
 export function isOpen(status: DeliveryStatus): boolean {
   if (status.state === 'none') return status.why === 'quarantined';
   return status.state === 'waiting' || status.state === 'sending';
 }
 
-/** The icon beside the text of a delivery. */
 export function deliveryIcon(status: DeliveryStatus): IconName {
   if (status.state === 'delivered') return 'zap';
   if (isOpen(status)) return 'clock';
   return status.state === 'none' ? 'info' : 'triangle-alert';
 }
 
-/** The state of the delivery for the player, without details of the listener. For the owner: `statusText`. */
+/** Without details of the listener. For the owner: `statusText`. */
 export function playerText(
   status: DeliveryStatus,
   vote: Pick<Vote, 'votedAt' | 'claim' | 'excludedAt' | 'delivery'>,
@@ -32,7 +31,9 @@ export function playerText(
     return t('Your vote may have reached the game server. The owner of the server can send it again.');
   switch (status.state) {
     case 'none':
-      return noneText(status, vote);
+      if (status.why === 'quarantined') return t(NONE.quarantined);
+      if (vote.claim) return t('A plugin of the server has claimed your vote for the reward.');
+      return t(NONE[vote.excludedAt ? 'excluded' : status.why]);
     case 'waiting':
       return waitingText(status, now);
     case 'sending':
@@ -52,12 +53,6 @@ export function playerText(
 
 type Of<State extends DeliveryStatus['state']> = Extract<DeliveryStatus, { state: State }>;
 
-function noneText({ why }: Of<'none'>, { claim, excludedAt }: Pick<Vote, 'claim' | 'excludedAt'>): string {
-  if (why === 'quarantined') return t(NONE.quarantined);
-  if (claim) return t('A plugin of the server has claimed your vote for the reward.');
-  return t(NONE[excludedAt ? 'excluded' : why]);
-}
-
 function waitingText({ waitingFor, reason, fetched }: Of<'waiting'>, now: Date): string {
   if (fetched) return t('Your vote waits until the game server fetches it.');
   const next =
@@ -68,10 +63,7 @@ function waitingText({ waitingFor, reason, fetched }: Of<'waiting'>, now: Date):
   return `${sentence}${next}`;
 }
 
-function deliveredText(
-  { at, confirmed, fetched }: Of<'delivered'>,
-  { votedAt }: Pick<Vote, 'votedAt'>,
-): string {
+function deliveredText({ at, confirmed, fetched }: Of<'delivered'>, { votedAt }: Pick<Vote, 'votedAt'>) {
   if (confirmed === false) return t('Your vote was sent. This game server does not confirm votes.');
   if (!at) return t('Your vote arrived at the game server.');
   const time = timeTaken(at.getTime() - votedAt.getTime());
@@ -80,7 +72,7 @@ function deliveredText(
     : t('Arrived in {time}.', { time });
 }
 
-/** How long a delivery took: `0.3 s`, `12 s`, `3 minutes`. If clocks differ, `ms` may be negative: `0.1 s` is shown. */
+/** `0.3 s`, `12 s`, `3 minutes`. If clocks differ, `ms` may be negative: `0.1 s` is shown. */
 function timeTaken(ms: number): string {
   if (ms >= MINUTE) return duration(ms);
   const seconds = ms / SECOND;

@@ -1,49 +1,47 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { UUID, type WithId } from 'mongodb';
+import type { WithId } from 'mongodb';
 import { z } from 'zod';
 import { ESTABLISHED_AFTER_DAYS } from '../../accounts/mailbox.ts';
-import { voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
 import { forgetUsername, noteUsername } from '../../favourites/favourites.ts';
 import { requireRightClock } from '../../http/clock-gate.ts';
 import { databaseTimeLeft } from '../../http/database-time.ts';
 import { type Refusal, sendRefusal } from '../../http/http-errors.ts';
 import { requireIndexes } from '../../http/index-gate.ts';
-import { defineMessage, filled, t } from '../../language/t.ts';
+import { defineMessage, filled } from '../../language/t.ts';
 import { MINUTE } from '../../platform/clock.ts';
 import { defineLimit } from '../../platform/limits/define-limit.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import { serverAbove } from '../../ranking/picked-servers.ts';
+import type { Metrics } from '../../process/metrics.ts';
 import type { Server } from '../../servers/server.ts';
 import { CastDeadline } from '../../votes/cast/cast-deadline.ts';
 import { castVoteFromPage, challengeFor } from '../../votes/cast/cast-from-page.ts';
 import { VoteResultUnknownError } from '../../votes/cast/insert-vote.ts';
-import { causeOf } from '../../votes/exclusions/quarantine.ts';
 import { readPlayerName } from '../../votes/identity/player-name.ts';
-import { createProvenIds, type ProvenIds } from '../../votes/identity/proven-id.ts';
-import { offersSteam } from '../../votes/identity/steam-players.ts';
-import type { Vote } from '../../votes/vote.ts';
-import { voteFigures } from '../../votes/vote-figures.ts';
+import { createProvenIds } from '../../votes/identity/proven-id.ts';
 import { voteStreak } from '../../votes/vote-streak.ts';
-import { PageError } from '../error-pages.ts';
 import { makeRefusedForm } from '../limited-pages.ts';
 import { ANYONE, SIGNED_IN } from '../route-options.ts';
 import { fieldText, readForm, type Typed } from '../shared/form.ts';
 import { formRoute } from '../shared/form-route.ts';
 import { sendPage } from '../shared/layout.ts';
-import { isUnchanged, pageState, seenMark, sendUnchanged } from '../shared/live.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { throwIfUsedUp } from '../shared/used-up.ts';
 import { wantsPage } from '../wants-page.ts';
 import { readOtherServers } from './other-servers.ts';
-import type { PublicParts } from './public-parts.ts';
 import { followingRenames, serverByCurrentSlug, serverOfForm, slugOfRequest } from './server-of-path.ts';
-import { steamRoutes } from './steam-routes.ts';
 import { type VotePageView, voteFormPage } from './vote-form.ts';
-import { steamRefusal } from './vote-identity.ts';
+import {
+  accountOf,
+  type FormParts,
+  ownNameOf,
+  provenIdOf,
+  steamRefusal,
+  steamRoutes,
+  voterOf,
+} from './vote-identity.ts';
 import { incomplete, resultUnknown, voteRefusal, wrongName } from './vote-refusals.ts';
 import { voteReminder } from './vote-reminder.ts';
-import { resultPage, type VoteState } from './vote-result.ts';
-import { accountOf, ownNameOf, voterOf } from './voter.ts';
+import { voteResultPage } from './vote-result.ts';
 
 /** Each costs a key derivation and a query. A player may need several. */
 const CHALLENGES = defineLimit({
@@ -60,7 +58,7 @@ const CHALLENGES = defineLimit({
   ),
 });
 
-/** If a name in a link is longer than this, in UTF-16 code units, its end is ignored. */
+/** In UTF-16 code units. The end of a longer name in a link is ignored. */
 const LONGEST_LINKED = 600;
 
 /** A random secret that the form's script makes. A malformed value counts as empty. */
@@ -68,7 +66,7 @@ const session = z
   .string()
   .regex(/^[\w-]{16,64}$/)
   .catch('');
-/** Any text: `readPlayerName` checks it by the rule of the server's game. */
+/** `readPlayerName` checks it by the rule of the server's game. */
 const username = fieldText;
 const challengeForm = z.object({ username, session });
 const voteForm = z.object({
@@ -81,21 +79,18 @@ const voteForm = z.object({
 /** After these refusals, the browser makes another proof and votes again, without asking the player. */
 const SOLVED_AGAIN: Refusal['code'][] = ['proof-for-another-network', 'proof-expired'];
 
-/** `/servers/<slug>/vote`: a server's vote form, and the page with the result of a vote. */
-export function voteFormPages(app: FastifyInstance, parts: PublicParts): void {
-  const { deps } = parts;
+/** A server's vote form, the routes of its scripts, and the page with the result of a vote. */
+export function votePages(app: FastifyInstance, deps: AppDeps, metrics: Metrics): void {
   const provenIds = createProvenIds(deps.config, deps.clock);
-  const page = { deps, provenIds };
-  formPage(app, page);
-  challengeRoute(app, page);
-  app.register(async (casting) => castingRoute(casting, { ...parts, provenIds }));
+  const parts = { deps, provenIds };
+  formPage(app, parts);
+  challengeRoute(app, parts);
+  app.register(async (casting) => castingRoute(casting, { ...parts, metrics }));
   steamRoutes(app, deps, provenIds);
   forgetNameRoute(app, deps);
   voteReminder(app, deps);
   voteResultPage(app, deps);
 }
-
-type FormParts = { deps: AppDeps; provenIds: ProvenIds };
 
 function formPage(app: FastifyInstance, parts: FormParts): void {
   const { deps } = parts;
@@ -116,14 +111,15 @@ function formPage(app: FastifyInstance, parts: FormParts): void {
   );
 }
 
-/** The data of the vote page. With a valid name, for example from a link, it contains the player's votes. */
+/** With a valid name, for example from a link, it contains the player's votes. */
 async function viewOf(
-  { deps, provenIds }: FormParts,
+  parts: FormParts,
   request: FastifyRequest,
   server: WithId<Server>,
   { values, errors }: Typed,
 ): Promise<VotePageView> {
-  const provenId = provenIdOf({ deps, provenIds }, request, server);
+  const { deps } = parts;
+  const provenId = provenIdOf(parts, request, server);
   const { username = '' } = values;
   const read = username === '' ? null : await readPlayerName(deps, server, username);
   const name = read && 'name' in read ? read.name : undefined;
@@ -136,7 +132,6 @@ async function viewOf(
   return { server, typed, config: deps.config, account: accountOf(deps, request), provenId, streak, others };
 }
 
-/** The route that forgets the player name of the user's last vote, and shows the form without a name. */
 function forgetNameRoute(app: FastifyInstance, deps: AppDeps): void {
   formRoute(app, {
     path: '/servers/:slug/vote/forget-name',
@@ -149,19 +144,9 @@ function forgetNameRoute(app: FastifyInstance, deps: AppDeps): void {
   });
 }
 
-/** The SteamID that Steam confirmed for the browser; null if there is none or the server's players have no SteamIDs. */
-function provenIdOf(
-  { deps, provenIds }: FormParts,
-  { headers }: FastifyRequest,
-  server: Server,
-): string | null {
-  return offersSteam(deps.config, server) ? provenIds.find(headers.cookie) : null;
-}
-
 /** An overloaded process refuses pages before votes. */
 const VOTES = { ...ANYONE, config: { ...ANYONE.config, isOfVotes: true } } as const;
 
-/** The route from which the form's script gets a challenge. */
 function challengeRoute(app: FastifyInstance, parts: FormParts): void {
   const { deps } = parts;
   app.post('/servers/:slug/vote/challenge', VOTES, async (request, reply) => {
@@ -180,8 +165,8 @@ function challengeRoute(app: FastifyInstance, parts: FormParts): void {
   });
 }
 
-/** Casts the vote of a form. Its hooks refuse requests, so `app` must be a Fastify context without other routes. */
-function castingRoute(app: FastifyInstance, parts: PublicParts & FormParts): void {
+/** Its hooks refuse requests, so `app` must be a Fastify context without other routes. */
+function castingRoute(app: FastifyInstance, parts: FormParts & { metrics: Metrics }): void {
   const { deps, metrics } = parts;
   const { site } = app;
   // If indexes are missing, a vote could be counted twice (design rule 1). So votes are refused, as in the API.
@@ -241,56 +226,4 @@ function castingRoute(app: FastifyInstance, parts: PublicParts & FormParts): voi
     request.log.info({ event: 'web_vote.accepted', serverId, voteId, isQuarantined: result.isQuarantined });
     return reply.redirect(`${site.base}${publicPath(server, `/vote/${voteId}`)}`, 303);
   });
-}
-
-function voteResultPage(app: FastifyInstance, deps: AppDeps): void {
-  app.get('/servers/:slug/vote/:voteId', ANYONE, (request, reply) =>
-    followingRenames(request, reply, async () => {
-      const server = await serverByCurrentSlug(deps, slugOfRequest(request));
-      const vote = await voteOf(deps, request, server);
-      const shown = await readState(deps, server, vote);
-      const seen = seenMark(request);
-      if (seen && isUnchanged(seen, shown.state, shown.now)) return sendUnchanged(reply);
-      // If htmx refreshes the live part, it uses only this part of the answer, so the rest is not read.
-      const isPart = Boolean(request.headers['hx-request']);
-      if (!isPart) await app.limitPages(request);
-      const around = isPart ? null : await readAround(deps, request, server, vote);
-      return sendPage(request, reply, resultPage(app.site, shown, around));
-    }),
-  );
-}
-
-async function readState(deps: AppDeps, server: WithId<Server>, vote: Vote): Promise<VoteState> {
-  const now = deps.clock.now();
-  const listener = await deps.listeners.findOne({ serverId: server._id });
-  const [{ status }, votesOfMonth, written, heldFor, above] = await Promise.all([
-    voteTimeline(deps, vote, listener, now),
-    deps.voteCounts.ofMonth(server._id, now),
-    voteFigures(deps, server._id),
-    vote.quarantinedAt ? causeOf(deps, vote) : undefined,
-    serverAbove(deps, server),
-  ]);
-  const monthlyVotes = votesOfMonth();
-  // `monthlyVotes` also counts votes whose counters are not written yet, such as this vote; `written` does not.
-  const votesCount = written.votesCount + Math.max(0, monthlyVotes - written.monthlyVotes);
-  const ranking = [server.ranked?.rankVotes, server.rankPosition, votesCount, above];
-  const state = pageState(status, vote.quarantinedAt, vote.excludedAt, vote.claim, monthlyVotes, ranking);
-  return { server, vote, status, heldFor, monthlyVotes, votesCount, above, state, now };
-}
-
-async function readAround(deps: AppDeps, request: FastifyRequest, server: WithId<Server>, vote: Vote) {
-  const [streak, others] = await Promise.all([
-    voteStreak(deps, server, vote.username),
-    readOtherServers(deps, request, server),
-  ]);
-  return { streak, others };
-}
-
-async function voteOf(deps: AppDeps, request: FastifyRequest, server: WithId<Server>): Promise<Vote> {
-  const { voteId } = request.params as { voteId: string };
-  const vote = UUID.isValid(voteId)
-    ? await deps.votes.findOne({ _id: new UUID(voteId), serverId: server._id })
-    : null;
-  if (!vote) throw new PageError(404, t('This server has no such vote.'));
-  return vote;
 }

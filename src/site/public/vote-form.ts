@@ -18,35 +18,33 @@ import type { Page } from '../shared/layout.ts';
 import { linkTo, notice } from '../shared/parts.ts';
 import type { SearchMetadata } from '../shared/search-metadata.ts';
 import { publicPath } from '../shared/server-paths.ts';
-import { serverIcon } from '../shared/server-pictures.ts';
+import { picturedServer, serverIcon } from '../shared/server-pictures.ts';
 import { writtenText } from '../shared/written-text.ts';
 import { type OtherServers, otherServers } from './other-servers.ts';
 import { identityField, steamAlternative, steamLink, votingAs } from './vote-identity.ts';
 import { nextVotePanel, sign, stamp, streakPanel } from './vote-panels.ts';
 
-/** The data for a server's vote form. */
 export type VoteFormView = {
   server: WithId<Server>;
   config: Pick<Config, 'WEB_VOTES' | 'WEB_VOTE_PLAYERS' | 'STEAM_SIGN_IN'>;
   /** `established`: the form needs no proof of work, and so no script. `young`: the user votes like a visitor. */
   account: 'none' | 'young' | 'established';
-  /** The SteamID that Steam confirmed for this browser; null if there is none, and on pages that are cached for all. */
+  /** Null if there is none, and on pages that are cached for all. */
   provenId: string | null;
   typed: Typed;
-  /** The player name of the user's last vote. The form contains it if no name was entered. */
+  /** Of the user's last vote. The form contains it if no name was entered. */
   ownName?: string | undefined;
   /** True if the proof of work was refused, but another may help. The script then makes one and votes again, once. */
   solvesAgain?: boolean;
 };
 
-/** The data for the page `/servers/<slug>/vote`. */
 export type VotePageView = VoteFormView & {
-  /** The votes of the player whose name is in the form. */
+  /** Of the player whose name is in the form. */
   streak?: VoteStreak | undefined;
   others: OtherServers;
 };
 
-/** The page `/servers/<slug>/vote`. If the player in the form cannot vote again yet, it shows the time that is left. */
+/** During the cooldown of the player in the form, the page shows the time that is left. */
 export function voteFormPage(site: Site, view: VotePageView): Page {
   const { server, streak, others, typed, config } = view;
   const isWaiting = streak?.nextVoteAt && !whyOff(config, server);
@@ -66,14 +64,13 @@ export function voteFormPage(site: Site, view: VotePageView): Page {
   };
 }
 
-/** The head of the page and the form. */
 function formPart(site: Site, view: VotePageView): Html {
   const { server, typed, config } = view;
   const about = t('About <bdi>{server}</bdi>', { server: server.name });
   return html`${stamp(
     site,
     server,
-    html`${serverIcon(site.base, pictured(server), 96)}
+    html`${serverIcon(site.base, picturedServer(server), 96)}
       <h1>${t('Vote for <bdi>{server}</bdi>', { server: server.name })}</h1>
       <p><a href="${site.base}${publicPath(server)}">${about}</a></p>`,
   )}
@@ -84,7 +81,7 @@ function formPart(site: Site, view: VotePageView): Html {
     </section>`;
 }
 
-/** The part that replaces the form during the cooldown. It says who has voted; `nextVotePanel` is below it. */
+/** During the cooldown. `nextVotePanel` is below it. */
 function cooldownPart(site: Site, { server, typed, provenId }: VotePageView, { votedAt }: VoteStreak): Html {
   const page = `${site.base}${publicPath(server)}`;
   const player = html`<bdi>${nameIn(typed)}</bdi>`;
@@ -108,11 +105,7 @@ function ownersText({ howToVote }: Server): Content {
 
 const nameIn = ({ values }: Typed) => values.username ?? '';
 
-function pictured({ name, game, profile }: Server) {
-  return { name, game, banner: profile?.banner, icon: profile?.icon };
-}
-
-/** Whether the page has no name, no votes and no error of a player. Search engines may index only such a page. */
+/** Search engines may index only a page without a name, votes or an error of a player. */
 function isPlain({ typed, streak, ownName, provenId }: VotePageView): boolean {
   return !streak && !ownName && !provenId && !typed.values.username && Object.keys(typed.errors).length === 0;
 }
@@ -127,12 +120,11 @@ function metadataOf(server: WithId<Server>): SearchMetadata {
   };
 }
 
-/** The rule of the cooldown, as players read it. */
 export function oneVote(): string {
   return t('Each player has one vote for a server in {hours} hours.', { hours: COOLDOWN_HOURS });
 }
 
-/** The vote form. If the account is not established, scripts/vote.js solves a challenge before it sends the form. */
+/** If the account is not established, scripts/vote.js solves a challenge before it sends the form. */
 export function voteForm(site: Site, view: VoteFormView): Html {
   const { server, config, account, solvesAgain } = view;
   const off = whyOff(config, server);
@@ -147,6 +139,7 @@ export function voteForm(site: Site, view: VoteFormView): Html {
   const path = `${site.base}${publicPath(server, '/vote')}`;
   const solver = html`data-challenge="${path}/challenge" data-solver="${site.asset('solve.js')}"
     data-texts="${JSON.stringify(scriptTexts())}"`;
+  const forgetting = html`<form method="post" id="${FORGET}" action="${path}/forget-name"></form>`;
   const script = isEstablished ? '' : html`data-vote ${solver} ${solvesAgain ? 'data-again' : ''}`;
   if (needsProvenId(config, server) && !view.provenId) return steamLink(path, true);
   return html`${votingAs(path, view.provenId)}
@@ -156,20 +149,15 @@ export function voteForm(site: Site, view: VoteFormView): Html {
     ${forgetName(view)}
     <div class="actions"><button type="submit" class="vote">${t('Vote')}</button></div>
     ${isEstablished ? '' : needsScript(site, account)}
-  </form>${account === 'none' ? '' : forgettingForm(path)}
+  </form>${account === 'none' ? '' : forgetting}
     ${steamAlternative(path, view)}`;
 }
 
-/** The id of the form that forgets a user's name. */
 const FORGET = 'forget-name';
 
-function forgettingForm(path: string): Html {
-  return html`<form method="post" id="${FORGET}" action="${path}/forget-name"></form>`;
-}
-
 /**
- * The attributes that let the script fill in the name that the browser remembers. The HTML has no visitor's name,
- * because a server's page is cached for all visitors (ADR 87). A user's name is stored in the account instead.
+ * A server's page is cached for all visitors, so a script fills in a visitor's name, which the browser remembers (ADR
+ * 87). A user's name is stored in the account.
  */
 function remembering({ server, account, provenId }: VoteFormView): Html {
   return html`data-name-kind="${nameKindOf(server.game)}"
@@ -177,8 +165,8 @@ function remembering({ server, account, provenId }: VoteFormView): Html {
 }
 
 /**
- * The button that forgets the name in the form. A user's name is stored in the account, so the button sends a form. A
- * visitor's name is stored in the browser, so a script shows the button and forgets the name.
+ * A user's name is stored in the account, so the button sends a form. A visitor's is stored in the browser, so a script
+ * shows the button and forgets the name.
  */
 function forgetName({ account, provenId, typed, ownName }: VoteFormView): Content {
   if (provenId) return '';
@@ -193,10 +181,7 @@ function forgetName({ account, provenId, typed, ownName }: VoteFormView): Conten
   return html`<p class="small"><button type="submit" form="${FORGET}" class="link">${text}</button></p>`;
 }
 
-/**
- * The hidden fields for the proof of work. The script fills in `proof` and `session`. If the form asks for a second
- * proof: `again` is `1`, so that the server does not ask for a third.
- */
+/** The script fills in `proof` and `session`. With `again`, the server does not ask for a third proof. */
 function proofFields(solvesAgain = false): Html {
   return html`<input type="hidden" name="proof" value="" />
     <input type="hidden" name="session" value="" />
@@ -220,7 +205,7 @@ function scriptTexts() {
   };
 }
 
-/** The text for browsers without scripts. If scripts run, the script shows its progress here instead. */
+/** If scripts run, the script shows its progress here instead. */
 function needsScript({ base }: Site, account: VoteFormView['account']): Content {
   const text =
     account === 'young'
@@ -235,7 +220,7 @@ function needsScript({ base }: Site, account: VoteFormView['account']): Content 
   return html`<p class="small soft" role="status" data-progress>${text}</p>`;
 }
 
-/** The rules for votes from one network. Families, schools and shared connections need to know them. */
+/** Families, schools and shared connections need to know them. */
 function networkRules(config: VoteFormView['config']): Html {
   const { newPlayers, newPlayersOverAll, players } = networkLimits(config);
   const rules = t(

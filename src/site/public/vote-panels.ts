@@ -13,24 +13,22 @@ import { publicPath } from '../shared/server-paths.ts';
 import { cover, picturedServer } from '../shared/server-pictures.ts';
 import { reminderPath } from './vote-reminder.ts';
 
-/** The dark panel at the top of the vote pages: the server's banner, and the content of the page below it. */
 export function stamp({ base }: Site, server: Server, body: Content): Html {
   const banner = cover(base, picturedServer(server));
   return html`<section class="stamp">${banner}<div class="stamp-in">${body}</div></section>`;
 }
 
-/** The sign on the edge of the banner: a tick (the vote counts), a clock (vote or player waits), a cross (excluded). */
+/** A tick (the vote counts), a clock (vote or player waits), a cross (excluded). */
 export function sign(kind: 'tick' | 'clock' | 'cross'): Html {
   const paths = { tick: 'M19 33.5l9 9 18-20', clock: 'M32 16v17l11 7', cross: 'M22 22l20 20M42 22l-20 20' };
   return html`<svg class="sign ${kind}" viewBox="0 0 64 64" aria-hidden="true"><circle cx="32" cy="32" r="30"/><path
     d="${paths[kind]}"/></svg>`;
 }
 
-/** The dots of a streak are in groups of five, like tally strokes. Only the last three groups are drawn. */
+/** Dots are in groups of five, like tally strokes. Only the last three groups are drawn. */
 const TALLY = 5;
 const MOST_DOTS = 3 * TALLY;
 
-/** The panel about a player's streak of votes for a server; empty if there is no streak. */
 export function streakPanel({ streak, isOpenEnded, monthlyVotes }: VoteStreak): Content {
   if (streak === 0) return '';
   const goal = TALLY * Math.max(1, Math.ceil(streak / TALLY));
@@ -51,7 +49,7 @@ export function streakPanel({ streak, isOpenEnded, monthlyVotes }: VoteStreak): 
   </section>`;
 }
 
-/** The time until the next vote. When the cooldown is over, a script shows the link to vote instead. */
+/** When the cooldown is over, a script shows the link to vote instead. */
 export function nextVotePanel(site: Site, server: WithId<Server>, view: NextVote): Html {
   const { nextVoteAt, username, now } = view;
   const page = `${site.base}${publicPath(server)}`;
@@ -76,5 +74,5 @@ export function nextVotePanel(site: Site, server: WithId<Server>, view: NextVote
   </section>`;
 }
 
-/** `nextVoteAt` is the end of the player's cooldown; null if the player can vote now. */
+/** `nextVoteAt` is null if the player can vote now. */
 type NextVote = { nextVoteAt: Date | null; username: string; now: Date };

@@ -13,19 +13,18 @@ import { count, counted, timeText } from '../shared/format.ts';
 /** Tells the form's script that the sentence is about the name. */
 const ABOUT_NAME = { field: 'username' };
 
-/** The refusal of a form without a valid name. */
 export function incomplete({ errors }: Typed): Refusal {
   const sentence = errors.username ?? t('Enter the name of your player.');
   return { status: 400, sentence, code: 'malformed', fields: ABOUT_NAME };
 }
 
-/** The refusal of a name that breaks `rule`, a rule for names in the server's game. */
+/** `rule` is a rule for names in the server's game. */
 export function wrongName(rule: string): Refusal {
   const { sentence = '' } = sentencesOf({ sentence: rule });
   return { status: 400, sentence, code: 'malformed', fields: ABOUT_NAME };
 }
 
-/** The refusal if MongoDB did not say whether the vote was inserted. */
+/** MongoDB did not say whether the vote was inserted. */
 export function resultUnknown(): Refusal {
   return {
     status: 503,
@@ -40,7 +39,6 @@ const NOT_ACCEPTED = defineMessage(
   'This vote is not accepted. If you think that this is a mistake, contact the operator of this listing.',
 );
 
-/** Why a vote of the vote form was not accepted. */
 export function voteRefusal(
   result: Exclude<PageVoteResult, { kind: 'accepted' }>,
   { clock }: AppDeps,
@@ -82,7 +80,9 @@ export function voteRefusal(
     case 'too-many-players':
       return {
         ...refused('too-many-players', tooManyPlayers(result)),
-        headers: { 'retry-after': String(secondsUntil(tomorrow(clock.now()), clock.now())) },
+        headers: {
+          'retry-after': String(secondsUntil(startOfDay(addDays(dayOf(clock.now()), 1)), clock.now())),
+        },
       };
   }
 }
@@ -116,10 +116,6 @@ function tooManyPlayers({ by, most }: Extract<PageVoteResult, { kind: 'too-many-
         { days: ESTABLISHED_AFTER_DAYS },
       );
   }
-}
-
-function tomorrow(now: Date): Date {
-  return startOfDay(addDays(dayOf(now), 1));
 }
 
 function secondsUntil(at: Date, now: Date): number {

@@ -10,7 +10,6 @@ import type { Site } from '../shared/decorate-site.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { followingRenames, serverByCurrentSlug, slugOfRequest } from './server-of-path.ts';
 
-/** The path of the calendar file with a reminder to vote at the given time. */
 export function reminderPath(server: Pick<Server, 'slug'>, at: Date): string {
   return publicPath(server, `/vote/reminder.ics?at=${encodeURIComponent(at.toISOString())}`);
 }
@@ -18,10 +17,7 @@ export function reminderPath(server: Pick<Server, 'slug'>, at: Date): string {
 /** A next vote is never further away than this, because a cooldown lasts a day. */
 const FURTHEST_MS = 2 * DAY;
 
-/**
- * `/servers/<slug>/vote/reminder.ics?at=<time>`: a calendar file with a reminder to vote at this time. It is made
- * without reading any vote, so nobody can find out with it whether and when a player voted.
- */
+/** Made without reading any vote, so nobody can find out with it whether and when a player voted. */
 export function voteReminder(app: FastifyInstance, deps: AppDeps): void {
   app.get('/servers/:slug/vote/reminder.ics', ANYONE, (request, reply) =>
     followingRenames(request, reply, async () => {
@@ -40,14 +36,14 @@ export function voteReminder(app: FastifyInstance, deps: AppDeps): void {
   );
 }
 
-/** Parses the time in a query; null unless it has the format of `toISOString`. */
+/** Null unless it has the format of `toISOString`. */
 function timeOf(at: unknown): Date | null {
   if (typeof at !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(at)) return null;
   const time = new Date(at);
   return Number.isNaN(time.getTime()) ? null : time;
 }
 
-/** The calendar (RFC 5545) with one event and its alarm. The UID depends only on the server and the time. */
+/** RFC 5545: one event with an alarm. The UID depends only on the server and the time. */
 export function reminderCalendar(
   { url, name }: Pick<Site, 'url' | 'name'>,
   server: Pick<WithId<Server>, '_id' | 'name' | 'slug'>,
@@ -81,15 +77,14 @@ export function reminderCalendar(
   return lines.map((line) => `${folded(line)}\r\n`).join('');
 }
 
-/** How long the event lasts. */
 const REMINDER_MS = 5 * MINUTE;
 
-/** A UTC time to the second: `20261127T163345Z`. */
+/** To the second: `20261127T163345Z`. */
 function utc(at: Date): string {
   return at.toISOString().replace(/[-:]|\.\d+/g, '');
 }
 
-/** A value of the type TEXT: escapes backslash, semicolon, comma and line break; removes other control characters. */
+/** The type TEXT: escapes backslash, semicolon, comma and line break; removes other control characters. */
 function text(value: string): string {
   return value
     .replace(/[\\;,]/g, '\\$&')
@@ -97,10 +92,10 @@ function text(value: string): string {
     .replace(/\p{Cc}/gu, '');
 }
 
-/** The most bytes of a line, without its line break. */
+/** In bytes, without the line break. */
 const LONGEST_LINE = 75;
 
-/** Folds a line that is too long (RFC 5545, 3.1): each further line begins with a space. No character is split. */
+/** RFC 5545, 3.1: each further line begins with a space. No character is split. */
 function folded(line: string): string {
   let bytes = 0;
   let result = '';

@@ -1,51 +1,102 @@
-import type { WithId } from 'mongodb';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { UUID, type WithId } from 'mongodb';
 import { ESTABLISHED_AFTER_DAYS } from '../../accounts/mailbox.ts';
 import type { DeliveryStatus } from '../../delivery/timeline/timeline-event.ts';
+import { voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
 import { nameKindOf } from '../../games/player-names.ts';
 import { t } from '../../language/t.ts';
-import type { ServerAbove } from '../../ranking/picked-servers.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
+import { type ServerAbove, serverAbove } from '../../ranking/picked-servers.ts';
 import type { Server } from '../../servers/server.ts';
+import { causeOf } from '../../votes/exclusions/quarantine.ts';
 import type { QuarantineCause } from '../../votes/exclusions/vote-exclusion.ts';
 import { RANKING_DAYS } from '../../votes/ranking-period.ts';
 import type { Vote } from '../../votes/vote.ts';
-import type { VoteStreak } from '../../votes/vote-streak.ts';
+import { voteFigures } from '../../votes/vote-figures.ts';
+import { type VoteStreak, voteStreak } from '../../votes/vote-streak.ts';
+import { PageError } from '../error-pages.ts';
+import { ANYONE } from '../route-options.ts';
 import type { Site } from '../shared/decorate-site.ts';
 import { count, counted, decimal } from '../shared/format.ts';
 import { colourClasses, initials } from '../shared/generated-pictures.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
-import type { Page } from '../shared/layout.ts';
-import { livePart, markOf } from '../shared/live.ts';
+import { type Page, sendPage } from '../shared/layout.ts';
+import { isUnchanged, livePart, markOf, pageState, seenMark, sendUnchanged } from '../shared/live.ts';
 import { linkTo } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
-import { type OtherServers, otherServers } from './other-servers.ts';
+import { type OtherServers, otherServers, readOtherServers } from './other-servers.ts';
+import { followingRenames, serverByCurrentSlug, slugOfRequest } from './server-of-path.ts';
 import { deliveryIcon, isOpen, playerText } from './vote-delivery.ts';
 import { nextVotePanel, sign, stamp, streakPanel } from './vote-panels.ts';
 
-/** The data of the part that shows a vote and its delivery. This part refreshes itself. */
-export type VoteState = {
+/** The live part, which refreshes itself. */
+type VoteState = {
   server: WithId<Server>;
   vote: Vote;
   status: DeliveryStatus;
-  /** Why the vote is held, if the reason is stored. */
   heldFor: QuarantineCause | undefined;
   monthlyVotes: number;
-  /** The server's votes in the last 30 days. */
+  /** In the last 30 days. */
   votesCount: number;
   above: ServerAbove | null;
-  /** The hash of what is shown (`pageState` of live.ts). */
+  /** `pageState` of live.ts. */
   state: string;
   now: Date;
 };
 
-/** The data of the rest of the page, which is not refreshed. */
-type Around = {
-  streak: VoteStreak;
-  others: OtherServers;
-};
+/** The rest of the page, which is not refreshed. */
+type Around = { streak: VoteStreak; others: OtherServers };
 
 /** `/servers/<slug>/vote/<vote id>`: the result of a vote and the state of its delivery. */
-export function resultPage(site: Site, result: VoteState, around: Around | null): Page {
+export function voteResultPage(app: FastifyInstance, deps: AppDeps): void {
+  app.get('/servers/:slug/vote/:voteId', ANYONE, (request, reply) =>
+    followingRenames(request, reply, async () => {
+      const server = await serverByCurrentSlug(deps, slugOfRequest(request));
+      const vote = await voteOf(deps, request, server);
+      const shown = await readState(deps, server, vote);
+      const seen = seenMark(request);
+      if (seen && isUnchanged(seen, shown.state, shown.now)) return sendUnchanged(reply);
+      // If htmx refreshes the live part, it uses only this part of the answer, so the rest is not read.
+      if (request.headers['hx-request']) return sendPage(request, reply, resultPage(app.site, shown, null));
+      await app.limitPages(request);
+      const [streak, others] = await Promise.all([
+        voteStreak(deps, server, vote.username),
+        readOtherServers(deps, request, server),
+      ]);
+      return sendPage(request, reply, resultPage(app.site, shown, { streak, others }));
+    }),
+  );
+}
+
+async function readState(deps: AppDeps, server: WithId<Server>, vote: Vote): Promise<VoteState> {
+  const now = deps.clock.now();
+  const listener = await deps.listeners.findOne({ serverId: server._id });
+  const [{ status }, votesOfMonth, written, heldFor, above] = await Promise.all([
+    voteTimeline(deps, vote, listener, now),
+    deps.voteCounts.ofMonth(server._id, now),
+    voteFigures(deps, server._id),
+    vote.quarantinedAt ? causeOf(deps, vote) : undefined,
+    serverAbove(deps, server),
+  ]);
+  const monthlyVotes = votesOfMonth();
+  // `monthlyVotes` also counts votes whose counters are not written yet, such as this vote; `written` does not.
+  const votesCount = written.votesCount + Math.max(0, monthlyVotes - written.monthlyVotes);
+  const ranking = [server.ranked?.rankVotes, server.rankPosition, votesCount, above];
+  const state = pageState(status, vote.quarantinedAt, vote.excludedAt, vote.claim, monthlyVotes, ranking);
+  return { server, vote, status, heldFor, monthlyVotes, votesCount, above, state, now };
+}
+
+async function voteOf(deps: AppDeps, request: FastifyRequest, server: WithId<Server>): Promise<Vote> {
+  const { voteId } = request.params as { voteId: string };
+  const vote = UUID.isValid(voteId)
+    ? await deps.votes.findOne({ _id: new UUID(voteId), serverId: server._id })
+    : null;
+  if (!vote) throw new PageError(404, t('This server has no such vote.'));
+  return vote;
+}
+
+function resultPage(site: Site, result: VoteState, around: Around | null): Page {
   const { server, vote, now } = result;
   const { username } = vote;
   const voted = around ? html`data-voted="${JSON.stringify(toRemember(site, result, around))}"` : '';
@@ -67,7 +118,7 @@ export function resultPage(site: Site, result: VoteState, around: Around | null)
   };
 }
 
-/** What a script stores in the browser about the vote. The pictures are for the list of other servers (voted.js). */
+/** Stored in the browser by a script. The pictures are for the list of other servers (voted.js). */
 function toRemember({ base }: Site, { server, vote }: VoteState, { streak }: Around) {
   const { banner, icon: picture } = server.profile ?? {};
   const at = (id: string | null | undefined) => (id ? `${base}/pictures/${id}.webp` : null);
@@ -103,7 +154,6 @@ function stateOfVote(site: Site, result: VoteState): Html {
   });
 }
 
-/** Whether the vote counts, and if not, why. */
 function verdict({ vote, status, server, heldFor }: VoteState): Html {
   const player = html`<bdi>${vote.username}</bdi>`;
   if (vote.quarantinedAt && status.state === 'none' && status.why === 'quarantined') {
@@ -119,7 +169,6 @@ function verdict({ vote, status, server, heldFor }: VoteState): Html {
   return html`${sign('tick')}<h1 tabindex="-1">${t('Your vote counts, {player}.', { player })}</h1>`;
 }
 
-/** The server's votes and rank, and how many votes the server above it is ahead. */
 function rankLine(site: Site, result: VoteState): Html {
   const { base } = site;
   const { above } = result;
@@ -133,7 +182,7 @@ function rankLine(site: Site, result: VoteState): Html {
   return html`<p class="rank-line">${votesText(site, result)} ${ahead}</p>`;
 }
 
-/** The server's votes in the last 30 days, and its rank. Before its first ranking: its votes in this month. */
+/** In the last 30 days. Before the first ranking: in this month. */
 function votesText({ base }: Site, { server, monthlyVotes, votesCount }: VoteState): Html {
   const named = { a: linkTo(`${base}${publicPath(server)}`), server: html`<bdi>${server.name}</bdi>` };
   const { ranked } = server;
@@ -152,7 +201,6 @@ function votesText({ base }: Site, { server, monthlyVotes, votesCount }: VoteSta
   );
 }
 
-/** Why a vote is held, and what the player can do next time. */
 function heldText({ name }: Server, heldFor: QuarantineCause | undefined): Content {
   const server = name;
   switch (heldFor) {

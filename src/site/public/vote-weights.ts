@@ -22,9 +22,7 @@ import { count, day, decimal } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { card, dataTable } from '../shared/parts.ts';
 
-/**
- * Explains the rules of `weighDay` to players. `first`: the first UTC day with weighed votes; null if there is none.
- */
+/** `first`: the first UTC day with weighed votes; null if there is none. */
 export function voteWeights(first: string | null): Html {
   const summary = t(
     'Every accepted vote reaches the server, can be rewarded and is in all counts. Nearly all of them also count in full for the rank. Only votes that little speaks for weigh less there, so that a rank cannot be bought cheaply. For each server and day (UTC):',
@@ -59,7 +57,6 @@ export function voteWeights(first: string | null): Html {
   });
 }
 
-/** An item in the list of rules: a title and a text. */
 export function ruleItem(title: string, text: Content): Html {
   return html`<li><strong>${title}</strong> <span class="soft">${text}</span></li>`;
 }
@@ -107,7 +104,7 @@ const NO_VOTES = {
   allowance: 0,
 };
 
-/** Examples, computed with `weighDay`, which the ranking uses. */
+/** Computed with `weighDay`, which the ranking uses. */
 function examples(): string {
   const [players, votes] = [12, 500];
   const newcomers = { regulars: 0, newcomers: votes };
@@ -126,7 +123,7 @@ function examples(): string {
 
 type Honest = {
   server: Text;
-  /** The votes of a day on the first days (`DAYS_UNTIL_USUAL`), and after them. */
+  /** On the first days (`DAYS_UNTIL_USUAL`), and after them. */
   days: [Partial<DayEvidence>, Partial<DayEvidence>];
   remedy: () => string;
 };
@@ -182,7 +179,6 @@ const HONEST: Honest[] = [
   },
 ];
 
-/** What honest servers keep, computed with `weighDay`. */
 function honestServers(): Html {
   const kept = ({ days }: Honest, i: 0 | 1) => {
     const evidence = { ...NO_VOTES, players: null, ...days[i] };
