@@ -11,7 +11,6 @@ import { plainAddresses } from './http/client-addresses.ts';
 import { answerClientErrors, answerExpectations, answerHalfClosed } from './http/connection-errors.ts';
 import { warnOfForwardedHeaders } from './http/forwarded-headers.ts';
 import { answerError } from './http/http-errors.ts';
-import { warnOfOneAddress } from './http/one-address.ts';
 import { boundPipelining } from './http/pipelining.ts';
 import { parseQuery, refuseManyFields } from './http/query-string.ts';
 import { BODY_LIMIT, HEADER_LIMIT } from './http/request-limits.ts';
@@ -69,7 +68,6 @@ export async function buildApp(deps: AppDeps, parts: WebParts): Promise<FastifyI
   takeTurns(app);
   refuseManyFields(app);
   warnOfForwardedHeaders(app, config.TRUST_PROXY);
-  warnOfOneAddress(app, deps.clock);
   boundPipelining(app);
   measureRequests(app, parts.metrics);
   refuseUnknownPaths(app, config.basePath);
