@@ -6,10 +6,7 @@ import type { Logger } from '../platform/log.ts';
 import { isInRange, parseNetwork } from '../votes/blocks/network-range.ts';
 import { CONNECTION_LIMITS, limitConnections } from './limit-connections.ts';
 
-/**
- * Limits the connections of the web process, in total and per client address. The address of a trusted proxy has no
- * limit of its own, because many clients share it.
- */
+/** Limits connections in total and per client address; not for a trusted proxy, whose address many clients share. */
 export function boundConnections(
   app: FastifyInstance,
   { config, log }: { config: Pick<Config, 'CONNECTIONS_PER_ADDRESS' | 'TRUST_PROXY'>; log: Logger },
@@ -22,7 +19,7 @@ export function boundConnections(
   app.addHook('onClose', async () => stop());
 }
 
-/** Returns a function that tests whether an address is a proxy. If `TRUST_PROXY` is a number, every address is one. */
+/** If `TRUST_PROXY` is a number, every address is a proxy. */
 function proxyTest(trust: Config['TRUST_PROXY']): (address: string) => boolean {
   if (typeof trust === 'number') return () => true;
   const ranges = (trust || []).flatMap((range) => parseNetwork(range) ?? []);

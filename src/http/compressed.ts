@@ -9,21 +9,21 @@ type Encoding = keyof Compressed;
 const encodeBr = promisify(brotliCompress);
 const encodeGzip = promisify(gzip);
 
-/** The brotli quality: `once` for content that is compressed once and sent often, `page` for a page sent only once. */
+/** `once` for content that is compressed once and sent often, `page` for a page that is sent once. */
 const QUALITY = { once: 9, page: 4 } as const;
 
 function br(plain: Buffer, quality: number): Promise<Buffer> {
   return encodeBr(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } });
 }
 
-/** Compresses content that is sent often, in each encoding. It runs in the thread pool, not in the event loop. */
+/** Runs in the thread pool, not in the event loop. */
 export async function compressOnce(content: string | Buffer): Promise<Compressed> {
   const identity = Buffer.from(content);
   const [brotli, zipped] = await Promise.all([br(identity, QUALITY.once), encodeGzip(identity)]);
   return { br: brotli, gzip: zipped, identity };
 }
 
-/** Content that is sent to several clients: it is compressed when the first client asks for an encoding. */
+/** Compressed when the first client asks for an encoding. */
 export type LazilyCompressed = (encoding: Encoding) => Promise<Buffer>;
 
 export function compressLazily(identity: Buffer): LazilyCompressed {
@@ -38,7 +38,6 @@ export function compressLazily(identity: Buffer): LazilyCompressed {
   };
 }
 
-/** `encodedFor` for content that is compressed when it is asked for. */
 export function encodedLazily(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -47,10 +46,7 @@ export function encodedLazily(
   return content(chooseEncoding(request, reply));
 }
 
-/**
- * Compresses a page that is sent once, with brotli if the client accepts it, otherwise with gzip, and sets the headers.
- * If the client accepts neither, the page is returned unchanged.
- */
+/** Compresses a page that is sent once. */
 export async function compressPage(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -61,7 +57,7 @@ export async function compressPage(
   return encoding === 'br' ? br(Buffer.from(page), QUALITY.page) : encodeGzip(page);
 }
 
-/** Returns the content in the first encoding that the client accepts (brotli, gzip, none), and sets the headers. */
+/** Takes brotli if the client accepts it, else gzip, else none. */
 export function encodedFor(request: FastifyRequest, reply: FastifyReply, bodies: Compressed): Buffer {
   return bodies[chooseEncoding(request, reply)];
 }

@@ -13,19 +13,16 @@ const STATUS_OF: Record<string, RawStatus> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-/** How long a refused client may read the answer. Then the connection is closed, even if the client still sends. */
+/** So long a refused client may read the answer. Then the connection is closed, even if the client still sends. */
 const READ_TIME_MS = 2 * SECOND;
 
 /** Connections on which a request was refused. What their clients still send is discarded. */
 const closing = new WeakSet<Socket>();
 
 /**
- * Returns a handler of `clientError`, which Node emits for malformed or too slow requests. Fastify never gets these, so
- * the handler writes the answer to the socket. If earlier requests of the connection are unanswered, they are answered
- * first: otherwise the client would take the refusal for the answer to an accepted vote. Then the connection is closed
- * within two seconds, because it is unknown where the next request would begin.
- *
- * @param errorDocs - the URL of the page that explains the error codes, if there is one
+ * Answers malformed or too slow requests, which Fastify never gets. If earlier requests of the connection are
+ * unanswered, they are answered first: otherwise the client would take the refusal for the answer to an accepted vote.
+ * Then the connection is closed, because it is unknown where the next request would begin.
  */
 export function answerClientErrors(
   errorDocs?: string,
@@ -85,14 +82,14 @@ async function refuseAndClose(
 }
 
 /**
- * Lets the server answer clients that close their side of the connection after they have sent the request. By default,
- * Node then closes its own side at once: the vote would be cast, and its answer would be lost.
+ * If a client closes its side after the request: it still gets the answer. By default, Node closes its own side at
+ * once: the vote would be cast, and its answer would be lost.
  */
 export function answerHalfClosed(server: Server): void {
   Object.assign(server, { httpAllowHalfOpen: true });
 }
 
-/** If a request has an unknown `Expect` header: answers in the format of our errors. Node's own answer has no body. */
+/** Node's own answer to an unknown `Expect` header has no body. */
 export function answerExpectations(server: Server, errorDocs: string): void {
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     response

@@ -5,8 +5,8 @@ import { withinDatabaseTime } from './database-time.ts';
 import { RefusedError, SENTENCES, unavailable } from './http-errors.ts';
 
 /**
- * Refuses requests to `app` while a unique index is missing, because a vote could be counted twice (design rule 1).
- * Once all indexes exist, they are not checked any more.
+ * A vote could be counted twice while a unique index is missing (design rule 1). Once all exist, they are not checked
+ * any more.
  */
 export function requireIndexes(app: FastifyInstance, { mongo, log }: Pick<Resources, 'mongo' | 'log'>): void {
   let complete = false;

@@ -4,7 +4,7 @@ import { MINUTE, SECOND } from '../platform/clock.ts';
 import { networksOf } from '../platform/limits/network-of.ts';
 import type { Logger } from '../platform/log.ts';
 
-/** Limits for the connections of one process. Times are in milliseconds. */
+/** Times are in milliseconds. */
 export type ConnectionLimits = {
   /** The most connections of all clients together. Idle ones are counted, because they need memory too. */
   most: number;
@@ -19,8 +19,8 @@ export type ConnectionLimits = {
 };
 
 /**
- * `idleMs` is above the limits by which Node closes most idle connections: after 10 s if the headers are missing, after
- * 15 s if the body is missing, after 75 s if a connection waits for a further request.
+ * Above the limits by which Node closes most idle connections: 10 s for headers, 15 s for the body, 75 s between
+ * requests.
  */
 export const CONNECTION_LIMITS: Omit<ConnectionLimits, 'perAddress'> = {
   most: 10_000,
@@ -31,26 +31,21 @@ export const CONNECTION_LIMITS: Omit<ConnectionLimits, 'perAddress'> = {
 
 type Deps = {
   limits: ConnectionLimits;
-  /** Whether an address is a proxy, whose connections belong to many clients. Such an address has no limit. */
   isProxy: (address: string) => boolean;
   log: Pick<Logger, 'warn'>;
 };
 
 /**
- * Limits the connections of a server. If an address has too many, its new connection is closed at once. If there are
- * too many in total, the connection that has waited longest for a complete request is closed, so clients that open
- * connections and send nothing cannot lock out visitors. If none waits for a request, the new one is closed. A
- * connection that exceeds `idleMs` or `answerMs` is closed. If all unread answers together exceed `unreadBytes`, the
- * oldest connections with unread answers are closed.
- *
- * @returns a function that stops the checks
+ * If there are too many connections in total, the one that has waited longest for a complete request is closed, so
+ * clients that send nothing cannot lock out visitors. If none waits, the new one is closed, as for an address with too
+ * many. If unread answers exceed `unreadBytes`, the oldest connections with such answers are closed.
  */
 export function limitConnections(server: Server, { limits, isProxy, log }: Deps): () => void {
   const warnAtLimit = limitedLog(log);
   const perNetwork = new Map<string, number>();
-  /** Connections that wait for a complete request, each with the time from which it waits. */
+  /** With the time from which each waits for a complete request. */
   const waiting = new Map<Socket, number>();
-  /** Connections with a request that is being answered, each with the time of its last move to this map. */
+  /** With the time of each connection's last move to this map. */
   const answering = new Map<Socket, number>();
   const moveTo = (list: typeof waiting, socket: Socket) => {
     waiting.delete(socket);
@@ -141,10 +136,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return encoding !== undefined || length !== '0';
 }
 
-/**
- * Returns a function that logs a connection that a limit closed. For each limit, the first connection is logged at
- * once; after that, at most one line per minute is logged, with the number of closed connections.
- */
+/** Logs the first connection that a limit closes, and then a line per minute at most, with their number. */
 function limitedLog(log: Pick<Logger, 'warn'>): (by: LimitedBy, fields: object) => void {
   const last = {
     address: { at: Number.NEGATIVE_INFINITY, closed: 0 },

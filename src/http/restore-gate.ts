@@ -7,16 +7,14 @@ import { within } from '../platform/deadline.ts';
 import type { Resources } from '../platform/resources.ts';
 import { RefusedError, SENTENCES, unavailable } from './http-errors.ts';
 
-/** The time between two checks of the database for an unfinished restore. */
 const ASKED_EVERY_MS = SECOND;
 
-/** The start of the application waits at most this long for the result of the first check. */
+/** The start waits at most this long for the first check. */
 const FIRST_ANSWER_MS = 5 * SECOND;
 
 /**
- * Returns a hook that refuses requests while a restore into the database is unfinished: otherwise, a vote or a sign-up
- * could be lost or make the restore fail. The checks run in the background, so no request waits for them. If MongoDB
- * does not answer, the result of the last check counts.
+ * Refuses requests while a restore is unfinished: a vote or a sign-up could be lost or make it fail. No request waits
+ * for the checks; if MongoDB does not answer, the last result counts.
  */
 export function createRestoreGate(
   app: FastifyInstance,
@@ -42,7 +40,7 @@ export function createRestoreGate(
   }
 
   app.addHook('onReady', async () => {
-    // Fastify limits the time of this hook. If MongoDB takes longer, requests are refused until a later check succeeds.
+    // Fastify limits the time of this hook. Until a later check succeeds, requests are refused.
     await within(FIRST_ANSWER_MS, ask()).catch(() => undefined);
     void watch();
   });

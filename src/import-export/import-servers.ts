@@ -79,13 +79,13 @@ function serverSchema(clock: Clock) {
     });
 }
 
-/** An id for a line without one. It is derived from the line, so a line that is imported twice lists one server. */
+/** Derived from the line, so a line that is imported twice lists one server. */
 function madeId({ address, port, name }: ServerSettings, slug: string | null): ObjectId {
   const identity = slug === null ? { address, port, name } : { slug };
   return new ObjectId(createHash('sha256').update(JSON.stringify(identity)).digest().subarray(0, 12));
 }
 
-/** Makes an importer of servers with their ids, slugs and dates of listing. A server that exists does not change. */
+/** A server that exists does not change. */
 export function serverImporter(deps: HistoryDeps, by: string): Importer<ServerRecord> {
   const earlier: EarlierLines = { idBySlug: new Map(), serverById: new Map() };
   return {
@@ -113,12 +113,12 @@ export function serverImporter(deps: HistoryDeps, by: string): Importer<ServerRe
   };
 }
 
-/** What earlier lines of the file contain: the id for each slug, and name and address for each id. */
+/** The id for each slug, and name and address for each id. */
 type EarlierLines = { idBySlug: Map<string, string>; serverById: Map<string, string> };
 
 type ExistingServer = Pick<Server, 'slug' | 'slugs' | 'removedAt'>;
 
-/** The existing servers with an id or a slug of the batch: by id, and their ids by current and earlier slug. */
+/** By id, and their ids by current and earlier slug. */
 async function existingServers(
   { servers }: HistoryDeps,
   batch: ServerRecord[],
@@ -199,7 +199,7 @@ async function writeServer(
   return 'imported';
 }
 
-/** If an earlier import died after it listed the server: writes the missing audit log entry. */
+/** An earlier import may have died after it listed the server. */
 async function completeAudit(deps: HistoryDeps, existing: WithId<Server>, by: string): Promise<void> {
   const { _id, name, address, port, queryPort, game, countryCode, isPremium, slug } = existing;
   const listing = { serverId: _id, action: { $in: ['server.add', 'server.import'] } };
@@ -208,7 +208,7 @@ async function completeAudit(deps: HistoryDeps, existing: WithId<Server>, by: st
   await auditImport(deps, _id, details, by);
 }
 
-/** The id of the entry is the server's id, so concurrent imports write only one entry. */
+/** The server's id, so concurrent imports write only one entry. */
 async function auditImport(
   deps: HistoryDeps,
   serverId: ObjectId,

@@ -1,7 +1,6 @@
 import type { ObjectId } from 'mongodb';
 import type { HistoryDeps } from '../history/deps.ts';
 
-/** For each record of a batch: an error if its server is not listed, otherwise null. */
 export async function refuseUnknownServers(
   { servers }: HistoryDeps,
   batch: { serverId: ObjectId }[],
@@ -17,7 +16,6 @@ export async function refuseUnknownServers(
   );
 }
 
-/** Groups the records of a batch by server. */
 export function byServer<T extends { serverId: ObjectId }>(
   batch: T[],
 ): { serverId: ObjectId; records: T[] }[] {

@@ -9,10 +9,7 @@ const profileError = { error: 'must be an object with texts, links and lists of 
 const field = z.string(profileError).nullish();
 const list = z.array(z.string(profileError), profileError).nullish();
 
-/**
- * The field of a line with the texts that the server's owner wrote. `description` is Markdown, `tags` are keys,
- * `languages` are codes. It has no pictures.
- */
+/** `description` is Markdown, `tags` are keys, `languages` are codes. There are no pictures. */
 export const profileField = z
   .object(
     {
@@ -47,11 +44,7 @@ export type TextsRecord = {
   howToVote?: string | null | undefined;
 };
 
-/**
- * Converts the texts of a line to the stored profile; fields without a text are absent.
- *
- * @throws {InvalidDocumentError} if a text breaks a rule of the profile form
- */
+/** Fields without a text are absent. @throws {InvalidDocumentError} if a text breaks a rule of the profile form */
 export async function storedTexts(
   deps: HistoryDeps,
   { profile, howToVote }: TextsRecord,
@@ -64,7 +57,7 @@ export async function storedTexts(
   };
 }
 
-/** Why the texts of a line are refused; null if they are accepted. */
+/** Null if the texts are accepted. */
 export async function refusedTexts(deps: HistoryDeps, record: TextsRecord): Promise<string | null> {
   try {
     await storedTexts(deps, record);
@@ -75,7 +68,7 @@ export async function refusedTexts(deps: HistoryDeps, record: TextsRecord): Prom
   }
 }
 
-/** Converts a stored profile to the field of an exported line; null if the profile has no texts. */
+/** Null if the profile has no texts. */
 export function profileRecord(profile: Profile | null | undefined): object | null {
   const { shortText, description, tags, languages } = profile ?? {};
   const links = LINKS.map((link) => [link, profile?.[link]] as const);

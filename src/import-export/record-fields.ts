@@ -13,7 +13,7 @@ export const serverIdField = z
 /** An earlier time is a mistake, such as seconds that were read as milliseconds, or an empty field as 0. */
 const EARLIEST = new Date('2000-01-01T00:00:00.000Z');
 
-/** A schema for a time in the past: ISO 8601 with an offset, to the millisecond. */
+/** ISO 8601 with an offset, to the millisecond. */
 export function pastMoment(clock: Clock) {
   return z.iso
     .datetime({ offset: true, error: 'must be a time such as 2026-11-21T08:00:00.000Z' })

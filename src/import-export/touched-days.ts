@@ -1,16 +1,15 @@
 import { ObjectId } from 'mongodb';
 import { dayOf } from '../platform/periods/period-marks.ts';
 
-/** Collects the UTC days of servers whose figures must be computed again. */
+/** Days whose figures must be computed again. */
 type TouchedDays = {
   add(serverId: ObjectId, at: Date): void;
-  /** Whether there are so many days that the caller must process them now. This limits the memory. */
+  /** So many that the caller must process them now. This limits the memory. */
   isFull(): boolean;
-  /** Returns all days and removes them. */
   take(): { serverId: ObjectId; days: string[] }[];
 };
 
-/** The limit of collected days. Each takes about a hundred bytes. */
+/** Each takes about a hundred bytes. */
 const MOST_DAYS = 20_000;
 
 export function touchedDays(): TouchedDays {

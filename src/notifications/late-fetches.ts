@@ -12,10 +12,9 @@ import { EXPIRING_MS } from './due-notifications.ts';
 const LATE_MS = DELIVERY_EXPIRES_MS - EXPIRING_MS;
 
 /**
- * The listeners that fetch, are not paused, and whose owners may have to be notified: votes have been open for 10
- * minutes and nobody has fetched meanwhile, or a waiting vote was cast 48 hours ago or earlier (too few votes are
- * fetched, or they are settled as `retry`). Costs as much as {@link fetchingWithOpenVotes}, and one seek in an index
- * for each listener that fetched in the last 10 minutes.
+ * Of listeners that fetch and are not paused: votes have been open for 10 minutes and nobody has fetched meanwhile, or
+ * a waiting vote was cast 48 hours ago or earlier. Costs as much as {@link fetchingWithOpenVotes}, and one seek in an
+ * index for each listener that fetched in the last 10 minutes.
  */
 export async function* unfetchedOrLate(deps: NotificationsDeps): AsyncGenerator<Listener> {
   const now = deps.clock.now();
@@ -31,10 +30,7 @@ export async function* unfetchedOrLate(deps: NotificationsDeps): AsyncGenerator<
   }
 }
 
-/**
- * The filter of waiting votes that were cast 48 hours before `now` or earlier. All that are about to expire are among
- * them. A vote that was resent may expire later: `dueNotifications` decides by the time when it expires.
- */
+/** All votes that are about to expire are among them. A vote that was resent may expire later. */
 export function lateVotes(now: Date): Filter<Vote> {
   return { 'delivery.state': 'waiting', votedAt: { $lte: after(now, -LATE_MS) } };
 }

@@ -7,8 +7,8 @@ export type ListenerNotification = {
   listener: Listener;
   server: Server;
   deliveries: DeliveryCounts;
-  /** When the first of the waiting votes expires. */
+  /** Of the waiting votes. */
   expiresAt: Date | null;
-  /** The newest attempt of that vote; null if no vote waits or that vote was not sent yet. */
+  /** Of that vote; null if it was not sent yet. */
   lastAttempt: Pick<Attempt, 'code' | 'words'> | null;
 };

@@ -104,7 +104,6 @@ function waiting({ deliveries }: ListenerNotification): string {
     : votesDo(deliveries.waiting, 'is waiting.', 'are waiting.');
 }
 
-/** What became of the votes that waited during an outage. */
 function delayedVotesText({ deliveries: { arrived, waiting, lost } }: ListenerNotification): string {
   const total = arrived + waiting + lost;
   if (total === 0) return 'No vote had to wait.';

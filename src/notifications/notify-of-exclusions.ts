@@ -5,15 +5,10 @@ import type { NotificationsDeps } from './deps.ts';
 import { eventOf, type NotificationText, notificationTime, votes } from './notification-text.ts';
 import { forServer, notify } from './notify.ts';
 
-/** If an exclusion was decided longer ago than this, the server's owner is not notified of it. */
+/** Older decisions cause no notification. */
 const NEWLY_MS = 2 * DAY;
 
-/**
- * Writes the notifications about votes that an operator excluded, and about excluded votes that count again. Owners are
- * not notified of a quarantine that is lifted: they were not notified of its beginning either.
- *
- * @returns the number of written notifications
- */
+/** Owners are not notified of a quarantine that is lifted: they were not notified of its beginning either. */
 export async function notifyOfExclusions(deps: NotificationsDeps, stop: AbortSignal): Promise<number> {
   const at = { $gt: after(deps.clock.now(), -NEWLY_MS) };
   const excluded = {
@@ -21,7 +16,7 @@ export async function notifyOfExclusions(deps: NotificationsDeps, stop: AbortSig
     state: 'excluded',
     votes: { $gt: 0 },
     told: { $exists: false },
-    // Votes of a blocked name are excluded as they are cast. Owners are not notified of these exclusions.
+    // Votes of a blocked name are excluded as they are cast.
     blockId: { $exists: false },
   } as const;
   let written = 0;

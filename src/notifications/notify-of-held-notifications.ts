@@ -7,12 +7,7 @@ import { countSent, MOST_AN_HOUR, write } from './notify.ts';
 
 type Held = { _id: ObjectId; number: number; first: Date; last: Date };
 
-/**
- * For each server and channel with notifications that were held because of `MOST_AN_HOUR`: writes one notification that
- * says how many these are, as soon as the limit allows it.
- *
- * @returns how many were written
- */
+/** Says how many notifications were held because of `MOST_AN_HOUR`, as soon as the limit allows it. */
 export async function notifyOfHeldNotifications(deps: NotificationsDeps, stop: AbortSignal): Promise<number> {
   let written = 0;
   for (const channel of ['mail', 'discord'] as const) {

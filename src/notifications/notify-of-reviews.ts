@@ -6,20 +6,13 @@ import type { NotificationsDeps } from './deps.ts';
 import { eventOf, type NotificationText } from './notification-text.ts';
 import { forServer, notify } from './notify.ts';
 
-/**
- * Reviews that were approved longer ago than this cause no notification: owners have seen them by then, or an older
- * version approved them.
- */
+/** Owners have seen older ones by then, or an older version approved them. */
 const NEWLY_MS = 2 * DAY;
 
-/** The longest part of a review's text in a notification, in code points. */
+/** In code points. */
 const LONGEST_QUOTE = 500;
 
-/**
- * Writes the notifications about approved reviews, one for each review. Owners are not notified of edits.
- *
- * @returns how many were written
- */
+/** Owners are not notified of edits. */
 export async function notifyOfReviews(deps: NotificationsDeps, stop: AbortSignal): Promise<number> {
   const since = after(deps.clock.now(), -NEWLY_MS);
   const approved = deps.reviews.find({

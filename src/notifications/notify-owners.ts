@@ -6,7 +6,7 @@ import { notifyOfListeners } from './notify-of-listeners.ts';
 import { notifyOfReviews } from './notify-of-reviews.ts';
 import { notifyOfServers } from './notify-of-servers.ts';
 
-/** The sources of notifications. Each finds its events in the present state of the database. */
+/** Each finds its events in the present state of the database. */
 const SOURCES = {
   listeners: notifyOfListeners,
   servers: notifyOfServers,
@@ -16,10 +16,8 @@ const SOURCES = {
 };
 
 /**
- * Writes the notifications that are due, by mail and to Discord. Each is written once for each channel, even if runs
- * are concurrent or interrupted: its message gets an id made of the event, and the event is marked afterwards.
- *
- * @returns how many were written
+ * Each notification is written once for each channel, even if runs are concurrent or interrupted: its message gets an
+ * id made of the event, and the event is marked afterwards. Returns how many were written.
  */
 export async function notifyOwners(deps: NotificationsDeps, stop: AbortSignal): Promise<number> {
   const steps = Object.entries(SOURCES).map(

@@ -19,12 +19,12 @@ export const MOST_AN_HOUR = defineLimit({
   beyond: 'not sent; a later one says how many',
 }).times;
 
-/** Whether a notification was written. `known`: all its messages existed already. `unwanted`: nobody wants its kind. */
+/** `known`: all its messages existed already. `unwanted`: nobody wants its kind. */
 export type NotifyResult = 'written' | 'known' | 'unwanted';
 
 /**
- * Writes a notification to each channel on which the audience wants its kind. Concurrent or repeated calls write it
- * once. If the server has reached `MOST_AN_HOUR`, the message is held: it is counted and not sent.
+ * Concurrent or repeated calls write a notification once for each channel. If the server has reached `MOST_AN_HOUR`,
+ * the message is held: it is counted and not sent.
  */
 export async function notify(
   deps: NotificationsDeps,
@@ -42,11 +42,7 @@ export async function notify(
   return written.includes(true) ? 'written' : 'known';
 }
 
-/**
- * Runs `work` for one server. A failure is logged and counts as 0; if a service is unavailable, the error is thrown.
- *
- * @returns how many notifications were written
- */
+/** A failure for one server is logged and counts as 0; if a service is unavailable, the error is thrown. */
 export async function forServer(
   { log }: NotificationsDeps,
   serverId: ObjectId,
@@ -63,7 +59,7 @@ export async function forServer(
 
 type Receiver = Pick<Audience, 'server'> & { owner?: NonNullable<Audience['owner']> };
 
-/** Writes a notification to one channel. Returns false if it was written there before. */
+/** False if it was written there before. */
 export async function write(
   deps: NotificationsDeps,
   channel: 'mail' | 'discord',
@@ -83,7 +79,7 @@ export async function write(
   return putDiscordMessage(deps, { ...common, to, subject: text.subject, text: body } satisfies NewMessage);
 }
 
-/** How many notifications about a server were written in the last hour, up to `MOST_AN_HOUR`, without held ones. */
+/** In the last hour, up to `MOST_AN_HOUR`, without held ones. */
 export function countSent(messages: Collection<Mail>, serverId: ObjectId, clock: Clock): Promise<number> {
   const createdAt = { $gt: after(clock.now(), -HOUR) };
   // A held message has no attempt and no `nextAt`.

@@ -11,13 +11,13 @@ import { GAME_PICTURES } from './look/games/list.ts';
 import { type Logo, readLogo } from './look/logo.ts';
 import { FILE } from './route-options.ts';
 
-/** The folder from which altcha-lib is served. scripts/solve.js names the same version in its imports. */
+/** scripts/solve.js names the same version in its imports. */
 const ALTCHA = 'altcha-lib-2.8.0';
 
 const require = createRequire(import.meta.url);
 const here = (file: string) => new URL(file, import.meta.url);
 
-/** The headers of images. If somebody opens an SVG as a page, it can neither run a script nor load anything. */
+/** If somebody opens an SVG as a page, it can neither run a script nor load anything. */
 const OF_IMAGES = {
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
   'x-content-type-options': 'nosniff',
@@ -25,7 +25,7 @@ const OF_IMAGES = {
 
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 
-/** A module of altcha-lib. Its path has no hash, because the modules import each other by their file names. */
+/** Without a hash, because the modules of altcha-lib import each other by their file names. */
 const ofAltcha = (module: string) =>
   ({
     name: `${ALTCHA}/${module}`,
@@ -33,12 +33,12 @@ const ofAltcha = (module: string) =>
     type: JAVASCRIPT,
   }) as const;
 
-/** The files that are joined into public.css, in this order. */
+/** Joined into public.css, in this order. */
 const PUBLIC_STYLES = ['servers.css', 'home.css', 'profile.css', 'vote.css', 'favourites.css'];
 const CSS = 'text/css; charset=utf-8';
 const style = (file: string) => here(`./styles/${file}`);
 
-/** The files that stylesheets name in `url("…")`. They are read before the stylesheets, which need their hashes. */
+/** Named in `url("…")` of stylesheets, which need their hashes. */
 const STYLED = [
   ...(['bricolage-grotesque.woff2', 'bricolage-grotesque-ext.woff2'] as const).map((name) => ({
     name,
@@ -52,7 +52,7 @@ const STYLED = [
   })),
 ];
 
-/** The other files that pages load, except flags and uploaded pictures. Pages load nothing from other sites. */
+/** Pages load nothing from other sites. */
 const FILES = [
   { name: 'site.css', file: ['site.css', 'charts.css'].map(style), type: CSS },
   // The public pages load public.css after site.css.
@@ -84,18 +84,17 @@ const FILES = [
 export type AssetName = (typeof FILES | typeof STYLED)[number]['name'];
 
 export type Assets = {
-  /** The operator's logo, or Tallyport's. */
+  /** The operator's, or Tallyport's. */
   logo: Logo & { path: string; isOwn: boolean };
   /**
-   * The path of a file below the site's base. It contains a hash of the content, or the version of altcha-lib, so
-   * caches may keep the file for ever.
+   * Below the site's base. It contains a hash of the content, or the version of altcha-lib, so caches may keep the file
+   * for ever.
    */
   path(name: AssetName): string;
-  /** Registers the routes of all files. */
   serve(app: FastifyInstance): void;
 };
 
-/** Whether the file format is compressed already, so that gzip would not make the file smaller. */
+/** Gzip would not make the file smaller. */
 function isPacked(type: string): boolean {
   return type === 'font/woff2' || type === 'image/webp' || type === 'image/png';
 }
@@ -105,7 +104,7 @@ async function read({ name, file, type }: { name: string; file: URL | string | U
   return asset({ name, type }, Buffer.concat(parts));
 }
 
-/** A file with its path. `bodies` compresses the content at the first call. */
+/** `bodies` compresses the content at the first call. */
 function asset({ name, type }: { name: string; type: string }, plain: Buffer) {
   const hash = createHash('sha256').update(plain).digest('base64url').slice(0, 12);
   return {
@@ -117,7 +116,7 @@ function asset({ name, type }: { name: string; type: string }, plain: Buffer) {
   };
 }
 
-/** Reads all files. In stylesheets, the names in `url("…")` are replaced by the paths with hashes. */
+/** In stylesheets, the names in `url("…")` are replaced by the paths with hashes. */
 async function readFiles() {
   const [styled, others] = await Promise.all([STYLED, FILES].map((group) => Promise.all(group.map(read))));
   const addresses = new Map(styled?.map(({ name, path }) => [name, path.replace('/assets/', '')]));
@@ -142,11 +141,7 @@ async function readLogoFile(file: string) {
 let files: ReturnType<typeof readFiles> | undefined;
 let ourLogo: ReturnType<typeof readLogoFile> | undefined;
 
-/**
- * Reads the site's files, once per process, and the logo.
- *
- * @throws {ConfigError} as `readLogo`, for the operator's logo
- */
+/** @throws {ConfigError} as `readLogo`, for the operator's logo */
 export async function loadAssets({ LOGO: file }: Pick<Config, 'LOGO'>): Promise<Assets> {
   files ??= readFiles();
   const ours = await files;
@@ -166,7 +161,7 @@ export async function loadAssets({ LOGO: file }: Pick<Config, 'LOGO'>): Promise<
             .send(isPacked(type) ? plain : encodedFor(request, reply, await bodies())),
         );
       }
-      // The CSS is made from the colour in the path, so a process that has not read the new setting yet can serve it.
+      // The colour is in the path, so a process that has not read the new setting yet can serve it.
       app.get(accentPath(':colour'), FILE, async (request, reply) => {
         const { colour } = request.params as { colour: string };
         if (!/^[0-9a-f]{6}$/.test(colour)) return reply.callNotFound();
@@ -181,7 +176,7 @@ export async function loadAssets({ LOGO: file }: Pick<Config, 'LOGO'>): Promise<
 
 const FOR_EVER = { 'cache-control': 'public, max-age=31536000, immutable' };
 
-/** The path of the stylesheet for an operator's colour, such as `#0f6168`. A page must load it after the others. */
+/** A page must load it after the others. */
 export function accentPath(colour: string): string {
   return `/assets/accent/${colour.replace('#', '')}.css`;
 }

@@ -5,7 +5,7 @@ import { defineMessage } from '../language/t.ts';
 import type { Config } from '../platform/config.ts';
 import { ConfigError } from '../platform/environment.ts';
 
-/** The pages that operators can write, in the order of the footer. In `SITE_PAGES_DIR`, each is a file `<name>.md`. */
+/** In the order of the footer. In `SITE_PAGES_DIR`, each is a file `<name>.md`. */
 export const SITE_PAGES = {
   contact: defineMessage('Contact'),
   imprint: defineMessage('Imprint'),
@@ -14,26 +14,24 @@ export const SITE_PAGES = {
 } as const;
 export type SitePageName = keyof typeof SITE_PAGES;
 
-/** A page by the operator: `title` is its first heading of level 1, if there is one; `html` is the whole text. */
+/** `title` is the first heading of level 1; `html` is the whole text. */
 export type SitePage = { title: string | null; html: string };
 export type SitePages = ReadonlyMap<SitePageName, SitePage>;
 
 const MAX_KILOBYTES = 64;
 
 const markdown = markdownIt({ html: false, linkify: true });
-// Removes the alignment of table columns, which are inline styles: the content security policy does not allow these.
+// Inline styles, which the content security policy does not allow.
 markdown.core.ruler.push('no-inline-style', ({ tokens }) => {
   for (const token of tokens) token.attrs = token.attrs?.filter(([name]) => name !== 'style') ?? null;
 });
 
-/** Renders Markdown that an operator wrote. HTML and links to scripts in it are shown as text. */
+/** HTML and links to scripts in it are shown as text. */
 export function renderTrustedMarkdown(text: string): string {
   return markdown.render(text);
 }
 
 /**
- * Reads the operator's pages from a folder. If `folder` is undefined, there are no pages.
- *
  * @throws {ConfigError} if the folder cannot be read or has none of the pages; or if a page cannot be read, is empty,
  * is not UTF-8 or has more than 64 KB
  */
@@ -56,9 +54,7 @@ export const PAGE_SETTINGS = {
 } as const satisfies Record<SitePageName, keyof Config>;
 
 /**
- * Returns a function that returns the operator's pages. If `SITE_PAGES_DIR` is set, they are read from this folder
- * once. Otherwise they are stored settings, which may change while the process runs.
- *
+ * `SITE_PAGES_DIR` is read once. Without it, the pages are stored settings, which may change while the process runs.
  * @throws {ConfigError} as `readSitePages`
  */
 export function livePages(config: Config): () => SitePages {
@@ -83,7 +79,6 @@ export function livePages(config: Config): () => SitePages {
   };
 }
 
-/** Makes a page from its Markdown. */
 export function pageOf(text: string): SitePage {
   const tokens = markdown.parse(text, {});
   const heading = tokens.findIndex(({ tag, level }) => tag === 'h1' && level === 0);

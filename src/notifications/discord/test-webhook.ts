@@ -7,10 +7,10 @@ import { OFF_REASONS } from './discord-webhook.ts';
 import { type DiscordAnswer, postMessage } from './post-message.ts';
 import { markFailing, openWebhook, switchOff } from './webhooks.ts';
 
-/** The result of a test message. `none`: there is no webhook. `unreadable`: its stored address cannot be decrypted. */
+/** `unreadable`: the stored address cannot be decrypted. */
 export type WebhookTest = DiscordAnswer | { kind: 'none' | 'unreadable' };
 
-/** Posts a test message. Depending on the answer, switches the webhook off or on, or marks it as failing. */
+/** The answer switches the webhook off or on, or marks it as failing. */
 export async function testWebhook(
   deps: NotificationsDeps,
   server: WithId<Server>,

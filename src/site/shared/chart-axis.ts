@@ -1,15 +1,11 @@
 import { type Html, html } from './html.ts';
 
-/** The vertical axis of a chart: the values at its ends, and the values that have a grid line and a label. */
+/** The values at the ends of the axis, and those with a grid line and a label. */
 export type ChartAxis = { top: number; foot: number; ticks: number[] };
 
-/** The maximum number of spaces between grid lines. */
 const MOST_SPACES = 5;
 
-/**
- * The vertical axis of a chart, from 0 to a round number that is at least the greatest value. `firstOnTop`, for ranks:
- * from 1 at the top to such a round number at the foot.
- */
+/** From 0 to a round number. `firstOnTop`, for ranks: from 1 at the top to a round number at the foot. */
 export function chartAxis(values: (number | null)[], firstOnTop = false): ChartAxis {
   const greatest = Math.max(...values.map((value) => value ?? 0), 2);
   const step = roundStep(greatest / MOST_SPACES);
@@ -25,23 +21,22 @@ function roundStep(least: number): number {
   return ([1, 2, 5].find((factor) => factor * power >= least) ?? 10) * power;
 }
 
-/** The distance of a value from the top of the chart, in percent of the chart's height. */
+/** In percent of the chart's height, from the top. */
 export function placeOf({ top, foot }: ChartAxis, value: number): number {
   return round((100 * (top - value)) / (top - foot));
 }
 
-/** Rounds a percentage to one decimal: a thousandth of a chart is about a pixel at most. */
+/** A thousandth of a chart is about a pixel at most. */
 export function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** The horizontal centre of a point, in percent of the width. A line's only point is at 50. */
+/** In percent of the width. */
 export function middleOf(place: 'line' | 'column', index: number, points: number): number {
   if (place === 'line') return points === 1 ? 50 : (100 * index) / (points - 1);
   return (100 * (index + 0.5)) / points;
 }
 
-/** The labels of the time axis: the first and the last point, and up to three between them. */
 export function timeLabels(points: { label: string; at?: Date }[], place: 'line' | 'column'): Html {
   const last = points.length - 1;
   const indexes = [...new Set([0, 0.25, 0.5, 0.75, 1].map((part) => Math.round(part * last)))];

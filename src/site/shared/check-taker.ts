@@ -5,10 +5,7 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import { userOf } from '../guard-routes.ts';
 import { type RefusedForm, refused } from './form-route.ts';
 
-/**
- * Returns the function `check` of a form that makes Tallyport connect to a server. It counts the request, and returns a
- * refusal if the user has used up the allowance (docs/adr/0021-one-allowance-for-checks.md).
- */
+/** The `check` of a form that makes Tallyport connect to a server (docs/adr/0021-one-allowance-for-checks.md). */
 export function checkTaker(deps: AppDeps) {
   return async (request: FastifyRequest): Promise<RefusedForm | null> => {
     const retryAt = await useCheckAllowance(deps, userOf(request)._id.toHexString());

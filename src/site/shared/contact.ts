@@ -3,7 +3,7 @@ import type { Site } from './decorate-site.ts';
 import { type Content, html } from './html.ts';
 import { linkTo } from './parts.ts';
 
-/** The target of a link to the operator: the operator's contact page, or else `CONTACT`; null if neither is set. */
+/** The operator's contact page, or else `CONTACT`. */
 export function contactHref({
   base,
   pages,
@@ -14,7 +14,6 @@ export function contactHref({
   return contact.includes('://') ? contact : `mailto:${contact}`;
 }
 
-/** How to contact the operator, as a paragraph. Empty if the operator gave no contact. */
 export function contactLine(site: Pick<Site, 'base' | 'pages' | 'contact'>): Content {
   const href = contactHref(site);
   if (href === null) return '';
@@ -24,7 +23,7 @@ export function contactLine(site: Pick<Site, 'base' | 'pages' | 'contact'>): Con
   })}</p>`;
 }
 
-/** How to contact the operator, as plain text to append to a sentence, for messages that cannot contain a link. */
+/** For messages that cannot contain a link. */
 export function contactText({ url, pages, contact }: Pick<Site, 'url' | 'pages' | 'contact'>): string {
   const where = contact ?? (pages.has('contact') ? `${url}/contact` : undefined);
   return where === undefined ? '' : ` ${t('Contact: {where}', { where })}`;

@@ -8,12 +8,11 @@ import { notice } from './parts.ts';
 
 type Fetching = Pick<ListenerView, 'protocol' | 'pause' | 'fetched' | 'updatedAt' | 'queuedSince'>;
 
-/** The text for a `User-Agent` header: `tallyport-relay/1.0 (Java 21)` becomes `tallyport-relay 1.0 (Java 21)`. */
+/** `tallyport-relay/1.0 (Java 21)` becomes `tallyport-relay 1.0 (Java 21)`. */
 function programName(agent: string): string {
   return agent.replace(/^([^\s/]+)\/(\S+)/, '$1 $2');
 }
 
-/** When votes were last fetched, and by which program. */
 export function fetchedText({ fetched }: Pick<ListenerView, 'fetched'>, now: Date): Html {
   if (!fetched) return html`${t('Nobody has fetched votes yet.')}`;
   const at = { time: timeAgo(fetched.at, now) };
@@ -22,7 +21,7 @@ export function fetchedText({ fetched }: Pick<ListenerView, 'fetched'>, now: Dat
     : html`${t('Fetched {time}.', at)}`;
 }
 
-/** What an owner must know about a listener that fetches and is not paused. */
+/** For a listener that is not paused. */
 export function fetchingState(listener: Fetching, now: Date, connectPath: string): Html {
   const start = t('Start the relay or your plugin: “<a>Connect</a>” has both.', {
     a: (text) => html`<a href="${connectPath}">${text}</a>`,

@@ -1,6 +1,6 @@
 /**
- * The motifs of the pictures of games and tags. Each is the left half of a symmetrical drawing of 16 × 14 squares, row
- * by row: `#` is a square of the body, `o` one of the lighter marks.
+ * Left halves of symmetrical drawings of 16 × 14 squares, row by row: `#` is a square of the body, `o` one of the
+ * lighter marks.
  */
 const DRAWN = {
   shield:
@@ -50,7 +50,6 @@ type Motif = keyof typeof DRAWN;
 
 const MOTIFS = Object.keys(DRAWN) as Motif[];
 
-/** The motifs of well-known tags and games. For others, `motifOf` selects a motif by a hash. */
 const KNOWN = new Map(
   Object.entries<Motif>({
     adventure: 'mountain',
@@ -91,7 +90,7 @@ const KNOWN = new Map(
   }),
 );
 
-/** The rows of the left half of a text's motif. If `KNOWN` does not have the text, the number `chance` selects one. */
+/** If `KNOWN` does not have the text, the number `chance` selects a motif. */
 export function motifOf(text: string, chance: number): string[] {
   const motif = KNOWN.get(text) ?? MOTIFS[chance % MOTIFS.length] ?? 'shield';
   return DRAWN[motif].split(' ');

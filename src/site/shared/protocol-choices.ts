@@ -22,7 +22,7 @@ const PROTOCOLS: [Protocol, name: () => string, about: Text][] = [
   ],
 ];
 
-/** The protocols that an owner can choose, in the language of the page; the recommended one first. */
+/** The recommended one first. */
 export function protocolChoices(): { protocol: Protocol; name: string; about: string }[] {
   return PROTOCOLS.map(([protocol, name, about]) => ({
     protocol,
@@ -31,7 +31,6 @@ export function protocolChoices(): { protocol: Protocol; name: string; about: st
   }));
 }
 
-/** The usual name of a protocol: `Votifier v2`. */
 export function protocolName(protocol: Protocol): string {
   if (protocol === 'fetch') return t('fetched by the server');
   return protocolChoices().find((choice) => choice.protocol === protocol)?.name ?? protocol;

@@ -7,11 +7,7 @@ import { type RefusedForm, refused } from './form-route.ts';
 
 type ShownLimit = Limit & { of: string; sentence: Text };
 
-/**
- * Counts one use of a limit (`countUse`).
- *
- * @throws {PageError} 429 with the limit's sentence if it is used up
- */
+/** @throws {PageError} 429 with the limit's sentence if it is used up */
 export async function throwIfUsedUp<L extends ShownLimit>(
   deps: AppDeps,
   limit: L,
@@ -21,7 +17,6 @@ export async function throwIfUsedUp<L extends ShownLimit>(
   if (retryAt) throw new PageError(429, t(limit.sentence), retryAt);
 }
 
-/** Counts one use of a limit (`countUse`). Returns the refusal of a form if it is used up, otherwise null. */
 export async function refuseIfUsedUp<L extends ShownLimit>(
   deps: AppDeps,
   limit: L,

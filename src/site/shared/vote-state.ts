@@ -13,7 +13,6 @@ const TONES: Record<DeliveryState, Tone> = {
   failed: 'bad',
 };
 
-/** A delivery state as a badge. */
 export function deliveryStateBadge(state: DeliveryState, confirmed: boolean | null): Html {
   return badge(confirmed === false ? 'quiet' : TONES[state], stateName(state, confirmed));
 }
