@@ -12,7 +12,8 @@ export function databaseTimeLeft(request: FastifyRequest): number {
 
 /**
  * A request may wait 5 s for the database in total, without the time in which its body arrives. After that, `work` is
- * not cancelled. @throws {DeadlineError} if the time is over before `work` ends; otherwise the errors of `work`
+ * not cancelled.
+ * @throws {DeadlineError} if the time is over before `work` ends; otherwise the errors of `work`
  */
 export async function withinDatabaseTime<T>(request: FastifyRequest, work: Promise<T>): Promise<T> {
   const left = databaseTimeLeft(request);

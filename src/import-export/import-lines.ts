@@ -41,8 +41,8 @@ export type ImportOptions = {
 
 /**
  * The first pass checks all lines, the second writes them. If a line is refused, nothing is written, unless `skipBad`
- * is set. An interrupted import can be run again. @throws errors of the driver and the system; the records written
- * until then stay
+ * is set. An interrupted import can be run again.
+ * @throws errors of the driver and the system; the records written until then stay
  */
 export async function importLines<T>(
   source: SourceFile,

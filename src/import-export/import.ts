@@ -36,8 +36,8 @@ export async function importVotes(
 }
 
 /**
- * A time series cannot have a unique index, so a lease lets only one import run at a time. @throws {LeaseLostError}
- * when another import may have begun; running this one again completes it
+ * A time series cannot have a unique index, so a lease lets only one import run at a time.
+ * @throws {LeaseLostError} when another import may have begun; running this one again completes it
  */
 export async function importSamples(
   deps: HistoryDeps,

@@ -16,8 +16,8 @@ export type SourceFile = {
 /**
  * An import reads a file twice. Standard input (`-`) and pipes can be read only once, so they are copied to a temporary
  * file: compressed, because a container's temporary files are often a few MB of memory, and unlinked at once, so it
- * disappears with the process. @throws the system's error: EISDIR for a folder, ENOSPC when there is no room for the
- * copy
+ * disappears with the process.
+ * @throws the system's error: EISDIR for a folder, ENOSPC when there is no room for the copy
  */
 export async function openSourceFile(
   path: string,

@@ -62,7 +62,8 @@ type Server = { url: string; servername?: string; name?: string };
 
 /**
  * A server that was entered in the admin area gets a checked address in place of its name, because a second look-up
- * could return another one. @throws {AddressError} if its name does not resolve, or an address is refused
+ * could return another one.
+ * @throws {AddressError} if its name does not resolve, or an address is refused
  */
 async function serverOf(config: MailSettings, signal: AbortSignal): Promise<Server> {
   const { SMTP_URL: url } = config;
@@ -105,8 +106,9 @@ async function openTransport(
 }
 
 /**
- * Signs in without sending a mail. @param timeoutMs - of each step and of the whole check @throws what the mail server
- * answered, or why the connection failed
+ * Signs in without sending a mail.
+ * @param timeoutMs - of each step and of the whole check
+ * @throws what the mail server answered, or why the connection failed
  */
 export async function verifyMailServer(config: MailSettings, timeoutMs: number): Promise<void> {
   const server = await serverOf(config, AbortSignal.timeout(timeoutMs));

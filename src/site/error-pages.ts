@@ -22,7 +22,8 @@ export class PageError extends AppError {
 
   /**
    * @param sentence - translated; a message of `defineMessage` is translated when the page is made, one of `filled` at
-   * once @param retryAt - for 429 and 503: when a new request will be accepted
+   * once
+   * @param retryAt - for 429 and 503: when a new request will be accepted
    */
   constructor(statusCode: number, sentence: string | Text, retryAt?: Date) {
     super(typeof sentence === 'string' ? sentence : t(sentence));

@@ -33,8 +33,8 @@ declare module 'fastify' {
 const STRANGER = { signedIn: null, cookies: [] };
 
 /**
- * Checks the `config.access` of every route that is registered later in `app`. @throws if such a route is registered
- * without it, or with another one than its area's
+ * Checks the `config.access` of every route that is registered later in `app`.
+ * @throws if such a route is registered without it, or with another one than its area's
  */
 export function guardRoutes(app: FastifyInstance, deps: AppDeps, auth: Auth, areas: readonly Area[]): void {
   app.decorateRequest('signedIn', null);

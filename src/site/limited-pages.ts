@@ -27,7 +27,8 @@ const PAGES_OF_NETWORK = defineLimit({ ...PAGES, key: 'pages:address', of: 'netw
 const PAGES_OF_USER = defineLimit({ ...PAGES, key: 'pages:user', of: 'signed-in user' });
 
 /**
- * Counts a page by user, or for visitors by network. @throws {PageError} 429, with the time of the next allowed page
+ * Counts a page by user, or for visitors by network.
+ * @throws {PageError} 429, with the time of the next allowed page
  */
 export async function limitPages(deps: AppDeps, request: FastifyRequest): Promise<void> {
   const nextAt = await takeAll(deps, limitsOf(request));

@@ -12,8 +12,8 @@ export type SlotLimits = {
 };
 
 /**
- * Waits until a slot is free. The result gives it back; calling it again does nothing. @throws {RefusedError} 503 if
- * `mostWaiting` requests (`mostOfClient` of this client) wait already, or after `waitMs`
+ * Waits until a slot is free. The result gives it back; calling it again does nothing.
+ * @throws {RefusedError} 503 if `mostWaiting` requests (`mostOfClient` of this client) wait already, or after `waitMs`
  */
 export type TakeSlot = (client: string) => Promise<() => void>;
 

@@ -61,8 +61,8 @@ export async function cachePublicPages(
 
 /**
  * If the user is signed in, a private page is made. Else the page is cached for three seconds here, and by browsers and
- * proxies. `canonical` is the key of the cache: path and query, without parameters that do not change the page. @throws
- * the errors of `limit` and `make`, and of `inPageSlot` if no slot is free
+ * proxies. `canonical` is the key of the cache: path and query, without parameters that do not change the page.
+ * @throws the errors of `limit` and `make`, and of `inPageSlot` if no slot is free
  */
 export async function sendPublicPage(
   request: FastifyRequest,

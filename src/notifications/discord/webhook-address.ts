@@ -15,8 +15,8 @@ const HOSTS = new Set([
 const PATH = /^\/api(?:\/v\d{1,2})?\/webhooks\/(\d{15,21})\/([\w-]{50,100})\/?$/;
 
 /**
- * The owner of a forum channel adds `?thread_id=` to the address that Discord offers to copy. @throws
- * {InvalidDocumentError} for `webhook`; the error never repeats the address
+ * The owner of a forum channel adds `?thread_id=` to the address that Discord offers to copy.
+ * @throws {InvalidDocumentError} for `webhook`; the error never repeats the address
  */
 export function readWebhookAddress(text: string): WebhookKey {
   const url = URL.parse(text.trim());

@@ -13,8 +13,8 @@ function contextOf(serverId: ObjectId): string {
 }
 
 /**
- * The choice of kinds does not change. The audit log gets only the last digits of the webhook's id. @throws
- * {InvalidDocumentError} for `webhook`, if the address is invalid
+ * The choice of kinds does not change. The audit log gets only the last digits of the webhook's id.
+ * @throws {InvalidDocumentError} for `webhook`, if the address is invalid
  */
 export async function setWebhook(
   deps: NotificationsDeps,

@@ -40,8 +40,8 @@ export async function acceptUploads(app: FastifyInstance): Promise<ReadFile> {
 }
 
 /**
- * @throws {PictureError} `none` if there is no file or it is empty; `too-large` @throws {PageError} 411 if the request
- * does not state its length, 400 if the upload is malformed
+ * @throws {PictureError} `none` if there is no file or it is empty; `too-large`
+ * @throws {PageError} 411 if the request does not state its length, 400 if the upload is malformed
  */
 async function uploadedFile(request: FastifyRequest, reply: FastifyReply): Promise<Buffer> {
   const none = new PictureError('none');
