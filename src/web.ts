@@ -1,7 +1,7 @@
 /** The web process: the API, its description and all pages, on `HOST:PORT`. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { buildApp } from './app.ts';
-import { closeApp } from './http/close-app.ts';
+import { closeApp } from './http/requests.ts';
 import type { Config } from './platform/config.ts';
 import { ConfigError } from './platform/environment.ts';
 import type { AppDeps } from './process/app-deps.ts';

@@ -38,14 +38,6 @@ export function compressLazily(identity: Buffer): LazilyCompressed {
   };
 }
 
-export function encodedLazily(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  content: LazilyCompressed,
-): Promise<Buffer> {
-  return content(chooseEncoding(request, reply));
-}
-
 /** Compresses a page that is sent once. */
 export async function compressPage(
   request: FastifyRequest,
@@ -57,7 +49,6 @@ export async function compressPage(
   return encoding === 'br' ? br(Buffer.from(page), QUALITY.page) : encodeGzip(page);
 }
 
-/** Takes brotli if the client accepts it, else gzip, else none. */
 export function encodedFor(request: FastifyRequest, reply: FastifyReply, bodies: Compressed): Buffer {
   return bodies[chooseEncoding(request, reply)];
 }
@@ -65,7 +56,8 @@ export function encodedFor(request: FastifyRequest, reply: FastifyReply, bodies:
 /** Browsers send 25 characters of `Accept-Encoding`. */
 const LONGEST_ENCODINGS = 200;
 
-function chooseEncoding({ headers }: FastifyRequest, reply: FastifyReply): Encoding {
+/** The first that the client accepts: brotli, gzip, none. Sets the headers. */
+export function chooseEncoding({ headers }: FastifyRequest, reply: FastifyReply): Encoding {
   const accepted = String(headers['accept-encoding'] ?? '')
     .slice(0, LONGEST_ENCODINGS)
     .split(',')

@@ -7,9 +7,14 @@ import type { Clock } from '../platform/clock.ts';
 import { dayOf } from '../platform/periods/period-marks.ts';
 import { foldSamples } from './fold-samples.ts';
 import type { Importer, LineResult } from './import-lines.ts';
-import { byServer, refuseUnknownServers } from './known-servers.ts';
-import { OBJECT_ERROR, pastMoment, serverIdField } from './record-fields.ts';
-import { touchedDays } from './touched-days.ts';
+import {
+  byServer,
+  OBJECT_ERROR,
+  pastMoment,
+  refuseUnknownServers,
+  serverIdField,
+  touchedDays,
+} from './records.ts';
 
 /** In seconds: the interval of Tallyport's own probes. */
 const SAMPLE_SECONDS = 300;
@@ -71,25 +76,23 @@ function sampleSchema(clock: Clock) {
     });
 }
 
-type SampleWork = {
-  /** Days that are not over are skipped. */
-  aggregate: (touched: { serverId: ObjectId; days: string[] }[]) => Promise<unknown>;
-  /** Another import may be running. */
-  throwIfLost: () => void;
-};
-
 /**
  * Samples of the last 34 days go into the time series, from which their days are computed as usual. Older ones are
  * added to the sums of their days.
  */
 export function sampleImporter(
   deps: HistoryDeps,
-  { aggregate, throwIfLost }: SampleWork,
+  work: {
+    /** Days that are not over are skipped. */
+    aggregate: (touched: { serverId: ObjectId; days: string[] }[]) => Promise<unknown>;
+    /** Another import may be running. */
+    throwIfLost: () => void;
+  },
 ): Importer<StatusSample> {
   const touched = touchedDays();
   const aggregateTouched = async () => {
     const taken = touched.take();
-    if (taken.length > 0) await aggregate(taken);
+    if (taken.length > 0) await work.aggregate(taken);
   };
   return {
     schema: sampleSchema(deps.clock),
@@ -104,7 +107,7 @@ export function sampleImporter(
       });
     },
     async write(batch) {
-      throwIfLost();
+      work.throwIfLost();
       const { first } = computableDays(deps.clock.now());
       const results = await writeSamples(deps, batch);
       // Days of existing samples are computed too: an earlier run may have died after it wrote the samples.

@@ -13,7 +13,7 @@ import { insertListing, insertUnderFreeSlug, slugsOf } from '../servers/server-s
 import { isId } from '../servers/slug.ts';
 import type { Importer, LineResult } from './import-lines.ts';
 import { profileField, refusedTexts, storedTexts, type TextsRecord } from './profile-record.ts';
-import { OBJECT_ERROR, pastMoment, serverIdField } from './record-fields.ts';
+import { OBJECT_ERROR, pastMoment, serverIdField } from './records.ts';
 
 type ServerRecord = {
   serverId: ObjectId;

@@ -8,9 +8,14 @@ import { ERASED_PLAYER, namelessKey } from '../votes/nameless.ts';
 import { usernameKey, usernameSchema } from '../votes/username.ts';
 import { noDelivery, type Vote } from '../votes/vote.ts';
 import type { Importer, LineResult } from './import-lines.ts';
-import { byServer, refuseUnknownServers } from './known-servers.ts';
-import { OBJECT_ERROR, pastMoment, serverIdField } from './record-fields.ts';
-import { touchedDays } from './touched-days.ts';
+import {
+  byServer,
+  OBJECT_ERROR,
+  pastMoment,
+  refuseUnknownServers,
+  serverIdField,
+  touchedDays,
+} from './records.ts';
 
 /** `usernameKey` is set if the other listing removed the player's name. */
 export type VoteRecord = { serverId: ObjectId; username: string; usernameKey?: string; votedAt: Date };

@@ -2,8 +2,11 @@ import { explain } from '../delivery/diagnosis/explain.ts';
 import { type ListenerReason, listenerReason } from '../delivery/diagnosis/listener-reason.ts';
 import { t } from '../language/t.ts';
 import { DELIVERY_EXPIRES_HOURS, RESENDABLE_DAYS } from '../listeners/delivery-limits.ts';
+import type { Listener } from '../listeners/listener.ts';
+import type { Server } from '../servers/server.ts';
+import type { Attempt } from '../votes/vote.ts';
+import type { DeliveryCounts } from './delivery-counts.ts';
 import type { DueNotification } from './due-notifications.ts';
-import type { ListenerNotification } from './listener-notification.ts';
 import { eventOf, type NotificationText, notificationTime, numberText, votes } from './notification-text.ts';
 
 /** A sentence about votes whose verb agrees: `1 vote waits`, `37 votes wait`. */
@@ -116,3 +119,13 @@ function delayedVotesText({ deliveries: { arrived, waiting, lost } }: ListenerNo
   ].filter(Boolean);
   return `${votes(total)} waited: ${parts.join('; ')}.`;
 }
+
+type ListenerNotification = {
+  listener: Listener;
+  server: Server;
+  deliveries: DeliveryCounts;
+  /** Of the waiting votes. */
+  expiresAt: Date | null;
+  /** Of that vote; null if it was not sent yet. */
+  lastAttempt: Pick<Attempt, 'code' | 'words'> | null;
+};

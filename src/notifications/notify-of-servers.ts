@@ -8,7 +8,7 @@ import type { NotificationsDeps } from './deps.ts';
 import { OFFLINE_FOR_MINUTES } from './kinds.ts';
 import { eventOf, type NotificationText, notificationTime } from './notification-text.ts';
 import { forServer, notify } from './notify.ts';
-import type { ServerNotices } from './server-notices.ts';
+import type { ServerNotices } from './sent-notifications.ts';
 
 /** If a server has been offline for longer, for example while no worker ran, its owner is not notified. */
 const NEWLY_MS = DAY;

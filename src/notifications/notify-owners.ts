@@ -1,9 +1,8 @@
 import { runSteps } from '../platform/run-steps.ts';
 import type { NotificationsDeps } from './deps.ts';
-import { notifyOfExclusions } from './notify-of-exclusions.ts';
-import { notifyOfHeldNotifications } from './notify-of-held-notifications.ts';
+import { notifyOfHeldNotifications } from './notify.ts';
+import { notifyOfExclusions, notifyOfReviews } from './notify-of-decisions.ts';
 import { notifyOfListeners } from './notify-of-listeners.ts';
-import { notifyOfReviews } from './notify-of-reviews.ts';
 import { notifyOfServers } from './notify-of-servers.ts';
 
 /** Each finds its events in the present state of the database. */

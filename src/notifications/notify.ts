@@ -4,13 +4,13 @@ import { type NewMessage, putDiscordMessage, putMail } from '../mail/outbox.ts';
 import { after, type Clock, HOUR } from '../platform/clock.ts';
 import { defineLimit } from '../platform/limits/define-limit.ts';
 import { isTransientError } from '../platform/transient-errors.ts';
-import { type Audience, channelsFor } from './audience.ts';
+import { type Audience, audienceOf, channelsFor } from './audience.ts';
 import type { NotificationsDeps } from './deps.ts';
 import { discordBody } from './discord/discord-embed.ts';
 import type { Kind } from './kinds.ts';
-import { mailOf, type NotificationText } from './notification-text.ts';
+import { mailOf, type NotificationText, notificationTime, numberText } from './notification-text.ts';
 
-export const MOST_AN_HOUR = defineLimit({
+const MOST_AN_HOUR = defineLimit({
   key: 'notifications',
   what: 'Notifications about a server',
   of: 'server and channel (mail, Discord)',
@@ -60,7 +60,7 @@ export async function forServer(
 type Receiver = Pick<Audience, 'server'> & { owner?: NonNullable<Audience['owner']> };
 
 /** False if it was written there before. */
-export async function write(
+async function write(
   deps: NotificationsDeps,
   channel: 'mail' | 'discord',
   { server, owner }: Receiver,
@@ -80,11 +80,64 @@ export async function write(
 }
 
 /** In the last hour, up to `MOST_AN_HOUR`, without held ones. */
-export function countSent(messages: Collection<Mail>, serverId: ObjectId, clock: Clock): Promise<number> {
+function countSent(messages: Collection<Mail>, serverId: ObjectId, clock: Clock): Promise<number> {
   const createdAt = { $gt: after(clock.now(), -HOUR) };
   // A held message has no attempt and no `nextAt`.
   return messages.countDocuments(
     { serverId, createdAt, $or: [{ attempts: { $gt: 0 } }, { nextAt: { $exists: true } }] },
     { limit: MOST_AN_HOUR },
   );
+}
+
+type Held = { _id: ObjectId; number: number; first: Date; last: Date };
+
+/** Says how many notifications were held because of `MOST_AN_HOUR`, as soon as the limit allows it. */
+export async function notifyOfHeldNotifications(deps: NotificationsDeps, stop: AbortSignal): Promise<number> {
+  let written = 0;
+  for (const channel of ['mail', 'discord'] as const) {
+    const messages = channel === 'mail' ? deps.mails : deps.discordMessages;
+    for (const held of await heldMessages(messages)) {
+      if (stop.aborted) return written;
+      if ((await countSent(messages, held._id, deps.clock)) >= MOST_AN_HOUR) continue;
+      const audience = await audienceOf(deps, held._id);
+      // The owner may have switched all mails off meanwhile.
+      const owner = audience?.owner?.wantsMail === false ? null : audience?.owner;
+      const receiver = audience && { server: audience.server, ...(owner ? { owner } : {}) };
+      const isWanted = channel === 'mail' ? owner : audience?.webhook;
+      if (receiver && isWanted && (await write(deps, channel, receiver, heldText(held)))) written += 1;
+      await messages.updateMany(
+        { serverId: held._id, heldAt: { $lte: held.last } },
+        { $unset: { heldAt: '' } },
+      );
+    }
+  }
+  return written;
+}
+
+function heldMessages(messages: Collection<Mail>): Promise<Held[]> {
+  return messages
+    .aggregate<Held>([
+      { $match: { heldAt: { $gt: new Date(0) } } },
+      {
+        $group: {
+          _id: '$serverId',
+          number: { $sum: 1 },
+          first: { $min: '$heldAt' },
+          last: { $max: '$heldAt' },
+        },
+      },
+    ])
+    .toArray();
+}
+
+function heldText({ _id, number, first }: Held): NotificationText {
+  return {
+    id: `more:${_id.toHexString()}:${first.getTime()}`,
+    tone: 'quiet',
+    subject: `${numberText(number)} more`,
+    paragraphs: [
+      `There were ${numberText(number)} more notifications since ${notificationTime(first)}. We write at most ${MOST_AN_HOUR} an hour about a server. The server’s page:`,
+    ],
+    part: '',
+  };
 }

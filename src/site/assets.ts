@@ -67,11 +67,7 @@ const FILES = [
   { name: 'empty.svg', file: here('./look/empty.svg'), type: 'image/svg+xml' },
   { name: 'theme.js', file: here('./scripts/theme.js'), type: JAVASCRIPT },
   { name: 'page.js', file: here('./scripts/page.js'), type: JAVASCRIPT },
-  {
-    name: 'htmx.js',
-    file: require.resolve('htmx.org/dist/htmx.min.js'),
-    type: JAVASCRIPT,
-  },
+  { name: 'htmx.js', file: require.resolve('htmx.org/dist/htmx.min.js'), type: JAVASCRIPT },
   { name: 'inbox.js', file: here('./scripts/inbox.js'), type: JAVASCRIPT },
   { name: 'charts.js', file: here('./scripts/charts.js'), type: JAVASCRIPT },
   { name: 'vote.js', file: here('./scripts/vote.js'), type: JAVASCRIPT },

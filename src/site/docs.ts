@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type FastifyInstance, fastify } from 'fastify';
-import { type Compressed, compressOnce, encodedFor } from '../http/compressed.ts';
+import { compressOnce, encodedFor } from '../http/compressed.ts';
 import { defineMessage } from '../language/t.ts';
 import { MINUTE } from '../platform/clock.ts';
 import { defineLimit } from '../platform/limits/define-limit.ts';
@@ -13,7 +13,9 @@ import { throwIfUsedUp } from './shared/used-up.ts';
 /** Scalar's inline scripts are allowed by their hashes, its inline styles all. */
 function contentSecurityPolicy(page: string): string {
   const scripts = [...page.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)].map(([, script = '']) => script);
-  const hashes = scripts.filter(Boolean).map(hashSource);
+  const hashes = scripts
+    .filter(Boolean)
+    .map((script) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`);
   return [
     "default-src 'none'",
     `script-src 'self' ${hashes.join(' ')}`,
@@ -25,10 +27,6 @@ function contentSecurityPolicy(page: string): string {
     "form-action 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
-}
-
-function hashSource(script: string): string {
-  return `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
 }
 
 /** Its styles also give Scalar the site's colours and font, and room for the bar. */
@@ -59,19 +57,11 @@ async function backTo(href: string, { asset, logo, name }: Site): Promise<string
 /** Below `/docs/`. */
 const SCRIPT = 'js/scalar.js';
 
-/** The script has 3.8 MB, so it is compressed only when it is first requested. `version` is its hash. */
-type Reference = {
-  /** `look`: the listing's name and logo. If it differs from the last call, the page is made again. */
-  pageFor: (look: string) => Promise<Compressed & { policy: string }>;
-  script: () => Promise<Compressed>;
-  version: string;
-};
-
 /**
  * Scalar's package loads 200 modules, so it is imported at the first request. Its remote fonts, telemetry, proxy and AI
  * services are turned off.
  */
-async function makeReference(app: FastifyInstance, openApiUrl: string): Promise<Reference> {
+async function makeReference(app: FastifyInstance, openApiUrl: string) {
   const { default: apiReference } = await import('@scalar/fastify-api-reference');
   const scalar = fastify();
   const firstLogo = app.site.logo.href;
@@ -95,6 +85,7 @@ async function makeReference(app: FastifyInstance, openApiUrl: string): Promise<
   const [written, code] = await Promise.all(['/', `/${SCRIPT}`].map((url) => scalar.inject(url)));
   if (written?.statusCode !== 200 || code?.statusCode !== 200) throw new Error('Scalar wrote no reference');
   const version = createHash('sha256').update(code.body).digest('base64url').slice(0, 12);
+  /** Made again if the listing's name or logo (`_look`) differs from the last call. */
   const pageFor = async (_look: string) => {
     const linkBack = await backTo(`${app.prefix}/`, app.site);
     const page = written.body
@@ -104,6 +95,7 @@ async function makeReference(app: FastifyInstance, openApiUrl: string): Promise<
       .replace(`src="${SCRIPT}"`, `src="${SCRIPT}?v=${version}"`);
     return { ...(await compressOnce(page)), policy: contentSecurityPolicy(page) };
   };
+  // The script has 3.8 MB, so it is compressed only when it is first requested.
   return {
     pageFor: onceForKey(pageFor),
     script: once(() => compressOnce(code.body)),

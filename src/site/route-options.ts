@@ -4,10 +4,7 @@ const PAGE = { schema: { hide: true } } as const;
 /** See guard-routes.ts. */
 export const ANYONE = { ...PAGE, config: { access: 'anyone' } } as const;
 /** It needs no slot and no session, and an overloaded process answers it. */
-export const FILE = {
-  ...PAGE,
-  config: { access: 'anyone', isFile: true, skipsSlotHook: true },
-} as const;
+export const FILE = { ...PAGE, config: { access: 'anyone', isFile: true, skipsSlotHook: true } } as const;
 /** An overloaded process refuses it, as it does pages. */
 export const DOWNLOAD = { ...PAGE, config: { access: 'anyone', skipsSlotHook: true } } as const;
 export const SIGNED_IN = { ...PAGE, config: { access: 'user' } } as const;
@@ -16,7 +13,4 @@ export const SOLE_OWNER = { ...PAGE, config: { access: 'sole-owner' } } as const
 export const OPERATOR = { ...PAGE, config: { access: 'operator' } } as const;
 
 /** For `sendPublicPage` and `sendPublic`. */
-export const CACHED = {
-  ...PAGE,
-  config: { access: 'anyone', skipsSlotHook: true },
-} as const;
+export const CACHED = { ...PAGE, config: { access: 'anyone', skipsSlotHook: true } } as const;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import etag from '@fastify/etag';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { compressLazily, encodedLazily, type LazilyCompressed } from '../http/compressed.ts';
+import { chooseEncoding, compressLazily, type LazilyCompressed } from '../http/compressed.ts';
 import { inLanguage } from '../language/language.ts';
 import { SECOND } from '../platform/clock.ts';
 import { PageError } from './error-pages.ts';
@@ -169,7 +169,7 @@ async function sendAnswer(
 ): Promise<FastifyReply> {
   reply.header('etag', etag);
   const isCompressed = plain.length >= SMALLEST_COMPRESSED && type !== 'image/png';
-  const body = isCompressed ? await encodedLazily(request, reply, content) : plain;
+  const body = isCompressed ? await content(chooseEncoding(request, reply)) : plain;
   if (link) reply.header('link', link);
   // A renewed session has a cookie, so no cache may store the answer.
   if (reply.hasHeader('set-cookie')) return reply.header('cache-control', 'no-store').type(type).send(body);

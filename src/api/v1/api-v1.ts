@@ -1,6 +1,6 @@
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import { requireIndexes } from '../../http/index-gate.ts';
+import { requireIndexes } from '../../http/database-gates.ts';
 import { putVotesFirst } from '../../http/requests.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Metrics } from '../../process/metrics.ts';

@@ -4,7 +4,7 @@ import { searchedAddress } from '../../ranking/searched-address.ts';
 import type { Tag } from '../../servers/tag-list.ts';
 import { RANKS_EVERY_MINUTES } from '../../votes/ranking-period.ts';
 import type { Site } from '../shared/decorate-site.ts';
-import { emptyState } from '../shared/empty-state.ts';
+import { emptyState } from '../shared/empty-card.ts';
 import { count } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';

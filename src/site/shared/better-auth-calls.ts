@@ -20,12 +20,11 @@ export function refusalCode(error: unknown): string {
 }
 
 export function tooManyLinks(retryAt: Date): RefusedForm {
-  return refused(429, t(TOO_MANY_LINKS), retryAt);
+  const sentence = t(
+    'Too many links were requested. Check your inbox: the links that we sent still work. Otherwise, try again later.',
+  );
+  return refused(429, sentence, retryAt);
 }
-
-const TOO_MANY_LINKS = defineMessage(
-  'Too many links were requested. Check your inbox: the links that we sent still work. Otherwise, try again later.',
-);
 
 export function tooManyAccounts(retryAt: Date): RefusedForm {
   return refused(429, t(TOO_MANY_ACCOUNTS), retryAt);

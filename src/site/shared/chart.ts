@@ -1,5 +1,4 @@
 import { t } from '../../language/t.ts';
-import { type ChartAxis, chartAxis, middleOf, placeOf, round, timeLabels } from './chart-axis.ts';
 import { emptyLine } from './empty-card.ts';
 import { type Content, type Html, html, raw } from './html.ts';
 
@@ -180,3 +179,54 @@ function timesOf([first, second]: ChartPoint[]): Content {
 }
 
 const percent = (value: number) => `${round(value)}%`;
+
+/** The values at the ends of the axis, and those with a grid line and a label. */
+type ChartAxis = { top: number; foot: number; ticks: number[] };
+
+const MOST_SPACES = 5;
+
+/** From 0 to a round number. `firstOnTop`, for ranks: from 1 at the top to a round number at the foot. */
+function chartAxis(values: (number | null)[], firstOnTop = false): ChartAxis {
+  const greatest = Math.max(...values.map((value) => value ?? 0), 2);
+  const step = roundStep(greatest / MOST_SPACES);
+  const end = Math.ceil(greatest / step) * step;
+  const ticks = Array.from({ length: Math.round(end / step) + 1 }, (_, i) => i * step);
+  if (!firstOnTop) return { top: end, foot: 0, ticks: ticks.toReversed() };
+  return { top: 1, foot: end, ticks: [1, ...ticks.filter((tick) => tick > 1)] };
+}
+
+/** The smallest of 1, 2, 5, 10, 20, 50, … that is at least `least`. */
+function roundStep(least: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
+  return ([1, 2, 5].find((factor) => factor * power >= least) ?? 10) * power;
+}
+
+/** In percent of the chart's height, from the top. */
+function placeOf({ top, foot }: ChartAxis, value: number): number {
+  return round((100 * (top - value)) / (top - foot));
+}
+
+/** A thousandth of a chart is about a pixel at most. */
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+/** In percent of the width. */
+function middleOf(place: 'line' | 'column', index: number, points: number): number {
+  if (place === 'line') return points === 1 ? 50 : (100 * index) / (points - 1);
+  return (100 * (index + 0.5)) / points;
+}
+
+function timeLabels(points: { label: string; at?: Date }[], place: 'line' | 'column'): Html {
+  const last = points.length - 1;
+  const indexes = [...new Set([0, 0.25, 0.5, 0.75, 1].map((part) => Math.round(part * last)))];
+  const labels = indexes.map((index) => {
+    const x = `${round(middleOf(place, index, points.length))}%`;
+    const { label = '', at } = points[index] ?? {};
+    const isEnd = last > 0 && (index === 0 || index === last);
+    const name = isEnd ? (index === 0 ? 'first' : 'last') : index === Math.round(last / 2) ? '' : 'between';
+    const time = at ? html` data-time="${String(at.getTime())}"` : '';
+    return html`<line x1="${x}" x2="${x}" y2="5" /><text class="${name}" x="${x}" y="1.35em"${time}>${label}</text>`;
+  });
+  return html`<svg class="chart-times" aria-hidden="true">${labels}</svg>`;
+}

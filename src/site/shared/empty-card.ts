@@ -1,3 +1,4 @@
+import type { Site } from './decorate-site.ts';
 import { type Content, type Html, html } from './html.ts';
 import { type IconName, icon } from './icon.ts';
 
@@ -25,4 +26,9 @@ export function emptyCard(part: {
 
 export function drawing(name: IconName): Html {
   return html`<div class="drawing">${strokes(60)}${icon(name)}</div>`;
+}
+
+export function emptyState({ asset }: Pick<Site, 'asset'>, text: Content, actions: Content): Html {
+  return html`<div class="nothing"><img src="${asset('empty.svg')}" alt="" width="240" height="144" />
+    <div>${text}</div>${actions ? html`<p class="actions">${actions}</p>` : ''}</div>`;
 }

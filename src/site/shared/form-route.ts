@@ -24,12 +24,10 @@ export type RefusedForm = {
   on?: Page;
 };
 
-/** An answer without a redirect: for secrets that are shown once, and for previews. */
-export type ShownPage = { page: Page | Promise<Page>; status?: number };
-
 export type Sending = { send: (reply: FastifyReply) => FastifyReply | Promise<FastifyReply> };
 
-export type FormAnswer = string | ShownPage | RefusedForm | Sending;
+/** A path to redirect to, or a page without a redirect: for secrets that are shown once, and for previews. */
+export type FormAnswer = string | { page: Page | Promise<Page>; status?: number } | RefusedForm | Sending;
 
 export type SentForm<S extends z.ZodObject> = {
   request: FastifyRequest;
@@ -88,19 +86,17 @@ export function formRoute<S extends z.ZodObject = typeof NO_FIELDS, A extends Ac
     if (typeof answer === 'string') return reply.redirect(answer, 303);
     if ('page' in answer) return sendPage(request, reply, await answer.page, answer.status);
     if ('send' in answer) return answer.send(reply);
-    return sendAgain(form, request, reply, { values, refused: answer });
+    return sendAgain(form, request, reply, values, answer);
   });
 }
 
 const NO_FIELDS = z.object({});
 
-type Answered = { answer: FormAnswer; values: Record<string, string> };
-
 async function answerOf<S extends z.ZodObject, A extends Access>(
   { schema = NO_FIELDS as unknown as S, check, run, refusalOf, fields = {}, show }: Form<S, A>,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<Answered> {
+): Promise<{ answer: FormAnswer; values: Record<string, string> }> {
   const { data, typed } = readForm(typeof schema === 'function' ? schema(request) : schema, request);
   const { values, errors } = typed;
   try {
@@ -110,10 +106,7 @@ async function answerOf<S extends z.ZodObject, A extends Access>(
       const sent = { request, reply, data, values, ...contextOf(request) };
       return { answer: await run(sent as SentForm<S> & ContextOf<A>), values };
     }
-    return {
-      answer: show ? { errors } : refused(400, t(INCOMPLETE)),
-      values,
-    };
+    return { answer: show ? { errors } : refused(400, t(INCOMPLETE)), values };
   } catch (error) {
     const answer = refusalOf?.(error, values) ?? invalid(error, fields);
     if (!answer) throw error;
@@ -135,13 +128,12 @@ function invalid(error: unknown, fields: Record<string, string>): RefusedForm | 
   return { errors: Object.fromEntries(named) };
 }
 
-type Again = { values: Record<string, string>; refused: RefusedForm };
-
 async function sendAgain<S extends z.ZodObject, A extends Access>(
   { show, secrets = [] }: Form<S, A>,
   request: FastifyRequest,
   reply: FastifyReply,
-  { values, refused: { status = 400, errors, retryAt, on } }: Again,
+  values: Record<string, string>,
+  { status = 400, errors, retryAt, on }: RefusedForm,
 ): Promise<FastifyReply> {
   const sentences = sentencesOf(errors);
   const hidden = new Set<string>(secrets.map(String));

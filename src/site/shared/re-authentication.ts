@@ -50,8 +50,6 @@ export const SECRET_FIELDS: ('password' | 'code')[] = ['password', 'code'];
 
 export type SignInParts = { deps: AppDeps; auth: Auth };
 
-type Proof = { password: string; code?: string | undefined };
-
 /**
  * Checks the password, and a code if the second factor is on, before it runs `work`: an open session alone is not
  * enough to take the account over.
@@ -59,7 +57,7 @@ type Proof = { password: string; code?: string | undefined };
 export async function withReAuthentication<T>(
   request: FastifyRequest,
   { deps, auth }: SignInParts,
-  { password, code }: Proof,
+  { password, code }: { password: string; code?: string | undefined },
   work: () => Promise<T>,
 ): Promise<{ done: T } | RefusedForm> {
   const { _id, email } = userOf(request);
@@ -121,23 +119,21 @@ export function passwordField(typed: Typed, id = 'password'): Html {
   });
 }
 
-function codeField(typed: Typed, id: string): Html {
-  return fieldsOf(typed).secret('code', {
-    id,
-    label: t('Code'),
-    autocomplete: 'one-time-code',
-    required: true,
-    maxlength: 32,
-    hint: t('Six digits from your authenticator app, or one of your backup codes.'),
-  });
-}
-
 /** `suffix` makes the ids distinct if a page has several such forms. */
 export function reAuthenticationFields(
   typed: Typed,
   { twoFactorEnabled }: Pick<User, 'twoFactorEnabled'>,
   suffix = '',
 ): Html {
-  const code = twoFactorEnabled ? codeField(typed, `code${suffix}`) : '';
-  return html`${passwordField(typed, `password${suffix}`)} ${code}`;
+  const password = passwordField(typed, `password${suffix}`);
+  if (!twoFactorEnabled) return html`${password} `;
+  const code = fieldsOf(typed).secret('code', {
+    id: `code${suffix}`,
+    label: t('Code'),
+    autocomplete: 'one-time-code',
+    required: true,
+    maxlength: 32,
+    hint: t('Six digits from your authenticator app, or one of your backup codes.'),
+  });
+  return html`${password} ${code}`;
 }

@@ -1,8 +1,11 @@
+import type { FastifyRequest } from 'fastify';
 import { type Text, t } from '../../language/t.ts';
 import { countUse, type Whose } from '../../platform/limits/by-network.ts';
+import { CHECKS, useCheckAllowance } from '../../platform/limits/check-allowance.ts';
 import type { Limit } from '../../platform/limits/define-limit.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { PageError } from '../error-pages.ts';
+import { userOf } from '../guard-routes.ts';
 import { type RefusedForm, refused } from './form-route.ts';
 
 type ShownLimit = Limit & { of: string; sentence: Text };
@@ -24,4 +27,17 @@ export async function refuseIfUsedUp<L extends ShownLimit>(
 ): Promise<RefusedForm | null> {
   const retryAt = await countUse(deps, limit, whose);
   return retryAt && refused(429, t(limit.sentence), retryAt);
+}
+
+/** The `check` of a form that makes Tallyport connect to a server (docs/adr/0021-one-allowance-for-checks.md). */
+export function checkTaker(deps: AppDeps) {
+  return async (request: FastifyRequest): Promise<RefusedForm | null> => {
+    const retryAt = await useCheckAllowance(deps, userOf(request)._id.toHexString());
+    if (!retryAt) return null;
+    const sentence = t(
+      'Nothing was saved: you can change settings, resume, test and check {times} times a minute in total.',
+      { times: CHECKS.times },
+    );
+    return refused(429, sentence, retryAt);
+  };
 }
