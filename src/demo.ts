@@ -125,7 +125,6 @@ async function start(): Promise<void> {
     LOG_LEVEL: 'error',
     SERVICE_NAME: 'Tallyport sample',
     NOTICE: 'Sample data: every server, player, vote and review here is made up.',
-    // So that users see retries soon.
     DELIVERY_SCHEDULE: '0s,3s,6s,10s,10s,30s,2m',
     BREAKER_SCHEDULE: '5s,10s,30s',
     RELAY_INTERVAL_MS: '1000',

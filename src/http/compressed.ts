@@ -2,7 +2,6 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** The same content in each encoding that Tallyport offers. */
 export type Compressed = { br: Buffer; gzip: Buffer; identity: Buffer };
 type Encoding = keyof Compressed;
 
@@ -23,7 +22,6 @@ export async function compressOnce(content: string | Buffer): Promise<Compressed
   return { br: brotli, gzip: zipped, identity };
 }
 
-/** Compressed when the first client asks for an encoding. */
 export type LazilyCompressed = (encoding: Encoding) => Promise<Buffer>;
 
 export function compressLazily(identity: Buffer): LazilyCompressed {
@@ -38,7 +36,6 @@ export function compressLazily(identity: Buffer): LazilyCompressed {
   };
 }
 
-/** Compresses a page that is sent once. */
 export async function compressPage(
   request: FastifyRequest,
   reply: FastifyReply,

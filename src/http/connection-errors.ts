@@ -13,10 +13,9 @@ const STATUS_OF: Record<string, RawStatus> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-/** So long a refused client may read the answer. Then the connection is closed, even if the client still sends. */
 const READ_TIME_MS = 2 * SECOND;
 
-/** Connections on which a request was refused. What their clients still send is discarded. */
+/** What the clients of these connections still send is discarded. */
 const closing = new WeakSet<Socket>();
 
 /**
@@ -27,28 +26,22 @@ const closing = new WeakSet<Socket>();
 export function answerClientErrors(
   errorDocs?: string,
 ): (error: Error & { code?: string }, socket: Socket) => void {
-  return (error, socket) => answerClientError(error, socket, errorDocs);
-}
-
-function answerClientError(
-  error: Error & { code?: string },
-  socket: Socket,
-  errorDocs: string | undefined,
-): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  if (closing.has(socket)) return;
-  closing.add(socket);
-  // The rest of the request is discarded and not parsed: a vote that was answered with 408 must not be cast. Adding a
-  // listener of `data` detaches Node's parser. If the socket were paused before that, `resume` would have no effect.
-  // Node's listener of `end` is removed: if the client closed its side, Node would close ours before the refusal.
-  socket.removeAllListeners('data');
-  socket.removeAllListeners('end');
-  socket.on('data', () => undefined);
-  socket.pause();
-  void refuseAndClose(error, socket, errorDocs);
+  return (error, socket) => {
+    if (!socket.writable || error.code === 'ECONNRESET') {
+      socket.destroy();
+      return;
+    }
+    if (closing.has(socket)) return;
+    closing.add(socket);
+    // The rest of the request is discarded and not parsed: a vote that was answered with 408 must not be cast. Adding a
+    // listener of `data` detaches Node's parser. If the socket were paused before that, `resume` would have no effect.
+    // Node's listener of `end` is removed: if the client closed its side, Node would close ours before the refusal.
+    socket.removeAllListeners('data');
+    socket.removeAllListeners('end');
+    socket.on('data', () => undefined);
+    socket.pause();
+    void refuseAndClose(error, socket, errorDocs);
+  };
 }
 
 async function refuseAndClose(

@@ -2,7 +2,6 @@ import type { FastifyRequest } from 'fastify';
 import { within } from '../platform/deadline.ts';
 import { OPERATION_TIMEOUT_MS } from '../platform/mongo.ts';
 
-/** How many milliseconds each request has waited for the database. */
 const spent = new WeakMap<FastifyRequest, number>();
 
 /** How much is left of the 5 s that a request may wait for the database; 0 or less if nothing is left. */

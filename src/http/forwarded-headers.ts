@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-/** The headers in which reverse proxies send the client's address. */
 const HEADERS = ['x-forwarded-for', 'forwarded', 'x-real-ip'];
 
 const NONE_TRUSTED =

@@ -20,7 +20,6 @@ export type Refusal = {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The URL of the page that explains the error codes. Absent if the process has no such page. */
     errorDocs?: string;
   }
 }
@@ -103,7 +102,6 @@ function describeErrors({ validation, validationContext }: Validation, request: 
     const repeated = validationContext === 'querystring' && Array.isArray(query[field]);
     const rule = repeated ? 'must be given only once' : message;
     const subject = field || `The ${validationContext ?? 'request'}`;
-    // If the rule already begins with the name of the field, the name is not added.
     errors.set(
       field,
       rule.toLowerCase().startsWith(`${subject} `.toLowerCase()) ? rule : `${subject} ${rule}`,
@@ -112,7 +110,6 @@ function describeErrors({ validation, validationContext }: Validation, request: 
   return [...errors.values()].map((error) => error.replace(/\.?$/, '.')).join(' ');
 }
 
-/** @param errorDocs - the URL of the page that explains `ERROR_CODES`. If it is undefined, the body has no `doc_url` */
 export function errorBody(
   { code, sentence, fields }: Pick<Refusal, 'code' | 'sentence' | 'fields'>,
   errorDocs: string | undefined,
@@ -145,7 +142,6 @@ export function answerError(error: FastifyError, request: FastifyRequest, reply:
   void sendRefusal(reply, refusal);
 }
 
-/** Logs what the operator must know: internal errors, and refusals with 503. */
 export function logRefusal(request: FastifyRequest, error: Error, { status }: Refusal): void {
   if (status === 500) request.log.error({ event: 'request.failed', err: error });
   else if (status === 503) request.log.warn({ event: 'request.unavailable', reason: String(error) });

@@ -48,9 +48,7 @@ type Deps = {
 export function limitConnections(server: Server, { limits, isProxy, log }: Deps): () => void {
   const warnAtLimit = limitedLog(log);
   const perNetwork = new Map<string, number>();
-  /** With the time from which each waits for a complete request. */
   const waiting = new Map<Socket, number>();
-  /** With the time of each connection's last move to this map. */
   const answering = new Map<Socket, number>();
   const moveTo = (list: typeof waiting, socket: Socket) => {
     waiting.delete(socket);
@@ -141,7 +139,6 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return encoding !== undefined || length !== '0';
 }
 
-/** Logs the first connection that a limit closes, and then a line per minute at most, with their number. */
 function limitedLog(log: Pick<Logger, 'warn'>): (by: LimitedBy, fields: object) => void {
   const last = {
     address: { at: Number.NEGATIVE_INFINITY, closed: 0 },
@@ -181,7 +178,6 @@ export function boundConnections(
   app.addHook('onClose', async () => stop());
 }
 
-/** If `TRUST_PROXY` is a number, every address is a proxy. */
 function proxyTest(trust: Config['TRUST_PROXY']): (address: string) => boolean {
   if (typeof trust === 'number') return () => true;
   const ranges = (trust || []).flatMap((range) => parseNetwork(range) ?? []);

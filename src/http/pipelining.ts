@@ -4,7 +4,6 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { RefusedError, SENTENCES, unavailable } from './http-errors.ts';
 
-/** So many requests a connection may send before the first one is answered. Usual clients send one. */
 const MOST_AHEAD = 32;
 
 /** How many requests of all connections of a process may wait for an earlier request of their connection. */
@@ -57,7 +56,7 @@ function queueRequests(server: Server, mostWaiting: number): void {
   };
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
-    // If the connection was closed while Node still parses data from it: further requests are ignored.
+    // Node still parses what it has read from a closed connection.
     if (socket.destroyed) return;
     const connection = connections.get(socket) ?? open(socket);
     const { underWay } = connection;

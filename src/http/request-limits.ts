@@ -4,7 +4,6 @@ export const BODY_LIMIT = BODY_KIB * 1_024;
 export const DONE_KIB = 64;
 export const DONE_LIMIT = DONE_KIB * 1_024;
 
-/** The maximum size of the request line with all headers. */
 export const HEADER_KIB = 16;
 export const HEADER_LIMIT = HEADER_KIB * 1_024;
 

@@ -23,7 +23,7 @@ export function watchRequests(app: FastifyInstance): void {
       method: request.method,
       // The pattern of the route is logged and not the path, which may contain private data, such as a player's name.
       route: request.routeOptions.url ?? 'none',
-      // If the id is not valid, it is not logged, because the client can send any text.
+      // The client can send any text as id.
       ...(/^[0-9a-f]{24}$/.test(serverId) ? { serverId } : {}),
       status: reply.statusCode,
       durationMs: Math.round(reply.elapsedTime * 100) / 100,
@@ -35,7 +35,6 @@ export function watchRequests(app: FastifyInstance): void {
   });
 }
 
-/** `closing` answers with 503; `stopping` only closes connections after their answers. */
 export function closeConnections(
   app: FastifyInstance,
   { stopping, closing }: { stopping: AbortSignal; closing: AbortSignal },

@@ -3,7 +3,6 @@ import { RefusedError, SENTENCES } from './http-errors.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Whether a path is only the target of a form. */
     refusesGet(path: string): boolean;
   }
 }
@@ -45,7 +44,6 @@ export function refuseUnknownPaths(app: FastifyInstance, basePath: string): void
   const methods = new Map<string, { expression?: RegExp; allowed: Set<string>; isPage: boolean }>();
 
   app.addHook('onRoute', ({ url, method, config }) => {
-    // Only routes of the site set `access`, not those of the API.
     const isPage = config !== undefined && 'access' in config;
     const known = methods.get(url) ?? { allowed: new Set<string>(), isPage };
     for (const one of [method].flat()) known.allowed.add(one);

@@ -9,7 +9,6 @@ import type { Vote } from '../votes/vote.ts';
 import { countVotesBetween } from '../votes/vote-figures.ts';
 import { profileRecord } from './profile-record.ts';
 
-/** From `since` (inclusive) to `until` (exclusive). */
 export type TimeRange = { since?: Date | undefined; until?: Date | undefined };
 
 export type Export = { total: number; lines: AsyncIterable<string> };

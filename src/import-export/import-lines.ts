@@ -11,13 +11,10 @@ export type Importer<T> = {
   schema: z.ZodType<T>;
   /** Why the database cannot accept a record, or null. Writes nothing. */
   check(batch: T[]): Promise<(string | null)[]>;
-  /** Writes records that passed `check`, in the order of the batch. Idempotent. */
   write(batch: T[]): Promise<LineResult[]>;
-  /** Computes the figures that depend on the written records. */
   finish(): Promise<void>;
 };
 
-/** Empty lines do not count. */
 export type ImportResult = {
   lines: number;
   imported: number;
@@ -26,13 +23,11 @@ export type ImportResult = {
   refusedLines: { line: number; reason: string }[];
 };
 
-/** Further ones are only counted. */
 const MOST_REFUSED_LINES = 20;
 
 const BATCH = 1_000;
 
 export type ImportOptions = {
-  /** Imports the valid lines even if others are refused. */
   skipBad: boolean;
   dryRun: boolean;
   /** Bytes read, counted over both passes. */

@@ -83,9 +83,7 @@ function sampleSchema(clock: Clock) {
 export function sampleImporter(
   deps: HistoryDeps,
   work: {
-    /** Days that are not over are skipped. */
     aggregate: (touched: { serverId: ObjectId; days: string[] }[]) => Promise<unknown>;
-    /** Another import may be running. */
     throwIfLost: () => void;
   },
 ): Importer<StatusSample> {
@@ -119,7 +117,6 @@ export function sampleImporter(
   };
 }
 
-/** A sample is identified by server, source and time. */
 export async function writeSamples(deps: HistoryDeps, batch: StatusSample[]): Promise<LineResult[]> {
   const { first } = computableDays(deps.clock.now());
   const recent = batch.filter(({ at }) => dayOf(at) >= first);

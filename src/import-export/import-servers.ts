@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import type { HistoryDeps } from '../history/deps.ts';
-import { type AuditEntry, recordAuditOnce } from '../platform/audit/audit-log.ts';
+import { recordAuditOnce } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import { emailAddress } from '../platform/email-address.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
@@ -113,12 +113,10 @@ export function serverImporter(deps: HistoryDeps, by: string): Importer<ServerRe
   };
 }
 
-/** The id for each slug, and name and address for each id. */
 type EarlierLines = { idBySlug: Map<string, string>; serverById: Map<string, string> };
 
 type ExistingServer = Pick<Server, 'slug' | 'slugs' | 'removedAt'>;
 
-/** By id, and their ids by current and earlier slug. */
 async function existingServers(
   { servers }: HistoryDeps,
   batch: ServerRecord[],
@@ -195,7 +193,9 @@ async function writeServer(
     const taken = await insertListing(servers, { ...server, slug });
     if (taken) return taken === 'id' ? 'already-there' : { refused: slugTaken(slug) };
   }
-  await auditImport(deps, serverId, { ...settings, slug }, by);
+  const details = { ...settings, slug };
+  // The entry has the server's id, so concurrent imports write only one.
+  await recordAuditOnce(deps, serverId, { by, action: 'server.import', serverId, details });
   return 'imported';
 }
 
@@ -205,15 +205,5 @@ async function completeAudit(deps: HistoryDeps, existing: WithId<Server>, by: st
   const listing = { serverId: _id, action: { $in: ['server.add', 'server.import'] } };
   if (await deps.auditLog.findOne(listing, { projection: { _id: 1 } })) return;
   const details = { name, address, port, queryPort, game, countryCode, isPremium, slug };
-  await auditImport(deps, _id, details, by);
-}
-
-/** The server's id, so concurrent imports write only one entry. */
-async function auditImport(
-  deps: HistoryDeps,
-  serverId: ObjectId,
-  details: AuditEntry['details'],
-  by: string,
-): Promise<void> {
-  await recordAuditOnce(deps, serverId, { by, action: 'server.import', serverId, details });
+  await recordAuditOnce(deps, _id, { by, action: 'server.import', serverId: _id, details });
 }

@@ -12,7 +12,6 @@ import { serverImporter } from './import-servers.ts';
 import { voteImporter } from './import-votes.ts';
 import type { SourceFile } from './source-file.ts';
 
-/** A worker computes their ranks afterwards. */
 export async function importServers(
   deps: HistoryDeps,
   source: SourceFile,

@@ -1,7 +1,5 @@
-/** The first line is number 1. */
 export type Line = {
   number: number;
-  /** Up to the end of this line. */
   bytesRead: number;
 } & ({ text: string } | { error: string });
 

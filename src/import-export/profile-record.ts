@@ -6,8 +6,14 @@ import { readHowToVote } from '../servers/how-to-vote.ts';
 import { LINKS, type Profile, type ProfileTexts } from '../servers/profile.ts';
 
 const profileError = { error: 'must be an object with texts, links and lists of tags and languages' };
-const field = z.string(profileError).nullish();
-const list = z.array(z.string(profileError), profileError).nullish();
+const field = z
+  .string(profileError)
+  .nullish()
+  .transform((text) => text ?? '');
+const list = z
+  .array(z.string(profileError), profileError)
+  .nullish()
+  .transform((texts) => texts ?? []);
 
 /** `description` is Markdown, `tags` are keys, `languages` are codes. There are no pictures. */
 export const profileField = z
@@ -26,16 +32,10 @@ export const profileField = z
     profileError,
   )
   .transform(
-    (given): ProfileInput => ({
-      shortText: given.short_text ?? '',
-      description: given.description ?? '',
-      tags: given.tags ?? [],
-      languages: (given.languages ?? []).join(','),
-      website: given.website ?? '',
-      discord: given.discord ?? '',
-      store: given.store ?? '',
-      rules: given.rules ?? '',
-      video: given.video ?? '',
+    ({ short_text: shortText, languages, ...others }): ProfileInput => ({
+      ...others,
+      shortText,
+      languages: languages.join(','),
     }),
   );
 
@@ -57,7 +57,6 @@ export async function storedTexts(
   };
 }
 
-/** Null if the texts are accepted. */
 export async function refusedTexts(deps: HistoryDeps, record: TextsRecord): Promise<string | null> {
   try {
     await storedTexts(deps, record);
@@ -68,7 +67,6 @@ export async function refusedTexts(deps: HistoryDeps, record: TextsRecord): Prom
   }
 }
 
-/** Null if the profile has no texts. */
 export function profileRecord(profile: Profile | null | undefined): object | null {
   const { shortText, description, tags, languages } = profile ?? {};
   const links = LINKS.map((link) => [link, profile?.[link]] as const);

@@ -52,7 +52,6 @@ export function byServer<T extends { serverId: ObjectId }>(
   return [...groups.values()];
 }
 
-/** Days whose figures must be computed again. */
 type TouchedDays = {
   add(serverId: ObjectId, at: Date): void;
   /** So many that the caller must process them now. This limits the memory. */

@@ -7,7 +7,6 @@ import { createGunzip, createGzip } from 'node:zlib';
 
 /** Can be read from its beginning more than once. */
 export type SourceFile = {
-  /** In bytes, as they are read. */
   size: number;
   read(): AsyncIterable<Uint8Array>;
   close(): Promise<void>;

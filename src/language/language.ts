@@ -12,7 +12,6 @@ export type Language = keyof typeof TEXTS;
 /** The first is also the language of the source texts, of the API and of the CLI. */
 export const LANGUAGES = Object.keys(TEXTS) as [Language, ...Language[]];
 
-/** In that language, for links. */
 export const LANGUAGE_NAMES = byLanguage((language) => {
   const name = new Intl.DisplayNames(language, { type: 'language' }).of(language) ?? language;
   return name.charAt(0).toLocaleUpperCase(language) + name.slice(1);
@@ -38,7 +37,6 @@ export function isLanguage(value: unknown): value is Language {
   return LANGUAGES.includes(value as Language);
 }
 
-/** The English text if there is none. */
 export function translationOf(text: string, language: Language): string {
   return CATALOGUES[language].get(text) || text;
 }

@@ -7,7 +7,6 @@ import type { Html, Made, NeedsNothing, PlainTag, Value, Values } from './text-t
 /** `npm run generate` finds the texts in the code and lists them in en.json. */
 type Message = keyof typeof en;
 
-/** Without placeholders and elements. */
 export type PlainMessage = { [K in Message]: NeedsNothing<K> extends true ? K : never }[Message];
 
 declare const english: unique symbol;
@@ -18,7 +17,6 @@ declare const english: unique symbol;
  */
 export type Untranslated<K extends Message = Message> = symbol & { readonly [english]: K };
 
-/** It needs no values. */
 export type Text = Untranslated<PlainMessage>;
 
 const PLAIN_TAGS: Record<PlainTag, (parts: unknown) => Html> = {
@@ -46,7 +44,7 @@ export function t(
 ): string | Html {
   if (typeof message === 'object') return formatted(message as unknown as Filled);
   const text = message as Message;
-  if (!values && !text.includes('<')) return patternOf(text);
+  if (!values && !text.includes('<')) return translated(text);
   const parts = formatFor(text).format({ ...PLAIN_TAGS, ...elements(values ?? {}) });
   if (Array.isArray(parts)) return html`${parts}`;
   return typeof parts === 'object' ? (parts as Html) : String(parts);
@@ -57,11 +55,7 @@ export function t(
  * catalogue are returned unchanged.
  */
 export function translated(sentence: string): string {
-  return patternOf(sentence);
-}
-
-function patternOf(text: string): string {
-  return translationOf(text, languageNow());
+  return translationOf(sentence, languageNow());
 }
 
 type Filled = { text: Message; values: Record<string, string | number> };
@@ -70,7 +64,6 @@ function formatted({ text, values }: Filled): string {
   return String(formatFor(text).format(values));
 }
 
-/** For values that are known before the language of the text. */
 export function filled<K extends Exclude<Message, PlainMessage>>(
   text: Untranslated<K>,
   values: Values<K> & Record<string, string | number>,
@@ -93,7 +86,7 @@ function formatFor(text: string): IntlMessageFormat {
   const key = `${language}:${text}`;
   let format = formats.get(key);
   if (!format) {
-    format = new IntlMessageFormat(patternOf(text), LOCALES[language]);
+    format = new IntlMessageFormat(translated(text), LOCALES[language]);
     formats.set(key, format);
   }
   return format;
@@ -111,7 +104,6 @@ export function inEnglish<Code extends string>(texts: Record<Code, string>): Rec
   return texts as unknown as Record<Code, Text>;
 }
 
-/** For a text in a constant, whose language is not known yet. */
 export function defineMessage<K extends Message>(text: K): Untranslated<K> {
   return text as unknown as Untranslated<K>;
 }

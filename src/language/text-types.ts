@@ -2,7 +2,6 @@ import type { html } from 'hono/html';
 
 export type Html = ReturnType<typeof html>;
 
-/** They may stand in a text directly. */
 export type PlainTag = 'bdi' | 'strong' | 'em' | 'code';
 
 /** As in `Page {page} of {pages}`. */
@@ -24,15 +23,12 @@ type Tag<S extends string> = S extends `${string}<${infer Name}>${infer Rest}`
 
 type AnyTag<S extends string> = S extends `${string}<${string}>${string}` ? true : false;
 
-/** A number is formatted by the rules of the language. */
 export type Value = string | number | Html;
 
-/** One for each placeholder, and a function for each element that is not a `PlainTag`. */
 export type Values<S extends string> = { [Name in Placeholder<S>]: Value } & {
   [Name in Tag<S>]: (text: Html) => Html;
 };
 
-/** A string if the text has no elements and no value is `Html`. */
 export type Made<S extends string, V> =
   AnyTag<S> extends true ? Html : Extract<V[keyof V], object> extends never ? string : Html;
 

@@ -18,7 +18,6 @@ const mailDefinition = {
   sentAt: { type: Date },
   givenUpAt: { type: Date },
   lastFault: { type: String },
-  /** For a notification about a server. */
   serverId: { type: Schema.Types.ObjectId },
   /** The server was over its limit of messages, so this one is not sent. Removed when a later one reports it. */
   heldAt: { type: Date },

@@ -37,7 +37,6 @@ export async function putDiscordMessage(deps: MailDeps, message: NewMessage): Pr
   return messageId !== null;
 }
 
-/** Null if a message with this id exists. */
 async function put(
   { secrets, clock }: MailDeps,
   messages: Collection<Mail>,

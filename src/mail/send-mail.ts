@@ -21,7 +21,6 @@ export type Sender = Omit<SendDeps, 'mails'> & {
   givenUpMs: number;
 };
 
-/** After failed attempts. The last delay repeats. */
 const SCHEDULE = [MINUTE, 2 * MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR];
 
 /** Sign-up links, for example, have expired by then. */
@@ -32,7 +31,6 @@ const LEASE_MS = 2 * MINUTE;
 
 const MOST_A_ROUND = 1_000;
 
-/** `not-due`: there is nothing to send now. */
 export type MessageResult = SendLetterResult['kind'] | 'given-up' | 'not-due';
 
 export function sendMail(

@@ -28,7 +28,6 @@ const CONNECT_MS = 10 * SECOND;
 const SILENCE_MS = 20 * SECOND;
 const LONGEST_SEND_MS = 60 * SECOND;
 
-/** They may change between two mails. */
 export type MailSettings = AddressRanges & Pick<Config, 'SMTP_URL' | 'MAIL_FROM' | 'PUBLIC_URL' | 'given'>;
 
 /**
@@ -57,7 +56,6 @@ export function createSmtpSender(config: MailSettings, longestMs = LONGEST_SEND_
   };
 }
 
-/** `servername`: the name in the certificate, if `url` has an IP address. `name`: for the greeting. */
 type Server = { url: string; servername?: string; name?: string };
 
 /**

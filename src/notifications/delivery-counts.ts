@@ -7,11 +7,8 @@ import type { NotificationsDeps } from './deps.ts';
 
 /** Of the votes that an outage delayed. */
 export type DeliveryCounts = {
-  /** Delivery continues. */
   waiting: number;
-  /** With a delay. */
   arrived: number;
-  /** Failed or unconfirmed. */
   lost: number;
 };
 

@@ -45,7 +45,6 @@ export type NotifiedListener = {
   isDraining: boolean;
 };
 
-/** The start of the pause, or else of the outage. */
 export function outageSince({ pause, breaker }: Pick<Listener, 'pause' | 'breaker'>): Date | null {
   return pause?.at ?? breaker.openSince ?? null;
 }

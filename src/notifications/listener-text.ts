@@ -124,7 +124,6 @@ type ListenerNotification = {
   listener: Listener;
   server: Server;
   deliveries: DeliveryCounts;
-  /** Of the waiting votes. */
   expiresAt: Date | null;
   /** Of that vote; null if it was not sent yet. */
   lastAttempt: Pick<Attempt, 'code' | 'words'> | null;

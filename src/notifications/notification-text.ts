@@ -3,7 +3,6 @@ import type { Config } from '../platform/config.ts';
 import type { Server } from '../servers/server.ts';
 import { EVENTS, type EventName, type EventTone } from './kinds.ts';
 
-/** Plain text for every channel. */
 export type NotificationText = {
   /** A notification with this id is written once for each channel. */
   id: string;

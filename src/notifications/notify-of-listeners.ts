@@ -21,13 +21,7 @@ import { listenerNotificationText } from './listener-text.ts';
 import { forServer, notify } from './notify.ts';
 import type { SentNotifications } from './sent-notifications.ts';
 
-/**
- * Writes the notifications about listeners: paused for a configuration error, unreachable for an hour, not fetched for
- * 10 minutes while votes wait, votes about to expire, working again. Each is written first and recorded as sent
- * afterwards.
- *
- * @returns how many were written
- */
+/** Each notification is written first and recorded as sent afterwards. Returns how many were written. */
 export async function notifyOfListeners(deps: NotificationsDeps, stop: AbortSignal): Promise<number> {
   let written = 0;
   const down = {
@@ -105,7 +99,7 @@ function firstToExpire({ votes }: NotificationsDeps, serverId: ObjectId): Promis
   );
 }
 
-/** Records and returns when the listener started to work again; null while it does not work. */
+/** Null while the listener does not work. */
 async function recordReturn(
   { sentNotifications, clock }: NotificationsDeps,
   listener: Listener,
@@ -118,7 +112,7 @@ async function recordReturn(
   return returnedAt;
 }
 
-/** Records that a notification was sent. `outage`: the start of the outage, for the notification about its end. */
+/** `outage`: its start, for the notification about its end. */
 async function recordSent(
   { sentNotifications, clock }: NotificationsDeps,
   { _id, serverId }: Listener,

@@ -59,7 +59,6 @@ export async function forServer(
 
 type Receiver = Pick<Audience, 'server'> & { owner?: NonNullable<Audience['owner']> };
 
-/** False if it was written there before. */
 async function write(
   deps: NotificationsDeps,
   channel: 'mail' | 'discord',

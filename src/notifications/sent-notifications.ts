@@ -5,7 +5,6 @@ const sentNotificationsDefinition = {
   serverId: { type: Schema.Types.ObjectId, required: true },
   /** The outage that the owner was notified of; null after the notification about its end. */
   since: { type: Date, default: null },
-  /** Null while the listener does not work. */
   backAt: { type: Date, default: null },
   /** The start of the pause, the outage or the wait that the last notification was about. */
   pauseTold: { type: Date, default: null },
@@ -33,7 +32,6 @@ const serverNoticesDefinition = {
   offlineToldAt: { type: Date, required: true },
 } as const;
 
-/** A server without notifications has no document. */
 export const serverNoticesSchema = new Schema(serverNoticesDefinition, { collection: 'server_notices' });
 serverNoticesSchema.index({ since: 1 });
 

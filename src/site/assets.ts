@@ -33,7 +33,6 @@ const ofAltcha = (module: string) =>
     type: JAVASCRIPT,
   }) as const;
 
-/** Joined into public.css, in this order. */
 const PUBLIC_STYLES = ['servers.css', 'home.css', 'profile.css', 'vote.css', 'favourites.css'];
 const CSS = 'text/css; charset=utf-8';
 const style = (file: string) => here(`./styles/${file}`);
@@ -55,7 +54,6 @@ const STYLED = [
 /** Pages load nothing from other sites. */
 const FILES = [
   { name: 'site.css', file: ['site.css', 'charts.css'].map(style), type: CSS },
-  // The public pages load public.css after site.css.
   { name: 'public.css', file: PUBLIC_STYLES.map(style), type: CSS },
   { name: 'widget.css', file: style('widget.css'), type: CSS },
   { name: 'styleguide.css', file: style('styleguide.css'), type: CSS },
@@ -80,7 +78,6 @@ const FILES = [
 export type AssetName = (typeof FILES | typeof STYLED)[number]['name'];
 
 export type Assets = {
-  /** The operator's, or Tallyport's. */
   logo: Logo & { path: string; isOwn: boolean };
   /**
    * Below the site's base. It contains a hash of the content, or the version of altcha-lib, so caches may keep the file
@@ -90,17 +87,14 @@ export type Assets = {
   serve(app: FastifyInstance): void;
 };
 
-/** Gzip would not make the file smaller. */
-function isPacked(type: string): boolean {
-  return type === 'font/woff2' || type === 'image/webp' || type === 'image/png';
-}
+/** Gzip would not make these smaller. */
+const PACKED = ['font/woff2', 'image/webp', 'image/png'];
 
 async function read({ name, file, type }: { name: string; file: URL | string | URL[]; type: string }) {
   const parts = await Promise.all([file].flat().map((part) => readFile(part)));
   return asset({ name, type }, Buffer.concat(parts));
 }
 
-/** `bodies` compresses the content at the first call. */
 function asset({ name, type }: { name: string; type: string }, plain: Buffer) {
   const hash = createHash('sha256').update(plain).digest('base64url').slice(0, 12);
   return {
@@ -112,7 +106,6 @@ function asset({ name, type }: { name: string; type: string }, plain: Buffer) {
   };
 }
 
-/** In stylesheets, the names in `url("…")` are replaced by the paths with hashes. */
 async function readFiles() {
   const [styled, others] = await Promise.all([STYLED, FILES].map((group) => Promise.all(group.map(read))));
   const addresses = new Map(styled?.map(({ name, path }) => [name, path.replace('/assets/', '')]));
@@ -154,7 +147,7 @@ export async function loadAssets({ LOGO: file }: Pick<Config, 'LOGO'>): Promise<
           reply
             .headers({ ...FOR_EVER, ...(type.startsWith('image/') ? OF_IMAGES : {}) })
             .type(type)
-            .send(isPacked(type) ? plain : encodedFor(request, reply, await bodies())),
+            .send(PACKED.includes(type) ? plain : encodedFor(request, reply, await bodies())),
         );
       }
       // The colour is in the path, so a process that has not read the new setting yet can serve it.
@@ -172,7 +165,6 @@ export async function loadAssets({ LOGO: file }: Pick<Config, 'LOGO'>): Promise<
 
 const FOR_EVER = { 'cache-control': 'public, max-age=31536000, immutable' };
 
-/** A page must load it after the others. */
 export function accentPath(colour: string): string {
   return `/assets/accent/${colour.replace('#', '')}.css`;
 }

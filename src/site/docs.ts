@@ -54,7 +54,6 @@ async function backTo(href: string, { asset, logo, name }: Site): Promise<string
   );
 }
 
-/** Below `/docs/`. */
 const SCRIPT = 'js/scalar.js';
 
 /**
@@ -113,7 +112,6 @@ const SCRIPTS = defineLimit({
   sentence: defineMessage('Your network asked for the API reference too often.'),
 });
 
-/** The script is served here, not by a CDN. */
 export async function docsPage(
   app: FastifyInstance,
   { deps, openApiUrl }: { deps: AppDeps; openApiUrl: string },

@@ -15,7 +15,6 @@ import { layout, sendHtml } from './shared/layout.ts';
 import { textField } from './shared/parts.ts';
 import { wantsPage } from './wants-page.ts';
 
-/** Answered with a status and a sentence for the user. */
 export class PageError extends AppError {
   readonly statusCode: number;
   readonly retryAt: Date | undefined;

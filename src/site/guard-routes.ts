@@ -23,9 +23,7 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     signedIn: SignedIn | null;
-    /** Of an `owner` or `sole-owner` route. */
     ownServer: WithId<Server> | null;
-    /** The user may see the server, but not change it. */
     isReadOnly: boolean;
   }
 }
@@ -81,13 +79,11 @@ export function signInHeaders(request: FastifyRequest): Headers {
   return headers;
 }
 
-/** For routes that require a signed-in user. */
 export function userOf(request: FastifyRequest): SignedIn['user'] {
   if (!request.signedIn) throw new Error('this route requires a signed-in user');
   return request.signedIn.user;
 }
 
-/** For routes with the access `owner` or `sole-owner`. */
 export function serverOf(request: FastifyRequest): WithId<Server> {
   if (!request.ownServer) throw new Error('this route has no server: its access is not `owner`');
   return request.ownServer;

@@ -35,7 +35,6 @@ export async function limitPages(deps: AppDeps, request: FastifyRequest): Promis
   if (nextAt) throw new PageError(429, t(PAGES.sentence), nextAt);
 }
 
-/** For a page that another limit refused after `limitPages`. */
 export async function refundPage(deps: AppDeps, request: FastifyRequest): Promise<void> {
   await refundAll(deps, limitsOf(request));
 }

@@ -10,7 +10,6 @@ import { nextPage } from './shared/next-path.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     language: Language;
-    /** As the URLs for search engines do (`?lang=de`). */
     isLanguageInAddress: boolean;
   }
 }
@@ -42,7 +41,6 @@ export function chooseLanguage(app: FastifyInstance, config: ConnectedConfig): v
   app.addHook('preValidation', (request, _reply, done) => inLanguage(request.language, done));
 }
 
-/** Stores the choice in a cookie. */
 export function languageLinks(app: FastifyInstance, { PUBLIC_URL }: ConnectedConfig): void {
   const { base } = app.site;
   const secure = PUBLIC_URL.startsWith('https:') ? '; Secure' : '';

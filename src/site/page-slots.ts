@@ -5,7 +5,6 @@ import { widerNetworkOf } from '../platform/limits/network-of.ts';
 
 export type SlotLimits = {
   atOnce: number;
-  /** If more come, they are refused at once. */
   mostWaiting: number;
   mostOfClient: number;
   waitMs: number;
@@ -20,7 +19,6 @@ export type TakeSlot = (client: string) => Promise<() => void>;
 /** docs/adr/0112-slots-for-pages.md */
 export function createSlots({ atOnce, mostWaiting, mostOfClient, waitMs }: SlotLimits): TakeSlot {
   let taken = 0;
-  /** The value is the client. */
   const waiting = new Map<() => void, string>();
 
   const waitingOf = (client: string) => [...waiting.values()].filter((other) => other === client).length;
@@ -84,7 +82,7 @@ export function addPageSlots(app: FastifyInstance, limits: SlotLimits = PAGES): 
   app.decorate('pageSlots', { visitors: createSlots(limits), users: createSlots(limits) });
 }
 
-/** The wider network, so that one network cannot fill the whole queue. */
+/** One network cannot fill the whole queue. */
 function takeSlot({ server: { pageSlots }, signedIn, ip }: FastifyRequest): Promise<() => void> {
   return signedIn ? pageSlots.users(signedIn.user._id.toHexString()) : pageSlots.visitors(widerNetworkOf(ip));
 }

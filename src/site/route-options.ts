@@ -1,7 +1,5 @@
-/** Leaves a route out of the OpenAPI document. */
 const PAGE = { schema: { hide: true } } as const;
 
-/** See guard-routes.ts. */
 export const ANYONE = { ...PAGE, config: { access: 'anyone' } } as const;
 /** It needs no slot and no session, and an overloaded process answers it. */
 export const FILE = { ...PAGE, config: { access: 'anyone', isFile: true, skipsSlotHook: true } } as const;
@@ -12,5 +10,4 @@ export const OWNER = { ...PAGE, config: { access: 'owner' } } as const;
 export const SOLE_OWNER = { ...PAGE, config: { access: 'sole-owner' } } as const;
 export const OPERATOR = { ...PAGE, config: { access: 'operator' } } as const;
 
-/** For `sendPublicPage` and `sendPublic`. */
 export const CACHED = { ...PAGE, config: { access: 'anyone', skipsSlotHook: true } } as const;

@@ -18,11 +18,9 @@ const MAX_CACHED_BYTES = 32 * 1_024 * 1_024;
 const FRESH_SECONDS = 10;
 const STALE_SECONDS = 60;
 
-/** `content` keeps the compressed bodies. */
 type CachedAnswer = { body: Buffer; content: LazilyCompressed; etag: string; link: string };
 type PublicContent = {
   type: string;
-  /** The error page does not get them. */
   headers?: Record<string, string>;
   /** Called before the content is made. @throws {PageError} 429 if the client's limit is reached */
   limit?: () => Promise<void>;
@@ -33,12 +31,10 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Pages by language and canonical path; content that is the same for everybody by canonical path. */
     cachedAnswers: LRUCache<string, CachedAnswer, { make: () => Promise<CachedAnswer> }>;
-    /** Set by `cachePublicPages`. */
     limitPages(request: FastifyRequest): Promise<void>;
   }
 }
 
-/** `limitPages` is called before a page that is not cached. */
 export async function cachePublicPages(
   app: FastifyInstance,
   limitPages: (request: FastifyRequest) => Promise<void>,
@@ -91,7 +87,7 @@ export async function sendPublicPage(
   return sendAnswer(request, reply, 'text/html; charset=utf-8', answer);
 }
 
-/** RFC 8288: the canonical address and the previous and next page. */
+/** RFC 8288 */
 function linksOf(
   { server, language, isLanguageInAddress }: FastifyRequest,
   canonical: string,
@@ -107,7 +103,6 @@ function linksOf(
   ].join(', ');
 }
 
-/** For an image or a sitemap, which is the same for everybody. */
 export async function sendPublic(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -158,7 +153,6 @@ async function cachedOrMade(
   }
 }
 
-/** Smaller content is sent as it is. */
 const SMALLEST_COMPRESSED = 1_024;
 
 async function sendAnswer(

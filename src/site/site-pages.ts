@@ -13,8 +13,8 @@ export const SITE_PAGES = {
   terms: defineMessage('Terms'),
 } as const;
 export type SitePageName = keyof typeof SITE_PAGES;
+const NAMES = Object.keys(SITE_PAGES) as SitePageName[];
 
-/** `title` is the first heading of level 1; `html` is the whole text. */
 export type SitePage = { title: string | null; html: string };
 export type SitePages = ReadonlyMap<SitePageName, SitePage>;
 
@@ -26,7 +26,7 @@ markdown.core.ruler.push('no-inline-style', ({ tokens }) => {
   for (const token of tokens) token.attrs = token.attrs?.filter(([name]) => name !== 'style') ?? null;
 });
 
-/** HTML and links to scripts in it are shown as text. */
+/** For texts of operators: HTML and links to scripts in them are shown as text. */
 export function renderTrustedMarkdown(text: string): string {
   return markdown.render(text);
 }
@@ -38,9 +38,9 @@ export function renderTrustedMarkdown(text: string): string {
 export function readSitePages(folder: string | undefined): SitePages {
   if (folder === undefined) return new Map();
   const files = new Set(listFolder(folder));
-  const names = (Object.keys(SITE_PAGES) as SitePageName[]).filter((name) => files.has(`${name}.md`));
+  const names = NAMES.filter((name) => files.has(`${name}.md`));
   if (names.length === 0) {
-    const expected = Object.keys(SITE_PAGES).map((name) => `${name}.md`);
+    const expected = NAMES.map((name) => `${name}.md`);
     throw new ConfigError([`SITE_PAGES_DIR (“${folder}”) has none of the files ${expected.join(', ')}`]);
   }
   return new Map(names.map((name) => [name, pageOf(readText(join(folder, `${name}.md`)))]));
@@ -63,13 +63,11 @@ export function livePages(config: Config): () => SitePages {
     const pages = readSitePages(folder);
     return () => pages;
   }
-  const names = Object.keys(SITE_PAGES) as SitePageName[];
-  const textsNow = () => names.map((name) => config[PAGE_SETTINGS[name]]);
   let last: { texts: (string | undefined)[]; pages: SitePages } = { texts: [], pages: new Map() };
   return () => {
-    const texts = textsNow();
+    const texts = NAMES.map((name) => config[PAGE_SETTINGS[name]]);
     if (texts.some((text, index) => text !== last.texts[index])) {
-      const written = names.flatMap((name, index) => {
+      const written = NAMES.flatMap((name, index) => {
         const text = texts[index];
         return text === undefined ? [] : [[name, pageOf(text)] as const];
       });
@@ -90,7 +88,7 @@ function listFolder(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
-    throw new ConfigError([`SITE_PAGES_DIR (“${folder}”) cannot be read: ${messageOf(error)}`]);
+    throw new ConfigError([`SITE_PAGES_DIR (“${folder}”) cannot be read: ${(error as Error).message}`]);
   }
 }
 
@@ -116,10 +114,6 @@ function readBounded(file: string): Buffer {
     return readFileSync(file);
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    throw new ConfigError([`SITE_PAGES_DIR: ${file} cannot be read: ${messageOf(error)}`]);
+    throw new ConfigError([`SITE_PAGES_DIR: ${file} cannot be read: ${(error as Error).message}`]);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -19,13 +19,11 @@ import { ORIGIN_STORED_MS } from '../votes/web/vote-origin.ts';
 /** MongoDB deletes documents `seconds` after the time in `field`. */
 type Ttl = { field: string; seconds: number };
 
-/** As texts for the privacy page. */
 export type StoredData = {
   title: Text;
   data: Text;
   why: Text;
   kept: (config: Config) => string;
-  /** By which MongoDB deletes the data. */
   ttl?: Ttl | Ttl[];
 };
 

@@ -53,9 +53,7 @@ const discordWebhookDefinition = {
   /** The last digits of its id, by which the owner recognises the webhook. */
   ending: { type: String, required: true },
   setAt: { type: Date, required: true },
-  /** They do not go to Discord. */
   kindsOff: { type: [String], required: true },
-  /** No message is sent to it. */
   off: { type: new Schema(offDefinition, { _id: false }), default: null },
   /** Discord refused the last message for another reason. Later messages are still sent. */
   failing: { type: new Schema(failingDefinition, { _id: false }), default: null },

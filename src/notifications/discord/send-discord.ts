@@ -32,7 +32,6 @@ export function sendDiscordMessage(
   return sendMessage(sender, messageId, signal);
 }
 
-/** `to` is the id of the server. */
 function toWebhook(deps: NotificationsDeps): SendLetter {
   return async ({ to, text }, signal) => {
     const webhook = await deps.discordWebhooks.findOne({ _id: new ObjectId(to), off: null });

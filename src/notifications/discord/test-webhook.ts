@@ -11,7 +11,6 @@ import { markFailing, openWebhook, switchOff } from './webhooks.ts';
 /** `unreadable`: the stored address cannot be decrypted. */
 export type WebhookTest = DiscordAnswer | { kind: 'none' | 'unreadable' };
 
-/** The answer switches the webhook off or on, or marks it as failing. */
 export async function testWebhook(
   deps: NotificationsDeps,
   server: WithId<Server>,

@@ -1,7 +1,6 @@
 import { t } from '../../language/t.ts';
 import { InvalidDocumentError } from '../../platform/document.ts';
 
-/** `threadId`: the thread or forum post for the messages. */
 export type WebhookKey = { id: string; token: string; threadId?: string };
 
 const HOSTS = new Set([

@@ -17,7 +17,6 @@ export type AnnouncementCache = {
   shown(): Content;
   /** Concurrent calls share one read. If it fails, the old copy is used for `STALE_MS` more. */
   refresh(): Promise<void> | undefined;
-  /** For the process that has changed the announcement. */
   reload(): Promise<void>;
 };
 
@@ -70,7 +69,6 @@ const TITLES: Record<AnnouncementLevel, Text> = {
   warning: defineMessage('Warning'),
 };
 
-/** Visitors can close it without JavaScript. */
 function shown({ html: text, level }: Known): Content {
   return html`<details class="announcement ${level}" open>
     <summary>${t(TITLES[level])}</summary>

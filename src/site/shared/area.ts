@@ -2,7 +2,6 @@ import type { Access } from '../route-access.ts';
 
 /** Pages with one audience below one path, such as the admin area. */
 export type Area<Tab = unknown> = {
-  /** With parameters: `/dashboard/servers/:serverId`. */
   path: string;
   access: Access;
   /** Tabs have this order. */
@@ -11,7 +10,6 @@ export type Area<Tab = unknown> = {
 };
 
 export type AreaPage<Tab = unknown> = {
-  /** Below that of the area, with parameters: `/users/:userId`. */
   path: string;
   tab?: Tab;
   /** `plugin`: the routes of a third-party plugin. */
@@ -31,7 +29,6 @@ export function accessIn(areas: readonly Area[], method: string, url: string): A
   return isOfSoleOwner ? 'sole-owner' : area?.access;
 }
 
-/** The names of parameters may differ. */
 function isBelow(url: string, path: string): boolean {
   const [one, other] = [url, path].map((text) => `${text.replaceAll(/:\w+/g, ':')}/`) as [string, string];
   return one.startsWith(other);

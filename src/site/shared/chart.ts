@@ -18,14 +18,12 @@ type Chart = {
   title: string;
   points: ChartPoint[];
   shown: (value: number) => string;
-  /** Follows the value in the text of the point. */
   details?: (index: number) => string;
   key?: Content;
   numbers: Html;
   empty: Content;
 };
 
-/** A day with its good and bad share, from 0 to 1; the rest is unknown. `isEmpty`: nothing to measure, so no bar. */
 type ShareDay = { label: string; text: string; good: number; bad: number; isEmpty?: boolean };
 
 export function barChart(chart: Chart): Html {
@@ -131,7 +129,6 @@ function rect(name: string, side: string, y: number, height: number): Html {
 }
 
 type Drawn = {
-  /** A chart of shares has none, because all its bars have the full height. */
   axis?: ChartAxis;
   drawing: Html;
   texts: string[];
@@ -171,7 +168,6 @@ function figureOf(
   </figure>`;
 }
 
-/** For the script, in milliseconds. */
 function timesOf([first, second]: ChartPoint[]): Content {
   if (!first?.at) return '';
   const from = first.at.getTime();
@@ -180,7 +176,6 @@ function timesOf([first, second]: ChartPoint[]): Content {
 
 const percent = (value: number) => `${round(value)}%`;
 
-/** The values at the ends of the axis, and those with a grid line and a label. */
 type ChartAxis = { top: number; foot: number; ticks: number[] };
 
 const MOST_SPACES = 5;
@@ -201,7 +196,6 @@ function roundStep(least: number): number {
   return ([1, 2, 5].find((factor) => factor * power >= least) ?? 10) * power;
 }
 
-/** In percent of the chart's height, from the top. */
 function placeOf({ top, foot }: ChartAxis, value: number): number {
   return round((100 * (top - value)) / (top - foot));
 }
@@ -211,7 +205,6 @@ function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** In percent of the width. */
 function middleOf(place: 'line' | 'column', index: number, points: number): number {
   if (place === 'line') return points === 1 ? 50 : (100 * index) / (points - 1);
   return (100 * (index + 0.5)) / points;

@@ -1,7 +1,6 @@
 import { defineMessage, type Text } from '../../language/t.ts';
 import type { Area } from './area.ts';
 
-/** For owner and members, and for operators. */
 export const SERVER_AREA = {
   path: '/dashboard/servers/:serverId',
   access: 'owner',

@@ -9,16 +9,14 @@ import { livePages, type SitePages } from '../site-pages.ts';
 import { type AnnouncementCache, createAnnouncementCache } from './announcement-cache.ts';
 import { pictureAddress } from './server-pictures.ts';
 
-/** `path` contains a hash of the picture. */
 export type ShownLogo = Pick<Assets['logo'], 'type' | 'width' | 'height' | 'path' | 'isOwn'> & {
   href: string;
 };
 
 /** Operators can change the settings with `readonly` at any time: read them for each page. */
 export type Site = {
-  /** `''` or `/listing`. */
+  /** `''` or `/listing` */
   base: string;
-  /** Without a trailing slash. */
   url: string;
   readonly name: string;
   readonly notice: string;
@@ -27,7 +25,6 @@ export type Site = {
   readonly contact: string | undefined;
   readonly pages: SitePages;
   readonly footerLinks: { text: string; href: string }[];
-  /** Also the favicon. */
   readonly logo: ShownLogo;
   readonly accentStyle: string | null;
   asset(name: AssetName): string;

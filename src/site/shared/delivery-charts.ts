@@ -19,17 +19,14 @@ export function shareOrDash(share: number | null): string {
   return share === null ? '–' : percent(share);
 }
 
-export function dayColumn<T extends { day: string }>(): Column<T> {
-  return { title: t('Day'), heads: true, cell: (row) => dayText(new Date(row.day)) };
-}
-
 export function numberColumn<T>(title: string, of: (row: T) => number): Column<T> {
   return { title, kind: 'number', cell: (row) => count(of(row)) };
 }
 
 /** `rows` has the oldest day first, the table the newest. */
 export function dayTable<T extends { day: string }>(caption: string, rows: T[], columns: Column<T>[]): Html {
-  return dataTable({ caption, rows: rows.toReversed(), columns: [dayColumn<T>(), ...columns], empty: '' });
+  const day: Column<T> = { title: t('Day'), heads: true, cell: (row) => dayText(new Date(row.day)) };
+  return dataTable({ caption, rows: rows.toReversed(), columns: [day, ...columns], empty: '' });
 }
 
 export function deliveryChart(days: Days): Html {

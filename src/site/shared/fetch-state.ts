@@ -4,7 +4,7 @@ import { FORGOTTEN_AFTER_MINUTES, isNeglected } from '../../listeners/listener-s
 import { OUTCOMES } from '../../listeners/outcomes.ts';
 import { timeAgo } from './format.ts';
 import { type Html, html } from './html.ts';
-import { notice } from './parts.ts';
+import { linkTo, notice } from './parts.ts';
 
 type Fetching = Pick<ListenerView, 'protocol' | 'pause' | 'fetched' | 'updatedAt' | 'queuedSince'>;
 
@@ -21,10 +21,9 @@ export function fetchedText({ fetched }: Pick<ListenerView, 'fetched'>, now: Dat
     : html`${t('Fetched {time}.', at)}`;
 }
 
-/** For a listener that is not paused. */
 export function fetchingState(listener: Fetching, now: Date, connectPath: string): Html {
   const start = t('Start the relay or your plugin: “<a>Connect</a>” has both.', {
-    a: (text) => html`<a href="${connectPath}">${text}</a>`,
+    a: linkTo(connectPath),
   });
   if (isNeglected(listener, listener.queuedSince, now)) {
     return notice(

@@ -7,7 +7,6 @@ type Unfilled<F extends (field: never) => Html> = Omit<Parameters<F>[0], 'name' 
 /** `value` is shown until the user has entered another one. */
 type Fields = {
   text(name: string, field: Unfilled<typeof textField>): Html;
-  /** Never shown again, such as a password. */
   secret(name: string, field: Omit<Unfilled<typeof textField>, 'value'>): Html;
   area(name: string, field: Unfilled<typeof textArea>): Html;
   select(name: string, field: Unfilled<typeof select>): Html;

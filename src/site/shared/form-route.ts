@@ -15,7 +15,6 @@ import { type Page, sendPage } from './layout.ts';
 
 /** A sentence for each field with an error, and under `form` one for the whole form. */
 export type RefusedForm = {
-  /** 400 by default. */
   status?: number;
   errors: Record<string, string>;
   /** When the form will be accepted, for 429 and 503. */
@@ -31,19 +30,16 @@ export type FormAnswer = string | { page: Page | Promise<Page>; status?: number 
 
 export type SentForm<S extends z.ZodObject> = {
   request: FastifyRequest;
-  /** For cookies and headers. */
   reply: FastifyReply;
   data: z.output<S>;
   /** As they were entered. */
   values: Record<string, string>;
 };
 
-/** `by`: the user in the audit log. */
 type Sender = { user: SignedIn['user']; by: string };
 
 export type PathOfServer = (part?: string) => string;
 
-/** By the access of the form. */
 export type ContextOf<A extends Access> = A extends 'owner' | 'sole-owner'
   ? Sender & { server: WithId<Server>; path: PathOfServer }
   : A extends 'user' | 'operator'
@@ -54,11 +50,9 @@ type FieldOf<Output> = Output extends unknown ? keyof Output : never;
 
 export type Form<S extends z.ZodObject, A extends Access = Access> = {
   path: string;
-  /** Say who may send the form. */
   access: RouteShorthandOptions & { config: { access: A } };
   /** Absent if the form is only a button. */
   schema?: S | ((request: FastifyRequest) => S);
-  /** Not shown again, such as passwords. */
   secrets?: FieldOf<z.output<S>>[];
   /** The name in the form, by the name in an `InvalidDocumentError`. */
   fields?: Record<string, string>;
@@ -66,7 +60,6 @@ export type Form<S extends z.ZodObject, A extends Access = Access> = {
   check?: (request: FastifyRequest) => FormAnswer | null | Promise<FormAnswer | null>;
   /** If it throws an `InvalidDocumentError`, the form is shown again. */
   run: (sent: SentForm<S> & ContextOf<A>) => FormAnswer | Promise<FormAnswer>;
-  /** Undefined if the form did not cause the error. */
   refusalOf?: (error: unknown, values: Record<string, string>) => RefusedForm | undefined;
   /** Shows a refusal. Absent (as for a button) or null: an error page shows it. */
   show?: (request: FastifyRequest, typed: Typed) => Page | null | Promise<Page | null>;

@@ -12,7 +12,6 @@ export const INCOMPLETE = defineMessage('The form was incomplete. Reload the pag
 /** The called function validates it, not the form. A missing field counts as empty. */
 export const fieldText = z.string().default('');
 
-/** If a field occurs twice, the last value counts. */
 export function typedValues(request: FastifyRequest): Record<string, string> {
   const body = (request.body ?? {}) as Record<string, unknown>;
   return Object.fromEntries(
@@ -20,13 +19,11 @@ export function typedValues(request: FastifyRequest): Record<string, string> {
   );
 }
 
-/** For a field that occurs several times, such as a group of check boxes. */
 export function allValues(request: FastifyRequest, name: string): string[] {
   const body = (request.body ?? {}) as Record<string, unknown>;
   return [body[name] ?? []].flat().map(String);
 }
 
-/** Trimmed, without empty ones. */
 export function queryOf(request: FastifyRequest): Record<string, string> {
   const query = (request.query ?? {}) as Record<string, unknown>;
   return Object.fromEntries(

@@ -41,7 +41,6 @@ export function shortDay(at: Date): string {
   return formats().dayOfMonth.format(at);
 }
 
-/** `21 Nov, 14:00`, in UTC. */
 export function shortTime(at: Date): string {
   return formats().hour.format(at);
 }
@@ -51,7 +50,6 @@ export function alternatives(words: string[]): string {
   return formats().oneOf.format(words);
 }
 
-/** `1,204` */
 export function count(value: number): string {
   return formats().count.format(value);
 }
@@ -68,7 +66,6 @@ export function oneDecimal(value: number): string {
 
 type Noun = { [K in PlainMessage]: `${K}s` extends PlainMessage ? K : never }[PlainMessage];
 
-/** `1 vote`, `2 votes` */
 export function counted(value: number, one: Noun): string {
   return `${count(value)} ${t(plural<PlainMessage>(value, one, `${one}s` as PlainMessage))}`;
 }
@@ -87,12 +84,10 @@ export function localTime(at: Date): Html {
   return html`<time datetime="${at.toISOString()}" data-local>${timeText(at)}</time>`;
 }
 
-/** To the second. */
 export function exactTime(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${formats().second.format(at)} UTC</time>`;
 }
 
-/** `21 Nov 2026`, of a UTC day. */
 export function dayText(at: Date): string {
   return formats().day.format(at);
 }
@@ -135,12 +130,10 @@ export function measured(ms: number): string {
 
 const round1 = (value: number) => Math.round(10 * value) / 10;
 
-/** Rounded down to one decimal: `98.4 %`. */
 export function percent(share: number): string {
   return `${formats().decimal.format(Math.floor(1_000 * share) / 10)} %`;
 }
 
-/** In its largest unit, rounded: `3 minutes`. */
 export function duration(ms: number): string {
   if (ms < SECOND) return `${count(Math.round(ms))} ms`;
   const { value, unit } = inLargestUnit(ms);

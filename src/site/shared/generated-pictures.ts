@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { type Html, html } from './html.ts';
-import { motifOf } from './pixel-motifs.ts';
 
 /** In servers.css: the classes `.h0` to `.h11` and `.p1` to `.p3`. */
 const HUES = 12;
@@ -21,7 +20,6 @@ export function hueOf(server: Named): number {
   return coloursOf(server).hue;
 }
 
-/** `h4 p2` */
 export function colourClasses(server: Named): string {
   const { hue, pattern } = coloursOf(server);
   return `h${hue} p${pattern}`;
@@ -59,7 +57,6 @@ function squares(text: string, size: number): string {
 
 const hueOfDrawing = (text: string) => (bytesOf(text)[31] ?? 0) % HUES;
 
-/** The path is in a box of 8 × 8. */
 export function iconDrawing(name: string): { path: string; hue: number } {
   return { path: squares(name, 8), hue: hueOfDrawing(name) };
 }
@@ -72,7 +69,6 @@ function drawing(text: string, squaresAside: number, className: string, pixels: 
     d="${squares(text, squaresAside)}"/></svg>`;
 }
 
-/** For a game or tag without a drawing. */
 export function pixelPicture(text: string, pixels: number): Html {
   const hue = `h${hueOfDrawing(text)}`;
   const rows = motifOf(text, bytesOf(text)[30] ?? 0);
@@ -86,7 +82,104 @@ export function generatedIcon(name: string, pixels: number): Html {
   return drawing(name, 8, 'icon', pixels);
 }
 
-/** The picture of a player. */
 export function face(username: string, pixels: number): Html {
   return drawing(username.toLowerCase(), 6, 'face', pixels);
+}
+
+/**
+ * Left halves of symmetrical drawings of 16 × 14 squares, row by row: `#` is a square of the body, `o` one of the
+ * lighter marks.
+ */
+const DRAWN = {
+  shield:
+    '.####### .#oooooo .#o##### .#o####o .#o###oo .#o##ooo .#o#oooo .#o##ooo ..#o##oo ..##o##o ...##o## ....##oo .....### .......#',
+  sword:
+    '.......# ......#o ......#o ......#o ......#o ......#o ......#o ......#o ..##..#o ..###### ...##### .......o .......o ......##',
+  swords:
+    'oo...... ooo..... .ooo.... ..ooo... ...ooo.. ....ooo. .....ooo ......oo .....ooo .#..ooo. .##ooo.. ..###... .####... ##..##..',
+  castle:
+    '.##..##. .##..##. .####### .####### ..###### ..##o### ..##o### ..###### ..####oo ..###ooo ..###ooo ..###ooo .####ooo .####ooo',
+  gem: '........ ...##### ..#ooo## .#ooo### #ooo#### ######## .##oo### ..##oo## ...##oo# ....##oo .....### ......## .......# ........',
+  skull:
+    '...ooooo ..oooooo .ooooooo .ooooooo .o###ooo .o###ooo .o###ooo .oooooo# ..ooooo# ...ooooo ...o#o#o ...o#o#o ...ooooo ........',
+  tree: '.......# ......## .....#o# ....#oo# ......## .....o## ....oo## ...##### .....### ....oo## ...oo### ..###### .......o .......o',
+  flame:
+    '.......# ......## .....### ..#..### ..##.### .###.##o .######o ######oo #####ooo ####oooo ####oooo .####ooo ..####oo ....####',
+  crown:
+    '........ ........ #......# ##....## ##...### ###..### ####.### ######## ##oo##oo ######## ######## oooooooo ........ ........',
+  heart:
+    '........ ..####.. .######. .#oo#### .#oo#### .####### .####### ..###### ...##### ....#### .....### ......## .......# ........',
+  house:
+    '.......# ......## .....### ....#### ...##### ..###### .####### ..oooooo ..oo##oo ..oo##oo ..oooo## ..oooo## ..oooo## ........',
+  star: '.......# ......## ......## .....##o ######## .###oooo ..##oooo ...#oooo ...##ooo ...##o## ..####.. ..###... .##..... ........',
+  target:
+    '.......# ....#### ..##...# ..#....# .#...... .#...... ####..oo ####..oo .#...... .#...... ..#....# ..##...# ....#### .......#',
+  gear: '......## ..#..### .####### ..####oo ..###o.. .###o... ####o... ####o... .###o... ..###o.. ..####oo .####### ..#..### ......##',
+  mountain:
+    '........ .......o ......oo ......oo .....o#o .....### ....#### ....#### ..#.#### .####### .####### ######## ######## ........',
+  flask:
+    '.....ooo ......#. ......#. ......#. .....#.. ....#... ...#.... ..#ooooo ..#ooooo .#oooooo .#oooooo .####### ..###### ........',
+  mushroom:
+    '........ .....### ...##### ..##oo## .###oo## .####### #o####oo #o####oo ######## .....ooo .....ooo .....ooo ....oooo ........',
+  coin: '........ ....#### ..##oooo .##oo### .#oo###o ##o###oo ##o####o ##o####o ##o####o .#oo##oo .##oo### ..##oooo ....#### ........',
+  lock: '....#### ...##... ...#.... ...#.... ...#.... .ooooooo .ooooooo .oooooo# .ooooo## .oooooo# .oooooo# .ooooooo .ooooooo ........',
+  bars: 'oooooooo .##.##.# .##.##.# .##.##.# .##.##.# .##.##.# oooooooo .##.##.# .##.##.# .##.##.# .##.##.# .##.##.# .##.##.# oooooooo',
+  island:
+    '........ .......# ......## ...##### .####### ######## oooooooo .ooooooo ..oooooo ...oo.oo ....o.oo ......oo .......o ........',
+  gamepad:
+    '........ ........ ........ ..#####. .####### ###o#### ##ooo### ###o#### ######## ####..## ###..... ##...... ........ ........',
+  trophy:
+    '..oooooo ######## #.###### #.##o### ##.#o### .####### ...##### ....#### ......## ......## .....ooo ...##### ...##### ........',
+  helmet:
+    '........ ....#### ..###### .####### .####### .######o .#ooooo# .#ooooo# .######o .#####.o .####..o ..###... ........ ........',
+} as const;
+
+type Motif = keyof typeof DRAWN;
+
+const MOTIFS = Object.keys(DRAWN) as Motif[];
+
+const KNOWN = new Map(
+  Object.entries<Motif>({
+    adventure: 'mountain',
+    anarchy: 'flame',
+    arma3: 'helmet',
+    asa: 'mountain',
+    ase: 'mountain',
+    building: 'castle',
+    casual: 'mushroom',
+    'co-op': 'trophy',
+    counterstrike2: 'target',
+    creative: 'star',
+    'cross-play': 'gamepad',
+    csgo: 'target',
+    economy: 'coin',
+    factions: 'shield',
+    'family-friendly': 'heart',
+    garrysmod: 'gear',
+    hardcore: 'skull',
+    lifesteal: 'heart',
+    mbe: 'island',
+    minigames: 'gamepad',
+    modded: 'gear',
+    prison: 'bars',
+    projectzomboid: 'skull',
+    pve: 'sword',
+    pvp: 'swords',
+    quests: 'flask',
+    roleplay: 'crown',
+    skyblock: 'island',
+    smp: 'house',
+    survival: 'tree',
+    teamfortress2: 'flask',
+    towny: 'castle',
+    unturned: 'house',
+    vanilla: 'gem',
+    whitelist: 'lock',
+  }),
+);
+
+/** If `KNOWN` does not have the text, the number `chance` selects a motif. */
+function motifOf(text: string, chance: number): string[] {
+  const motif = KNOWN.get(text) ?? MOTIFS[chance % MOTIFS.length] ?? 'shield';
+  return DRAWN[motif].split(' ');
 }

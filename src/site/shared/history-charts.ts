@@ -115,7 +115,6 @@ export function latencyChart(title: string, history: History, now: Date): Html {
   return levelChart({ title, history, now, unit: ' ms', of: ({ latencyMs }) => latencyMs, none: NO_LATENCY });
 }
 
-/** `day` is an ISO date; the oldest comes first. */
 export function votesChart(votes: { day: string; votes: number }[]): Html {
   const total = votes.reduce((sum, { votes }) => sum + votes, 0);
   return barChart({
@@ -184,7 +183,6 @@ export function uptimeChart(days: UptimeDay[], key: Content = ''): Html {
   });
 }
 
-/** `ranks` has every day; `rank` is null if none was recorded. */
 export function rankChart(ranks: { day: string; rank: number | null }[]): Html {
   return lineChart({
     title: t('Rank per day, last {days} days', { days: ranks.length }),

@@ -14,15 +14,14 @@ export function chosenKinds(values: Record<string, string>): Kind[] {
 }
 
 export function kindBoxes(isOn: (kind: Kind) => boolean, prefix: string): Html {
-  const boxes = KIND_NAMES.map((kind) => {
-    const { title, hint } = KINDS[kind];
-    return checkbox({
+  const boxes = KIND_NAMES.map((kind) =>
+    checkbox({
       name: `kind-${kind}`,
       id: `${prefix}-${kind}`,
-      label: t(title),
-      hint: t(hint),
+      label: t(KINDS[kind].title),
+      hint: t(KINDS[kind].hint),
       checked: isOn(kind),
-    });
-  });
+    }),
+  );
   return html`<input type="hidden" name="kinds" value="chosen" />${boxes}`;
 }

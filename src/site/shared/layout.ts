@@ -20,7 +20,6 @@ export type Page = {
   body: Content;
   live?: boolean;
   scripts?: AssetName[];
-  /** After site.css. */
   styles?: AssetName[];
   /**
    * Shown after a redirect with `?done=<code>`, by code. If links contained the text, anybody could make a link that
@@ -42,14 +41,11 @@ const HTMX = JSON.stringify({
   history: false,
 });
 
-type Place = {
-  /** With `base`, without the query. */
-  path: string;
-  /** Whether the URL names the language (`?lang=de`). */
-  isLanguageInAddress: boolean;
-};
-
-export function layout(site: Site, user: User | null, page: Page & Place): Html {
+export function layout(
+  site: Site,
+  user: User | null,
+  page: Page & { path: string; isLanguageInAddress: boolean },
+): Html {
   const { title, width = 'wide', body, live = false, scripts = [], styles = [], path, metadata } = page;
   const { base, name, logo } = site;
   const address = page.address === undefined ? path : `${base}${page.address}`;
@@ -154,7 +150,6 @@ function signInLink({ base }: Site, { address = '/', metadata }: Page): Html {
   return html`<a class="framed" href="${base}/sign-in${next}" rel="nofollow">${t('Sign in')}</a>`;
 }
 
-/** On a phone, only the icons are visible. */
 function ownLinks({ base }: Site, path: string): Html {
   const current = isUnder(path, `${base}/account`) ? html`aria-current="true"` : '';
   return html`<a class="framed" href="${base}/account" ${current}>${icon('user')}<span
@@ -168,7 +163,6 @@ function isUnder(path: string, of: string): boolean {
   return path === of || path.startsWith(`${of}/`);
 }
 
-/** Sent with `no-store`, because a page may be private. */
 export async function sendPage(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -261,7 +255,6 @@ async function* inLanguageOfPage(
   }
 }
 
-/** Also for a part that htmx swaps in. */
 export async function sendHtml(reply: FastifyReply, content: Html, status = 200): Promise<FastifyReply> {
   return reply
     .code(status)

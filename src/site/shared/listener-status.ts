@@ -10,7 +10,6 @@ import { readQueuePaused } from '../../process/queue-pause.ts';
 const QUEUE_PAUSED_TTL_MS = 2 * SECOND;
 
 export type ListenerStatus = {
-  /** Waiting votes are counted up to `COUNTED_AT_MOST`. */
   listener: ListenerView | null;
   /** Of all servers; null if Redis does not answer. */
   queuePaused: boolean | null;

@@ -47,7 +47,6 @@ export function markOf(state: string, open: boolean, now: Date): string {
     .toString(36)}`;
 }
 
-/** Null if the request is not a poll. */
 export function seenMark(request: FastifyRequest): string | null {
   const { seen } = request.query as { seen?: unknown };
   return typeof seen === 'string' ? seen : null;

@@ -19,7 +19,6 @@ export function card(part: {
   title: Content;
   id?: string;
   actions?: Content;
-  /** The result of a form, such as a preview, gets the focus. */
   isResult?: boolean;
   body: Content;
 }): Html {
@@ -35,7 +34,6 @@ export function linkTo(address: string): (text: Html) => Html {
   return (text) => html`<a href="${address}">${text}</a>`;
 }
 
-/** For those words of a translated text that only screen readers read. */
 export function forReaders(text: Html): Html {
   return html`<span class="for-readers">${text}</span>`;
 }
@@ -62,7 +60,6 @@ export function optionsOf(options: [value: string, text: Text][]): [string, stri
 
 type Field = {
   name: string;
-  /** By default the name. Set it if a page has several fields with one name. */
   id?: string;
   label: Content;
   hint?: Content;
@@ -161,13 +158,11 @@ function attribute(key: string, value: string | number | boolean | undefined): C
   return html`${key}="${String(value)}"`;
 }
 
-/** A form with nothing but a button. It is sent to `to` with the `hidden` fields. */
 export function button(action: {
   to: string;
   text: string;
   hidden?: Record<string, string>;
   kind?: 'primary' | 'quiet' | 'danger';
-  /** Such as a server's name. Only screen readers read it, after `text`. */
   of?: string;
 }): Html {
   const { to, text, hidden = {}, kind = 'quiet', of } = action;
@@ -183,7 +178,6 @@ export function confirmed(action: {
   consequence: Content;
   form: Html;
   of?: string;
-  /** Because it has errors. */
   isOpen?: boolean;
 }): Html {
   const { text, consequence, form, of, isOpen } = action;
@@ -274,7 +268,6 @@ export function cursorPager(
   return pager({ first: from ? to() : undefined, older: next ? to(next) : undefined });
 }
 
-/** `current` is the `href` of the current one. */
 export function tabs(label: string, entries: { href: string; text: string }[], current: string): Html {
   return html`<nav class="tabs" aria-label="${label}">
     ${entries.map(

@@ -24,7 +24,6 @@ export const LINK_TITLES: Record<LinkName, Text> = {
   video: defineMessage('Video'),
 };
 
-/** For use in a sentence. */
 export const PART_TEXTS: Record<ProfilePart, Text> = {
   shortText: defineMessage('short text'),
   description: defineMessage('description'),
@@ -38,7 +37,6 @@ export function description(text: string): Html {
   return html`<div class="written markdown" dir="auto">${raw(renderMarkdown(text))}</div>`;
 }
 
-/** In the order of `tags`. Keys that `tags` does not have are left out. */
 export function tagChips(
   base: string,
   keys: string[] | undefined,
@@ -73,7 +71,6 @@ export function hasAbout({ description, languages, ...links }: Profile): boolean
   return !!description || !!languages?.length || LINKS.some((name) => links[name]);
 }
 
-/** For the preview of the profile. */
 export function aboutBody(profile: ProfileTexts): Html {
   return html`${profile.description ? description(profile.description) : ''}${profileFacts(profile)}`;
 }

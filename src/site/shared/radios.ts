@@ -1,13 +1,8 @@
 import { type Content, type Html, html } from './html.ts';
 
-type Option = {
-  value: string;
-  text: string;
-  about: string;
-};
+type Option = { value: string; text: string; about: string };
 
 type Radios = {
-  /** Also the id of the group. */
   name: string;
   label: Content;
   error?: string | undefined;

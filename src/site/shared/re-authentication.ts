@@ -40,7 +40,6 @@ const passwordAndCodeForm = passwordForm.extend({
     ),
 });
 
-/** The fields that confirm a sensitive change of this user. */
 export function proofForm({ twoFactorEnabled }: Pick<User, 'twoFactorEnabled'>) {
   return twoFactorEnabled ? passwordAndCodeForm : passwordForm;
 }
@@ -87,7 +86,6 @@ export function noPasswordYet(base: string): Html {
   return html`<p class="soft small">${sentence}</p>`;
 }
 
-/** @throws {Error} if nobody is signed in */
 function sessionOf(request: FastifyRequest): SessionOfRequest {
   if (!request.signedIn) throw new Error('this route requires a signed-in user');
   const { user, session } = request.signedIn;

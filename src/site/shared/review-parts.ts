@@ -10,28 +10,20 @@ import { badge, forReaders } from './parts.ts';
 import { writtenText } from './written-text.ts';
 
 export const REVIEWS_A_PAGE = 10;
-/** No server has so many reviews. */
 const LAST_PAGE = 1_000_000;
 
-/** 1 if the number is invalid. */
 export function pageFrom(given: unknown): number {
   const page = Number(given ?? 1);
   return Number.isInteger(page) && page >= 1 && page <= LAST_PAGE ? page : 1;
 }
 
-export function spreadCard(found: { total: number; averageRating: number; spread: number[] }): Content {
+type Spread = { total: number; averageRating: number; spread: number[] };
+
+export function spreadCard(found: Spread): Content {
   return found.total === 0 ? '' : html`<section class="card">${spreadOf(found)}</section>`;
 }
 
-export function spreadOf({
-  total,
-  averageRating,
-  spread,
-}: {
-  total: number;
-  averageRating: number;
-  spread: number[];
-}): Html {
+export function spreadOf({ total, averageRating, spread }: Spread): Html {
   const rows = spread.map((votes, index) => ({ stars: index + 1, votes })).toReversed();
   const average = t('{average} of 5 stars', { average: decimal(averageRating) });
   const reviews = t('{reviews} in all', { reviews: counted(total, 'review') });
@@ -114,7 +106,6 @@ const STATES: Record<ReviewState, [tone: 'attention' | 'good' | 'bad', word: Tex
   ],
 };
 
-/** As its author sees it. */
 export function reviewState({ state, rejectionReason }: Pick<Review, 'state' | 'rejectionReason'>): Html {
   const [tone, word, sentence] = STATES[state];
   const reason = state === 'rejected' && rejectionReason ? html` “<bdi>${rejectionReason}</bdi>”` : '';

@@ -6,13 +6,11 @@ import { type JsonLd, jsonLdBlock } from './json-ld.ts';
 export type SearchMetadata = {
   /** A path under the site's base with its query. */
   canonical: string;
-  /** One or two sentences. */
   description: string;
   /** A path under the site's base, as are those below. */
   image?: { path: string; width: number; height: number; alt: string };
   previous?: string | undefined;
   next?: string | undefined;
-  /** In the words of schema.org. */
   items?: readonly JsonLd[];
   feed?: { title: string; path: string };
 };

@@ -33,7 +33,6 @@ export function serverFigures(info: ServerInfo, { game }: { game: string | null 
   </div>`;
 }
 
-/** The server reported the number after the last successful probe. */
 export function reportedMark(): Html {
   const title = t('Reported by the server. Our last successful check is older.');
   return html`<span class="soft small" title="${title}">${t('reported')}</span>`;

@@ -4,14 +4,12 @@ import { type Content, type Html, html } from './html.ts';
 import { icon } from './icon.ts';
 import { bannerLink, type Pictured, serverIcon } from './server-pictures.ts';
 
-/** Hidden if scripts are off. */
 export function copyAddress(address: string, server: string): Html {
   const texts = html`data-copy="${address}" data-copied="${t('Copied')}"`;
   return html`<button class="quiet copy" type="button" ${texts}>${icon('copy')}<span>${t('Copy address')}</span><span
     class="for-readers"> ${server}</span></button>`;
 }
 
-/** The form there has `username` filled in. */
 export function voteLink(
   base: string,
   { name, slug }: { name: string; slug: string },
@@ -50,7 +48,6 @@ export function premiumMark(base: string): Html {
   return html`<a class="premium" href="${base}/how-ranking-works#premium" title="${title}">${t('Premium')}</a>`;
 }
 
-/** The whole card is the link. */
 export function miniServer(base: string, server: Pictured & { slug: string }, details: Content[]): Html {
   const shown = details.filter(Boolean).map((detail) => html`<span>${detail}</span>`);
   return html`<li class="mini">${bannerLink(base, server)}${serverIcon(base, server, 48)}<div class="what">

@@ -33,7 +33,6 @@ export function bannerLink(
   return html`<a class="banner" ${to}>${bannerPicture(base, banner, loading, '(max-width: 42.5rem) 100vw, 25rem')}</a>`;
 }
 
-/** At the top of a server's page. It is no link. */
 export function cover(base: string, server: Pictured): Html {
   const { banner } = server;
   return banner
@@ -56,12 +55,10 @@ export function pictureAddress(base: string, id: string): string {
   return `${base}/pictures/${id}.webp`;
 }
 
-/** As `srcset`. */
 export function bannerSources(base: string, { wide, narrow, width }: Banner): string {
   return `${pictureAddress(base, narrow)} ${Math.min(600, width)}w, ${pictureAddress(base, wide)} ${width}w`;
 }
 
-/** The icon may be made from the name. `pixels` are CSS pixels. */
 export function serverIcon(base: string, { name, icon }: Pictured, pixels: number): Html {
   if (!icon?.picture) return generatedIcon(name, pixels);
   const size = html`width="${String(pixels)}" height="${String(pixels)}"`;

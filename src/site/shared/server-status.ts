@@ -19,10 +19,7 @@ const STATUSES: Record<ServerStatus, Text> = {
 const TONES = { online: 'good', offline: 'bad', unknown: 'quiet' } as const;
 
 export function statusBadge(server: Pick<Server, 'probe' | 'lastReport' | 'game'>, now: Date): Html {
-  return serverStatusBadge(statusAt(server, now), server.game);
-}
-
-export function serverStatusBadge(status: ServerStatus, game: string | null | undefined): Html {
-  const isNotProbed = status === 'unknown' && whyNotProbed(game) !== null;
+  const status = statusAt(server, now);
+  const isNotProbed = status === 'unknown' && whyNotProbed(server.game) !== null;
   return badge(TONES[status], isNotProbed ? t('not probed') : t(STATUSES[status]));
 }

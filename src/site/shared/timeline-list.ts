@@ -71,7 +71,6 @@ const REACHED: Record<Step, Text> = {
   acknowledged: defineMessage('Sent the vote and received an answer.'),
 };
 
-/** For a fetched vote. */
 function handedOver(of: OutcomeClass): Text {
   if (of === 'delivered') return defineMessage('It was handed over.');
   return of === 'ambiguous'

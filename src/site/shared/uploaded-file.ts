@@ -26,7 +26,6 @@ const LIMITS = {
 /** @throws {PictureError} `busy` if too many uploads are read now; else as `uploadedFile` */
 type ReadFile = (request: FastifyRequest, reply: FastifyReply) => Promise<Buffer>;
 
-/** Lets the routes of `app` accept forms with one file and no other field. */
 export async function acceptUploads(app: FastifyInstance): Promise<ReadFile> {
   await app.register(multipart, { limits: LIMITS });
   let reading = 0;
