@@ -14,22 +14,19 @@ const NOT_IN_LIST =
  */
 export function warnOfForwardedHeaders(app: FastifyInstance, trust: false | number | string[]): void {
   if (typeof trust === 'number') return;
-  const [find, message] = trust === false ? [forwardedBy, NONE_TRUSTED] : [forwardedPast, NOT_IN_LIST];
   let hasWarned = false;
   app.addHook('onRequest', (request, _reply, done) => {
-    const header = hasWarned ? undefined : find(request);
+    const header = hasWarned ? undefined : untrustedHeader(request, trust);
     if (header === undefined) return done();
     hasWarned = true;
+    const message = trust === false ? NONE_TRUSTED : NOT_IN_LIST;
     request.log.warn({ event: 'proxy.not_trusted', header, address: request.ip }, message);
     done();
   });
 }
 
-function forwardedBy({ headers }: FastifyRequest): string | undefined {
-  return HEADERS.find((name) => headers[name] !== undefined);
-}
-
-/** For a trusted address, `ips` also has the addresses of the header, so at least two. */
-function forwardedPast(request: FastifyRequest): string | undefined {
-  return request.headers['x-forwarded-for'] && request.ips?.length === 1 ? 'x-forwarded-for' : undefined;
+function untrustedHeader({ headers, ips }: FastifyRequest, trust: false | string[]): string | undefined {
+  if (trust === false) return HEADERS.find((name) => headers[name] !== undefined);
+  // For a trusted address, `ips` also has the addresses of the header, so at least two.
+  return headers['x-forwarded-for'] && ips?.length === 1 ? 'x-forwarded-for' : undefined;
 }

@@ -140,24 +140,19 @@ function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 function limitedLog(log: Pick<Logger, 'warn'>): (by: LimitedBy, fields: object) => void {
-  const last = {
-    address: { at: Number.NEGATIVE_INFINITY, closed: 0 },
-    process: { at: Number.NEGATIVE_INFINITY, closed: 0 },
-    unread: { at: Number.NEGATIVE_INFINITY, closed: 0 },
-  };
+  const last = new Map<LimitedBy, { at: number; closed: number }>();
   return (by, fields) => {
-    const logged = last[by];
-    logged.closed += 1;
+    const { at, closed } = last.get(by) ?? { at: Number.NEGATIVE_INFINITY, closed: 0 };
     const now = performance.now();
-    if (now - logged.at < MINUTE) return;
-    log.warn({ event: 'connections.limited', by, closed: logged.closed, ...fields }, MESSAGES[by]);
-    Object.assign(logged, { at: now, closed: 0 });
+    if (now - at < MINUTE) return void last.set(by, { at, closed: closed + 1 });
+    log.warn({ event: 'connections.limited', by, closed: closed + 1, ...fields }, MESSAGES[by]);
+    last.set(by, { at: now, closed: 0 });
   };
 }
 
-type LimitedBy = 'address' | 'process' | 'unread';
+type LimitedBy = keyof typeof MESSAGES;
 
-const MESSAGES: Record<LimitedBy, string> = {
+const MESSAGES = {
   address:
     'Connections of one address are closed: it has as many as CONNECTIONS_PER_ADDRESS allows. If it is a proxy, set TRUST_PROXY',
   process: 'This process has as many connections as it can: those that have been idle for longest are closed',

@@ -28,11 +28,6 @@ function decoded(path: string): string {
   }
 }
 
-const outside = (path: string, basePath: string) => basePath !== '' && !`${path}/`.startsWith(`${basePath}/`);
-
-const outsideSentence = (basePath: string) =>
-  `There is nothing at this address: this listing is under ${basePath}/. A proxy in front of it must pass on the path of PUBLIC_URL, not strip it.`;
-
 /** It must not match `//elsewhere/`: a redirect to `//elsewhere` would lead to another site. */
 const SLASH_AT_END = /^(\/(?![/\\])[^?]*[^?/])\/(\?.*)?$/;
 
@@ -79,14 +74,14 @@ export function refuseUnknownPaths(app: FastifyInstance, basePath: string): void
     const allow = methodsOf(path);
     if (allow.length === 0) {
       const withoutSlash = path.endsWith('/') && methodsOf(path.slice(0, -1)).length > 0;
+      const isOutside = basePath !== '' && !`${path}/`.startsWith(`${basePath}/`);
+      const sentence = isOutside
+        ? `There is nothing at this address: this listing is under ${basePath}/. A proxy in front of it must pass on the path of PUBLIC_URL, not strip it.`
+        : SENTENCES[404];
       throw new RefusedError({
         status: 404,
         code: 'not-found',
-        sentence: withoutSlash
-          ? SENTENCES.slash
-          : outside(path, basePath)
-            ? outsideSentence(basePath)
-            : SENTENCES[404],
+        sentence: withoutSlash ? SENTENCES.slash : sentence,
       });
     }
     throw new RefusedError({

@@ -52,21 +52,15 @@ export function byServer<T extends { serverId: ObjectId }>(
   return [...groups.values()];
 }
 
-type TouchedDays = {
-  add(serverId: ObjectId, at: Date): void;
-  /** So many that the caller must process them now. This limits the memory. */
-  isFull(): boolean;
-  take(): { serverId: ObjectId; days: string[] }[];
-};
-
 /** Each takes about a hundred bytes. */
 const MOST_DAYS = 20_000;
 
-export function touchedDays(): TouchedDays {
+/** The days whose figures must be computed again. */
+export function touchedDays() {
   let servers = new Map<string, Set<string>>();
   let count = 0;
   return {
-    add(serverId, at) {
+    add(serverId: ObjectId, at: Date) {
       const key = serverId.toHexString();
       const days = servers.get(key) ?? new Set();
       servers.set(key, days);
@@ -74,6 +68,7 @@ export function touchedDays(): TouchedDays {
       days.add(dayOf(at));
       count += days.size - before;
     },
+    /** The caller must process the days now. This limits the memory. */
     isFull: () => count >= MOST_DAYS,
     take() {
       const taken = [...servers].map(([key, days]) => ({ serverId: new ObjectId(key), days: [...days] }));
