@@ -194,9 +194,7 @@ async function stop(): Promise<never> {
 }
 
 onStopSignal({
-  first: () => {
-    void stop();
-  },
+  first: () => void stop(),
   second() {
     running?.kill();
     process.exit(1);

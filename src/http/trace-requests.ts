@@ -36,9 +36,7 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing): void {
       reply.log = request.log;
     }
     // `close` is also emitted if the client closes the connection before the answer.
-    reply.raw.once('close', () => {
-      endSpan(span, request, reply.raw);
-    });
+    reply.raw.once('close', () => endSpan(span, request, reply.raw));
     tracing.inside(span, done);
   });
   // The events with which a body arrives run in the async context of the connection, not of the request. So after them,

@@ -7,6 +7,7 @@ import type { StatusSample } from '../history/status-sample.ts';
 import { sumProbes } from '../history/sum-samples.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
 import { dayOf, startOfDay } from '../platform/periods/period-marks.ts';
+import { byServer } from './records.ts';
 
 /**
  * One update of one document changes the sums and the stored times: if the process dies, each sample is in both or in
@@ -80,17 +81,18 @@ async function readDays(
   samples: StatusSample[],
 ): Promise<Map<string, Day>> {
   const days = new Map<string, Day>();
-  const named = new Map<string, { serverId: ObjectId; days: Set<string> }>();
-  for (const { serverId, at } of samples) {
-    const day = dayOf(at);
-    days.set(dayKey(serverId, day), { serverId, day, existing: null, moments: new Set() });
-    const server = named.get(serverId.toHexString()) ?? { serverId, days: new Set() };
-    named.set(serverId.toHexString(), server);
-    server.days.add(day);
+  for (const sample of samples) {
+    const day = {
+      serverId: sample.serverId,
+      day: dayOf(sample.at),
+      existing: null,
+      moments: new Set<number>(),
+    };
+    days.set(keyOf(sample), day);
   }
-  const ofServers = [...named.values()].map((server) => ({
-    serverId: server.serverId,
-    day: { $in: [...server.days] },
+  const ofServers = byServer(samples).map(({ serverId, records }) => ({
+    serverId,
+    day: { $in: [...new Set(records.map(({ at }) => dayOf(at)))] },
   }));
   for await (const existing of dailyStats.find({ $or: ofServers })) {
     const day = days.get(dayKey(existing.serverId, existing.day));

@@ -26,15 +26,6 @@ const WHY_UNKNOWN: Record<NoDataReason, Text> = {
   canary: defineMessage('our own network was down'),
 };
 
-const NO_PLAYERS = {
-  point: defineMessage('players hidden'),
-  chart: defineMessage('The server hides its number of players.'),
-};
-const NO_LATENCY = {
-  point: defineMessage('unknown'),
-  chart: defineMessage('No latency data for this period.'),
-};
-
 type Level = {
   title: string;
   history: History;
@@ -107,12 +98,16 @@ export function playersChart(title: string, history: History, now: Date): Html {
     now,
     unit: '',
     of: ({ averagePlayers }) => averagePlayers,
-    none: NO_PLAYERS,
+    none: {
+      point: defineMessage('players hidden'),
+      chart: defineMessage('The server hides its number of players.'),
+    },
   });
 }
 
 export function latencyChart(title: string, history: History, now: Date): Html {
-  return levelChart({ title, history, now, unit: ' ms', of: ({ latencyMs }) => latencyMs, none: NO_LATENCY });
+  const none = { point: defineMessage('unknown'), chart: defineMessage('No latency data for this period.') };
+  return levelChart({ title, history, now, unit: ' ms', of: ({ latencyMs }) => latencyMs, none });
 }
 
 export function votesChart(votes: { day: string; votes: number }[]): Html {

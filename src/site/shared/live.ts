@@ -42,9 +42,8 @@ export function pageState(...shown: unknown[]): string {
 
 /** It also contains the time from which the page is sent again, because its relative times are too old by then. */
 export function markOf(state: string, open: boolean, now: Date): string {
-  return `${state}.${after(now, open ? FAST_MS : SLOW_MS)
-    .getTime()
-    .toString(36)}`;
+  const until = after(now, open ? FAST_MS : SLOW_MS);
+  return `${state}.${until.getTime().toString(36)}`;
 }
 
 export function seenMark(request: FastifyRequest): string | null {
