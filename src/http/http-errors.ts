@@ -33,7 +33,6 @@ export class RefusedError extends AppError {
   }
 }
 
-/** Seconds. */
 export const RETRY_AFTER_SECONDS = 5;
 
 export const SENTENCES = sourceText({

@@ -59,10 +59,7 @@ function sampleRecord(sample: StatusSample): object {
   };
 }
 
-/**
- * The oldest listing first. Hidden servers are left out, because an import would make them visible; not the server of
- * `serverId`.
- */
+/** The oldest listing first. An import would make hidden servers visible, so only `serverId` exports one. */
 export async function exportServers({ servers, users }: HistoryDeps, serverId?: ObjectId): Promise<Export> {
   const wanted = serverId ? { _id: serverId } : { removedAt: null, hiddenAt: null };
   const found = servers.find(wanted).sort({ listedAt: 1, _id: 1 }).batchSize(BATCH);

@@ -3,13 +3,13 @@ import { isNeglected, lastCalled } from '../listeners/listener-state.ts';
 import { after, DAY, HOUR } from '../platform/clock.ts';
 import type { SentNotifications } from './sent-notifications.ts';
 
-/** Restarts and short outages take less time. */
+/** The owner is not notified earlier: restarts and short outages take less time. */
 const UNREACHABLE_FOR_MS = HOUR;
 
-/** Before votes expire. */
+/** So long before votes expire, the owner is notified. */
 export const EXPIRING_MS = 24 * HOUR;
 
-/** For `unreachable`, `unfetched` and `expiring`, of one listener. */
+/** Of `unreachable`, `unfetched` and `expiring`, for one listener. */
 const AT_MOST_EVERY_MS = DAY;
 
 /** `returned` waits until the delayed votes are delivered or failed, but not longer than this. */
@@ -17,10 +17,7 @@ const SETTLED_MS = HOUR;
 
 export type DueNotification = {
   kind: 'paused' | 'unreachable' | 'unfetched' | 'expiring' | 'returned' | 'fetched-again';
-  /**
-   * When the outage began; if there is none, when the votes began to wait. It identifies the notification with the
-   * kind.
-   */
+  /** The start of the outage or, without one, of the wait. It identifies the notification, with the kind. */
   since: Date;
 };
 

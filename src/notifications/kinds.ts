@@ -2,7 +2,7 @@ import type { User } from '../accounts/user.ts';
 import { defineMessage, filled } from '../language/t.ts';
 import { FORGOTTEN_AFTER_MINUTES } from '../listeners/listener-state.ts';
 
-/** Restarts take less time. */
+/** Owners are not notified earlier: restarts take less time. */
 export const OFFLINE_FOR_MINUTES = 10;
 
 /** A kind can be off for a user's mails, or for a webhook. */

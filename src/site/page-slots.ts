@@ -16,7 +16,7 @@ export type SlotLimits = {
  */
 export type TakeSlot = (client: string) => Promise<() => void>;
 
-/** docs/adr/0112-slots-for-pages.md */
+/** Requests get slots in the order of arrival (docs/adr/0112-slots-for-pages.md). */
 export function createSlots({ atOnce, mostWaiting, mostOfClient, waitMs }: SlotLimits): TakeSlot {
   let taken = 0;
   const waiting = new Map<() => void, string>();

@@ -3,8 +3,7 @@ import type { FastifyRequest } from 'fastify';
 /**
  * Another site may forge a request (CSRF): browsers send cookies with it too. At least one of two headers, which other
  * sites cannot forge, is required, and neither may be wrong: `Sec-Fetch-Site` must be `same-origin`; `Origin` must be
- * that of `publicUrl` or of the address that the browser used. `Origin: null`, as after a proxy's `Referrer-Policy: no-
- * referrer`, says nothing.
+ * that of `publicUrl` or of the address that the browser used. `Origin: null` (`NO_REFERRER`) says nothing.
  */
 export function isSameOrigin(request: FastifyRequest, publicUrl: string): boolean {
   const { origin, 'sec-fetch-site': site } = request.headers;

@@ -27,14 +27,12 @@ export async function withErrorSummary(
   return { ...page, body: html`${summary}${raw(body)}` };
 }
 
-type Field = { id: string; label: Html };
-
 const INVALID = /<(?:input|select|textarea|fieldset) id="([^"]*)" name="([^"]*)"[^>]*aria-invalid="true"/g;
 const LABEL = /<label for="([^"]*)">(.*?)<\/label>/gs;
 const LEGEND = /<fieldset id="([^"]*)"[^>]*>\s*<legend>(.*?)<\/legend>/gs;
 
 /** Fields without an error are left out, except groups: several fields may have one name. */
-function fieldsOf(body: string): Map<string, Field> {
+function fieldsOf(body: string): Map<string, { id: string; label: Html }> {
   const labels = new Map(
     [...body.matchAll(LABEL), ...body.matchAll(LEGEND)].map(([, id = '', label = '']) => [id, label]),
   );

@@ -8,16 +8,13 @@ import { linkTo, notice } from './parts.ts';
 
 type Fetching = Pick<ListenerView, 'protocol' | 'pause' | 'fetched' | 'updatedAt' | 'queuedSince'>;
 
-/** `tallyport-relay/1.0 (Java 21)` becomes `tallyport-relay 1.0 (Java 21)`. */
-function programName(agent: string): string {
-  return agent.replace(/^([^\s/]+)\/(\S+)/, '$1 $2');
-}
-
 export function fetchedText({ fetched }: Pick<ListenerView, 'fetched'>, now: Date): Html {
   if (!fetched) return html`${t('Nobody has fetched votes yet.')}`;
   const at = { time: timeAgo(fetched.at, now) };
-  return fetched.agent
-    ? html`${t('Fetched {time} by <bdi>{program}</bdi>.', { ...at, program: programName(fetched.agent) })}`
+  // `tallyport-relay/1.0 (Java 21)` becomes `tallyport-relay 1.0 (Java 21)`.
+  const program = fetched.agent?.replace(/^([^\s/]+)\/(\S+)/, '$1 $2');
+  return program
+    ? html`${t('Fetched {time} by <bdi>{program}</bdi>.', { ...at, program })}`
     : html`${t('Fetched {time}.', at)}`;
 }
 

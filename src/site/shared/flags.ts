@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { FastifyInstance } from 'fastify';
 import { FILE } from '../route-options.ts';
 import { countryName } from './country-names.ts';
-import { type Content, type Html, html } from './html.ts';
+import { type Html, html } from './html.ts';
 
 const require = createRequire(import.meta.url);
 const { version } = require('country-flag-icons/package.json') as { version: string };
@@ -28,10 +28,7 @@ export function serveFlags(app: FastifyInstance): void {
 }
 
 export function country(base: string, code: string): Html {
-  return html`<span class="country">${flag(base, code)}${countryName(code)}</span>`;
-}
-
-function flag(base: string, code: string): Content {
-  if (!HAS_FLAG.has(code)) return '';
-  return html`<img src="${base}${path(code)}" alt="" width="18" height="12" />`;
+  const src = `${base}${path(code)}`;
+  const flag = HAS_FLAG.has(code) ? html`<img src="${src}" alt="" width="18" height="12" />` : '';
+  return html`<span class="country">${flag}${countryName(code)}</span>`;
 }

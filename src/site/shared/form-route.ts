@@ -69,7 +69,7 @@ export function refused(status: number, sentence: string, retryAt?: Date): Refus
   return { status, errors: { form: sentence }, ...(retryAt ? { retryAt } : {}) };
 }
 
-/** docs/adr/0120-one-route-for-forms.md */
+/** A refused form is shown again, with its values and errors (docs/adr/0120-one-route-for-forms.md). */
 export function formRoute<S extends z.ZodObject = typeof NO_FIELDS, A extends Access = Access>(
   app: FastifyInstance,
   form: Form<S, A>,

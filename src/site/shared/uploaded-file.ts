@@ -23,13 +23,11 @@ const LIMITS = {
   fieldNameSize: 100,
 };
 
-/** @throws {PictureError} `busy` if too many uploads are read now; else as `uploadedFile` */
-type ReadFile = (request: FastifyRequest, reply: FastifyReply) => Promise<Buffer>;
-
-export async function acceptUploads(app: FastifyInstance): Promise<ReadFile> {
+/** The function that reads a file throws a `PictureError` `busy` if too many are read now; else as `uploadedFile`. */
+export async function acceptUploads(app: FastifyInstance) {
   await app.register(multipart, { limits: LIMITS });
   let reading = 0;
-  return async (request, reply) => {
+  return async (request: FastifyRequest, reply: FastifyReply) => {
     if (reading >= MOST_READ_AT_ONCE) throw new PictureError('busy');
     reading += 1;
     return uploadedFile(request, reply).finally(() => {

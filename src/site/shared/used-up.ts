@@ -29,7 +29,7 @@ export async function refuseIfUsedUp<L extends ShownLimit>(
   return retryAt && refused(429, t(limit.sentence), retryAt);
 }
 
-/** docs/adr/0021-one-allowance-for-checks.md */
+/** Counts the checks that forms cause, for all of them together (docs/adr/0021-one-allowance-for-checks.md). */
 export function checkTaker(deps: AppDeps) {
   return async (request: FastifyRequest): Promise<RefusedForm | null> => {
     const retryAt = await useCheckAllowance(deps, userOf(request)._id.toHexString());
