@@ -1,7 +1,15 @@
-import { byLanguage, LOCALES, languageNow } from './language.ts';
+import { LOCALES, languageNow } from './language.ts';
 
-const RULES = byLanguage((language) => new Intl.PluralRules(LOCALES[language]));
+const rules = new Map<string, Intl.PluralRules>();
 
 export function plural<Text>(value: number, one: Text, other: Text): Text {
-  return RULES[languageNow()].select(value) === 'one' ? one : other;
+  return rulesOf(LOCALES[languageNow()]).select(value) === 'one' ? one : other;
+}
+
+function rulesOf(locale: string): Intl.PluralRules {
+  const known = rules.get(locale);
+  if (known) return known;
+  const made = new Intl.PluralRules(locale);
+  rules.set(locale, made);
+  return made;
 }
