@@ -6,17 +6,16 @@ import { claimContracts } from './api/claims/claims.ts';
 import { describeApi, openApiDocument } from './api/openapi.ts';
 import { compileSerializer } from './api/serializer.ts';
 import { apiV1 } from './api/v1/api-v1.ts';
-import { boundConnections } from './http/bound-connections.ts';
 import { plainAddresses } from './http/client-addresses.ts';
 import { answerClientErrors, answerExpectations, answerHalfClosed } from './http/connection-errors.ts';
+import { createRestoreGate } from './http/database-gates.ts';
 import { warnOfForwardedHeaders } from './http/forwarded-headers.ts';
 import { answerError } from './http/http-errors.ts';
-import { warnOfOneAddress } from './http/one-address.ts';
+import { boundConnections } from './http/limit-connections.ts';
 import { boundPipelining } from './http/pipelining.ts';
 import { parseQuery, refuseManyFields } from './http/query-string.ts';
 import { BODY_LIMIT, HEADER_LIMIT } from './http/request-limits.ts';
 import { closeConnections, refuseOverload, watchRequests } from './http/requests.ts';
-import { createRestoreGate } from './http/restore-gate.ts';
 import { traceRequests } from './http/trace-requests.ts';
 import { takeTurns } from './http/turns.ts';
 import { refuseUnknownPaths } from './http/unknown-paths.ts';
@@ -35,17 +34,15 @@ import { decorateSite } from './site/shared/decorate-site.ts';
 import { site } from './site/site.ts';
 import { createClaimCalls } from './votes/claims/claim-calls.ts';
 
-/** What the web process needs besides `AppDeps`. */
 type WebParts = {
   metrics: Metrics;
   readiness: () => Promise<Readiness>;
-  /** Aborted when the shutdown begins. From then on, each answer closes its connection. */
+  /** From the begin of the shutdown on, each answer closes its connection. */
   stopping: AbortSignal;
-  /** Aborted just before the port closes: then each request is answered with 503. Defaults to `stopping`. */
+  /** From just before the port closes on, each request is answered with 503. Defaults to `stopping`. */
   closing?: AbortSignal;
 };
 
-/** Builds the web application without listening on a port. The caller closes it. */
 export async function buildApp(deps: AppDeps, parts: WebParts): Promise<FastifyInstance> {
   const { config } = deps;
   const app = openApp(deps);
@@ -69,7 +66,6 @@ export async function buildApp(deps: AppDeps, parts: WebParts): Promise<FastifyI
   takeTurns(app);
   refuseManyFields(app);
   warnOfForwardedHeaders(app, config.TRUST_PROXY);
-  warnOfOneAddress(app, deps.clock);
   boundPipelining(app);
   measureRequests(app, parts.metrics);
   refuseUnknownPaths(app, config.basePath);
@@ -97,7 +93,6 @@ export async function buildApp(deps: AppDeps, parts: WebParts): Promise<FastifyI
   return app;
 }
 
-/** The URL of the page that explains the error codes. */
 const errorDocsOf = ({ PUBLIC_URL }: AppDeps['config']) => `${PUBLIC_URL.replace(/\/+$/, '')}/docs/errors`;
 
 function openApp({ config, log }: AppDeps): FastifyInstance {
@@ -107,7 +102,7 @@ function openApp({ config, log }: AppDeps): FastifyInstance {
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: () => randomUUID(),
     requestIdHeader: false,
-    // A number in TRUST_PROXY is the number of proxies. Given a number, Fastify trusts no proxy, so it gets a function.
+    // Given a number, Fastify trusts no proxy.
     trustProxy: typeof trust === 'number' ? (_address, hop) => hop < trust : trust,
     bodyLimit: BODY_LIMIT,
     requestTimeout: 15 * SECOND,
@@ -117,12 +112,11 @@ function openApp({ config, log }: AppDeps): FastifyInstance {
       headersTimeout: 10 * SECOND,
       connectionsCheckingInterval: SECOND,
       maxHeaderSize: HEADER_LIMIT,
-      // `watchRequests` refuses requests without Host in the API's error format. Node would answer with an empty body.
+      // `watchRequests` refuses requests without Host. Node's answer would have no body.
       requireHostHeader: false,
     },
     return503OnClosing: false,
-    // A path parameter may be as long as all headers together. So the API answers a very long server id with 401,
-    // like every other unknown id.
+    // So the API answers a very long server id with 401, like every other unknown id.
     routerOptions: { maxParamLength: HEADER_LIMIT, querystringParser: parseQuery },
     frameworkErrors: answerError,
     clientErrorHandler: answerClientErrors(errorDocsOf(config)),

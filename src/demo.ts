@@ -56,9 +56,7 @@ const stopping = new AbortController();
 const { signal } = stopping;
 let running: AllInOne | undefined;
 let opened: AppDeps | undefined;
-/** The work in the background. When the demo stops, it waits for this work before it closes the platform. */
 const background: Promise<unknown>[] = [];
-/** The longest time for which the demo waits for the background work to end. */
 const ENDS_WITHIN_MS = 5 * SECOND;
 
 function listenForKeys(stopListener: () => void): void {
@@ -73,7 +71,7 @@ function listenForKeys(stopListener: () => void): void {
   });
 }
 
-/** Writes the made-up history of the servers in the background. A server gets live votes when its history is ready. */
+/** A server gets live votes when its history is ready. */
 async function fill(deps: AppDeps, { listed, votedFor }: OpenSamples, url: string): Promise<void> {
   const ready = new Set<string>();
   const callers = () => votedFor.filter(({ sample }) => ready.has(sample.name));
@@ -89,10 +87,7 @@ async function fill(deps: AppDeps, { listed, votedFor }: OpenSamples, url: strin
   });
 }
 
-/**
- * Until the demo stops, prints why a vote of the demo's user is not delivered, and every 15 s a summary of the votes of
- * made-up players.
- */
+/** Says why a vote of the demo's user is not delivered, and every 15 s a summary of the votes of made-up players. */
 async function watch(deps: AppDeps, { votedFor }: OpenSamples): Promise<void> {
   for (const { serverId, sample } of votedFor) {
     const notify = (username: string, message: string) => {
@@ -112,7 +107,6 @@ async function watch(deps: AppDeps, { votedFor }: OpenSamples): Promise<void> {
   }
 }
 
-/** @throws {ConfigError} if the environment names a database that a demo may not use */
 async function requireOwnDatabase({ MONGODB_URI: uri }: Config): Promise<void> {
   if (uri === undefined) return;
   const mongo = await openMongo(uri, createLogger({ LOG_LEVEL: 'error' }, 'demo'));
@@ -126,34 +120,31 @@ async function requireOwnDatabase({ MONGODB_URI: uri }: Config): Promise<void> {
 async function start(): Promise<void> {
   const env = {
     DATA_DIR: '.data/demo',
-    // A Redis that the environment names may contain another installation's queues: the prefix separates them.
+    // A Redis that the environment names may contain another installation's queues.
     QUEUE_PREFIX: 'tallyport-demo',
     LOG_LEVEL: 'error',
     SERVICE_NAME: 'Tallyport sample',
     NOTICE: 'Sample data: every server, player, vote and review here is made up.',
-    // Shorter than in a real listing, so that users see retries soon.
     DELIVERY_SCHEDULE: '0s,3s,6s,10s,10s,30s,2m',
     BREAKER_SCHEDULE: '5s,10s,30s',
     RELAY_INTERVAL_MS: '1000',
-    // All visitors of the demo have the network address of this machine, so the usual limit per network is too low.
+    // All visitors of the demo share one network.
     WEB_VOTE_PLAYERS: '50',
     STEAM_SIGN_IN: 'on',
     ...ownEnvironment(),
     ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
-    // All vote listeners are on 127.0.0.1, and most of them belong to one user, so the usual limits would be too low.
+    // All vote listeners are on 127.0.0.1, and most belong to one user.
     DESTINATION_LIMIT: '1000',
     ACCOUNT_LIMIT: '1000',
-    // The operator of the demo needs no second factor.
     OPERATOR_TWO_FACTOR: 'optional',
   };
   const config = loadConfig(env);
   await requireOwnDatabase(config);
   const { DATA_DIR: dataDir } = config;
-  // The fake servers start before the first probe.
   const addresses = await Promise.all(SAMPLES.map((sample, index) => openFakeServer(sample, index + 1)));
   running = await startAllInOne(config, { log: (line) => console.log(line), env, signal });
   const { url } = running;
-  // Writing the history of many servers takes longer than the time limit of an API request.
+  // Writing the history takes longer than the time limit of an API request.
   opened = await openAppDeps(running.config, 'demo', {
     traced: false,
     mongoOperationMs: LONG_OPERATION_TIMEOUT_MS,
@@ -203,9 +194,7 @@ async function stop(): Promise<never> {
 }
 
 onStopSignal({
-  first: () => {
-    void stop();
-  },
+  first: () => void stop(),
   second() {
     running?.kill();
     process.exit(1);

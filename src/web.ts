@@ -1,7 +1,7 @@
 /** The web process: the API, its description and all pages, on `HOST:PORT`. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { buildApp } from './app.ts';
-import { closeApp } from './http/close-app.ts';
+import { closeApp } from './http/requests.ts';
 import type { Config } from './platform/config.ts';
 import { ConfigError } from './platform/environment.ts';
 import type { AppDeps } from './process/app-deps.ts';
@@ -22,7 +22,7 @@ async function startWeb(deps: AppDeps, context: ProcessContext): Promise<Work> {
   }
   return {
     async close() {
-      // During this delay, /readyz fails, so load balancers send requests elsewhere.
+      // Meanwhile /readyz fails, so load balancers send requests elsewhere.
       await pause(deps.config.SHUTDOWN_DELAY_MS);
       closing.abort();
       await closeApp(app);
@@ -30,10 +30,7 @@ async function startWeb(deps: AppDeps, context: ProcessContext): Promise<Work> {
   };
 }
 
-/**
- * If PUBLIC_URL has a path, logs how a proxy must forward it. The most frequent mistake: a proxy strips the path, and
- * all pages are 404.
- */
+/** The most frequent mistake: a proxy strips the path, and all pages are 404. */
 function sayPath({ config: { basePath }, log }: AppDeps): void {
   if (!basePath) return;
   log.info(
@@ -42,7 +39,6 @@ function sayPath({ config: { basePath }, log }: AppDeps): void {
   );
 }
 
-/** Warns about variables of older versions and says what to do instead. */
 function warnOfUnusedVariables({ config, log }: AppDeps): void {
   if (config.OPERATOR_PASSWORD_HASH === undefined) return;
   log.warn(
@@ -51,7 +47,6 @@ function warnOfUnusedVariables({ config, log }: AppDeps): void {
   );
 }
 
-/** Turns an error that an operator can correct into one readable line. */
 function listenError(error: unknown, { HOST: host, PORT: port }: Config): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE') {

@@ -23,8 +23,12 @@ import { discordMessageSchema, type Mail, mailSchema } from '../mail/mail.ts';
 import { type Announcement, announcementSchema } from '../moderation/announcement.ts';
 import { type Complaint, complaintSchema } from '../moderation/complaint.ts';
 import { type DiscordWebhook, discordWebhookSchema } from '../notifications/discord/discord-webhook.ts';
-import { type SentNotifications, sentNotificationsSchema } from '../notifications/sent-notifications.ts';
-import { type ServerNotices, serverNoticesSchema } from '../notifications/server-notices.ts';
+import {
+  type SentNotifications,
+  type ServerNotices,
+  sentNotificationsSchema,
+  serverNoticesSchema,
+} from '../notifications/sent-notifications.ts';
 import { type AuditEntry, auditEntrySchema } from '../platform/audit/audit-log.ts';
 import { type CheckAllowance, checkAllowanceSchema } from '../platform/limits/check-allowance.ts';
 import { type RateLimit, rateLimitSchema } from '../platform/limits/rate-limit.ts';

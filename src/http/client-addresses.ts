@@ -2,9 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import { plainAddress, plainForwardedFor } from '../platform/limits/client-address.ts';
 
 /**
- * Normalises `request.ip` for every later hook and route: without port, brackets and zone, and as IPv4 if the address
- * is IPv4-mapped. Some proxies add the port. With a port, each connection would count as another client, and no limit
- * by network would apply. Register this before every hook that reads the address.
+ * Removes port, brackets and zone from `request.ip`, and writes an IPv4-mapped address as IPv4: with the port that some
+ * proxies add, each connection would count as another client. Register it before every hook that reads the address.
  */
 export function plainAddresses(app: FastifyInstance, trust: false | number | string[]): void {
   app.server.prependListener('connection', (socket) => {
@@ -12,7 +11,7 @@ export function plainAddresses(app: FastifyInstance, trust: false | number | str
     if (plain !== null && plain !== socket.remoteAddress)
       Object.defineProperty(socket, 'remoteAddress', { value: plain });
   });
-  // If no proxy is trusted, Fastify does not use `X-Forwarded-For`, so the header is left as it is.
+  // If no proxy is trusted, Fastify does not use `X-Forwarded-For`.
   if (trust === false) return;
   app.addHook('onRequest', (request, _reply, done) => {
     const { headers } = request.raw;

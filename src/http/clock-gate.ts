@@ -5,8 +5,8 @@ import { withinDatabaseTime } from './database-time.ts';
 import { RefusedError, SENTENCES, unavailable } from './http-errors.ts';
 
 /**
- * Returns a hook that refuses requests while the clock of this process is wrong: otherwise, votes and reports would be
- * stored with a wrong time, and the cooldown would be wrong (design rule 1). For endpoints that depend on the time.
+ * Refuses requests while the clock of this process is wrong: votes and reports would be stored with a wrong time, and
+ * the cooldown would be wrong (design rule 1).
  */
 export function requireRightClock({ clockSkew }: Pick<Resources, 'clockSkew'>): preHandlerHookHandler {
   const refuseWhileOff = async (request: FastifyRequest, measuring: number | Promise<number>) => {

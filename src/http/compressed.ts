@@ -2,28 +2,26 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** The same content in each encoding that Tallyport offers. */
 export type Compressed = { br: Buffer; gzip: Buffer; identity: Buffer };
 type Encoding = keyof Compressed;
 
 const encodeBr = promisify(brotliCompress);
 const encodeGzip = promisify(gzip);
 
-/** The brotli quality: `once` for content that is compressed once and sent often, `page` for a page sent only once. */
+/** `once` for content that is compressed once and sent often, `page` for a page that is sent once. */
 const QUALITY = { once: 9, page: 4 } as const;
 
 function br(plain: Buffer, quality: number): Promise<Buffer> {
   return encodeBr(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } });
 }
 
-/** Compresses content that is sent often, in each encoding. It runs in the thread pool, not in the event loop. */
+/** Runs in the thread pool, not in the event loop. */
 export async function compressOnce(content: string | Buffer): Promise<Compressed> {
   const identity = Buffer.from(content);
   const [brotli, zipped] = await Promise.all([br(identity, QUALITY.once), encodeGzip(identity)]);
   return { br: brotli, gzip: zipped, identity };
 }
 
-/** Content that is sent to several clients: it is compressed when the first client asks for an encoding. */
 export type LazilyCompressed = (encoding: Encoding) => Promise<Buffer>;
 
 export function compressLazily(identity: Buffer): LazilyCompressed {
@@ -38,19 +36,6 @@ export function compressLazily(identity: Buffer): LazilyCompressed {
   };
 }
 
-/** `encodedFor` for content that is compressed when it is asked for. */
-export function encodedLazily(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  content: LazilyCompressed,
-): Promise<Buffer> {
-  return content(chooseEncoding(request, reply));
-}
-
-/**
- * Compresses a page that is sent once, with brotli if the client accepts it, otherwise with gzip, and sets the headers.
- * If the client accepts neither, the page is returned unchanged.
- */
 export async function compressPage(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -61,7 +46,6 @@ export async function compressPage(
   return encoding === 'br' ? br(Buffer.from(page), QUALITY.page) : encodeGzip(page);
 }
 
-/** Returns the content in the first encoding that the client accepts (brotli, gzip, none), and sets the headers. */
 export function encodedFor(request: FastifyRequest, reply: FastifyReply, bodies: Compressed): Buffer {
   return bodies[chooseEncoding(request, reply)];
 }
@@ -69,7 +53,8 @@ export function encodedFor(request: FastifyRequest, reply: FastifyReply, bodies:
 /** Browsers send 25 characters of `Accept-Encoding`. */
 const LONGEST_ENCODINGS = 200;
 
-function chooseEncoding({ headers }: FastifyRequest, reply: FastifyReply): Encoding {
+/** The first that the client accepts: brotli, gzip, none. Sets the headers. */
+export function chooseEncoding({ headers }: FastifyRequest, reply: FastifyReply): Encoding {
   const accepted = String(headers['accept-encoding'] ?? '')
     .slice(0, LONGEST_ENCODINGS)
     .split(',')

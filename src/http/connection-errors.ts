@@ -13,45 +13,35 @@ const STATUS_OF: Record<string, RawStatus> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-/** How long a refused client may read the answer. Then the connection is closed, even if the client still sends. */
 const READ_TIME_MS = 2 * SECOND;
 
-/** Connections on which a request was refused. What their clients still send is discarded. */
+/** What the clients of these connections still send is discarded. */
 const closing = new WeakSet<Socket>();
 
 /**
- * Returns a handler of `clientError`, which Node emits for malformed or too slow requests. Fastify never gets these, so
- * the handler writes the answer to the socket. If earlier requests of the connection are unanswered, they are answered
- * first: otherwise the client would take the refusal for the answer to an accepted vote. Then the connection is closed
- * within two seconds, because it is unknown where the next request would begin.
- *
- * @param errorDocs - the URL of the page that explains the error codes, if there is one
+ * Answers malformed or too slow requests, which Fastify never gets. If earlier requests of the connection are
+ * unanswered, they are answered first: otherwise the client would take the refusal for the answer to an accepted vote.
+ * Then the connection is closed, because it is unknown where the next request would begin.
  */
 export function answerClientErrors(
   errorDocs?: string,
 ): (error: Error & { code?: string }, socket: Socket) => void {
-  return (error, socket) => answerClientError(error, socket, errorDocs);
-}
-
-function answerClientError(
-  error: Error & { code?: string },
-  socket: Socket,
-  errorDocs: string | undefined,
-): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  if (closing.has(socket)) return;
-  closing.add(socket);
-  // The rest of the request is discarded and not parsed: a vote that was answered with 408 must not be cast. Adding a
-  // listener of `data` detaches Node's parser. If the socket were paused before that, `resume` would have no effect.
-  // Node's listener of `end` is removed: if the client closed its side, Node would close ours before the refusal.
-  socket.removeAllListeners('data');
-  socket.removeAllListeners('end');
-  socket.on('data', () => undefined);
-  socket.pause();
-  void refuseAndClose(error, socket, errorDocs);
+  return (error, socket) => {
+    if (!socket.writable || error.code === 'ECONNRESET') {
+      socket.destroy();
+      return;
+    }
+    if (closing.has(socket)) return;
+    closing.add(socket);
+    // The rest of the request is discarded and not parsed: a vote that was answered with 408 must not be cast. Adding a
+    // listener of `data` detaches Node's parser. If the socket were paused before that, `resume` would have no effect.
+    // Node's listener of `end` is removed: if the client closed its side, Node would close ours before the refusal.
+    socket.removeAllListeners('data');
+    socket.removeAllListeners('end');
+    socket.on('data', () => undefined);
+    socket.pause();
+    void refuseAndClose(error, socket, errorDocs);
+  };
 }
 
 async function refuseAndClose(
@@ -85,14 +75,14 @@ async function refuseAndClose(
 }
 
 /**
- * Lets the server answer clients that close their side of the connection after they have sent the request. By default,
- * Node then closes its own side at once: the vote would be cast, and its answer would be lost.
+ * If a client closes its side after the request: it still gets the answer. By default, Node closes its own side at
+ * once: the vote would be cast, and its answer would be lost.
  */
 export function answerHalfClosed(server: Server): void {
   Object.assign(server, { httpAllowHalfOpen: true });
 }
 
-/** If a request has an unknown `Expect` header: answers in the format of our errors. Node's own answer has no body. */
+/** Node's own answer to an unknown `Expect` header has no body. */
 export function answerExpectations(server: Server, errorDocs: string): void {
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     response

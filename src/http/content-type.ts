@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 
-/** Matches the content types of JSON and forms. Anything may follow after a space, `;` or `,`. */
+/** Anything may follow after a space, `;` or `,`. */
 const READ = /^\s*(application\/json|application\/x-www-form-urlencoded)(?=[\s;,]|$)/i;
 
 /**
- * Accepts the content types of JSON and forms even if they are malformed, such as `application/json, charset=utf-8`,
- * which Fastify alone would refuse. A charset is ignored: bodies are read as UTF-8.
+ * Accepts malformed content types such as `application/json, charset=utf-8`, which Fastify alone would refuse. A
+ * charset is ignored: bodies are read as UTF-8.
  */
 export function takeLooseContentTypes(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _reply, done) => {

@@ -103,17 +103,14 @@ export type VoteFormCode = keyof typeof VOTE_FORM_CODES;
 /** Errors of Fastify or a plugin have only a status. Of the codes with the status 429 or 503, they get these. */
 const GENERAL = { 429: 'too-many-requests', 503: 'unavailable' } as const;
 
-/** All codes of one status, in the order of `ERROR_CODES`. */
 export function codesOf(status: number): ErrorCode[] {
   return (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => ERROR_CODES[code].status === status);
 }
 
-/** Whether only pages and `/readyz` answer with a code. */
 export function isOfPages(code: ErrorCode): boolean {
   return 'ofPages' in ERROR_CODES[code];
 }
 
-/** The code of an error that has only a status. */
 export function codeOfStatus(status: number): ErrorCode {
   if (status === 429 || status === 503) return GENERAL[status];
   return codesOf(status)[0] ?? (status < 500 ? 'malformed' : 'internal');

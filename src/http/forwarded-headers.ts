@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-/** The headers in which reverse proxies send the client's address. */
 const HEADERS = ['x-forwarded-for', 'forwarded', 'x-real-ip'];
 
 const NONE_TRUSTED =
@@ -10,31 +9,24 @@ const NOT_IN_LIST =
   'A request has the header of a reverse proxy and comes from an address that TRUST_PROXY does not name. If it is one of your proxies, all its clients now share one address and its rate limits: add its address to TRUST_PROXY. If it is a client, it invented the header and nothing is wrong.';
 
 /**
- * Logs a warning, once in a process, if a request has a header of a reverse proxy but comes from an address that is not
- * trusted. If this address is a proxy, all its clients count as one address and share its rate limits. If `trust` is a
- * list, only `X-Forwarded-For` is checked. If it is a number, every address is trusted, so nothing is logged.
+ * Logs a warning, once in a process, if a proxy seems not to be trusted: then all its clients share one address and its
+ * rate limits. If `trust` is a list, only `X-Forwarded-For` is checked. If it is a number, every address is trusted.
  */
 export function warnOfForwardedHeaders(app: FastifyInstance, trust: false | number | string[]): void {
   if (typeof trust === 'number') return;
-  const [find, message] = trust === false ? [forwardedBy, NONE_TRUSTED] : [forwardedPast, NOT_IN_LIST];
   let hasWarned = false;
   app.addHook('onRequest', (request, _reply, done) => {
-    const header = hasWarned ? undefined : find(request);
+    const header = hasWarned ? undefined : untrustedHeader(request, trust);
     if (header === undefined) return done();
     hasWarned = true;
+    const message = trust === false ? NONE_TRUSTED : NOT_IN_LIST;
     request.log.warn({ event: 'proxy.not_trusted', header, address: request.ip }, message);
     done();
   });
 }
 
-function forwardedBy({ headers }: FastifyRequest): string | undefined {
-  return HEADERS.find((name) => headers[name] !== undefined);
-}
-
-/**
- * `x-forwarded-for` if the request has this header and comes from an address that is not trusted. For a trusted
- * address, `ips` also has the addresses of the header, so at least two.
- */
-function forwardedPast(request: FastifyRequest): string | undefined {
-  return request.headers['x-forwarded-for'] && request.ips?.length === 1 ? 'x-forwarded-for' : undefined;
+function untrustedHeader({ headers, ips }: FastifyRequest, trust: false | string[]): string | undefined {
+  if (trust === false) return HEADERS.find((name) => headers[name] !== undefined);
+  // For a trusted address, `ips` also has the addresses of the header, so at least two.
+  return headers['x-forwarded-for'] && ips?.length === 1 ? 'x-forwarded-for' : undefined;
 }

@@ -12,7 +12,6 @@ import { type BODY_KIB, BODY_LIMIT, type HEADER_KIB } from './request-limits.ts'
 export type Refusal = {
   status: number;
   code: ErrorCode | VoteFormCode;
-  /** Says what is wrong and what the user can do. */
   sentence: string;
   headers?: Record<string, string>;
   /** Further fields of the body, such as `next_vote_at`: the time from which the next vote is accepted. */
@@ -21,12 +20,10 @@ export type Refusal = {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The URL of the page that explains the error codes. Absent if the process has no such page. */
     errorDocs?: string;
   }
 }
 
-/** Handlers throw this error to refuse a request with `refusal`. */
 export class RefusedError extends AppError {
   readonly refusal: Refusal;
 
@@ -36,7 +33,6 @@ export class RefusedError extends AppError {
   }
 }
 
-/** The default of the Retry-After header, in seconds. */
 export const RETRY_AFTER_SECONDS = 5;
 
 export const SENTENCES = sourceText({
@@ -61,7 +57,6 @@ export const SENTENCES = sourceText({
   notReady: 'The database is not prepared yet: try again in a few seconds.',
 });
 
-/** A refusal with the status 503 and the default `Retry-After`. */
 export function unavailable(code: ErrorCode, sentence: string): Refusal {
   return { status: 503, code, sentence, headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } };
 }
@@ -73,7 +68,7 @@ const BY_FRAMEWORK_CODE: Record<string, Refusal> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: { status: 400, code: 'malformed', sentence: SENTENCES.length },
 };
 
-/** Converts any error to the answer of the API; an unknown error becomes 500. Pages use its status and sentence too. */
+/** An unknown error becomes 500. Pages use the status and the sentence too. */
 export function refusalOf(error: FastifyError, request: FastifyRequest): Refusal {
   if (error instanceof RefusedError) return error.refusal;
   if (hasZodFastifySchemaValidationErrors(error)) {
@@ -106,7 +101,6 @@ function describeErrors({ validation, validationContext }: Validation, request: 
     const repeated = validationContext === 'querystring' && Array.isArray(query[field]);
     const rule = repeated ? 'must be given only once' : message;
     const subject = field || `The ${validationContext ?? 'request'}`;
-    // If the rule already begins with the name of the field, the name is not added.
     errors.set(
       field,
       rule.toLowerCase().startsWith(`${subject} `.toLowerCase()) ? rule : `${subject} ${rule}`,
@@ -115,7 +109,6 @@ function describeErrors({ validation, validationContext }: Validation, request: 
   return [...errors.values()].map((error) => error.replace(/\.?$/, '.')).join(' ');
 }
 
-/** @param errorDocs - the URL of the page that explains `ERROR_CODES`. If it is undefined, the body has no `doc_url` */
 export function errorBody(
   { code, sentence, fields }: Pick<Refusal, 'code' | 'sentence' | 'fields'>,
   errorDocs: string | undefined,
@@ -129,7 +122,6 @@ export function errorBody(
   };
 }
 
-/** Sends a refusal as JSON. */
 export function sendRefusal(reply: FastifyReply, refusal: Refusal): FastifyReply {
   return reply
     .code(refusal.status)
@@ -140,8 +132,7 @@ export function sendRefusal(reply: FastifyReply, refusal: Refusal): FastifyReply
 }
 
 /**
- * Answers an error that Fastify finds before it calls any hook or route. If it is an internal error, it is logged, and
- * its text is not sent.
+ * For errors that Fastify finds before it calls any hook or route. The text of an internal error is logged, not sent.
  */
 export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const refusal = refusalOf(error, request);
@@ -150,7 +141,6 @@ export function answerError(error: FastifyError, request: FastifyRequest, reply:
   void sendRefusal(reply, refusal);
 }
 
-/** Logs the refusals that the operator must know about: internal errors, and those with the status 503. */
 export function logRefusal(request: FastifyRequest, error: Error, { status }: Refusal): void {
   if (status === 500) request.log.error({ event: 'request.failed', err: error });
   else if (status === 503) request.log.warn({ event: 'request.unavailable', reason: String(error) });

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 
-/** Whether `If-None-Match` contains this ETag, by a weak comparison (RFC 9110, 13.1.2), or `*`. */
+/** A weak comparison (RFC 9110, 13.1.2). */
 export function isKnownTag({ headers }: Pick<FastifyRequest, 'headers'>, tag: string): boolean {
   const known = headers['if-none-match']?.split(',').map((one) => withoutWeak(one.trim()));
   return known?.some((one) => one === withoutWeak(tag) || one === '*') ?? false;

@@ -1,10 +1,15 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import ipaddr from 'ipaddr.js';
 import { MINUTE, SECOND } from '../platform/clock.ts';
+import type { Config } from '../platform/config.ts';
+import { plainAddress } from '../platform/limits/client-address.ts';
 import { networksOf } from '../platform/limits/network-of.ts';
 import type { Logger } from '../platform/log.ts';
+import { isInRange, parseNetwork } from '../votes/blocks/network-range.ts';
 
-/** Limits for the connections of one process. Times are in milliseconds. */
+/** Times are in milliseconds. */
 export type ConnectionLimits = {
   /** The most connections of all clients together. Idle ones are counted, because they need memory too. */
   most: number;
@@ -19,8 +24,8 @@ export type ConnectionLimits = {
 };
 
 /**
- * `idleMs` is above the limits by which Node closes most idle connections: after 10 s if the headers are missing, after
- * 15 s if the body is missing, after 75 s if a connection waits for a further request.
+ * Above the limits by which Node closes most idle connections: 10 s for headers, 15 s for the body, 75 s between
+ * requests.
  */
 export const CONNECTION_LIMITS: Omit<ConnectionLimits, 'perAddress'> = {
   most: 10_000,
@@ -31,26 +36,19 @@ export const CONNECTION_LIMITS: Omit<ConnectionLimits, 'perAddress'> = {
 
 type Deps = {
   limits: ConnectionLimits;
-  /** Whether an address is a proxy, whose connections belong to many clients. Such an address has no limit. */
   isProxy: (address: string) => boolean;
   log: Pick<Logger, 'warn'>;
 };
 
 /**
- * Limits the connections of a server. If an address has too many, its new connection is closed at once. If there are
- * too many in total, the connection that has waited longest for a complete request is closed, so clients that open
- * connections and send nothing cannot lock out visitors. If none waits for a request, the new one is closed. A
- * connection that exceeds `idleMs` or `answerMs` is closed. If all unread answers together exceed `unreadBytes`, the
- * oldest connections with unread answers are closed.
- *
- * @returns a function that stops the checks
+ * If there are too many connections in total, the one that has waited longest for a complete request is closed, so
+ * clients that send nothing cannot lock out visitors. If none waits, the new one is closed, as for an address with too
+ * many. If unread answers exceed `unreadBytes`, the oldest connections with such answers are closed.
  */
 export function limitConnections(server: Server, { limits, isProxy, log }: Deps): () => void {
   const warnAtLimit = limitedLog(log);
   const perNetwork = new Map<string, number>();
-  /** Connections that wait for a complete request, each with the time from which it waits. */
   const waiting = new Map<Socket, number>();
-  /** Connections with a request that is being answered, each with the time of its last move to this map. */
   const answering = new Map<Socket, number>();
   const moveTo = (list: typeof waiting, socket: Socket) => {
     waiting.delete(socket);
@@ -141,32 +139,48 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return encoding !== undefined || length !== '0';
 }
 
-/**
- * Returns a function that logs a connection that a limit closed. For each limit, the first connection is logged at
- * once; after that, at most one line per minute is logged, with the number of closed connections.
- */
 function limitedLog(log: Pick<Logger, 'warn'>): (by: LimitedBy, fields: object) => void {
-  const last = {
-    address: { at: Number.NEGATIVE_INFINITY, closed: 0 },
-    process: { at: Number.NEGATIVE_INFINITY, closed: 0 },
-    unread: { at: Number.NEGATIVE_INFINITY, closed: 0 },
-  };
+  const last = new Map<LimitedBy, { at: number; closed: number }>();
   return (by, fields) => {
-    const logged = last[by];
-    logged.closed += 1;
+    const { at, closed } = last.get(by) ?? { at: Number.NEGATIVE_INFINITY, closed: 0 };
     const now = performance.now();
-    if (now - logged.at < MINUTE) return;
-    log.warn({ event: 'connections.limited', by, closed: logged.closed, ...fields }, MESSAGES[by]);
-    Object.assign(logged, { at: now, closed: 0 });
+    if (now - at < MINUTE) return void last.set(by, { at, closed: closed + 1 });
+    log.warn({ event: 'connections.limited', by, closed: closed + 1, ...fields }, MESSAGES[by]);
+    last.set(by, { at: now, closed: 0 });
   };
 }
 
-type LimitedBy = 'address' | 'process' | 'unread';
+type LimitedBy = keyof typeof MESSAGES;
 
-const MESSAGES: Record<LimitedBy, string> = {
+const MESSAGES = {
   address:
     'Connections of one address are closed: it has as many as CONNECTIONS_PER_ADDRESS allows. If it is a proxy, set TRUST_PROXY',
   process: 'This process has as many connections as it can: those that have been idle for longest are closed',
   unread:
     'Clients do not read their answers, which use too much memory: the oldest of their connections are closed',
 };
+
+/** Limits connections in total and per client address; not for a trusted proxy, whose address many clients share. */
+export function boundConnections(
+  app: FastifyInstance,
+  { config, log }: { config: Pick<Config, 'CONNECTIONS_PER_ADDRESS' | 'TRUST_PROXY'>; log: Logger },
+): void {
+  const stop = limitConnections(app.server, {
+    limits: { ...CONNECTION_LIMITS, perAddress: config.CONNECTIONS_PER_ADDRESS },
+    isProxy: proxyTest(config.TRUST_PROXY),
+    log,
+  });
+  app.addHook('onClose', async () => stop());
+}
+
+function proxyTest(trust: Config['TRUST_PROXY']): (address: string) => boolean {
+  if (typeof trust === 'number') return () => true;
+  const ranges = (trust || []).flatMap((range) => parseNetwork(range) ?? []);
+  if (ranges.length === 0) return () => false;
+  return (text) => {
+    const plain = plainAddress(text);
+    if (plain === null) return false;
+    const address = ipaddr.parse(plain);
+    return ranges.some((range) => isInRange(address, range));
+  };
+}

@@ -6,7 +6,6 @@ import { MOST_FIELDS } from './request-limits.ts';
 /** Replaces a text that is not valid percent-encoded UTF-8. It is an unpaired surrogate, which every schema refuses. */
 const MALFORMED = '\uD800';
 
-/** Matches a percent sign that is not followed by two hexadecimal digits. */
 const BARE_PERCENT = /%(?![\da-f]{2})/i;
 
 const ENCODED_BYTES = /(?:%[\da-f]{2})+/gi;
@@ -37,15 +36,13 @@ const TOO_MANY_FIELDS = {
   sentence: `The request has more than ${MOST_FIELDS} fields.`,
 } as const satisfies Refusal;
 
-/** Stands for a query with too many names. The router cannot refuse it, so a hook does. */
+/** The router cannot refuse a query with too many names, so a hook does. */
 const UNREAD: Record<string, never> = Object.freeze(Object.create(null));
 
-/** `parseFields`, or nothing if the query has too many names: then `refuseManyFields` answers the request. */
 export function parseQuery(text: string): Record<string, string | string[]> {
   return hasTooManyFields(text) ? UNREAD : parseFields(text);
 }
 
-/** Answers requests whose query has more than 200 names with 400, before any other work. */
 export function refuseManyFields(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _reply, done) => {
     if (request.query === UNREAD) throw new RefusedError(TOO_MANY_FIELDS);
@@ -53,10 +50,6 @@ export function refuseManyFields(app: FastifyInstance): void {
   });
 }
 
-/**
- * Lets the routes of `app` accept forms (`application/x-www-form-urlencoded`) of at most `bodyLimit` bytes and 200
- * names. The body of a request is an object like that of `parseFields`.
- */
 export function acceptForms(app: FastifyInstance, bodyLimit: number): void {
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
@@ -70,9 +63,8 @@ export function acceptForms(app: FastifyInstance, bodyLimit: number): void {
 }
 
 /**
- * Parses a form or a query string. `+` is a space. If a name occurs twice, the values become a list, which the schemas refuse. If
- * a value has malformed percent-encoding, it becomes an unpaired surrogate: the schemas refuse it in known parameters,
- * and ignore unknown ones.
+ * If a name occurs twice, the values become a list, which the schemas refuse. Malformed percent-encoding becomes an
+ * unpaired surrogate: the schemas refuse it in known parameters, and ignore unknown ones.
  */
 function parseFields(text: string): Record<string, string | string[]> {
   const query: Record<string, string | string[]> = Object.create(null);

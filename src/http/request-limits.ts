@@ -1,12 +1,9 @@
-/** The body limit of routes that set no other. */
 export const BODY_KIB = 16;
 export const BODY_LIMIT = BODY_KIB * 1_024;
 
-/** The body limit of `deliveries/done`. */
 export const DONE_KIB = 64;
 export const DONE_LIMIT = DONE_KIB * 1_024;
 
-/** The maximum size of the request line with all headers. */
 export const HEADER_KIB = 16;
 export const HEADER_LIMIT = HEADER_KIB * 1_024;
 

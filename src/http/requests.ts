@@ -5,8 +5,8 @@ import { SECOND } from '../platform/clock.ts';
 import { RefusedError, SENTENCES, unavailable } from './http-errors.ts';
 
 /**
- * Adds the request id to every answer, refuses HTTP/1.1 requests without `Host`, and logs the result of each request.
- * The hooks use callbacks, because with promises each request would be 5 % slower.
+ * Refuses requests without `Host` and logs the results. With promises in place of callbacks, each request would be 5 %
+ * slower.
  */
 export function watchRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
@@ -23,7 +23,7 @@ export function watchRequests(app: FastifyInstance): void {
       method: request.method,
       // The pattern of the route is logged and not the path, which may contain private data, such as a player's name.
       route: request.routeOptions.url ?? 'none',
-      // If the id is not valid, it is not logged, because the client can send any text.
+      // The client can send any text as id.
       ...(/^[0-9a-f]{24}$/.test(serverId) ? { serverId } : {}),
       status: reply.statusCode,
       durationMs: Math.round(reply.elapsedTime * 100) / 100,
@@ -35,10 +35,6 @@ export function watchRequests(app: FastifyInstance): void {
   });
 }
 
-/**
- * Closes connections while the process stops. From `stopping` on, every answer has `Connection: close`; from `closing`
- * on, every request is answered with 503.
- */
 export function closeConnections(
   app: FastifyInstance,
   { stopping, closing }: { stopping: AbortSignal; closing: AbortSignal },
@@ -57,34 +53,30 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** A file that pages load. An overloaded process does not refuse it, and no session is read for it. */
     isFile?: true;
-    /** A route of votes. An overloaded process refuses it after the pages. */
     isOfVotes?: true;
-    /** A route of programs, whose requests begin at once, not in turns (`takeTurns`). */
     isOfPrograms?: true;
   }
 }
 
-/** Makes the routes that are registered later in `app` routes of votes and programs: the API and the claims. */
 export function putVotesFirst(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, isOfVotes: true, isOfPrograms: true };
   });
 }
 
-/** Routes of votes are refused at so many times the delay at which pages are. */
 const VOTES_FACTOR = 4;
 
 /**
- * Answers requests with 503 while the event loop is delayed for more than `maxDelayMs` (0: no limit) or the heap is
- * nearly full. Files are answered whatever the delay, since pages that were answered need them; routes of votes up to
- * four times the delay. `/healthz` is never refused, because the process is alive. In the first two seconds, delays are
- * ignored: loading the application causes them.
+ * Answers 503 while the event loop is delayed for more than `maxDelayMs` (0: no limit) or the heap is nearly full.
+ * Files are answered whatever the delay, since pages that were answered need them; routes of votes up to four times the
+ * delay. `/healthz` is never refused, because the process is alive.
  */
 export async function refuseOverload(app: FastifyInstance, maxDelayMs: number): Promise<void> {
   let delaysCountFrom = 0;
   const mostHeap = 0.9 * getHeapStatistics().heap_size_limit;
   app.addHook('onReady', (done) => {
-    // The library measures the delay for a second and uses it during the next second, so two seconds are ignored.
+    // The library measures the delay for a second and uses it during the next one; loading the application causes
+    // delays.
     delaysCountFrom = performance.now() + 2 * SECOND;
     done();
   });
@@ -103,4 +95,13 @@ export async function refuseOverload(app: FastifyInstance, maxDelayMs: number): 
       throw new RefusedError(unavailable('overloaded', SENTENCES.overload));
     },
   });
+}
+
+/** Most requests are answered within 5 s. What is left then mostly waits for a client or a remote peer. */
+const CLOSE_TIMEOUT_MS = 8 * SECOND;
+
+export async function closeApp(app: FastifyInstance): Promise<void> {
+  const timeout = setTimeout(() => app.server.closeAllConnections(), CLOSE_TIMEOUT_MS);
+  await app.close();
+  clearTimeout(timeout);
 }

@@ -6,13 +6,12 @@ import { widerNetworkOf } from '../platform/limits/network-of.ts';
 const A_TURN = 2;
 
 /**
- * Lets two requests begin in each turn of the event loop, except those of programs (`isOfPrograms`). The others wait, and
- * each network gets its share; an IPv6 /48 is one. A vote takes several turns: if all requests that have arrived began in
- * one turn, the vote would wait for all of them, several times (docs/adr/0136-turns.md). Register it before the hooks
- * whose work it bounds.
+ * Lets two requests begin in each turn, except those of programs; each network gets its share. If all requests that
+ * have arrived began in one turn, a vote, which takes several, would wait for all of them several times
+ * (docs/adr/0136-turns.md). Register it before the hooks whose work it bounds.
  */
 export function takeTurns(app: FastifyInstance): void {
-  /** The requests that wait, by network, oldest first. The networks get their turns in the order of the map. */
+  /** By network, oldest first. The networks get their turns in the order of the map. */
   const waiting = new Map<string, (() => void)[]>();
   let begun = 0;
   let isScheduled = false;

@@ -3,12 +3,10 @@ import { RefusedError, SENTENCES } from './http-errors.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Whether a path has routes, but none for GET: it is only the target of a form. */
     refusesGet(path: string): boolean;
   }
 }
 
-/** Converts the pattern of a route, such as `/servers/:id/vote`, to a regular expression. `*` matches any rest. */
 function asExpression(pattern: string): RegExp {
   const source = pattern
     .split('/')
@@ -21,7 +19,7 @@ function asExpression(pattern: string): RegExp {
   return new RegExp(`^${source}$`);
 }
 
-/** Decodes a path. An encoded slash (`%2F`) stays encoded: it is part of a segment and does not separate segments. */
+/** An encoded slash (`%2F`) stays encoded: it does not separate segments. */
 function decoded(path: string): string {
   try {
     return decodeURIComponent(path.replace(/%2f/gi, '%252F'));
@@ -30,35 +28,24 @@ function decoded(path: string): string {
   }
 }
 
-const outside = (path: string, basePath: string) => basePath !== '' && !`${path}/`.startsWith(`${basePath}/`);
-
-const outsideSentence = (basePath: string) =>
-  `There is nothing at this address: this listing is under ${basePath}/. A proxy in front of it must pass on the path of PUBLIC_URL, not strip it.`;
-
-/**
- * Matches a path with a trailing slash, and its query. It must not match `//elsewhere/`: a redirect to `//elsewhere`
- * would lead to another site.
- */
+/** It must not match `//elsewhere/`: a redirect to `//elsewhere` would lead to another site. */
 const SLASH_AT_END = /^(\/(?![/\\])[^?]*[^?/])\/(\?.*)?$/;
 
 /**
- * Before any other check (docs/errors.md has the order), answers 404 if a path is unknown, and 405 if it does not
- * support the method. Redirects the path of a page with a trailing slash to the page. Register it before all routes.
- *
- * @param basePath - the path of PUBLIC_URL, `''` or `/listing`, for the sentence about a path that is not below it
+ * Answers 404 for unknown paths and 405 for other methods, before any other check (docs/errors.md has the order).
+ * Redirects a page's path with a trailing slash. Register it before all routes.
  */
 export function refuseUnknownPaths(app: FastifyInstance, basePath: string): void {
   const methods = new Map<string, { expression?: RegExp; allowed: Set<string>; isPage: boolean }>();
 
   app.addHook('onRoute', ({ url, method, config }) => {
-    // Only the routes of the site (pages and files) set `access`, not those of the API.
     const isPage = config !== undefined && 'access' in config;
     const known = methods.get(url) ?? { allowed: new Set<string>(), isPage };
     for (const one of [method].flat()) known.allowed.add(one);
     methods.set(url, known);
   });
 
-  // The expressions are made at the first unknown path, because hundreds of them would delay each start.
+  // Made at the first unknown path, because hundreds of expressions would delay each start.
   const matching = (path: string) =>
     [...methods].flatMap(([url, known]) => {
       known.expression ??= asExpression(url);
@@ -87,14 +74,14 @@ export function refuseUnknownPaths(app: FastifyInstance, basePath: string): void
     const allow = methodsOf(path);
     if (allow.length === 0) {
       const withoutSlash = path.endsWith('/') && methodsOf(path.slice(0, -1)).length > 0;
+      const isOutside = basePath !== '' && !`${path}/`.startsWith(`${basePath}/`);
+      const sentence = isOutside
+        ? `There is nothing at this address: this listing is under ${basePath}/. A proxy in front of it must pass on the path of PUBLIC_URL, not strip it.`
+        : SENTENCES[404];
       throw new RefusedError({
         status: 404,
         code: 'not-found',
-        sentence: withoutSlash
-          ? SENTENCES.slash
-          : outside(path, basePath)
-            ? outsideSentence(basePath)
-            : SENTENCES[404],
+        sentence: withoutSlash ? SENTENCES.slash : sentence,
       });
     }
     throw new RefusedError({
@@ -104,7 +91,7 @@ export function refuseUnknownPaths(app: FastifyInstance, basePath: string): void
       headers: { allow: allow.join(', ') },
     });
   });
-  // This handler is never called, because the hook above answers first; but Fastify needs one.
+  // Never called, because the hook above answers first; but Fastify needs one.
   app.setNotFoundHandler(async () => {
     throw new RefusedError({ status: 404, code: 'not-found', sentence: SENTENCES[404] });
   });

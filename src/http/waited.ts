@@ -1,9 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 
-/** How many milliseconds a request has waited on purpose. For example, a take waits for a vote. */
+/** Milliseconds for which a request waited on purpose, such as a take for a vote. The metrics subtract them. */
 const waited = new WeakMap<FastifyRequest, number>();
 
-/** The metrics subtract this time from the duration of the request. */
 export function noteWait(request: FastifyRequest, ms: number): void {
   waited.set(request, ms);
 }

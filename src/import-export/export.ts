@@ -9,21 +9,18 @@ import type { Vote } from '../votes/vote.ts';
 import { countVotesBetween } from '../votes/vote-figures.ts';
 import { profileRecord } from './profile-record.ts';
 
-/** A time range: from `since` (inclusive) to `until` (exclusive). Each of them may be absent. */
 export type TimeRange = { since?: Date | undefined; until?: Date | undefined };
 
 export type Export = { total: number; lines: AsyncIterable<string> };
 
-/** The latest time that a `Date` can represent. */
 const LAST_MOMENT = 8.64e15;
 
-/** Documents per read: a fixed number, so memory does not grow with the history. */
+/** A fixed number, so memory does not grow with the history. */
 const BATCH = 1_000;
 
 /**
- * A server's samples as lines for `import samples`, oldest first. The time series stores samples for 35 days. Older
- * days have only sums and are not exported. Reports of days that are too old to be computed are left out, because an
- * import would refuse them.
+ * Oldest first. Days of which only sums are left are not exported (after 35 days), nor reports of days that are too old
+ * to be computed: an import would refuse them.
  */
 export async function exportSamples(
   { statusSamples, clock }: HistoryDeps,
@@ -62,12 +59,7 @@ function sampleRecord(sample: StatusSample): object {
   };
 }
 
-/**
- * Listed servers as lines for `import servers`, the oldest listing first. Hidden servers are left out: an import would
- * make them visible.
- *
- * @param serverId - only this server, hidden or not
- */
+/** The oldest listing first. An import would make hidden servers visible, so only `serverId` exports one. */
 export async function exportServers({ servers, users }: HistoryDeps, serverId?: ObjectId): Promise<Export> {
   const wanted = serverId ? { _id: serverId } : { removedAt: null, hiddenAt: null };
   const found = servers.find(wanted).sort({ listedAt: 1, _id: 1 }).batchSize(BATCH);
@@ -97,7 +89,7 @@ function serverRecord(server: WithId<Server>, ownerEmail: string | null): object
   };
 }
 
-/** A server's votes as lines for `import votes`, oldest first. Excluded votes are left out. */
+/** Oldest first. Excluded votes are left out. */
 export async function exportVotes(
   { votes }: HistoryDeps,
   serverId: ObjectId,

@@ -6,33 +6,32 @@ import type { StatusSample } from '../history/status-sample.ts';
 import { sumProbes } from '../history/sum-samples.ts';
 import { isDuplicateKey } from '../platform/mongo.ts';
 import { dayOf, startOfDay } from '../platform/periods/period-marks.ts';
+import { byServer } from './records.ts';
 
 /**
- * A server's day while samples are added to it. One update of one document changes the sums and the stored times. So
- * if the process dies, each sample is in both or in neither.
+ * One update of one document changes the sums and the stored times: if the process dies, each sample is in both or in
+ * neither.
  */
 type Day = {
   serverId: ObjectId;
   day: string;
   existing: DailyStats | null;
-  /** The times of the added samples, in milliseconds since the start of the day. */
+  /** In milliseconds since the start of the day. */
   moments: Set<number>;
 };
 
 const MOMENT_BYTES = 4;
 
-/** How many days are written at once. More would delay the requests of a running listing. */
+/** More would delay the requests of a running listing. */
 const WRITES_AT_ONCE = 16;
 
-/** If another import changes a day meanwhile: that day is read and written again, in at most this many tries. */
+/** If another import changes a day meanwhile, it is read and written again. */
 const MOST_TRIES = 5;
 
 /**
- * Adds samples that are too old for the time series to the sums of their days. For each time of a server, only one
- * sample is added, whatever the order and the number of files. A day that was computed from its samples is complete and
- * does not change.
- *
- * @returns for each sample whether this call added it
+ * Adds samples that are too old for the time series to the sums of their days, one for each time of a server, whatever
+ * the order and the number of files. A day that was computed from its samples is complete and does not change. Returns
+ * for each sample whether this call added it.
  */
 export async function foldSamples({ dailyStats }: HistoryDeps, samples: StatusSample[]): Promise<boolean[]> {
   const added = new Set<StatusSample>();
@@ -45,7 +44,7 @@ export async function foldSamples({ dailyStats }: HistoryDeps, samples: StatusSa
   return samples.map((sample) => added.has(sample));
 }
 
-/** Adds samples to their days, and those to `added`. Returns the keys of days that another import changed meanwhile. */
+/** Returns the keys of days that another import changed meanwhile. */
 async function foldOnce(
   dailyStats: Collection<DailyStats>,
   samples: StatusSample[],
@@ -81,17 +80,18 @@ async function readDays(
   samples: StatusSample[],
 ): Promise<Map<string, Day>> {
   const days = new Map<string, Day>();
-  const named = new Map<string, { serverId: ObjectId; days: Set<string> }>();
-  for (const { serverId, at } of samples) {
-    const day = dayOf(at);
-    days.set(dayKey(serverId, day), { serverId, day, existing: null, moments: new Set() });
-    const server = named.get(serverId.toHexString()) ?? { serverId, days: new Set() };
-    named.set(serverId.toHexString(), server);
-    server.days.add(day);
+  for (const sample of samples) {
+    const day = {
+      serverId: sample.serverId,
+      day: dayOf(sample.at),
+      existing: null,
+      moments: new Set<number>(),
+    };
+    days.set(keyOf(sample), day);
   }
-  const ofServers = [...named.values()].map((server) => ({
-    serverId: server.serverId,
-    day: { $in: [...server.days] },
+  const ofServers = byServer(samples).map(({ serverId, records }) => ({
+    serverId,
+    day: { $in: [...new Set(records.map(({ at }) => dayOf(at)))] },
   }));
   for await (const existing of dailyStats.find({ $or: ofServers })) {
     const day = days.get(dayKey(existing.serverId, existing.day));
@@ -102,7 +102,7 @@ async function readDays(
   return days;
 }
 
-/** Whether a sample must be added to its day. If so, its time is recorded. */
+/** If so, its time is recorded. */
 function isNew(day: Day | undefined, sample: StatusSample): boolean {
   if (!day || isComplete(day.existing)) return false;
   const moment = sample.at.getTime() - startOfDay(day.day).getTime();
@@ -111,13 +111,13 @@ function isNew(day: Day | undefined, sample: StatusSample): boolean {
   return true;
 }
 
-/** Whether the sums of a day's probes were computed from the time series, so that nothing may be added. */
+/** The sums of a day's probes were computed from the time series. */
 function isComplete(existing: DailyStats | null): boolean {
   if (!existing || existing.foldedMoments) return false;
   return Object.values(existing.probes).some((sum) => Number(sum) > 0);
 }
 
-/** Writes a day with these sums added. Returns false if another import changed the day since it was read. */
+/** False if another import changed the day since it was read. */
 async function writeDay(
   dailyStats: Collection<DailyStats>,
   { serverId, day, existing, moments }: Day,

@@ -5,48 +5,39 @@ import type { SourceFile } from './source-file.ts';
 
 export type LineResult = 'imported' | 'already-there' | { refused: string };
 
-/** Imports one kind of record. An importer remembers what it has read, so each pass over the file needs a new one. */
+/** An importer remembers what it has read, so each pass over the file needs a new one. */
 export type Importer<T> = {
-  /** The schema of a line's JSON value. Its messages do not contain the name of the field. */
+  /** Its messages do not contain the name of the field. */
   schema: z.ZodType<T>;
-  /** For each record of a batch: why the database cannot accept it, or null. Writes nothing. */
+  /** Why the database cannot accept a record, or null. Writes nothing. */
   check(batch: T[]): Promise<(string | null)[]>;
-  /** Writes records that passed `check`. Idempotent. Returns the results in the order of the batch. */
   write(batch: T[]): Promise<LineResult[]>;
-  /** Computes the figures that depend on the written records. */
   finish(): Promise<void>;
 };
 
-/** The result of an import. Empty lines do not count. */
 export type ImportResult = {
   lines: number;
   imported: number;
   alreadyThere: number;
   refused: number;
-  /** The first refused lines. */
   refusedLines: { line: number; reason: string }[];
 };
 
-/** The result lists at most this many refused lines. Further ones are only counted. */
 const MOST_REFUSED_LINES = 20;
 
-/** How many lines are checked and written together. */
 const BATCH = 1_000;
 
 export type ImportOptions = {
-  /** Imports the valid lines even if other lines are refused. */
   skipBad: boolean;
-  /** Reads and checks the lines without writing. */
   dryRun: boolean;
-  /** Receives the number of bytes read, counted over both passes. */
+  /** Bytes read, counted over both passes. */
   progress: Progress;
 };
 
 /**
- * Imports the lines of a file in two passes: the first checks all lines, the second writes them. If the first pass
- * refuses a line, nothing is written, unless `skipBad` is set. An interrupted import can be run again.
- *
- * @throws errors of the driver and the system; the records written until then stay, and the next run skips them
+ * The first pass checks all lines, the second writes them. If a line is refused, nothing is written, unless `skipBad`
+ * is set. An interrupted import can be run again.
+ * @throws errors of the driver and the system; the records written until then stay
  */
 export async function importLines<T>(
   source: SourceFile,
@@ -99,7 +90,6 @@ async function readOnce<T>(
   return result;
 }
 
-/** Checks a batch and writes it if `write` is set. Returns the refused lines. */
 async function takeBatch<T>(
   importer: Importer<T>,
   batch: Numbered<T>[],

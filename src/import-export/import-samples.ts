@@ -7,11 +7,16 @@ import type { Clock } from '../platform/clock.ts';
 import { dayOf } from '../platform/periods/period-marks.ts';
 import { foldSamples } from './fold-samples.ts';
 import type { Importer, LineResult } from './import-lines.ts';
-import { byServer, refuseUnknownServers } from './known-servers.ts';
-import { OBJECT_ERROR, pastMoment, serverIdField } from './record-fields.ts';
-import { touchedDays } from './touched-days.ts';
+import {
+  byServer,
+  OBJECT_ERROR,
+  pastMoment,
+  refuseUnknownServers,
+  serverIdField,
+  touchedDays,
+} from './records.ts';
 
-/** The default duration of a sample, in seconds: the interval of Tallyport's own probes. */
+/** In seconds: the interval of Tallyport's own probes. */
 const SAMPLE_SECONDS = 300;
 
 const LARGEST_COUNT = 2_147_483_647;
@@ -25,9 +30,9 @@ const secondsRule = { error: `must be a whole number, 0 to ${SECONDS_OF_A_DAY}` 
 const reasonError = { error: 'must be "unconfirmed" or "canary", and there exactly where online is null' };
 
 /**
- * A line: `{"server_id", "at", "online", "online_players", "max_players", "latency_ms"}`. An export also writes
- * `"seconds"`; `"players_hidden": true` if the server hid its number of players; `"online": null` with a `"reason"` if
- * the status was unknown; and, for a report, `"source": "report"` instead of `"seconds"`.
+ * A line: `{"server_id", "at", "online", "online_players", "max_players", "latency_ms"}`. Optional: `"seconds"`;
+ * `"players_hidden": true`; `"online": null` with a `"reason"` if the status was unknown; for a report, `"source":
+ * "report"`.
  */
 function sampleSchema(clock: Clock) {
   return z
@@ -71,25 +76,21 @@ function sampleSchema(clock: Clock) {
     });
 }
 
-type SampleWork = {
-  /** Computes the given UTC days from their samples. Days that are not over are skipped. */
-  aggregate: (touched: { serverId: ObjectId; days: string[] }[]) => Promise<unknown>;
-  /** Throws if this import has lost its lease, because another import may then be running. */
-  throwIfLost: () => void;
-};
-
 /**
- * Makes an importer of samples. Samples of the last 34 days go into the time series, from which their days are computed
- * as usual. Older samples are added to the sums of their days.
+ * Samples of the last 34 days go into the time series, from which their days are computed as usual. Older ones are
+ * added to the sums of their days.
  */
 export function sampleImporter(
   deps: HistoryDeps,
-  { aggregate, throwIfLost }: SampleWork,
+  work: {
+    aggregate: (touched: { serverId: ObjectId; days: string[] }[]) => Promise<unknown>;
+    throwIfLost: () => void;
+  },
 ): Importer<StatusSample> {
   const touched = touchedDays();
   const aggregateTouched = async () => {
     const taken = touched.take();
-    if (taken.length > 0) await aggregate(taken);
+    if (taken.length > 0) await work.aggregate(taken);
   };
   return {
     schema: sampleSchema(deps.clock),
@@ -104,7 +105,7 @@ export function sampleImporter(
       });
     },
     async write(batch) {
-      throwIfLost();
+      work.throwIfLost();
       const { first } = computableDays(deps.clock.now());
       const results = await writeSamples(deps, batch);
       // Days of existing samples are computed too: an earlier run may have died after it wrote the samples.
@@ -116,7 +117,6 @@ export function sampleImporter(
   };
 }
 
-/** Writes the samples that do not exist yet. A sample is identified by server, source and time. */
 export async function writeSamples(deps: HistoryDeps, batch: StatusSample[]): Promise<LineResult[]> {
   const { first } = computableDays(deps.clock.now());
   const recent = batch.filter(({ at }) => dayOf(at) >= first);
@@ -131,10 +131,7 @@ export async function writeSamples(deps: HistoryDeps, batch: StatusSample[]): Pr
   return batch.map((sample) => (added.has(sample) ? 'imported' : 'already-there'));
 }
 
-/**
- * Stores the time of each server's first report. Call it before the samples are inserted: a day that is computed at the
- * same time then includes the reports.
- */
+/** Call it before the samples are inserted: a day that is computed at the same time then includes the reports. */
 async function recordFirstReports({ servers }: HistoryDeps, samples: StatusSample[]): Promise<void> {
   for (const { serverId, records } of byServer(samples.filter(({ source }) => source === 'report'))) {
     const firstReportAt = new Date(Math.min(...records.map(({ at }) => at.getTime())));
@@ -142,7 +139,6 @@ async function recordFirstReports({ servers }: HistoryDeps, samples: StatusSampl
   }
 }
 
-/** Inserts the samples that the time series does not contain yet, and returns them. */
 async function insertNew({ statusSamples }: HistoryDeps, samples: StatusSample[]): Promise<StatusSample[]> {
   const fresh: StatusSample[] = [];
   for (const { serverId, records } of byServer(samples)) {
@@ -157,7 +153,7 @@ async function insertNew({ statusSamples }: HistoryDeps, samples: StatusSample[]
       fresh.push(sample);
     }
   }
-  // Copies are inserted, because the driver adds an `_id` to the objects.
+  // The driver adds an `_id` to the objects.
   if (fresh.length > 0) await statusSamples.insertMany(fresh.map((sample) => ({ ...sample })));
   return fresh;
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
 import type { HistoryDeps } from '../history/deps.ts';
-import { type AuditEntry, recordAuditOnce } from '../platform/audit/audit-log.ts';
+import { recordAuditOnce } from '../platform/audit/audit-log.ts';
 import type { Clock } from '../platform/clock.ts';
 import { emailAddress } from '../platform/email-address.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
@@ -13,7 +13,7 @@ import { insertListing, insertUnderFreeSlug, slugsOf } from '../servers/server-s
 import { isId } from '../servers/slug.ts';
 import type { Importer, LineResult } from './import-lines.ts';
 import { profileField, refusedTexts, storedTexts, type TextsRecord } from './profile-record.ts';
-import { OBJECT_ERROR, pastMoment, serverIdField } from './record-fields.ts';
+import { OBJECT_ERROR, pastMoment, serverIdField } from './records.ts';
 
 type ServerRecord = {
   serverId: ObjectId;
@@ -79,13 +79,13 @@ function serverSchema(clock: Clock) {
     });
 }
 
-/** An id for a line without one. It is derived from the line, so a line that is imported twice lists one server. */
+/** Derived from the line, so a line that is imported twice lists one server. */
 function madeId({ address, port, name }: ServerSettings, slug: string | null): ObjectId {
   const identity = slug === null ? { address, port, name } : { slug };
   return new ObjectId(createHash('sha256').update(JSON.stringify(identity)).digest().subarray(0, 12));
 }
 
-/** Makes an importer of servers with their ids, slugs and dates of listing. A server that exists does not change. */
+/** A server that exists does not change. */
 export function serverImporter(deps: HistoryDeps, by: string): Importer<ServerRecord> {
   const earlier: EarlierLines = { idBySlug: new Map(), serverById: new Map() };
   return {
@@ -113,12 +113,10 @@ export function serverImporter(deps: HistoryDeps, by: string): Importer<ServerRe
   };
 }
 
-/** What earlier lines of the file contain: the id for each slug, and name and address for each id. */
 type EarlierLines = { idBySlug: Map<string, string>; serverById: Map<string, string> };
 
 type ExistingServer = Pick<Server, 'slug' | 'slugs' | 'removedAt'>;
 
-/** The existing servers with an id or a slug of the batch: by id, and their ids by current and earlier slug. */
 async function existingServers(
   { servers }: HistoryDeps,
   batch: ServerRecord[],
@@ -195,25 +193,17 @@ async function writeServer(
     const taken = await insertListing(servers, { ...server, slug });
     if (taken) return taken === 'id' ? 'already-there' : { refused: slugTaken(slug) };
   }
-  await auditImport(deps, serverId, { ...settings, slug }, by);
+  const details = { ...settings, slug };
+  // The entry has the server's id, so concurrent imports write only one.
+  await recordAuditOnce(deps, serverId, { by, action: 'server.import', serverId, details });
   return 'imported';
 }
 
-/** If an earlier import died after it listed the server: writes the missing audit log entry. */
+/** An earlier import may have died after it listed the server. */
 async function completeAudit(deps: HistoryDeps, existing: WithId<Server>, by: string): Promise<void> {
   const { _id, name, address, port, queryPort, game, countryCode, isPremium, slug } = existing;
   const listing = { serverId: _id, action: { $in: ['server.add', 'server.import'] } };
   if (await deps.auditLog.findOne(listing, { projection: { _id: 1 } })) return;
   const details = { name, address, port, queryPort, game, countryCode, isPremium, slug };
-  await auditImport(deps, _id, details, by);
-}
-
-/** The id of the entry is the server's id, so concurrent imports write only one entry. */
-async function auditImport(
-  deps: HistoryDeps,
-  serverId: ObjectId,
-  details: AuditEntry['details'],
-  by: string,
-): Promise<void> {
-  await recordAuditOnce(deps, serverId, { by, action: 'server.import', serverId, details });
+  await recordAuditOnce(deps, _id, { by, action: 'server.import', serverId: _id, details });
 }

@@ -8,16 +8,21 @@ import { ERASED_PLAYER, namelessKey } from '../votes/nameless.ts';
 import { usernameKey, usernameSchema } from '../votes/username.ts';
 import { noDelivery, type Vote } from '../votes/vote.ts';
 import type { Importer, LineResult } from './import-lines.ts';
-import { byServer, refuseUnknownServers } from './known-servers.ts';
-import { OBJECT_ERROR, pastMoment, serverIdField } from './record-fields.ts';
-import { touchedDays } from './touched-days.ts';
+import {
+  byServer,
+  OBJECT_ERROR,
+  pastMoment,
+  refuseUnknownServers,
+  serverIdField,
+  touchedDays,
+} from './records.ts';
 
-/** A vote that was cast on another listing. If that listing removed the player's name, `usernameKey` is set. */
+/** `usernameKey` is set if the other listing removed the player's name. */
 export type VoteRecord = { serverId: ObjectId; username: string; usernameKey?: string; votedAt: Date };
 
 const namelessError = { error: 'must be the id that the export wrote' };
 
-/** A line: `{"server_id", "username", "voted_at"}`. An export also writes `"nameless"`, if the name is `"(erased)"`. */
+/** A line: `{"server_id", "username", "voted_at"}`, and `"nameless"` if the name is `"(erased)"`. */
 function voteSchema(clock: Clock) {
   return z
     .object(
@@ -42,15 +47,10 @@ function voteSchema(clock: Clock) {
     );
 }
 
-/** How many servers are recounted at once. One recount mostly waits for the database. */
+/** One recount mostly waits for the database. */
 const RECOUNTED_AT_ONCE = 50;
 
-/**
- * Makes an importer of votes. They count in every figure and are never forwarded. A vote of the last 24 hours starts
- * the player's cooldown.
- *
- * @param recount - counts these UTC days of a server from its votes
- */
+/** Votes count in every figure and are never forwarded. A vote of the last 24 hours starts the player's cooldown. */
 export function voteImporter(
   deps: HistoryDeps,
   recount: (serverId: ObjectId, days: string[]) => Promise<unknown>,
@@ -79,10 +79,7 @@ export function voteImporter(
   };
 }
 
-/**
- * For each server: stores the time of its oldest vote of the batch as `votesNamedSince`, if it is before the stored
- * time. The next removal of old player names begins at `votesNamedSince`.
- */
+/** The next removal of old player names begins at `votesNamedSince`. */
 async function noteOldest({ servers }: HistoryDeps, batch: VoteRecord[]): Promise<void> {
   for (const { serverId, records } of byServer(batch)) {
     const votesNamedSince = new Date(Math.min(...records.map(({ votedAt }) => votedAt.getTime())));
@@ -91,7 +88,7 @@ async function noteOldest({ servers }: HistoryDeps, batch: VoteRecord[]): Promis
   }
 }
 
-/** Imported votes have negative numbers (`seq`), in the order of time, so live votes have higher ones. */
+/** Negative, in the order of time, so live votes have higher numbers (`seq`). */
 const SEQ_BASE = 10 ** 15;
 
 function importedVote({ serverId, username, usernameKey: nameless, votedAt }: VoteRecord): Vote {
@@ -108,8 +105,8 @@ function importedVote({ serverId, username, usernameKey: nameless, votedAt }: Vo
 }
 
 /**
- * Inserts votes that do not exist yet. Votes with the same server, player and millisecond are the same vote, live or
- * imported. If two imports insert the same vote: the unique index accepts it once.
+ * Votes with the same server, player and millisecond are the same vote, live or imported. If two imports insert it, the
+ * unique index accepts it once.
  */
 export async function writeVotes({ votes }: HistoryDeps, batch: VoteRecord[]): Promise<LineResult[]> {
   const wanted = batch.map(importedVote);
@@ -145,7 +142,7 @@ async function votesThere(votes: Collection<Vote>, wanted: Vote[]): Promise<Set<
   return there;
 }
 
-/** Inserts votes in any order. Returns the indexes of the votes that another import inserted in the meantime. */
+/** Returns the indexes of the votes that another import inserted in the meantime. */
 async function insertAll(votes: Collection<Vote>, fresh: Vote[]): Promise<number[]> {
   if (fresh.length === 0) return [];
   try {

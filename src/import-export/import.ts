@@ -12,7 +12,6 @@ import { serverImporter } from './import-servers.ts';
 import { voteImporter } from './import-votes.ts';
 import type { SourceFile } from './source-file.ts';
 
-/** Imports servers; see `serverImporter`. Their ranks are computed by a worker afterwards. */
 export async function importServers(
   deps: HistoryDeps,
   source: SourceFile,
@@ -24,7 +23,6 @@ export async function importServers(
   return result;
 }
 
-/** Imports votes and counts them; see `voteImporter`. */
 export async function importVotes(
   deps: HistoryDeps,
   source: SourceFile,
@@ -37,9 +35,7 @@ export async function importVotes(
 }
 
 /**
- * Imports samples, and computes the days and daily figures that depend on them; see `sampleImporter`. A time series
- * cannot have a unique index, so a lease lets only one import run at a time.
- *
+ * A time series cannot have a unique index, so a lease lets only one import run at a time.
  * @throws {LeaseLostError} when another import may have begun; running this one again completes it
  */
 export async function importSamples(
@@ -58,9 +54,8 @@ export async function importSamples(
 type Touched = { serverId: ObjectId; days: string[] }[];
 
 /**
- * Computes the finished days that got samples, then the daily figures of their servers. Today is computed when it is
- * over. If midnight passes during an import: the oldest day becomes too old and is skipped. If the import is then run
- * again, it adds the samples of that day to the day's sums.
+ * Today is computed when it is over. If midnight passes during an import, the oldest day becomes too old and is
+ * skipped. If the import is run again, it adds the samples of that day to the day's sums.
  */
 export async function aggregateTouchedDays(deps: HistoryDeps, touched: Touched): Promise<void> {
   const today = dayOf(deps.clock.now());

@@ -1,7 +1,5 @@
-/** A line of text with its position in the file. The first line is number 1. */
 export type Line = {
   number: number;
-  /** The number of bytes up to the end of this line. */
   bytesRead: number;
 } & ({ text: string } | { error: string });
 
@@ -12,9 +10,8 @@ const LF = 0x0a;
 const BOM = '\ufeff';
 
 /**
- * Reads lines of UTF-8 text, one at a time, so that memory does not grow with the file. Lines end with LF or CRLF, the
- * last one also with neither. A byte order mark at the start and empty lines are skipped. If a line is too long or not
- * UTF-8, it has an `error`.
+ * Lines end with LF or CRLF, the last one also with neither. A byte order mark at the start and empty lines are
+ * skipped. Memory does not grow with the file.
  */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
   let parts: Uint8Array[] = [];
@@ -45,14 +42,14 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
       const line = finish();
       if (line) yield line;
     }
-    // Copy the bytes, because the stream may reuse its buffer.
+    // The stream may reuse its buffer.
     if (start < chunk.length) keep(Uint8Array.from(chunk.subarray(start)));
   }
   const last = length > 0 ? finish() : null;
   if (last) yield last;
 }
 
-/** Throws on invalid UTF-8. Byte order marks stay in the text: `lineOf` skips the one at the start of the file. */
+/** `lineOf` skips a byte order mark at the start of the file. */
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function lineOf(

@@ -6,13 +6,16 @@ import { LINKS, type Profile, type ProfileTexts } from '../servers/profile.ts';
 import { readHowToVote } from '../servers/vote-options.ts';
 
 const profileError = { error: 'must be an object with texts, links and lists of tags and languages' };
-const field = z.string(profileError).nullish();
-const list = z.array(z.string(profileError), profileError).nullish();
+const field = z
+  .string(profileError)
+  .nullish()
+  .transform((text) => text ?? '');
+const list = z
+  .array(z.string(profileError), profileError)
+  .nullish()
+  .transform((texts) => texts ?? []);
 
-/**
- * The field of a line with the texts that the server's owner wrote. `description` is Markdown, `tags` are keys,
- * `languages` are codes. It has no pictures.
- */
+/** `description` is Markdown, `tags` are keys, `languages` are codes. There are no pictures. */
 export const profileField = z
   .object(
     {
@@ -29,16 +32,10 @@ export const profileField = z
     profileError,
   )
   .transform(
-    (given): ProfileInput => ({
-      shortText: given.short_text ?? '',
-      description: given.description ?? '',
-      tags: given.tags ?? [],
-      languages: (given.languages ?? []).join(','),
-      website: given.website ?? '',
-      discord: given.discord ?? '',
-      store: given.store ?? '',
-      rules: given.rules ?? '',
-      video: given.video ?? '',
+    ({ short_text: shortText, languages, ...others }): ProfileInput => ({
+      ...others,
+      shortText,
+      languages: languages.join(','),
     }),
   );
 
@@ -47,11 +44,7 @@ export type TextsRecord = {
   howToVote?: string | null | undefined;
 };
 
-/**
- * Converts the texts of a line to the stored profile; fields without a text are absent.
- *
- * @throws {InvalidDocumentError} if a text breaks a rule of the profile form
- */
+/** Fields without a text are absent. @throws {InvalidDocumentError} if a text breaks a rule of the profile form */
 export async function storedTexts(
   deps: HistoryDeps,
   { profile, howToVote }: TextsRecord,
@@ -64,7 +57,6 @@ export async function storedTexts(
   };
 }
 
-/** Why the texts of a line are refused; null if they are accepted. */
 export async function refusedTexts(deps: HistoryDeps, record: TextsRecord): Promise<string | null> {
   try {
     await storedTexts(deps, record);
@@ -75,7 +67,6 @@ export async function refusedTexts(deps: HistoryDeps, record: TextsRecord): Prom
   }
 }
 
-/** Converts a stored profile to the field of an exported line; null if the profile has no texts. */
 export function profileRecord(profile: Profile | null | undefined): object | null {
   const { shortText, description, tags, languages } = profile ?? {};
   const links = LINKS.map((link) => [link, profile?.[link]] as const);

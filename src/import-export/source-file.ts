@@ -5,23 +5,18 @@ import { pipeline as piped } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 
-/** A file that can be read from its beginning more than once. */
+/** Can be read from its beginning more than once. */
 export type SourceFile = {
-  /** In bytes, as they are read. */
   size: number;
   read(): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
 };
 
 /**
- * Opens a file for an import, which reads it twice: to check it, and to import it. Standard input and pipes can be read
- * only once, so they are copied to a temporary file. This copy is compressed, because a container's temporary files are
- * often a few MB of memory, and unlinked at once, so it disappears with the process.
- *
- * @param path - `-` is standard input
- * @param standardInput - what `-` reads
- * @throws the system's error when the file cannot be opened or read: EISDIR for a folder,
- *   ENOSPC when there is no room for the copy
+ * An import reads a file twice. Standard input (`-`) and pipes can be read only once, so they are copied to a temporary
+ * file: compressed, because a container's temporary files are often a few MB of memory, and unlinked at once, so it
+ * disappears with the process.
+ * @throws the system's error: EISDIR for a folder, ENOSPC when there is no room for the copy
  */
 export async function openSourceFile(
   path: string,
@@ -64,7 +59,6 @@ async function copyOf(chunks: AsyncIterable<Uint8Array>): Promise<SourceFile> {
   }
 }
 
-/** Returns how many bytes were read. */
 async function writeCompressed(chunks: AsyncIterable<Uint8Array>, file: FileHandle): Promise<number> {
   let size = 0;
   const measured = async function* () {

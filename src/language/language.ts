@@ -2,35 +2,33 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import de from './catalogues/de.json' with { type: 'json' };
 
 /**
- * The languages of the pages, each with its texts by the English text. A language is a line here and its catalogue
- * (see CONTRIBUTING.md). English needs none: its texts are in the code, and stand for those that a catalogue lacks.
+ * Each language with its texts by the English text. A language is a line here and its catalogue (see CONTRIBUTING.md).
+ * English texts stand for those that a catalogue lacks.
  */
 export const TEXTS = { en: {}, de };
 
 export type Language = keyof typeof TEXTS;
 
-/** The languages of the pages. The first is also the language of the source texts, of the API and of the CLI. */
+/** The first is also the language of the source texts, of the API and of the CLI. */
 export const LANGUAGES = Object.keys(TEXTS) as [Language, ...Language[]];
 
-/** The name of each language in that language, for links. */
 export const LANGUAGE_NAMES = byLanguage((language) => {
   const name = new Intl.DisplayNames(language, { type: 'language' }).of(language) ?? language;
   return name.charAt(0).toLocaleUpperCase(language) + name.slice(1);
 });
 
-/** The locale that formats numbers and times. */
 export const LOCALES: Record<Language, string> = { ...byLanguage((language) => language), en: 'en-GB' };
 
 const CATALOGUES = byLanguage((language) => new Map<string, string>(Object.entries(TEXTS[language])));
 
 const current = new AsyncLocalStorage<Language>();
 
-/** The language of texts that are made now: that of the surrounding `inLanguage`, otherwise English. */
+/** That of the surrounding `inLanguage`, otherwise English. */
 export function languageNow(): Language {
   return current.getStore() ?? 'en';
 }
 
-/** Calls `make`. All texts that `make` and its asynchronous work produce are in `language`. */
+/** Also for the asynchronous work of `make`. */
 export function inLanguage<T>(language: Language, make: () => T): T {
   return current.run(language, make);
 }
@@ -39,12 +37,10 @@ export function isLanguage(value: unknown): value is Language {
   return LANGUAGES.includes(value as Language);
 }
 
-/** The translation of an English text into a language; the English text if there is none. */
 export function translationOf(text: string, language: Language): string {
   return CATALOGUES[language].get(text) || text;
 }
 
-/** One value for each language. */
 export function byLanguage<T>(make: (language: Language) => T): Record<Language, T> {
   return Object.fromEntries(LANGUAGES.map((language) => [language, make(language)])) as Record<Language, T>;
 }

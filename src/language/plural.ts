@@ -2,7 +2,6 @@ import { LOCALES, languageNow } from './language.ts';
 
 const rules = new Map<string, Intl.PluralRules>();
 
-/** The text that the plural rule of the page's language chooses for this number: in English and German, `one` for 1. */
 export function plural<Text>(value: number, one: Text, other: Text): Text {
   return rulesOf(LOCALES[languageNow()]).select(value) === 'one' ? one : other;
 }

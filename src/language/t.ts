@@ -4,22 +4,19 @@ import type en from './catalogues/en.json';
 import { LOCALES, languageNow, translationOf } from './language.ts';
 import type { Html, Made, NeedsNothing, PlainTag, Value, Values } from './text-types.ts';
 
-/** An English text of the code. `npm run generate` finds them and lists them in en.json. */
+/** `npm run generate` finds the texts in the code and lists them in en.json. */
 type Message = keyof typeof en;
 
-/** A text without placeholders and elements. */
 export type PlainMessage = { [K in Message]: NeedsNothing<K> extends true ? K : never }[Message];
 
 declare const english: unique symbol;
 
 /**
- * A text that was made with `defineMessage` or `filled` and is not translated yet. It is a string (of `filled`: an
- * object) at run time, and a symbol for the type check: no string parameter and no template accepts a symbol, so a page
- * cannot show the text before `t` translates it.
+ * A text of `defineMessage` or `filled`. It is a string (of `filled`: an object) at run time, and a symbol for the type
+ * check: no template accepts a symbol, so a page cannot show the text before `t` translates it.
  */
 export type Untranslated<K extends Message = Message> = symbol & { readonly [english]: K };
 
-/** An untranslated text that needs no values. */
 export type Text = Untranslated<PlainMessage>;
 
 const PLAIN_TAGS: Record<PlainTag, (parts: unknown) => Html> = {
@@ -32,9 +29,9 @@ const PLAIN_TAGS: Record<PlainTag, (parts: unknown) => Html> = {
 const formats = new Map<string, IntlMessageFormat>();
 
 /**
- * Translates a text into the language of the page that is being made (`languageNow`). `text` is English, in ICU
- * MessageFormat: values replace `{name}`, and a function makes the element of `<name>…</name>`. The result is a string;
- * if the text has elements, or a value is `Html`, it is `Html` with escaped values.
+ * Translates a text into the language of `languageNow`. `text` is English, in ICU MessageFormat: values replace
+ * `{name}`, and a function makes the element of `<name>…</name>`. If the text has elements, or a value is `Html`, the
+ * result is `Html` with escaped values.
  */
 export function t(text: PlainMessage | Text): string;
 export function t<K extends Exclude<Message, PlainMessage>, const V extends Values<K>>(
@@ -47,35 +44,26 @@ export function t(
 ): string | Html {
   if (typeof message === 'object') return formatted(message as unknown as Filled);
   const text = message as Message;
-  if (!values && !text.includes('<')) return patternOf(text);
+  if (!values && !text.includes('<')) return translated(text);
   const parts = formatFor(text).format({ ...PLAIN_TAGS, ...elements(values ?? {}) });
   if (Array.isArray(parts)) return html`${parts}`;
   return typeof parts === 'object' ? (parts as Html) : String(parts);
 }
 
 /**
- * The message of an error in the language of the page. An error that was created before the language was known has an
- * English message, which is translated. Other messages are returned unchanged.
+ * An error that was created before the language was known has an English message. Messages that are no text of the
+ * catalogue are returned unchanged.
  */
 export function translated(sentence: string): string {
-  return patternOf(sentence);
+  return translationOf(sentence, languageNow());
 }
 
-function patternOf(text: string): string {
-  return translationOf(text, languageNow());
-}
-
-/** What `filled` makes. */
 type Filled = { text: Message; values: Record<string, string | number> };
 
 function formatted({ text, values }: Filled): string {
   return String(formatFor(text).format(values));
 }
 
-/**
- * A text whose values are known before its language. `t` translates it later, without values. The values are strings
- * or numbers, and the text has no elements.
- */
 export function filled<K extends Exclude<Message, PlainMessage>>(
   text: Untranslated<K>,
   values: Values<K> & Record<string, string | number>,
@@ -83,7 +71,7 @@ export function filled<K extends Exclude<Message, PlainMessage>>(
   return { text, values } as unknown as Text;
 }
 
-/** MessageFormat passes an element's content as several parts, so they are joined. */
+/** MessageFormat passes an element's content as several parts. */
 function elements(values: Record<string, Value | ((text: Html) => Html)>) {
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [
@@ -98,28 +86,24 @@ function formatFor(text: string): IntlMessageFormat {
   const key = `${language}:${text}`;
   let format = formats.get(key);
   if (!format) {
-    format = new IntlMessageFormat(patternOf(text), LOCALES[language]);
+    format = new IntlMessageFormat(translated(text), LOCALES[language]);
     formats.set(key, format);
   }
   return format;
 }
 
-/**
- * Names an English text, or an object of them, that stays a string: it is stored, or is the message of an error.
- * `translated` translates it later.
- */
+/** For a text that is stored or is the message of an error, so it stays a string. `translated` translates it later. */
 export function sourceText<const T extends PlainMessage | Readonly<Record<string, PlainMessage>>>(
   text: T,
 ): T {
   return text;
 }
 
-/** Gives texts of the admin area the type that pages require. That area is only in English: `t` changes nothing. */
+/** The admin area is only in English: `t` changes nothing. */
 export function inEnglish<Code extends string>(texts: Record<Code, string>): Record<Code, Text> {
   return texts as unknown as Record<Code, Text>;
 }
 
-/** Marks a text where the language is not known yet, such as in a constant. `t` translates it later. */
 export function defineMessage<K extends Message>(text: K): Untranslated<K> {
   return text as unknown as Untranslated<K>;
 }

@@ -4,31 +4,29 @@ import { DAY, SECOND } from '../platform/clock.ts';
 const mailDefinition = {
   /** Derived from the event if the message must be sent only once; otherwise random. */
   _id: { type: String, required: true, maxlength: 120 },
-  /** The recipient: an e-mail address; for a Discord message, the id of the server whose webhook gets it. */
+  /** An e-mail address; for a Discord message, the id of the server whose webhook gets it. */
   to: { type: String, required: true, maxlength: 254 },
   subject: { type: String, required: true, maxlength: 200 },
-  /** The text, encrypted because a link in it may open an account. Removed after the message was sent or given up. */
+  /** Encrypted because a link in it may open an account. Removed after the message was sent or given up. */
   sealedText: { type: String },
   createdAt: { type: Date, required: true },
-  /** The time of the next attempt; absent if the message is held, sent or given up. */
+  /** Absent if the message is held, sent or given up. */
   nextAt: { type: Date },
   attempts: { type: Number, required: true },
   /** Until this time (of mongod's clock), no other worker may try to send the message. */
   leaseUntil: { type: Date },
   sentAt: { type: Date },
   givenUpAt: { type: Date },
-  /** The reason of the last failed attempt. */
   lastFault: { type: String },
-  /** For a notification about a server: the server's id. */
   serverId: { type: Schema.Types.ObjectId },
-  /** Set if the server was over its limit of messages, so this one is not sent. Removed when a later one reports it. */
+  /** The server was over its limit of messages, so this one is not sent. Removed when a later one reports it. */
   heldAt: { type: Date },
 } as const;
 
-/** How long the record of a message is stored. Its text is removed when the message was sent or given up. */
+/** Of the record. Its text is removed earlier. */
 export const MAIL_TTL_MS = 7 * DAY;
 
-/** The schema of an outbox. Its messages are sent even after a failure of Redis or of workers. */
+/** Its messages are sent even after a failure of Redis or of workers. */
 function outboxSchema(collection: string): Schema {
   const schema = new Schema(mailDefinition, { collection });
   schema.index({ nextAt: 1 }, { partialFilterExpression: { nextAt: { $exists: true } } });
@@ -39,7 +37,7 @@ function outboxSchema(collection: string): Schema {
 }
 
 export const mailSchema = outboxSchema('mails');
-/** Messages for Discord webhooks. They have their own collection, so that a slow Discord does not delay mails. */
+/** A collection of their own, so that a slow Discord does not delay mails. */
 export const discordMessageSchema = outboxSchema('discord_messages');
 
 export type Mail = InferRawDocType<typeof mailDefinition>;

@@ -4,45 +4,39 @@ import { DURABLE, isDuplicateKey } from '../platform/mongo.ts';
 import type { MailDeps } from './deps.ts';
 import type { Mail } from './mail.ts';
 
-/** A message to send. Its text is plain text; for Discord, the JSON of the request. */
+/** Plain text; for Discord, the JSON of the request. */
 export type NewMessage = {
-  /** If a message with this id exists, no second one is written. Without it, the message gets a random id. */
+  /** If a message with this id exists, no second one is written. */
   id?: string;
   to: string;
   subject: string;
   text: string;
   serverId?: ObjectId;
-  /** True if the server has reached its limit of messages: the message is counted, not sent. */
+  /** The server has reached its limit of messages: the message is counted, not sent. */
   isHeld?: boolean;
 };
 
 /** Part of a text's encryption context, so that an encrypted text cannot be moved to the other channel. */
 export type Channel = 'mail' | 'discord';
 
-/** The encryption context of a message's text. */
 export function mailContext(id: string, channel: Channel = 'mail'): string {
   return `${channel} ${id}`;
 }
 
-/**
- * Puts a mail into the outbox, from which a worker sends it (see send-mail.ts).
- *
- * @returns false if the outbox already has a mail with this `id`
- */
+/** A worker sends it (send-mail.ts). Returns false if the outbox already has a mail with this `id`. */
 export async function putMail(deps: MailDeps, mail: NewMessage): Promise<boolean> {
   const mailId = await put(deps, deps.mails, 'mail', mail);
   if (mailId !== null && !mail.isHeld) await deps.producer.add('send-mail', { mailId });
   return mailId !== null;
 }
 
-/** Like `putMail`, for a message to the Discord webhook of the server with the id `to`. */
+/** `to` is the id of the server whose webhook gets it. */
 export async function putDiscordMessage(deps: MailDeps, message: NewMessage): Promise<boolean> {
   const messageId = await put(deps, deps.discordMessages, 'discord', message);
   if (messageId !== null && !message.isHeld) await deps.producer.add('send-discord', { messageId });
   return messageId !== null;
 }
 
-/** Writes a message and returns its id; null if a message with this id exists. */
 async function put(
   { secrets, clock }: MailDeps,
   messages: Collection<Mail>,

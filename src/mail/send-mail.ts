@@ -18,26 +18,21 @@ type SendDeps = {
 export type Sender = Omit<SendDeps, 'mails'> & {
   messages: Collection<Mail>;
   channel: Channel;
-  /** If a message could not be sent for this long, it is given up. */
   givenUpMs: number;
 };
 
-/** The delays after failed attempts. The last one repeats. */
 const SCHEDULE = [MINUTE, 2 * MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR];
 
-/** A mail that could not be sent for this long is given up. Sign-up links, for example, have expired by then. */
+/** Sign-up links, for example, have expired by then. */
 const MAIL_GIVEN_UP_MS = DAY;
 
-/** The lease of a worker for a message. It is longer than an attempt may take (see smtp.ts). */
+/** Longer than an attempt may take (smtp.ts). */
 const LEASE_MS = 2 * MINUTE;
 
-/** One sweep finds at most this many due messages. */
 const MOST_A_ROUND = 1_000;
 
-/** The result of a job for a message. `not-due`: there is nothing to send now. */
 export type MessageResult = SendLetterResult['kind'] | 'given-up' | 'not-due';
 
-/** Sends a mail of the outbox; see `sendMessage`. */
 export function sendMail(
   { mails, ...deps }: SendDeps,
   mailId: string,
@@ -48,11 +43,8 @@ export function sendMail(
 }
 
 /**
- * Sends a message of an outbox, if it is due and no other worker is sending it. The attempt is recorded before the
- * first byte is sent. A message can be sent twice only if the result of an attempt is unknown, because the worker died
- * or the connection broke.
- *
- * @param signal - aborts the attempt; the message is due again at once
+ * The attempt is recorded before the first byte is sent. A message can be sent twice only if the result of an attempt
+ * is unknown. If `signal` aborts the attempt, the message is due again at once.
  */
 export async function sendMessage(
   deps: Sender,
@@ -66,7 +58,7 @@ export async function sendMessage(
   try {
     text = deps.secrets.open(message.sealedText ?? '', mailContext(_id, deps.channel));
   } catch (error) {
-    // The message was encrypted with a key that is lost, so it can never be sent.
+    // The key is lost, so the message can never be sent.
     return giveUp(deps, message, String(error));
   }
   const result = await deps.send({ id: _id, to, subject, text }, signal);
@@ -90,7 +82,7 @@ export function dueMails({ mails, clock }: Pick<SendDeps, 'mails' | 'clock'>): P
   return dueMessages(mails, clock);
 }
 
-/** The ids of due messages in an outbox, including messages whose jobs were lost. */
+/** Also of messages whose jobs were lost. */
 export function dueMessages(messages: Collection<Mail>, clock: Clock): Promise<string[]> {
   return messages
     .find({ nextAt: { $lte: clock.now() } }, { projection: { _id: 1 } })
@@ -112,7 +104,7 @@ function takeMessage({ messages, clock }: Sender, messageId: string): Promise<Ma
   );
 }
 
-/** The fields that are removed from a finished message. The text may contain a secret link. */
+/** The text may contain a secret link. */
 const DONE = { nextAt: '', leaseUntil: '', sealedText: '' } as const;
 
 async function giveUp(deps: Sender, message: Mail, reason: string): Promise<'given-up'> {
@@ -122,7 +114,7 @@ async function giveUp(deps: Sender, message: Mail, reason: string): Promise<'giv
   return 'given-up';
 }
 
-/** Records the result of an attempt, unless another worker has begun the next attempt meanwhile. */
+/** Unless another worker has begun the next attempt meanwhile. */
 async function record(
   { messages }: Sender,
   { _id, attempts }: Mail,

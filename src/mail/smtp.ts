@@ -11,35 +11,29 @@ import { resolveAddress } from '../platform/resolve-address.ts';
 export type Letter = { id: string; to: string; subject: string; text: string };
 
 /**
- * The result of an attempt to send a message.
- *
- * - `sent`: the server accepted it.
- * - `refused`: the server will never accept this message for this address.
- * - `failed`: a later attempt may succeed. If the connection broke after the text was sent, the server may have
- *   accepted the message. `retryAfterMs`: the delay that the server requested; if absent, the outbox chooses one.
+ * `refused`: the server will never accept this message for this address. `failed`: a later attempt may succeed; if the
+ * connection broke after the text was sent, the server may have accepted it. `retryAfterMs`: the delay that the server
+ * requested.
  */
 export type SendLetterResult =
   | { kind: 'sent' }
   | { kind: 'refused'; reason: string }
   | { kind: 'failed'; reason: string; retryAfterMs?: number };
 
-/** Sends one message. Errors of the server are returned, not thrown. `signal` aborts the attempt. */
+/** Errors of the server are returned, not thrown. */
 export type SendLetter = (letter: Letter, signal: AbortSignal) => Promise<SendLetterResult>;
 
-/** The timeouts of each step and of the whole attempt: a slow mail server must not occupy a worker's slot for long. */
+/** Of each step and of the whole attempt: a slow mail server must not occupy a worker's slot for long. */
 const CONNECT_MS = 10 * SECOND;
 const SILENCE_MS = 20 * SECOND;
 const LONGEST_SEND_MS = 60 * SECOND;
 
-/** The settings of a mail server. They may change between two mails. */
 export type MailSettings = AddressRanges & Pick<Config, 'SMTP_URL' | 'MAIL_FROM' | 'PUBLIC_URL' | 'given'>;
 
 /**
- * Returns a function that sends mails over `SMTP_URL`. Each mail has its own connection, because mails are few. If an
- * operator entered the mail server in the admin area, its addresses are checked (design rule 11). A mail server that
- * the environment sets may be in a private network.
- *
- * @param longestMs - after this many milliseconds an attempt fails; the look-up of the mail server is not included
+ * Each mail has its own connection, because mails are few. A server that was entered in the admin area must have public
+ * addresses (design rule 11); one of the environment may be in a private network. `longestMs`: of an attempt, without
+ * the look-up of the server.
  */
 export function createSmtpSender(config: MailSettings, longestMs = LONGEST_SEND_MS): SendLetter {
   return async ({ id, to, subject, text }, signal) => {
@@ -51,7 +45,7 @@ export function createSmtpSender(config: MailSettings, longestMs = LONGEST_SEND_
         subject,
         text,
         messageId: messageId(id, config),
-        // This header prevents automatic replies (RFC 3834).
+        // Prevents automatic replies (RFC 3834).
         headers: { 'Auto-Submitted': 'auto-generated' },
         signal: AbortSignal.any([signal, AbortSignal.timeout(longestMs)]),
       });
@@ -62,17 +56,12 @@ export function createSmtpSender(config: MailSettings, longestMs = LONGEST_SEND_
   };
 }
 
-/**
- * `servername`: the name to check in the certificate, if `url` has an IP address instead of the name. `name`: the name
- * with which the connection greets the server.
- */
 type Server = { url: string; servername?: string; name?: string };
 
 /**
- * The mail server of the settings. If it was entered in the admin area, its URL has a checked address in place of its
- * name, because a second look-up could return another one.
- *
- * @throws {AddressError} if its name does not resolve, or if one of its addresses is refused
+ * A server that was entered in the admin area gets a checked address in place of its name, because a second look-up
+ * could return another one.
+ * @throws {AddressError} if its name does not resolve, or an address is refused
  */
 async function serverOf(config: MailSettings, signal: AbortSignal): Promise<Server> {
   const { SMTP_URL: url } = config;
@@ -87,8 +76,8 @@ async function serverOf(config: MailSettings, signal: AbortSignal): Promise<Serv
 }
 
 /**
- * The name for EHLO: the host of `PUBLIC_URL`. The machine's own name, which the library takes, has no domain in a
- * container: the library then greets with `[127.0.0.1]`, which Gmail's relay and a strict Postfix refuse.
+ * The machine's own name has no domain in a container: the library then greets with `[127.0.0.1]`, which Gmail's relay
+ * and a strict Postfix refuse.
  */
 function greetingName({ PUBLIC_URL }: MailSettings): { name?: string } {
   const name = hostOf(new URL(PUBLIC_URL));
@@ -100,7 +89,7 @@ async function openTransport(
   connectMs = CONNECT_MS,
   silenceMs = SILENCE_MS,
 ) {
-  // Imported here, so that processes which send no mail do not load the library.
+  // Processes which send no mail do not load the library.
   const { createTransport } = await import('nodemailer');
   return createTransport({
     url,
@@ -115,9 +104,8 @@ async function openTransport(
 }
 
 /**
- * Connects to the mail server and signs in, without sending a mail.
- *
- * @param timeoutMs - the timeout of each step and of the whole check
+ * Signs in without sending a mail.
+ * @param timeoutMs - of each step and of the whole check
  * @throws what the mail server answered, or why the connection failed
  */
 export async function verifyMailServer(config: MailSettings, timeoutMs: number): Promise<void> {
@@ -126,7 +114,7 @@ export async function verifyMailServer(config: MailSettings, timeoutMs: number):
   await within(timeoutMs, transport.verify()).finally(() => transport.close());
 }
 
-/** The Message-ID of a mail: the same in every attempt, so that a mail server or reader can detect a duplicate. */
+/** The same in every attempt, so that a mail server or reader can detect a duplicate. */
 function messageId(id: string, { PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): string {
   const name = createHash('sha256').update(id).digest('hex').slice(0, 32);
   return `<${name}@${new URL(PUBLIC_URL).hostname}>`;
@@ -139,8 +127,7 @@ function failureOf(error: unknown): SendLetterResult {
     permanent?: boolean;
   };
   const reason = printable(`${code ?? ''} ${message}`);
-  // If the sender or the sign-in was refused, an operator can correct the settings, so the mail is tried again. If the
-  // recipient or the text was refused for good, the mail is given up.
+  // If the sender or the sign-in was refused, an operator can correct the settings, so the mail is tried again.
   const isFinal = permanent === true && (command === 'RCPT TO' || command === 'DATA');
   return { kind: isFinal ? 'refused' : 'failed', reason };
 }

@@ -5,16 +5,13 @@ import type { NotificationsDeps } from './deps.ts';
 import type { DiscordWebhook } from './discord/discord-webhook.ts';
 import { type Kind, wantsMailOf } from './kinds.ts';
 
-/** The recipients of notifications about a server. */
 export type Audience = {
   server: WithId<Server>;
-  /** The owner, if mail may be sent to them. */
   owner: WithId<User> | null;
-  /** The server's webhook, if it is on. */
   webhook: DiscordWebhook | null;
 };
 
-/** Finds the recipients of notifications about a server. Null if there are none, or if the owner is suspended. */
+/** Null if there are none, or if the owner is suspended. */
 export async function audienceOf(deps: NotificationsDeps, serverId: ObjectId): Promise<Audience | null> {
   const server = await deps.servers.findOne({ _id: serverId, removedAt: null });
   if (!server) return null;
@@ -29,7 +26,6 @@ export async function audienceOf(deps: NotificationsDeps, serverId: ObjectId): P
   return audience.owner || audience.webhook ? audience : null;
 }
 
-/** The recipients that want notifications of a kind. */
 export function channelsFor({ owner, webhook }: Audience, kind: Kind): Pick<Audience, 'owner' | 'webhook'> {
   return {
     owner: owner && wantsMailOf(owner, kind) ? owner : null,

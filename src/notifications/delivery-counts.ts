@@ -5,17 +5,14 @@ import { ARRIVAL } from '../votes/arrival.ts';
 import { latestAt } from '../votes/latest-at.ts';
 import type { NotificationsDeps } from './deps.ts';
 
-/** The state of the votes that an outage delayed. */
+/** Of the votes that an outage delayed. */
 export type DeliveryCounts = {
-  /** Not delivered yet; delivery continues. */
   waiting: number;
-  /** Delivered after the start of the outage, with a delay. */
   arrived: number;
-  /** Failed or unconfirmed since the start of the outage. */
   lost: number;
 };
 
-/** A vote counts as delayed if it waited for its delivery for longer than this. */
+/** A vote counts as delayed if it waited for longer. */
 const WAITED_MS = 30 * SECOND;
 
 const QUEUED_AGAIN_AT = latestAt('$delivery.events', { $in: ['$$this.kind', ['resent', 'released']] });
@@ -23,8 +20,8 @@ const QUEUED_AT = { $max: ['$votedAt', QUEUED_AGAIN_AT] };
 const ENDED_AT = { $max: [{ $max: '$delivery.attempts.at' }, { $max: '$delivery.events.at' }] };
 
 /**
- * Counts the votes that were delayed by an outage that began at `since`. If it goes on, `since` is null and only the
- * waiting votes are counted: the other counts read the delivered votes of 33 days.
+ * If the outage goes on, `since` is null and only the waiting votes are counted: the other counts read the delivered
+ * votes of 33 days.
  */
 export async function countDelayedVotes(
   { votes }: NotificationsDeps,

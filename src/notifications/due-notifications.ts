@@ -3,29 +3,24 @@ import { isNeglected, lastCalled } from '../listeners/listener-state.ts';
 import { after, DAY, HOUR } from '../platform/clock.ts';
 import type { SentNotifications } from './sent-notifications.ts';
 
-/** If a listener is unreachable for this long, its owner is notified. Restarts and short outages take less time. */
+/** The owner is not notified earlier: restarts and short outages take less time. */
 const UNREACHABLE_FOR_MS = HOUR;
 
-/** The owner is notified this long before votes expire. */
+/** So long before votes expire, the owner is notified. */
 export const EXPIRING_MS = 24 * HOUR;
 
-/** The shortest time between two `unreachable`, `unfetched` or `expiring` notifications about one listener. */
+/** Of `unreachable`, `unfetched` and `expiring`, for one listener. */
 const AT_MOST_EVERY_MS = DAY;
 
-/** The notification `returned` waits until the delayed votes are delivered or failed, but not longer than this. */
+/** `returned` waits until the delayed votes are delivered or failed, but not longer than this. */
 const SETTLED_MS = HOUR;
 
-/** A notification that the owner of a listener must get now. */
 export type DueNotification = {
   kind: 'paused' | 'unreachable' | 'unfetched' | 'expiring' | 'returned' | 'fetched-again';
-  /**
-   * When the outage began; if there is none, when the votes began to wait. The kind and this time identify the
-   * notification.
-   */
+  /** The start of the outage or, without one, of the wait. It identifies the notification, with the kind. */
   since: Date;
 };
 
-/** What decides which notifications are due for a listener. */
 export type NotifiedListener = {
   listener: Pick<
     Listener,
@@ -42,21 +37,18 @@ export type NotifiedListener = {
   sent: SentNotifications | null;
   /** When the first of the waiting votes was cast or, if that is later, resent or released; null if none waits. */
   queuedAt: Date | null;
-  /** When the first of the waiting votes expires. */
   expiresAt: Date | null;
-  /** Whether votes that were queued before the listener came back are still waiting. */
+  /** Votes that were queued before the listener came back are still waiting. */
   isDraining: boolean;
 };
 
-/** When a listener was paused or, if it is not paused, became unreachable; null if it is neither. */
 export function outageSince({ pause, breaker }: Pick<Listener, 'pause' | 'breaker'>): Date | null {
   return pause?.at ?? breaker.openSince ?? null;
 }
 
 /**
- * Since when nobody has fetched a listener's votes: its last take, or the last change of its settings if that is later.
- * Null if that was in the last 10 minutes, if no vote has waited for 10 minutes, or if the listener is paused or does
- * not fetch.
+ * The last take, or the last change of the settings if that is later. Null if that was in the last 10 minutes, or if no
+ * vote has waited for so long.
  */
 export function unfetchedSince(
   listener: Pick<Listener, 'protocol' | 'pause' | 'fetched' | 'updatedAt'>,
@@ -67,8 +59,7 @@ export function unfetchedSince(
 }
 
 /**
- * The notifications that are due for a listener now. Only the current state counts: if an outage began and ended while
- * no worker ran, there is no notification about it.
+ * Only the current state counts: if an outage began and ended while no worker ran, there is no notification about it.
  */
 export function dueNotifications(
   { listener, sent, queuedAt, expiresAt, isDraining }: NotifiedListener,
@@ -85,8 +76,7 @@ export function dueNotifications(
   }
   const since = outageSince(listener);
   if (!since) {
-    // Votes may wait without an outage: for the connection limit, or because they are fetched but not accepted. Then
-    // their wait began when the first of them was queued.
+    // Votes may wait without an outage: for the connection limit, or because they are fetched but not accepted.
     const waiting = limited || listener.protocol === 'fetch' ? queuedAt : null;
     return [
       ...returnNotifications({ listener, sent, isDraining }, now),
@@ -108,7 +98,7 @@ export function dueNotifications(
   return [...found, ...expiringNotifications({ sent, expiresAt }, since, now)];
 }
 
-/** The notification that votes expire soon. `since`: when the outage or their wait began; null if there is neither. */
+/** `since`: when the outage or the wait began; null if there is neither. */
 function expiringNotifications(
   { sent, expiresAt }: Pick<NotifiedListener, 'sent' | 'expiresAt'>,
   since: Date | null,
@@ -119,7 +109,6 @@ function expiringNotifications(
   return isDue ? [{ kind: 'expiring', since }] : [];
 }
 
-/** The notification that the listener takes votes again, or that its votes are fetched again. */
 function returnNotifications(
   { listener, sent, isDraining }: Omit<NotifiedListener, 'expiresAt' | 'queuedAt'>,
   now: Date,
@@ -135,10 +124,7 @@ function returnNotifications(
   return isProven && isSettled ? [{ kind: 'returned', since: sent.since }] : [];
 }
 
-/**
- * Whether a notification about the outage that began at `since` may be sent. `told`: the start of the outage that the
- * last notification of this kind was about. `sentAt`: when that notification was written.
- */
+/** `told`: the start of the outage that the last notification of this kind was about; `sentAt`: when it was written. */
 function mayNotify(
   told: Date | null | undefined,
   sentAt: Date | null | undefined,

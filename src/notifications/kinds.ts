@@ -2,10 +2,10 @@ import type { User } from '../accounts/user.ts';
 import { defineMessage, filled } from '../language/t.ts';
 import { FORGOTTEN_AFTER_MINUTES } from '../listeners/listener-state.ts';
 
-/** If a server is offline for this long, its owner is notified. Restarts take less time. */
+/** Owners are not notified earlier: restarts take less time. */
 export const OFFLINE_FOR_MINUTES = 10;
 
-/** What owners are notified about, by mail and on Discord. A kind can be off for a user's mails, or for a webhook. */
+/** A kind can be off for a user's mails, or for a webhook. */
 export const KINDS = {
   listener: {
     title: defineMessage('Vote listener'),
@@ -53,7 +53,7 @@ export const EVENTS = {
 export type EventTone = 'good' | 'attention' | 'bad' | 'quiet';
 export type EventName = keyof typeof EVENTS;
 
-/** Whether a user gets mail of a kind. Mails about the account's security have no kind: they are always sent. */
+/** Mails about the account's security have no kind: they are always sent. */
 export function wantsMailOf(
   { wantsMail, mailOff }: Pick<User, 'wantsMail' | 'mailOff'>,
   kind: Kind,
@@ -61,7 +61,7 @@ export function wantsMailOf(
   return wantsMail !== false && !mailOff?.includes(kind);
 }
 
-/** The mail fields of a user who chose these kinds. If none is chosen, kinds of later versions are off too. */
+/** If no kind is chosen, kinds of later versions are off too. */
 export function mailSetting(chosen: readonly Kind[]): Pick<User, 'wantsMail' | 'mailOff'> {
   const off = KIND_NAMES.filter((kind) => !chosen.includes(kind));
   return { wantsMail: chosen.length > 0, mailOff: off };

@@ -2,8 +2,11 @@ import { explain } from '../delivery/diagnosis/explain.ts';
 import { type ListenerReason, listenerReason } from '../delivery/diagnosis/listener-reason.ts';
 import { t } from '../language/t.ts';
 import { DELIVERY_EXPIRES_HOURS, RESENDABLE_DAYS } from '../listeners/delivery-limits.ts';
+import type { Listener } from '../listeners/listener.ts';
+import type { Server } from '../servers/server.ts';
+import type { Attempt } from '../votes/vote.ts';
+import type { DeliveryCounts } from './delivery-counts.ts';
 import type { DueNotification } from './due-notifications.ts';
-import type { ListenerNotification } from './listener-notification.ts';
 import { eventOf, type NotificationText, notificationTime, numberText, votes } from './notification-text.ts';
 
 /** A sentence about votes whose verb agrees: `1 vote waits`, `37 votes wait`. */
@@ -104,7 +107,6 @@ function waiting({ deliveries }: ListenerNotification): string {
     : votesDo(deliveries.waiting, 'is waiting.', 'are waiting.');
 }
 
-/** What became of the votes that waited during an outage. */
 function delayedVotesText({ deliveries: { arrived, waiting, lost } }: ListenerNotification): string {
   const total = arrived + waiting + lost;
   if (total === 0) return 'No vote had to wait.';
@@ -117,3 +119,12 @@ function delayedVotesText({ deliveries: { arrived, waiting, lost } }: ListenerNo
   ].filter(Boolean);
   return `${votes(total)} waited: ${parts.join('; ')}.`;
 }
+
+type ListenerNotification = {
+  listener: Listener;
+  server: Server;
+  deliveries: DeliveryCounts;
+  expiresAt: Date | null;
+  /** Of that vote; null if it was not sent yet. */
+  lastAttempt: Pick<Attempt, 'code' | 'words'> | null;
+};

@@ -3,22 +3,21 @@ import type { Config } from '../platform/config.ts';
 import type { Server } from '../servers/server.ts';
 import { EVENTS, type EventName, type EventTone } from './kinds.ts';
 
-/** A notification to the owner of a server, as plain text for every channel. */
 export type NotificationText = {
   /** A notification with this id is written once for each channel. */
   id: string;
   tone: EventTone;
-  /** The subject, which follows the server's name and a colon. */
+  /** Follows the server's name and a colon. */
   subject: string;
-  /** The last paragraph introduces the link, which is added below it. */
+  /** The last one introduces the link, which is added below it. */
   paragraphs: string[];
-  /** The page that the notification links to, as a path below the server's dashboard page: `/listener`. */
+  /** A path below the server's dashboard page: `/listener`. */
   part: string;
 };
 
 type Site = Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>;
 
-/** The id and tone of an event’s notification. `about` distinguishes it from other events of the same name. */
+/** `about` distinguishes events of one name. */
 export function eventOf(event: EventName, about: string): Pick<NotificationText, 'id' | 'tone'> {
   return { id: `${event}:${about}`, tone: EVENTS[event].tone };
 }
@@ -31,7 +30,7 @@ export function dashboardUrl(
   return `${PUBLIC_URL}/dashboard/servers/${server._id.toHexString()}${part}`;
 }
 
-/** The mail of a notification. Its last line says where users choose the mails that they get. */
+/** The last line says where users choose the mails that they get. */
 export function mailOf(
   site: Site,
   { server, owner }: { server: Pick<Server, '_id' | 'name'>; owner: Pick<User, 'email'> },
@@ -56,7 +55,7 @@ const moment = new Intl.DateTimeFormat('en-GB', {
   timeZone: 'UTC',
 });
 
-/** `21 November at 08:00 UTC`. */
+/** `21 November at 08:00 UTC` */
 export function notificationTime(at: Date): string {
   return `${moment.format(at)} UTC`;
 }

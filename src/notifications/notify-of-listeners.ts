@@ -1,25 +1,27 @@
-import type { ObjectId } from 'mongodb';
+import type { Filter, ObjectId } from 'mongodb';
+import { serversWith } from '../delivery/drain/lost-attempts.ts';
+import { fetchingWithOpenVotes } from '../delivery/fetch/fetching-listener.ts';
 import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
 import type { Listener } from '../listeners/listener.ts';
+import { isForgotten } from '../listeners/listener-state.ts';
 import { after } from '../platform/clock.ts';
-import { OPEN_WORK, type Vote } from '../votes/vote.ts';
+import { BY_STATE, OPEN_WORK, type Vote } from '../votes/vote.ts';
 import { audienceOf } from './audience.ts';
 import { countDelayedVotes } from './delivery-counts.ts';
 import type { NotificationsDeps } from './deps.ts';
-import { type DueNotification, dueNotifications, outageSince, unfetchedSince } from './due-notifications.ts';
+import {
+  type DueNotification,
+  dueNotifications,
+  EXPIRING_MS,
+  outageSince,
+  unfetchedSince,
+} from './due-notifications.ts';
 import { EVENTS } from './kinds.ts';
-import { unfetchedOrLate } from './late-fetches.ts';
 import { listenerNotificationText } from './listener-text.ts';
 import { forServer, notify } from './notify.ts';
 import type { SentNotifications } from './sent-notifications.ts';
 
-/**
- * Writes the notifications about listeners: paused for a configuration error, unreachable for an hour, not fetched for
- * 10 minutes while votes wait, votes about to expire, working again. Each is written first and recorded as sent
- * afterwards.
- *
- * @returns how many were written
- */
+/** Each notification is written first and recorded as sent afterwards. Returns how many were written. */
 export async function notifyOfListeners(deps: NotificationsDeps, stop: AbortSignal): Promise<number> {
   let written = 0;
   const down = {
@@ -29,15 +31,12 @@ export async function notifyOfListeners(deps: NotificationsDeps, stop: AbortSign
       { 'limited.until': { $exists: true } },
     ],
   };
-  for await (const listener of deps.listeners.find(down)) {
-    if (stop.aborted) return written;
-    const sent = await deps.sentNotifications.findOne({ _id: listener._id });
-    written += await forServer(deps, listener.serverId, () => notifyOf(deps, listener, sent));
-  }
-  for await (const listener of unfetchedOrLate(deps)) {
-    if (stop.aborted) return written;
-    const sent = await deps.sentNotifications.findOne({ _id: listener._id });
-    written += await forServer(deps, listener.serverId, () => notifyOf(deps, listener, sent));
+  for (const found of [deps.listeners.find(down), unfetchedOrLate(deps)]) {
+    for await (const listener of found) {
+      if (stop.aborted) return written;
+      const sent = await deps.sentNotifications.findOne({ _id: listener._id });
+      written += await forServer(deps, listener.serverId, () => notifyOf(deps, listener, sent));
+    }
   }
   for await (const sent of deps.sentNotifications.find({ since: { $gt: new Date(0) } })) {
     if (stop.aborted) return written;
@@ -77,19 +76,9 @@ async function notifyOf(
   for (const due of dueNotifications(state, deps.clock.now())) {
     const deliveries = await countDelayedVotes(deps, serverId, due.kind === 'returned' ? due.since : null);
     const lastAttempt = first?.delivery.attempts.at(-1) ?? null;
-    const details = {
-      listener,
-      server: audience.server,
-      deliveries,
-      expiresAt: state.expiresAt,
-      lastAttempt,
-    };
-    const result = await notify(
-      deps,
-      audience,
-      EVENTS[due.kind].kind,
-      listenerNotificationText(details, due),
-    );
+    const details = { listener, server: audience.server, deliveries, expiresAt, lastAttempt };
+    const text = listenerNotificationText(details, due);
+    const result = await notify(deps, audience, EVENTS[due.kind].kind, text);
     if (result === 'written') written += 1;
     // If nobody was notified of an outage, nobody is notified of its end either.
     if (result === 'unwanted' && !ENDS.has(due.kind)) continue;
@@ -110,7 +99,7 @@ function firstToExpire({ votes }: NotificationsDeps, serverId: ObjectId): Promis
   );
 }
 
-/** Records and returns when the listener started to work again; null while it does not work. */
+/** Null while the listener does not work. */
 async function recordReturn(
   { sentNotifications, clock }: NotificationsDeps,
   listener: Listener,
@@ -123,7 +112,7 @@ async function recordReturn(
   return returnedAt;
 }
 
-/** Records that a notification was sent. `outage`: the start of the outage, for the notification about its end. */
+/** `outage`: its start, for the notification about its end. */
 async function recordSent(
   { sentNotifications, clock }: NotificationsDeps,
   { _id, serverId }: Listener,
@@ -142,4 +131,30 @@ async function recordSent(
     expiring: { expiringTold: since, expiringMailAt: now },
   }[kind];
   await sentNotifications.updateOne({ _id }, { $set: { serverId, ...fields } }, { upsert: true });
+}
+
+const LATE_MS = DELIVERY_EXPIRES_MS - EXPIRING_MS;
+
+/**
+ * Of listeners that fetch and are not paused: votes have been open for 10 minutes and nobody has fetched meanwhile, or
+ * a waiting vote was cast 48 hours ago or earlier. Costs as much as {@link fetchingWithOpenVotes}, and one seek in an
+ * index for each listener that fetched in the last 10 minutes.
+ */
+async function* unfetchedOrLate(deps: NotificationsDeps): AsyncGenerator<Listener> {
+  const now = deps.clock.now();
+  for await (const some of fetchingWithOpenVotes(deps)) {
+    const active = some.filter(({ pause }) => !pause);
+    const fetched = active.filter((listener) => !isForgotten(listener, now));
+    const serverIds = fetched.map(({ serverId }) => serverId);
+    const late =
+      serverIds.length > 0 ? await serversWith(deps.votes, serverIds, lateVotes(now), BY_STATE) : new Set();
+    yield* active.filter(
+      (listener) => isForgotten(listener, now) || late.has(listener.serverId.toHexString()),
+    );
+  }
+}
+
+/** All votes that are about to expire are among them. A vote that was resent may expire later. */
+export function lateVotes(now: Date): Filter<Vote> {
+  return { 'delivery.state': 'waiting', votedAt: { $lte: after(now, -LATE_MS) } };
 }

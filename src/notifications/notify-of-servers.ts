@@ -8,18 +8,14 @@ import type { NotificationsDeps } from './deps.ts';
 import { OFFLINE_FOR_MINUTES } from './kinds.ts';
 import { eventOf, type NotificationText, notificationTime } from './notification-text.ts';
 import { forServer, notify } from './notify.ts';
-import type { ServerNotices } from './server-notices.ts';
+import type { ServerNotices } from './sent-notifications.ts';
 
 /** If a server has been offline for longer, for example while no worker ran, its owner is not notified. */
 const NEWLY_MS = DAY;
-/** The shortest time between two notifications that a server is offline, for servers whose status often changes. */
+/** For servers whose status often changes. */
 const AT_MOST_EVERY_MS = DAY;
 
-/**
- * Writes the notifications about servers that our probes found offline, and about servers that are online again.
- *
- * @returns the number of written notifications
- */
+/** For servers that our probes found offline, or online again. */
 export async function notifyOfServers(deps: NotificationsDeps, stop: AbortSignal): Promise<number> {
   const now = deps.clock.now();
   let written = 0;
@@ -38,7 +34,7 @@ export async function notifyOfServers(deps: NotificationsDeps, stop: AbortSignal
 async function notifyOffline(deps: NotificationsDeps, server: WithId<Server>, now: Date): Promise<number> {
   const { _id, probe } = server;
   const since = probe.offlineSince;
-  // If the server's reports say that it is online, or if no check is fresh, its status is not `offline`.
+  // Its reports may say that it is online, or no check is fresh.
   if (!since || statusAt(server, now) !== 'offline') return 0;
   const notices = await deps.serverNotices.findOne({ _id });
   if (notices && (notices.since || now < after(notices.offlineToldAt, AT_MOST_EVERY_MS))) return 0;

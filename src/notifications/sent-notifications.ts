@@ -1,28 +1,38 @@
 import { type InferRawDocType, Schema } from 'mongoose';
 
 const sentNotificationsDefinition = {
-  /** The listener's id. */
   _id: { type: Schema.Types.ObjectId, required: true },
   serverId: { type: Schema.Types.ObjectId, required: true },
-  /** The start of the outage that the owner was notified of; null after the notification about its end. */
+  /** The outage that the owner was notified of; null after the notification about its end. */
   since: { type: Date, default: null },
-  /** When the listener started to work again; null while it does not work. */
   backAt: { type: Date, default: null },
-  /** For each event: the start of the pause, the outage or the wait that the last notification was about. */
+  /** The start of the pause, the outage or the wait that the last notification was about. */
   pauseTold: { type: Date, default: null },
   unreachableTold: { type: Date, default: null },
   unfetchedTold: { type: Date, default: null },
   expiringTold: { type: Date, default: null },
-  /** When the last notification was written, for events that a listener could cause again and again. */
+  /** When written, for events that a listener could cause again and again. */
   unreachableMailAt: { type: Date, default: null },
   unfetchedMailAt: { type: Date, default: null },
   expiringMailAt: { type: Date, default: null },
 } as const;
 
-/** The notifications that were sent for a listener. A listener without any has no document. */
+/** A listener without notifications has no document. */
 export const sentNotificationsSchema = new Schema(sentNotificationsDefinition, {
   collection: 'listener_notices',
 });
 sentNotificationsSchema.index({ since: 1 });
 
 export type SentNotifications = InferRawDocType<typeof sentNotificationsDefinition>;
+
+const serverNoticesDefinition = {
+  _id: { type: Schema.Types.ObjectId, required: true },
+  /** The start of the time offline that the owner was notified of; null after the notification about its end. */
+  since: { type: Date, default: null },
+  offlineToldAt: { type: Date, required: true },
+} as const;
+
+export const serverNoticesSchema = new Schema(serverNoticesDefinition, { collection: 'server_notices' });
+serverNoticesSchema.index({ since: 1 });
+
+export type ServerNotices = InferRawDocType<typeof serverNoticesDefinition>;

@@ -11,13 +11,13 @@ import { GAME_PICTURES } from './look/games/list.ts';
 import { type Logo, readLogo } from './look/logo.ts';
 import { FILE } from './route-options.ts';
 
-/** The folder from which altcha-lib is served. scripts/solve.js names the same version in its imports. */
+/** scripts/solve.js names the same version in its imports. */
 const ALTCHA = 'altcha-lib-2.8.0';
 
 const require = createRequire(import.meta.url);
 const here = (file: string) => new URL(file, import.meta.url);
 
-/** The headers of images. If somebody opens an SVG as a page, it can neither run a script nor load anything. */
+/** If somebody opens an SVG as a page, it can neither run a script nor load anything. */
 const OF_IMAGES = {
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
   'x-content-type-options': 'nosniff',
@@ -25,7 +25,7 @@ const OF_IMAGES = {
 
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 
-/** A module of altcha-lib. Its path has no hash, because the modules import each other by their file names. */
+/** Without a hash, because the modules of altcha-lib import each other by their file names. */
 const ofAltcha = (module: string) =>
   ({
     name: `${ALTCHA}/${module}`,
@@ -33,12 +33,11 @@ const ofAltcha = (module: string) =>
     type: JAVASCRIPT,
   }) as const;
 
-/** The files that are joined into public.css, in this order. */
 const PUBLIC_STYLES = ['servers.css', 'home.css', 'profile.css', 'vote.css', 'favourites.css'];
 const CSS = 'text/css; charset=utf-8';
 const style = (file: string) => here(`./styles/${file}`);
 
-/** The files that stylesheets name in `url("…")`. They are read before the stylesheets, which need their hashes. */
+/** Named in `url("…")` of stylesheets, which need their hashes. */
 const STYLED = [
   ...(['bricolage-grotesque.woff2', 'bricolage-grotesque-ext.woff2'] as const).map((name) => ({
     name,
@@ -52,10 +51,9 @@ const STYLED = [
   })),
 ];
 
-/** The other files that pages load, except flags and uploaded pictures. Pages load nothing from other sites. */
+/** Pages load nothing from other sites. */
 const FILES = [
   { name: 'site.css', file: ['site.css', 'charts.css'].map(style), type: CSS },
-  // The public pages load public.css after site.css.
   { name: 'public.css', file: PUBLIC_STYLES.map(style), type: CSS },
   { name: 'widget.css', file: style('widget.css'), type: CSS },
   { name: 'styleguide.css', file: style('styleguide.css'), type: CSS },
@@ -67,11 +65,7 @@ const FILES = [
   { name: 'empty.svg', file: here('./look/empty.svg'), type: 'image/svg+xml' },
   { name: 'theme.js', file: here('./scripts/theme.js'), type: JAVASCRIPT },
   { name: 'page.js', file: here('./scripts/page.js'), type: JAVASCRIPT },
-  {
-    name: 'htmx.js',
-    file: require.resolve('htmx.org/dist/htmx.min.js'),
-    type: JAVASCRIPT,
-  },
+  { name: 'htmx.js', file: require.resolve('htmx.org/dist/htmx.min.js'), type: JAVASCRIPT },
   { name: 'inbox.js', file: here('./scripts/inbox.js'), type: JAVASCRIPT },
   { name: 'charts.js', file: here('./scripts/charts.js'), type: JAVASCRIPT },
   { name: 'vote.js', file: here('./scripts/vote.js'), type: JAVASCRIPT },
@@ -84,28 +78,23 @@ const FILES = [
 export type AssetName = (typeof FILES | typeof STYLED)[number]['name'];
 
 export type Assets = {
-  /** The operator's logo, or Tallyport's. */
   logo: Logo & { path: string; isOwn: boolean };
   /**
-   * The path of a file below the site's base. It contains a hash of the content, or the version of altcha-lib, so
-   * caches may keep the file for ever.
+   * Below the site's base. It contains a hash of the content, or the version of altcha-lib, so caches may keep the file
+   * for ever.
    */
   path(name: AssetName): string;
-  /** Registers the routes of all files. */
   serve(app: FastifyInstance): void;
 };
 
-/** Whether the file format is compressed already, so that gzip would not make the file smaller. */
-function isPacked(type: string): boolean {
-  return type === 'font/woff2' || type === 'image/webp' || type === 'image/png';
-}
+/** Gzip would not make these smaller. */
+const PACKED = ['font/woff2', 'image/webp', 'image/png'];
 
 async function read({ name, file, type }: { name: string; file: URL | string | URL[]; type: string }) {
   const parts = await Promise.all([file].flat().map((part) => readFile(part)));
   return asset({ name, type }, Buffer.concat(parts));
 }
 
-/** A file with its path. `bodies` compresses the content at the first call. */
 function asset({ name, type }: { name: string; type: string }, plain: Buffer) {
   const hash = createHash('sha256').update(plain).digest('base64url').slice(0, 12);
   return {
@@ -117,7 +106,6 @@ function asset({ name, type }: { name: string; type: string }, plain: Buffer) {
   };
 }
 
-/** Reads all files. In stylesheets, the names in `url("…")` are replaced by the paths with hashes. */
 async function readFiles() {
   const [styled, others] = await Promise.all([STYLED, FILES].map((group) => Promise.all(group.map(read))));
   const addresses = new Map(styled?.map(({ name, path }) => [name, path.replace('/assets/', '')]));
@@ -142,11 +130,7 @@ async function readLogoFile(file: string) {
 let files: ReturnType<typeof readFiles> | undefined;
 let ourLogo: ReturnType<typeof readLogoFile> | undefined;
 
-/**
- * Reads the site's files, once per process, and the logo.
- *
- * @throws {ConfigError} as `readLogo`, for the operator's logo
- */
+/** @throws {ConfigError} as `readLogo`, for the operator's logo */
 export async function loadAssets({ LOGO: file }: Pick<Config, 'LOGO'>): Promise<Assets> {
   files ??= readFiles();
   const ours = await files;
@@ -163,10 +147,10 @@ export async function loadAssets({ LOGO: file }: Pick<Config, 'LOGO'>): Promise<
           reply
             .headers({ ...FOR_EVER, ...(type.startsWith('image/') ? OF_IMAGES : {}) })
             .type(type)
-            .send(isPacked(type) ? plain : encodedFor(request, reply, await bodies())),
+            .send(PACKED.includes(type) ? plain : encodedFor(request, reply, await bodies())),
         );
       }
-      // The CSS is made from the colour in the path, so a process that has not read the new setting yet can serve it.
+      // The colour is in the path, so a process that has not read the new setting yet can serve it.
       app.get(accentPath(':colour'), FILE, async (request, reply) => {
         const { colour } = request.params as { colour: string };
         if (!/^[0-9a-f]{6}$/.test(colour)) return reply.callNotFound();
@@ -181,7 +165,6 @@ export async function loadAssets({ LOGO: file }: Pick<Config, 'LOGO'>): Promise<
 
 const FOR_EVER = { 'cache-control': 'public, max-age=31536000, immutable' };
 
-/** The path of the stylesheet for an operator's colour, such as `#0f6168`. A page must load it after the others. */
 export function accentPath(colour: string): string {
   return `/assets/accent/${colour.replace('#', '')}.css`;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type FastifyInstance, fastify } from 'fastify';
-import { type Compressed, compressOnce, encodedFor } from '../http/compressed.ts';
+import { compressOnce, encodedFor } from '../http/compressed.ts';
 import { defineMessage } from '../language/t.ts';
 import { MINUTE } from '../platform/clock.ts';
 import { defineLimit } from '../platform/limits/define-limit.ts';
@@ -10,10 +10,12 @@ import type { Site } from './shared/decorate-site.ts';
 import { html, raw } from './shared/html.ts';
 import { throwIfUsedUp } from './shared/used-up.ts';
 
-/** The policy of the reference page: it allows Scalar's inline scripts, by their hashes, and all inline styles. */
+/** Scalar's inline scripts are allowed by their hashes, its inline styles all. */
 function contentSecurityPolicy(page: string): string {
   const scripts = [...page.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)].map(([, script = '']) => script);
-  const hashes = scripts.filter(Boolean).map(hashSource);
+  const hashes = scripts
+    .filter(Boolean)
+    .map((script) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`);
   return [
     "default-src 'none'",
     `script-src 'self' ${hashes.join(' ')}`,
@@ -27,11 +29,7 @@ function contentSecurityPolicy(page: string): string {
   ].join('; ');
 }
 
-function hashSource(script: string): string {
-  return `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
-}
-
-/** A bar with a link to the site. Its styles also give Scalar the site's colours and font, and room for the bar. */
+/** Its styles also give Scalar the site's colours and font, and room for the bar. */
 async function backTo(href: string, { asset, logo, name }: Site): Promise<string> {
   const face = `"Bricolage Grotesque", system-ui, sans-serif`;
   return String(
@@ -56,22 +54,13 @@ async function backTo(href: string, { asset, logo, name }: Site): Promise<string
   );
 }
 
-/** The script's path below `/docs/`. */
 const SCRIPT = 'js/scalar.js';
 
-/** `version` is a hash of the script. The script has 3.8 MB, so it is compressed only when it is first requested. */
-type Reference = {
-  /** `look` is the listing's name and logo. If it differs from the last call, the page is made again. */
-  pageFor: (look: string) => Promise<Compressed & { policy: string }>;
-  script: () => Promise<Compressed>;
-  version: string;
-};
-
 /**
- * Makes the page and script with Scalar. Its package loads 200 modules, so it is imported at the first request for the
- * reference. Scalar's remote fonts, telemetry, proxy and AI services are turned off.
+ * Scalar's package loads 200 modules, so it is imported at the first request. Its remote fonts, telemetry, proxy and AI
+ * services are turned off.
  */
-async function makeReference(app: FastifyInstance, openApiUrl: string): Promise<Reference> {
+async function makeReference(app: FastifyInstance, openApiUrl: string) {
   const { default: apiReference } = await import('@scalar/fastify-api-reference');
   const scalar = fastify();
   const firstLogo = app.site.logo.href;
@@ -95,6 +84,7 @@ async function makeReference(app: FastifyInstance, openApiUrl: string): Promise<
   const [written, code] = await Promise.all(['/', `/${SCRIPT}`].map((url) => scalar.inject(url)));
   if (written?.statusCode !== 200 || code?.statusCode !== 200) throw new Error('Scalar wrote no reference');
   const version = createHash('sha256').update(code.body).digest('base64url').slice(0, 12);
+  /** Made again if the listing's name or logo (`_look`) differs from the last call. */
   const pageFor = async (_look: string) => {
     const linkBack = await backTo(`${app.prefix}/`, app.site);
     const page = written.body
@@ -104,6 +94,7 @@ async function makeReference(app: FastifyInstance, openApiUrl: string): Promise<
       .replace(`src="${SCRIPT}"`, `src="${SCRIPT}?v=${version}"`);
     return { ...(await compressOnce(page)), policy: contentSecurityPolicy(page) };
   };
+  // The script has 3.8 MB, so it is compressed only when it is first requested.
   return {
     pageFor: onceForKey(pageFor),
     script: once(() => compressOnce(code.body)),
@@ -121,7 +112,6 @@ const SCRIPTS = defineLimit({
   sentence: defineMessage('Your network asked for the API reference too often.'),
 });
 
-/** `/docs`: the API reference, from the OpenAPI document at `openApiUrl`. Its script is served here, not by a CDN. */
 export async function docsPage(
   app: FastifyInstance,
   { deps, openApiUrl }: { deps: AppDeps; openApiUrl: string },
@@ -142,7 +132,7 @@ export async function docsPage(
   const file = { ...hidden, config: { isFile: true } } as const;
   app.get<{ Querystring: { v?: unknown } }>(`/docs/${SCRIPT}`, file, async (request, reply) => {
     await throwIfUsedUp(deps, SCRIPTS, request.ip);
-    // If the header is missing: gzip, because the client then accepts any encoding (RFC 9110, section 12.5.3).
+    // Without the header, the client accepts any encoding (RFC 9110, section 12.5.3).
     request.headers['accept-encoding'] ??= 'gzip';
     const { script, version } = await reference();
     const bodies = await script();

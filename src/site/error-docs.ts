@@ -15,7 +15,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** `/docs/errors`: the meaning of each error code. The `doc_url` in an error response links to the row of its code. */
+/** The `doc_url` of an error response links to the row of its code. */
 export async function errorDocs(app: FastifyInstance): Promise<void> {
   const pageFor = onceForKey(async (_look) => compressOnce(await written(app.site)));
   app.get('/docs/errors', { schema: { hide: true } }, async (request, reply) => {

@@ -15,15 +15,14 @@ import { layout, sendHtml } from './shared/layout.ts';
 import { textField } from './shared/parts.ts';
 import { wantsPage } from './wants-page.ts';
 
-/** An error that is answered with a status code and a sentence for the user. */
 export class PageError extends AppError {
   readonly statusCode: number;
   readonly retryAt: Date | undefined;
 
   /**
-   * @param sentence - a translated text; or a message of `defineMessage`, which is translated when the page is made, if
-   *   its language is not known yet. One of `filled` is translated at once
-   * @param retryAt - for 429 and 503: the time at which a new request will be accepted
+   * @param sentence - translated; a message of `defineMessage` is translated when the page is made, one of `filled` at
+   * once
+   * @param retryAt - for 429 and 503: when a new request will be accepted
    */
   constructor(statusCode: number, sentence: string | Text, retryAt?: Date) {
     super(typeof sentence === 'string' ? sentence : t(sentence));
@@ -57,7 +56,7 @@ const HELP: Record<number, Text> = {
   503: defineMessage('Accepted votes are safe.'),
 };
 
-/** Handles errors: browsers get a page, except below `/api/`; all other clients get the API's JSON. */
+/** Browsers get a page, except below `/api/`; all other clients get the API's JSON. */
 export function handleErrors(app: FastifyInstance): void {
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
     const refusal =
@@ -70,7 +69,7 @@ export function handleErrors(app: FastifyInstance): void {
           }
         : refusalOf(error, request);
     logRefusal(request, error, refusal);
-    // The pattern of the route is compared, if there is one, because the same path can be encoded in many ways.
+    // The same path can be encoded in many ways, so the pattern of the route is compared.
     const isApi = (request.routeOptions.url ?? request.url).startsWith(`${app.site.base}/api/`);
     if (isApi || !wantsPage(request)) return sendRefusal(reply, refusal);
     if (refusal.code === 'overloaded')
@@ -80,7 +79,7 @@ export function handleErrors(app: FastifyInstance): void {
   });
 }
 
-/** Sends a page of one sentence, which costs little: an overloaded process has no time for more. */
+/** A page of one sentence costs little: an overloaded process has no time for more. */
 async function sendSentence(
   reply: FastifyReply,
   { status, sentence, headers = {} }: Refusal,
@@ -94,10 +93,7 @@ async function sendSentence(
   return sendHtml(reply.headers(headers), page, status);
 }
 
-/**
- * The signed-in user, for the head of an error page. If the path is unknown, no hook has read the session, so it is
- * read here. If this fails, the page is made as for a visitor.
- */
+/** If the path is unknown, no hook has read the session. If it cannot be read, the page is made as for a visitor. */
 async function userOfErrorPage(request: FastifyRequest): Promise<User | null> {
   if (!request.is404 || !request.headers.cookie) return request.signedIn?.user ?? null;
   const signedIn = await request.server.site.whoIs?.(request).catch(() => null);
@@ -126,14 +122,12 @@ function sendErrorPage(
   return sendHtml(reply.headers(headers), page, status);
 }
 
-/** A sentence with the time at which the user can try again. Empty if there is no header `Retry-After`. */
 function retry(headers: Record<string, string>): Content {
   const seconds = Number(headers['retry-after']);
   const now = new Date();
   return seconds > 0 ? tryAgain(after(now, seconds * SECOND), now) : '';
 }
 
-/** A sentence with the time at which the same request will be accepted. */
 export function tryAgain(at: Date, now = new Date()): Content {
   const isSoon = at.getTime() - now.getTime() < 60 * SECOND;
   const sentence = t('You can try again <strong>{time}</strong>, at {at}.', {
@@ -166,7 +160,6 @@ function searchForm(base: string): Html {
   </form>`;
 }
 
-/** The `Retry-After` header of a 429 or 503 response. */
 export function retryAfter(retryAt: Date | undefined): Record<string, string> {
   if (!retryAt) return {};
   return { 'retry-after': String(Math.max(1, Math.ceil((retryAt.getTime() - Date.now()) / 1_000))) };

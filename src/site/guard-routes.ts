@@ -23,15 +23,12 @@ declare module 'fastify' {
     access?: Access;
   }
   interface FastifyInstance {
-    /** The access of all routes of a third-party plugin, whose routes do not set `config.access`. */
+    /** For a third-party plugin, whose routes do not set `config.access`. */
     accessOfAll: Access | undefined;
   }
   interface FastifyRequest {
-    /** The user and session of the request; null when nobody is signed in. */
     signedIn: SignedIn | null;
-    /** The server of an `owner` or `sole-owner` route. */
     ownServer: WithId<Server> | null;
-    /** True if the user may see the server of the route, but not change it. */
     isReadOnly: boolean;
   }
 }
@@ -39,9 +36,8 @@ declare module 'fastify' {
 const STRANGER = { signedIn: null, cookies: [] };
 
 /**
- * Checks access before every route that is registered later in `app`. A route states in `config.access` who may use it.
- *
- * @throws if such a route is registered without `config.access`, or with another one than its area's
+ * Checks the `config.access` of every route that is registered later in `app`.
+ * @throws if such a route is registered without it, or with another one than its area's
  */
 export function guardRoutes(app: FastifyInstance, deps: AppDeps, auth: Auth, areas: readonly Area[]): void {
   app.decorateRequest('signedIn', null);
@@ -64,7 +60,7 @@ export function guardRoutes(app: FastifyInstance, deps: AppDeps, auth: Auth, are
   app.addHook('onRequest', async (request, reply) => {
     const { access, isFile } = request.routeOptions.config;
     if (access === undefined || isFile) return;
-    // Without a cookie, no session is looked up: a look-up costs more than a public page, and most visitors have none.
+    // A look-up of a session costs more than a public page, and most visitors have no cookie.
     const { signedIn, cookies } = request.headers.cookie
       ? await whoIs(auth, signInHeaders(request))
       : STRANGER;
@@ -78,7 +74,7 @@ export function guardRoutes(app: FastifyInstance, deps: AppDeps, auth: Auth, are
   });
 }
 
-/** The headers of a request that the sign-in library may read, and the client's address. */
+/** What the sign-in library may read, and the client's address. */
 export function signInHeaders(request: FastifyRequest): Headers {
   const headers = new Headers({ [ADDRESS_HEADER]: request.ip });
   for (const name of ['cookie', 'user-agent'] as const) {
@@ -88,19 +84,16 @@ export function signInHeaders(request: FastifyRequest): Headers {
   return headers;
 }
 
-/** The signed-in user of a request. Only for routes that require a signed-in user. */
 export function userOf(request: FastifyRequest): SignedIn['user'] {
   if (!request.signedIn) throw new Error('this route requires a signed-in user');
   return request.signedIn.user;
 }
 
-/** The server in the path of a request. Only for routes with the access `owner` or `sole-owner`. */
 export function serverOf(request: FastifyRequest): WithId<Server> {
   if (!request.ownServer) throw new Error('this route has no server: its access is not `owner`');
   return request.ownServer;
 }
 
-/** Whether the request's user may act as an operator now (`mayActAsOperator`). */
 export function isByOperator(deps: AppDeps, { signedIn }: FastifyRequest): boolean {
   return signedIn !== null && mayActAsOperator(deps, signedIn);
 }
@@ -113,7 +106,7 @@ function redirectToSignIn(request: FastifyRequest, reply: FastifyReply) {
   return reply.redirect(`${base}/sign-in?${[...notSent, ...next].join('&')}`, 303);
 }
 
-/** Whether the path of the request has a page, to which a user can return. Forms often have the path of their page. */
+/** A user can return to a page. Forms often have the path of theirs. */
 function isPage({ method, server, routeOptions: { url } }: FastifyRequest): boolean {
   return method === 'GET' || (url !== undefined && server.hasRoute({ method: 'GET', url }));
 }
@@ -124,7 +117,7 @@ function refuseUnlessOperator(
   reply: FastifyReply,
   signedIn: SignedIn,
 ) {
-  // The answer is that of an unknown path, so that owners cannot find out which admin pages exist.
+  // So owners cannot find out which admin pages exist.
   if (signedIn.user.role !== 'operator') throw new PageError(404, SENTENCES[404]);
   if (!isFreshSession(rule, signedIn)) return redirectToSignIn(request, reply);
   if (lacksSecondFactor(rule, signedIn.user)) {

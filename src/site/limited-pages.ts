@@ -27,8 +27,7 @@ const PAGES_OF_NETWORK = defineLimit({ ...PAGES, key: 'pages:address', of: 'netw
 const PAGES_OF_USER = defineLimit({ ...PAGES, key: 'pages:user', of: 'signed-in user' });
 
 /**
- * Counts a public page before it is made: by user, or for visitors by network.
- *
+ * Counts a page by user, or for visitors by network.
  * @throws {PageError} 429, with the time of the next allowed page
  */
 export async function limitPages(deps: AppDeps, request: FastifyRequest): Promise<void> {
@@ -36,7 +35,6 @@ export async function limitPages(deps: AppDeps, request: FastifyRequest): Promis
   if (nextAt) throw new PageError(429, t(PAGES.sentence), nextAt);
 }
 
-/** Takes back the count of `limitPages`, for a page that another limit then refused. */
 export async function refundPage(deps: AppDeps, request: FastifyRequest): Promise<void> {
   await refundAll(deps, limitsOf(request));
 }
@@ -45,10 +43,7 @@ function limitsOf({ ip, signedIn }: FastifyRequest): Limit[] {
   return signedIn ? [limitFor(PAGES_OF_USER, signedIn.user._id)] : byNetwork(PAGES_OF_NETWORK, ip);
 }
 
-/**
- * The admin area and routes with `skipsSlotHook`, such as public pages, are not counted. A page that refreshes itself
- * makes at most 50 requests per minute, so 12 such pages can be open.
- */
+/** A page that refreshes itself makes at most 50 requests per minute, so 12 such pages can be open. */
 const OWN_PAGES = defineLimit({
   ...TOO_MANY_PAGES,
   key: 'own-pages',
@@ -58,10 +53,7 @@ const OWN_PAGES = defineLimit({
   isOfProcess: true,
 });
 
-/**
- * Each takes 4 to 9 ms. The limit is higher than that of pages, because a forum or chat may request the images for all
- * its users from one address.
- */
+/** Each takes 4 to 9 ms. A forum or chat may request the images for all its users from one address. */
 const IMAGES = defineLimit({
   key: 'images',
   what: 'Images and widgets of servers that are made, and downloads',
@@ -84,11 +76,8 @@ const REFUSED_FORMS = defineLimit({
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Counts signed-in users' GET requests to routes without `skipsSlotHook`, by user id. */
     ownPages: LocalLimit;
-    /** Counts refused forms: of visitors by the network of the request, of users by their id. */
     refusedForms: LocalLimit;
-    /** Counts the images of servers that are made, by the network of the request. */
     images: LocalLimit;
   }
 }
@@ -99,11 +88,7 @@ export function addLocalLimits(app: FastifyInstance, clock: Clock): void {
   app.decorate('images', createLocalLimit(clock, IMAGES));
 }
 
-/**
- * Counts an image before it is made or read, or a download. Do not call this for a cached image.
- *
- * @throws {PageError} 429, with the time of the next allowed one
- */
+/** Also for downloads, but not for a cached image. @throws {PageError} 429, with the time of the next allowed one */
 export async function limitImages({ ip, server: { images } }: FastifyRequest): Promise<void> {
   const nextAt = takeFor(images, ip);
   if (nextAt) throw new PageError(429, t(IMAGES.sentence), nextAt);
@@ -118,17 +103,15 @@ function takeFor(limit: LocalLimit, ip: string): Date | null {
 }
 
 /**
- * Makes the page of a refused form in a slot for pages, so that a flood of forms delays pages, not votes. Operators need
- * no slot, as in the admin area.
+ * In a slot for pages, so that a flood of forms delays pages, not votes. Operators need no slot, as in the admin area.
  */
 export function makeRefusedForm<T>(request: FastifyRequest, make: () => Promise<T>): Promise<T> {
   return request.signedIn?.user.role === 'operator' ? make() : inPageSlot(request, make);
 }
 
 /**
- * Counts the refused forms of the routes registered later in `app`, whatever the type of the answer: by user, or for
- * visitors by network. If a limit is used up, further forms are refused before their bodies are read; not those of
- * votes, which have limits of their own, so that nobody closes the vote form for their neighbours.
+ * If the limit is used up, further forms are refused before their bodies are read; not those of votes, which have
+ * limits of their own, so that nobody closes the vote form for their neighbours.
  */
 export function limitRefusedForms(app: FastifyInstance): void {
   const isCounted = ({ method, signedIn }: FastifyRequest) =>
@@ -150,7 +133,6 @@ export function limitRefusedForms(app: FastifyInstance): void {
   });
 }
 
-/** Counts signed-in users' GET requests to the routes registered later in `app`, except those with `skipsSlotHook`. */
 export function limitOwnPages(app: FastifyInstance): void {
   app.addHook('onRequest', async ({ method, signedIn, routeOptions: { config } }) => {
     if (!signedIn || config.skipsSlotHook || (method !== 'GET' && method !== 'HEAD')) return;

@@ -10,20 +10,19 @@ import { nextPage } from './shared/next-path.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     language: Language;
-    /** Whether the URL itself names the language (`?lang=de`), as the URLs for search engines do. */
     isLanguageInAddress: boolean;
   }
 }
 
 const COOKIE = 'tallyport-language';
 const COOKIE_VALUE = new RegExp(`(?:^|;\\s*)${COOKIE}=([a-z]+)`);
-/** Only this many characters of the header `Accept-Language` are read. Browsers send far fewer. */
+/** Browsers send far fewer characters. */
 const MAX_HEADER = 200;
 const COOKIE_SECONDS = 365 * 86_400;
 
 /**
- * Sets the language of every page of `app`: the language in the URL (`?lang=de`), else the one that the visitor chose,
- * else the browser's preferred one, else `DEFAULT_LANGUAGE`. The admin area and the API are in English.
+ * The language in the URL (`?lang=de`), else the one that the visitor chose, else the browser's, else
+ * `DEFAULT_LANGUAGE`. The admin area and the API are in English.
  */
 export function chooseLanguage(app: FastifyInstance, config: ConnectedConfig): void {
   app.decorateRequest('language', 'en');
@@ -38,11 +37,10 @@ export function chooseLanguage(app: FastifyInstance, config: ConnectedConfig): v
       : (chosen(request) ?? preferred(request, config.DEFAULT_LANGUAGE));
     return inLanguage(request.language, done);
   });
-  // While a body is read, the async context with the language is lost. So the context is entered again.
+  // While a body is read, the async context with the language is lost.
   app.addHook('preValidation', (request, _reply, done) => inLanguage(request.language, done));
 }
 
-/** `/language/<language>?next=<path>`: stores the visitor's choice in a cookie, and redirects to `next`. */
 export function languageLinks(app: FastifyInstance, { PUBLIC_URL }: ConnectedConfig): void {
   const { base } = app.site;
   const secure = PUBLIC_URL.startsWith('https:') ? '; Secure' : '';
@@ -65,7 +63,7 @@ function chosen({ headers: { cookie } }: FastifyRequest): Language | undefined {
   return isLanguage(value) ? value : undefined;
 }
 
-/** The first language in `Accept-Language` (RFC 9110, 12.5.4) in which there are pages; `de-AT` counts as `de`. */
+/** `Accept-Language` is of RFC 9110, 12.5.4; `de-AT` counts as `de`. */
 function preferred({ headers }: FastifyRequest, otherwise: Language): Language {
   const accepted = parseAccept((headers['accept-language'] ?? '').slice(0, MAX_HEADER))
     .filter(({ q }) => q > 0)

@@ -6,18 +6,17 @@ import { once } from '../platform/once.ts';
 import { limitImages } from './limited-pages.ts';
 import { DOWNLOAD } from './route-options.ts';
 
-/** The path of the relay's jar below the site's base. It has no hash, so that documents can contain the path. */
+/** Without a hash, so that documents can contain the path. */
 export const RELAY_JAR_PATH = '/downloads/tallyport-relay.jar';
 
-/** The jar with its ETag. It is read once per process. */
 const jar = once(async () => {
   const bytes = await readFile(new URL('../../relay/tallyport-relay.jar', import.meta.url));
   return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` };
 });
 
 /**
- * Serves the jar of the relay (docs/relay.md), which owners run beside their game servers. Browsers save it as a file.
- * Caches must revalidate it after an hour, because an upgrade replaces it under the same path.
+ * Owners run it beside their game servers (docs/relay.md). An upgrade replaces it under the same path, so caches must
+ * revalidate it after an hour.
  */
 export function serveRelayJar(app: FastifyInstance): void {
   app.get(RELAY_JAR_PATH, { ...DOWNLOAD, preHandler: limitImages }, async (request, reply) => {

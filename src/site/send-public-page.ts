@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import etag from '@fastify/etag';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { compressLazily, encodedLazily, type LazilyCompressed } from '../http/compressed.ts';
+import { chooseEncoding, compressLazily, type LazilyCompressed } from '../http/compressed.ts';
 import { inLanguage } from '../language/language.ts';
 import { SECOND } from '../platform/clock.ts';
 import { PageError } from './error-pages.ts';
@@ -10,7 +10,7 @@ import { inPageSlot } from './page-slots.ts';
 import { type Page, sendPage, wholePage } from './shared/layout.ts';
 import { inLanguageOf } from './shared/search-metadata.ts';
 
-/** How long a process caches an image, or a page for visitors who are not signed in. */
+/** For images, and pages for visitors who are not signed in. */
 const TTL_MS = 3 * SECOND;
 const MAX_CACHED_BYTES = 32 * 1_024 * 1_024;
 
@@ -18,30 +18,23 @@ const MAX_CACHED_BYTES = 32 * 1_024 * 1_024;
 const FRESH_SECONDS = 10;
 const STALE_SECONDS = 60;
 
-/** A finished answer, ready to be sent to several clients. `content` keeps the compressed bodies. */
 type CachedAnswer = { body: Buffer; content: LazilyCompressed; etag: string; link: string };
 type PublicContent = {
   type: string;
-  /** Further headers of the answer. If the request fails, the error page does not get them. */
   headers?: Record<string, string>;
-  /** Called before the content is made, to count it. It throws a `PageError` 429 if the client's limit is reached. */
+  /** Called before the content is made. @throws {PageError} 429 if the client's limit is reached */
   limit?: () => Promise<void>;
   make: () => Promise<string | Buffer>;
 };
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /**
-     * The recent answers (`cachePublicPages`): pages for visitors who are not signed in, by language and canonical
-     * path; content that is the same for everybody, by canonical path.
-     */
+    /** Pages by language and canonical path; content that is the same for everybody by canonical path. */
     cachedAnswers: LRUCache<string, CachedAnswer, { make: () => Promise<CachedAnswer> }>;
-    /** Counts a page before it is made (`limitPages` of limited-pages.ts). Set by `cachePublicPages`. */
     limitPages(request: FastifyRequest): Promise<void>;
   }
 }
 
-/** Prepares `app` for `sendPublicPage` and `sendPublic`. `limitPages` is called before a page that is not cached. */
 export async function cachePublicPages(
   app: FastifyInstance,
   limitPages: (request: FastifyRequest) => Promise<void>,
@@ -54,22 +47,17 @@ export async function cachePublicPages(
       maxSize: MAX_CACHED_BYTES,
       // Compressed, a page has less than half its size.
       sizeCalculation: ({ body }) => 2 * body.length + 1,
-      // If several requests need the same answer at once, `make` is called only once.
+      // Called only once if several requests need the same answer.
       fetchMethod: (_path, _stale, { context }) => context.make(),
       ignoreFetchAbort: true,
     }),
   );
-  // Answers 304 if the request has the current ETag, and adds ETags to private pages.
   await app.register(etag, { weak: true });
 }
 
 /**
- * Answers with a page of the listing. If the user is signed in, a private page is made for this request. Otherwise the
- * page is cached for three seconds in the process, and browsers and proxies may cache it too.
- *
- * @param canonical - the page's path and query, without parameters that do not change the page; the key of the cache
- * @param make - makes the page. An error that it throws is not cached
- * @param limit - called before the page is made, to count it
+ * If the user is signed in, a private page is made. Else the page is cached for three seconds here, and by browsers and
+ * proxies. `canonical` is the key of the cache: path and query, without parameters that do not change the page.
  * @throws the errors of `limit` and `make`, and of `inPageSlot` if no slot is free
  */
 export async function sendPublicPage(
@@ -99,7 +87,7 @@ export async function sendPublicPage(
   return sendAnswer(request, reply, 'text/html; charset=utf-8', answer);
 }
 
-/** The `Link` header (RFC 8288) with the canonical address and the previous and next page. */
+/** RFC 8288 */
 function linksOf(
   { server, language, isLanguageInAddress }: FastifyRequest,
   canonical: string,
@@ -115,7 +103,6 @@ function linksOf(
   ].join(', ');
 }
 
-/** Answers with content that is the same for everybody, such as an image or a sitemap. */
 export async function sendPublic(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -133,7 +120,7 @@ export async function sendPublic(
 
 function answerOf(content: string | Buffer, link = ''): CachedAnswer {
   const body = typeof content === 'string' ? Buffer.from(content) : content;
-  // The ETag is weak, because a compressed answer has other bytes for the same page.
+  // A compressed answer has other bytes for the same page, so the ETag is weak.
   return {
     body,
     content: compressLazily(body),
@@ -142,10 +129,7 @@ function answerOf(content: string | Buffer, link = ''): CachedAnswer {
   };
 }
 
-/**
- * Returns the cached answer, or the answer that another request is making now, or the result of `make`. `limit` is
- * called before the request waits for a slot, so that a refused request needs no slot.
- */
+/** `limit` is called before the request waits for a slot, so that a refused request needs no slot. */
 async function cachedOrMade(
   request: FastifyRequest,
   canonical: string,
@@ -163,13 +147,12 @@ async function cachedOrMade(
     try {
       return await cachedAnswers.forceFetch(canonical, { context: { make: makeOwn } });
     } catch (error) {
-      // If another request was making the answer: a 429 is about that client's limit, so this request tries again.
+      // If another request was making the answer: its 429 is about that client's limit, so this request tries again.
       if (isOwn || !(error instanceof PageError && error.statusCode === 429)) throw error;
     }
   }
 }
 
-/** Smaller content is sent as it is. */
 const SMALLEST_COMPRESSED = 1_024;
 
 async function sendAnswer(
@@ -180,9 +163,9 @@ async function sendAnswer(
 ): Promise<FastifyReply> {
   reply.header('etag', etag);
   const isCompressed = plain.length >= SMALLEST_COMPRESSED && type !== 'image/png';
-  const body = isCompressed ? await encodedLazily(request, reply, content) : plain;
+  const body = isCompressed ? await content(chooseEncoding(request, reply)) : plain;
   if (link) reply.header('link', link);
-  // If the answer renews a session, it has a cookie, so no cache may store it.
+  // A renewed session has a cookie, so no cache may store the answer.
   if (reply.hasHeader('set-cookie')) return reply.header('cache-control', 'no-store').type(type).send(body);
   return reply
     .header('cache-control', `public, max-age=${FRESH_SECONDS}, stale-while-revalidate=${STALE_SECONDS}`)

@@ -5,7 +5,7 @@ import { defineMessage } from '../language/t.ts';
 import type { Config } from '../platform/config.ts';
 import { ConfigError } from '../platform/environment.ts';
 
-/** The pages that operators can write, in the order of the footer. In `SITE_PAGES_DIR`, each is a file `<name>.md`. */
+/** In the order of the footer. In `SITE_PAGES_DIR`, each is a file `<name>.md`. */
 export const SITE_PAGES = {
   contact: defineMessage('Contact'),
   imprint: defineMessage('Imprint'),
@@ -13,36 +13,34 @@ export const SITE_PAGES = {
   terms: defineMessage('Terms'),
 } as const;
 export type SitePageName = keyof typeof SITE_PAGES;
+const NAMES = Object.keys(SITE_PAGES) as SitePageName[];
 
-/** A page by the operator: `title` is its first heading of level 1, if there is one; `html` is the whole text. */
 export type SitePage = { title: string | null; html: string };
 export type SitePages = ReadonlyMap<SitePageName, SitePage>;
 
 const MAX_KILOBYTES = 64;
 
 const markdown = markdownIt({ html: false, linkify: true });
-// Removes the alignment of table columns, which are inline styles: the content security policy does not allow these.
+// Inline styles, which the content security policy does not allow.
 markdown.core.ruler.push('no-inline-style', ({ tokens }) => {
   for (const token of tokens) token.attrs = token.attrs?.filter(([name]) => name !== 'style') ?? null;
 });
 
-/** Renders Markdown that an operator wrote. HTML and links to scripts in it are shown as text. */
+/** For texts of operators: HTML and links to scripts in them are shown as text. */
 export function renderTrustedMarkdown(text: string): string {
   return markdown.render(text);
 }
 
 /**
- * Reads the operator's pages from a folder. If `folder` is undefined, there are no pages.
- *
  * @throws {ConfigError} if the folder cannot be read or has none of the pages; or if a page cannot be read, is empty,
  * is not UTF-8 or has more than 64 KB
  */
 export function readSitePages(folder: string | undefined): SitePages {
   if (folder === undefined) return new Map();
   const files = new Set(listFolder(folder));
-  const names = (Object.keys(SITE_PAGES) as SitePageName[]).filter((name) => files.has(`${name}.md`));
+  const names = NAMES.filter((name) => files.has(`${name}.md`));
   if (names.length === 0) {
-    const expected = Object.keys(SITE_PAGES).map((name) => `${name}.md`);
+    const expected = NAMES.map((name) => `${name}.md`);
     throw new ConfigError([`SITE_PAGES_DIR (“${folder}”) has none of the files ${expected.join(', ')}`]);
   }
   return new Map(names.map((name) => [name, pageOf(readText(join(folder, `${name}.md`)))]));
@@ -56,9 +54,7 @@ export const PAGE_SETTINGS = {
 } as const satisfies Record<SitePageName, keyof Config>;
 
 /**
- * Returns a function that returns the operator's pages. If `SITE_PAGES_DIR` is set, they are read from this folder
- * once. Otherwise they are stored settings, which may change while the process runs.
- *
+ * `SITE_PAGES_DIR` is read once. Without it, the pages are stored settings, which may change while the process runs.
  * @throws {ConfigError} as `readSitePages`
  */
 export function livePages(config: Config): () => SitePages {
@@ -67,13 +63,11 @@ export function livePages(config: Config): () => SitePages {
     const pages = readSitePages(folder);
     return () => pages;
   }
-  const names = Object.keys(SITE_PAGES) as SitePageName[];
-  const textsNow = () => names.map((name) => config[PAGE_SETTINGS[name]]);
   let last: { texts: (string | undefined)[]; pages: SitePages } = { texts: [], pages: new Map() };
   return () => {
-    const texts = textsNow();
+    const texts = NAMES.map((name) => config[PAGE_SETTINGS[name]]);
     if (texts.some((text, index) => text !== last.texts[index])) {
-      const written = names.flatMap((name, index) => {
+      const written = NAMES.flatMap((name, index) => {
         const text = texts[index];
         return text === undefined ? [] : [[name, pageOf(text)] as const];
       });
@@ -83,7 +77,6 @@ export function livePages(config: Config): () => SitePages {
   };
 }
 
-/** Makes a page from its Markdown. */
 export function pageOf(text: string): SitePage {
   const tokens = markdown.parse(text, {});
   const heading = tokens.findIndex(({ tag, level }) => tag === 'h1' && level === 0);
@@ -95,7 +88,7 @@ function listFolder(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
-    throw new ConfigError([`SITE_PAGES_DIR (“${folder}”) cannot be read: ${messageOf(error)}`]);
+    throw new ConfigError([`SITE_PAGES_DIR (“${folder}”) cannot be read: ${(error as Error).message}`]);
   }
 }
 
@@ -121,10 +114,6 @@ function readBounded(file: string): Buffer {
     return readFileSync(file);
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    throw new ConfigError([`SITE_PAGES_DIR: ${file} cannot be read: ${messageOf(error)}`]);
+    throw new ConfigError([`SITE_PAGES_DIR: ${file} cannot be read: ${(error as Error).message}`]);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

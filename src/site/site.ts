@@ -24,10 +24,9 @@ import { DASHBOARD_AREA, SERVER_AREA } from './shared/dashboard-pages.ts';
 import { serveFlags } from './shared/flags.ts';
 import { styleguide } from './styleguide/styleguide-page.ts';
 
-/** The areas of the site. The server's is below the dashboard's, so it comes first. */
+/** The server's is below the dashboard's, so it comes first. */
 export const AREAS = [SERVER_AREA, DASHBOARD_AREA, ADMIN_AREA] as const;
 
-/** Forbids content of other sites, inline scripts and styles, and showing a page in a frame. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -42,7 +41,7 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The body limit of forms, in bytes. Forms with texts of more than 8 KiB set a limit of their own. */
+/** In bytes. Forms with texts of more than 8 KiB set a limit of their own. */
 const FORM_LIMIT = 32 * 1_024;
 
 type SiteParts = {
@@ -52,7 +51,7 @@ type SiteParts = {
   restoreGate: onRequestHookHandler;
 };
 
-/** The plugin with all pages. If another site sends a form, the form is refused before its body is read. */
+/** A form of another site is refused before its body is read. */
 export async function site(
   app: FastifyInstance,
   { deps, metrics, assets, restoreGate }: SiteParts,
@@ -62,8 +61,8 @@ export async function site(
   const devices = createKnownDevices(config, deps.clock);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('content-security-policy', CONTENT_SECURITY_POLICY);
-    // With `same-origin`, browsers send no referrer to other sites. With `no-referrer`, they would also send `Origin:
-    // null` with the forms of this site, and `isSameOrigin` would refuse those of browsers without `Sec-Fetch-Site`.
+    // With `no-referrer`, browsers would also send `Origin: null` with the forms of this site, and `isSameOrigin` would
+    // refuse those of browsers without `Sec-Fetch-Site`.
     reply.header('referrer-policy', 'same-origin');
     if (request.method === 'GET' || request.method === 'HEAD' || isSameOrigin(request, config.PUBLIC_URL))
       return;
@@ -82,10 +81,10 @@ export async function site(
   languageLinks(app, config);
 
   await app.register(async (pages) => {
-    // During a restore, all pages are refused, but not the files above: the error page needs its styles and pictures.
+    // Not the files above: the error page needs its styles and pictures.
     pages.addHook('onRequest', restoreGate);
     await pages.register(async (limited) => {
-      // Forms are the only bodies of pages. A JSON body could nest lists so deeply that reading it as text is slow.
+      // A JSON body could nest lists so deeply that reading it as text is slow.
       limited.removeContentTypeParser(['application/json', 'text/plain']);
       limitOwnPages(limited);
       limitRefusedForms(limited);
@@ -95,7 +94,7 @@ export async function site(
       styleguide(limited, deps.config);
       await limited.register(dashboard, { deps, prefix: DASHBOARD_AREA.path });
     });
-    // The admin area has no limits and slots for pages, because operators need it most when the site is overloaded.
+    // Without limits and slots for pages, because operators need it most when the site is overloaded.
     await pages.register(adminArea, { deps, auth, prefix: ADMIN_AREA.path });
   });
 }

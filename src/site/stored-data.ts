@@ -16,21 +16,18 @@ import { KEY_LIFETIME_MS } from '../votes/cast/cast-once.ts';
 import { COOLDOWN_HOURS } from '../votes/cast/cooldown.ts';
 import { ORIGIN_STORED_MS } from '../votes/web/vote-origin.ts';
 
-/** A TTL index: MongoDB deletes documents `seconds` after the time in `field`. */
+/** MongoDB deletes documents `seconds` after the time in `field`. */
 type Ttl = { field: string; seconds: number };
 
-/** The personal data in a collection, as texts for the privacy page. */
 export type StoredData = {
   title: Text;
   data: Text;
   why: Text;
-  /** A text that says how long the data is stored. */
   kept: (config: Config) => string;
-  /** The TTL index, or indexes, by which MongoDB deletes the data. */
   ttl?: Ttl | Ttl[];
 };
 
-/** Values of `seconds`, for fields that contain the time from which a document is not needed any more. */
+/** For fields that contain the time from which a document is not needed any more. */
 const AT_ONCE = 0;
 const MINUTE_LATER = 60;
 const HOUR_LATER = 3_600;
@@ -40,10 +37,7 @@ const WITH_ACCOUNT = () =>
     time: days(DELETION_DELAY_MS),
   });
 
-/**
- * The personal data in each collection; null if a collection has none. The privacy page shows this list. A test
- * compares it with the collections and TTL indexes of a migrated database.
- */
+/** The privacy page shows this list. A test compares it with the collections and TTL indexes of a migrated database. */
 export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
   users: {
     title: defineMessage('Accounts'),
@@ -298,7 +292,7 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
   setUpSteps: null,
 };
 
-/** The text for a record whose e-mail addresses are removed after `KEEP_ADDRESSES_MONTHS`, before the record itself. */
+/** The addresses are removed after `KEEP_ADDRESSES_MONTHS`, before the record itself. */
 function addresses(record: Text): StoredData['kept'] {
   return ({ KEEP_ADDRESSES_MONTHS: months }) =>
     `${t(record)}. ${
@@ -317,10 +311,10 @@ function monthsOf(count: number): string {
   return t('{count, plural, one {one month} other {# months}}', { count });
 }
 
-/** Data that scripts of the pages store in the visitor's browser. Unlike a cookie, it is not sent with requests. */
+/** Unlike a cookie, it is not sent with requests. */
 type BrowserData = { storage: 'localStorage' | 'sessionStorage'; data: Text; kept: Text };
 
-/** What scripts store in the browser, by key. The privacy page shows this list. A test compares it with the scripts. */
+/** By key. The privacy page shows this list. A test compares it with the scripts. */
 export const BROWSER_DATA: Record<string, BrowserData> = {
   'player-names': {
     storage: 'localStorage',

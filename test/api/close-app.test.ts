@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import Fastify from 'fastify';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { closeApp } from '../../src/http/close-app.ts';
+import { closeApp } from '../../src/http/requests.ts';
 import { timed, useFastClock } from '../support/fast-clock.ts';
 
 describe('stopping', () => {

@@ -1,6 +1,6 @@
 import { type Document, ObjectId } from 'mongodb';
 import { beforeAll, expect, test } from 'vitest';
-import { lateVotes } from '../../src/notifications/late-fetches.ts';
+import { lateVotes } from '../../src/notifications/notify-of-listeners.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { testDeps } from '../support/test-deps.ts';
 

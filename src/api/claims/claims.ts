@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { requireRightClock } from '../../http/clock-gate.ts';
 import { takeLooseContentTypes } from '../../http/content-type.ts';
+import { requireIndexes } from '../../http/database-gates.ts';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import { logRefusal, RefusedError, refusalOf } from '../../http/http-errors.ts';
-import { requireIndexes } from '../../http/index-gate.ts';
 import { acceptForms } from '../../http/query-string.ts';
 import { BODY_LIMIT } from '../../http/request-limits.ts';
 import { putVotesFirst } from '../../http/requests.ts';

@@ -1,8 +1,8 @@
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { takeLooseContentTypes } from '../../http/content-type.ts';
+import { requireIndexes } from '../../http/database-gates.ts';
 import { RefusedError, SENTENCES } from '../../http/http-errors.ts';
-import { requireIndexes } from '../../http/index-gate.ts';
 import { putVotesFirst } from '../../http/requests.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Metrics } from '../../process/metrics.ts';

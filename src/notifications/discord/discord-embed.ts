@@ -20,7 +20,7 @@ const PUNCTUATION = /[!-/:-@[-`{-~]/;
 /** Control characters except the line feed, and characters that change the direction of text. */
 const UNSAFE = /[^\P{Cc}\n]|[\u{202a}-\u{202e}\u{2066}-\u{2069}]/u;
 
-/** Text that Discord shows as it is: without formatting, links and mentions; cut to `most` UTF-16 units. */
+/** Discord shows no formatting, links and mentions in it. Cut to `most` UTF-16 units. */
 export function literal(text: string, most: number): string {
   let shown = '';
   for (const character of text) {
@@ -32,7 +32,7 @@ export function literal(text: string, most: number): string {
   return shown;
 }
 
-/** The body of the request that posts a notification. No text in it can mention anybody. */
+/** No text in it can mention anybody. */
 export function discordBody(
   config: Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>,
   server: Pick<WithId<Server>, '_id' | 'name'>,

@@ -2,13 +2,9 @@ import { type InferRawDocType, Schema } from 'mongoose';
 import { defineMessage, type Text } from '../../language/t.ts';
 
 /**
- * Why messages to a webhook were switched off.
- *
- * - `deleted`: Discord knows no such webhook (404).
- * - `unauthorized`: Discord refuses its token (401).
- * - `needs-thread`: the webhook belongs to a forum channel, and its address names no post (220001).
- * - `no-forum`: Discord accepts new posts only in forum channels, and the webhook's channel is not one (220003).
- * - `thread-gone`: the thread that its address names was deleted, or is locked (10003, 50083).
+ * Why messages to a webhook were switched off: Discord knows no such webhook (404), or refuses its token (401); it
+ * belongs to a forum channel and names no post (220001), or names a new post outside of forums (220003); its thread was
+ * deleted or is locked (10003, 50083).
  */
 export const OFF_REASONS = ['deleted', 'unauthorized', 'needs-thread', 'no-forum', 'thread-gone'] as const;
 export type OffReason = (typeof OFF_REASONS)[number];
@@ -46,27 +42,24 @@ const offDefinition = {
 
 const failingDefinition = {
   at: { type: Date, required: true },
-  /** The status and Discord's code: `HTTP 400, 50035`. */
+  /** `HTTP 400, 50035` */
   reason: { type: String, required: true },
 } as const;
 
 const discordWebhookDefinition = {
-  /** The server's id. */
   _id: { type: Schema.Types.ObjectId, required: true },
-  /** The webhook's id and token, and the thread's id if there is one, sealed: they let anybody write to the channel. */
+  /** Its id and token, and the thread's id if there is one: they let anybody write to the channel. */
   sealed: { type: String, required: true },
-  /** The last digits of the webhook's id, by which the owner recognises the webhook. */
+  /** The last digits of its id, by which the owner recognises the webhook. */
   ending: { type: String, required: true },
   setAt: { type: Date, required: true },
-  /** The kinds of notifications that do not go to Discord. */
   kindsOff: { type: [String], required: true },
-  /** Set when Discord does not accept the webhook; no message is sent to it. */
   off: { type: new Schema(offDefinition, { _id: false }), default: null },
-  /** Set when Discord refused the last message for another reason. Later messages are still sent. */
+  /** Discord refused the last message for another reason. Later messages are still sent. */
   failing: { type: new Schema(failingDefinition, { _id: false }), default: null },
 } as const;
 
-/** The Discord webhook of a server. It has its own collection, so that code that reads servers cannot show it. */
+/** In a collection of its own, so that code that reads servers cannot show it. */
 export const discordWebhookSchema = new Schema(discordWebhookDefinition, {
   collection: 'discord_webhooks',
 });

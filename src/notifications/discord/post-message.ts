@@ -10,14 +10,9 @@ import type { WebhookKey } from './webhook-address.ts';
 type PostDeps = AddressRanges & Pick<Config, 'LISTENER_TIMEOUT_MS' | 'DISCORD_API_URL'>;
 
 /**
- * Discord's answer to a message.
- *
- * - `deleted` and the other `OffReason`s: Discord accepts no message for this address.
- * - `limited`: too many messages (429); Discord accepts the next one after `retryAfterMs`.
- * - `refused`: Discord will never accept this message. `reason` has the status and Discord's code.
- * - `unavailable`: no answer, or one that says nothing about the message (403, 408, 5xx, a redirect). `reason` has the
- *   status and the answer's text, or the outcome of the attempt.
- * - `blocked`: the operator's address guard refuses Discord's address.
+ * An `OffReason`: Discord accepts no message for this address. `refused`: never this message. `unavailable`: no answer,
+ * or one that says nothing about the message (403, 408, 5xx, a redirect). `blocked`: the operator's address guard
+ * refuses Discord's address. `reason` has the status and Discord's code or text.
  */
 export type DiscordAnswer =
   | { kind: 'sent' | OffReason | 'blocked' }
@@ -28,10 +23,7 @@ export type DiscordAnswer =
 const LONGEST_RETRY_AFTER_MS = HOUR;
 
 /**
- * Posts one message to a webhook, with the same address guard, deadlines and size limits as a vote for an HTTP
- * listener. An error of the peer is returned, not thrown.
- *
- * @param signal - aborts the attempt
+ * The address guard, deadlines and size limits are those of votes for HTTP listeners. An error of the peer is returned.
  */
 export async function postMessage(
   config: PostDeps,
@@ -73,7 +65,7 @@ function meaningOf({ retryAfterMs }: Outcome, status: number, said: string): Dis
       const wait = retryAfterIn(said) ?? retryAfterMs ?? 0;
       return { kind: 'limited', retryAfterMs: Math.min(Math.max(wait, SECOND), LONGEST_RETRY_AFTER_MS) };
     }
-    // A firewall in front of Discord answers 403 to whole networks. This says nothing about the webhook.
+    // A firewall in front of Discord answers 403 to whole networks.
     case 403:
     case 408:
       return { kind: 'unavailable', reason };
@@ -84,7 +76,7 @@ function meaningOf({ retryAfterMs }: Outcome, status: number, said: string): Dis
   }
 }
 
-/** What Discord's codes mean for a webhook (docs.discord.com, "Opcodes and Status Codes"). */
+/** docs.discord.com, "Opcodes and Status Codes" */
 const OFF_CODES: Record<number, OffReason> = {
   10003: 'thread-gone',
   10015: 'deleted',
@@ -94,19 +86,18 @@ const OFF_CODES: Record<number, OffReason> = {
   220003: 'no-forum',
 };
 
-/** Discord's own code of an error; null if the answer has none, such as an answer of a proxy. */
+/** Null for an answer of a proxy. */
 function codeIn(said: string): number | null {
   const code = fieldOf(said, 'code');
   return Number.isInteger(code) && code !== 0 ? (code as number) : null;
 }
 
-/** The `retry_after` of an answer, in milliseconds; it is more exact than the header. */
+/** In milliseconds; more exact than the header. */
 function retryAfterIn(said: string): number | null {
   const seconds = fieldOf(said, 'retry_after');
   return typeof seconds === 'number' && seconds >= 0 ? Math.ceil(seconds * SECOND) : null;
 }
 
-/** A field of an answer; undefined when the answer is not a JSON object or has no such field. */
 function fieldOf(said: string, name: string): unknown {
   try {
     const answer: unknown = JSON.parse(said);

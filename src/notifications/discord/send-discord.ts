@@ -13,10 +13,10 @@ import { type DiscordWebhook, OFF_ADVICE, OFF_TEXTS, type OffReason } from './di
 import { type DiscordAnswer, postMessage } from './post-message.ts';
 import { markFailing, openWebhook, switchOff } from './webhooks.ts';
 
-/** A message that could not be sent for this long is given up, because it is no longer news. */
+/** After this time, it is no longer news. */
 const GIVEN_UP_MS = 6 * HOUR;
 
-/** Sends a message to Discord, as `sendMessage` does. A webhook that Discord does not accept is switched off. */
+/** A webhook that Discord does not accept is switched off. */
 export function sendDiscordMessage(
   deps: NotificationsDeps,
   messageId: string,
@@ -32,7 +32,6 @@ export function sendDiscordMessage(
   return sendMessage(sender, messageId, signal);
 }
 
-/** Returns a `SendLetter` that posts to the current webhook of the server with the id `to`. */
 function toWebhook(deps: NotificationsDeps): SendLetter {
   return async ({ to, text }, signal) => {
     const webhook = await deps.discordWebhooks.findOne({ _id: new ObjectId(to), off: null });
@@ -65,8 +64,8 @@ async function resultOf(
       const now = await deps.discordWebhooks.findOne({ _id: webhook._id });
       if (now && now.sealed !== webhook.sealed)
         return { kind: 'failed', reason: 'the webhook was replaced', retryAfterMs: 0 };
-      // The mail is written first. If the process dies before the webhook is switched off, the next attempt repeats
-      // both steps, and the mail's id prevents a second mail.
+      // If the process dies before the webhook is switched off, the next attempt repeats both steps, and the mail's id
+      // prevents a second mail.
       await mailOff(deps, webhook, answer.kind);
       await switchOff(deps, webhook, answer.kind);
       deps.log.info({ event: 'discord.off', serverId: webhook._id.toHexString(), reason: answer.kind });
@@ -98,7 +97,7 @@ function mailOff(deps: NotificationsDeps, { _id, setAt }: DiscordWebhook, reason
   }));
 }
 
-/** Mails the owner that Discord refused a message, at most once a day. */
+/** At most once a day. */
 function mailFailing(deps: NotificationsDeps, { _id, setAt }: DiscordWebhook, reason: string): Promise<void> {
   return mailOwner(deps, _id, (name) => ({
     id: `discord-failing:${_id.toHexString()}:${setAt.getTime()}:${dayOf(deps.clock.now())}`,
@@ -112,7 +111,7 @@ function mailFailing(deps: NotificationsDeps, { _id, setAt }: DiscordWebhook, re
   }));
 }
 
-/** Writes a mail to the owner of a server, whatever kinds of mail they chose, unless they switched all mails off. */
+/** Whatever kinds of mail the owner chose, unless they switched all mails off. */
 async function mailOwner(
   deps: NotificationsDeps,
   serverId: ObjectId,

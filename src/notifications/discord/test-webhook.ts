@@ -2,15 +2,15 @@ import type { WithId } from 'mongodb';
 import { UnsealError } from '../../platform/secrets.ts';
 import type { Server } from '../../servers/server.ts';
 import type { NotificationsDeps } from '../deps.ts';
+import type { NotificationText } from '../notification-text.ts';
 import { discordBody } from './discord-embed.ts';
 import { OFF_REASONS } from './discord-webhook.ts';
 import { type DiscordAnswer, postMessage } from './post-message.ts';
 import { markFailing, openWebhook, switchOff } from './webhooks.ts';
 
-/** The result of a test message. `none`: there is no webhook. `unreadable`: its stored address cannot be decrypted. */
+/** `unreadable`: the stored address cannot be decrypted. */
 export type WebhookTest = DiscordAnswer | { kind: 'none' | 'unreadable' };
 
-/** Posts a test message. Depending on the answer, switches the webhook off or on, or marks it as failing. */
 export async function testWebhook(
   deps: NotificationsDeps,
   server: WithId<Server>,
@@ -18,19 +18,14 @@ export async function testWebhook(
 ): Promise<WebhookTest> {
   const webhook = await deps.discordWebhooks.findOne({ _id: server._id });
   if (!webhook) return { kind: 'none' };
-  const text = {
+  const text: NotificationText = {
     id: 'test',
     tone: 'quiet',
     subject: 'test message',
     paragraphs: ['Messages about this server arrive here. Change them in its settings:'],
     part: '/settings#discord',
-  } as const;
-  const body = discordBody(
-    deps.config,
-    server,
-    { ...text, paragraphs: [...text.paragraphs] },
-    deps.clock.now(),
-  );
+  };
+  const body = discordBody(deps.config, server, text, deps.clock.now());
   let answer: DiscordAnswer;
   try {
     answer = await postMessage(deps.config, openWebhook(deps.secrets, webhook), body, signal);

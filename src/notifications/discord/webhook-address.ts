@@ -1,7 +1,6 @@
 import { t } from '../../language/t.ts';
 import { InvalidDocumentError } from '../../platform/document.ts';
 
-/** The id and token in the address of a webhook. `threadId`: the thread or forum post for its messages. */
 export type WebhookKey = { id: string; token: string; threadId?: string };
 
 const HOSTS = new Set([
@@ -15,10 +14,8 @@ const HOSTS = new Set([
 const PATH = /^\/api(?:\/v\d{1,2})?\/webhooks\/(\d{15,21})\/([\w-]{50,100})\/?$/;
 
 /**
- * Reads the address of a webhook in the form that Discord offers to copy. The owner of a forum channel adds
- * `?thread_id=`.
- *
- * @throws {InvalidDocumentError} for `webhook`, if the address is invalid; the error never repeats the address
+ * The owner of a forum channel adds `?thread_id=` to the address that Discord offers to copy.
+ * @throws {InvalidDocumentError} for `webhook`; the error never repeats the address
  */
 export function readWebhookAddress(text: string): WebhookKey {
   const url = URL.parse(text.trim());
@@ -39,7 +36,6 @@ export function readWebhookAddress(text: string): WebhookKey {
   return { id, token, threadId };
 }
 
-/** The `thread_id` of an address, and whether the address has other parameters. */
 function threadIn(parameters: URLSearchParams): { threadId: string | undefined; others: boolean } {
   const given = [...parameters];
   const [threadId, ...more] = parameters.getAll('thread_id');

@@ -13,9 +13,7 @@ function contextOf(serverId: ObjectId): string {
 }
 
 /**
- * Sets or replaces the webhook of a server. The choice of kinds does not change.
- *
- * @param by - the user, for the audit log, which gets only the last digits of the webhook's id
+ * The choice of kinds does not change. The audit log gets only the last digits of the webhook's id.
  * @throws {InvalidDocumentError} for `webhook`, if the address is invalid
  */
 export async function setWebhook(
@@ -38,7 +36,7 @@ export async function setWebhook(
   await recordAudit(deps, { by, action: 'discord.set', serverId, details: { ending } });
 }
 
-/** Chooses the kinds that go to Discord. Returns whether the server has a webhook. */
+/** Returns whether the server has a webhook. */
 export async function chooseKinds(
   deps: NotificationsDeps,
   serverId: ObjectId,
@@ -53,9 +51,7 @@ export async function chooseKinds(
 }
 
 /**
- * Removes the webhook of a server. Messages that wait for it are not sent. Returns whether there was one.
- *
- * @param setUntil - if given, a webhook that was set after this time stays
+ * Messages that wait for it are not sent. A webhook that was set after `setUntil` stays. Returns whether there was one.
  */
 export async function removeWebhook(
   deps: NotificationsDeps,
@@ -72,13 +68,13 @@ export async function removeWebhook(
   return true;
 }
 
-/** Opens the sealed id and token. @throws {UnsealError} when the key that sealed them is lost */
+/** @throws {UnsealError} when the key that sealed them is lost */
 export function openWebhook(secrets: SecretBox, { _id, sealed }: DiscordWebhook): WebhookKey {
   const [id = '', token = '', threadId] = secrets.open(sealed, contextOf(_id)).split('/');
   return threadId === undefined ? { id, token } : { id, token, threadId };
 }
 
-/** Switches off a webhook that Discord does not accept. If the webhook was replaced meanwhile, nothing changes. */
+/** If the webhook was replaced meanwhile, nothing changes. */
 export async function switchOff(
   { discordWebhooks, clock }: NotificationsDeps,
   { _id, sealed }: DiscordWebhook,
@@ -88,10 +84,7 @@ export async function switchOff(
   await discordWebhooks.updateOne({ _id, sealed, off: null }, { $set: { off } });
 }
 
-/**
- * Marks a webhook as failing with the reason why Discord refused the last message. If `reason` is null, Discord
- * accepted the message, and the mark is removed. If the webhook was replaced meanwhile, nothing changes.
- */
+/** `reason` is null if Discord accepted the last message. If the webhook was replaced meanwhile, nothing changes. */
 export async function markFailing(
   { discordWebhooks, clock }: NotificationsDeps,
   { _id, sealed, failing }: DiscordWebhook,

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
+import ipaddr from 'ipaddr.js';
 import manifest from '../../../package.json' with { type: 'json' };
-import { isPrivate } from '../../http/one-address.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { describeSkew } from '../../platform/clock-skew.ts';
 import { isLoopback } from '../../platform/config-values.ts';
@@ -116,7 +116,7 @@ function proxyCheck(deps: AppDeps, { headers, ip, ips }: FastifyRequest): Seen {
     return {
       tone: 'attention',
       saw: html`${yours} It is a private one. Visitors from the internet must not have such addresses.`,
-      mend: 'Nothing is wrong if you are in the site’s own network. Otherwise TRUST_PROXY counts too few proxies, or a container network hides addresses (docs/operating/settings.md).',
+      mend: 'Nothing is wrong if you are in the site’s own network. Otherwise visitors share this address and its limits: TRUST_PROXY counts too few proxies, a proxy does not pass on X-Forwarded-For, or a container network hides addresses, as those of IPv6 visitors (docs/operating/settings.md).',
     };
   }
   // A click on a link of the site sends a referrer under the site's own policy.
@@ -135,6 +135,14 @@ function proxyCheck(deps: AppDeps, { headers, ip, ips }: FastifyRequest): Seen {
     tone: 'good',
     saw: html`${trust === false ? 'No proxy is in front.' : 'The proxy passes on addresses.'} ${yours}`,
   };
+}
+
+/** Whether no visitor from the internet can have this address. */
+function isPrivate(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  return ['private', 'uniqueLocal', 'loopback', 'linkLocal', 'carrierGradeNat'].includes(
+    ipaddr.process(address).range(),
+  );
 }
 
 function mailCheck({ config: { SMTP_URL, MAIL_FROM } }: AppDeps, base: string): Seen {

@@ -6,7 +6,6 @@ import type { WebhookTest } from '../../notifications/discord/test-webhook.ts';
 import { chooseKinds, removeWebhook, setWebhook } from '../../notifications/discord/webhooks.ts';
 import { answerNow } from '../../workflows/answer-now.ts';
 import { OWNER } from '../route-options.ts';
-import { checkTaker } from '../shared/check-taker.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
 import { formRoute, type PathOfServer, refused } from '../shared/form-route.ts';
@@ -16,6 +15,7 @@ import { chosenKinds, kindBoxes, kindsForm } from '../shared/kind-boxes.ts';
 import type { Page } from '../shared/layout.ts';
 import { notAnsweredStatus, notAnsweredText } from '../shared/not-answered.ts';
 import { button, card, confirmed, notice, type Tone } from '../shared/parts.ts';
+import { checkTaker } from '../shared/used-up.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 
 export const DISCORD_MESSAGES = {

@@ -22,7 +22,6 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import { hasClaimKeys } from '../../servers/api-tokens.ts';
 import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
-import { checkTaker } from '../shared/check-taker.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import type { Site } from '../shared/decorate-site.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
@@ -34,6 +33,7 @@ import { listenerAnnouncement, listenerBadge, listenerStateSection } from '../sh
 import { listenerStatusReader } from '../shared/listener-status.ts';
 import { livePart } from '../shared/live.ts';
 import { card, notice } from '../shared/parts.ts';
+import { checkTaker } from '../shared/used-up.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { earlierVotesNotice, earlierVotesRoute } from './earlier-votes-notice.ts';
 import { gamePortWarning } from './game-port-warning.ts';

@@ -8,7 +8,7 @@ import type { Tag } from '../../servers/tag-list.ts';
 import { RANKING_DAYS, RANKS_EVERY_MINUTES } from '../../votes/ranking-period.ts';
 import { countryName } from '../shared/country-names.ts';
 import type { Site } from '../shared/decorate-site.ts';
-import { emptyState } from '../shared/empty-state.ts';
+import { emptyState } from '../shared/empty-card.ts';
 import { count, counted, day } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { gamePicture } from '../shared/game-pictures.ts';

@@ -2,34 +2,26 @@ import type { Access } from '../route-access.ts';
 
 /** Pages with one audience below one path, such as the admin area. */
 export type Area<Tab = unknown> = {
-  /** The path, with its parameters: `/dashboard/servers/:serverId`. */
   path: string;
-  /** The access of every route at and below the path. */
   access: Access;
-  /** Every page. Tabs have this order. */
+  /** Tabs have this order. */
   pages: readonly AreaPage<Tab>[];
-  /** The paths at and below which forms are for the sole owner, not for members. */
   soleOwnerForms?: readonly string[];
 };
 
-/** A page, or another GET route; its forms are in its own file. */
 export type AreaPage<Tab = unknown> = {
-  /** The path below that of the area, with its parameters: `/users/:userId`. */
   path: string;
-  /** The text of the page's tab. Absent if it has none. */
   tab?: Tab;
-  /** What there is at the path if it is no page. `plugin`: the routes of a third-party plugin. */
+  /** `plugin`: the routes of a third-party plugin. */
   kind?: 'file' | 'part' | 'plugin' | 'redirect';
-  /** A query with which the page shows something. It may have the parameters of paths: `?server=:serverId`. */
+  /** A query with which the page shows something: `?server=:serverId`. */
   example?: string;
 };
 
-/** The pages of an area with a tab, in the order of their tabs. */
 export function tabsOf<Tab>({ pages }: Area<Tab>): { path: string; tab: Tab }[] {
   return pages.flatMap(({ path, tab }) => (tab === undefined ? [] : [{ path, tab }]));
 }
 
-/** The access that the areas give a route; undefined if it is in none of them. */
 export function accessIn(areas: readonly Area[], method: string, url: string): Access | undefined {
   const area = areas.find(({ path }) => isBelow(url, path));
   const isOfSoleOwner =
@@ -37,7 +29,6 @@ export function accessIn(areas: readonly Area[], method: string, url: string): A
   return isOfSoleOwner ? 'sole-owner' : area?.access;
 }
 
-/** Whether a route is at or below a path. The names of parameters may differ. */
 function isBelow(url: string, path: string): boolean {
   const [one, other] = [url, path].map((text) => `${text.replaceAll(/:\w+/g, ':')}/`) as [string, string];
   return one.startsWith(other);

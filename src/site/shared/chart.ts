@@ -1,12 +1,10 @@
 import { t } from '../../language/t.ts';
-import { type ChartAxis, chartAxis, middleOf, placeOf, round, timeLabels } from './chart-axis.ts';
 import { emptyLine } from './empty-card.ts';
 import { type Content, type Html, html, raw } from './html.ts';
 
 /**
- * A point on a chart's time axis. If `value` is null: a gap is drawn, and `reason` says why the value is unknown. If
- * `at` is set: a script shows the time in the visitor's time zone. If `isEmpty`: there was nothing to measure, so a bar
- * chart draws no gap.
+ * If `value` is null, a gap is drawn and `reason` says why. `at` is shown in the visitor's time zone. `isEmpty`:
+ * nothing to measure, so a bar chart draws no gap.
  */
 export type ChartPoint = {
   label: string;
@@ -17,25 +15,17 @@ export type ChartPoint = {
 };
 
 type Chart = {
-  /** The chart's accessible name. */
   title: string;
   points: ChartPoint[];
-  /** Formats a value, for the axis and for the text of a point. */
   shown: (value: number) => string;
-  /** More about a point, for example the parts of a sum. It follows the value in the text of the point. */
   details?: (index: number) => string;
-  /** The legend of the colours, below the drawing. */
   key?: Content;
-  /** A table with the same data. */
   numbers: Html;
-  /** Shown instead of the chart when there is no data. */
   empty: Content;
 };
 
-/** A day with its good and bad share, from 0 to 1; the rest is unknown. `isEmpty`: nothing to measure, so no bar. */
 type ShareDay = { label: string; text: string; good: number; bad: number; isEmpty?: boolean };
 
-/** A chart with one bar per point, for sums such as votes. */
 export function barChart(chart: Chart): Html {
   const { points } = chart;
   const axis = chartAxis(points.map(({ value }) => value));
@@ -50,7 +40,7 @@ export function barChart(chart: Chart): Html {
   return figureOf(chart, { axis, drawing: html`${bars}`, texts: textsOf(chart), place: 'column' });
 }
 
-/** A line chart for levels such as players. Unknown values are gaps. `firstOnTop`: 1 is at the top, for ranks. */
+/** Unknown values are gaps. `firstOnTop`: 1 is at the top, for ranks. */
 export function lineChart(chart: Chart & { firstOnTop?: boolean }): Html {
   const { points, firstOnTop = false } = chart;
   const axis = chartAxis(
@@ -64,7 +54,7 @@ export function lineChart(chart: Chart & { firstOnTop?: boolean }): Html {
     const last = run.at(-1);
     if (!first || !last) return '';
     const line = run.map(at).join('L');
-    // A point between two gaps is a line without length. Its round ends draw it as a dot.
+    // A point between two gaps: the round ends of a line without length draw a dot.
     if (run.length === 1) return html`<path class="line lone" d="M${line}h0.01" />`;
     const area = `M${x(first.index)} 100L${line}L${x(last.index)} 100z`;
     return html`${firstOnTop ? '' : html`<path class="area" d="${area}" />`}<path class="line" d="M${line}" />`;
@@ -73,7 +63,6 @@ export function lineChart(chart: Chart & { firstOnTop?: boolean }): Html {
   return figureOf(chart, { axis, drawing, texts: textsOf(chart), place: 'line' });
 }
 
-/** The text of each point. A script shows it for the point under the pointer, and screen readers read it. */
 function textsOf({ points, shown, details = () => '' }: Chart): string[] {
   return points.map(({ label, value, reason = t('unknown') }, index) =>
     value === null ? `${label}: ${reason}` : `${label}: ${shown(value)}${details(index)}`,
@@ -82,7 +71,6 @@ function textsOf({ points, shown, details = () => '' }: Chart): string[] {
 
 type Known = { index: number; value: number };
 
-/** Runs of consecutive known points. */
 function knownRuns(points: ChartPoint[]): Known[][] {
   const runs: Known[][] = [];
   let previous = -2;
@@ -95,7 +83,6 @@ function knownRuns(points: ChartPoint[]): Known[][] {
   return runs;
 }
 
-/** Grey areas from known point to known point, for the times in which the value is unknown. */
 function gaps(points: ChartPoint[]): Content[] {
   const step = 100 / Math.max(points.length - 1, 1);
   const drawn: Content[] = [];
@@ -111,10 +98,10 @@ function gaps(points: ChartPoint[]): Content[] {
   return drawn;
 }
 
-/** The minimum height, in percent, of a bad or unknown share of 0.05 % or more: a minute offline is visible. */
+/** In percent, so that a minute offline is visible. */
 const LEAST_SHARE = 8;
 
-/** A chart with one slim bar per day: the bad share at the bottom, then the good one, the unknown one at the top. */
+/** One slim bar per day: bad at the bottom, then good, unknown at the top. */
 export function shareChart(chart: Omit<Chart, 'points' | 'shown'> & { days: ShareDay[] }): Html {
   const { days } = chart;
   const step = 100 / Math.max(days.length, 1);
@@ -136,18 +123,16 @@ export function shareChart(chart: Omit<Chart, 'points' | 'shown'> & { days: Shar
   return figureOf({ ...chart, points, shown: String }, { drawing: html`${bars}`, texts, place: 'column' });
 }
 
-/** A bar or an area; `y` and `height` are percentages of the chart's height. */
 function rect(name: string, side: string, y: number, height: number): Html {
   const top = y === 0 ? '' : ` y="${percent(y)}"`;
   return html`<rect class="${name}" ${raw(`${side}${top} height="${percent(height)}"`)} />`;
 }
 
 type Drawn = {
-  /** The vertical axis. A chart of shares has none, because all its bars have the full height. */
   axis?: ChartAxis;
   drawing: Html;
   texts: string[];
-  /** `line`: the points are on a line from edge to edge. `column`: each point has a column of its own. */
+  /** `line`: from edge to edge. `column`: each point has a column of its own. */
   place: 'line' | 'column';
 };
 
@@ -183,7 +168,6 @@ function figureOf(
   </figure>`;
 }
 
-/** The time of the first point and the interval between points in milliseconds, as attributes for the script. */
 function timesOf([first, second]: ChartPoint[]): Content {
   if (!first?.at) return '';
   const from = first.at.getTime();
@@ -191,3 +175,51 @@ function timesOf([first, second]: ChartPoint[]): Content {
 }
 
 const percent = (value: number) => `${round(value)}%`;
+
+type ChartAxis = { top: number; foot: number; ticks: number[] };
+
+const MOST_SPACES = 5;
+
+/** From 0 to a round number. `firstOnTop`, for ranks: from 1 at the top to a round number at the foot. */
+function chartAxis(values: (number | null)[], firstOnTop = false): ChartAxis {
+  const greatest = Math.max(...values.map((value) => value ?? 0), 2);
+  const step = roundStep(greatest / MOST_SPACES);
+  const end = Math.ceil(greatest / step) * step;
+  const ticks = Array.from({ length: Math.round(end / step) + 1 }, (_, i) => i * step);
+  if (!firstOnTop) return { top: end, foot: 0, ticks: ticks.toReversed() };
+  return { top: 1, foot: end, ticks: [1, ...ticks.filter((tick) => tick > 1)] };
+}
+
+/** The smallest of 1, 2, 5, 10, 20, 50, … that is at least `least`. */
+function roundStep(least: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
+  return ([1, 2, 5].find((factor) => factor * power >= least) ?? 10) * power;
+}
+
+function placeOf({ top, foot }: ChartAxis, value: number): number {
+  return round((100 * (top - value)) / (top - foot));
+}
+
+/** A thousandth of a chart is about a pixel at most. */
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+function middleOf(place: 'line' | 'column', index: number, points: number): number {
+  if (place === 'line') return points === 1 ? 50 : (100 * index) / (points - 1);
+  return (100 * (index + 0.5)) / points;
+}
+
+function timeLabels(points: { label: string; at?: Date }[], place: 'line' | 'column'): Html {
+  const last = points.length - 1;
+  const indexes = [...new Set([0, 0.25, 0.5, 0.75, 1].map((part) => Math.round(part * last)))];
+  const labels = indexes.map((index) => {
+    const x = `${round(middleOf(place, index, points.length))}%`;
+    const { label = '', at } = points[index] ?? {};
+    const isEnd = last > 0 && (index === 0 || index === last);
+    const name = isEnd ? (index === 0 ? 'first' : 'last') : index === Math.round(last / 2) ? '' : 'between';
+    const time = at ? html` data-time="${String(at.getTime())}"` : '';
+    return html`<line x1="${x}" x2="${x}" y2="5" /><text class="${name}" x="${x}" y="1.35em"${time}>${label}</text>`;
+  });
+  return html`<svg class="chart-times" aria-hidden="true">${labels}</svg>`;
+}

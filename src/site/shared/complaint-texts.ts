@@ -1,7 +1,6 @@
 import { defineMessage, type Text } from '../../language/t.ts';
 import type { ComplaintKind } from '../../moderation/complaint.ts';
 
-/** The kinds of complaints, as the form and the admin area name them. */
 export const COMPLAINT_TEXTS: Record<ComplaintKind, Text> = {
   'fake-figures': defineMessage('Its players or votes are not real'),
   offensive: defineMessage('Its name, text or pictures are offensive'),

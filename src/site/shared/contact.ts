@@ -3,19 +3,15 @@ import type { Site } from './decorate-site.ts';
 import { type Content, html } from './html.ts';
 import { linkTo } from './parts.ts';
 
-/** The target of a link to the operator: the operator's contact page, or else `CONTACT`; null if neither is set. */
-export function contactHref({
-  base,
-  pages,
-  contact,
-}: Pick<Site, 'base' | 'pages' | 'contact'>): string | null {
+type Contact = Pick<Site, 'base' | 'pages' | 'contact'>;
+
+export function contactHref({ base, pages, contact }: Contact): string | null {
   if (pages.has('contact')) return `${base}/contact`;
   if (contact === undefined) return null;
   return contact.includes('://') ? contact : `mailto:${contact}`;
 }
 
-/** How to contact the operator, as a paragraph. Empty if the operator gave no contact. */
-export function contactLine(site: Pick<Site, 'base' | 'pages' | 'contact'>): Content {
+export function contactLine(site: Contact): Content {
   const href = contactHref(site);
   if (href === null) return '';
   return html`<p>${t('Contact: <a>{contact}</a>', {
@@ -24,7 +20,6 @@ export function contactLine(site: Pick<Site, 'base' | 'pages' | 'contact'>): Con
   })}</p>`;
 }
 
-/** How to contact the operator, as plain text to append to a sentence, for messages that cannot contain a link. */
 export function contactText({ url, pages, contact }: Pick<Site, 'url' | 'pages' | 'contact'>): string {
   const where = contact ?? (pages.has('contact') ? `${url}/contact` : undefined);
   return where === undefined ? '' : ` ${t('Contact: {where}', { where })}`;

@@ -1,19 +1,18 @@
 import { byLanguage, LOCALES, languageNow } from '../../language/language.ts';
 
-/** The separators that Excel expects in each language. If a comma separates decimals, a semicolon separates cells. */
+/** Excel expects a semicolon between cells where a comma separates decimals. */
 const FORMS = byLanguage((language) => {
   const parts = new Intl.NumberFormat(LOCALES[language]).formatToParts(0.5);
   const decimal = parts.find(({ type }) => type === 'decimal')?.value ?? '.';
   return { decimal, separator: decimal === ',' ? ';' : ',' };
 });
 
-/** A byte order mark at the beginning, without which Excel does not read a file as UTF-8. */
+/** Without it, Excel does not read a file as UTF-8. */
 const BYTE_ORDER_MARK = '\ufeff';
 
 /**
- * A table as CSV (RFC 4180) for spreadsheets, in the language of the page: in German, semicolons separate cells. The
- * first line has the names of the columns; `null` is an empty cell. If a spreadsheet would read a text as a formula:
- * the text gets a leading apostrophe (OWASP, "CSV Injection"), because players choose some of the texts.
+ * CSV (RFC 4180) for spreadsheets, in the form of the page's language. A text that a spreadsheet would read as a
+ * formula gets a leading apostrophe (OWASP, "CSV Injection"), because players choose some of the texts.
  */
 export function csv(columns: string[], rows: (string | number | null)[][]): string {
   const { separator, decimal } = FORMS[languageNow()];

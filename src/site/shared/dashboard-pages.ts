@@ -1,7 +1,6 @@
 import { defineMessage, type Text } from '../../language/t.ts';
 import type { Area } from './area.ts';
 
-/** The pages of a server for its owner and members, and for operators. */
 export const SERVER_AREA = {
   path: '/dashboard/servers/:serverId',
   access: 'owner',
@@ -29,10 +28,9 @@ export const SERVER_AREA = {
   soleOwnerForms: ['/members', '/settings/remove'],
 } as const satisfies Area<Text>;
 
-/** The path of a page of a server with a tab. */
 export type ServerTab = Extract<(typeof SERVER_AREA.pages)[number], { tab: Text }>['path'];
 
-/** The other pages of the dashboard, for every user. Forms check what belongs to the user. */
+/** For every user. Forms check what belongs to the user. */
 export const DASHBOARD_AREA = {
   path: '/dashboard',
   access: 'user',

@@ -9,36 +9,27 @@ import { livePages, type SitePages } from '../site-pages.ts';
 import { type AnnouncementCache, createAnnouncementCache } from './announcement-cache.ts';
 import { pictureAddress } from './server-pictures.ts';
 
-/** The logo as a page shows it. `path` contains a hash of the picture, so it changes with the picture. */
 export type ShownLogo = Pick<Assets['logo'], 'type' | 'width' | 'height' | 'path' | 'isOwn'> & {
   href: string;
 };
 
-/** The site's settings for pages. Operators can change those with `readonly` at any time: read them for each page. */
+/** Operators can change the settings with `readonly` at any time: read them for each page. */
 export type Site = {
-  /** The path of the site: `''` or `/listing`. */
+  /** `''` or `/listing` */
   base: string;
-  /** The site's URL without a trailing slash. */
   url: string;
   readonly name: string;
-  /** A notice at the top of every page; empty if there is none. */
   readonly notice: string;
-  /** The operators' announcement, which is shown above the content of every page. */
   announcement: AnnouncementCache;
-  /** The operator's e-mail address or the URL of a contact page. */
+  /** An e-mail address, or the URL of a contact page. */
   readonly contact: string | undefined;
-  /** The operator's own pages. */
   readonly pages: SitePages;
   readonly footerLinks: { text: string; href: string }[];
-  /** The logo in the head of every page. It is also the favicon. */
   readonly logo: ShownLogo;
-  /** The path of the stylesheet with the operator's colour; null if the operator has set none. */
   readonly accentStyle: string | null;
-  /** The address of one of the site's own files. */
   asset(name: AssetName): string;
-  /** Every route of the site with its access. */
   routes: { method: string; url: string; access: Access }[];
-  /** Finds the user of a request that matches no route, for the error page. Set when the pages are registered. */
+  /** For the error page of a request that matches no route. Set when the pages are registered. */
   whoIs?: (request: FastifyRequest) => Promise<SignedIn | null>;
 };
 
@@ -48,7 +39,7 @@ declare module 'fastify' {
   }
 }
 
-/** Adds `app.site`, the settings of the site. @throws {ConfigError} when the operator's pages cannot be read */
+/** @throws {ConfigError} when the operator's pages cannot be read */
 export function decorateSite(app: FastifyInstance, deps: AppDeps, assets: Assets): void {
   const { config } = deps;
   const base = config.basePath;

@@ -19,21 +19,16 @@ export function shareOrDash(share: number | null): string {
   return share === null ? '–' : percent(share);
 }
 
-/** The column with the UTC day of each row. */
-export function dayColumn<T extends { day: string }>(): Column<T> {
-  return { title: t('Day'), heads: true, cell: (row) => dayText(new Date(row.day)) };
-}
-
 export function numberColumn<T>(title: string, of: (row: T) => number): Column<T> {
   return { title, kind: 'number', cell: (row) => count(of(row)) };
 }
 
-/** The table below a chart, with one row per day, newest first. `rows` has the oldest day first. */
+/** `rows` has the oldest day first, the table the newest. */
 export function dayTable<T extends { day: string }>(caption: string, rows: T[], columns: Column<T>[]): Html {
-  return dataTable({ caption, rows: rows.toReversed(), columns: [dayColumn<T>(), ...columns], empty: '' });
+  const day: Column<T> = { title: t('Day'), heads: true, cell: (row) => dayText(new Date(row.day)) };
+  return dataTable({ caption, rows: rows.toReversed(), columns: [day, ...columns], empty: '' });
 }
 
-/** The chart of each day's forwarded votes: the shares delivered, failed or unconfirmed, and waiting. */
 export function deliveryChart(days: Days): Html {
   return shareChart({
     title: t('Delivered votes per day, last {days} days', { days: days.length }),
@@ -75,7 +70,7 @@ function deliveryText(one: Days[number]): string {
   return parts.filter(Boolean).join(', ');
 }
 
-/** The chart of the time in which 95 % of a day's delivered votes arrived. The text of a point adds the median. */
+/** The time in which 95 % of a day's delivered votes arrived; the text adds the median. */
 export function arrivalChart(days: Days): Html {
   const p50 = days.map(({ times }) => percentile(times, 0.5));
   const p95 = days.map(({ times }) => percentile(times, 0.95));
@@ -98,7 +93,6 @@ export function arrivalChart(days: Days): Html {
   });
 }
 
-/** The chart of the failed attempts of each day; `empty` is shown if there were none. */
 export function failuresChart(days: Days, empty: Content): Html {
   const total = days.reduce((sum, one) => sum + failedAttempts(one), 0);
   return barChart({
@@ -113,7 +107,6 @@ export function failuresChart(days: Days, empty: Content): Html {
   });
 }
 
-/** The chart of the votes of each day. The text of a day says how many came from pages and from the API. */
 export function sourcesChart(days: Days): Html {
   const total = days.reduce((sum, { page, api }) => sum + page + api, 0);
   const details = (i: number) => {

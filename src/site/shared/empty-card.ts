@@ -1,19 +1,18 @@
+import type { Site } from './decorate-site.ts';
 import { type Content, type Html, html } from './html.ts';
 import { type IconName, icon } from './icon.ts';
 
-/** Five tally strokes in outline, the sign of an empty list. `height` is in CSS pixels. */
+/** The sign of an empty list. `height` is in CSS pixels. */
 function strokes(height: number): Html {
   const size = html`width="${String(1.6 * height)}" height="${String(height)}"`;
   return html`<svg class="strokes" viewBox="0 0 64 40" ${size} aria-hidden="true"><path
     d="M12 6v28M25.5 6v28M39 6v28M52.5 6v28M4 30L60 12"/></svg>`;
 }
 
-/** What a table or a chart shows when it has nothing: a small drawing and a sentence. */
 export function emptyLine(text: Content): Html {
   return html`<div class="empty">${strokes(20)}<div>${text}</div></div>`;
 }
 
-/** What a card shows if its list is empty: a drawing of what is missing (`icon`), a sentence, and perhaps a button. */
 export function emptyCard(part: {
   icon: IconName;
   text: Content;
@@ -25,7 +24,11 @@ export function emptyCard(part: {
   }</div>`;
 }
 
-/** The drawing of an empty list or of an error page. */
 export function drawing(name: IconName): Html {
   return html`<div class="drawing">${strokes(60)}${icon(name)}</div>`;
+}
+
+export function emptyState({ asset }: Pick<Site, 'asset'>, text: Content, actions: Content): Html {
+  return html`<div class="nothing"><img src="${asset('empty.svg')}" alt="" width="240" height="144" />
+    <div>${text}</div>${actions ? html`<p class="actions">${actions}</p>` : ''}</div>`;
 }

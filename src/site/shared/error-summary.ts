@@ -3,10 +3,7 @@ import { tryAgain } from '../error-pages.ts';
 import { type Html, html, raw } from './html.ts';
 import type { Page } from './layout.ts';
 
-/**
- * Adds a summary of the form's errors at the top of a page, with a link to each field. The summary gets the focus,
- * because on a long page the fields are far below.
- */
+/** Links each error to its field. The summary gets the focus, because on a long page the fields are far below. */
 export async function withErrorSummary(
   page: Page,
   errors: Record<string, string>,
@@ -30,17 +27,12 @@ export async function withErrorSummary(
   return { ...page, body: html`${summary}${raw(body)}` };
 }
 
-type Field = { id: string; label: Html };
-
 const INVALID = /<(?:input|select|textarea|fieldset) id="([^"]*)" name="([^"]*)"[^>]*aria-invalid="true"/g;
 const LABEL = /<label for="([^"]*)">(.*?)<\/label>/gs;
 const LEGEND = /<fieldset id="([^"]*)"[^>]*>\s*<legend>(.*?)<\/legend>/gs;
 
-/**
- * Finds fields in the HTML of a page, by name: every `fieldset` with an id, and the other fields that are marked as
- * invalid (parts.ts). Other fields without an error are left out, because several fields may have one name.
- */
-function fieldsOf(body: string): Map<string, Field> {
+/** Fields without an error are left out, except groups: several fields may have one name. */
+function fieldsOf(body: string): Map<string, { id: string; label: Html }> {
   const labels = new Map(
     [...body.matchAll(LABEL), ...body.matchAll(LEGEND)].map(([, id = '', label = '']) => [id, label]),
   );

@@ -4,28 +4,23 @@ import { FORGOTTEN_AFTER_MINUTES, isNeglected } from '../../listeners/listener-s
 import { OUTCOMES } from '../../listeners/outcomes.ts';
 import { timeAgo } from './format.ts';
 import { type Html, html } from './html.ts';
-import { notice } from './parts.ts';
+import { linkTo, notice } from './parts.ts';
 
 type Fetching = Pick<ListenerView, 'protocol' | 'pause' | 'fetched' | 'updatedAt' | 'queuedSince'>;
 
-/** The text for a `User-Agent` header: `tallyport-relay/1.0 (Java 21)` becomes `tallyport-relay 1.0 (Java 21)`. */
-function programName(agent: string): string {
-  return agent.replace(/^([^\s/]+)\/(\S+)/, '$1 $2');
-}
-
-/** When votes were last fetched, and by which program. */
 export function fetchedText({ fetched }: Pick<ListenerView, 'fetched'>, now: Date): Html {
   if (!fetched) return html`${t('Nobody has fetched votes yet.')}`;
   const at = { time: timeAgo(fetched.at, now) };
-  return fetched.agent
-    ? html`${t('Fetched {time} by <bdi>{program}</bdi>.', { ...at, program: programName(fetched.agent) })}`
+  // `tallyport-relay/1.0 (Java 21)` becomes `tallyport-relay 1.0 (Java 21)`.
+  const program = fetched.agent?.replace(/^([^\s/]+)\/(\S+)/, '$1 $2');
+  return program
+    ? html`${t('Fetched {time} by <bdi>{program}</bdi>.', { ...at, program })}`
     : html`${t('Fetched {time}.', at)}`;
 }
 
-/** What an owner must know about a listener that fetches and is not paused. */
 export function fetchingState(listener: Fetching, now: Date, connectPath: string): Html {
   const start = t('Start the relay or your plugin: “<a>Connect</a>” has both.', {
-    a: (text) => html`<a href="${connectPath}">${text}</a>`,
+    a: linkTo(connectPath),
   });
   if (isNeglected(listener, listener.queuedSince, now)) {
     return notice(

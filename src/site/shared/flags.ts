@@ -3,22 +3,19 @@ import { createRequire } from 'node:module';
 import type { FastifyInstance } from 'fastify';
 import { FILE } from '../route-options.ts';
 import { countryName } from './country-names.ts';
-import { type Content, type Html, html } from './html.ts';
+import { type Html, html } from './html.ts';
 
 const require = createRequire(import.meta.url);
 const { version } = require('country-flag-icons/package.json') as { version: string };
 
-/** The folder with the drawings of country-flag-icons. A drawing has a few hundred bytes. */
 const FOLDER = new URL('3x2/', import.meta.resolve('country-flag-icons'));
 
-/** The ISO 3166 codes of the countries that have a drawing. */
 const CODES = (await readdir(FOLDER)).flatMap((file) => /^([A-Z]{2})\.svg$/.exec(file)?.[1] ?? []);
 const HAS_FLAG = new Set(CODES);
 
-/** The path of a drawing. It contains the package's version, so caches may keep the file for ever. */
+/** With the package's version, so caches may keep the file for ever. */
 const path = (code: string) => `/assets/flags-${version}/${code}.svg`;
 
-/** Registers the routes of the drawings. */
 export function serveFlags(app: FastifyInstance): void {
   app.get(path(':code'), FILE, async (request, reply) => {
     const { code } = request.params as { code: string };
@@ -30,12 +27,8 @@ export function serveFlags(app: FastifyInstance): void {
   });
 }
 
-/** The flag and the name of a country. Screen readers skip the flag. */
 export function country(base: string, code: string): Html {
-  return html`<span class="country">${flag(base, code)}${countryName(code)}</span>`;
-}
-
-function flag(base: string, code: string): Content {
-  if (!HAS_FLAG.has(code)) return '';
-  return html`<img src="${base}${path(code)}" alt="" width="18" height="12" />`;
+  const src = `${base}${path(code)}`;
+  const flag = HAS_FLAG.has(code) ? html`<img src="${src}" alt="" width="18" height="12" />` : '';
+  return html`<span class="country">${flag}${countryName(code)}</span>`;
 }

@@ -2,26 +2,19 @@ import type { Typed } from './form.ts';
 import type { Html } from './html.ts';
 import { select, textArea, textField } from './parts.ts';
 
-/** The options of a field without those that `fieldsOf` adds. */
 type Unfilled<F extends (field: never) => Html> = Omit<Parameters<F>[0], 'name' | 'error'>;
 
-/** The fields of a form by their names. `value` is shown until the user has entered another one. */
-type Fields = {
-  text(name: string, field: Unfilled<typeof textField>): Html;
-  /** A text that is never shown again, such as a password. */
-  secret(name: string, field: Omit<Unfilled<typeof textField>, 'value'>): Html;
-  area(name: string, field: Unfilled<typeof textArea>): Html;
-  select(name: string, field: Unfilled<typeof select>): Html;
-};
-
-/** Returns functions that make the fields of a form, each with the entered value and its error. */
-export function fieldsOf({ values, errors }: Typed): Fields {
+/** The fields of a form: `value` is shown until the user has entered another one; a `secret` is never shown again. */
+export function fieldsOf({ values, errors }: Typed) {
   const shown = (name: string, value = '') => ({ name, value: values[name] ?? value, error: errors[name] });
   return {
-    text: (name, field) => textField({ ...field, ...shown(name, field.value) }),
-    secret: (name, field) => textField({ ...field, name, error: errors[name] }),
-    area: (name, field) => textArea({ ...field, ...shown(name, field.value) }),
-    select: (name, field) =>
+    text: (name: string, field: Unfilled<typeof textField>) =>
+      textField({ ...field, ...shown(name, field.value) }),
+    secret: (name: string, field: Omit<Unfilled<typeof textField>, 'value'>) =>
+      textField({ ...field, name, error: errors[name] }),
+    area: (name: string, field: Unfilled<typeof textArea>) =>
+      textArea({ ...field, ...shown(name, field.value) }),
+    select: (name: string, field: Unfilled<typeof select>) =>
       select({ ...field, name, value: values[name] ?? field.value, error: errors[name] }),
   };
 }

@@ -36,75 +36,67 @@ const FORMATS = byLanguage((language) => formatsOf(LOCALES[language]));
 
 const formats = () => FORMATS[languageNow()];
 
-/** A day without its year: `21 Nov`. */
+/** `21 Nov`, of a UTC day. */
 export function shortDay(at: Date): string {
   return formats().dayOfMonth.format(at);
 }
 
-/** A UTC day and time without the year: `21 Nov, 14:00`. */
 export function shortTime(at: Date): string {
   return formats().hour.format(at);
 }
 
-/** A list of alternatives: `failed, waiting or being sent`. */
+/** `failed, waiting or being sent` */
 export function alternatives(words: string[]): string {
   return formats().oneOf.format(words);
 }
 
-/** A whole number: `1,204`. */
 export function count(value: number): string {
   return formats().count.format(value);
 }
 
-/** A number with at most two decimals: `12.25`. */
+/** At most two decimals: `12.25`. */
 export function decimal(value: number): string {
   return formats().decimal.format(value);
 }
 
-/** A number with exactly one decimal, such as an average rating: `4.0`. */
+/** Exactly one decimal: `4.0`. */
 export function oneDecimal(value: number): string {
   return formats().oneDecimal.format(value);
 }
 
-/** A noun whose plural is formed with an s. */
 type Noun = { [K in PlainMessage]: `${K}s` extends PlainMessage ? K : never }[PlainMessage];
 
-/** A number with its noun: `1 vote`, `2 votes`. */
 export function counted(value: number, one: Noun): string {
   return `${count(value)} ${t(plural<PlainMessage>(value, one, `${one}s` as PlainMessage))}`;
 }
 
-/** A time as text: `21 Nov 2026, 14:02 UTC`. */
+/** `21 Nov 2026, 14:02 UTC` */
 export function timeText(at: Date): string {
   return `${formats().minute.format(at)} UTC`;
 }
 
-/** A time as a `time` element. */
 export function time(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${timeText(at)}</time>`;
 }
 
-/** A time as a `time` element, which a script converts to the visitor's time zone (scripts/page.js). */
+/** A script converts it to the visitor's time zone (scripts/page.js). */
 export function localTime(at: Date): Html {
   return html`<time datetime="${at.toISOString()}" data-local>${timeText(at)}</time>`;
 }
 
-/** A time to the second, as a `time` element. */
 export function exactTime(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${formats().second.format(at)} UTC</time>`;
 }
 
-/** A UTC day as text: `21 Nov 2026`. */
 export function dayText(at: Date): string {
   return formats().day.format(at);
 }
 
-/** A UTC day as a `time` element. */
 export function day(at: Date): Html {
   return html`<time datetime="${at.toISOString().slice(0, 10)}">${dayText(at)}</time>`;
 }
 
-/** A time relative to now: `3 minutes ago`, `in 2 hours`, `just now`. */
+/** `3 minutes ago`, `in 2 hours`, `just now` */
 export function relative(at: Date, now: Date): string {
   const ms = at.getTime() - now.getTime();
   if (Math.abs(ms) < 5 * SECOND) return ms > 0 ? t('in a moment') : t('just now');
@@ -112,7 +104,6 @@ export function relative(at: Date, now: Date): string {
   return formats().relative.format(ms > 0 ? value : -value, unit);
 }
 
-/** A relative time, with the full time as a tooltip. */
 export function timeAgo(at: Date, now: Date): Html {
   return html`<time datetime="${at.toISOString()}" title="${timeText(at)}">${relative(at, now)}</time>`;
 }
@@ -128,24 +119,21 @@ function inLargestUnit(ms: number) {
   return { value: Math.round(ms / length), unit };
 }
 
-/** The formats in which a page shows the times of a vote's status. */
 export function pageTimes(now: Date): StatusTimes {
   return { on: timeText, next: (at) => relative(at, now) };
 }
 
-/** A measured duration: `340 ms`; from a second `1.4 s`; from a minute in its largest unit, such as `3 minutes`. */
+/** `340 ms`; from a second `1.4 s`; from a minute in its largest unit, such as `3 minutes`. */
 export function measured(ms: number): string {
   return ms < SECOND || ms >= MINUTE ? duration(ms) : `${formats().decimal.format(round1(ms / SECOND))} s`;
 }
 
 const round1 = (value: number) => Math.round(10 * value) / 10;
 
-/** A share from 0 to 1 in percent, rounded down to one decimal: `98.4 %`. */
 export function percent(share: number): string {
   return `${formats().decimal.format(Math.floor(1_000 * share) / 10)} %`;
 }
 
-/** A duration in its largest unit, rounded: `3 minutes`. */
 export function duration(ms: number): string {
   if (ms < SECOND) return `${count(Math.round(ms))} ms`;
   const { value, unit } = inLargestUnit(ms);

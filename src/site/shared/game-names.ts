@@ -2,7 +2,7 @@ import { listGames } from '../../games/games.ts';
 
 const GAME_NAMES = new Map(listGames().map(({ id, name }) => [id, name]));
 
-/** The name of a game by its id. Empty if `game` is empty; the id if the list of games does not have it. */
+/** The id if the list of games does not have it. */
 export function gameName(game: string | null | undefined): string {
   return game ? (GAME_NAMES.get(game) ?? game) : '';
 }

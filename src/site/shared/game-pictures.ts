@@ -3,7 +3,7 @@ import type { Site } from './decorate-site.ts';
 import { pixelPicture } from './generated-pictures.ts';
 import { type Html, html } from './html.ts';
 
-/** A game's drawing (look/games), or one made from its id. Screen readers skip it: the game's name is beside it. */
+/** Screen readers skip it: the game's name is beside it. */
 export function gamePicture({ asset }: Pick<Site, 'asset'>, game: string, pixels: number): Html {
   const drawn = GAME_PICTURES.find((one) => one === game);
   if (!drawn) return pixelPicture(game, pixels);

@@ -1,19 +1,16 @@
 import { createHash } from 'node:crypto';
 import { type Html, html } from './html.ts';
-import { motifOf } from './pixel-motifs.ts';
 
-/** The numbers of hues and patterns in servers.css: the classes `.h0` to `.h11` and `.p1` to `.p3`. */
+/** In servers.css: the classes `.h0` to `.h11` and `.p1` to `.p3`. */
 const HUES = 12;
 const PATTERNS = 3;
 
-/** A hash: bytes that look random, but are always the same for the same text. */
 function bytesOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
 type Named = { name: string; game?: string | null | undefined };
 
-/** The numbers of a server's hue and pattern, from its name and game. The same server always looks the same. */
 function coloursOf({ name, game }: Named): { hue: number; pattern: number } {
   const [hue = 0, pattern = 0] = bytesOf(`${name}\n${game ?? ''}`);
   return { hue: hue % HUES, pattern: (pattern % PATTERNS) + 1 };
@@ -23,13 +20,12 @@ export function hueOf(server: Named): number {
   return coloursOf(server).hue;
 }
 
-/** The classes of a server's colours: `h4 p2`. */
 export function colourClasses(server: Named): string {
   const { hue, pattern } = coloursOf(server);
   return `h${hue} p${pattern}`;
 }
 
-/** The first letters of the first two words of a name, in capitals: `Der Kleine Hof` is `DK`. Digits count too. */
+/** `Der Kleine Hof` is `DK`. Digits count too. */
 export function initials(name: string): string {
   const words = name.split(/[^\p{L}\p{N}\p{M}]+/u).filter(Boolean);
   return words
@@ -38,7 +34,7 @@ export function initials(name: string): string {
     .join('');
 }
 
-/** The SVG path of a symmetrical drawing of `size` × `size` squares. `isSet` decides about those of the left half. */
+/** `isSet` decides about the squares of the left half; the drawing is symmetrical. */
 function pathOf(size: number, isSet: (x: number, y: number) => boolean): string {
   let path = '';
   for (let y = 0; y < size; y++) {
@@ -51,7 +47,6 @@ function pathOf(size: number, isSet: (x: number, y: number) => boolean): string 
   return path;
 }
 
-/** The SVG path of squares that the hash of the text selects. */
 function squares(text: string, size: number): string {
   const bytes = bytesOf(text);
   return pathOf(size, (x, y) => {
@@ -62,7 +57,6 @@ function squares(text: string, size: number): string {
 
 const hueOfDrawing = (text: string) => (bytesOf(text)[31] ?? 0) % HUES;
 
-/** The drawing of a generated icon: an SVG path in a box of 8 × 8, and the number of its hue. */
 export function iconDrawing(name: string): { path: string; hue: number } {
   return { path: squares(name, 8), hue: hueOfDrawing(name) };
 }
@@ -75,7 +69,6 @@ function drawing(text: string, squaresAside: number, className: string, pixels: 
     d="${squares(text, squaresAside)}"/></svg>`;
 }
 
-/** The picture of a game or tag without a drawing: a motif of 16 × 14 squares. Motif and hue come from the text. */
 export function pixelPicture(text: string, pixels: number): Html {
   const hue = `h${hueOfDrawing(text)}`;
   const rows = motifOf(text, bytesOf(text)[30] ?? 0);
@@ -85,12 +78,108 @@ export function pixelPicture(text: string, pixels: number): Html {
     d="${shade('#')}"/><path class="marks" d="${shade('o')}"/></svg>`;
 }
 
-/** The generated icon of a server that has no icon of its own. */
 export function generatedIcon(name: string, pixels: number): Html {
   return drawing(name, 8, 'icon', pixels);
 }
 
-/** The generated picture of a player, whose squares and hue come from the name. */
 export function face(username: string, pixels: number): Html {
   return drawing(username.toLowerCase(), 6, 'face', pixels);
+}
+
+/**
+ * Left halves of symmetrical drawings of 16 × 14 squares, row by row: `#` is a square of the body, `o` one of the
+ * lighter marks.
+ */
+const DRAWN = {
+  shield:
+    '.####### .#oooooo .#o##### .#o####o .#o###oo .#o##ooo .#o#oooo .#o##ooo ..#o##oo ..##o##o ...##o## ....##oo .....### .......#',
+  sword:
+    '.......# ......#o ......#o ......#o ......#o ......#o ......#o ......#o ..##..#o ..###### ...##### .......o .......o ......##',
+  swords:
+    'oo...... ooo..... .ooo.... ..ooo... ...ooo.. ....ooo. .....ooo ......oo .....ooo .#..ooo. .##ooo.. ..###... .####... ##..##..',
+  castle:
+    '.##..##. .##..##. .####### .####### ..###### ..##o### ..##o### ..###### ..####oo ..###ooo ..###ooo ..###ooo .####ooo .####ooo',
+  gem: '........ ...##### ..#ooo## .#ooo### #ooo#### ######## .##oo### ..##oo## ...##oo# ....##oo .....### ......## .......# ........',
+  skull:
+    '...ooooo ..oooooo .ooooooo .ooooooo .o###ooo .o###ooo .o###ooo .oooooo# ..ooooo# ...ooooo ...o#o#o ...o#o#o ...ooooo ........',
+  tree: '.......# ......## .....#o# ....#oo# ......## .....o## ....oo## ...##### .....### ....oo## ...oo### ..###### .......o .......o',
+  flame:
+    '.......# ......## .....### ..#..### ..##.### .###.##o .######o ######oo #####ooo ####oooo ####oooo .####ooo ..####oo ....####',
+  crown:
+    '........ ........ #......# ##....## ##...### ###..### ####.### ######## ##oo##oo ######## ######## oooooooo ........ ........',
+  heart:
+    '........ ..####.. .######. .#oo#### .#oo#### .####### .####### ..###### ...##### ....#### .....### ......## .......# ........',
+  house:
+    '.......# ......## .....### ....#### ...##### ..###### .####### ..oooooo ..oo##oo ..oo##oo ..oooo## ..oooo## ..oooo## ........',
+  star: '.......# ......## ......## .....##o ######## .###oooo ..##oooo ...#oooo ...##ooo ...##o## ..####.. ..###... .##..... ........',
+  target:
+    '.......# ....#### ..##...# ..#....# .#...... .#...... ####..oo ####..oo .#...... .#...... ..#....# ..##...# ....#### .......#',
+  gear: '......## ..#..### .####### ..####oo ..###o.. .###o... ####o... ####o... .###o... ..###o.. ..####oo .####### ..#..### ......##',
+  mountain:
+    '........ .......o ......oo ......oo .....o#o .....### ....#### ....#### ..#.#### .####### .####### ######## ######## ........',
+  flask:
+    '.....ooo ......#. ......#. ......#. .....#.. ....#... ...#.... ..#ooooo ..#ooooo .#oooooo .#oooooo .####### ..###### ........',
+  mushroom:
+    '........ .....### ...##### ..##oo## .###oo## .####### #o####oo #o####oo ######## .....ooo .....ooo .....ooo ....oooo ........',
+  coin: '........ ....#### ..##oooo .##oo### .#oo###o ##o###oo ##o####o ##o####o ##o####o .#oo##oo .##oo### ..##oooo ....#### ........',
+  lock: '....#### ...##... ...#.... ...#.... ...#.... .ooooooo .ooooooo .oooooo# .ooooo## .oooooo# .oooooo# .ooooooo .ooooooo ........',
+  bars: 'oooooooo .##.##.# .##.##.# .##.##.# .##.##.# .##.##.# oooooooo .##.##.# .##.##.# .##.##.# .##.##.# .##.##.# .##.##.# oooooooo',
+  island:
+    '........ .......# ......## ...##### .####### ######## oooooooo .ooooooo ..oooooo ...oo.oo ....o.oo ......oo .......o ........',
+  gamepad:
+    '........ ........ ........ ..#####. .####### ###o#### ##ooo### ###o#### ######## ####..## ###..... ##...... ........ ........',
+  trophy:
+    '..oooooo ######## #.###### #.##o### ##.#o### .####### ...##### ....#### ......## ......## .....ooo ...##### ...##### ........',
+  helmet:
+    '........ ....#### ..###### .####### .####### .######o .#ooooo# .#ooooo# .######o .#####.o .####..o ..###... ........ ........',
+} as const;
+
+type Motif = keyof typeof DRAWN;
+
+const MOTIFS = Object.keys(DRAWN) as Motif[];
+
+const KNOWN = new Map(
+  Object.entries<Motif>({
+    adventure: 'mountain',
+    anarchy: 'flame',
+    arma3: 'helmet',
+    asa: 'mountain',
+    ase: 'mountain',
+    building: 'castle',
+    casual: 'mushroom',
+    'co-op': 'trophy',
+    counterstrike2: 'target',
+    creative: 'star',
+    'cross-play': 'gamepad',
+    csgo: 'target',
+    economy: 'coin',
+    factions: 'shield',
+    'family-friendly': 'heart',
+    garrysmod: 'gear',
+    hardcore: 'skull',
+    lifesteal: 'heart',
+    mbe: 'island',
+    minigames: 'gamepad',
+    modded: 'gear',
+    prison: 'bars',
+    projectzomboid: 'skull',
+    pve: 'sword',
+    pvp: 'swords',
+    quests: 'flask',
+    roleplay: 'crown',
+    skyblock: 'island',
+    smp: 'house',
+    survival: 'tree',
+    teamfortress2: 'flask',
+    towny: 'castle',
+    unturned: 'house',
+    vanilla: 'gem',
+    whitelist: 'lock',
+  }),
+);
+
+/** If `KNOWN` does not have the text, the number `chance` selects a motif. */
+function motifOf(text: string, chance: number): string[] {
+  const motif = KNOWN.get(text) ?? MOTIFS[chance % MOTIFS.length] ?? 'shield';
+  return DRAWN[motif].split(' ');
 }

@@ -8,14 +8,11 @@ import { count, counted, dayText, decimal, duration, localTime, shortDay, shortT
 import { type Content, type Html, html } from './html.ts';
 import { dataTable } from './parts.ts';
 
-/** A line has about `MAX_SLOTS` slots (points) at most, and its table `MAX_ROWS` rows. So pages stay short. */
+/** The most points of a line and rows of its table. */
 const MAX_SLOTS = 96;
 const MAX_ROWS = 32;
 
-/**
- * Lengths in milliseconds: `slotMs` of a slot (a point of the line), `rowMs` of a table row. `stepMs`: the longest time
- * that one point of `history` represents; without it, a point represents the time up to the next point.
- */
+/** `stepMs`: the longest time that one point of `history` represents; without it, up to the next point. */
 function slotLengths({ resolution, points }: History): { slotMs: number; rowMs: number; stepMs?: number } {
   if (resolution === 'samples') return { slotMs: 30 * MINUTE, rowMs: 2 * HOUR };
   if (resolution === 'hours') return { slotMs: 8 * HOUR, rowMs: DAY, stepMs: HOUR };
@@ -29,26 +26,15 @@ const WHY_UNKNOWN: Record<NoDataReason, Text> = {
   canary: defineMessage('our own network was down'),
 };
 
-const NO_PLAYERS = {
-  point: defineMessage('players hidden'),
-  chart: defineMessage('The server hides its number of players.'),
-};
-const NO_LATENCY = {
-  point: defineMessage('unknown'),
-  chart: defineMessage('No latency data for this period.'),
-};
-
 type Level = {
   title: string;
   history: History;
   now: Date;
   unit: string;
   of(point: HistoryPoint): number | null;
-  /** The texts if a server was online but has no value: for a point, and for an empty chart. */
   none: { point: Text; chart: Text };
 };
 
-/** A line chart of players or latency over the range of `history`. */
 function levelChart({ title, history, now, unit, of, none }: Level): Html {
   const { slotMs, rowMs, ...step } = slotLengths(history);
   const format = slotMs < DAY ? shortTime : dayText;
@@ -75,8 +61,8 @@ function levelChart({ title, history, now, unit, of, none }: Level): Html {
 }
 
 /**
- * The table below a chart, newest first; `rows` is oldest first. Its two short columns fit on a phone, so rows do not
- * become cards as in `dataTable`: the four such tables of a server's page have about 150 rows together.
+ * Its two short columns fit on a phone, so rows do not become cards as in `dataTable`: the four such tables of a
+ * server's page have about 150 rows together.
  */
 function numbersTable(
   caption: string,
@@ -90,7 +76,6 @@ function numbersTable(
       .map(([time, value]) => html`<tr><th scope="row">${time}</th><td>${value}</td></tr>`)}</tbody></table>`;
 }
 
-/** Why a chart is empty. `online` is the text if the server was online. */
 function whyEmpty({ resolution, points }: History, online: Text): string {
   const shares = points.flatMap(({ onlineShare }) => onlineShare ?? []);
   if (shares.some((share) => share > 0)) return t(online);
@@ -101,13 +86,11 @@ function whyEmpty({ resolution, points }: History, online: Text): string {
     : t('No data yet: the server has not been checked and has not reported.');
 }
 
-/** Why a point has no value. `online` is the text if the server was online. */
 function whyNone({ onlineShare, reason }: HistoryPoint, online: Text): string {
   if (onlineShare === 0) return t('offline');
   return reason === null ? t(online) : t('unknown: {reason}', { reason: t(WHY_UNKNOWN[reason]) });
 }
 
-/** The chart of the average number of players in each part of the range. */
 export function playersChart(title: string, history: History, now: Date): Html {
   return levelChart({
     title,
@@ -115,16 +98,18 @@ export function playersChart(title: string, history: History, now: Date): Html {
     now,
     unit: '',
     of: ({ averagePlayers }) => averagePlayers,
-    none: NO_PLAYERS,
+    none: {
+      point: defineMessage('players hidden'),
+      chart: defineMessage('The server hides its number of players.'),
+    },
   });
 }
 
-/** The chart of the average latency in each part of the range, in ms. */
 export function latencyChart(title: string, history: History, now: Date): Html {
-  return levelChart({ title, history, now, unit: ' ms', of: ({ latencyMs }) => latencyMs, none: NO_LATENCY });
+  const none = { point: defineMessage('unknown'), chart: defineMessage('No latency data for this period.') };
+  return levelChart({ title, history, now, unit: ' ms', of: ({ latencyMs }) => latencyMs, none });
 }
 
-/** The chart of the votes of each UTC day. `day` is an ISO date; the oldest comes first. */
 export function votesChart(votes: { day: string; votes: number }[]): Html {
   const total = votes.reduce((sum, { votes }) => sum + votes, 0);
   return barChart({
@@ -147,7 +132,7 @@ export function votesChart(votes: { day: string; votes: number }[]): Html {
 const DAY_SECONDS = 86_400;
 const percent = (seconds: number) => `${decimal((100 * seconds) / DAY_SECONDS)} %`;
 
-/** Why a part of a day is unknown: `2 hours: our own network was down`. */
+/** `2 hours: our own network was down` */
 function greyReasons({ unknown }: UptimeDay): string {
   const reasons = Object.entries(unknown) as [NoDataReason, number][];
   return reasons
@@ -157,7 +142,6 @@ function greyReasons({ unknown }: UptimeDay): string {
     .join('; ');
 }
 
-/** The chart of uptime: for each UTC day, the shares of time in which the server was online, offline and unknown. */
 export function uptimeChart(days: UptimeDay[], key: Content = ''): Html {
   return shareChart({
     key,
@@ -194,7 +178,6 @@ export function uptimeChart(days: UptimeDay[], key: Content = ''): Html {
   });
 }
 
-/** The chart of the rank at the end of each day. `ranks` has every day; `rank` is null if none was recorded. */
 export function rankChart(ranks: { day: string; rank: number | null }[]): Html {
   return lineChart({
     title: t('Rank per day, last {days} days', { days: ranks.length }),

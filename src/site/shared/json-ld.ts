@@ -1,14 +1,14 @@
 import { type Html, html, raw } from './html.ts';
 
-/** Items of schema.org; the properties of an item that are undefined are left out. */
+/** Properties that are undefined are left out. */
 export type JsonLd = { '@type': string } & Record<string, unknown>;
 
-/** Characters with a meaning in HTML, and those that end a line in old JavaScript. JSON may escape every character. */
+/** Characters with a meaning in HTML, and those that end a line in old JavaScript. */
 const ESCAPED = /[<>&\u2028\u2029]/g;
 
 /**
- * Items of schema.org as a data block. Browsers do not run it, so the content security policy allows it. Text in it can
- * neither end the block (`</script>`) nor begin a comment (`<!--`).
+ * Browsers do not run it, so the content security policy allows it. Text in it can neither end the block (`</script>`)
+ * nor begin a comment (`<!--`).
  */
 export function jsonLdBlock(items: readonly JsonLd[]): Html {
   const json = JSON.stringify({ '@context': 'https://schema.org', '@graph': items });

@@ -5,27 +5,23 @@ import { type Html, html } from './html.ts';
 import { checkbox } from './parts.ts';
 
 /**
- * A form with {@link kindBoxes}. Browsers do not send unchecked boxes. So the field `kinds` distinguishes a form
- * without any chosen kind from an incomplete form.
+ * Browsers do not send unchecked boxes, so `kinds` distinguishes a form without a chosen kind from an incomplete one.
  */
 export const kindsForm = z.looseObject({ kinds: z.literal('chosen') });
 
-/** The kinds whose boxes are checked. */
 export function chosenKinds(values: Record<string, string>): Kind[] {
   return KIND_NAMES.filter((kind) => values[`kind-${kind}`] === 'yes');
 }
 
-/** A check box for each kind of notification. */
 export function kindBoxes(isOn: (kind: Kind) => boolean, prefix: string): Html {
-  const boxes = KIND_NAMES.map((kind) => {
-    const { title, hint } = KINDS[kind];
-    return checkbox({
+  const boxes = KIND_NAMES.map((kind) =>
+    checkbox({
       name: `kind-${kind}`,
       id: `${prefix}-${kind}`,
-      label: t(title),
-      hint: t(hint),
+      label: t(KINDS[kind].title),
+      hint: t(KINDS[kind].hint),
       checked: isOn(kind),
-    });
-  });
+    }),
+  );
   return html`<input type="hidden" name="kinds" value="chosen" />${boxes}`;
 }

@@ -13,48 +13,39 @@ import { icon } from './icon.ts';
 import { notice } from './parts.ts';
 import { type SearchMetadata, searchMetadata } from './search-metadata.ts';
 
-/** The content of a page, without the frame that all pages share. */
 export type Page = {
   title: string;
   /** `narrow` for one form, `text` for a text, `wide` for tables, `full` if parts reach the edges of the window. */
   width?: 'narrow' | 'text' | 'wide' | 'full';
   body: Content;
-  /** Whether parts of the page refresh themselves. If so, htmx is loaded. */
   live?: boolean;
   scripts?: AssetName[];
-  /** The page's own stylesheets, after site.css. */
   styles?: AssetName[];
   /**
-   * The messages that the page shows after a redirect with `?done=<code>`, by code. If links contained the text instead
-   * of a code, anybody could make a link that lets the site show any text.
+   * Shown after a redirect with `?done=<code>`, by code. If links contained the text, anybody could make a link that
+   * lets the site show any text.
    */
   messages?: Record<string, Text>;
-  /** The path and query below `base`, without parameters that do not change the page; by default the request's path. */
+  /** Below `base`, without parameters that do not change the page; by default the request's path. */
   address?: string;
-  /** Metadata for search engines. A page without metadata is not for them: it gets `noindex`. */
+  /** A page without metadata gets `noindex`. */
   metadata?: SearchMetadata;
 };
 
-/** The page that adds a server, for signed-in users. */
 const ADD_SERVER = '/dashboard/servers/new';
 
-/** Settings of htmx: what a user has opened stays open after a refresh, and htmx adds no styles and no history. */
+/** What a user has opened stays open after a refresh, and htmx adds no styles and no history. */
 const HTMX = JSON.stringify({
   morphIgnore: ['data-htmx-powered', 'open'],
   includeIndicatorCSS: false,
   history: false,
 });
 
-/** The address of a page. */
-type Place = {
-  /** The path of the request: with `base`, without the query. */
-  path: string;
-  /** Whether the URL names the language (`?lang=de`). */
-  isLanguageInAddress: boolean;
-};
-
-/** The complete HTML document of a page. */
-export function layout(site: Site, user: User | null, page: Page & Place): Html {
+export function layout(
+  site: Site,
+  user: User | null,
+  page: Page & { path: string; isLanguageInAddress: boolean },
+): Html {
   const { title, width = 'wide', body, live = false, scripts = [], styles = [], path, metadata } = page;
   const { base, name, logo } = site;
   const address = page.address === undefined ? path : `${base}${page.address}`;
@@ -104,7 +95,6 @@ function stylesheet(href: string): Html {
   return html`<link rel="stylesheet" href="${href}" />`;
 }
 
-/** The bars below the head: the operators' announcement, and the notice from the configuration. */
 function bars({ announcement, notice }: Site): Content {
   const shown = announcement.shown();
   if (!shown && !notice) return '';
@@ -112,7 +102,6 @@ function bars({ announcement, notice }: Site): Content {
   return html`<aside class="bars" aria-label="${t('Notices')}">${shown}${line}</aside>`;
 }
 
-/** The footer's links: Tallyport's pages, the operator's pages, and the operator's links. */
 function footer(site: Site): Html {
   const { base, pages, footerLinks } = site;
   const contact = contactHref(site);
@@ -128,7 +117,6 @@ function footer(site: Site): Html {
   ]}`;
 }
 
-/** Links to the page in the other languages. The choice is stored in a cookie. */
 function languageSwitch({ base }: Site, address: string): Html {
   const others = LANGUAGES.filter((language) => language !== languageNow());
   const next = encodeURIComponent(address);
@@ -138,35 +126,30 @@ function languageSwitch({ base }: Site, address: string): Html {
   )}`;
 }
 
-/** The links in the head. A link is marked as current on its page and on the pages below it. */
 function links({ base }: Site, user: User | null, path: string): Html {
   const link = (href: string, text: string, isCurrent = isUnder(path, `${base}${href}`)) =>
     html`<a href="${base}${href}" ${isCurrent ? html`aria-current="true"` : ''}>${text}</a>`;
   const isListing = path.replace(/\/$/, '') === base || isUnder(path, `${base}/servers`);
   const everywhere = html`${link('/', t('Servers'), isListing)}${link('/games', t('Games'))}`;
-  // Most visitors have no account yet, so this link leads to the sign-up page, which links to the sign-in.
+  // Most visitors have no account yet; the sign-up page links to the sign-in.
   if (!user)
     return html`${everywhere}<a href="${base}/sign-up?next=${base}${ADD_SERVER}">${t('Add a server')}</a>`;
   return html`${everywhere}${link('/favourites', t('Favourites'))}${link('/dashboard', t('Your servers'))}
     ${user.role === 'operator' ? link('/operator', t('Admin area')) : ''}`;
 }
 
-/** The button that changes between light and dark. It is hidden until a script shows it and sets its state. */
+/** Hidden until a script shows it and sets its state. */
 function themeSwitch(): Html {
   return html`<button class="theme" type="button" hidden data-theme-switch aria-pressed="false"
     title="${t('Dark colours')}">${icon('sun-moon')}<span class="for-readers">${t('Dark colours')}</span></button>`;
 }
 
-/**
- * The link to sign in. From a page with `metadata` and `address`, the sign-in returns to that page. From the home page
- * and all other pages, it goes to the user's start page.
- */
+/** From a page with `metadata` and `address`, the sign-in returns to that page, else to the user's start page. */
 function signInLink({ base }: Site, { address = '/', metadata }: Page): Html {
   const next = metadata && address !== '/' ? `?next=${encodeURIComponent(`${base}${address}`)}` : '';
   return html`<a class="framed" href="${base}/sign-in${next}" rel="nofollow">${t('Sign in')}</a>`;
 }
 
-/** The link to the user's account and the button to sign out. On a phone, only their icons are visible. */
 function ownLinks({ base }: Site, path: string): Html {
   const current = isUnder(path, `${base}/account`) ? html`aria-current="true"` : '';
   return html`<a class="framed" href="${base}/account" ${current}>${icon('user')}<span
@@ -180,7 +163,6 @@ function isUnder(path: string, of: string): boolean {
   return path === of || path.startsWith(`${of}/`);
 }
 
-/** Sends a page with `Cache-Control: no-store`, because it may be private. */
 export async function sendPage(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -194,9 +176,8 @@ export async function sendPage(
 }
 
 /**
- * Whether a signed-in user opened the page from this site or by entering its address. Only such responses are
- * compressed: if another site could cause compressed responses, it could guess secrets in them by their sizes (BREACH,
- * docs/adr/0099-compressed-pages.md). Another site cannot make a browser send such a request.
+ * Only responses that a signed-in user caused here are compressed: if another site could cause them, it could guess
+ * secrets in them by their sizes (BREACH, docs/adr/0099-compressed-pages.md).
  */
 function isOwnNavigation({ method, headers, signedIn }: FastifyRequest): boolean {
   const { 'sec-fetch-site': from, 'sec-fetch-dest': to } = headers;
@@ -220,7 +201,6 @@ function pageFor(request: FastifyRequest, page: Page): Html {
   return wholePage(request, { ...page, body });
 }
 
-/** The complete HTML document of a page for the user and the path of a request. */
 export function wholePage(request: FastifyRequest, page: Page): Html {
   const user = request.signedIn?.user ?? null;
   const path = request.url.split('?')[0] ?? '';
@@ -231,13 +211,12 @@ export function wholePage(request: FastifyRequest, page: Page): Html {
   });
 }
 
-/** Marks where a streamed page gets its pieces. User input cannot contain this mark, because input is escaped. */
+/** User input cannot contain this mark, because input is escaped. */
 const PIECES = '<!--pieces-->';
 
 /**
- * Streams a page whose middle is written while an operation runs. Browsers show each piece when it arrives, so the page
- * needs no script, and the progress need not be stored for further requests. `body` builds the page around the pieces;
- * `pieces` must not throw.
+ * Streams a page whose middle is written while an operation runs: it needs no script, and no stored progress. `pieces`
+ * must not throw.
  */
 export function streamPage(
   request: FastifyRequest,
@@ -259,10 +238,7 @@ export function streamPage(
     .send(Readable.from(written()));
 }
 
-/**
- * Makes each piece in the language of the page. `t` finds the language in the async context of the request, and the
- * stream requests the pieces outside of that context.
- */
+/** The stream requests the pieces outside of the async context in which `t` finds the language. */
 async function* inLanguageOfPage(
   { language }: FastifyRequest,
   pieces: AsyncIterable<Html>,
@@ -279,7 +255,6 @@ async function* inLanguageOfPage(
   }
 }
 
-/** Sends HTML: a whole page, or a part that htmx swaps in. */
 export async function sendHtml(reply: FastifyReply, content: Html, status = 200): Promise<FastifyReply> {
   return reply
     .code(status)

@@ -26,7 +26,6 @@ export const LISTENER_STATE_NAMES: Record<ListenerState, Text> = {
   unreachable: defineMessage('unreachable'),
 };
 
-/** The tone of the badge for each state: whether the state is good or bad for the owner. */
 export const LISTENER_TONES: Record<ListenerState, Tone> = {
   active: 'good',
   unverified: 'attention',
@@ -38,9 +37,8 @@ type Stated = Pick<ListenerView, 'state' | 'acknowledgedAt' | 'lastDeliveredAt' 
   Partial<Pick<ListenerView, 'protocol' | 'fetched' | 'pause' | 'queuedSince'>>;
 
 /**
- * The badge with a listener's state. “active” means that a vote or test vote arrived with the current settings, or
- * that a program has fetched votes. If `now` and `listener.queuedSince` are given: the badge also says whether votes
- * wait and nobody fetches them.
+ * “active” means that a vote or test vote arrived with the current settings, or that a program has fetched votes. With
+ * `now`, the badge also says whether votes wait and nobody fetches them.
  */
 export function listenerBadge(listener: Stated, now?: Date): Html {
   return badge(...toneAndText(listener, now));
@@ -59,12 +57,11 @@ function toneAndText(listener: Stated, now?: Date): [Tone, string] {
   return proof === 'failed' ? ['bad', t('test failed')] : ['attention', t('not tested')];
 }
 
-/** The number of waiting votes as text: `12`. At `COUNTED_AT_MOST`, where counting stops: `10,000 or more`. */
+/** Counting stops at `COUNTED_AT_MOST`: `10,000 or more`. */
 export function waitingText(waiting: number): string {
   return `${count(waiting)}${waiting >= COUNTED_AT_MOST ? ` ${t('or more')}` : ''}`;
 }
 
-/** A listener's state in one line, for pages other than that of the listener. */
 export function listenerLine({ listener, queuePaused }: ListenerStatus, now: Date): Html {
   if (!listener)
     return html`<p class="soft">${t('No vote listener. Votes are counted, and you can send them later.')}</p>`;
@@ -74,11 +71,10 @@ export function listenerLine({ listener, queuePaused }: ListenerStatus, now: Dat
     ${queuePaused ? t(QUEUE_PAUSED) : ''}</p>`;
 }
 
-/** When the last vote with these settings was delivered, or sent without an answer. */
 export function lastVoteText(listener: ListenerView, now: Date): Content {
   const last = lastDelivery(listener);
   if (!last) return '';
-  // If the listener is unreachable: show the time, because “just now” would sound as if the listener were reachable.
+  // “just now” would sound as if the listener were reachable.
   const at = listener.state === 'unreachable' ? time(last.at) : timeAgo(last.at, now);
   return last.confirmed === false
     ? html`<span class="soft">${t('Last vote sent {time}, not confirmed.', { time: at })}</span>`
@@ -93,10 +89,9 @@ function shortReason(listener: ListenerView, now: Date): Content {
   return html`${t(reason.cause)} ${breaker.nextTestAt ? shortNextTest(breaker.nextTestAt, now) : ''}`;
 }
 
-/** Whether the next test of an unreachable listener is due, so that it is running or waits for a worker. */
+/** A test that is due is running, or waits for a worker. */
 const isDue = (nextTestAt: Date, now: Date) => nextTestAt <= now;
 
-/** When an unreachable listener is tested next. */
 function nextTest(at: Date, now: Date): Content {
   if (isDue(at, now)) return t('now, with one vote. When it arrives, the others follow.');
   const time = isSoon(at, now) ? t('in a few seconds') : timeAgo(at, now);
@@ -108,7 +103,7 @@ function shortNextTest(at: Date, now: Date): string {
   return t('Next test {time}.', { time: isSoon(at, now) ? t('in a few seconds') : relative(at, now) });
 }
 
-/** Whether `timeAgo` would say “in a moment”, which sounds harmless beside “unreachable”. */
+/** `timeAgo` would say “in a moment”, which sounds harmless beside “unreachable”. */
 const isSoon = (at: Date, now: Date) => at.getTime() - now.getTime() < 5 * SECOND;
 
 const MAY_MANGLE = defineMessage(
@@ -117,14 +112,13 @@ const MAY_MANGLE = defineMessage(
 
 const QUEUE_PAUSED = defineMessage('The operator of this listing has paused vote delivery for all servers.');
 
-/** The state as text, which screen readers read out when it changes. So the text has no values that change often. */
+/** Screen readers read it out when it changes, so it has no values that change often. */
 export function listenerAnnouncement(listener: Stated & Pick<ListenerView, 'waiting'>): string {
   const [, state] = toneAndText(listener);
   const votes = listener.waiting === 0 ? t('No votes are waiting.') : t('Votes are waiting.');
   return `${t('Vote listener: {state}.', { state })} ${votes}`;
 }
 
-/** A listener's state with the reason for it, advice, and buttons. `path` is the path of the listener's page. */
 export function listenerStateSection(
   {
     listener,
@@ -156,7 +150,6 @@ export function listenerStateSection(
     <div class="actions">${actions(state, path)}</div>`;
 }
 
-/** When the last vote was delivered. If the listener is unreachable: the time, as in `lastVoteText`. */
 function lastDelivered(
   { at, confirmed }: NonNullable<ReturnType<typeof lastDelivery>>,
   state: ListenerState,
@@ -174,13 +167,11 @@ const LIMITED = defineMessage(
   'The number of connections per minute is limited until the listener acknowledges its first vote.',
 );
 
-/** The number of unconfirmed votes, with a link to send them again. */
 function unconfirmedText(unconfirmed: number, path: string): Html {
   const words = t('not acknowledged after the last attempt. They may have arrived.');
   return html`${waitingText(unconfirmed)}: ${words} ${resendLink(path, 'unconfirmed')}`;
 }
 
-/** The number of delivered votes that nothing confirmed, with a link to send them again. */
 function sentText(votes: number, path: string): Html {
   const words = t(
     'nothing confirmed them, as with most Votifier v1 listeners. They count as delivered. If they did not reach your game:',
@@ -190,14 +181,13 @@ function sentText(votes: number, path: string): Html {
 
 const connectOf = (path: string) => `${path.replace(/\/listener$/, '/connect')}#relay`;
 
-/** The result of the last test of a listener that fetches. A test of earlier settings does not count. */
+/** A test of earlier settings does not count. */
 function lastTest({ tested, updatedAt }: ListenerView, now: Date): Content {
   if (!tested || tested.at < updatedAt) return t('none with these settings');
   const result = tested.code === 'acknowledged' ? t('votes were fetched') : t('votes were not fetched');
   return html`${result}, ${timeAgo(tested.at, now)}`;
 }
 
-/** The player of a refused vote, with a link to the vote, and the listener's message. */
 function refusedText({ id, username, at, words }: RefusedVote, path: string, now: Date): Html {
   const vote = html`<a href="${path.replace(/\/listener$/, '/votes')}/${id}"><bdi>${username}</bdi></a>`;
   const said = words ? html`: ${t('“<bdi>{words}</bdi>”', { words })}` : '';
@@ -243,7 +233,6 @@ function why(listener: ListenerView, now: Date): Content {
   return html`<p>${times}: ${t(explainFor(listener, breaker.code, saidIn(breaker)).cause)} ${retries}</p>`;
 }
 
-/** If the last attempt did not fail: whether a vote or test vote showed that the listener's settings work. */
 function untroubled(listener: ListenerView): string {
   const { tested } = listener;
   switch (settingsProof(listener)) {
@@ -255,7 +244,7 @@ function untroubled(listener: ListenerView): string {
       const { reply, detail } = tested?.result ?? {};
       const said = saidIn({ words: reply, detail });
       const cause = tested ? t(explainFor(listener, tested.code, said).cause) : '';
-      // If the outcome is ambiguous: the vote may have arrived, so the text must not say that it did not.
+      // The vote may have arrived, so the text must not say that it did not.
       return tested && outcomeOf(tested.code).class === 'ambiguous'
         ? t(
             'The last test vote was not confirmed: {cause} Votes are sent anyway. Send another test vote to see each step.',

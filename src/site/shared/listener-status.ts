@@ -6,18 +6,15 @@ import { SECOND } from '../../platform/clock.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { readQueuePaused } from '../../process/queue-pause.ts';
 
-/** How long a process caches whether the queue is paused. Pages that refresh themselves read this often. */
+/** Pages that refresh themselves read this often. */
 const QUEUE_PAUSED_TTL_MS = 2 * SECOND;
 
-/** A server's listener and queue, on which the delivery of its votes depends. */
 export type ListenerStatus = {
-  /** Null if the server has no listener. Waiting votes are counted up to `COUNTED_AT_MOST`. */
   listener: ListenerView | null;
-  /** Whether an operator has paused delivery for all servers; null if Redis does not answer. */
+  /** Of all servers; null if Redis does not answer. */
   queuePaused: boolean | null;
 };
 
-/** Returns a reader of a listener's state, cheap enough for pages that refresh every few seconds. */
 export function listenerStatusReader(deps: AppDeps): (serverId: ObjectId) => Promise<ListenerStatus> {
   const cachedQueuePaused = cachedFor(QUEUE_PAUSED_TTL_MS, () => readQueuePaused(deps));
   return async (serverId) => {

@@ -4,19 +4,16 @@ import { t } from '../../language/t.ts';
 import { after, SECOND } from '../../platform/clock.ts';
 import { type Content, type Html, html } from './html.ts';
 
-/** The refresh intervals in milliseconds: while work is in progress, and otherwise. */
+/** While work is in progress, and otherwise. */
 const FAST_MS = 3 * SECOND;
 const SLOW_MS = 15 * SECOND;
-/** The interval of a `livePart` with a mark. It is short, because the answer is empty while nothing has changed. */
+/** Short, because the answer is empty while nothing has changed. */
 const MARKED_MS = 1.2 * SECOND;
 
 /**
- * A part of a page that refreshes itself every 1 to 15 seconds while the tab is visible, without moving focus or scroll
- * position (see scripts/page.js). If scripts are off, a link reloads the page. The page must have `live: true`.
- *
- * @param part - `href`: the page that contains this part; `announcement`: the state as text without times, which screen
- * readers read out when it changes; `open`: whether work is in progress, so that the page refreshes more often; `mark`:
- * the result of `markOf`, only for pages that check it with `isUnchanged`
+ * A part that refreshes itself while the tab is visible, without moving focus or scroll position (scripts/page.js). The
+ * page must have `live: true`. `announcement` is the state without times, which screen readers read out when it
+ * changes; `open`: work is in progress; `mark`: of `markOf`, for pages that check it with `isUnchanged`.
  */
 export function livePart(part: {
   id: string;
@@ -39,34 +36,26 @@ export function livePart(part: {
   </div>`;
 }
 
-/** A hash of the data that a page shows. If the hash is the same, the page has not changed. */
 export function pageState(...shown: unknown[]): string {
   return createHash('sha256').update(JSON.stringify(shown)).digest('base64url').slice(0, 16);
 }
 
-/**
- * The mark of a page that shows `state` (a hash of `pageState`). It also contains the time from which the page is sent
- * again even if nothing has changed, because its relative times are too old by then.
- */
+/** It also contains the time from which the page is sent again, because its relative times are too old by then. */
 export function markOf(state: string, open: boolean, now: Date): string {
-  return `${state}.${after(now, open ? FAST_MS : SLOW_MS)
-    .getTime()
-    .toString(36)}`;
+  const until = after(now, open ? FAST_MS : SLOW_MS);
+  return `${state}.${until.getTime().toString(36)}`;
 }
 
-/** The mark of the page that the browser shows, from the query of a poll; null if the request is not a poll. */
 export function seenMark(request: FastifyRequest): string | null {
   const { seen } = request.query as { seen?: unknown };
   return typeof seen === 'string' ? seen : null;
 }
 
-/** Whether the page with this mark still shows the current `state`. */
 export function isUnchanged(mark: string, state: string, now: Date): boolean {
   const [seen, until = ''] = mark.split('.');
   return seen === state && now.getTime() < Number.parseInt(until, 36);
 }
 
-/** Answers a poll with 204, which means that the page has not changed. */
 export function sendUnchanged(reply: FastifyReply): FastifyReply {
   return reply.code(204).header('cache-control', 'no-store').send();
 }

@@ -1,12 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 
-/** A placeholder host for resolving URLs. Only the path of the result is used. */
 const NOWHERE = 'http://nowhere.invalid';
 
 /**
- * Where to redirect a user, for example after signing in: to `next` if it is a path under `base` (`''` or `/listing`),
- * otherwise to `otherwise`. Other values of `next`, such as `//elsewhere` or `/\elsewhere`, would redirect users to
- * another site.
+ * `next` if it is a path under `base` (`''` or `/listing`). Others, such as `//elsewhere` or `/\elsewhere`, would
+ * redirect users to another site.
  */
 export function nextPath(next: unknown, base: string, otherwise: string): string {
   const url = typeof next === 'string' && next !== '' ? URL.parse(next, NOWHERE) : null;
@@ -16,7 +14,7 @@ export function nextPath(next: unknown, base: string, otherwise: string): string
   return isInside && !url.pathname.startsWith('//') ? `${url.pathname}${url.search}` : otherwise;
 }
 
-/** As `nextPath`, for the site of `app`. If the path only takes forms, so that GET would fail: `otherwise`. */
+/** If the path only takes forms, GET would fail. */
 export function nextPage(app: FastifyInstance, next: unknown, otherwise: string): string {
   const path = nextPath(next, app.site.base, otherwise);
   return app.refusesGet(path.split('?')[0] ?? '') ? otherwise : path;

@@ -1,7 +1,6 @@
 import { t } from '../../language/t.ts';
 import type { NotAnswered } from '../../platform/worker-answers.ts';
 
-/** The message for a check or a test that no worker answered. */
 export function notAnsweredText({ kind }: NotAnswered): string {
   switch (kind) {
     case 'no-worker':

@@ -3,25 +3,22 @@ import { emptyLine } from './empty-card.ts';
 import { queryText } from './form.ts';
 import { type Content, type Html, html } from './html.ts';
 
-/** What a state means for the reader; it decides the colour. Colour is never the only sign: a text says the same. */
+/** It decides the colour. Colour is never the only sign: a text says the same. */
 export type Tone = 'good' | 'bad' | 'attention' | 'quiet';
 
-/** A badge with a short state, such as `online`. */
 export function badge(tone: Tone, text: string): Html {
   return html`<span class="badge ${tone}">${text}</span>`;
 }
 
-/** A message at the top of a page or a card. Screen readers read a `bad` one out at once. */
+/** Screen readers read a `bad` one out at once. */
 export function notice(tone: Tone, content: Content): Html {
   return html`<div class="notice ${tone}" role="${tone === 'bad' ? 'alert' : 'status'}">${content}</div>`;
 }
 
-/** A section with a heading; `actions` are shown beside the heading. */
 export function card(part: {
   title: Content;
   id?: string;
   actions?: Content;
-  /** Whether the card is the result of a form, such as a preview. If so, the card gets the focus. */
   isResult?: boolean;
   body: Content;
 }): Html {
@@ -32,17 +29,16 @@ export function card(part: {
   </section>`;
 }
 
-/** Makes the link element in a translated text: `t('See <a>your account</a>.', { a: linkTo('/account') })`. */
+/** For elements of a translated text: `t('See <a>your account</a>.', { a: linkTo('/account') })`. */
 export function linkTo(address: string): (text: Html) => Html {
   return (text) => html`<a href="${address}">${text}</a>`;
 }
 
-/** The element for those words of a translated text that only screen readers read. */
 export function forReaders(text: Html): Html {
   return html`<span class="for-readers">${text}</span>`;
 }
 
-/** A list of names and values. Entries without a value are left out. */
+/** Entries without a value are left out. */
 export function facts(entries: [name: string, value: Content][]): Html {
   return html`<dl class="facts">
     ${entries
@@ -58,15 +54,12 @@ export function figure(name: string, value: Content, detail?: Content): Html {
   </div>`;
 }
 
-/** Translates the texts of `options`, for a `select`. */
 export function optionsOf(options: [value: string, text: Text][]): [string, string][] {
   return options.map(([value, text]) => [value, t(text)]);
 }
 
-/** A form field. `error` describes what is wrong with its value. */
 type Field = {
   name: string;
-  /** The id; by default the name. Set it if a page has several fields with one name. */
   id?: string;
   label: Content;
   hint?: Content;
@@ -94,12 +87,11 @@ type InputAttributes = Partial<{
 }>;
 
 /**
- * The `maxlength` of a port field. Browsers silently cut pasted text to it. If it were 5, a pasted ` 25565` would
- * become 2556, which is a valid port.
+ * Browsers silently cut pasted text to `maxlength`. If it were 5, a pasted ` 25565` would become 2556, which is a valid
+ * port.
  */
 export const PORT_LENGTH = 20;
 
-/** An input with its label, hint and error, which are linked for screen readers. */
 export function textField({ type = 'text', ...rest }: Field & InputAttributes): Html {
   const { name, id = name, label: _, hint: __, error: ___, required, ...attributes } = rest;
   return labelled(
@@ -109,7 +101,6 @@ export function textField({ type = 'text', ...rest }: Field & InputAttributes): 
   );
 }
 
-/** A text field with several lines. `rows` is its initial height. */
 export function textArea(field: Field & { value?: string; rows?: number; maxlength?: number }): Html {
   const { name, id = name, value = '', rows = 4, maxlength, required } = field;
   return labelled(
@@ -134,7 +125,7 @@ export function select(
   );
 }
 
-/** A check box. The form sends `yes` if it is checked, otherwise nothing. */
+/** The form sends `yes` if it is checked, otherwise nothing. */
 export function checkbox(field: Field & { checked?: boolean }): Html {
   const { name, id = name, label, hint, error, checked } = field;
   return html`<div class="field check">
@@ -161,19 +152,17 @@ function shared({ name, id = name, hint, error }: Field): Html {
 }
 
 function attribute(key: string, value: string | number | boolean | undefined): Content {
-  // `spellcheck` needs an explicit `false`: without the attribute, the browser decides.
+  // Without `spellcheck="false"`, the browser decides.
   if (value === undefined || (value === false && key !== 'spellcheck')) return '';
   if (value === true && key !== 'spellcheck') return html`${key}`;
   return html`${key}="${String(value)}"`;
 }
 
-/** A form with nothing but a button. It is sent to `to` with the `hidden` fields. */
 export function button(action: {
   to: string;
   text: string;
   hidden?: Record<string, string>;
   kind?: 'primary' | 'quiet' | 'danger';
-  /** What the button is for, such as a server's name. Only screen readers read it, after `text`. */
   of?: string;
 }): Html {
   const { to, text, hidden = {}, kind = 'quiet', of } = action;
@@ -183,13 +172,12 @@ export function button(action: {
   </form>`;
 }
 
-/** A button that asks for a confirmation: a click shows the consequence and `form`, which has the real button. */
+/** A click shows the consequence and `form`, which has the real button. */
 export function confirmed(action: {
   text: string;
   consequence: Content;
   form: Html;
   of?: string;
-  /** Whether the form is shown at once, because it has errors. */
   isOpen?: boolean;
 }): Html {
   const { text, consequence, form, of, isOpen } = action;
@@ -199,7 +187,7 @@ export function confirmed(action: {
   </details>`;
 }
 
-/** A text to copy, such as a token or a command. The copy button needs a script; selecting the text does not. */
+/** The copy button needs a script; selecting the text does not. */
 export function copyable(text: string, label: string): Html {
   const copy = t('Copy<span> {label}</span>', { span: forReaders, label });
   return html`<div class="copyable">
@@ -209,18 +197,18 @@ export function copyable(text: string, label: string): Html {
   </div>`;
 }
 
-/** A column of a table. The kind `number` is right-aligned; `address` leaves room for long text without spaces. */
+/** `number` is right-aligned; `address` leaves room for long text without spaces. */
 export type Column<T> = {
   title: string;
   kind?: 'number' | 'address';
-  /** Whether the cells are the headings of their rows. A table has one such column. */
+  /** The cells are the headings of their rows. A table has one such column. */
   heads?: boolean;
-  /** The direction of the order. Only the column by which the rows are sorted has it. */
+  /** Only the column by which the rows are sorted has it. */
   sorted?: 'ascending' | 'descending';
   cell: (row: T) => Content;
 };
 
-/** A table; on narrow pages, a list of cards. If there are no rows, `empty` is shown: a sentence, or an `emptyCard`. */
+/** On narrow pages, a list of cards. `empty`: a sentence, or an `emptyCard`. */
 export function dataTable<T>(table: {
   caption: string;
   columns: Column<T>[];
@@ -247,11 +235,10 @@ export function dataTable<T>(table: {
   </table>`;
 }
 
-/** Links to the previous and next page of a long list. */
 export function pager(links: {
   newer?: string | undefined;
   older?: string | undefined;
-  /** The first page, for lists that cannot link to the previous page. */
+  /** For lists that cannot link to the previous page. */
   first?: string | undefined;
 }): Content {
   const { newer, older, first } = links;
@@ -269,8 +256,8 @@ export function pager(links: {
 }
 
 /**
- * The links of a list at `path` whose pages begin at a cursor, the query parameter `from`. `from`: that of this page;
- * `next`: that of the next one; `kept`: the other parameters, such as those of a filter.
+ * For lists whose pages begin at a cursor, the query parameter `from`. `kept`: the other parameters, such as a
+ * filter's.
  */
 export function cursorPager(
   path: string,
@@ -281,7 +268,6 @@ export function cursorPager(
   return pager({ first: from ? to() : undefined, older: next ? to(next) : undefined });
 }
 
-/** Tabs. `current` is the `href` of the current one. */
 export function tabs(label: string, entries: { href: string; text: string }[], current: string): Html {
   return html`<nav class="tabs" aria-label="${label}">
     ${entries.map(

@@ -24,7 +24,6 @@ export const LINK_TITLES: Record<LinkName, Text> = {
   video: defineMessage('Video'),
 };
 
-/** The names of a profile's parts, for use in a sentence. */
 export const PART_TEXTS: Record<ProfilePart, Text> = {
   shortText: defineMessage('short text'),
   description: defineMessage('description'),
@@ -33,12 +32,11 @@ export const PART_TEXTS: Record<ProfilePart, Text> = {
   icon: defineMessage('icon'),
 };
 
-/** A server's description, rendered from Markdown and sanitised. */
+/** Rendered from Markdown and sanitised. */
 export function description(text: string): Html {
   return html`<div class="written markdown" dir="auto">${raw(renderMarkdown(text))}</div>`;
 }
 
-/** Links to the pages of a server's tags, in the order of `tags`. Keys that `tags` does not have are left out. */
 export function tagChips(
   base: string,
   keys: string[] | undefined,
@@ -51,7 +49,6 @@ export function tagChips(
   return html`<span class="tags">${links}</span>`;
 }
 
-/** The languages and links of a profile, as a list. */
 export function profileFacts(profile: ProfileTexts): Content {
   const { languages = [] } = profile;
   const entries: [string, Content][] = [
@@ -61,7 +58,7 @@ export function profileFacts(profile: ProfileTexts): Content {
   return entries.some(([, value]) => value) ? facts(entries) : '';
 }
 
-/** A link of a profile. Its text is the whole host in ASCII, and the beginning of the rest of the address. */
+/** The text is the whole host in ASCII, and the beginning of the rest of the address. */
 function ownersLink(address: string | undefined): Content {
   const link = writtenLink(address ?? '');
   if (!link) return '';
@@ -70,17 +67,14 @@ function ownersLink(address: string | undefined): Content {
   return html`<a href="${link.href}" rel="nofollow ugc noopener noreferrer"><bdi>${shown}</bdi></a>`;
 }
 
-/** Whether a profile has content for `aboutBody`. */
 export function hasAbout({ description, languages, ...links }: Profile): boolean {
   return !!description || !!languages?.length || LINKS.some((name) => links[name]);
 }
 
-/** A profile's description, languages and links, for the preview of the profile. */
 export function aboutBody(profile: ProfileTexts): Html {
   return html`${profile.description ? description(profile.description) : ''}${profileFacts(profile)}`;
 }
 
-/** A server's banner in two sizes. `name` is the alternative text. */
 export function bannerImage(base: string, banner: Banner, name: string): Html {
   const { wide, width, height } = banner;
   return html`<img class="banner" src="${pictureAddress(base, wide)}"
@@ -88,7 +82,7 @@ export function bannerImage(base: string, banner: Banner, name: string): Html {
     width="${width}" height="${height}" alt="${t('Banner of {name}', { name })}" />`;
 }
 
-/** A server's icon. It has no alternative text, because it is always beside the server's name. */
+/** Without alternative text, because it is always beside the server's name. */
 export function iconImage(base: string, icon: Icon | undefined): Content {
   if (!icon?.picture) return '';
   const address = pictureAddress(base, icon.picture);

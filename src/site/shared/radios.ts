@@ -1,13 +1,8 @@
 import { type Content, type Html, html } from './html.ts';
 
-type Option = {
-  value: string;
-  text: string;
-  about: string;
-};
+type Option = { value: string; text: string; about: string };
 
 type Radios = {
-  /** The name of the field and the id of the group. */
   name: string;
   label: Content;
   error?: string | undefined;
@@ -16,7 +11,7 @@ type Radios = {
   options: Option[];
 };
 
-/** A choice of one of a few options, each with a sentence about what it means. Without such sentences, use `select`. */
+/** Each option has a sentence about what it means. Without such sentences, use `select`. */
 export function radios({ name, label, error, required = false, value, options }: Radios): Html {
   const invalid = error ? html` aria-invalid="true" aria-describedby="${name}-error"` : '';
   return html`<fieldset id="${name}" class="field" tabindex="-1"${invalid}>

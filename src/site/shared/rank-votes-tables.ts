@@ -29,7 +29,6 @@ const SHORT: Record<LessWeightReason, Text> = {
   later: defineMessage('since the last ranking'),
 };
 
-/** A sentence for a reason why votes weigh less, with their weight. */
 function sentenceOf(reason: LessWeightReason): string {
   switch (reason) {
     case 'network':
@@ -62,10 +61,6 @@ function sentenceOf(reason: LessWeightReason): string {
   }
 }
 
-/**
- * Two tables about the votes that count less for a server's rank: how many votes each reason concerns, and the days
- * with such votes. If all votes count in full, a sentence.
- */
 export function rankVotesTables(days: RankDay[]): Html {
   const sum = sumOfDays(days);
   const reasons = LESS_WEIGHT_REASONS.filter((reason) => sum[reason] > 0);
@@ -92,7 +87,6 @@ export function rankVotesTables(days: RankDay[]): Html {
     ${daysTable(days.filter((one) => LESS_WEIGHT_REASONS.some((reason) => one[reason] > 0)).toReversed())}`;
 }
 
-/** The columns of a table of days: the day, its votes, and their weighted sum. */
 export function rankDayColumns() {
   return [
     { title: t('Day'), heads: true, cell: (one: RankDay) => day(new Date(one.day)) },

@@ -17,7 +17,6 @@ import { type Html, html } from './html.ts';
 import { linkTo } from './parts.ts';
 import { refuseIfUsedUp } from './used-up.ts';
 
-/** The fields of a user without a second factor: the password confirms a sensitive change. */
 const passwordForm = z.object({
   password: z
     .string()
@@ -29,7 +28,6 @@ const passwordForm = z.object({
     .transform(() => undefined),
 });
 
-/** The fields of a user with a second factor: the password, and a code of the app or a backup code. */
 const passwordAndCodeForm = passwordForm.extend({
   code: z
     .string()
@@ -42,27 +40,23 @@ const passwordAndCodeForm = passwordForm.extend({
     ),
 });
 
-/** The fields that confirm a sensitive change of this user: the password, and a code if the second factor is on. */
 export function proofForm({ twoFactorEnabled }: Pick<User, 'twoFactorEnabled'>) {
   return twoFactorEnabled ? passwordAndCodeForm : passwordForm;
 }
 
-/** The secret fields of `proofForm`. They stay empty when a refused form is shown again. */
+/** They stay empty when a refused form is shown again. */
 export const SECRET_FIELDS: ('password' | 'code')[] = ['password', 'code'];
 
-/** The dependencies of `withReAuthentication`. */
 export type SignInParts = { deps: AppDeps; auth: Auth };
 
-type Proof = { password: string; code?: string | undefined };
-
 /**
- * Checks the user's password, and a code if the second factor is on. If they are right, runs `work`; otherwise returns
- * the refusal of the form. So an open session alone is not enough to take the account over.
+ * Checks the password, and a code if the second factor is on, before it runs `work`: an open session alone is not
+ * enough to take the account over.
  */
 export async function withReAuthentication<T>(
   request: FastifyRequest,
   { deps, auth }: SignInParts,
-  { password, code }: Proof,
+  { password, code }: { password: string; code?: string | undefined },
   work: () => Promise<T>,
 ): Promise<{ done: T } | RefusedForm> {
   const { _id, email } = userOf(request);
@@ -85,7 +79,6 @@ export async function withReAuthentication<T>(
   }
 }
 
-/** Shown under a form that asks for a password, if the user has none. */
 export function noPasswordYet(base: string): Html {
   const sentence = t('You have no password yet. <a>Set one</a> first.', {
     a: linkTo(`${base}/forgot-password`),
@@ -93,14 +86,13 @@ export function noPasswordYet(base: string): Html {
   return html`<p class="soft small">${sentence}</p>`;
 }
 
-/** @throws {Error} if nobody is signed in */
 function sessionOf(request: FastifyRequest): SessionOfRequest {
   if (!request.signedIn) throw new Error('this route requires a signed-in user');
   const { user, session } = request.signedIn;
   return { userId: user._id, sessionId: session.id, headers: signInHeaders(request) };
 }
 
-/** The message for an error code, and the field that shows it. Every other code means that the password is wrong. */
+/** Every other code means that the password is wrong. */
 const REFUSALS: Record<string, { field: 'form' | 'code'; text: Text }> = {
   TOTP_ALREADY_ENABLED: { field: 'form', text: defineMessage('Two-factor authentication is already on.') },
   INVALID_CODE: {
@@ -115,7 +107,6 @@ const REFUSALS: Record<string, { field: 'form' | 'code'; text: Text }> = {
   CREDENTIAL_ACCOUNT_NOT_FOUND: { field: 'form', text: defineMessage('Set a password first.') },
 };
 
-/** The field for the current password. */
 export function passwordField(typed: Typed, id = 'password'): Html {
   return fieldsOf(typed).secret('password', {
     id,
@@ -126,27 +117,21 @@ export function passwordField(typed: Typed, id = 'password'): Html {
   });
 }
 
-/** The field for a code of the second factor. */
-function codeField(typed: Typed, id: string): Html {
-  return fieldsOf(typed).secret('code', {
-    id,
+/** `suffix` makes the ids distinct if a page has several such forms. */
+export function reAuthenticationFields(
+  typed: Typed,
+  { twoFactorEnabled }: Pick<User, 'twoFactorEnabled'>,
+  suffix = '',
+): Html {
+  const password = passwordField(typed, `password${suffix}`);
+  if (!twoFactorEnabled) return html`${password} `;
+  const code = fieldsOf(typed).secret('code', {
+    id: `code${suffix}`,
     label: t('Code'),
     autocomplete: 'one-time-code',
     required: true,
     maxlength: 32,
     hint: t('Six digits from your authenticator app, or one of your backup codes.'),
   });
-}
-
-/**
- * The fields that confirm a change: the password, and a code if the second factor is on. If a page has several such
- * forms: `suffix` makes the ids of their fields distinct.
- */
-export function reAuthenticationFields(
-  typed: Typed,
-  { twoFactorEnabled }: Pick<User, 'twoFactorEnabled'>,
-  suffix = '',
-): Html {
-  const code = twoFactorEnabled ? codeField(typed, `code${suffix}`) : '';
-  return html`${passwordField(typed, `password${suffix}`)} ${code}`;
+  return html`${password} ${code}`;
 }

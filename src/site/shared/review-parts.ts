@@ -10,30 +10,20 @@ import { badge, forReaders } from './parts.ts';
 import { writtenText } from './written-text.ts';
 
 export const REVIEWS_A_PAGE = 10;
-/** Larger page numbers are invalid, because no server has so many reviews. */
 const LAST_PAGE = 1_000_000;
 
-/** Reads the page number of a query; 1 if it is invalid. */
 export function pageFrom(given: unknown): number {
   const page = Number(given ?? 1);
   return Number.isInteger(page) && page >= 1 && page <= LAST_PAGE ? page : 1;
 }
 
-/** The card with the average of a server's public reviews and the number of reviews for each rating. */
-export function spreadCard(found: { total: number; averageRating: number; spread: number[] }): Content {
+type Spread = { total: number; averageRating: number; spread: number[] };
+
+export function spreadCard(found: Spread): Content {
   return found.total === 0 ? '' : html`<section class="card">${spreadOf(found)}</section>`;
 }
 
-/** The content of `spreadCard`, for a page that shows it without the card. */
-export function spreadOf({
-  total,
-  averageRating,
-  spread,
-}: {
-  total: number;
-  averageRating: number;
-  spread: number[];
-}): Html {
+export function spreadOf({ total, averageRating, spread }: Spread): Html {
   const rows = spread.map((votes, index) => ({ stars: index + 1, votes })).toReversed();
   const average = t('{average} of 5 stars', { average: decimal(averageRating) });
   const reviews = t('{reviews} in all', { reviews: counted(total, 'review') });
@@ -52,14 +42,13 @@ export function spreadOf({
     </table></div></div>`;
 }
 
-/** A rating from 1 to 5 as five stars. `isSaid`: a text beside them says the rating, so screen readers get no text. */
+/** `isSaid`: a text beside the stars says the rating, so screen readers get no text. */
 export function starsText(rating: number, isSaid = false): Html {
   const stars = `${'★'.repeat(rating)}${'☆'.repeat(5 - rating)}`;
   const words = isSaid ? '' : forReaders(html`${t('{stars} of 5', { stars: counted(rating, 'star') })}`);
   return html`<span class="stars"><span aria-hidden="true">${stars}</span>${words}</span>`;
 }
 
-/** A review in a list, with the owner's answer. `more`: buttons for the reader; `reviewer`: facts about the author. */
 export function reviewItem({
   review,
   server,
@@ -73,7 +62,7 @@ export function reviewItem({
   now: Date;
   reviewer?: ShownReviewer | undefined;
   more?: Content;
-  /** Whether the author's generated face is shown, on pages with public.css. */
+  /** On pages with public.css. */
   withFace?: boolean;
 }): Html {
   const { _id, rating, username } = review;
@@ -117,14 +106,12 @@ const STATES: Record<ReviewState, [tone: 'attention' | 'good' | 'bad', word: Tex
   ],
 };
 
-/** The state of a review, as its author sees it. */
 export function reviewState({ state, rejectionReason }: Pick<Review, 'state' | 'rejectionReason'>): Html {
   const [tone, word, sentence] = STATES[state];
   const reason = state === 'rejected' && rejectionReason ? html` “<bdi>${rejectionReason}</bdi>”` : '';
   return html`<p>${badge(tone, t(word))} <span class="soft">${t(sentence)}${reason}</span></p>`;
 }
 
-/** The text of a review with the owner's answer. */
 export function reviewText(
   { content, answer, editedAt }: Review,
   server: Pick<Server, 'name'>,

@@ -3,29 +3,22 @@ import type { Site } from './decorate-site.ts';
 import { type Html, html } from './html.ts';
 import { type JsonLd, jsonLdBlock } from './json-ld.ts';
 
-/** The metadata of a public page, for search engines and link previews. */
 export type SearchMetadata = {
-  /** The canonical address: a path under the site's base with its query. */
+  /** A path under the site's base with its query. */
   canonical: string;
-  /** One or two sentences for search engines and previews. */
   description: string;
-  /** An image for previews, as a path under the site's base. */
+  /** A path under the site's base, as are those below. */
   image?: { path: string; width: number; height: number; alt: string };
-  /** The neighbouring pages of a list, as paths under the site's base. */
   previous?: string | undefined;
   next?: string | undefined;
-  /** What the page is about, in the words of schema.org. */
   items?: readonly JsonLd[];
-  /** The Atom feed that belongs to the page: its title, and its path under the site's base. */
   feed?: { title: string; path: string };
 };
 
-/** The address of a page in one language, for search engines. */
 export function inLanguageOf(path: string, language: Language): string {
   return `${path}${path.includes('?') ? '&' : '?'}lang=${language}`;
 }
 
-/** Metadata for search engines and previews, with absolute URLs. */
 export function searchMetadata(
   { url, name }: Site,
   title: string,
@@ -59,7 +52,7 @@ export function searchMetadata(
     ${card}`;
 }
 
-/** The link to a feed in the language of the page. English is the default, so its link has no `lang`. */
+/** English is the default of feeds, so its link has no `lang`. */
 function feedLink(url: string, { title, path }: { title: string; path: string }): Html {
   const language = languageNow();
   const address = language === 'en' ? path : inLanguageOf(path, language);

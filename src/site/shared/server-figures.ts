@@ -7,7 +7,6 @@ import { count, counted, decimal } from './format.ts';
 import { type Html, html } from './html.ts';
 import { figure } from './parts.ts';
 
-/** A server's four key figures. If players or uptime are unknown: a text says “not probed” or “not known yet”. */
 export function serverFigures(info: ServerInfo, { game }: { game: string | null | undefined }): Html {
   const unknown = whyNotProbed(game) ? t('not probed') : t('not known yet');
   const { status, onlinePlayers, maxPlayers, votesCount, rankVotes, uptimePercentage } = info;
@@ -34,13 +33,12 @@ export function serverFigures(info: ServerInfo, { game }: { game: string | null 
   </div>`;
 }
 
-/** The mark beside a number of players that the server itself reported after the last successful probe. */
 export function reportedMark(): Html {
   const title = t('Reported by the server. Our last successful check is older.');
   return html`<span class="soft small" title="${title}">${t('reported')}</span>`;
 }
 
-/** Players or status as text: `12 of 100 players (self-reported)`, `online, players hidden`, `offline`. */
+/** `12 of 100 players (self-reported)`, `online, players hidden`, `offline` */
 export function playersText({
   status,
   onlinePlayers,

@@ -4,14 +4,12 @@ import { type Content, type Html, html } from './html.ts';
 import { icon } from './icon.ts';
 import { bannerLink, type Pictured, serverIcon } from './server-pictures.ts';
 
-/** A button that copies a server's address. If scripts are off, the button is hidden. */
 export function copyAddress(address: string, server: string): Html {
   const texts = html`data-copy="${address}" data-copied="${t('Copied')}"`;
   return html`<button class="quiet copy" type="button" ${texts}>${icon('copy')}<span>${t('Copy address')}</span><span
     class="for-readers"> ${server}</span></button>`;
 }
 
-/** The link to a server's vote page, as a button in the colour of votes. The form there has `username` filled in. */
 export function voteLink(
   base: string,
   { name, slug }: { name: string; slug: string },
@@ -22,7 +20,7 @@ export function voteLink(
     class="for-readers"> ${name}</span></a>`;
 }
 
-/** A slim bar: the share of player slots in use. Screen readers skip the bar, because the numbers are beside it. */
+/** Screen readers skip the bar, because the numbers are beside it. */
 export function playersBar(players: number, most: number): Content {
   if (most <= 0) return '';
   const share = Math.min(100, Math.round((100 * players) / most));
@@ -30,7 +28,7 @@ export function playersBar(players: number, most: number): Content {
     class="fill" width="${String(share)}%" height="100%" rx="3"/></svg>`;
 }
 
-/** A rank in a list: a medal with tally strokes for the ranks 1 to 3, a number for others. */
+/** A medal with tally strokes for the ranks 1 to 3, a number for others. */
 export function rankMark(rank: number): Html {
   const strokes = {
     1: ['M16 9.5v13'],
@@ -45,13 +43,11 @@ export function rankMark(rank: number): Html {
     )}</g></svg><span class="for-readers">${t('Rank')} ${count(rank)}</span></p>`;
 }
 
-/** The mark of a premium server, with a link that explains it. Premium does not change the rank. */
 export function premiumMark(base: string): Html {
   const title = t('A label by the operator. It does not change the rank.');
   return html`<a class="premium" href="${base}/how-ranking-works#premium" title="${title}">${t('Premium')}</a>`;
 }
 
-/** A server as a small card: banner, icon, name, and one line of details. The whole card is the link. */
 export function miniServer(base: string, server: Pictured & { slug: string }, details: Content[]): Html {
   const shown = details.filter(Boolean).map((detail) => html`<span>${detail}</span>`);
   return html`<li class="mini">${bannerLink(base, server)}${serverIcon(base, server, 48)}<div class="what">

@@ -3,10 +3,9 @@ import type { Server } from '../../servers/server.ts';
 import { colourClasses, generatedIcon, initials } from './generated-pictures.ts';
 import { type Html, html } from './html.ts';
 
-/** Banners wider than this many times their height are shown whole, because cropping would cut off their text. */
+/** Banners wider than this many times their height are shown whole: cropping would cut off their text. */
 const STRIP = 5.5;
 
-/** The fields of a server from which its pictures are made. */
 export type Pictured = {
   name: string;
   game?: string | null | undefined;
@@ -19,9 +18,8 @@ export function picturedServer({ name, game, profile }: Pick<Server, 'name' | 'g
 }
 
 /**
- * The banner as a link to the server's page. A server without a banner gets a pattern with its initials. The link is
- * out of the tab order and hidden from screen readers, because the name beside it is the same link. `loading`: `lazy`
- * below the first screen.
+ * Hidden from screen readers and the tab order, because the name beside it is the same link. A server without a banner
+ * gets a pattern with its initials. `loading`: `lazy` below the first screen.
  */
 export function bannerLink(
   base: string,
@@ -35,7 +33,6 @@ export function bannerLink(
   return html`<a class="banner" ${to}>${bannerPicture(base, banner, loading, '(max-width: 42.5rem) 100vw, 25rem')}</a>`;
 }
 
-/** The picture at the top of a server's page: the banner, or a pattern with the initials. It is not a link. */
 export function cover(base: string, server: Pictured): Html {
   const { banner } = server;
   return banner
@@ -45,7 +42,6 @@ export function cover(base: string, server: Pictured): Html {
       )}</span></div>`;
 }
 
-/** The banner, which fills its frame. Browsers choose between its two stored sizes by `sizes`. */
 function bannerPicture(base: string, banner: Banner, loading: 'eager' | 'lazy', sizes: string): Html {
   const { narrow, width, height } = banner;
   const sources = html`src="${pictureAddress(base, narrow)}" srcset="${bannerSources(base, banner)}"`;
@@ -54,17 +50,15 @@ function bannerPicture(base: string, banner: Banner, loading: 'eager' | 'lazy', 
     decoding="async" />`;
 }
 
-/** The address of a picture. The picture behind an address never changes, so browsers may cache it for a year. */
+/** The picture behind an address never changes, so browsers may cache it for a year. */
 export function pictureAddress(base: string, id: string): string {
   return `${base}/pictures/${id}.webp`;
 }
 
-/** The two sizes of a banner, as the `srcset` of an image. */
 export function bannerSources(base: string, { wide, narrow, width }: Banner): string {
   return `${pictureAddress(base, narrow)} ${Math.min(600, width)}w, ${pictureAddress(base, wide)} ${width}w`;
 }
 
-/** The game server's own icon, or one made from the name, at `pixels` CSS pixels. */
 export function serverIcon(base: string, { name, icon }: Pictured, pixels: number): Html {
   if (!icon?.picture) return generatedIcon(name, pixels);
   const size = html`width="${String(pixels)}" height="${String(pixels)}"`;

@@ -6,7 +6,6 @@ import type { Server, ServerStatus } from '../../servers/server.ts';
 import type { Html } from './html.ts';
 import { badge } from './parts.ts';
 
-/** The address where players connect: `play.example.org:25565`; an IPv6 address is in brackets. */
 export function serverAddress({ address, port }: Pick<Server, 'address' | 'port'>): string {
   return hostAndPort(address, port);
 }
@@ -20,11 +19,7 @@ const STATUSES: Record<ServerStatus, Text> = {
 const TONES = { online: 'good', offline: 'bad', unknown: 'quiet' } as const;
 
 export function statusBadge(server: Pick<Server, 'probe' | 'lastReport' | 'game'>, now: Date): Html {
-  return serverStatusBadge(statusAt(server, now), server.game);
-}
-
-/** A status as a badge. If servers of the game cannot be probed, an unknown status is shown as “not probed”. */
-export function serverStatusBadge(status: ServerStatus, game: string | null | undefined): Html {
-  const isNotProbed = status === 'unknown' && whyNotProbed(game) !== null;
+  const status = statusAt(server, now);
+  const isNotProbed = status === 'unknown' && whyNotProbed(server.game) !== null;
   return badge(TONES[status], isNotProbed ? t('not probed') : t(STATUSES[status]));
 }

@@ -5,10 +5,8 @@ import { type Html, html } from './html.ts';
 import { card, copyable } from './parts.ts';
 import { BADGE, BANNER, publicPath, WIDGET } from './server-paths.ts';
 
-/** Characters with a meaning in Markdown. */
 const MARKDOWN_SIGNS = /[\\`*_{}[\]()#+\-.!<>&|~]/g;
 
-/** A server's banner and badge, and the code that embeds them or the widget elsewhere. */
 export function shareCard(site: Site, server: Pick<Server, 'name' | 'slug'>): Html {
   const { base, url } = site;
   const page = `${url}${publicPath(server)}`;

@@ -9,13 +9,12 @@ import { count, counted, duration, exactTime } from './format.ts';
 import { type Content, type Html, html } from './html.ts';
 import { badge, type Tone } from './parts.ts';
 
-/** The events of a vote as a list. If several attempts have the same advice, only the newest of them shows it. */
+/** If several attempts have the same advice, only the newest of them shows it. */
 export function timelineList(events: TimelineEvent[]): Html {
   const newest = new Map(events.map((event) => [adviceOf(event), event]));
   return html`<ol class="timeline">${events.map((event) => item(event, newest.get(adviceOf(event)) === event))}</ol>`;
 }
 
-/** The advice after an attempt; null if there is none. */
 function adviceOf(event: TimelineEvent): string | null {
   const end = event.kind === 'attempt' ? event.end : null;
   return end && end.advice !== NOTHING_TO_DO ? t(end.advice) : null;
@@ -45,7 +44,6 @@ function entry(tone: Tone, at: Date | null, head: Content, body: Content = ''): 
   </li>`;
 }
 
-/** The name of each class of outcomes, for owners. */
 const CLASS_TEXTS: Record<OutcomeClass, Text> = {
   delivered: defineMessage('delivered'),
   transient: defineMessage('transient'),
@@ -64,7 +62,6 @@ const CLASS_TONES: Record<string, Tone> = {
   none: 'quiet',
 };
 
-/** How far an attempt got, as text. */
 const REACHED: Record<Step, Text> = {
   none: defineMessage('The host name did not resolve.'),
   resolved: defineMessage('The address was found, but the connection failed.'),
@@ -74,7 +71,6 @@ const REACHED: Record<Step, Text> = {
   acknowledged: defineMessage('Sent the vote and received an answer.'),
 };
 
-/** For a fetched vote: whether its taker handed it over. */
 function handedOver(of: OutcomeClass): Text {
   if (of === 'delivered') return defineMessage('It was handed over.');
   return of === 'ambiguous'

@@ -5,16 +5,13 @@ import { PictureError } from '../../platform/pictures/picture-error.ts';
 import { LARGEST_UPLOAD } from '../../platform/pictures/picture-limits.ts';
 import { PageError } from '../error-pages.ts';
 
-/** The most uploads that a process reads at once. Each uses up to 1 MB of memory, for long if the client is slow. */
+/** Each uses up to 1 MB of memory, for long if the client is slow. */
 const MOST_READ_AT_ONCE = 16;
 
-/** The largest request, in bytes: the file, and the headers and boundaries of its part. */
+/** With the headers and boundaries of the file's part. */
 const LARGEST_REQUEST = LARGEST_UPLOAD + 8 * 1_024;
 
-/**
- * If a request is larger than this: the connection is closed after the answer, so that the body is not read to its end.
- * The browser may then not show the answer.
- */
+/** The body of a larger request is not read to its end; the browser may then not show the answer. */
 const LARGEST_REFUSED = 32 * 1_024 * 1_024;
 
 const LIMITS = {
@@ -26,14 +23,11 @@ const LIMITS = {
   fieldNameSize: 100,
 };
 
-/** Reads the file of a form. @throws {PictureError} `busy` if too many uploads are read now; else as `uploadedFile` */
-type ReadFile = (request: FastifyRequest, reply: FastifyReply) => Promise<Buffer>;
-
-/** Lets the routes of `app` accept forms with one file and no other field. Returns the function that reads the file. */
-export async function acceptUploads(app: FastifyInstance): Promise<ReadFile> {
+/** The function that reads a file throws a `PictureError` `busy` if too many are read now; else as `uploadedFile`. */
+export async function acceptUploads(app: FastifyInstance) {
   await app.register(multipart, { limits: LIMITS });
   let reading = 0;
-  return async (request, reply) => {
+  return async (request: FastifyRequest, reply: FastifyReply) => {
     if (reading >= MOST_READ_AT_ONCE) throw new PictureError('busy');
     reading += 1;
     return uploadedFile(request, reply).finally(() => {
@@ -43,9 +37,7 @@ export async function acceptUploads(app: FastifyInstance): Promise<ReadFile> {
 }
 
 /**
- * The file of a form. A body that is too large is refused before it is read.
- *
- * @throws {PictureError} `none` if there is no file or the file is empty; `too-large`
+ * @throws {PictureError} `none` if there is no file or it is empty; `too-large`
  * @throws {PageError} 411 if the request does not state its length, 400 if the upload is malformed
  */
 async function uploadedFile(request: FastifyRequest, reply: FastifyReply): Promise<Buffer> {

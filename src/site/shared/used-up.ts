@@ -1,17 +1,16 @@
+import type { FastifyRequest } from 'fastify';
 import { type Text, t } from '../../language/t.ts';
 import { countUse, type Whose } from '../../platform/limits/by-network.ts';
+import { CHECKS, useCheckAllowance } from '../../platform/limits/check-allowance.ts';
 import type { Limit } from '../../platform/limits/define-limit.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { PageError } from '../error-pages.ts';
+import { userOf } from '../guard-routes.ts';
 import { type RefusedForm, refused } from './form-route.ts';
 
 type ShownLimit = Limit & { of: string; sentence: Text };
 
-/**
- * Counts one use of a limit (`countUse`).
- *
- * @throws {PageError} 429 with the limit's sentence if it is used up
- */
+/** @throws {PageError} 429 with the limit's sentence if it is used up */
 export async function throwIfUsedUp<L extends ShownLimit>(
   deps: AppDeps,
   limit: L,
@@ -21,7 +20,6 @@ export async function throwIfUsedUp<L extends ShownLimit>(
   if (retryAt) throw new PageError(429, t(limit.sentence), retryAt);
 }
 
-/** Counts one use of a limit (`countUse`). Returns the refusal of a form if it is used up, otherwise null. */
 export async function refuseIfUsedUp<L extends ShownLimit>(
   deps: AppDeps,
   limit: L,
@@ -29,4 +27,17 @@ export async function refuseIfUsedUp<L extends ShownLimit>(
 ): Promise<RefusedForm | null> {
   const retryAt = await countUse(deps, limit, whose);
   return retryAt && refused(429, t(limit.sentence), retryAt);
+}
+
+/** Counts the checks that forms cause, for all of them together (docs/adr/0021-one-allowance-for-checks.md). */
+export function checkTaker(deps: AppDeps) {
+  return async (request: FastifyRequest): Promise<RefusedForm | null> => {
+    const retryAt = await useCheckAllowance(deps, userOf(request)._id.toHexString());
+    if (!retryAt) return null;
+    const sentence = t(
+      'Nothing was saved: you can change settings, resume, test and check {times} times a minute in total.',
+      { times: CHECKS.times },
+    );
+    return refused(429, sentence, retryAt);
+  };
 }

@@ -13,11 +13,8 @@ const TONES: Record<DeliveryState, Tone> = {
   failed: 'bad',
 };
 
-/** A delivery state as a badge. */
-export function deliveryStateBadge(state: DeliveryState, confirmed: boolean | null): Html {
-  return badge(confirmed === false ? 'quiet' : TONES[state], stateName(state, confirmed));
-}
-
 export function stateBadge({ delivery }: Pick<Vote, 'delivery'>): Html {
-  return deliveryStateBadge(delivery.state, isConfirmed(delivery));
+  const { state } = delivery;
+  const confirmed = isConfirmed(delivery);
+  return badge(confirmed === false ? 'quiet' : TONES[state], stateName(state, confirmed));
 }

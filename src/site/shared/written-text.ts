@@ -1,12 +1,12 @@
 import { withoutDirections, writtenLink } from '../../platform/written-link.ts';
 import { type Content, type Html, html } from './html.ts';
 
-/** URLs in a text. Punctuation at the end is not part of a URL. */
+/** Punctuation at the end is not part of a URL. */
 const URLS = /https?:\/\/[^\s<>"']+[^\s<>"'.,;:!?)\]}]/gi;
 
 /**
- * Text by a user, with line breaks and links. The links are `nofollow ugc` for search engines and send no referrer.
- * Each shows its real host in ASCII (Punycode), so that look-alike letters are visible.
+ * Links in a user's text are `nofollow ugc` for search engines. Each shows its real host in ASCII (Punycode), so that
+ * look-alike letters are visible.
  */
 export function writtenText(text: string): Html {
   const lines = withoutDirections(text)

@@ -1,19 +1,58 @@
+import type { WithId } from 'mongodb';
 import { after, DAY } from '../platform/clock.ts';
+import type { Review } from '../reviews/review.ts';
 import type { VoteExclusion } from '../votes/exclusions/vote-exclusion.ts';
 import { audienceOf } from './audience.ts';
 import type { NotificationsDeps } from './deps.ts';
 import { eventOf, type NotificationText, notificationTime, votes } from './notification-text.ts';
 import { forServer, notify } from './notify.ts';
 
-/** If an exclusion was decided longer ago than this, the server's owner is not notified of it. */
+/** Owners have seen older ones by then, or an older version approved them. */
 const NEWLY_MS = 2 * DAY;
 
-/**
- * Writes the notifications about votes that an operator excluded, and about excluded votes that count again. Owners are
- * not notified of a quarantine that is lifted: they were not notified of its beginning either.
- *
- * @returns the number of written notifications
- */
+/** In code points. */
+const LONGEST_QUOTE = 500;
+
+/** Owners are not notified of edits. */
+export async function notifyOfReviews(deps: NotificationsDeps, stop: AbortSignal): Promise<number> {
+  const since = after(deps.clock.now(), -NEWLY_MS);
+  const approved = deps.reviews.find({
+    state: 'approved',
+    moderatedAt: { $gt: since },
+    toldAt: { $exists: false },
+  });
+  let written = 0;
+  for await (const review of approved.sort({ moderatedAt: 1 })) {
+    if (stop.aborted) return written;
+    written += await forServer(deps, review.serverId, () => notifyOfReview(deps, review));
+  }
+  return written;
+}
+
+async function notifyOfReview(deps: NotificationsDeps, review: WithId<Review>): Promise<number> {
+  const audience = await audienceOf(deps, review.serverId);
+  const result = audience && (await notify(deps, audience, 'review', reviewText(review)));
+  await deps.reviews.updateOne({ _id: review._id }, { $set: { toldAt: deps.clock.now() } });
+  return result === 'written' ? 1 : 0;
+}
+
+function reviewText({ _id, username, rating, content }: WithId<Review>): NotificationText {
+  const letters = [...(content ?? '').replace(/\s+/g, ' ').trim()];
+  const quote = letters.slice(0, LONGEST_QUOTE).join('');
+  return {
+    ...eventOf('review', _id.toHexString()),
+    subject: `a new review, ${rating} of 5 stars`,
+    paragraphs: [
+      quote
+        ? `${username} writes: “${quote}${letters.length > LONGEST_QUOTE ? '…' : ''}”`
+        : `${username} gave ${rating} of 5 stars, without a text.`,
+      'You can answer it here:',
+    ],
+    part: '/reviews',
+  };
+}
+
+/** Owners are not notified of a quarantine that is lifted: they were not notified of its beginning either. */
 export async function notifyOfExclusions(deps: NotificationsDeps, stop: AbortSignal): Promise<number> {
   const at = { $gt: after(deps.clock.now(), -NEWLY_MS) };
   const excluded = {
@@ -21,7 +60,7 @@ export async function notifyOfExclusions(deps: NotificationsDeps, stop: AbortSig
     state: 'excluded',
     votes: { $gt: 0 },
     told: { $exists: false },
-    // Votes of a blocked name are excluded as they are cast. Owners are not notified of these exclusions.
+    // Votes of a blocked name are excluded as they are cast.
     blockId: { $exists: false },
   } as const;
   let written = 0;

@@ -1,8 +1,0 @@
-import type { Site } from './decorate-site.ts';
-import { type Content, type Html, html } from './html.ts';
-
-/** What a page shows if it has nothing to list: a drawing, a sentence, and buttons for what the user can do. */
-export function emptyState({ asset }: Pick<Site, 'asset'>, text: Content, actions: Content): Html {
-  return html`<div class="nothing"><img src="${asset('empty.svg')}" alt="" width="240" height="144" />
-    <div>${text}</div>${actions ? html`<p class="actions">${actions}</p>` : ''}</div>`;
-}
