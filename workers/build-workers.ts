@@ -16,7 +16,6 @@ import { createDelivery } from './forward-votes.ts';
 import { withJobErrors } from './job-errors.ts';
 import { withoutMongodb } from './mongodb-watch.ts';
 import type { QueueWork, WorkContext } from './queue-work.ts';
-import { type Activity, replaceStuckWorkers } from './replace-stuck-workers.ts';
 import { runSweep } from './sweep.ts';
 import { traceJobs } from './trace-jobs.ts';
 import { WORKS } from './works.ts';
@@ -77,16 +76,11 @@ function concurrencyOf(config: AppDeps['config'], name: QueueName): number {
  * design rule 12, within about 13 s; `deps` stays open.
  *
  * @param queues - names of queues; an empty list means all queues
- * @param watchEveryMs - how often workers are compared with their queues (`replaceStuckWorkers`)
  * @throws {ConfigError} when there is no queue with a name, or `CANARY_ADDRESSES` has an unknown game
  */
 export function buildWorkers(
   deps: AppDeps,
-  {
-    metrics,
-    queues: names = [],
-    watchEveryMs: everyMs,
-  }: { metrics: Metrics; queues?: string[]; watchEveryMs?: number | undefined },
+  { metrics, queues: names = [] }: { metrics: Metrics; queues?: string[] },
 ): Work {
   const { config, log } = deps;
   const queues = queuesNamed(names, config);
@@ -100,13 +94,10 @@ export function buildWorkers(
     QUEUE_NAMES.map((name) => [name, processorOf(name, context)]),
   ) as Record<QueueName, Processor>;
   const underWay = new Set<Promise<unknown>>();
-  const activities = new Map<QueueName, Activity>(
-    queues.map((name) => [name, { running: 0, taken: 0, concurrency: concurrencyOf(config, name) }]),
-  );
   const connection = openRedis(config.REDIS_URL, log);
 
   const everyWorker = (change: (worker: Worker) => Promise<void>) => {
-    for (const worker of workers.values()) void change(worker);
+    for (const worker of workers) void change(worker);
   };
   const mongodb = withoutMongodb(
     deps,
@@ -118,16 +109,8 @@ export function buildWorkers(
     const own = isDeliveryQueue(name) ? mongodb.givingUp(processors[name]) : processors[name];
     const resolved = withJobErrors(deps, name, own, stop.signal);
     const processor = traceJobs(deps.tracing, name, resolved);
-    const activity = activities.get(name);
     const tracked: Processor = (...job) => {
-      if (activity) {
-        activity.taken += 1;
-        activity.running += 1;
-      }
-      const run = processor(...job).finally(() => {
-        underWay.delete(run);
-        if (activity) activity.running -= 1;
-      });
+      const run = processor(...job).finally(() => underWay.delete(run));
       underWay.add(run);
       return run;
     };
@@ -145,8 +128,6 @@ export function buildWorkers(
       // A stalled job is always run again, because the work itself is in MongoDB.
       maxStalledCount: Number.MAX_SAFE_INTEGER,
     });
-    // If MongoDB is away when a stuck worker is replaced, the new worker must be paused too.
-    if (mongodb.isAway()) void worker.pause(true);
     worker.on('error', (error) => log.debug({ event: 'worker.error', queue: name, reason: error.message }));
     worker.on('failed', (job, error) =>
       log.error({
@@ -160,20 +141,7 @@ export function buildWorkers(
     return worker;
   }
 
-  const workers = new Map(queues.map((name) => [name, start(name)]));
-  const replaced: (Promise<void> | undefined)[] = [];
-  const replacing = replaceStuckWorkers(
-    { ...deps, isPaused: mongodb.isAway, activities, replace, everyMs },
-    stop.signal,
-  );
-
-  function replace(name: QueueName): void {
-    metrics.count('tallyport_workers_replaced_total', { queue: name });
-    // The old worker is closed when its jobs have ended. A stuck worker may never close, so only the shutdown waits for
-    // it, and for a limited time.
-    replaced.push(workers.get(name)?.close());
-    workers.set(name, start(name));
-  }
+  const workers = queues.map(start);
   const delivers = queues.some(isDeliveryQueue);
   const sweeping = delivers ? runSweep(deps, stop.signal) : Promise.resolve();
 
@@ -181,10 +149,10 @@ export function buildWorkers(
     async close() {
       stop.abort();
       mongodb.close();
-      const closing = [...workers.values()].map((worker) => worker.close());
+      const closing = workers.map((worker) => worker.close());
       const keptLeases = delivery.keptLeases.close();
       underWay.add(keptLeases);
-      const closed = Promise.all([...closing, ...replaced, sweeping, replacing, keptLeases]);
+      const closed = Promise.all([...closing, sweeping, keptLeases]);
       await within(LAST_ANSWERS_MS, Promise.allSettled(underWay)).catch(() => waitNoLonger.abort());
       pictureProcess.close();
       await within(CLOSE_TIMEOUT_MS, closed).catch(() => undefined);

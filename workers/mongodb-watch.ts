@@ -10,8 +10,6 @@ const WRITABLE = new Set<string>(['Standalone', 'RSPrimary', 'Mongos', 'LoadBala
 type Workers = { pause(): void; resume(): void };
 
 export type MongodbWatch = {
-  /** Whether no MongoDB server that accepts writes is reachable now. */
-  isAway(): boolean;
   /**
    * Wraps the processor of a delivery queue. If MongoDB is away for the time of a lease, the job ends for BullMQ,
    * although its work still runs.
@@ -71,7 +69,6 @@ export function withoutMongodb(
 
   client.on('topologyDescriptionChanged', onChange);
   return {
-    isAway: () => isAway,
     givingUp: (process) => async (job, token, signal) => {
       // After a pause, BullMQ may still take one more job.
       if (isAway) {

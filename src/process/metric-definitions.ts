@@ -136,11 +136,6 @@ export const METRICS = {
     labels: { queue: QUEUE_NAMES, state: JOB_STATES },
     read: ({ jobs }) => jobs.map(({ queue, state, count }) => [{ queue, state }, count]),
   }),
-  tallyport_workers_replaced_total: counter({
-    help: 'BullMQ workers that took no job although jobs waited, and were replaced.',
-    more: '[Bull Board](#bull-board) says when.',
-    labels: { queue: QUEUE_NAMES },
-  }),
   tallyport_probes_total: counter({
     help: 'Checks of game servers, by outcome. A canary-failed check says nothing about the server.',
     labels: {
