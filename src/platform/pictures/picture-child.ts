@@ -20,7 +20,7 @@ await writeFile('/proc/self/oom_score_adj', '800').catch(() => undefined);
 
 process.on('message', async (request: PictureRequest) => {
   const answer = await answerTo(request);
-  process.send?.({ id: request.id, rss: process.memoryUsage.rss(), ...answer } satisfies PictureAnswer);
+  process.send?.({ rss: process.memoryUsage.rss(), ...answer } satisfies PictureAnswer);
 });
 
 async function answerTo(request: PictureRequest) {

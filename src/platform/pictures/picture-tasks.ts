@@ -26,11 +26,11 @@ export type PictureTask = keyof PictureTasks;
 
 /** A request of the worker, which sends the next one only after the answer. */
 export type PictureRequest = {
-  [K in PictureTask]: { id: number; task: K; input: PictureTasks[K]['input'] };
+  [K in PictureTask]: { task: K; input: PictureTasks[K]['input'] };
 }[PictureTask];
 
-/** An answer: the result, or why the picture is refused. `rss` is the memory of the picture process, in bytes. */
-export type PictureAnswer = { id: number; rss: number } & (
+/** The result, or why the picture is refused. `rss` is the memory of the picture process, in bytes. */
+export type PictureAnswer = { rss: number } & (
   | { result: PictureTasks[PictureTask]['result'] }
   | { refused: PictureFailure }
 );
