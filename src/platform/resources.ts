@@ -13,8 +13,7 @@ import { createProducer, type Producer } from './producer.ts';
 import { openQueues, type QueueName } from './queues.ts';
 import { openRedis, type RedisConnection } from './redis.ts';
 import { createSecretBox, type SecretBox } from './secrets.ts';
-import { openTracing } from './tracing/open-tracing.ts';
-import { NO_TRACING, type Tracing } from './tracing/tracing.ts';
+import { NO_TRACING, openTracing, type Tracing } from './tracing/tracing.ts';
 import { type Answers, createAnswers } from './worker-answers.ts';
 
 /** The connections and services of a process, which are opened and closed together. */

@@ -30,8 +30,7 @@ import { within } from '../deadline.ts';
 import { errorType } from '../error-type.ts';
 import type { Logger } from '../log.ts';
 import { openExporter } from './exporter.ts';
-import type { TraceSettings } from './traces-url.ts';
-import type { NewSpan, Span, Tracing } from './tracing.ts';
+import type { NewSpan, Span, TraceSettings, Tracing } from './tracing.ts';
 
 /** How long the last export may take. If it takes longer, the process ends without it. */
 const LAST_EXPORT_MS = 2 * SECOND;
