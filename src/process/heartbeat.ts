@@ -5,14 +5,11 @@ import { within } from '../platform/deadline.ts';
 import { SEEN_EVERY_MS } from '../platform/processes/running-process.ts';
 import type { AppDeps } from './app-deps.ts';
 
-/** The version of Tallyport that runs, and its migrations. */
 const OURS = { version: manifest.version, migrations: MIGRATIONS.map(({ name }) => name) };
 
 /**
- * Records every 10 seconds, and at each call of `beat`, that this process runs. `close` ends this and deletes the
- * record. While MongoDB fails or is not migrated yet, nothing is recorded, and the process is not affected.
- *
- * @param kind - `web`, `worker` or `scheduler`
+ * Records every 10 seconds, and at each call of `beat`, that this process runs. `close` deletes the record. While
+ * MongoDB fails or is not migrated yet, nothing is recorded, and the process is not affected.
  */
 export function startHeartbeat(
   deps: AppDeps,

@@ -8,19 +8,13 @@ import type { AppDeps } from './app-deps.ts';
 import { healthRoutes, type Readiness } from './health.ts';
 import type { Exposition } from './metrics.ts';
 
-/** The private endpoints of a process. */
 type ProcessEndpoints = {
-  /** The address at which they listen: `http://127.0.0.1:9464`. */
+  /** `http://127.0.0.1:9464`. */
   address: string;
   close(): Promise<void>;
 };
 
-/**
- * Serves `/healthz`, `/readyz` and `/metrics` on `METRICS_HOST:METRICS_PORT`. If the port is 0, the system chooses a
- * free one, which is logged.
- *
- * @throws {ConfigError} naming METRICS_PORT or METRICS_HOST when it cannot listen on this port and host
- */
+/** @throws {ConfigError} naming METRICS_PORT or METRICS_HOST when it cannot listen there */
 export async function serveProcessEndpoints(
   { config, log }: AppDeps,
   { metrics, readiness }: { metrics: Exposition; readiness: () => Promise<Readiness> },

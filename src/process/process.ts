@@ -1,3 +1,4 @@
+import { hasOperator } from '../accounts/setup/setup-link.ts';
 import { SECOND } from '../platform/clock.ts';
 import { type ConnectedConfig, loadConfig } from '../platform/config.ts';
 import { endWithParent } from '../platform/end-with-parent.ts';
@@ -8,16 +9,13 @@ import { type AppDeps, openAppDeps } from './app-deps.ts';
 import { watchReadiness } from './health.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
-import { sayHowToBegin } from './no-operator.ts';
 import { serveProcessEndpoints } from './process-endpoints.ts';
 import { warnOfUnreadableListeners } from './unreadable-listeners.ts';
 
-/** What the work of a process gets besides `AppDeps`. */
 export type ProcessContext = {
   metrics: Metrics;
   /** Aborted when the process begins to stop. */
   stopping: AbortSignal;
-  /** The answer of `/readyz`. */
   readiness: ReturnType<typeof watchReadiness>;
 };
 
@@ -31,10 +29,7 @@ export type StartWork = (deps: AppDeps, context: ProcessContext) => Work | Promi
 /** How long a shutdown may take after `SHUTDOWN_DELAY_MS`. Then the process exits anyway. */
 const LONGEST_STOP_MS = 17 * SECOND;
 
-/**
- * Returns the configuration if it has the addresses of MongoDB and Redis and the secret key, and throws otherwise. Only
- * `npm start` runs without them: it starts its own services.
- */
+/** Only `npm start` runs without the three: it starts its own services. */
 function connected(config: ReturnType<typeof loadConfig>): ConnectedConfig {
   const { MONGODB_URI, REDIS_URL, SECRET_KEY } = config;
   if (MONGODB_URI && REDIS_URL && SECRET_KEY) return { ...config, MONGODB_URI, REDIS_URL, SECRET_KEY };
@@ -46,7 +41,7 @@ function connected(config: ReturnType<typeof loadConfig>): ConnectedConfig {
   );
 }
 
-/** Warns if private ranges are allowed: every account can then connect to them, not only the operator's servers. */
+/** Every account can then connect to them, not only the operator's servers. */
 function warnOfPrivateRanges({ config, log }: AppDeps): void {
   const ranges = config.ALLOWED_PRIVATE_RANGES.map(([address, bits]) => `${address}/${bits}`);
   if (ranges.length === 0) return;
@@ -56,11 +51,19 @@ function warnOfPrivateRanges({ config, log }: AppDeps): void {
   );
 }
 
+/** If the site has no operator: logs how to make the first one. Does not throw when MongoDB fails. */
+export async function sayHowToBegin({ users, log }: AppDeps): Promise<void> {
+  if (await hasOperator({ users }).catch(() => true)) return;
+  log.info(
+    { event: 'setup.no_operator' },
+    'This site has no operator yet. To begin, run `tallyport setup-link` and open the link that it prints (with npm: npm run -s tallyport -- setup-link; in a container: node src/cli.ts setup-link)',
+  );
+}
+
 /**
- * Starts a process's work with `deps`, and its endpoints for health and metrics. The returned `close()` closes the
- * work, the endpoints and `deps`, in this order (design rule 12), and never throws.
+ * Also serves the endpoints for health and metrics. The returned `close()` closes the work, the endpoints and `deps`,
+ * in this order (design rule 12), and never throws.
  *
- * @param name - the name in log lines: `web`, `worker`, `scheduler`
  * @throws the error of a part that does not start; the other parts and `deps` are closed then
  */
 export async function startProcess(
@@ -102,8 +105,8 @@ export async function startProcess(
 }
 
 /**
- * Runs one process with the configuration of its environment, until a stop signal or, if a parent process started it
- * with an IPC channel, until the parent is gone. A second signal ends it at once.
+ * Until a stop signal or, if a parent process started it with an IPC channel, until the parent is gone. A second signal
+ * ends it at once.
  */
 export async function runProcess(name: string, start: StartWork, options: OpenOptions = {}): Promise<void> {
   const stopping = new AbortController();
