@@ -7,7 +7,6 @@ import type { Producer } from './producer.ts';
 import { type Payload, queuePrefix } from './queues.ts';
 import type { RedisConnection } from './redis.ts';
 
-/** A question: a job of the queue `answer-now`. A user waits for its result. */
 export type Question = Payload<'answer-now'>;
 
 /**
@@ -32,7 +31,6 @@ export const LIMITS: AnswerLimits = {
   runMs: MINUTE + 10 * SECOND,
 };
 
-/** The longest wait for a Redis command. */
 const COMMAND_MS = SECOND;
 
 /**
@@ -49,31 +47,26 @@ export type NotAnswered = {
   kind: 'no-worker' | 'too-late' | 'interrupted' | 'failed' | 'redis-away' | 'stopped';
 };
 
-/** How a question ended. */
 export type QuestionResult<T> = { kind: 'answered'; result: T } | NotAnswered;
 
-/** What a worker returns for a question. `dropped`: the question was older than `DEADLINE_MS`. */
+/** `dropped`: the question was older than `DEADLINE_MS`. */
 export type WorkersAnswer<T> =
   | { kind: 'answered'; result: T }
-  | { kind: 'dropped' | 'interrupted' | 'failed' };
+  | { kind: 'dropped' }
+  | { kind: 'interrupted' | 'failed' };
 
 /** The progress of a question: all steps that have begun. Each event has all of them, so a lost one does no harm. */
 export type AnswerProgress = { steps: string[] };
 
-/** Asks workers and waits for their answers. Elsewhere, the web process never waits long for Redis (design rule 2). */
+/** Elsewhere, the web process never waits long for Redis (design rule 2). */
 export type Answers = {
-  /**
-   * Asks a question. Never throws, and ends in limited time.
-   *
-   * @param onStep - called for each step as it begins
-   */
+  /** Never throws, and ends in limited time. */
   ask(question: Question, onStep?: (step: string) => void): Promise<QuestionResult<unknown>>;
-  /** Ends the waits for all open questions. */
   giveUp(): void;
   close(): Promise<void>;
 };
 
-/** The wait for one question. The events of the question's job call these functions. */
+/** The events of the job call these functions. */
 type Wait = {
   onBegin(): void;
   onProgress(progress: AnswerProgress): void;
@@ -88,7 +81,7 @@ type AnswerDeps = {
   log: Logger;
 };
 
-/** Creates the `Answers` of a process. The connection for events is opened with the first question. */
+/** The connection for events is opened with the first question. */
 export function createAnswers(deps: AnswerDeps, limits: AnswerLimits = LIMITS): Answers {
   const { connection, queue, producer, log } = deps;
   const waits = new Map<string, Wait>();
@@ -108,7 +101,6 @@ export function createAnswers(deps: AnswerDeps, limits: AnswerLimits = LIMITS): 
     return listening;
   }
 
-  /** Whether workers run other questions, so that a new question must wait. */
   async function areWorkersBusy(): Promise<boolean> {
     return within(COMMAND_MS, queue.getActiveCount()).then(
       (active) => active > 0,
@@ -178,19 +170,10 @@ async function openEvents(
 
 function endOf(returned: unknown): QuestionResult<unknown> {
   const answer = returned as WorkersAnswer<unknown>;
-  switch (answer.kind) {
-    case 'answered':
-      return answer;
-    case 'interrupted':
-      return { kind: 'interrupted' };
-    case 'dropped':
-      return { kind: 'too-late' };
-    default:
-      return { kind: 'failed' };
-  }
+  return answer.kind === 'dropped' ? { kind: 'too-late' } : answer;
 }
 
-/** Starts the wait for one question. `ended` resolves with the answer, or when a limit is reached. */
+/** `ended` resolves with the answer, or when a limit is reached. */
 function openWait(
   { beginMs, deadlineMs, runMs }: AnswerLimits,
   onStep: (step: string) => void,

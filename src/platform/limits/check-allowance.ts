@@ -15,14 +15,12 @@ export const CHECKS = defineLimit({
 });
 
 const checkAllowanceDefinition = {
-  /** The id of the user. */
   _id: { type: String, required: true },
   /** When the newest checks were requested, the oldest first; at most `CHECKS.times`. */
   askedAt: { type: [Date], required: true },
   expiresAt: { type: Date, required: true },
 } as const;
 
-/** How much of the allowance a user has used in all processes together. */
 export const checkAllowanceSchema = new Schema(checkAllowanceDefinition, {
   collection: 'diagnosis_allowances',
 });
@@ -33,9 +31,9 @@ export type CheckAllowance = Omit<InferRawDocType<typeof checkAllowanceDefinitio
 };
 
 /**
- * Counts one check of a user, in one conditional update. A check that the allowance refuses is not counted.
+ * One conditional update. A refused check is not counted.
  *
- * @returns null when the check is allowed; otherwise when the next check is allowed
+ * @returns null when the check is allowed; otherwise when the next check is
  */
 export async function useCheckAllowance(
   { diagnosisAllowances, clock }: { diagnosisAllowances: Collection<CheckAllowance>; clock: Clock },

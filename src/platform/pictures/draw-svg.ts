@@ -18,9 +18,8 @@ const FONTS = [
 ];
 
 /**
- * Draws one of Tallyport's own SVG drawings as PNG.
+ * The drawing refers to stored pictures by `href="picture:banner"`.
  *
- * @param pictures - the stored pictures to which the drawing refers: `href="picture:banner"`
  * @throws an error or a string of the libraries when the drawing or a picture is damaged
  */
 export async function drawSvg(svg: string, pictures: DrawnPictures = {}): Promise<Buffer> {
@@ -42,14 +41,11 @@ async function dataUrl({ bytes, width, height }: Required<DrawnPictures>['icon']
   return `data:image/png;base64,${(await picture.png({ compressionLevel: 1 }).toBuffer()).toString('base64')}`;
 }
 
+/** In pixels. */
 const LOGO_HEIGHT = 96;
 const MOST_LOGO_PIXELS = 2_000 ** 2;
 
-/**
- * Draws the operator's logo as PNG, 96 pixels high.
- *
- * @throws an error or a string of the libraries when they cannot read the file
- */
+/** @throws an error or a string of the libraries when they cannot read the file */
 export async function drawLogo(
   bytes: Buffer,
   format: 'svg' | 'png' | 'webp',
@@ -64,11 +60,7 @@ export async function drawLogo(
   return { png: data, width: info.width, height: info.height };
 }
 
-/**
- * Encodes a logo that the operator uploaded as WebP without metadata, 96 pixels high.
- *
- * @throws as `drawLogo`
- */
+/** As WebP without metadata. Throws as `drawLogo`. */
 export async function encodeLogo(
   bytes: Buffer,
   format: 'svg' | 'png' | 'webp',

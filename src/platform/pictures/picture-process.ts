@@ -10,7 +10,7 @@ import type { PictureAnswer, PictureRequest, PictureTask, PictureTasks } from '.
 
 const ENTRY = fileURLToPath(new URL('./picture-child.ts', import.meta.url));
 
-/** After this many pictures a child is replaced, because each drawing leaks 3 MB. */
+/** A child is replaced after so many pictures, because each drawing leaks 3 MB. */
 const PICTURES_A_CHILD = 50;
 /** If a child has more memory than this after a picture, in bytes, it is replaced too. */
 const MOST_MEMORY = 400 * 1_024 * 1_024;
@@ -64,7 +64,7 @@ export function createPictureProcess(
     const own = child();
     pictures += 1;
     try {
-      const answer = await answerOf(own, { task, input } as PictureRequest, deadlineMs);
+      const answer = await answerOf(own, { task, input }, deadlineMs);
       if (pictures >= picturesEach || answer.rss > mostMemory) retire();
       if ('refused' in answer) throw new PictureError(answer.refused);
       return answer.result as PictureTasks[K]['result'];
@@ -107,7 +107,6 @@ function startChild(log: Logger): ChildProcess {
   return child;
 }
 
-/** Sends a request and waits for its answer, for the child's end, or for the deadline. */
 async function answerOf(
   child: ChildProcess,
   request: PictureRequest,

@@ -6,7 +6,7 @@ const LIST = new Intl.ListFormat('en-GB');
 /** The least `KEEP_PLAYER_NAMES_MONTHS` except 0: last month's top voters need names for two months; one is spare. */
 const LEAST_NAME_MONTHS = 3;
 
-/** One readable line for each combination of values that is wrong. The line names the settings. */
+/** Each line names the settings. */
 export function errorsTogether(values: SettingValues): string[] {
   const errors = DEFINED.flatMap(([name, { onlyForTests, neededInProduction }]) => {
     if (onlyForTests && values.NODE_ENV !== 'test' && values[name] !== DEFAULTS[name])

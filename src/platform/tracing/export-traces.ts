@@ -32,7 +32,7 @@ import type { Logger } from '../log.ts';
 import { openExporter } from './exporter.ts';
 import type { NewSpan, Span, TraceSettings, Tracing } from './tracing.ts';
 
-/** How long the last export may take. If it takes longer, the process ends without it. */
+/** If the last export takes longer, the process ends without it. */
 const LAST_EXPORT_MS = 2 * SECOND;
 
 /** In characters. Longer values are cut, so that waiting spans use a limited amount of memory. */
@@ -125,7 +125,6 @@ function spanOf(span: OtelSpan): Span {
   };
 }
 
-/** The context of a span that another process or an earlier job made. */
 function remote(traceparent: string): SpanContext | null {
   const context = parseTraceParent(traceparent);
   return context && { ...context, isRemote: true };
