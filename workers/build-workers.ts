@@ -69,8 +69,8 @@ function concurrencyOf(config: AppDeps['config'], name: QueueName): number {
 }
 
 /**
- * Also the sweep, if one of the queues is a delivery queue; no names mean all queues. `close()` stops them as in design
- * rule 12, within about 13 s; `deps` stays open.
+ * Starts the sweep too if one of the queues is a delivery queue; no names mean all queues. `close()` stops all as in
+ * design rule 12, within about 13 s; `deps` stays open.
  *
  * @throws {ConfigError} when there is no queue with a name, or `CANARY_ADDRESSES` has an unknown game
  */

@@ -15,7 +15,7 @@ import { countAttempt, type Metrics } from '../src/process/metrics.ts';
 import type { QueueWork, StopSignals, WorkContext } from './queue-work.ts';
 import { traceAttempt } from './traces.ts';
 
-/** If its listener still has votes then, another listener gets the slot first. */
+/** After this time another listener gets the slot, even if the job's listener still has votes. */
 const BUDGET_MS = 20 * SECOND;
 
 const processor =

@@ -29,7 +29,7 @@ export async function whileWorkIsSafe(
   const isRestoring = watchRestore({ restores, log });
   const noteSkew = logSkew(log);
 
-  /** As soon as MongoDB answers. Returns at once when the process stops. */
+  /** Waits until MongoDB answers, or returns at once when the process stops. */
   async function check(): Promise<void> {
     const isSafe = await known();
     // If work was stopped, it must be closed before it can start again.

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { HOUR, MINUTE, SECOND } from './clock.ts';
 import { asciiDomain, EMAIL } from './email-address.ts';
 
-/** Their messages say what a value must be. */
+/** The messages of these schemas say what a value must be. */
 
 export const port = z
   .string()

@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 import { z } from 'zod';
 
-/** RFC 5321. */
+/** The longest address that SMTP delivers to (RFC 5321). */
 export const LONGEST_EMAIL = 254;
 
 const ATOM = "[\\w!#$%&'*+/=?^`{|}~-]+";

@@ -69,7 +69,7 @@ export type Producer = {
 /** How many adds may wait at once. A suspended Redis keeps its connection open, so adds would pile up. */
 const MOST_ADDS_UNDER_WAY = 1_000;
 
-/** Also during shutdown. */
+/** An add takes no longer, also during shutdown. */
 const LONGEST_ADD_MS = SECOND;
 
 /** The jobs of one round trip, and how long it may take. */

@@ -27,8 +27,8 @@ function retryDelay(attempt: number): number {
 }
 
 /**
- * Of a Sentinel or cluster address. `sentinelUsername` and `sentinelPassword` are those with which the Sentinels
- * themselves are asked.
+ * The options of a Sentinel or cluster address. `sentinelUsername` and `sentinelPassword` are for the Sentinels
+ * themselves.
  */
 function optionsIn(query = ''): Pick<RedisOptions, 'family' | 'sentinelUsername' | 'sentinelPassword'> {
   // A password may have a plus sign, which `URLSearchParams` takes for a space.
@@ -149,7 +149,7 @@ const HINTS: [RegExp, string][] = [
   [/ECONNREFUSED|ENOTFOUND|EAI_AGAIN/, DAMAGED_DATA],
 ];
 
-/** With what the operator can do about it if that is known. */
+/** Says what the operator can do about it, if that is known. */
 export function explainRedisError(error: Error): string {
   // A Cluster reports only that no node answered. The reason is in the error of the last node.
   const { lastNodeError = error } = error as { lastNodeError?: Error };

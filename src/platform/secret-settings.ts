@@ -17,7 +17,7 @@ export type WithSecretFiles = {
   unread: string[];
 };
 
-/** Where `env` has the path of a file. An empty variable counts as absent. */
+/** Reads the secrets for which `env` names a file. An empty variable counts as absent. */
 export function readSecretFiles(env: Variables): WithSecretFiles {
   const variables: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) if (value) variables[name] = value;

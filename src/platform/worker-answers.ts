@@ -16,20 +16,15 @@ export type Question = Payload<'answer-now'>;
 export const DEADLINE_MS = 20 * SECOND;
 
 /** The limits on the wait for an answer. The first two are measured from the question. */
-export type AnswerLimits = {
+export const LIMITS = {
   /** If no worker has begun the question after this time and none runs another question: it ends with `no-worker`. */
-  beginMs: number;
-  /** If no worker has begun the question after this time: it ends with `too-late`. */
-  deadlineMs: number;
-  /** If a worker has begun and has no result after this time, because the task hangs: it ends with `interrupted`. */
-  runMs: number;
-};
-
-export const LIMITS: AnswerLimits = {
   beginMs: 5 * SECOND,
+  /** If no worker has begun the question after this time: it ends with `too-late`. */
   deadlineMs: DEADLINE_MS,
+  /** If a worker has begun and has no result after this time, because the task hangs: it ends with `interrupted`. */
   runMs: MINUTE + 10 * SECOND,
 };
+export type AnswerLimits = typeof LIMITS;
 
 const COMMAND_MS = SECOND;
 

@@ -71,10 +71,7 @@ async function ranksAge(deps: AppDeps): Promise<number | undefined> {
   return at ? (deps.clock.now().getTime() - at.getTime()) / SECOND : undefined;
 }
 
-/**
- * Also how long its vote took to arrive. A vote may be resent by hand weeks later, so the time since it was cast is
- * then not its latency.
- */
+/** Counts the attempt, and how long its vote took to arrive: not if it was resent by hand, perhaps weeks later. */
 export function countAttempt(metrics: Metrics, { taken, outcome }: Ended, endedAt: number): void {
   const { vote, attempt } = taken;
   const { protocol } = attempt;

@@ -2,7 +2,6 @@ import { Cluster } from 'ioredis';
 import { printable } from '../platform/printable.ts';
 import type { RedisConnection } from '../platform/redis.ts';
 
-/** Sentences. */
 export type Findings = { facts: string[]; warnings: string[]; errors: string[] };
 
 const OLDEST = { Redis: 7, Valkey: 8 };

@@ -5,9 +5,9 @@ import { QUEUE_NAMES, type QueueName } from '../platform/queues.ts';
 import type { AppDeps } from './app-deps.ts';
 
 /**
- * Within `ms` milliseconds; empty when all are available. A `PING` does not show this: any node of a Redis Cluster
- * answers it, even if the shard of a queue has no primary. The connection's status does not show it either: if Redis is
- * suspended, its connections stay open.
+ * The queues whose keys Redis does not read in time. A `PING` does not show this: any node of a Redis Cluster answers
+ * it, even if the shard of a queue has no primary. Nor does the connection's status: if Redis is suspended, its
+ * connections stay open.
  */
 export async function unavailableQueues(
   { producerRedis, queues }: AppDeps,
@@ -66,14 +66,14 @@ export async function failedJobs({ queues }: AppDeps): Promise<FailedJobs[]> {
   return found.flat().toSorted((one, other) => other.newest.at.getTime() - one.newest.at.getTime());
 }
 
-/** Those that failed at `until` or earlier. */
+/** Only the jobs that failed at `until` or earlier. */
 export async function retryFailed({ queues }: AppDeps, queue: QueueName, until: Date): Promise<void> {
   await queues[queue].retryJobs({ state: 'failed', timestamp: until.getTime() });
 }
 
 const MOST_REMOVED = 1_000;
 
-/** Those that failed at `until` or earlier. Returns how many. */
+/** Returns how many jobs that failed at `until` or earlier were removed. */
 export async function removeFailed({ queues }: AppDeps, queue: QueueName, until: Date): Promise<number> {
   const ageMs = Math.max(0, Date.now() - until.getTime());
   return (await queues[queue].clean(ageMs, MOST_REMOVED, 'failed')).length;

@@ -44,7 +44,7 @@ export function monthsBefore(day: string, months: number): Date {
   return before.getUTCDate() === Number(day.slice(8)) ? before : new Date(before.setUTCDate(0));
 }
 
-/** Older data has been deleted. */
+/** Missed days further back are left out, because their data has been deleted. */
 const LONGEST_CATCH_UP_DAYS = 400;
 
 /**

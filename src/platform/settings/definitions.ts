@@ -58,7 +58,6 @@ export const FOR_OPERATORS: ReadonlySet<string> = new Set(
   variables.flatMap(([name, { onlyForTests, former }]) => (onlyForTests || former ? [] : [name])),
 );
 
-/** Each is a text. */
 export const environment = z.object(
   Object.fromEntries(variables.map(([name, { schema }]) => [name, schema])),
 ) as unknown as z.ZodType<SettingValues>;
