@@ -8,10 +8,7 @@ import type { Work } from '../src/process/process.ts';
 import { CRON, type QueueWork } from './queue-work.ts';
 import { WORKS } from './works.ts';
 
-/**
- * When the process starts, Redis is often not connected yet, and the next time by the cron expression may be an hour
- * away.
- */
+/** Redis is often not connected at the start, and the next time by the cron expression may be an hour away. */
 const RETRY_MS = SECOND;
 
 /** The job of a day has the day in its name. Returns whether Redis accepted all. */
@@ -27,7 +24,6 @@ export async function addDueJobs(deps: AppDeps, name: QueueName): Promise<boolea
   return true;
 }
 
-/** Retries until Redis has accepted all jobs. */
 async function runRound(deps: AppDeps, work: QueueName, stopping: AbortSignal): Promise<void> {
   while (!stopping.aborted) {
     try {

@@ -131,8 +131,7 @@ export function buildWorkers(
   }
 
   const workers = queues.map(start);
-  const delivers = queues.some(isDeliveryQueue);
-  const sweeping = delivers ? runSweep(deps, stop.signal) : Promise.resolve();
+  const sweeping = queues.some(isDeliveryQueue) && runSweep(deps, stop.signal);
 
   return {
     async close() {

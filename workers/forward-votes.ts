@@ -42,10 +42,7 @@ export const drainBacklogsWork: QueueWork<'drain-backlogs'> = {
   processor: processor('drain-backlogs'),
 };
 
-/**
- * The database operations for fresh votes are this far apart: no user waits for them, so they may begin later than
- * those of a request (bench/delivery/README.md).
- */
+/** No user waits for the operations of fresh votes, so they may be this far apart (bench/delivery/README.md). */
 const FRESH_EVERY_MS = 40;
 
 /**

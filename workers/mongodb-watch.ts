@@ -3,7 +3,6 @@ import type { TopologyDescription, TopologyDescriptionChangedEvent } from 'mongo
 import { DeadlineError } from '../src/platform/deadline.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 
-/** As the driver names them. */
 const WRITABLE = new Set<string>(['Standalone', 'RSPrimary', 'Mongos', 'LoadBalancer']);
 
 /**

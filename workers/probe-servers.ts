@@ -6,10 +6,7 @@ import type { SeriesOf } from '../src/process/metric-definitions.ts';
 import type { Metrics } from '../src/process/metrics.ts';
 import type { QueueWork } from './queue-work.ts';
 
-/**
- * The scheduler takes due servers every second. The processor throws a ConfigError if `CANARY_ADDRESSES` has a game
- * that is not in gamedig's list.
- */
+/** The processor throws a ConfigError if `CANARY_ADDRESSES` has a game that is not in gamedig's list. */
 export const probeServersWork: QueueWork<'probe-servers'> = {
   concurrency: 'PROBE_CONCURRENCY',
   processor({ deps, metrics, stop }) {

@@ -6,10 +6,7 @@ import { jobAttributes } from '../src/platform/producer.ts';
 import type { QueueName } from '../src/platform/queues.ts';
 import { isSampled, type Tracing } from '../src/platform/tracing/tracing.ts';
 
-/**
- * The span belongs to the trace in which the job was added, or to a new one. docs/adr/0105-traces.md says why BullMQ's
- * own spans are not used.
- */
+/** docs/adr/0105-traces.md says why BullMQ's own spans are not used. */
 export function traceJobs(tracing: Tracing, queue: QueueName, process: Processor): Processor {
   if (!tracing.isOn) return process;
   return async (job, token, signal) => {

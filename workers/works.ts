@@ -33,10 +33,7 @@ import { drainBacklogsWork, forwardVotesWork, testListenersWork } from './forwar
 import { probeServersWork } from './probe-servers.ts';
 import type { QueueWork, RunningJob, WorkContext } from './queue-work.ts';
 
-/**
- * How many mails, and how many Discord messages, are sent at once. With one, a slow delivery would delay all others;
- * with many, they would overload a mail server.
- */
+/** With one, a slow delivery would delay all others; with many, they would overload a mail server. */
 const MAILS_AT_ONCE = 4;
 
 /**

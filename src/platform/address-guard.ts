@@ -10,13 +10,9 @@ import { embeddedIpv4 } from './embedded-ipv4.ts';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /**
- * Why no connection to a host can or may be opened:
- *
- * - `dns-not-found`: the name has no address.
- * - `dns-timeout`: the name servers did not answer in time.
- * - `address-refused`: the operator refuses one of its addresses; or one of them is in no allowed range and is not
- *   public, or belongs to this machine.
- * - `stopped`: the caller's signal stopped the look-up.
+ * Why no connection to a host can or may be opened. `dns-not-found`: the name has no address; `dns-timeout`: the name
+ * servers did not answer in time; `address-refused`: the operator refuses one of its addresses, or one of them is in no
+ * allowed range and is not public, or belongs to this machine; `stopped`: the caller's signal stopped the look-up.
  */
 export type AddressFailure = 'dns-not-found' | 'dns-timeout' | 'address-refused' | 'stopped';
 

@@ -20,7 +20,6 @@ export type Config = Omit<SettingValues, 'PUBLIC_URL' | 'MONGODB_URI' | 'REDIS_U
   given: ReadonlySet<string>;
 };
 
-/** For a web, worker or scheduler process. */
 export type ConnectedConfig = Config & { MONGODB_URI: string; REDIS_URL: string; SECRET_KEY: string };
 
 /** By the variable's name. The value of a secret is not shown. */
@@ -43,11 +42,7 @@ function hostInUrl(host: string): string {
   return isIPv6(host) ? `[${host.replace(/%.*$/, '')}]` : host;
 }
 
-/**
- * Also reads the files of secrets. An empty value counts as absent.
- *
- * @throws {ConfigError} with one readable line for each wrong variable
- */
+/** @throws {ConfigError} with one readable line for each wrong variable. An empty value counts as absent */
 export function loadConfig(env: Variables = ownEnvironment()): Config {
   const given = readSecretFiles(env);
   const parsed = environment.safeParse(given.variables);

@@ -2,7 +2,6 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { SECOND } from './clock.ts';
 import type { Config } from './config.ts';
 
-/** Tallyport's cookies are shorter. */
 const LONGEST_COOKIE = 200;
 
 type CookieSite = Pick<Config, 'PUBLIC_URL' | 'basePath'>;

@@ -4,10 +4,8 @@ import { z } from 'zod';
 const dueSchema = z.object({ dueAt: z.iso.datetime() });
 
 /**
- * Delays the running job. The time is also stored in its progress, because BullMQ loses it when the job is waiting
- * again.
- *
- * @throws {DelayedError} always: this tells BullMQ that the job was delayed
+ * Always throws the error that tells BullMQ of the delay. The time is also stored in the job's progress, because BullMQ
+ * loses it when the job is waiting again.
  */
 export async function delayJob(
   job: Job,

@@ -11,7 +11,6 @@ export function ownEnvironment(): Variables {
   return { ...variablesOfEnvFile(), ...process.env };
 }
 
-/** Empty in tests. */
 export function variablesOfEnvFile(): Variables {
   if (process.env.NODE_ENV === 'test') return {};
   try {

@@ -42,13 +42,10 @@ export type OpenOptions = {
   log?: Logger;
   /** `close` closes it too. */
   mongo?: Mongo;
-  /** A minute by default. */
   mongoTimeoutMs?: number;
-  /** By default 5 s, as in an API request. */
   mongoOperationMs?: number;
   /** If true, every write waits for MongoDB's journal. By default only writes with `DURABLE` do, such as votes. */
   durable?: boolean;
-  /** True by default. */
   traced?: boolean;
 };
 

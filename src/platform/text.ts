@@ -38,7 +38,6 @@ export function shownText(maximum: number) {
     });
 }
 
-/** With uniform line ends. It may be empty. */
 export function longText(maximum: number) {
   return z
     .string({ error: () => t('must be text') })

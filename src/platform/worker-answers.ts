@@ -29,14 +29,10 @@ export type AnswerLimits = typeof LIMITS;
 const COMMAND_MS = SECOND;
 
 /**
- * Why a question has no result.
- *
- * - `no-worker`: no worker began in time, and none was busy with other questions.
- * - `too-late`: workers were busy with other questions, and none began this one before the deadline.
- * - `interrupted`: the worker stopped or died, or the task hangs.
- * - `failed`: Tallyport or MongoDB failed; the worker has logged the error.
- * - `redis-away`: Redis did not accept the question, or the connection to it was lost.
- * - `stopped`: this process stops.
+ * `no-worker`: no worker began in time, and none was busy with other questions; `too-late`: workers were busy, and none
+ * began this one before the deadline; `interrupted`: the worker stopped or died, or the task hangs; `failed`: Tallyport
+ * or MongoDB failed, and the worker has logged the error; `redis-away`: Redis did not accept the question, or the
+ * connection to it was lost; `stopped`: this process stops.
  */
 export type NotAnswered = {
   kind: 'no-worker' | 'too-late' | 'interrupted' | 'failed' | 'redis-away' | 'stopped';
@@ -61,13 +57,6 @@ export type Answers = {
   close(): Promise<void>;
 };
 
-/** The events of the job call these functions. */
-type Wait = {
-  onBegin(): void;
-  onProgress(progress: AnswerProgress): void;
-  end(ended: QuestionResult<unknown>): void;
-};
-
 type AnswerDeps = {
   config: Pick<Config, 'QUEUE_PREFIX'>;
   connection: RedisConnection;
@@ -79,7 +68,7 @@ type AnswerDeps = {
 /** The connection for events is opened with the first question. */
 export function createAnswers(deps: AnswerDeps, limits: AnswerLimits = LIMITS): Answers {
   const { connection, queue, producer, log } = deps;
-  const waits = new Map<string, Wait>();
+  const waits = new Map<string, ReturnType<typeof openWait>>();
   let listening: Promise<QueueEvents> | undefined;
 
   const endAll = (ended: NotAnswered) => {
@@ -145,7 +134,7 @@ export function createAnswers(deps: AnswerDeps, limits: AnswerLimits = LIMITS): 
 /** Reads the events of the queue from the newest one on, so that no event of a later question is missed. */
 async function openEvents(
   { config, connection, queue, log }: AnswerDeps,
-  waits: Map<string, Wait>,
+  waits: Map<string, ReturnType<typeof openWait>>,
 ): Promise<QueueEvents> {
   const [newest] = await connection.xrevrange(queue.toKey('events'), '+', '-', 'COUNT', 1);
   const events = new QueueEvents('answer-now', {
@@ -173,7 +162,7 @@ function openWait(
   { beginMs, deadlineMs, runMs }: AnswerLimits,
   onStep: (step: string) => void,
   areWorkersBusy: () => Promise<boolean>,
-): Wait & { ended: Promise<QuestionResult<unknown>> } {
+) {
   const { promise: ended, resolve } = Promise.withResolvers<QuestionResult<unknown>>();
   let isWaiting = true;
   let shown = 0;
@@ -199,7 +188,7 @@ function openWait(
       clearTimeout(timer);
       timer = setTimeout(() => end({ kind: 'interrupted' }), runMs);
     },
-    onProgress({ steps }) {
+    onProgress({ steps }: AnswerProgress) {
       for (const step of steps.slice(shown)) onStep(step);
       shown = Math.max(shown, steps.length);
     },

@@ -104,7 +104,6 @@ export function watchReadiness(sources: AppDeps, stopping: AbortSignal): () => P
 /** Not part of the API, and asked by programs: an orchestrator that waits behind visitors would restart the process. */
 const HIDDEN = { schema: { hide: true }, config: { isOfPrograms: true } } as const;
 
-/** `/healthz` says that the process is alive, `/readyz` whether it can do its work (200, else 503). */
 export async function healthRoutes(
   app: FastifyInstance,
   { readiness }: { readiness: () => Promise<Readiness> },

@@ -18,7 +18,7 @@ export function startHeartbeat(
 ): { beat(): Promise<void>; close(): Promise<void> } {
   const { runningProcesses, processId, log } = deps;
   let hasCollection = false;
-  let running: Promise<unknown> = Promise.resolve();
+  let running = Promise.resolve();
 
   async function record(): Promise<void> {
     // If this write created the collection, `tallyport migrate` would take an empty database for one with data.
@@ -28,12 +28,11 @@ export function startHeartbeat(
     const record = { kind, ...software, startedAt, seenAt: '$$NOW' };
     await runningProcesses.updateOne({ _id: processId }, [{ $set: record }], { upsert: true });
   }
-  const beat = async () => {
-    const recording = record().catch((error: unknown) =>
+  const beat = () => {
+    running = record().catch((error: unknown) =>
       log.debug({ event: 'process.not_recorded', reason: String(error) }),
     );
-    running = recording;
-    await recording;
+    return running;
   };
   const timer = setInterval(beat, SEEN_EVERY_MS);
   timer.unref();

@@ -10,7 +10,6 @@ export type ListedProcess = RunningProcess & { isLost: boolean };
 
 export type RunningSoftware = {
   processes: ListedProcess[];
-  /** Of the processes that are not lost, each once. */
   versions: string[];
   /** The machines of connected processes of 0.1.0, which record nothing; null if MongoDB does not say. */
   earlierHosts: string[] | null;

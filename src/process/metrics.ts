@@ -82,7 +82,6 @@ export function countAttempt(metrics: Metrics, { taken, outcome }: Ended, endedA
   metrics.observe('tallyport_delivery_latency_seconds', { protocol }, seconds);
 }
 
-/** Also those of plugins registered later. */
 export function measureRequests(app: FastifyInstance, metrics: Metrics): void {
   app.addHook('onResponse', (request, reply, done) => {
     const series = {

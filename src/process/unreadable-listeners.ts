@@ -3,13 +3,11 @@ import type { Listener } from '../listeners/listener.ts';
 import type { SecretBox } from '../platform/secrets.ts';
 import type { AppDeps } from './app-deps.ts';
 
-/** For logs and checks. */
 export function unreadableListenersText(count: number): string {
   const what = count === 1 ? 'The secret of 1 listener' : `The secrets of ${count} listeners`;
   return `${what} cannot be read, so no vote is sent there: they were stored under another SECRET_KEY. Set that one as SECRET_KEY, or as SECRET_KEY_PREVIOUS beside a new one`;
 }
 
-/** Of one server, or of all. */
 export function countUnreadableListeners(
   listeners: Collection<Listener>,
   { sealedByOthers }: SecretBox,

@@ -146,7 +146,6 @@ const AUDIT_ACTIONS = {
 
 export type AuditAction = keyof typeof AUDIT_ACTIONS;
 
-/** Sorted by title. */
 export const ACTIONS_BY_TITLE: [action: string, title: string][] = Object.entries(AUDIT_ACTIONS)
   .map(([action, { title }]) => [action, title] as [string, string])
   .toSorted(([, one], [, other]) => one.localeCompare(other, 'en'));

@@ -3,12 +3,8 @@ import { AppError } from '../app-error.ts';
 import { DeadlineError, within } from '../deadline.ts';
 import { OPERATION_TIMEOUT_MS } from '../mongo.ts';
 
-/**
- * One database operation that serves many requests. `On` is its target, usually a collection. `Request` and `Answer`
- * are the types of one request's input and result.
- */
+/** One database operation on its target, usually a collection, that serves many requests. */
 export type BatchLoader<On extends object, Request, Answer> = {
-  /** The most requests in one batch. */
   most: number;
   /** How many milliseconds the first batch after an idle time collects requests before it is sent; 0 by default. */
   collectMs?: number;

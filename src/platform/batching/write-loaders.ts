@@ -10,7 +10,6 @@ import { SECOND } from '../clock.ts';
 import { isUnknownResult, type WriteSafety } from '../mongo.ts';
 import type { BatchLoader } from './batcher.ts';
 
-/** One statement of an update command, with MongoDB's field names. */
 export type UpdateStatement = {
   q: Document;
   u: Document | Document[];

@@ -32,9 +32,8 @@ export function countUse<L extends Limit & { of: string }>(
 }
 
 /**
- * Counts one use of each limit in turn, and stops at the first one that is used up.
- *
- * @returns null when all limits allow it; otherwise the latest time at which one of the used up limits starts again
+ * Counts one use of each limit in turn, and stops at the first one that is used up. Returns when the last of the used
+ * up ones starts again; null when all allow it.
  */
 export async function takeAll(deps: Deps, limits: Limit[]): Promise<Date | null> {
   for (const limit of limits) {

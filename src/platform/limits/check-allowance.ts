@@ -30,11 +30,7 @@ export type CheckAllowance = Omit<InferRawDocType<typeof checkAllowanceDefinitio
   askedAt: Date[];
 };
 
-/**
- * One conditional update. A refused check is not counted.
- *
- * @returns null when the check is allowed; otherwise when the next check is
- */
+/** Null when the check is allowed; otherwise when the next one is. A refused check is not counted. */
 export async function useCheckAllowance(
   { diagnosisAllowances, clock }: { diagnosisAllowances: Collection<CheckAllowance>; clock: Clock },
   userId: string,

@@ -22,11 +22,7 @@ export type RateLimit = InferRawDocType<typeof rateLimitDefinition>;
 
 type LimitDeps = { rateLimits: Collection<RateLimit>; clock: Clock };
 
-/**
- * Refused uses are not counted.
- *
- * @returns null when the use is allowed; otherwise when the next one is
- */
+/** Null when the use is allowed; otherwise when the next one is. Refused uses are not counted. */
 export async function useAllowance(deps: LimitDeps, limit: Limit): Promise<Date | null> {
   const { taken, resetAt } = await useAllowances(deps, limit, 1);
   return taken === 1 ? null : resetAt;
@@ -74,11 +70,7 @@ export async function refund(
 
 export type UsedUp<L extends Limit> = { limit: L; until: Date };
 
-/**
- * Counts one use of each limit. If one of them is used up, none is counted.
- *
- * @returns null when all limits allow it; otherwise the used up limit that allows the next use last
- */
+/** Counts one use of each limit, or none if one is used up. Returns the used up limit that allows the next use last. */
 export async function takeAllOrNone<L extends Limit>(
   deps: LimitDeps,
   limits: L[],

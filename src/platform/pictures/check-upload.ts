@@ -3,10 +3,8 @@ import { inspectPicture } from './inspect-picture.ts';
 import { PictureError } from './picture-error.ts';
 import { LARGEST_UPLOAD, LONGEST_SIDE, MOST_MILLION_PIXELS, MOST_PIXELS } from './picture-limits.ts';
 
-/** In pixels. */
 export const BANNER_LEAST = { width: 300, height: 40 } as const;
 
-/** In pixels. */
 export const ICON_SIDE = 64;
 /** In bytes. An icon without compression has 16 KiB. */
 const LARGEST_ICON = 48 * 1_024;

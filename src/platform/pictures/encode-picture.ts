@@ -3,13 +3,11 @@ import { BANNER_LEAST, checkBanner, checkIcon, checkPixels, ICON_SIDE, tooSmall 
 import { inspectPicture, type PictureFormat } from './inspect-picture.ts';
 import { PictureError } from './picture-error.ts';
 import { MOST_PIXELS } from './picture-limits.ts';
+import type { Made } from './picture-tasks.ts';
 
 // Only the picture process (picture-child.ts) may import this file: native code decodes strangers' pictures here.
 sharp.concurrency(1);
 sharp.cache(false);
-
-/** WebP without metadata. */
-export type Encoded = { bytes: Buffer; width: number; height: number };
 
 /** The largest widths of the two sizes, in pixels. */
 const BANNER = { wide: 1_200, narrow: 600 } as const;
@@ -19,7 +17,7 @@ const BANNER_RATIO = { least: 3, most: 8 } as const;
 const TIMEOUT_SECONDS = 5;
 
 /** @throws {PictureError} in the same cases as `checkBanner`, and when the library cannot read the picture */
-export async function encodeBanner(bytes: Buffer): Promise<{ wide: Encoded; narrow: Encoded }> {
+export async function encodeBanner(bytes: Buffer): Promise<{ wide: Made; narrow: Made }> {
   checkBanner(bytes);
   const { image, width, height } = await openUpload(bytes);
   if (width < BANNER_LEAST.width || height < BANNER_LEAST.height) throw tooSmall(width, height);
@@ -36,7 +34,7 @@ export async function encodeBanner(bytes: Buffer): Promise<{ wide: Encoded; narr
 }
 
 /** @throws {PictureError} for anything but a PNG of 64 × 64 pixels */
-export async function encodeIcon(bytes: Buffer): Promise<Encoded> {
+export async function encodeIcon(bytes: Buffer): Promise<Made> {
   checkIcon(bytes);
   const { image, width, height } = await openUpload(bytes);
   if (width !== ICON_SIDE || height !== ICON_SIDE) throw new PictureError('too-small');
@@ -67,7 +65,7 @@ function sizeOf({ autoOrient, width, height }: Metadata): { width: number; heigh
   return { width: autoOrient.width ?? width, height: autoOrient.height ?? height };
 }
 
-async function encoded(image: Sharp): Promise<Encoded> {
+async function encoded(image: Sharp): Promise<Made> {
   const { data, info } = await image
     .timeout({ seconds: TIMEOUT_SECONDS })
     .toBuffer({ resolveWithObject: true })

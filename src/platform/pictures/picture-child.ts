@@ -15,8 +15,8 @@ const TASKS: { [K in PictureTask]: (input: PictureTasks[K]['input']) => Promise<
     banner: ({ bytes }) => encodeBanner(bytes),
     icon: ({ bytes }) => encodeIcon(bytes),
     drawing: ({ svg, pictures }) => drawSvg(svg, pictures),
-    'site-logo': ({ bytes, format }) => encodeLogo(bytes, format),
-    logo: ({ bytes, format }) => drawLogo(bytes, format),
+    'site-logo': encodeLogo,
+    logo: drawLogo,
   };
 
 endWithParent(() => process.exit());

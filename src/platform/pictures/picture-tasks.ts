@@ -1,7 +1,7 @@
 import type { PictureFailure } from './picture-error.ts';
 
 /** Sizes are in pixels. */
-type Made = { bytes: Buffer; width: number; height: number };
+export type Made = { bytes: Buffer; width: number; height: number };
 
 /** Stored pictures in a drawing, and the size in pixels at which each is shown. */
 export type DrawnPictures = Partial<Record<'banner' | 'icon', Made>>;

@@ -52,7 +52,6 @@ export function setting<Schema extends z.ZodType, Group extends string = never>(
   return { schema, ...about };
 }
 
-/** The settings are listed in this order. */
 export function settingsSection<Settings extends Record<string, { schema: z.ZodType }>>(
   section: Section,
   settings: Settings,

@@ -90,7 +90,7 @@ export function exportTraces(
     );
   }
 
-  const tracing: Tracing = {
+  return {
     isOn: true,
     start,
     inside: (span, work) => active.run(span, work),
@@ -111,7 +111,6 @@ export function exportTraces(
       return closed;
     },
   };
-  return tracing;
 }
 
 function spanOf(span: OtelSpan): Span {

@@ -13,7 +13,6 @@ export type NewSpan = {
   attributes?: Attributes;
   /** The `traceparent` of its parent; null begins a new trace. By default, the active span is the parent. */
   parent?: string | null;
-  /** `traceparent`s. */
   links?: string[];
   /** In milliseconds since 1970; by default now. */
   startedAt?: number;
@@ -37,7 +36,6 @@ export type Tracing = {
   inside<T>(span: Span, work: () => T): T;
   /** Runs `work` in a new span, which ends when `work` ends. If it throws, the span is marked as failed. */
   run<T>(span: NewSpan, work: (span: Span) => Promise<T>): Promise<T>;
-  /** The `traceparent` of the active span. */
   active(): string | undefined;
   /** Exports the remaining spans, for at most 2 s. Never throws. */
   close(): Promise<void>;
