@@ -2,23 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { schedule } from 'node-cron';
 import { SECOND } from '../src/platform/clock.ts';
 import { type Payload, QUEUE_NAMES, type QueueName } from '../src/platform/queues.ts';
+import { takeDueServers } from '../src/probing/take-due-probes.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 import type { Work } from '../src/process/process.ts';
 import { CRON, type QueueWork } from './queue-work.ts';
-import { takeProbes } from './take-probes.ts';
 import { WORKS } from './works.ts';
 
-/**
- * The delay before periodic work is retried. When the process starts, Redis is often not connected yet, and the next
- * time by the cron expression may be an hour away.
- */
+/** Redis is often not connected at the start, and the next time by the cron expression may be an hour away. */
 const RETRY_MS = SECOND;
 
-/**
- * Adds the jobs of a queue that are due now. The job of a day has the day in its name.
- *
- * @returns whether Redis accepted all of them
- */
+/** The job of a day has the day in its name. Returns whether Redis accepted all. */
 export async function addDueJobs(deps: AppDeps, name: QueueName): Promise<boolean> {
   const { producer, log } = deps;
   const { period } = WORKS[name] as QueueWork<QueueName>;
@@ -31,7 +24,6 @@ export async function addDueJobs(deps: AppDeps, name: QueueName): Promise<boolea
   return true;
 }
 
-/** Adds the jobs of a queue that are due now. Retries until Redis has accepted all of them. */
 async function runRound(deps: AppDeps, work: QueueName, stopping: AbortSignal): Promise<void> {
   while (!stopping.aborted) {
     try {
@@ -44,8 +36,8 @@ async function runRound(deps: AppDeps, work: QueueName, stopping: AbortSignal): 
 }
 
 /**
- * Starts the periodic work (each kind once at the start, then by its cron expression) and takes due probes every
- * second. Stops when `stopping` is aborted; `close()` waits for what is still running.
+ * Each kind of work runs once at the start, then by its cron expression. Stops when `stopping` is aborted; `close()`
+ * waits for what is still running.
  */
 export function buildScheduler(deps: AppDeps, { stopping }: { stopping: AbortSignal }): Work {
   const taking = takeProbes(deps, stopping);
@@ -53,7 +45,7 @@ export function buildScheduler(deps: AppDeps, { stopping }: { stopping: AbortSig
     const { period } = WORKS[work];
     if (!period) return [];
     let round: Promise<void> | undefined;
-    /** Calls `runRound`, unless an earlier call is still waiting for Redis. */
+    /** Nothing if an earlier call is still waiting for Redis. */
     const run = () => {
       round ??= runRound(deps, work, stopping).finally(() => {
         round = undefined;
@@ -71,4 +63,22 @@ export function buildScheduler(deps: AppDeps, { stopping }: { stopping: AbortSig
       await Promise.all([taking, ...running.map(({ ended }) => ended())]);
     },
   };
+}
+
+/** How often due probes are taken. A new server must be probed within 10 s; a cron expression has steps of a minute. */
+export const TAKE_ROUND_MS = SECOND;
+
+/** If a take fails, the next one still follows. */
+async function takeProbes(deps: AppDeps, stopping: AbortSignal): Promise<void> {
+  const { log, config } = deps;
+  if (config.PROBES === 'off') return;
+  while (!stopping.aborted) {
+    try {
+      const taken = await takeDueServers(deps);
+      if (taken > 0) log.debug({ event: 'probe.claimed', taken });
+    } catch (error) {
+      log.warn({ event: 'probe.not_claimed', reason: String(error) });
+    }
+    await pause(TAKE_ROUND_MS, undefined, { signal: stopping }).catch(() => undefined);
+  }
 }

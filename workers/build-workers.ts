@@ -1,4 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Processor, Worker } from 'bullmq';
+import { sweepDueWork } from '../src/delivery/sweep.ts';
 import { DELIVERY_QUEUES, isDeliveryQueue } from '../src/listeners/delivery-queues.ts';
 import { SECOND } from '../src/platform/clock.ts';
 import { within } from '../src/platform/deadline.ts';
@@ -16,26 +18,21 @@ import { createDelivery } from './forward-votes.ts';
 import { withJobErrors } from './job-errors.ts';
 import { withoutMongodb } from './mongodb-watch.ts';
 import type { QueueWork, WorkContext } from './queue-work.ts';
-import { type Activity, replaceStuckWorkers } from './replace-stuck-workers.ts';
-import { runSweep } from './sweep.ts';
-import { traceJobs } from './trace-jobs.ts';
+import { traceJobs } from './traces.ts';
 import { WORKS } from './works.ts';
 
-/** The options of a worker's connections. An operation on many votes may take longer than one of an API request. */
+/** An operation on many votes may take longer than one of an API request. */
 export const WORKER_OPTIONS: OpenOptions = { mongoOperationMs: LONG_OPERATION_TIMEOUT_MS };
 
 /** During a shutdown, attempts that have written their vote wait at most this long for the answer (design rule 12). */
 const LAST_ANSWERS_MS = 10 * SECOND;
 /** How long a shutdown waits until the workers are closed. While Redis is unavailable, they never close. */
 const CLOSE_TIMEOUT_MS = 3 * SECOND;
-/**
- * How long a worker waits before it tries again after an error of Redis. BullMQ's default of 15 s would delay every
- * listener.
- */
+/** The wait after an error of Redis. BullMQ's default of 15 s would delay every listener. */
 const RETRY_MS = SECOND;
 
 /**
- * The processor of a queue for BullMQ. It checks the payload first, because anybody with access to Redis can add a job.
+ * Checks the payload first, because anybody with access to Redis can add a job.
  *
  * @throws {ConfigError} when `CANARY_ADDRESSES` has an unknown game
  */
@@ -51,8 +48,8 @@ function processorOf(name: QueueName, context: WorkContext): Processor {
 }
 
 /**
- * The queues with these names; an empty list means all. `forward-votes` means all delivery queues. If the concurrency
- * of a queue is set to 0, the queue is left out.
+ * An empty list means all queues. `forward-votes` means all delivery queues. A queue with a concurrency of 0 is left
+ * out.
  */
 function queuesNamed(names: string[], config: AppDeps['config']): QueueName[] {
   const unknown = names.filter((name) => !QUEUE_NAMES.some((queue) => queue === name));
@@ -66,27 +63,20 @@ function queuesNamed(names: string[], config: AppDeps['config']): QueueName[] {
   return QUEUE_NAMES.filter((queue) => wanted.has(queue) && concurrencyOf(config, queue) > 0);
 }
 
-/** How many jobs of a queue run at once in this process. */
 function concurrencyOf(config: AppDeps['config'], name: QueueName): number {
   const { concurrency = 1 } = WORKS[name];
   return typeof concurrency === 'number' ? concurrency : config[concurrency];
 }
 
 /**
- * Starts the workers of the named queues, and the sweep if one of them is a delivery queue. `close()` stops them as in
+ * Starts the sweep too if one of the queues is a delivery queue; no names mean all queues. `close()` stops all as in
  * design rule 12, within about 13 s; `deps` stays open.
  *
- * @param queues - names of queues; an empty list means all queues
- * @param watchEveryMs - how often workers are compared with their queues (`replaceStuckWorkers`)
  * @throws {ConfigError} when there is no queue with a name, or `CANARY_ADDRESSES` has an unknown game
  */
 export function buildWorkers(
   deps: AppDeps,
-  {
-    metrics,
-    queues: names = [],
-    watchEveryMs: everyMs,
-  }: { metrics: Metrics; queues?: string[]; watchEveryMs?: number | undefined },
+  { metrics, queues: names = [] }: { metrics: Metrics; queues?: string[] },
 ): Work {
   const { config, log } = deps;
   const queues = queuesNamed(names, config);
@@ -100,34 +90,16 @@ export function buildWorkers(
     QUEUE_NAMES.map((name) => [name, processorOf(name, context)]),
   ) as Record<QueueName, Processor>;
   const underWay = new Set<Promise<unknown>>();
-  const activities = new Map<QueueName, Activity>(
-    queues.map((name) => [name, { running: 0, taken: 0, concurrency: concurrencyOf(config, name) }]),
-  );
   const connection = openRedis(config.REDIS_URL, log);
 
-  const everyWorker = (change: (worker: Worker) => Promise<void>) => {
-    for (const worker of workers.values()) void change(worker);
-  };
-  const mongodb = withoutMongodb(
-    deps,
-    { pause: () => everyWorker((one) => one.pause(true)), resume: () => everyWorker((one) => one.resume()) },
-    underWay,
-  );
+  const mongodb = withoutMongodb(deps, () => workers, underWay);
 
   function start(name: QueueName): Worker {
     const own = isDeliveryQueue(name) ? mongodb.givingUp(processors[name]) : processors[name];
     const resolved = withJobErrors(deps, name, own, stop.signal);
     const processor = traceJobs(deps.tracing, name, resolved);
-    const activity = activities.get(name);
     const tracked: Processor = (...job) => {
-      if (activity) {
-        activity.taken += 1;
-        activity.running += 1;
-      }
-      const run = processor(...job).finally(() => {
-        underWay.delete(run);
-        if (activity) activity.running -= 1;
-      });
+      const run = processor(...job).finally(() => underWay.delete(run));
       underWay.add(run);
       return run;
     };
@@ -145,8 +117,6 @@ export function buildWorkers(
       // A stalled job is always run again, because the work itself is in MongoDB.
       maxStalledCount: Number.MAX_SAFE_INTEGER,
     });
-    // If MongoDB is away when a stuck worker is replaced, the new worker must be paused too.
-    if (mongodb.isAway()) void worker.pause(true);
     worker.on('error', (error) => log.debug({ event: 'worker.error', queue: name, reason: error.message }));
     worker.on('failed', (job, error) =>
       log.error({
@@ -160,35 +130,40 @@ export function buildWorkers(
     return worker;
   }
 
-  const workers = new Map(queues.map((name) => [name, start(name)]));
-  const replaced: (Promise<void> | undefined)[] = [];
-  const replacing = replaceStuckWorkers(
-    { ...deps, isPaused: mongodb.isAway, activities, replace, everyMs },
-    stop.signal,
-  );
-
-  function replace(name: QueueName): void {
-    metrics.count('tallyport_workers_replaced_total', { queue: name });
-    // The old worker is closed when its jobs have ended. A stuck worker may never close, so only the shutdown waits for
-    // it, and for a limited time.
-    replaced.push(workers.get(name)?.close());
-    workers.set(name, start(name));
-  }
-  const delivers = queues.some(isDeliveryQueue);
-  const sweeping = delivers ? runSweep(deps, stop.signal) : Promise.resolve();
+  const workers = queues.map(start);
+  const sweeping = queues.some(isDeliveryQueue) && runSweep(deps, stop.signal);
 
   return {
     async close() {
       stop.abort();
       mongodb.close();
-      const closing = [...workers.values()].map((worker) => worker.close());
+      const closing = workers.map((worker) => worker.close());
       const keptLeases = delivery.keptLeases.close();
       underWay.add(keptLeases);
-      const closed = Promise.all([...closing, ...replaced, sweeping, replacing, keptLeases]);
+      const closed = Promise.all([...closing, sweeping, keptLeases]);
       await within(LAST_ANSWERS_MS, Promise.allSettled(underWay)).catch(() => waitNoLonger.abort());
       pictureProcess.close();
       await within(CLOSE_TIMEOUT_MS, closed).catch(() => undefined);
       connection.disconnect();
     },
   };
+}
+
+/** Intervals vary randomly by a fifth, so that many workers do not query MongoDB at the same moment. */
+const JITTER = 0.2;
+
+/** Design rule 2. If a sweep fails, the next one still follows. */
+async function runSweep(deps: AppDeps, stopping: AbortSignal): Promise<void> {
+  const { log, config } = deps;
+  while (!stopping.aborted) {
+    try {
+      const { woken, expired, removed } = await sweepDueWork(deps);
+      if (woken + expired + removed > 0)
+        log.info({ event: 'relay.round', woken, expired, released: removed });
+    } catch (error) {
+      log.warn({ event: 'relay.failed', reason: String(error) });
+    }
+    const wait = config.RELAY_INTERVAL_MS * (1 - JITTER + 2 * JITTER * Math.random());
+    await pause(wait, undefined, { signal: stopping }).catch(() => undefined);
+  }
 }

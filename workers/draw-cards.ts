@@ -15,7 +15,6 @@ import type { QueueWork } from './queue-work.ts';
 
 type DrawnLogo = PictureTasks['logo']['result'];
 
-/** Draws the preview of links to the job's server. */
 export const drawCardsWork: QueueWork<'draw-cards'> = {
   // Ten previews a second use 10 % to 33 % of a processor. Anybody can cause previews, so their number is limited.
   limiter: { most: 10, inMs: SECOND },
@@ -43,7 +42,7 @@ export const drawCardsWork: QueueWork<'draw-cards'> = {
   },
 };
 
-/** The server's banner and icon. A picture that was deleted in the meantime is left out. */
+/** A picture that was deleted in the meantime is left out. */
 async function picturesOf(deps: AppDeps, { profile }: Server): Promise<DrawnPictures> {
   const { banner, icon } = profile ?? {};
   const read = (id: string | null | undefined) => (id ? readPicture(deps, id) : null);
@@ -54,10 +53,7 @@ async function picturesOf(deps: AppDeps, { profile }: Server): Promise<DrawnPict
   };
 }
 
-/**
- * Returns a function that returns the operator's logo as PNG and draws each logo once. The result is undefined if there
- * is no logo, or if this process cannot read or draw it.
- */
+/** Draws each logo once. Undefined if there is none, or if this process cannot read or draw it. */
 function logoOf(deps: AppDeps, pictureProcess: PictureProcess): () => Promise<DrawnLogo | undefined> {
   const { config, log } = deps;
   const read = async (): Promise<Pick<Logo, 'bytes' | 'extension'> | null> => {

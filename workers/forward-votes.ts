@@ -13,9 +13,9 @@ import type { Payload } from '../src/platform/queues.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 import { countAttempt, type Metrics } from '../src/process/metrics.ts';
 import type { QueueWork, StopSignals, WorkContext } from './queue-work.ts';
-import { traceAttempt } from './trace-attempt.ts';
+import { traceAttempt } from './traces.ts';
 
-/** How long a job may run. If its listener still has votes then, another listener gets the slot first. */
+/** After this time another listener gets the slot, even if the job's listener still has votes. */
 const BUDGET_MS = 20 * SECOND;
 
 const processor =
@@ -42,16 +42,13 @@ export const drainBacklogsWork: QueueWork<'drain-backlogs'> = {
   processor: processor('drain-backlogs'),
 };
 
-/**
- * While votes are frequent, the database operations for fresh votes are this far apart. No user waits for them, so they
- * may begin later than those of a request (bench/delivery/README.md).
- */
+/** No user waits for the operations of fresh votes, so they may be this far apart (bench/delivery/README.md). */
 const FRESH_EVERY_MS = 40;
 
 /**
- * Creates what the delivery queues of a process share and run. A job drains its listener. If the listener's state has
- * changed so that another queue handles it, the job adds a job to that queue before it ends. If the listener is
- * unreachable, the job is delayed until the next test is due, and its progress in Bull Board says so.
+ * A job drains its listener. If another queue handles the listener by now, it adds a job to that queue before it ends.
+ * If the listener is unreachable, the job is delayed until the next test is due, and its progress in Bull Board says
+ * so.
  */
 export function createDelivery(
   deps: AppDeps,
@@ -110,7 +107,7 @@ export function createDelivery(
     },
   });
 
-  /** Drains the listener of a job. If another worker has the listener's lease: tells that worker about due votes. */
+  /** If another worker has the lease, that worker is told about due votes. */
   async function drain(
     queue: DeliveryQueue,
     payload: Payload<DeliveryQueue>,
@@ -153,8 +150,11 @@ export function createDelivery(
         case 'moved':
           await producer.add(result.to, payload, { hasten: true });
           return `moved to ${result.to}`;
-        case 'unreachable':
-          return job.delayUntil(result.nextTestAt, progressOf(result));
+        case 'unreachable': {
+          const { server, waiting, code, since } = result;
+          const progress = { server, waiting, reason: code, since: since.toISOString() };
+          return job.delayUntil(result.nextTestAt, progress);
+        }
         case 'limited':
           return job.delayUntil(result.until);
         default:
@@ -162,9 +162,4 @@ export function createDelivery(
       }
     },
   };
-}
-
-/** The progress of an unreachable listener in Bull Board. */
-function progressOf({ server, waiting, code, since }: Extract<DrainResult, { kind: 'unreachable' }>) {
-  return { server, waiting, reason: code, since: since.toISOString() };
 }

@@ -10,7 +10,6 @@ import { UnsealError } from '../src/platform/secrets.ts';
 import { isTransientError } from '../src/platform/transient-errors.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 
-/** The delay before work is retried after a transient error. */
 const RETRY_MS = 10 * SECOND;
 
 /**
@@ -29,10 +28,8 @@ class JobError extends AppError {
 }
 
 /**
- * Wraps `process` so that a job fails only because of errors that an operator must resolve. After a transient error
- * (see `isTransientError`) the job is retried later. If the worker stops during a job, another worker gets it.
- *
- * @param stop - aborted when this worker stops
+ * A job fails only because of errors that an operator must resolve. After a transient error it is retried later. If the
+ * worker stops during a job, another worker gets it.
  */
 export function withJobErrors(
   { producer, log }: Pick<AppDeps, 'producer' | 'log'>,
@@ -59,7 +56,6 @@ export function withJobErrors(
   };
 }
 
-/** The part of a job's name that follows the queue's title. */
 function subjectOf(job: Job, name: QueueName): string {
   return job.name.slice(`${QUEUES[name].title}: `.length);
 }

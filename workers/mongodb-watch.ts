@@ -1,38 +1,23 @@
-import type { Processor } from 'bullmq';
+import type { Processor, Worker } from 'bullmq';
 import type { TopologyDescription, TopologyDescriptionChangedEvent } from 'mongodb';
 import { DeadlineError } from '../src/platform/deadline.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 
-/** The types of servers, as the driver names them, that accept writes. */
 const WRITABLE = new Set<string>(['Standalone', 'RSPrimary', 'Mongos', 'LoadBalancer']);
-
-/** The workers of a process. After `pause` they take no jobs, and their running jobs go on. */
-type Workers = { pause(): void; resume(): void };
-
-export type MongodbWatch = {
-  /** Whether no MongoDB server that accepts writes is reachable now. */
-  isAway(): boolean;
-  /**
-   * Wraps the processor of a delivery queue. If MongoDB is away for the time of a lease, the job ends for BullMQ,
-   * although its work still runs.
-   */
-  givingUp(process: Processor): Processor;
-  close(): void;
-};
 
 /**
  * While this process reaches no MongoDB server that accepts writes, it takes no jobs, because other processes may reach
  * one. If this lasts for the time of a lease, its running delivery jobs are given up, so that other processes can take
- * over: the leases have expired, but while a job is active, BullMQ starts no other job for the same listener. The work
- * itself goes on, and records its outcomes when MongoDB is back (ADR 107).
+ * over: while a job is active, BullMQ starts no other job for the same listener. The work itself goes on, and records
+ * its outcomes when MongoDB is back (ADR 107).
  *
- * @param runningWork - a set to which the work of each given-up job is added; it is removed when the work ends
+ * @param runningWork - gets the work of each given-up job, until it ends
  */
 export function withoutMongodb(
   { mongo, config, log }: Pick<AppDeps, 'mongo' | 'config' | 'log'>,
-  workers: Workers,
+  workers: () => Worker[],
   runningWork: Set<Promise<unknown>>,
-): MongodbWatch {
+): { givingUp(process: Processor): Processor; close(): void } {
   const client = mongo.connection.getClient();
   /** The work of each running delivery job, with a function that ends the job with an error. */
   const running = new Map<Promise<unknown>, (error: Error) => void>();
@@ -50,14 +35,15 @@ export function withoutMongodb(
 
   function onAway(): void {
     log.warn({ event: 'mongodb.away' }, 'this process takes no jobs until it reaches MongoDB again');
-    workers.pause();
+    // Their running jobs go on.
+    for (const worker of workers()) void worker.pause(true);
     timer = setTimeout(giveUp, config.LEASE_MS);
   }
 
   function onBack(): void {
     log.info({ event: 'mongodb.back' });
     clearTimeout(timer);
-    workers.resume();
+    for (const worker of workers()) void worker.resume();
   }
 
   function giveUp(): void {
@@ -71,7 +57,7 @@ export function withoutMongodb(
 
   client.on('topologyDescriptionChanged', onChange);
   return {
-    isAway: () => isAway,
+    /** For the processor of a delivery queue: if the job is given up, it ends for BullMQ, and its work still runs. */
     givingUp: (process) => async (job, token, signal) => {
       // After a pause, BullMQ may still take one more job.
       if (isAway) {

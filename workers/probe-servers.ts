@@ -6,10 +6,7 @@ import type { SeriesOf } from '../src/process/metric-definitions.ts';
 import type { Metrics } from '../src/process/metrics.ts';
 import type { QueueWork } from './queue-work.ts';
 
-/**
- * Probes the job's game server. The scheduler takes due servers every second (take-probes.ts). Its processor throws a
- * ConfigError if `CANARY_ADDRESSES` has a game that is not in gamedig's list.
- */
+/** The processor throws a ConfigError if `CANARY_ADDRESSES` has a game that is not in gamedig's list. */
 export const probeServersWork: QueueWork<'probe-servers'> = {
   concurrency: 'PROBE_CONCURRENCY',
   processor({ deps, metrics, stop }) {
@@ -32,7 +29,6 @@ export const probeServersWork: QueueWork<'probe-servers'> = {
   },
 };
 
-/** Counts a finished probe of a game server by its outcome, or by why none was recorded. */
 export function countProbe(metrics: Metrics, outcome: SeriesOf<'tallyport_probes_total'>['outcome']): void {
   metrics.count('tallyport_probes_total', { outcome });
   if (outcome === 'canary-failed') metrics.set('tallyport_canary_up', 0);

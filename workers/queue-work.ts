@@ -7,14 +7,11 @@ import type { Metrics } from '../src/process/metrics.ts';
 
 /** What the work of a queue is: how its jobs run in a worker, and when the scheduler adds jobs. */
 export type QueueWork<Name extends QueueName> = {
-  /**
-   * Makes the function that runs a job, once in each process. Its result is what Bull Board shows. Any job may run
-   * twice.
-   */
+  /** Called once in each process. The result of a job is what Bull Board shows. Any job may run twice. */
   processor(context: WorkContext): (payload: Payload<Name>, job: RunningJob) => Promise<unknown>;
   /** How many jobs run at once in a process, or the setting that says so; 1 by default. 0: none in this process. */
   concurrency?: number | Extract<keyof Config, `${string}_CONCURRENCY`>;
-  /** How many jobs all workers together begin within a time. */
+  /** For all workers together. */
   limiter?: { most: number; inMs: number };
   /** How long a job's lock lasts, if that is less than half of `LEASE_MS`, which is the default. */
   lockMs?: number;
@@ -22,7 +19,6 @@ export type QueueWork<Name extends QueueName> = {
   period?: Period<Name>;
 };
 
-/** What the works of a worker process share. */
 export type WorkContext = StopSignals & {
   deps: AppDeps;
   metrics: Metrics;
@@ -38,7 +34,6 @@ export type WorkContext = StopSignals & {
  */
 export type StopSignals = { stop: AbortSignal; waitNoLonger: AbortSignal };
 
-/** A job while it runs. */
 export type RunningJob = {
   id: string | undefined;
   /** Whether the worker that began with the job has died. */

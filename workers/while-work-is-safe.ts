@@ -6,20 +6,18 @@ import type { Logger } from '../src/platform/log.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 import type { Work } from '../src/process/process.ts';
 
-/** How often the clock is compared with mongod's and the database is checked for an unfinished restore. */
 const CHECKED_EVERY_MS = SECOND;
 
-/** Starts work. To stop it, the caller first aborts `stopping` and then calls the work's `close`. */
+/** To stop the work, the caller first aborts `stopping` and then calls its `close`. */
 type Start = (stopping: AbortSignal) => Work;
 
 /**
- * Runs work only while this process's clock agrees with mongod's and no restore into the database is unfinished.
- * Otherwise the work is stopped, and started again later. With a wrong clock, attempts, tests and finished days would
- * get wrong times; BullMQ uses this machine's clock too. During a restore, periodic work would delete and correct data
- * that is incomplete. While MongoDB does not answer, nothing is stopped or started.
+ * Runs work only while this process's clock agrees with mongod's and no restore is unfinished. With a wrong clock,
+ * attempts, tests and finished days would get wrong times; BullMQ uses this machine's clock too. During a restore,
+ * periodic work would delete and correct data that is incomplete. While MongoDB does not answer, nothing is stopped or
+ * started.
  *
- * @param stopping - aborted when the process begins to stop
- * @throws the error of the first `start`; after an error of a later start, the error is logged and the start retried
+ * @throws the error of the first `start`; a later one is logged, and the start is tried again
  */
 export async function whileWorkIsSafe(
   { clockSkew, restores, log }: Pick<AppDeps, 'clockSkew' | 'restores' | 'log'>,
@@ -31,10 +29,7 @@ export async function whileWorkIsSafe(
   const isRestoring = watchRestore({ restores, log });
   const noteSkew = logSkew(log);
 
-  /**
-   * Starts or stops the work according to the clock and the restore, as soon as MongoDB answers. Returns at once when
-   * the process stops.
-   */
+  /** Waits until MongoDB answers, or returns at once when the process stops. */
   async function check(): Promise<void> {
     const isSafe = await known();
     // If work was stopped, it must be closed before it can start again.
@@ -90,7 +85,6 @@ export async function whileWorkIsSafe(
   };
 }
 
-/** Logs when the clock is off, and when it is right again. */
 function logSkew(log: Logger): (skew: number) => void {
   let wasOff = false;
   return (skew) => {

@@ -1,5 +1,5 @@
 import type { AppDeps } from '../process/app-deps.ts';
-import { readQueuePaused } from '../process/queue-pause.ts';
+import { readQueuePaused } from '../process/redis-queues.ts';
 import { redisAnswers } from './session.ts';
 
 /** A remark beside a vote or listener while a delivery queue is paused. */

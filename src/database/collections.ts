@@ -33,8 +33,8 @@ import { type AuditEntry, auditEntrySchema } from '../platform/audit/audit-log.t
 import { type CheckAllowance, checkAllowanceSchema } from '../platform/limits/check-allowance.ts';
 import { type RateLimit, rateLimitSchema } from '../platform/limits/rate-limit.ts';
 import type { Mongo } from '../platform/mongo.ts';
-import { type PeriodMark, periodMarkSchema } from '../platform/periods/period-mark.ts';
-import { type WorkLease, workLeaseSchema } from '../platform/periods/work-lease-record.ts';
+import { type PeriodMark, periodMarkSchema } from '../platform/periods/period-marks.ts';
+import { type WorkLease, workLeaseSchema } from '../platform/periods/work-lease.ts';
 import { type RunningProcess, runningProcessSchema } from '../platform/processes/running-process.ts';
 import { type RankSnapshot, rankSnapshotSchema } from '../ranking/rank-snapshot.ts';
 import {

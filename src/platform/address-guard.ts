@@ -10,17 +10,12 @@ import { embeddedIpv4 } from './embedded-ipv4.ts';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /**
- * Why no connection to a host can or may be opened:
- *
- * - `dns-not-found`: the name has no address.
- * - `dns-timeout`: the name servers did not answer in time.
- * - `address-refused`: the operator refuses one of its addresses; or one of them is in no allowed range and is not
- *   public, or belongs to this machine.
- * - `stopped`: the caller's signal stopped the look-up.
+ * Why no connection to a host can or may be opened. `dns-not-found`: the name has no address; `dns-timeout`: the name
+ * servers did not answer in time; `address-refused`: the operator refuses one of its addresses, or one of them is in no
+ * allowed range and is not public, or belongs to this machine; `stopped`: the caller's signal stopped the look-up.
  */
 export type AddressFailure = 'dns-not-found' | 'dns-timeout' | 'address-refused' | 'stopped';
 
-/** A host to which no connection can or may be opened. */
 export class AddressError extends CodedError<AddressFailure> {}
 
 /** The input is not a host. The message is a sentence for the user who entered it. */
@@ -32,21 +27,14 @@ export class HostError extends AppError {}
  */
 const REFUSED_PORTS: ReadonlySet<number> = new Set([22, 25, 465, 587]);
 
-/** Whether `port` is refused for listeners, probes and deliveries. */
 export function isRefusedPort(port: number): boolean {
   return REFUSED_PORTS.has(port);
 }
 
-/**
- * Ranges that the operator allows in addition to the public addresses, and ranges that the operator refuses. If an
- * address is in both, it is refused.
- */
+/** If an address is in both, it is refused. */
 export type AddressRanges = Pick<Config, 'ALLOWED_PRIVATE_RANGES' | 'REFUSED_RANGES'>;
 
-/**
- * A warning about an IP address that `checkAddress` refuses; null for an allowed address and for a host name. A host
- * name is not resolved here: each connection resolves it and checks its addresses.
- */
+/** A warning about an IP address that `checkAddress` refuses. A host name is checked at each connection. */
 export function hostWarning(host: string, ranges: AddressRanges): string | null {
   if (isIP(host) === 0) return null;
   try {
@@ -87,7 +75,6 @@ export function checkAddress(host: string, answer: string, ranges: AddressRanges
 /** Public addresses of internal services of a cloud: Azure's virtual IP for DNS, agent and metadata. */
 const CLOUD_INTERNAL: ReadonlySet<string> = new Set(['168.63.129.16']);
 
-/** Whether a network interface of this machine has the address. */
 function isOwn(address: Address): boolean {
   const own = Object.values(os.networkInterfaces()).flat();
   return own.some((one) => one && ipaddr.process(one.address).toString() === address.toString());
@@ -120,11 +107,10 @@ const LONGEST_HOST = 253;
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
 /**
- * Parses the host that an owner enters: a host name or an IP address. `resolveAddress` checks at each connection
- * whether the addresses of the host are allowed.
+ * Parses the host that an owner enters. `resolveAddress` checks its addresses at each connection.
  *
- * @returns the host in one spelling: a name in lower-case ASCII (international names in Punycode) without a final dot,
- *   an IPv6 address without brackets
+ * @returns a name in lower-case ASCII (international names in Punycode) without a final dot, or an IP address in one
+ *   spelling
  * @throws {HostError} with a sentence that says what is wrong
  */
 export function parseHost(text: string): string {

@@ -3,8 +3,8 @@ import { type Clock, SECOND } from './clock.ts';
 
 /**
  * How many milliseconds the process's clock is ahead of mongod's; negative when it is behind, 0 while they agree within
- * 2 seconds (docs/adr/0040-clock-gate.md). If a recent measurement showed no skew: returns 0 without a promise. Rejects
- * when MongoDB does not answer.
+ * 2 seconds (docs/adr/0040-clock-gate.md). Without a promise if a recent measurement showed no skew. Rejects when
+ * MongoDB does not answer.
  */
 export type ClockSkew = () => number | Promise<number>;
 
@@ -58,7 +58,6 @@ export function watchClockSkew(db: Db, clock: Clock): ClockSkew {
   };
 }
 
-/** A skew as text for operators; `''` for 0. */
 export function describeSkew(ms: number): string {
   if (ms === 0) return '';
   const seconds = (Math.abs(ms) / SECOND).toFixed(1);

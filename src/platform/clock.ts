@@ -3,7 +3,7 @@ export type Clock = {
   now(): Date;
 };
 
-/** The machine's clock plus `offsetMs` milliseconds (0 outside tests, see `CLOCK_OFFSET_MS`). */
+/** `offsetMs` is 0 outside tests (`CLOCK_OFFSET_MS`). */
 export function systemClock(offsetMs = 0): Clock {
   return { now: () => new Date(Date.now() + offsetMs) };
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { HOUR, MINUTE, SECOND } from './clock.ts';
 import { asciiDomain, EMAIL } from './email-address.ts';
 
-/** Schemas of environment variables. Their messages say what a value must be. */
+/** The messages of these schemas say what a value must be. */
 
 export const port = z
   .string()
@@ -21,7 +21,6 @@ export function wholeNumber(minimum: number, maximum: number) {
     .refine((value) => value >= minimum && value <= maximum, rule);
 }
 
-/** One line of text. */
 export function line(longest: number) {
   return z
     .string()
@@ -50,7 +49,6 @@ export const publicUrl = z
   .refine((value) => !/[?#]/.test(value), 'must have no query and no fragment')
   .transform((value) => value.replace(/\/+$/, ''));
 
-/** Whether a host of a URL is this machine. */
 export function isLoopback(host: string): boolean {
   return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host);
 }
@@ -92,12 +90,11 @@ export const secretKey = z
     'is a placeholder: make one with `openssl rand -base64 32`',
   );
 
+const itemsOf = (list: string) => list.split(',').flatMap((item) => item.trim() || []);
+
 export const cidrList = z.string().transform((value, context) => {
   const ranges: [ipaddr.IPv4 | ipaddr.IPv6, number][] = [];
-  for (const part of value
-    .split(',')
-    .map((text) => text.trim())
-    .filter(Boolean)) {
+  for (const part of itemsOf(value)) {
     try {
       ranges.push(ipaddr.parseCIDR(part));
     } catch {
@@ -111,30 +108,23 @@ export const cidrList = z.string().transform((value, context) => {
 export type CanaryAddress = { game: string | null; host: string; port: number };
 
 export const canaryList = z.string().transform((value, context): CanaryAddress[] =>
-  value
-    .split(',')
-    .map((text) => text.trim())
-    .filter(Boolean)
-    .flatMap((part) => {
-      const [, game, ipv6, name, digits] =
-        /^(?:([\w-]+)@)?(?:\[([\da-f:.]+)\]|([\w.-]+)):(\d{1,5})$/i.exec(part) ?? [];
-      const host = ipv6 ?? name;
-      const number = Number(digits);
-      if (host !== undefined && number >= 1 && number <= 65_535) {
-        return [{ game: game ?? null, host, port: number }];
-      }
-      context.addIssue({
-        code: 'custom',
-        message: `“${part}” is not a responder like example.org:443 or minecraft@play.example.org:25565`,
-      });
-      return [];
-    }),
+  itemsOf(value).flatMap((part) => {
+    const [, game, ipv6, name, digits] =
+      /^(?:([\w-]+)@)?(?:\[([\da-f:.]+)\]|([\w.-]+)):(\d{1,5})$/i.exec(part) ?? [];
+    const host = ipv6 ?? name;
+    const number = Number(digits);
+    if (host !== undefined && number >= 1 && number <= 65_535) {
+      return [{ game: game ?? null, host, port: number }];
+    }
+    context.addIssue({
+      code: 'custom',
+      message: `“${part}” is not a responder like example.org:443 or minecraft@play.example.org:25565`,
+    });
+    return [];
+  }),
 );
 
-/**
- * The largest accepted number of proxies. A larger one is probably a mistake: if it exceeds the number of real proxies,
- * clients can choose their own address.
- */
+/** More than the real proxies would let clients choose their own address. */
 const MOST_PROXIES = 8;
 
 const HOW_TO_TRUST =
@@ -143,7 +133,6 @@ const HOW_TO_TRUST =
 /** The shortest accepted prefixes of trusted ranges, in bits. Shorter ones would trust too much of the internet. */
 const LEAST_PREFIX = { ipv4: 8, ipv4InIpv6: 104, ipv6: 16 };
 
-/** The proxies in front of the web process: `false`, their number, or their addresses and ranges. */
 export const trustProxy = z.string().transform((value, context): false | number | string[] => {
   const refuse = (message: string) => context.addIssue({ code: 'custom', message });
   if (value === 'false' || value === '0') return false;
@@ -190,7 +179,6 @@ export const durations = z.string().transform((value, context) =>
   }),
 );
 
-/** A mail server: `smtp://user:password@mail.example.org:587`, or `smtps://` for implicit TLS. */
 export const smtpUrl = z
   .string()
   .refine(
@@ -198,7 +186,6 @@ export const smtpUrl = z
     'must be smtp://user:password@host:587 or smtps://user:password@host:465',
   );
 
-/** The sender of mail: `votes@example.org` or `Tallyport <votes@example.org>`. */
 export const mailAddress = z
   .string()
   .regex(
@@ -213,7 +200,6 @@ function isWebAddress(value: string): boolean {
   return /^https?:\/\/[^\s<>"]+$/.test(value) && URL.canParse(value);
 }
 
-/** How users reach the operator: `help@example.org` or `https://example.org/help`. */
 export const contact = z
   .string()
   .trim()
@@ -229,7 +215,6 @@ export const colour = z
 
 const MAX_FOOTER_LINKS = 8;
 
-/** Links, each with its text: `Discord https://discord.gg/abc, Our forum https://forum.example.org`. */
 export const footerLinks = z.string().transform((value, context) => {
   const items = value.split(/,\s+|,$/).flatMap((item) => item.trim() || []);
   const links = items.map((item) => {

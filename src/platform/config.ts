@@ -20,10 +20,9 @@ export type Config = Omit<SettingValues, 'PUBLIC_URL' | 'MONGODB_URI' | 'REDIS_U
   given: ReadonlySet<string>;
 };
 
-/** A configuration with the addresses of the services: for a web, worker or scheduler process. */
 export type ConnectedConfig = Config & { MONGODB_URI: string; REDIS_URL: string; SECRET_KEY: string };
 
-/** One line for each variable with a wrong value, by the variable's name. The value of a secret is not shown. */
+/** By the variable's name. The value of a secret is not shown. */
 function valueErrors({ issues }: z.ZodError, { variables, files }: WithSecretFiles): Map<string, string> {
   const errors = new Map<string, string>();
   for (const { path, message } of issues) {
@@ -38,17 +37,12 @@ function valueErrors({ issues }: z.ZodError, { variables, files }: WithSecretFil
   return errors;
 }
 
-/** The host as it is written in a URL: `localhost` for 127.0.0.1, and `fe80::1%eth0` in brackets without its zone. */
 function hostInUrl(host: string): string {
   if (host === '127.0.0.1') return 'localhost';
   return isIPv6(host) ? `[${host.replace(/%.*$/, '')}]` : host;
 }
 
-/**
- * Reads the configuration and the files of secrets. An empty value counts as absent.
- *
- * @throws {ConfigError} with one readable line for each wrong variable.
- */
+/** @throws {ConfigError} with one readable line for each wrong variable. An empty value counts as absent */
 export function loadConfig(env: Variables = ownEnvironment()): Config {
   const given = readSecretFiles(env);
   const parsed = environment.safeParse(given.variables);

@@ -1,15 +1,11 @@
 import { DelayedError, type Job } from 'bullmq';
 import { z } from 'zod';
 
-/** The part of a delayed job's progress that says when the job is due. */
 const dueSchema = z.object({ dueAt: z.iso.datetime() });
 
 /**
- * Delays the running job until `dueAt`. The time is also stored in the job's progress, because BullMQ loses it when the
- * job is waiting again.
- *
- * @param progress - the job's new progress; by default the progress that it has
- * @throws {DelayedError} always: this tells BullMQ that the job was delayed
+ * Always throws the error that tells BullMQ of the delay. The time is also stored in the job's progress, because BullMQ
+ * loses it when the job is waiting again.
  */
 export async function delayJob(
   job: Job,

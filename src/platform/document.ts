@@ -5,7 +5,7 @@ import { AppError } from './app-error.ts';
 /** The type of a nested definition: without the `_id` that mongoose infers, which Tallyport's nested schemas lack. */
 export type Nested<D> = Omit<InferRawDocType<D>, '_id'>;
 
-/** A document was refused by its schema. `errors` has one sentence for each wrong field. */
+/** `errors` has one sentence for each wrong field. */
 export class InvalidDocumentError extends AppError {
   readonly errors: Record<string, string>;
 
@@ -16,10 +16,9 @@ export class InvalidDocumentError extends AppError {
 }
 
 /**
- * Validates `document` with the mongoose model of its collection and returns it unchanged: mongoose's casts and
- * defaults are not stored.
+ * Returns the document unchanged: mongoose's casts and defaults are not stored.
  *
- * @throws {InvalidDocumentError} naming each field that is missing or wrong.
+ * @throws {InvalidDocumentError} naming each field that is missing or wrong
  */
 export async function checked<T extends object>(collection: DriverCollection<T>, document: T): Promise<T> {
   const Model = modelOf(collection);

@@ -7,12 +7,11 @@ import { DURABLE, type Mongo } from './mongo.ts';
 export type Durability = {
   /**
    * Waits until everything that was read before this call is durable. A standalone mongod also returns data that is not
-   * in its journal yet. On a replica set there is nothing to wait for, because a majority read returns durable data
-   * only.
+   * in its journal yet; a majority read of a replica set returns durable data only.
    *
    * @param writtenBy - the latest time at which the data was written. If the journal was flushed after it, this returns
    *   at once
-   * @throws the driver's error when MongoDB fails; the data may or may not be durable
+   * @throws the driver's error when MongoDB fails
    */
   confirm(writtenBy?: Date): Promise<void>;
 };
@@ -37,7 +36,6 @@ export function createDurability(
   clock: Clock,
 ): Durability {
   if (!isStandalone) return { confirm: async () => undefined };
-  /** Everything that was written before this time is in the journal. */
   let flushedAt = new Date(0);
   return {
     async confirm(writtenBy) {

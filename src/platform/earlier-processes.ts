@@ -11,11 +11,10 @@ const UNAUTHORIZED = 13;
 type Connected = { client?: string; client_s?: string };
 
 /**
- * Throws if processes of an earlier version are connected to this MongoDB. Call it before a change that such a version
- * does not support. Processes that use another database of this MongoDB count too, because an idle connection does not
- * show its database.
+ * Call it before a change that an earlier version does not support. Processes that use another database of this MongoDB
+ * count too, because an idle connection does not show its database.
  *
- * @throws {EarlierProcessesError} when there are such processes, or when MongoDB does not say whether there are any
+ * @throws {EarlierProcessesError} when there are such processes, or when MongoDB does not say
  */
 export async function refuseEarlierProcesses(mongo: Pick<Mongo, 'connection'>): Promise<void> {
   const earlier = await earlierClients(mongo);
@@ -27,7 +26,7 @@ export async function refuseEarlierProcesses(mongo: Pick<Mongo, 'connection'>): 
   );
 }
 
-/** The machines from which processes of an earlier version are connected; null if MongoDB does not say. */
+/** Null if MongoDB does not say. */
 export async function connectedEarlierHosts(mongo: Pick<Mongo, 'connection'>): Promise<string[] | null> {
   try {
     return hostsOf(await earlierClients(mongo));
@@ -41,7 +40,6 @@ function hostsOf(clients: Connected[]): string[] {
   return [...new Set(clients.map(({ client, client_s }) => hostOf(client ?? client_s)))];
 }
 
-/** An address without its port: `192.0.2.7` for `192.0.2.7:52114`. */
 function hostOf(client = 'an unknown address'): string {
   return client.replace(/:\d+$/, '');
 }

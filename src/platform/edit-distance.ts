@@ -19,7 +19,6 @@ export function editDistance(a: string, b: string): number {
   for (let row = 1; row <= a.length; row += 1) {
     const letter = a.charCodeAt(row - 1);
     const letterBefore = row > 1 ? a.charCodeAt(row - 2) : -1;
-    // The value left of the current column.
     let left = row;
     now[0] = row;
     for (let column = 1; column <= b.length; column += 1) {

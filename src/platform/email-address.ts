@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 import { z } from 'zod';
 
-/** The longest address that SMTP delivers to (RFC 5321), in characters. */
+/** The longest address that SMTP delivers to (RFC 5321). */
 export const LONGEST_EMAIL = 254;
 
 const ATOM = "[\\w!#$%&'*+/=?^`{|}~-]+";
@@ -18,7 +18,6 @@ export const EMAIL = new RegExp(
 
 type Rule = { error: string | (() => string) };
 
-/** The schema of an e-mail address. The result is as it is stored (`storedEmail`). */
 export function emailAddress(rule: Rule, tooLong = rule) {
   return z
     .string(rule)

@@ -1,6 +1,6 @@
 /**
- * Calls `onGone` when the parent process exits for any reason. Does nothing if no IPC channel connects the two, as in a
- * process that was started from a shell. The channel does not keep this process alive.
+ * Does nothing if no IPC channel connects the two, as in a process of a shell. The channel does not keep this process
+ * alive.
  */
 export function endWithParent(onGone: () => void): void {
   if (process.connected === undefined) return;

@@ -2,18 +2,15 @@ import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { AppError } from './app-error.ts';
 
-/** Environment variables, from which a configuration is read or which a child process gets. */
 export type Variables = Record<string, string | undefined>;
 
-/** The default of `DATA_DIR`. */
 export const DEFAULT_DATA_DIR = '.data';
 
-/** A copy of this process's environment, with the additional variables of `.env` in the working directory. */
+/** With the variables of `.env` in the working directory that the environment lacks. */
 export function ownEnvironment(): Variables {
   return { ...variablesOfEnvFile(), ...process.env };
 }
 
-/** The variables of `.env` in the working directory; empty in tests, or if there is no such file. */
 export function variablesOfEnvFile(): Variables {
   if (process.env.NODE_ENV === 'test') return {};
   try {
@@ -24,7 +21,7 @@ export function variablesOfEnvFile(): Variables {
   }
 }
 
-/** The environment is invalid. `errors` has one readable line for each error. */
+/** `errors` has one readable line for each error. */
 export class ConfigError extends AppError {
   readonly errors: string[];
 

@@ -3,11 +3,7 @@ import { t } from '../language/t.ts';
 import { HostError, parseHost } from './address-guard.ts';
 import { InvalidDocumentError } from './document.ts';
 
-/**
- * Parses user input with its zod schema.
- *
- * @throws {InvalidDocumentError} with one sentence for each field that is wrong.
- */
+/** @throws {InvalidDocumentError} with one sentence for each field that is wrong */
 export function parseInput<S extends z.ZodType>(schema: S, input: unknown): z.output<S> {
   const parsed = schema.safeParse(input);
   if (parsed.success) return parsed.data;

@@ -48,11 +48,8 @@ function standardOutput(): DestinationStream {
 }
 
 /**
- * A logger that writes JSON lines: events with fields (`event: 'vote.accepted'`), without secrets.
- *
- * @param name - the process's name in every line: `web`, `worker`, `scheduler`
- * @param to - standard output by default; a command of the CLI logs to another stream, because its output goes to
- *   standard output
+ * Writes JSON lines: events with fields (`event: 'vote.accepted'`), without secrets. A command of the CLI logs `to`
+ * another stream than standard output, where its output goes.
  */
 export function createLogger(
   config: Pick<Config, 'LOG_LEVEL'>,

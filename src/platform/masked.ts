@@ -30,7 +30,6 @@ export function shownValue(name: string, value: string): string {
 /** Shorter parts of a secret are not removed, because they occur in ordinary texts. */
 const SHORTEST = 3;
 
-/** Returns a function that masks these secrets, and the credentials in them, in a text such as a driver's message. */
 export function hiding(secrets: string[]): (text: string) => string {
   const parts = secrets
     .flatMap(partsOf)

@@ -4,7 +4,6 @@ import { type Db, MongoClient, type TopologyDescription } from 'mongodb';
 import { SECOND } from './clock.ts';
 import { hostOf } from './host-and-port.ts';
 
-/** How long a member may take to accept a connection. */
 const CONNECT_MS = SECOND;
 
 const NAMES_ADVICE = 'give them names that every machine of Tallyport can reach (rs.reconfig)';

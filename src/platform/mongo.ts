@@ -6,7 +6,7 @@ import type { Logger } from './log.ts';
 import './mongo-closed-connections.ts';
 import { addMembersTo } from './mongo-members.ts';
 
-/** A mongoose connection, on which the models are compiled, and its database as the driver's `Db`. */
+/** The models are compiled on `connection`. */
 export type Mongo = {
   connection: Connection;
   db: Db;
@@ -15,7 +15,6 @@ export type Mongo = {
   close(): Promise<void>;
 };
 
-/** The oldest major version of MongoDB that is supported. */
 export const OLDEST_MONGODB = 8;
 
 /**
@@ -28,7 +27,6 @@ export const OPERATION_TIMEOUT_MS = 5 * SECOND;
 /** The limit for operations whose result no client waits for: long commands and the demo's writes. */
 export const LONG_OPERATION_TIMEOUT_MS = 30 * SECOND;
 
-/** What a write waits for before it is acknowledged. */
 export type WriteSafety = { w: 'majority'; journal?: true };
 
 /** The write survives a failover and a crash of mongod (design rules 1 and 4). */
@@ -73,11 +71,10 @@ function connectOptions(uri: string, operationMs: number, durable: boolean): Con
 }
 
 /**
- * Connects to MongoDB, with retries while it does not answer.
+ * Retries while MongoDB does not answer, for `timeoutMs`.
  *
- * @param options - `timeoutMs`: how long to wait for the first answer; `operationMs`: how long each operation may take
- *   (0: no limit); `durable`: every write waits for the journal, so an acknowledged write survives a crash of a
- *   standalone mongod
+ * @param options - `operationMs`: how long each operation may take (0: no limit); `durable`: every write waits for the
+ *   journal, so an acknowledged write survives a crash of a standalone mongod
  * @throws the error of the driver or of mongoose after `timeoutMs`, or at once when the address is invalid or the
  *   credentials are wrong
  */
@@ -96,7 +93,8 @@ export async function openMongo(
   for (;;) {
     try {
       await connection.openUri(uri, options);
-      const db = requireDb(connection);
+      const { db } = connection;
+      if (!db) throw new Error('the connection is not open');
       const { setName, msg } = await db.command({ hello: 1 });
       return {
         connection,
@@ -114,11 +112,6 @@ export async function openMongo(
       await pause(SECOND);
     }
   }
-}
-
-function requireDb({ db }: Connection): Db {
-  if (!db) throw new Error('the connection is not open');
-  return db;
 }
 
 /** The database that the address names; `tallyport` if it names none or `test`, which is the driver's default. */

@@ -1,4 +1,4 @@
-/** Returns a function that calls `load` once and shares the answer. If `load` fails, the next call tries again. */
+/** Calls `load` once and shares the answer. If `load` fails, the next call tries again. */
 export function once<T>(load: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined;
   return () => {
@@ -10,7 +10,7 @@ export function once<T>(load: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Returns a function that makes a value from a key, and returns it again as long as the key is the same. */
+/** Keeps the value of the last key only. */
 export function onceForKey<T>(make: (key: string) => T): (key: string) => T {
   let last: { key: string; value: T } | undefined;
   return (key) => {

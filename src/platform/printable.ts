@@ -1,10 +1,8 @@
 const LONGEST = 200;
 
 /**
- * Makes text of a remote machine safe to show: at most 200 characters on one line. White space and line ends become one
- * space; control, bidirectional, zero-width, private-use and unassigned characters become `�`.
- *
- * @param received - text, or bytes that are read as UTF-8
+ * Makes text, or bytes of UTF-8, of a remote machine safe to show: one line of at most 200 characters, with `�` for
+ * control, bidirectional, zero-width, private-use and unassigned ones.
  */
 export function printable(received: Uint8Array | string): string {
   const text = typeof received === 'string' ? received : new TextDecoder().decode(received);

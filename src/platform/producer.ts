@@ -20,7 +20,7 @@ const SOON_FORGOTTEN = {
   removeOnFail: { count: 100, age: 24 * 3_600 },
 };
 
-/** The attributes of a job's span: OpenTelemetry's messaging conventions, and the ids in its payload. */
+/** OpenTelemetry's messaging conventions, and the ids in the payload. */
 export function jobAttributes(name: QueueName, payload: object, operation: 'send' | 'process'): Attributes {
   const { serverId, listenerId } = payload as { serverId?: string; listenerId?: string };
   return {
@@ -47,29 +47,20 @@ export type AddOptions = {
   subject?: string;
 };
 
-/** Adds jobs to queues. Adding never throws and returns within a limited time. */
+/** Never throws and returns within a limited time. */
 export type Producer = {
   /**
-   * Adds a job.
-   *
-   * @returns whether Redis accepted it. `false` if Redis is unavailable or does not answer, or if too many adds are
-   *   running. Except for a question (`answer-now`), the work is not lost: the sweep or the scheduler finds it in
-   *   MongoDB
+   * Whether Redis accepted the job. `false` if Redis is unavailable or does not answer, or if too many adds are
+   * running. Except for a question (`answer-now`), the work is not lost: the sweep or the scheduler finds it in
+   * MongoDB.
    */
   add<N extends QueueName>(name: N, payload: Payload<N>, options?: AddOptions): Promise<boolean>;
   /**
-   * Publishes that votes of a server may be due (`dueVotesChannel`). Waiting takes of the server, and the worker that
-   * has the lease of its listener, then look for due votes at once.
-   *
-   * @param options - `isChanged`: the listener may have changed as well
-   * @returns whether Redis accepted it, as for `add`
+   * Publishes that votes of a server may be due (`dueVotesChannel`), and whether its listener may have changed. Waiting
+   * takes, and the worker that has the lease, then look for due votes at once. Returns as `add`.
    */
   announceDueVotes(serverId: string, options?: { isChanged?: boolean }): Promise<boolean>;
-  /**
-   * Adds many jobs to one queue, up to 250 per round trip.
-   *
-   * @returns how many jobs, from the beginning, Redis certainly accepted; the rest may be added again
-   */
+  /** How many jobs, from the beginning, Redis certainly accepted; the rest may be added again. */
   addAll<N extends QueueName>(name: N, jobs: NewJob<N>[]): Promise<number>;
   /** Waits at most a second for the running adds. */
   settle(): Promise<void>;
@@ -78,16 +69,15 @@ export type Producer = {
 /** How many adds may wait at once. A suspended Redis keeps its connection open, so adds would pile up. */
 const MOST_ADDS_UNDER_WAY = 1_000;
 
-/** How long an add may take at most, also during shutdown. */
+/** An add takes no longer, also during shutdown. */
 const LONGEST_ADD_MS = SECOND;
 
-/** How many jobs are sent in one round trip at most, and how long that may take. */
+/** The jobs of one round trip, and how long it may take. */
 const BULK = 250;
 const LONGEST_BULK_MS = 5 * SECOND;
 
 type BullJob = { name: string; data: object; opts: JobsOptions };
 
-/** A job, and the `traceparent` of the span that adds it. */
 type TracedJob = { job: BullJob; traceparent: string | undefined };
 
 /** The job with its trace in the field of BullMQ's own telemetry, so that the worker continues the trace. */

@@ -6,13 +6,13 @@ import type { RedisConnection } from './redis.ts';
 
 const objectId = z.string().regex(/^[0-9a-f]{24}$/);
 
-/** A question: a user waits for its answer. The process that asks makes `askId` and sets `askedAt` by its own clock. */
+/** A user waits for the answer. The process that asks makes `askId` and sets `askedAt` by its own clock. */
 const question = z.strictObject({ askId: z.uuid(), askedAt: z.iso.datetime() });
 
 type Definition<Schema extends z.ZodType> = {
-  /** The queue's name in Bull Board and the admin area, and the first part of the names of its jobs. */
+  /** Shown in Bull Board and the admin area, and the first part of the names of its jobs. */
   title: string;
-  /** What its jobs do: a sentence for the documentation. */
+  /** A sentence for the documentation. */
   does: string;
   payload: Schema;
   key: (payload: z.infer<Schema>) => string;
@@ -20,15 +20,14 @@ type Definition<Schema extends z.ZodType> = {
 
 const queue = <Schema extends z.ZodType>(definition: Definition<Schema>) => definition;
 
-/** A queue with one job for everything, which finds its work in MongoDB. */
+/** The job finds its work in MongoDB. */
 const oneJob = (title: string, does: string) =>
   queue({ title, does, payload: z.object({}), key: () => 'all' });
 
-/** A queue with one job for each UTC day. */
 const daily = (title: string, does: string) =>
   queue({ title, does, payload: z.object({ day: z.iso.date() }), key: ({ day }) => day });
 
-/** A queue whose jobs forward the due votes of one listener (design rule 3). */
+/** Each job forwards the due votes of one listener (design rule 3). */
 const delivery = (title: string, does: string) =>
   queue({
     title,
@@ -43,15 +42,13 @@ const delivery = (title: string, does: string) =>
   });
 
 /**
- * All queues: what those who add jobs and those who run them have in common. How jobs run is in `workers/works.ts`. A
- * payload has ids and times, never content or a secret.
+ * What those who add jobs and those who run them have in common; how jobs run is in `workers/works.ts`. A payload has
+ * ids and times, never content or a secret.
  *
  * `key` makes the deduplication id. If a job with that key is waiting or delayed, adding another one changes nothing,
- * unless `hasten` replaces a delayed job. If a job with that key is running, exactly one more run follows, so no add is
- * lost.
- *
- * Tallyport chooses no job ids, because BullMQ silently ignores an `add` with the id of a finished job that it still
- * stores. Only a job of `answer-now` has its `askId` as id, by which its events are found.
+ * unless `hasten` replaces a delayed job. If one is running, exactly one more run follows, so no add is lost. Job ids
+ * are not ours, because BullMQ silently ignores an `add` with the id of a finished job that it still stores. Only a job
+ * of `answer-now` has its `askId` as id, by which its events are found.
  */
 export const QUEUES = {
   'forward-votes': delivery(
@@ -157,13 +154,10 @@ export function dueVotesChannel({ QUEUE_PREFIX }: Pick<Config, 'QUEUE_PREFIX'>):
   return `${QUEUE_PREFIX}:takes`;
 }
 
-/**
- * How many events of `answer-now` Redis stores. Events contain results, so the limit is lower than BullMQ's default of
- * 10,000. A question has about a dozen events.
- */
+/** Events contain results, so Redis stores fewer than BullMQ's 10,000. A question has about a dozen. */
 const MOST_ANSWER_EVENTS = 2_000;
 
-/** Opens every queue on one connection, for adding and counting jobs and for Bull Board. */
+/** One connection for adding and counting jobs and for Bull Board. */
 export function openQueues(
   config: Pick<Config, 'QUEUE_PREFIX'>,
   connection: RedisConnection,

@@ -27,8 +27,8 @@ function retryDelay(attempt: number): number {
 }
 
 /**
- * The options after the question mark of a Sentinel or cluster address: `family` (4 or 6), and `sentinelUsername` and
- * `sentinelPassword`, with which the Sentinels themselves are asked.
+ * The options of a Sentinel or cluster address. `sentinelUsername` and `sentinelPassword` are for the Sentinels
+ * themselves.
  */
 function optionsIn(query = ''): Pick<RedisOptions, 'family' | 'sentinelUsername' | 'sentinelPassword'> {
   // A password may have a plus sign, which `URLSearchParams` takes for a space.
@@ -50,10 +50,9 @@ function parseNodes(text: string): { host: string; port: number }[] {
 }
 
 /**
- * Opens a connection to `redis://`, `redis+sentinel://host:port,…/name` or `redis+cluster://host:port,…`; with TLS the
- * scheme begins with `rediss`. Options such as `?family=6` may follow the address. If Redis is unavailable, this does
- * not throw: the connection is opened again and again. One line is logged when Redis goes away, and one when it is
- * back.
+ * Opens `redis://`, `redis+sentinel://host:port,…/name` or `redis+cluster://host:port,…`; with TLS the scheme begins
+ * with `rediss`. If Redis is unavailable, this does not throw: it goes on trying. One line is logged when Redis goes
+ * away, and one when it is back.
  */
 export function openRedis(url: string, log: Logger): RedisConnection {
   let noted = Number.NEGATIVE_INFINITY;
@@ -79,10 +78,9 @@ export function openRedis(url: string, log: Logger): RedisConnection {
 }
 
 /**
- * After a failover behind a fixed name, a connection stays with the old primary, which is a replica now. A new connection
- * finds the new one. The command fails: it may be a part of a transaction, and the sweep finds its work.
- *
- * @param onReadOnly - called for each command that a replica refuses
+ * After a failover behind a fixed name, a connection stays with the old primary, which is a replica now. A new
+ * connection finds the new one. The refused command fails: it may be a part of a transaction, and the sweep finds its
+ * work.
  */
 function connect(url: string, onReadOnly: () => void): RedisConnection {
   const reconnectOnError = ({ message }: Error) => {
@@ -123,11 +121,9 @@ function connect(url: string, onReadOnly: () => void): RedisConnection {
   });
 }
 
-/** What an operator may do if Redis does not start because of its data. */
 export const DAMAGED_DATA =
   'if its log names a damaged append-only file, the data of a Redis that only Tallyport uses may be deleted (with Compose, the volume “valkey”): it holds no votes';
 
-/** Reasons why a connection fails, with what the operator can do. */
 const HINTS: [RegExp, string][] = [
   [
     /All sentinels are unreachable.*NOAUTH/s,
@@ -153,7 +149,7 @@ const HINTS: [RegExp, string][] = [
   [/ECONNREFUSED|ENOTFOUND|EAI_AGAIN/, DAMAGED_DATA],
 ];
 
-/** The error of a connection in one line, with what the operator can do about it if that is known. */
+/** Says what the operator can do about it, if that is known. */
 export function explainRedisError(error: Error): string {
   // A Cluster reports only that no node answered. The reason is in the error of the last node.
   const { lastNodeError = error } = error as { lastNodeError?: Error };

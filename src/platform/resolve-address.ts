@@ -17,9 +17,8 @@ export type ResolveOptions = {
  * Resolves a host and checks each of its addresses (design rule 11). The caller must connect to one of the returned
  * addresses and never to the name, because a second look-up could return another address (DNS rebinding).
  *
- * @param host - a host name or an IP address, in any spelling. The system's resolver interprets unusual ones (`127.1`,
- *   `0177.0.0.1`, `2130706433`), and the resulting address is checked
- * @returns one or more addresses; if name servers returned them, IPv4 before IPv6
+ * @param host - in any spelling. The system's resolver interprets unusual ones (`127.1`, `0177.0.0.1`, `2130706433`),
+ *   and the resulting address is checked
  * @throws {AddressError} when there is no address, no answer in time or the signal is aborted; also when one of the
  *   addresses is refused: a name with public and private addresses is an attack or a mistake
  */

@@ -13,17 +13,15 @@ import { createProducer, type Producer } from './producer.ts';
 import { openQueues, type QueueName } from './queues.ts';
 import { openRedis, type RedisConnection } from './redis.ts';
 import { createSecretBox, type SecretBox } from './secrets.ts';
-import { openTracing } from './tracing/open-tracing.ts';
-import { NO_TRACING, type Tracing } from './tracing/tracing.ts';
+import { NO_TRACING, openTracing, type Tracing } from './tracing/tracing.ts';
 import { type Answers, createAnswers } from './worker-answers.ts';
 
-/** The connections and services of a process, which are opened and closed together. */
 export type Resources = {
   config: ConnectedConfig;
   log: Logger;
   clock: Clock;
   clockSkew: ClockSkew;
-  /** The id of this start of the process; each start has another one. The owners of listeners' leases begin with it. */
+  /** Each start has another one. The owners of listeners' leases begin with it. */
   processId: string;
   mongo: Mongo;
   batcher: Batcher;
@@ -32,34 +30,28 @@ export type Resources = {
   tracing: Tracing;
   producer: Producer;
   answers: Answers;
-  /** The queues of `producer`. Their commands wait for Redis without a limit, so callers must limit the wait. */
+  /** Their commands wait for Redis without a limit, so callers must limit the wait. */
   queues: Record<QueueName, Queue>;
   producerRedis: RedisConnection;
   /** Closes the queues, then Redis, then MongoDB (design rule 12), and exports the last spans at the same time. */
   close(): Promise<void>;
 };
 
-/** How the connections of a process are opened. The defaults are those of the web process and the scheduler. */
+/** The defaults are those of the web process and the scheduler. */
 export type OpenOptions = {
-  /** By default, a log that writes to standard output. */
   log?: Logger;
-  /** A connection that is open already; by default a new one is opened. `close` closes it in both cases. */
+  /** `close` closes it too. */
   mongo?: Mongo;
-  /** How long to wait for MongoDB: a minute by default. */
   mongoTimeoutMs?: number;
-  /** How long an operation may take: by default 5 s, as in an API request. */
   mongoOperationMs?: number;
   /** If true, every write waits for MongoDB's journal. By default only writes with `DURABLE` do, such as votes. */
   durable?: boolean;
-  /** False: no spans are exported, even if the configuration asks for them. True by default. */
   traced?: boolean;
 };
 
 /**
- * Opens the connections of a process and waits for MongoDB. Redis may be unavailable, because votes are accepted
- * without it.
+ * Waits for MongoDB. Redis may be unavailable, because votes are accepted without it.
  *
- * @param name - the process's name in its log lines
  * @throws the driver's error when MongoDB does not answer in time or refuses the connection
  */
 export async function openResources(

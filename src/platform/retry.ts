@@ -4,7 +4,6 @@ import { throwUnlessTransient } from './transient-errors.ts';
 
 const RETRY_MS = SECOND / 2;
 
-/** When a failed operation is no longer retried. */
 export type Retrying = {
   /** A time (`performance.now()`). A try that begins after it is the last one. */
   deadline: () => number;
@@ -15,9 +14,8 @@ export type Retrying = {
 };
 
 /**
- * Runs `work` until it succeeds, with pauses of half a second.
+ * Runs `work` until it succeeds, with pauses of half a second. `tries` begins at 0.
  *
- * @param work - called with the number of the try, which begins at 0
  * @throws what `onError` throws, or the error of the last try
  */
 export async function retry<T>(

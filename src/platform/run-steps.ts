@@ -4,10 +4,9 @@ import { isTransientError } from './transient-errors.ts';
 type Steps = Record<string, () => Promise<number>>;
 
 /**
- * Runs the steps of periodic work one after another, each also if an earlier one failed. Otherwise a lasting error of
- * one step would stop the later ones for ever. A failed step is logged.
+ * Runs each step also if an earlier one failed: otherwise a lasting error of one step would stop the later ones for
+ * ever.
  *
- * @returns what each step returned
  * @throws the first error that an operator must resolve, else the first error; the signal's reason when it is aborted
  */
 export async function runSteps<S extends Steps>(

@@ -2,16 +2,12 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
 import { AppError } from './app-error.ts';
+import type { Variables } from './environment.ts';
 import { SECRETS_IN_FILES } from './settings/definitions.ts';
 
-/** The largest file of a secret. */
 const MAX_KILOBYTES = 16;
 
-type Variables = Record<string, string | undefined>;
-
-/** Variables, with the secrets that were read from files. */
 export type WithSecretFiles = {
-  /** The variables that are not empty. */
   variables: Record<string, string>;
   /** The files of secrets by the setting's name, including those that cannot be read. */
   files: ReadonlyMap<string, string>;
@@ -21,7 +17,7 @@ export type WithSecretFiles = {
   unread: string[];
 };
 
-/** Reads the secrets for which `env` has the path of a file. An empty variable counts as absent. */
+/** Reads the secrets for which `env` names a file. An empty variable counts as absent. */
 export function readSecretFiles(env: Variables): WithSecretFiles {
   const variables: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) if (value) variables[name] = value;
@@ -77,13 +73,9 @@ function readBounded(path: string): Uint8Array {
   try {
     if (!fstatSync(file).isFile()) throw new SecretFileError('is not a file');
     const buffer = Buffer.alloc(MAX_KILOBYTES * 1_024 + 1);
-    let length = 0;
-    for (;;) {
-      const count = readSync(file, buffer, length, buffer.length - length, null);
-      length += count;
-      if (count === 0) return buffer.subarray(0, length);
-      if (length === buffer.length) throw new SecretFileError(`has more than ${MAX_KILOBYTES} KB`);
-    }
+    const length = readSync(file, buffer);
+    if (length === buffer.length) throw new SecretFileError(`has more than ${MAX_KILOBYTES} KB`);
+    return buffer.subarray(0, length);
   } finally {
     closeSync(file);
   }

@@ -10,13 +10,9 @@ export class UnsealError extends AppError {
 
 /** Encrypts secrets at rest, such as listener keys and mails (design rule 10). */
 export type SecretBox = {
-  /** Encrypts `text`. Only the same `context` opens it, so a sealed value is useless in another document. */
+  /** Only the same `context` opens it, so a sealed value is useless in another document. */
   seal(text: string, context: string): string;
-  /**
-   * Decrypts what `seal` made.
-   *
-   * @throws {UnsealError} when no key fits or the value was tampered with.
-   */
+  /** @throws {UnsealError} when no key fits or the value was tampered with */
   open(sealed: string, context: string): string;
   /** A MongoDB filter for fields that were sealed under a key that this process does not have. */
   readonly sealedByOthers: { $regex: RegExp; $not: RegExp };
@@ -34,14 +30,13 @@ function deriveKey(secret: string, purpose: string): Key {
   return { id: createHash('sha256').update(bytes).digest('hex').slice(0, 8), bytes };
 }
 
-/** 32 bytes derived from `SECRET_KEY` for one purpose, such as signing session cookies. */
+/** For one purpose, such as signing session cookies. */
 export function derivedKey(secret: string, purpose: string): Buffer {
   return deriveKey(secret, purpose).bytes;
 }
 
 /**
- * Encrypts with AES-256-GCM under `SECRET_KEY`. Values that were sealed under `SECRET_KEY_PREVIOUS` can still be
- * opened: the operator can change the key, and owners need not enter their secrets again.
+ * Values that were sealed under `SECRET_KEY_PREVIOUS` can still be opened, so a change of the key costs owners nothing.
  */
 export function createSecretBox(secret: string, previous?: string): SecretBox {
   const current = deriveKey(secret, 'secrets at rest');

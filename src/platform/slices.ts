@@ -1,12 +1,12 @@
 import { type Collection, type Document, type Filter, ObjectId, type WithId } from 'mongodb';
 
-/** A part of a long list. `next` is the cursor of the next slice, null at the end. */
+/** `next` is the cursor of the next slice, null at the end. */
 export type Slice<T> = { rows: T[]; next: string | null };
 
 type Reading<T extends Document> = {
   /** Conditions on the fields with which the index begins. */
   filter: Filter<T>;
-  /** The list is sorted by this date, then by id. The index has both after the fields of `filter`. */
+  /** Sorted by this date, then by id. The index has both after the fields of `filter`. */
   by: { field: string; direction: 1 | -1 };
   /** The `next` of the previous slice. If it is absent or invalid, the list starts at its beginning. */
   from: string | undefined;
@@ -18,7 +18,7 @@ type Reading<T extends Document> = {
 /** How many rows a slice examines at most if there is `wanted`. The next slice continues after them. */
 const MOST_EXAMINED = 1_000;
 
-/** Reads a slice of a collection whose ids are ObjectIds. A later slice costs no more than the first one. */
+/** The ids are ObjectIds. A later slice costs no more than the first one. */
 export async function readSlice<T extends Document & { _id: ObjectId }>(
   collection: Collection<T>,
   { filter, by: { field, direction }, from, limit, wanted }: Reading<T>,
@@ -52,7 +52,7 @@ function afterCursor(field: string, direction: 1 | -1, from: string | undefined,
   };
 }
 
-/** The cursor of the slice that begins after a row. Null without a row, or if the row has no such date. */
+/** Null without a row, or if the row has no such date. */
 export function cursorOf(field: string, row: Document | undefined): string | null {
   const at = row?.[field];
   return row && at instanceof Date ? `${at.getTime()}-${row._id.toHexString()}` : null;

@@ -6,11 +6,7 @@ const SIGNALS: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 /** Two signals within this time count as one: npm forwards a Ctrl-C that the terminal has already sent. */
 const SAME_SIGNAL_MS = SECOND / 2;
 
-/**
- * Calls `first` at the first stop signal and `second` at each later one.
- *
- * @returns a function that restores the default handling of signals
- */
+/** @returns a function that restores the default handling of signals */
 export function onStopSignal(act: { first(): void; second(): void }): () => void {
   let firstAt: number | undefined;
   const onSignal = () => {

@@ -1,18 +1,15 @@
 import { z } from 'zod';
 
-/** Schemas of settings that are only stored in the database. */
-
-/** The most characters of a stored page, in UTF-16 code units. */
+/** In UTF-16 code units. */
 export const LONGEST_PAGE = 40_000;
 
-/** A page of the operator in Markdown. */
 export const storedPage = z
   .string()
   .refine((value) => value.trim() !== '', 'must not be empty')
   .max(LONGEST_PAGE, `must have at most ${LONGEST_PAGE.toLocaleString('en')} characters`)
   .regex(/^[\P{Cc}\t\n\r]*$/u, 'must have no control characters');
 
-/** A logo that the operator uploaded: the id of its stored picture, and its width and height in pixels. */
+/** The id of the stored picture, and its size in pixels. */
 export type StoredLogo = { id: string; width: number; height: number };
 
 /** The id of a stored picture, its width and its height: `3f6c…09 320 96`. */

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { t } from '../language/t.ts';
 
-/** The length of `value` in Unicode code points, which is how the API contract counts characters. */
+/** Unicode code points: so the API contract counts characters. */
 function codePoints(value: string): number {
   let count = 0;
   for (const _ of value) count += 1;
   return count;
 }
 
-/** A text from a user or a plugin, `min` to `max` code points long. The caller adds the field to the messages. */
+/** In code points. The caller adds the field to the messages. */
 export function text({ min = 0, max }: { min?: number; max: number }) {
   return z
     .string({ error: () => t('must be a string') })
@@ -25,7 +25,6 @@ export function text({ min = 0, max }: { min?: number; max: number }) {
     .meta({ ...(min > 0 ? { minLength: min } : {}), maxLength: max });
 }
 
-/** One line of text that users see, trimmed. */
 export function shownText(maximum: number) {
   return z
     .string({ error: () => t('must be text') })
@@ -39,7 +38,6 @@ export function shownText(maximum: number) {
     });
 }
 
-/** A text of several lines, trimmed, with uniform line ends. It may be empty. */
 export function longText(maximum: number) {
   return z
     .string({ error: () => t('must be text') })
@@ -50,7 +48,6 @@ export function longText(maximum: number) {
     });
 }
 
-/** An operator's reason for changing something that belongs to others. */
 export const reasonText = z
   .string({ error: () => t('must say why') })
   .transform((value) => value.trim())
@@ -64,5 +61,5 @@ export const optionalReason = z
   .transform((value) => value?.trim() || undefined)
   .pipe(text({ max: 500 }).optional());
 
-/** The longest reason in UTF-16 code units, for schemas of stored documents. A code point has one or two units. */
+/** In UTF-16 code units, for schemas of stored documents. A code point has one or two. */
 export const LONGEST_REASON = 1_000;

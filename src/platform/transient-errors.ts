@@ -13,10 +13,7 @@ const REDIS_NOT_READY = /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|UNBL
 /** Matches ioredis's errors while a cluster has no primary for a key, and after a connection was given up. */
 const REDIS_UNREACHABLE = /^(Too many Cluster redirections|Connection is closed)\b/;
 
-/**
- * Whether `error` will pass without an operator's help: MongoDB or Redis is unavailable, changes its primary or answers
- * too late; there are too many requests; or a run of `withLease` has lost its lease.
- */
+/** Whether `error` will pass without an operator's help. */
 export function isTransientError(error: unknown): boolean {
   if (error instanceof MongoBulkWriteError && error.errorResponse instanceof Error)
     return isTransientError(error.errorResponse);
@@ -29,7 +26,6 @@ export function isTransientError(error: unknown): boolean {
   return error.name === 'ReplyError' && REDIS_NOT_READY.test(error.message);
 }
 
-/** @throws `error` unless it is transient */
 export function throwUnlessTransient(error: unknown): void {
   if (!isTransientError(error)) throw error;
 }

@@ -7,7 +7,6 @@ import type { Producer } from './producer.ts';
 import { type Payload, queuePrefix } from './queues.ts';
 import type { RedisConnection } from './redis.ts';
 
-/** A question: a job of the queue `answer-now`. A user waits for its result. */
 export type Question = Payload<'answer-now'>;
 
 /**
@@ -17,67 +16,45 @@ export type Question = Payload<'answer-now'>;
 export const DEADLINE_MS = 20 * SECOND;
 
 /** The limits on the wait for an answer. The first two are measured from the question. */
-export type AnswerLimits = {
+export const LIMITS = {
   /** If no worker has begun the question after this time and none runs another question: it ends with `no-worker`. */
-  beginMs: number;
-  /** If no worker has begun the question after this time: it ends with `too-late`. */
-  deadlineMs: number;
-  /** If a worker has begun and has no result after this time, because the task hangs: it ends with `interrupted`. */
-  runMs: number;
-};
-
-export const LIMITS: AnswerLimits = {
   beginMs: 5 * SECOND,
+  /** If no worker has begun the question after this time: it ends with `too-late`. */
   deadlineMs: DEADLINE_MS,
+  /** If a worker has begun and has no result after this time, because the task hangs: it ends with `interrupted`. */
   runMs: MINUTE + 10 * SECOND,
 };
+export type AnswerLimits = typeof LIMITS;
 
-/** The longest wait for a Redis command. */
 const COMMAND_MS = SECOND;
 
 /**
- * Why a question has no result.
- *
- * - `no-worker`: no worker began in time, and none was busy with other questions.
- * - `too-late`: workers were busy with other questions, and none began this one before the deadline.
- * - `interrupted`: the worker stopped or died, or the task hangs.
- * - `failed`: Tallyport or MongoDB failed; the worker has logged the error.
- * - `redis-away`: Redis did not accept the question, or the connection to it was lost.
- * - `stopped`: this process stops.
+ * `no-worker`: no worker began in time, and none was busy with other questions; `too-late`: workers were busy, and none
+ * began this one before the deadline; `interrupted`: the worker stopped or died, or the task hangs; `failed`: Tallyport
+ * or MongoDB failed, and the worker has logged the error; `redis-away`: Redis did not accept the question, or the
+ * connection to it was lost; `stopped`: this process stops.
  */
 export type NotAnswered = {
   kind: 'no-worker' | 'too-late' | 'interrupted' | 'failed' | 'redis-away' | 'stopped';
 };
 
-/** How a question ended. */
 export type QuestionResult<T> = { kind: 'answered'; result: T } | NotAnswered;
 
-/** What a worker returns for a question. `dropped`: the question was older than `DEADLINE_MS`. */
+/** `dropped`: the question was older than `DEADLINE_MS`. */
 export type WorkersAnswer<T> =
   | { kind: 'answered'; result: T }
-  | { kind: 'dropped' | 'interrupted' | 'failed' };
+  | { kind: 'dropped' }
+  | { kind: 'interrupted' | 'failed' };
 
 /** The progress of a question: all steps that have begun. Each event has all of them, so a lost one does no harm. */
 export type AnswerProgress = { steps: string[] };
 
-/** Asks workers and waits for their answers. Elsewhere, the web process never waits long for Redis (design rule 2). */
+/** Elsewhere, the web process never waits long for Redis (design rule 2). */
 export type Answers = {
-  /**
-   * Asks a question. Never throws, and ends in limited time.
-   *
-   * @param onStep - called for each step as it begins
-   */
+  /** Never throws, and ends in limited time. */
   ask(question: Question, onStep?: (step: string) => void): Promise<QuestionResult<unknown>>;
-  /** Ends the waits for all open questions. */
   giveUp(): void;
   close(): Promise<void>;
-};
-
-/** The wait for one question. The events of the question's job call these functions. */
-type Wait = {
-  onBegin(): void;
-  onProgress(progress: AnswerProgress): void;
-  end(ended: QuestionResult<unknown>): void;
 };
 
 type AnswerDeps = {
@@ -88,10 +65,10 @@ type AnswerDeps = {
   log: Logger;
 };
 
-/** Creates the `Answers` of a process. The connection for events is opened with the first question. */
+/** The connection for events is opened with the first question. */
 export function createAnswers(deps: AnswerDeps, limits: AnswerLimits = LIMITS): Answers {
   const { connection, queue, producer, log } = deps;
-  const waits = new Map<string, Wait>();
+  const waits = new Map<string, ReturnType<typeof openWait>>();
   let listening: Promise<QueueEvents> | undefined;
 
   const endAll = (ended: NotAnswered) => {
@@ -108,7 +85,6 @@ export function createAnswers(deps: AnswerDeps, limits: AnswerLimits = LIMITS): 
     return listening;
   }
 
-  /** Whether workers run other questions, so that a new question must wait. */
   async function areWorkersBusy(): Promise<boolean> {
     return within(COMMAND_MS, queue.getActiveCount()).then(
       (active) => active > 0,
@@ -158,7 +134,7 @@ export function createAnswers(deps: AnswerDeps, limits: AnswerLimits = LIMITS): 
 /** Reads the events of the queue from the newest one on, so that no event of a later question is missed. */
 async function openEvents(
   { config, connection, queue, log }: AnswerDeps,
-  waits: Map<string, Wait>,
+  waits: Map<string, ReturnType<typeof openWait>>,
 ): Promise<QueueEvents> {
   const [newest] = await connection.xrevrange(queue.toKey('events'), '+', '-', 'COUNT', 1);
   const events = new QueueEvents('answer-now', {
@@ -178,24 +154,15 @@ async function openEvents(
 
 function endOf(returned: unknown): QuestionResult<unknown> {
   const answer = returned as WorkersAnswer<unknown>;
-  switch (answer.kind) {
-    case 'answered':
-      return answer;
-    case 'interrupted':
-      return { kind: 'interrupted' };
-    case 'dropped':
-      return { kind: 'too-late' };
-    default:
-      return { kind: 'failed' };
-  }
+  return answer.kind === 'dropped' ? { kind: 'too-late' } : answer;
 }
 
-/** Starts the wait for one question. `ended` resolves with the answer, or when a limit is reached. */
+/** `ended` resolves with the answer, or when a limit is reached. */
 function openWait(
   { beginMs, deadlineMs, runMs }: AnswerLimits,
   onStep: (step: string) => void,
   areWorkersBusy: () => Promise<boolean>,
-): Wait & { ended: Promise<QuestionResult<unknown>> } {
+) {
   const { promise: ended, resolve } = Promise.withResolvers<QuestionResult<unknown>>();
   let isWaiting = true;
   let shown = 0;
@@ -221,7 +188,7 @@ function openWait(
       clearTimeout(timer);
       timer = setTimeout(() => end({ kind: 'interrupted' }), runMs);
     },
-    onProgress({ steps }) {
+    onProgress({ steps }: AnswerProgress) {
       for (const step of steps.slice(shown)) onStep(step);
       shown = Math.max(shown, steps.length);
     },

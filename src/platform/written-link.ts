@@ -14,7 +14,7 @@ export function writtenLink(text: string): URL | null {
   return url && !url.username && !url.password ? url : null;
 }
 
-/** A user's text without the characters that change its direction. Pages set `dir="auto"` instead. */
+/** Pages set `dir="auto"` instead. */
 export function withoutDirections(text: string): string {
   return text.replace(DIRECTIONS, '');
 }

@@ -13,10 +13,7 @@ import { VoteCounts } from '../votes/vote-counts.ts';
 import { PROOF_ITERATIONS } from '../votes/web/proof-of-work.ts';
 import { adoptOnEntry } from '../workflows/adopt-servers.ts';
 
-/**
- * The open resources of a process and all collections by name. Adapters pass them to the features; each feature's
- * functions take what its folder uses (`deps.ts` there).
- */
+/** Each feature's functions take what its folder uses (`deps.ts` there). */
 export type AppDeps = Resources &
   Collections & {
     authentications: TtlCache<AuthenticatedToken>;
@@ -30,7 +27,7 @@ export type AppDeps = Resources &
     liveSettings: LiveSettings;
   };
 
-/** Opens the resources of a process and binds the collections. Throws like `openResources` and `openLiveSettings`. */
+/** Throws like `openResources` and `openLiveSettings`. */
 export async function openAppDeps(
   config: ConnectedConfig,
   processName: string,

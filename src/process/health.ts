@@ -8,9 +8,9 @@ import { SECOND } from '../platform/clock.ts';
 import { describeSkew } from '../platform/clock-skew.ts';
 import { within } from '../platform/deadline.ts';
 import type { AppDeps } from './app-deps.ts';
-import { describeUnavailable, unavailableQueues } from './unavailable-queues.ts';
+import { describeUnavailable, unavailableQueues } from './redis-queues.ts';
 
-/** Whether a process can do its work. Each check is `'ok'` or a sentence that names the problem. */
+/** Each check is `'ok'` or a sentence that names the problem. */
 export type Readiness = {
   ready: boolean;
   /** Redis is unavailable, at least for one queue. If `ready`, votes are accepted and wait in MongoDB. */
@@ -28,10 +28,7 @@ const FRESH_MS = SECOND;
 /** The beginning of a result that is unknown because another check failed; the name of that check follows. */
 const NOT_KNOWN = 'not known, see ';
 
-/**
- * Checks MongoDB, unfinished restores, the unique indexes, the clock and Redis, each for at most two seconds. Without
- * Redis a process is still ready, because the work is in MongoDB. Never throws.
- */
+/** Without Redis a process is still ready, because the work is in MongoDB. Never throws. */
 export async function readiness(sources: AppDeps): Promise<Readiness> {
   const [database, away] = await Promise.all([
     checkDatabase(sources),
@@ -84,11 +81,7 @@ function describeMissing(indexes: string[]): string {
   return indexes.length === 0 ? 'ok' : `missing ${indexes.join(', ')}: run \`tallyport migrate\``;
 }
 
-/**
- * Returns a function that calls `readiness`, caches the result for a second and logs each change.
- *
- * @param stopping - aborted when the process begins to stop; from then on the process is not ready
- */
+/** Caches the result for a second and logs each change. Once `stopping` is aborted, the process is not ready. */
 export function watchReadiness(sources: AppDeps, stopping: AbortSignal): () => Promise<Readiness> {
   let last = '';
   const load = cachedFor(FRESH_MS, async () => {
@@ -111,10 +104,6 @@ export function watchReadiness(sources: AppDeps, stopping: AbortSignal): () => P
 /** Not part of the API, and asked by programs: an orchestrator that waits behind visitors would restart the process. */
 const HIDDEN = { schema: { hide: true }, config: { isOfPrograms: true } } as const;
 
-/**
- * `/healthz` is answered while the process is alive. `/readyz` answers 200 if the process can do its work, otherwise
- * 503; the body has the checks.
- */
 export async function healthRoutes(
   app: FastifyInstance,
   { readiness }: { readiness: () => Promise<Readiness> },
@@ -127,12 +116,9 @@ export async function healthRoutes(
     reply.header('cache-control', 'no-store');
     if (result.ready) return reply.send(result);
     reply.code(503).header('retry-after', RETRY_AFTER_SECONDS);
-    return reply.send({ error: notReadySentence(result), code: notReadyCode(result), ...result });
+    const code: ErrorCode = result.stopping ? 'stopping' : 'unavailable';
+    return reply.send({ error: notReadySentence(result), code, ...result });
   });
-}
-
-function notReadyCode({ stopping }: Readiness): ErrorCode {
-  return stopping ? 'stopping' : 'unavailable';
 }
 
 function notReadySentence({ checks, stopping }: Readiness): string {

@@ -5,14 +5,11 @@ import { within } from '../platform/deadline.ts';
 import { SEEN_EVERY_MS } from '../platform/processes/running-process.ts';
 import type { AppDeps } from './app-deps.ts';
 
-/** The version of Tallyport that runs, and its migrations. */
 const OURS = { version: manifest.version, migrations: MIGRATIONS.map(({ name }) => name) };
 
 /**
- * Records every 10 seconds, and at each call of `beat`, that this process runs. `close` ends this and deletes the
- * record. While MongoDB fails or is not migrated yet, nothing is recorded, and the process is not affected.
- *
- * @param kind - `web`, `worker` or `scheduler`
+ * Records every 10 seconds, and at each call of `beat`, that this process runs. `close` deletes the record. While
+ * MongoDB fails or is not migrated yet, nothing is recorded, and the process is not affected.
  */
 export function startHeartbeat(
   deps: AppDeps,
@@ -21,7 +18,7 @@ export function startHeartbeat(
 ): { beat(): Promise<void>; close(): Promise<void> } {
   const { runningProcesses, processId, log } = deps;
   let hasCollection = false;
-  let running: Promise<unknown> = Promise.resolve();
+  let running = Promise.resolve();
 
   async function record(): Promise<void> {
     // If this write created the collection, `tallyport migrate` would take an empty database for one with data.
@@ -31,12 +28,11 @@ export function startHeartbeat(
     const record = { kind, ...software, startedAt, seenAt: '$$NOW' };
     await runningProcesses.updateOne({ _id: processId }, [{ $set: record }], { upsert: true });
   }
-  const beat = async () => {
-    const recording = record().catch((error: unknown) =>
+  const beat = () => {
+    running = record().catch((error: unknown) =>
       log.debug({ event: 'process.not_recorded', reason: String(error) }),
     );
-    running = recording;
-    await recording;
+    return running;
   };
   const timer = setInterval(beat, SEEN_EVERY_MS);
   timer.unref();

@@ -3,16 +3,13 @@ import { connectedEarlierHosts } from '../platform/earlier-processes.ts';
 import { LOST_AFTER_MS, type RunningProcess } from '../platform/processes/running-process.ts';
 import type { AppDeps } from './app-deps.ts';
 
-/** The most processes that are listed. */
 const MOST = 500;
 
-/** A process. `isLost`: its last record is older than `LOST_AFTER_MS`. */
+/** `isLost`: its last record is older than `LOST_AFTER_MS`. */
 export type ListedProcess = RunningProcess & { isLost: boolean };
 
 export type RunningSoftware = {
-  /** Sorted by kind, then by start, the oldest first. */
   processes: ListedProcess[];
-  /** The versions of the processes that are not lost, each once. */
   versions: string[];
   /** The machines of connected processes of 0.1.0, which record nothing; null if MongoDB does not say. */
   earlierHosts: string[] | null;
@@ -20,7 +17,6 @@ export type RunningSoftware = {
   pending: string[];
 };
 
-/** Lists the processes of this site, and the pending migrations of the running versions and of this one. */
 export async function listProcesses(deps: AppDeps): Promise<RunningSoftware> {
   const [records, migrations, earlierHosts] = await Promise.all([
     readProcesses(deps),

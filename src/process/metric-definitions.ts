@@ -9,10 +9,9 @@ import { QUEUE_NAMES } from '../platform/queues.ts';
 import { RANKS_EVERY_MINUTES } from '../votes/ranking-period.ts';
 import { JOB_STATES, type WaitingWork } from './waiting-work.ts';
 
-/** Labels by name with all their values. `any`: the values are not listed. */
+/** `any`: the values are not listed. */
 export type Labels = Record<string, readonly string[] | 'any'>;
 
-/** The labels of one series. */
 export type Series<L extends Labels> = {
   [Name in keyof L]: L[Name] extends readonly (infer Value)[] ? Value : string | number;
 };
@@ -41,7 +40,6 @@ const counter = <const L extends Labels>(definition: Described<L> & Starting<L>)
   ...definition,
 });
 
-/** A histogram of seconds. */
 const histogram = <const L extends Labels>(
   definition: Described<L> & Starting<L> & { buckets: number[] },
 ) => ({ kind: 'histogram' as const, ...definition });
@@ -57,10 +55,9 @@ const setGauge = (definition: Described<Record<never, never>> & { start: number 
   ...definition,
 });
 
-/** Help text for counts of votes that have an upper limit. */
 const UP_TO = `${COUNTED_AT_MOST} means that many or more`;
 
-/** All metrics of Tallyport by name. docs/operating/every-day.md lists them in this order. */
+/** docs/operating/every-day.md lists them in this order. */
 export const METRICS = {
   tallyport_waiting_work: gauge({
     help: `Work that could be done now: for forward-votes the due votes of reachable listeners (${UP_TO}), else waiting jobs and delayed ones that are due.`,
@@ -136,11 +133,6 @@ export const METRICS = {
     labels: { queue: QUEUE_NAMES, state: JOB_STATES },
     read: ({ jobs }) => jobs.map(({ queue, state, count }) => [{ queue, state }, count]),
   }),
-  tallyport_workers_replaced_total: counter({
-    help: 'BullMQ workers that took no job although jobs waited, and were replaced.',
-    more: '[Bull Board](#bull-board) says when.',
-    labels: { queue: QUEUE_NAMES },
-  }),
   tallyport_probes_total: counter({
     help: 'Checks of game servers, by outcome. A canary-failed check says nothing about the server.',
     labels: {
@@ -182,7 +174,6 @@ export const METRICS = {
 
 export type MetricName = keyof typeof METRICS;
 
-/** The names of the metrics that have these properties, such as a kind. */
 export type NameOf<Shape> = {
   [Name in MetricName]: (typeof METRICS)[Name] extends Shape ? Name : never;
 }[MetricName];

@@ -11,26 +11,19 @@ import { createWaitingWork } from './waiting-work.ts';
 
 /** Records the metrics of one process (metric-definitions.ts). Adapters and workers do; features never do. */
 export type Metrics = {
-  /** Adds `by`, or 1, to a counter. */
   count<N extends NameOf<{ kind: 'counter' }>>(name: N, series: SeriesOf<N>, by?: number): void;
-  /** Adds a duration to a histogram. */
   observe<N extends NameOf<{ kind: 'histogram' }>>(name: N, series: SeriesOf<N>, seconds: number): void;
-  /** Sets a gauge. */
   set(name: NameOf<{ start: number }>, value: number): void;
 };
 
-/** What Prometheus gets from a process. */
 export type Exposition = {
-  /** The content type of `text()`. */
   contentType: string;
-  /** All metrics in Prometheus' text format. Waiting work is counted when this is called, at most every 10 s. */
+  /** Waiting work is counted when this is called, at most every 10 s. */
   text(): Promise<string>;
 };
 
-/** How long a scrape waits for MongoDB at most. */
 const SCRAPE_TIMEOUT_MS = 2 * SECOND;
 
-/** Creates the metrics of this process. */
 export function createMetrics(deps: AppDeps): Metrics & Exposition {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -78,10 +71,7 @@ async function ranksAge(deps: AppDeps): Promise<number | undefined> {
   return at ? (deps.clock.now().getTime() - at.getTime()) / SECOND : undefined;
 }
 
-/**
- * Counts a finished attempt, and how long its vote took to arrive. A vote may be resent by hand weeks later, so the
- * time since it was cast is then not its latency.
- */
+/** Counts the attempt, and how long its vote took to arrive: not if it was resent by hand, perhaps weeks later. */
 export function countAttempt(metrics: Metrics, { taken, outcome }: Ended, endedAt: number): void {
   const { vote, attempt } = taken;
   const { protocol } = attempt;
@@ -92,7 +82,6 @@ export function countAttempt(metrics: Metrics, { taken, outcome }: Ended, endedA
   metrics.observe('tallyport_delivery_latency_seconds', { protocol }, seconds);
 }
 
-/** Measures every request that `app` answers, including those of plugins registered later. */
 export function measureRequests(app: FastifyInstance, metrics: Metrics): void {
   app.addHook('onResponse', (request, reply, done) => {
     const series = {

@@ -1,23 +1,24 @@
+import Fastify from 'fastify';
+import { hasOperator } from '../accounts/setup.ts';
+import { answerClientErrors } from '../http/connection-errors.ts';
+import type { ErrorCode } from '../http/error-codes.ts';
+import { answerError } from '../http/http-errors.ts';
 import { SECOND } from '../platform/clock.ts';
-import { type ConnectedConfig, loadConfig } from '../platform/config.ts';
+import { type Config, type ConnectedConfig, loadConfig } from '../platform/config.ts';
 import { endWithParent } from '../platform/end-with-parent.ts';
 import { ConfigError } from '../platform/environment.ts';
 import type { OpenOptions } from '../platform/resources.ts';
 import { onStopSignal } from '../platform/stop-signals.ts';
 import { type AppDeps, openAppDeps } from './app-deps.ts';
-import { watchReadiness } from './health.ts';
+import { healthRoutes, watchReadiness } from './health.ts';
 import { startHeartbeat } from './heartbeat.ts';
-import { createMetrics, type Metrics } from './metrics.ts';
-import { sayHowToBegin } from './no-operator.ts';
-import { serveProcessEndpoints } from './process-endpoints.ts';
+import { createMetrics, type Exposition, type Metrics } from './metrics.ts';
 import { warnOfUnreadableListeners } from './unreadable-listeners.ts';
 
-/** What the work of a process gets besides `AppDeps`. */
 export type ProcessContext = {
   metrics: Metrics;
   /** Aborted when the process begins to stop. */
   stopping: AbortSignal;
-  /** The answer of `/readyz`. */
   readiness: ReturnType<typeof watchReadiness>;
 };
 
@@ -31,10 +32,7 @@ export type StartWork = (deps: AppDeps, context: ProcessContext) => Work | Promi
 /** How long a shutdown may take after `SHUTDOWN_DELAY_MS`. Then the process exits anyway. */
 const LONGEST_STOP_MS = 17 * SECOND;
 
-/**
- * Returns the configuration if it has the addresses of MongoDB and Redis and the secret key, and throws otherwise. Only
- * `npm start` runs without them: it starts its own services.
- */
+/** Only `npm start` runs without the three: it starts its own services. */
 function connected(config: ReturnType<typeof loadConfig>): ConnectedConfig {
   const { MONGODB_URI, REDIS_URL, SECRET_KEY } = config;
   if (MONGODB_URI && REDIS_URL && SECRET_KEY) return { ...config, MONGODB_URI, REDIS_URL, SECRET_KEY };
@@ -46,7 +44,7 @@ function connected(config: ReturnType<typeof loadConfig>): ConnectedConfig {
   );
 }
 
-/** Warns if private ranges are allowed: every account can then connect to them, not only the operator's servers. */
+/** Every account can then connect to them, not only the operator's servers. */
 function warnOfPrivateRanges({ config, log }: AppDeps): void {
   const ranges = config.ALLOWED_PRIVATE_RANGES.map(([address, bits]) => `${address}/${bits}`);
   if (ranges.length === 0) return;
@@ -56,11 +54,68 @@ function warnOfPrivateRanges({ config, log }: AppDeps): void {
   );
 }
 
+/** If the site has no operator: logs how to make the first one. Does not throw when MongoDB fails. */
+export async function sayHowToBegin({ users, log }: AppDeps): Promise<void> {
+  if (await hasOperator({ users }).catch(() => true)) return;
+  log.info(
+    { event: 'setup.no_operator' },
+    'This site has no operator yet. To begin, run `tallyport setup-link` and open the link that it prints (with npm: npm run -s tallyport -- setup-link; in a container: node src/cli.ts setup-link)',
+  );
+}
+
+/** @throws {ConfigError} naming METRICS_PORT or METRICS_HOST when it cannot listen there */
+export async function serveProcessEndpoints(
+  { config, log }: AppDeps,
+  { metrics, readiness }: { metrics: Exposition; readiness: ProcessContext['readiness'] },
+): Promise<Work & { address: string }> {
+  const app = Fastify({
+    logger: false,
+    forceCloseConnections: true,
+    frameworkErrors: answerError,
+    clientErrorHandler: answerClientErrors(),
+  });
+  await app.register(healthRoutes, { readiness });
+  app.get('/metrics', async (_request, reply) => {
+    const text = await metrics.text();
+    return reply.type(metrics.contentType).send(text);
+  });
+  app.setNotFoundHandler((_request, reply) =>
+    reply.code(404).send({
+      error: 'There is nothing here: see /healthz, /readyz and /metrics.',
+      code: 'not-found' satisfies ErrorCode,
+    }),
+  );
+
+  try {
+    const address = await app.listen({ host: config.METRICS_HOST, port: config.METRICS_PORT });
+    log.info({ event: 'process.endpoints', address }, `health and metrics on ${address}`);
+    return { address, close: () => app.close() };
+  } catch (error) {
+    await app.close();
+    throw listenError(error, config);
+  }
+}
+
+function listenError(error: unknown, config: Pick<Config, 'METRICS_HOST' | 'METRICS_PORT'>): unknown {
+  const { METRICS_HOST: host, METRICS_PORT: port } = config;
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'EADDRINUSE') {
+    return new ConfigError([
+      `METRICS_PORT ${port} is taken on ${host} by another process: choose another, or 0 for any free one`,
+    ]);
+  }
+  if (code === 'EACCES')
+    return new ConfigError([`METRICS_PORT ${port}: this user is not allowed to open it`]);
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+    return new ConfigError([`METRICS_HOST ${host} is not an address of this machine`]);
+  }
+  return error;
+}
+
 /**
- * Starts a process's work with `deps`, and its endpoints for health and metrics. The returned `close()` closes the
- * work, the endpoints and `deps`, in this order (design rule 12), and never throws.
+ * Starts the work and serves the endpoints for health and metrics. The returned `close()` closes the work, the
+ * endpoints and `deps`, in this order (design rule 12), and never throws.
  *
- * @param name - the name in log lines: `web`, `worker`, `scheduler`
  * @throws the error of a part that does not start; the other parts and `deps` are closed then
  */
 export async function startProcess(
@@ -102,8 +157,8 @@ export async function startProcess(
 }
 
 /**
- * Runs one process with the configuration of its environment, until a stop signal or, if a parent process started it
- * with an IPC channel, until the parent is gone. A second signal ends it at once.
+ * Runs until a stop signal or, if a parent process started it with an IPC channel, until the parent is gone. A second
+ * signal ends it at once.
  */
 export async function runProcess(name: string, start: StartWork, options: OpenOptions = {}): Promise<void> {
   const stopping = new AbortController();

@@ -2,13 +2,10 @@ import { Cluster } from 'ioredis';
 import { printable } from '../platform/printable.ts';
 import type { RedisConnection } from '../platform/redis.ts';
 
-/** The result of a check of one service: facts, warnings and errors as sentences. */
 export type Findings = { facts: string[]; warnings: string[]; errors: string[] };
 
-/** The oldest supported major versions. */
 const OLDEST = { Redis: 7, Valkey: 8 };
 
-/** Checks the version of Redis, its eviction policy and persistence, and whether `REDIS_URL` must name a Redis Cluster. */
 export async function readRedis(connection: RedisConnection): Promise<Findings> {
   return findingsOf(await readInfos(connection), connection);
 }

@@ -3,17 +3,11 @@ import type { Listener } from '../listeners/listener.ts';
 import type { SecretBox } from '../platform/secrets.ts';
 import type { AppDeps } from './app-deps.ts';
 
-/** What an operator must do about unreadable listeners: a text for logs and checks. */
 export function unreadableListenersText(count: number): string {
   const what = count === 1 ? 'The secret of 1 listener' : `The secrets of ${count} listeners`;
   return `${what} cannot be read, so no vote is sent there: they were stored under another SECRET_KEY. Set that one as SECRET_KEY, or as SECRET_KEY_PREVIOUS beside a new one`;
 }
 
-/**
- * How many listeners have a secret that was encrypted with a `SECRET_KEY` that this process does not know.
- *
- * @param of - counts only the listeners of one server
- */
 export function countUnreadableListeners(
   listeners: Collection<Listener>,
   { sealedByOthers }: SecretBox,
@@ -22,7 +16,7 @@ export function countUnreadableListeners(
   return listeners.countDocuments({ ...of, sealedSecret: sealedByOthers });
 }
 
-/** Logs a warning if the secrets of listeners cannot be read. Does not throw when MongoDB fails. */
+/** Does not throw when MongoDB fails. */
 export async function warnOfUnreadableListeners({ listeners, secrets, log }: AppDeps): Promise<void> {
   const count = await countUnreadableListeners(listeners, secrets).catch(() => 0);
   if (count > 0) log.warn({ event: 'secrets.unreadable', listeners: count }, unreadableListenersText(count));

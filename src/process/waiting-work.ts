@@ -6,9 +6,9 @@ import { within } from '../platform/deadline.ts';
 import { dueTimeOf } from '../platform/delayed-jobs.ts';
 import { QUEUE_NAMES, type QueueName } from '../platform/queues.ts';
 import type { AppDeps } from './app-deps.ts';
-import { unavailableQueues } from './unavailable-queues.ts';
+import { unavailableQueues } from './redis-queues.ts';
 
-/** The waiting work and its age. A value is absent if it could not be counted. */
+/** A value is absent if it could not be counted. */
 export type WaitingWork = {
   queues: Partial<Record<QueueName, { waiting: number; oldestSeconds: number }>>;
   /** Votes that are waiting or being sent, by the state of their listener; each count is at most `COUNTED_AT_MOST`. */
@@ -23,7 +23,6 @@ export type WaitingWork = {
   redisUp: boolean;
 };
 
-/** The states of jobs in BullMQ. */
 export const JOB_STATES = [
   'active',
   'completed',
@@ -34,11 +33,10 @@ export const JOB_STATES = [
   'waiting-children',
 ] as const satisfies JobType[];
 
-/** The maximum wait for each answer of MongoDB or Redis. */
 const TIMEOUT_MS = 2 * SECOND;
 const FRESH_MS = 10 * SECOND;
 
-/** Returns a function that counts waiting work and caches the result for ten seconds. The function never throws. */
+/** Cached for ten seconds; never throws. */
 export function createWaitingWork(sources: AppDeps): () => Promise<WaitingWork> {
   return cachedFor(FRESH_MS, () => countWaitingWork(sources));
 }
@@ -92,7 +90,7 @@ async function countJobsIfRedisAnswers(sources: AppDeps) {
  */
 const NEXT_JOBS = 25;
 
-/** Counts the jobs of every queue in Redis. A delayed job that is due counts as waiting for a worker. */
+/** A delayed job that is due counts as waiting for a worker. */
 async function countJobs({ queues, clock }: AppDeps) {
   const now = clock.now().getTime();
   const counted = await Promise.all(

@@ -3,7 +3,7 @@ import type { DailyStats } from '../history/daily-stats.ts';
 import type { AuditEntry } from '../platform/audit/audit-log.ts';
 import type { ConnectedConfig } from '../platform/config.ts';
 import type { Logger } from '../platform/log.ts';
-import type { PeriodMark } from '../platform/periods/period-mark.ts';
+import type { PeriodMark } from '../platform/periods/period-marks.ts';
 import type { LeaseDeps } from '../platform/periods/work-lease.ts';
 import type { ReviewList } from '../reviews/review.ts';
 import type { Server } from '../servers/server.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it, onTestFinished, test, vi } from 'vitest';
 import { type ConnectedConfig, loadConfig } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/log.ts';
-import { openTracing } from '../../src/platform/tracing/open-tracing.ts';
-import { NO_TRACING, type Tracing } from '../../src/platform/tracing/tracing.ts';
+import { NO_TRACING, openTracing, type Tracing } from '../../src/platform/tracing/tracing.ts';
 import { graphOf } from '../import-graph.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { type FakeCollector, startFakeCollector } from '../support/fake-collector.ts';
@@ -42,7 +41,7 @@ test.each([
 ])('%s loads OpenTelemetry’s SDK only if traces are on', (entry) => {
   const sdk = ['@opentelemetry/sdk-trace', '@opentelemetry/exporter-trace-otlp-proto'];
   const [atOnce, later] = [graphOf(entry, { atOnce: true }), graphOf(entry)];
-  expect(atOnce.has('src/platform/tracing/open-tracing.ts')).toBe(true);
+  expect(atOnce.has('src/platform/tracing/tracing.ts')).toBe(true);
   expect(sdk.filter((name) => atOnce.has(name))).toEqual([]);
   expect(sdk.filter((name) => later.has(name))).toEqual(sdk);
 });

@@ -10,7 +10,7 @@ import { ConfigError } from '../../src/platform/environment.ts';
 import { queuePrefix } from '../../src/platform/queues.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { createMetrics, measureRequests } from '../../src/process/metrics.ts';
-import { serveProcessEndpoints } from '../../src/process/process-endpoints.ts';
+import { serveProcessEndpoints } from '../../src/process/process.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { type Delivery, DUE_VOTES } from '../../src/votes/vote.ts';
 import { removeServer } from '../../src/workflows/remove-server.ts';

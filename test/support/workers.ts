@@ -26,21 +26,18 @@ type Options = {
   args?: string[];
   /** The clock; by default the machine's. */
   clock?: Clock;
-  /** The interval at which its workers are compared with their queues. */
-  watchEveryMs?: number;
 };
 
 /** Starts what `workers/main.ts` starts, and throws what that throws. */
 export function startWorker(config: ConnectedConfig, options: Options = {}): Promise<RunningWorker> {
-  const start: StartWork = (deps, { metrics }) =>
-    buildWorkers(deps, { metrics, queues: options.args ?? [], watchEveryMs: options.watchEveryMs });
+  const start: StartWork = (deps, { metrics }) => buildWorkers(deps, { metrics, queues: options.args ?? [] });
   return startHere('worker', start, config, { ...options, open: WORKER_OPTIONS });
 }
 
 /** Starts what `workers/scheduler.ts` starts. */
 export function startScheduler(
   config: ConnectedConfig,
-  options: Omit<Options, 'args' | 'watchEveryMs'> = {},
+  options: Omit<Options, 'args'> = {},
 ): Promise<RunningWorker> {
   return startHere('scheduler', buildScheduler, config, options);
 }

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { SECOND } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
-import { TAKE_ROUND_MS } from '../../workers/take-probes.ts';
+import { TAKE_ROUND_MS } from '../../workers/build-scheduler.ts';
 import { listServer, startGameServer } from '../probing/probing-bench.ts';
 import { EVENTUALLY } from '../support/eventually.ts';
 import { testDeps } from '../support/test-deps.ts';

@@ -2,7 +2,6 @@ import { hostAndPort } from '../host-and-port.ts';
 
 type Details = Record<string, unknown>;
 
-/** The title of an action, and a function that makes the text after the title from the entry's details. */
 type AuditWords = { title: string; more?: (details: Details) => string | undefined };
 
 /** What the audit log records. The words are those of the admin area, which is in English. */
@@ -147,12 +146,11 @@ const AUDIT_ACTIONS = {
 
 export type AuditAction = keyof typeof AUDIT_ACTIONS;
 
-/** The known actions with their titles, sorted by title. */
 export const ACTIONS_BY_TITLE: [action: string, title: string][] = Object.entries(AUDIT_ACTIONS)
   .map(([action, { title }]) => [action, title] as [string, string])
   .toSorted(([, one], [, other]) => one.localeCompare(other, 'en'));
 
-/** An audit log entry as a sentence: `Hid a server: bought votes`. An unknown action is shown as its code. */
+/** `Hid a server: bought votes`. An unknown action is shown as its code. */
 export function auditSentence({ action, details }: { action: string; details: Details }): string {
   if (!Object.hasOwn(AUDIT_ACTIONS, action)) return action;
   const { title, more }: AuditWords = AUDIT_ACTIONS[action as AuditAction];

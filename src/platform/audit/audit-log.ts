@@ -1,7 +1,8 @@
-import { type Collection, ObjectId } from 'mongodb';
+import { type Collection, type Filter, ObjectId } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 import type { Clock } from '../clock.ts';
 import { isDuplicateKey } from '../mongo.ts';
+import { readSlice, type Slice } from '../slices.ts';
 import type { AuditAction } from './audit-actions.ts';
 
 const auditEntryDefinition = {
@@ -16,7 +17,6 @@ const auditEntryDefinition = {
   details: { type: Schema.Types.Mixed, required: true },
 } as const;
 
-/** Who changed what, and when. */
 export const auditEntrySchema = new Schema(auditEntryDefinition, { collection: 'audit_log' });
 auditEntrySchema.index({ at: -1, _id: -1 });
 auditEntrySchema.index({ serverId: 1, at: -1, _id: -1 });
@@ -41,7 +41,7 @@ export async function recordAudit(
   await auditLog.insertOne({ _id: new ObjectId(), at: clock.now(), ...entry });
 }
 
-/** Writes an entry under the given id. Repeated or concurrent calls with the same id write one entry. */
+/** Repeated or concurrent calls with the same id write one entry. */
 export async function recordAuditOnce(
   { auditLog, clock }: { auditLog: Collection<AuditEntry>; clock: Clock },
   _id: ObjectId,
@@ -49,5 +49,28 @@ export async function recordAuditOnce(
 ): Promise<void> {
   await auditLog.insertOne({ _id, at: clock.now(), ...entry }).catch((error: unknown) => {
     if (!isDuplicateKey(error)) throw error;
+  });
+}
+
+type AuditFilter = { by?: string | undefined; action?: string | undefined; serverId?: ObjectId };
+
+/**
+ * Newest first. An index serves one condition only: the server, otherwise the user, otherwise the action. The others
+ * are checked for each entry, so a slice may have few entries although more follow.
+ */
+export function readAudit(
+  { auditLog }: { auditLog: Collection<AuditEntry> },
+  { by, action, serverId }: AuditFilter,
+  { from, limit }: { from: string | undefined; limit: number },
+): Promise<Slice<AuditEntry>> {
+  const byIndex: Filter<AuditEntry> = serverId ? { serverId } : by ? { by } : action ? { action } : {};
+  const others = Boolean((serverId && by) || ((serverId || by) && action));
+  const wanted = (entry: AuditEntry) => (!by || entry.by === by) && (!action || entry.action === action);
+  return readSlice(auditLog, {
+    filter: byIndex,
+    by: { field: 'at', direction: -1 },
+    from,
+    limit,
+    ...(others ? { wanted } : {}),
   });
 }

@@ -3,12 +3,8 @@ import { AppError } from '../app-error.ts';
 import { DeadlineError, within } from '../deadline.ts';
 import { OPERATION_TIMEOUT_MS } from '../mongo.ts';
 
-/**
- * One database operation that serves many requests. `On` is its target, usually a collection. `Request` and `Answer`
- * are the types of one request's input and result.
- */
+/** One database operation on its target, usually a collection, that serves many requests. */
 export type BatchLoader<On extends object, Request, Answer> = {
-  /** The most requests in one batch. */
   most: number;
   /** How many milliseconds the first batch after an idle time collects requests before it is sent; 0 by default. */
   collectMs?: number;
@@ -21,7 +17,7 @@ export type BatchLoader<On extends object, Request, Answer> = {
   load(on: On, batch: Request[]): Promise<(Answer | Error)[]>;
 };
 
-/** How many requests may wait in one queue. Further requests are refused at once. */
+/** Further requests are refused at once. */
 const MOST_WAITING = 5_000;
 
 /**
@@ -90,7 +86,6 @@ class BatchQueue {
     return !this.#running && this.#underWay.size === 0;
   }
 
-  /** Settles when no request is waiting or running. */
   async settled(): Promise<void> {
     while (this.#running) await this.#running;
     await Promise.all(this.#underWay);
@@ -152,12 +147,11 @@ function isBeforeDeadline({ deadline, reject }: Waiting): boolean {
 /** Requests that are in flight at the same time share database operations. */
 export type Batcher = {
   /**
-   * Adds a request to the next batch of its loader. The operation is sent after all its requests were made, so a read
-   * sees every write that was acknowledged before the request.
+   * The operation is sent after all its requests were made, so a read sees every write that was acknowledged before the
+   * request. `timeoutMs` is 5 s by default.
    *
-   * @param timeoutMs - 5 s by default
    * @throws {OverloadError} when too many requests are waiting; {DeadlineError} when the batch could not be sent in
-   *   that time. In both cases nothing was sent. Otherwise the error of `loader.load` for this request
+   *   that time: nothing was sent. Otherwise the error of `loader.load` for this request
    */
   load<On extends object, Request, Answer>(
     loader: BatchLoader<On, Request, Answer>,
@@ -170,10 +164,8 @@ export type Batcher = {
 };
 
 /**
- * Creates a batcher, with one queue for each loader and target.
- *
- * @param busyEveryMs - the least time between the beginnings of two batches while requests are frequent. A longer one
- *   makes fewer and larger batches; frequent requests then wait longer
+ * One queue for each loader and target. `busyEveryMs` is the least time between the beginnings of two batches while
+ * requests are frequent: a longer one makes fewer and larger batches, and frequent requests wait longer.
  */
 export function createBatcher(busyEveryMs = BUSY_EVERY_MS): Batcher {
   const queues = new Map<object, Map<object, BatchQueue>>();

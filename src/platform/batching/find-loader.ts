@@ -1,18 +1,15 @@
 import type { Collection, Document, Filter, FindOptions, WithId } from 'mongodb';
 import type { BatchLoader } from './batcher.ts';
 
-/** A condition that matches any of `values`: `$in`, or the value itself if there is only one. */
+/** `$in`, or the value itself if there is only one. */
 export function anyOf<T>(values: T[]): T | { $in: T[] } {
   const [only] = values;
   return only !== undefined && values.length === 1 ? only : { $in: values };
 }
 
 /**
- * Makes a loader that finds documents by a unique key: an id, a hash, a server. Requests for the same key share the
- * result.
- *
- * @param filter - matches all keys of a batch; no key occurs twice
- * @param nameOf - a string for a key; two keys with the same string are equal
+ * Finds documents by a unique key: an id, a hash, a server. Requests for the same key share the result. `filter`
+ * matches all keys of a batch, each of which occurs once.
  */
 export function findLoader<D extends Document, Key>({
   filter,

@@ -31,7 +31,6 @@ export class TtlCache<Answer extends object> {
     return this.#answers.get(key);
   }
 
-  /** The cached answer of `key`, or the answer of `load`. */
   async read(key: string, load: Load<Answer>): Promise<Answer | null> {
     return this.peek(key) ?? this.#load(key, load);
   }
@@ -66,7 +65,7 @@ export class TtlCache<Answer extends object> {
     return answer;
   }
 
-  /** Removes the answers for which `changed` returns true. Must be called when the data behind them is changed. */
+  /** Must be called when the data behind the answers is changed. */
   forget(changed: (answer: Answer) => boolean): void {
     this.#forgotten += 1;
     for (const [key, answer] of this.#answers.entries()) if (changed(answer)) this.#answers.delete(key);

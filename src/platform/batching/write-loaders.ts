@@ -10,7 +10,6 @@ import { SECOND } from '../clock.ts';
 import { isUnknownResult, type WriteSafety } from '../mongo.ts';
 import type { BatchLoader } from './batcher.ts';
 
-/** One statement of an update command, with MongoDB's field names. */
 export type UpdateStatement = {
   q: Document;
   u: Document | Document[];
@@ -75,10 +74,7 @@ export async function sendRepeatable<D extends Document>(
   });
 }
 
-/**
- * Makes a loader that inserts documents. It answers `true` for each stored document. If a document is refused, for
- * example because of a duplicate key, only its own request fails.
- */
+/** Answers `true` for each stored document. A refused document, as with a duplicate key, fails only its own request. */
 export function insertLoader<D extends Document>(
   safety: WriteSafety,
 ): BatchLoader<Collection<D>, OptionalUnlessRequiredId<D>, true> {
@@ -97,17 +93,14 @@ export function insertLoader<D extends Document>(
 }
 
 /**
- * Makes a loader that updates documents, and inserts one if an update matches none. A duplicate key fails only its own
- * request. An update with an unknown result may be sent twice, so applying it again must change nothing or fail with a
- * duplicate key.
- *
- * @param collectMs - see `BatchLoader`
+ * Updates documents, and inserts one if an update matches none. A duplicate key fails only its own request. An update
+ * with an unknown result may be sent twice, so applying it again must change nothing or fail with a duplicate key.
  */
 export function upsertLoader<D extends Document>(safety: WriteSafety, collectMs = 0): UpdateLoader<D> {
   return { ...loaderOfUpdates<D>(safety, true), collectMs };
 }
 
-/** Like `upsertLoader`, but inserts no document, and always with a `collectMs` of 0. */
+/** Inserts no document. */
 export function updateLoader<D extends Document>(safety: WriteSafety): UpdateLoader<D> {
   return loaderOfUpdates(safety, false);
 }

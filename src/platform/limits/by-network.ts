@@ -15,14 +15,10 @@ export function byNetwork(limit: Limit & { of: 'network' }, address: string): Li
   );
 }
 
-/** Whose use of a limit is counted: for a limit of networks the address of the request, else an id. */
+/** For a limit of networks the address of the request, else an id. */
 export type Whose<L extends { of: string }> = L['of'] extends 'network' ? string : ObjectId;
 
-/**
- * Counts one use of a limit by somebody.
- *
- * @returns null when the use is allowed; otherwise when the next one is allowed
- */
+/** Null when the use is allowed; otherwise when the next one is. */
 export function countUse<L extends Limit & { of: string }>(
   deps: Deps,
   limit: L,
@@ -36,9 +32,8 @@ export function countUse<L extends Limit & { of: string }>(
 }
 
 /**
- * Counts one use of each limit in turn, and stops at the first one that is used up.
- *
- * @returns null when all limits allow it; otherwise the latest time at which one of the used up limits starts again
+ * Counts one use of each limit in turn, and stops at the first one that is used up. Returns when the last of the used
+ * up ones starts again; null when all allow it.
  */
 export async function takeAll(deps: Deps, limits: Limit[]): Promise<Date | null> {
   for (const limit of limits) {

@@ -15,14 +15,12 @@ export const CHECKS = defineLimit({
 });
 
 const checkAllowanceDefinition = {
-  /** The id of the user. */
   _id: { type: String, required: true },
   /** When the newest checks were requested, the oldest first; at most `CHECKS.times`. */
   askedAt: { type: [Date], required: true },
   expiresAt: { type: Date, required: true },
 } as const;
 
-/** How much of the allowance a user has used in all processes together. */
 export const checkAllowanceSchema = new Schema(checkAllowanceDefinition, {
   collection: 'diagnosis_allowances',
 });
@@ -32,11 +30,7 @@ export type CheckAllowance = Omit<InferRawDocType<typeof checkAllowanceDefinitio
   askedAt: Date[];
 };
 
-/**
- * Counts one check of a user, in one conditional update. A check that the allowance refuses is not counted.
- *
- * @returns null when the check is allowed; otherwise when the next check is allowed
- */
+/** Null when the check is allowed; otherwise when the next one is. A refused check is not counted. */
 export async function useCheckAllowance(
   { diagnosisAllowances, clock }: { diagnosisAllowances: Collection<CheckAllowance>; clock: Clock },
   userId: string,

@@ -30,7 +30,7 @@ type Definition = {
 declare const defined: unique symbol;
 type Defined = { readonly [defined]: true };
 
-/** A limit that was made with `defineLimit`, or one for somebody made from it with `limitFor`. */
+/** Made with `defineLimit`, or one for somebody made from it with `limitFor`. */
 export type Limit = Defined & {
   key: string;
   times: number;
@@ -38,10 +38,8 @@ export type Limit = Defined & {
   isOfProcess?: never;
   isOfUtcDay?: never;
 };
-/** A limit that each process counts for itself. */
 export type ProcessLimit = Defined & { times: number; windowMs: number; isOfProcess: true };
 
-/** All limits, for tools/generated/limits.ts. */
 export const DEFINED_LIMITS: Definition[] = [];
 
 /** Defines a limit of how often something may be done. `npm run generate` adds it to the tables of the documents. */
@@ -50,7 +48,6 @@ export function defineLimit<const D extends Definition>(definition: D): D & Defi
   return definition as D & Defined;
 }
 
-/** The limit for one of those that it counts apart. */
 export function limitFor<L extends Limit>(limit: L, whose: string | ObjectId): L {
   return { ...limit, key: `${limit.key}:${whose}` };
 }

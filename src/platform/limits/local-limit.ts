@@ -2,22 +2,17 @@ import { LRUCache } from 'lru-cache';
 import { after, type Clock } from '../clock.ts';
 import type { ProcessLimit } from './define-limit.ts';
 
-/** How many keys are counted at once. Beyond it, the counts of the least recently used keys are dropped. */
+/** Beyond it, the counts of the least recently used keys are dropped. */
 const MOST_KEYS = 20_000;
 
 export type LocalLimit = {
-  /**
-   * Counts a use of `key`.
-   *
-   * @param cost - 1 by default
-   * @returns null when the use is allowed; otherwise when the next use is allowed
-   */
+  /** Null when the use is allowed; otherwise when the next one is. `cost` is 1 by default. */
   (key: string, cost?: number): Date | null;
-  /** When the next use of `key` is allowed if none is allowed now, otherwise null. Counts nothing. */
+  /** Null while a use is allowed. Counts nothing. */
   usedUpUntil(key: string): Date | null;
 };
 
-/** A limit that is counted in the memory of one process, so that a use costs no write to the database. */
+/** Counted in the memory of one process, so that a use costs no write to the database. */
 export function createLocalLimit(clock: Clock, { times, windowMs }: ProcessLimit): LocalLimit {
   // With `max` the library would reserve the memory of all keys at once.
   const windows = new LRUCache<string, { used: number; resetAt: Date }>({

@@ -10,9 +10,7 @@ export const NO_NETWORK = 'unknown';
  * A subscriber has a whole /64 (RFC 6177) and could use a new address for each request.
  */
 export function networkOf(address: string): string {
-  const parsed = parse(address);
-  if (!parsed) return NO_NETWORK;
-  return parsed instanceof ipaddr.IPv6 ? prefixOf(parsed, 64) : parsed.toString();
+  return networkAround(address, { ipv4: 32, ipv6: 64 });
 }
 
 /**
@@ -20,9 +18,7 @@ export function networkOf(address: string): string {
  * a /48 and could use a new one for each request. For IPv4 it is the address itself, as in `networkOf`.
  */
 export function widerNetworkOf(address: string): string {
-  const parsed = parse(address);
-  if (!parsed) return NO_NETWORK;
-  return parsed instanceof ipaddr.IPv6 ? prefixOf(parsed, 48) : parsed.toString();
+  return networkAround(address, { ipv4: 32, ipv6: 48 });
 }
 
 /** An IPv6 /48 has this many times the limit of a network, because a provider may share it among customers. */
@@ -35,20 +31,25 @@ export function networksOf(address: string): { network: string; factor: number }
   return wider === network ? [own] : [own, { network: wider, factor: WIDER_NETWORK_FACTOR }];
 }
 
-/** The subnet of an address: its IPv4 /24 or its IPv6 /64. */
 export function subnetOf(address: string): string {
-  const parsed = parse(address);
-  if (!parsed) return NO_NETWORK;
-  if (parsed instanceof ipaddr.IPv6) return prefixOf(parsed, 64);
-  return `${parsed.octets.slice(0, 3).join('.')}.0/24`;
+  return networkAround(address, { ipv4: 24, ipv6: 64 });
 }
 
-/** The IPv4 /16 or IPv6 /32 around an address. It usually belongs to one provider. */
+/** Usually belongs to one provider. */
 export function neighbourhoodOf(address: string): string {
+  return networkAround(address, { ipv4: 16, ipv6: 32 });
+}
+
+/** The first bits of an address; an IPv4 address with all its bits is written without `/32`. */
+function networkAround(address: string, bits: { ipv4: 16 | 24 | 32; ipv6: 32 | 48 | 64 }): string {
   const parsed = parse(address);
   if (!parsed) return NO_NETWORK;
-  if (parsed instanceof ipaddr.IPv6) return prefixOf(parsed, 32);
-  return `${parsed.octets.slice(0, 2).join('.')}.0.0/16`;
+  if (parsed instanceof ipaddr.IPv6) {
+    const masked = parsed.parts.map((part, index) => (index < bits.ipv6 / 16 ? part : 0));
+    return `${new ipaddr.IPv6(masked)}/${bits.ipv6}`;
+  }
+  if (bits.ipv4 === 32) return parsed.toString();
+  return `${parsed.octets.map((octet, index) => (index < bits.ipv4 / 8 ? octet : 0)).join('.')}/${bits.ipv4}`;
 }
 
 /** An IPv6 address that leads to an IPv4 one counts as that. */
@@ -57,9 +58,4 @@ function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | null {
   if (plain === null) return null;
   const parsed = ipaddr.parse(plain);
   return embeddedIpv4(parsed) ?? parsed;
-}
-
-function prefixOf({ parts }: ipaddr.IPv6, bits: 32 | 48 | 64): string {
-  const masked = parts.map((part, index) => (index < bits / 16 ? part : 0));
-  return `${new ipaddr.IPv6(masked)}/${bits}`;
 }

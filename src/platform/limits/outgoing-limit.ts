@@ -17,7 +17,6 @@ export const LIMITED_BY = ['destination', 'account'] as const;
 /** No connection may be opened before `until`. */
 export type Limited = { until: Date; by: (typeof LIMITED_BY)[number] };
 
-/** Whether a connection to an address may be opened now. */
 export type MayConnect = (address: string) => Promise<boolean>;
 
 /**
@@ -69,12 +68,11 @@ function connectionLimits(
   };
 }
 
-/** A connection that is about to be opened. */
 export type Connection = {
   /** An IP address; an IPv6 /64 is one destination. */
   address: string;
   port: number;
-  /** The account that owns the server; null when the server has no owner. */
+  /** Null when the server has no owner. */
   accountId: string | null;
   /**
    * Whether the destination took a vote without confirming it; for HTTP: whether it took votes before Tallyport had
@@ -85,12 +83,11 @@ export type Connection = {
 
 /**
  * Counts one connection in three allowances, which all processes share: the destination's, the account's, and the
- * account's part of the destination's (without an account: only in the destination's). If one of them is used up,
- * nothing is counted. A destination is an address. Once it has greeted, it is an address with a port, so that listeners
- * on different ports do not share an allowance. Callers count neither connections to a destination that has
- * acknowledged a vote or a challenge, nor probes of a server that is online.
+ * account's part of the destination's (without an account: only in the first). If one is used up, nothing is counted.
+ * Callers count neither connections to a destination that has acknowledged a vote or a challenge, nor probes of a
+ * server that is online.
  *
- * @returns null when the connection may be opened; otherwise when it may be opened, and which allowance is used up
+ * @returns null when the connection may be opened
  * @throws the driver's error when MongoDB fails
  */
 export async function takeConnection(
@@ -120,7 +117,7 @@ function limitsOf(
   return [byDestination, ...ofAccount.map((limit) => ({ ...limit, by: 'account' }) as const)];
 }
 
-/** Returns a check for one account and port. It counts each connection as one to a destination that has not greeted. */
+/** Counts each connection as one to a destination that has not greeted. */
 export function mayConnectFor(deps: OutgoingLimitDeps, accountId: string | null, port: number): MayConnect {
   return async (address) =>
     (await takeConnection(deps, { address, port, accountId, isProvenByGreeting: false })) === null;

@@ -22,21 +22,13 @@ export type RateLimit = InferRawDocType<typeof rateLimitDefinition>;
 
 type LimitDeps = { rateLimits: Collection<RateLimit>; clock: Clock };
 
-/**
- * Counts one use of a limit. Refused uses are not counted.
- *
- * @returns null when the use is allowed; otherwise when the next use is allowed
- */
+/** Null when the use is allowed; otherwise when the next one is. Refused uses are not counted. */
 export async function useAllowance(deps: LimitDeps, limit: Limit): Promise<Date | null> {
   const { taken, resetAt } = await useAllowances(deps, limit, 1);
   return taken === 1 ? null : resetAt;
 }
 
-/**
- * Counts up to `wanted` uses of a limit, as many as are left.
- *
- * @returns how many uses were granted, how many are left, and when the window ends
- */
+/** Counts as many uses as are left, at most `wanted`. */
 export async function useAllowances(
   { rateLimits, clock }: LimitDeps,
   { key, times, windowMs }: Limit,
@@ -68,7 +60,6 @@ export async function useAllowances(
   };
 }
 
-/** Gives `times` uses back to a limit. */
 export async function refund(
   { rateLimits }: Pick<LimitDeps, 'rateLimits'>,
   { key }: Pick<Limit, 'key'>,
@@ -77,14 +68,9 @@ export async function refund(
   await rateLimits.updateOne({ _id: key, count: { $gte: times } }, { $inc: { count: -times } });
 }
 
-/** A limit that is used up, and when it allows the next use. */
 export type UsedUp<L extends Limit> = { limit: L; until: Date };
 
-/**
- * Counts one use of each limit. If one of them is used up, none is counted.
- *
- * @returns null when all limits allow it; otherwise the used up limit that allows the next use last
- */
+/** Counts one use of each limit, or none if one is used up. Returns the used up limit that allows the next use last. */
 export async function takeAllOrNone<L extends Limit>(
   deps: LimitDeps,
   limits: L[],
@@ -98,7 +84,6 @@ export async function takeAllOrNone<L extends Limit>(
   return null;
 }
 
-/** Those of the limits that are used up. Counts nothing. */
 export async function findUsedUp<L extends Limit>(
   { rateLimits, clock }: LimitDeps,
   limits: L[],
@@ -112,12 +97,10 @@ export async function findUsedUp<L extends Limit>(
   });
 }
 
-/** The limit whose window ends last; null if there is none. */
 export function lastToReset<L extends Limit>(usedUp: UsedUp<L>[]): UsedUp<L> | null {
   return usedUp.toSorted((a, b) => b.until.getTime() - a.until.getTime())[0] ?? null;
 }
 
-/** Gives one use of each limit back. */
 export async function refundAll(deps: Pick<LimitDeps, 'rateLimits'>, limits: Limit[]): Promise<void> {
   await Promise.all(limits.map((limit) => refund(deps, limit)));
 }

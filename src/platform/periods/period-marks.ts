@@ -1,14 +1,28 @@
 import { type Collection, ObjectId } from 'mongodb';
+import { type InferRawDocType, Schema } from 'mongoose';
 import { CodedError } from '../app-error.ts';
 import { after, type Clock, DAY } from '../clock.ts';
-import type { PeriodMark } from './period-mark.ts';
+
+const periodMarkDefinition = {
+  _id: { type: Schema.Types.ObjectId, required: true },
+  work: { type: String, required: true },
+  /** A UTC day: `2026-11-21`. */
+  period: { type: String, required: true },
+  doneAt: { type: Date, required: true },
+} as const;
+
+/** The periods whose work is done (design rule 6). */
+export const periodMarkSchema = new Schema(periodMarkDefinition, { collection: 'period_marks' });
+periodMarkSchema.index({ work: 1, period: 1 }, { unique: true });
+
+export type PeriodMark = InferRawDocType<typeof periodMarkDefinition>;
 
 type Marks = { periodMarks: Collection<PeriodMark>; clock: Clock };
 
 /** The work of a UTC day cannot be done: it is not over, its data may still change, or its data was deleted. */
 export class DayError extends CodedError<'day-not-over' | 'day-not-settled' | 'day-too-old'> {}
 
-/** The UTC day of a moment, `2026-11-21`. */
+/** `2026-11-21`. */
 export function dayOf(at: Date): string {
   return at.toISOString().slice(0, 10);
 }
@@ -18,7 +32,6 @@ export function startOfDay(day: string): Date {
   return new Date(`${day}T00:00:00.000Z`);
 }
 
-/** The UTC day `days` days after `day`; a negative number gives an earlier day. */
 export function addDays(day: string, days: number): string {
   return dayOf(after(startOfDay(day), days * DAY));
 }
@@ -31,15 +44,12 @@ export function monthsBefore(day: string, months: number): Date {
   return before.getUTCDate() === Number(day.slice(8)) ? before : new Date(before.setUTCDate(0));
 }
 
-/** The work of missed days is done for at most this many days back, because older data has been deleted. */
+/** Missed days further back are left out, because their data has been deleted. */
 const LONGEST_CATCH_UP_DAYS = 400;
 
 /**
- * The UTC days from `first` to `last`, both included, whose work is not marked as done, oldest first. A day that failed
- * is due even if a later day is done. Days more than `LONGEST_CATCH_UP_DAYS` before `last` are left out.
- *
- * @param last - by default today
- * @param first - by default the oldest marked day, or `last` when no day is marked
+ * The days from `first` to `last`, both included, whose work is not marked as done, oldest first. A day that failed is
+ * due even if a later day is done. `first` is by default the oldest marked day, or `last` when none is marked.
  */
 export async function dueDays(
   { periodMarks, clock }: Marks,
@@ -60,7 +70,6 @@ export async function dueDays(
   return days;
 }
 
-/** Marks a day's work as done; marking it again changes nothing. */
 export async function markDone({ periodMarks, clock }: Marks, work: string, period: string): Promise<void> {
   await periodMarks.updateOne(
     { work, period },

@@ -1,9 +1,31 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Collection, type Document, ObjectId, UUID } from 'mongodb';
+import { type InferRawDocType, Schema } from 'mongoose';
 import { CodedError } from '../app-error.ts';
 import { type Clock, SECOND } from '../clock.ts';
 import { isDuplicateKey } from '../mongo.ts';
-import type { WorkLease } from './work-lease-record.ts';
+
+const nested = { _id: false } as const;
+
+const holderDefinition = {
+  /** Identifies one run: two runs in one process have different ids. */
+  id: { type: Schema.Types.UUID, required: true },
+  /** Until when the lease is valid, by mongod's clock. */
+  until: { type: Date, required: true },
+} as const;
+
+const workLeaseDefinition = {
+  _id: { type: Schema.Types.ObjectId, required: true },
+  work: { type: String, required: true },
+  holder: { type: new Schema(holderDefinition, nested), default: null },
+  /** When the last successful run began. */
+  completedAt: { type: Date, default: null },
+} as const;
+
+export const workLeaseSchema = new Schema(workLeaseDefinition, { collection: 'work_leases' });
+workLeaseSchema.index({ work: 1 }, { unique: true });
+
+export type WorkLease = InferRawDocType<typeof workLeaseDefinition>;
 
 export type LeaseDeps = {
   workLeases: Collection<WorkLease>;
@@ -12,7 +34,7 @@ export type LeaseDeps = {
   clock: Clock;
 };
 
-/** The lease that one run owns. A run is one call of `withLease`. */
+/** A run is one call of `withLease`. */
 export type ActiveLease = {
   /** Aborted when the lease is lost or the run must stop. */
   signal: AbortSignal;
@@ -35,14 +57,12 @@ export class LeaseLostError extends CodedError<'lease-lost'> {
   }
 }
 
-/** How long to wait between two tries to take a lease that another run owns. */
 const RETRY_MS = SECOND / 4;
 
 /**
  * Waits until no other run has the lease of `work`, then takes it and calls `run`. If the process dies, its lease
- * expires after `LEASE_MS` by mongod's clock.
+ * expires after `LEASE_MS` by mongod's clock. `signal` stops the waiting and the run.
  *
- * @param signal - stops the waiting and the run
  * @throws {LeaseLostError} when the lease was lost during the run; the error of `run`; the signal's reason
  */
 export async function withLease<T>(
@@ -70,7 +90,6 @@ export async function withLease<T>(
   }
 }
 
-/** When the last successful run of this work began; null when there was none. */
 export async function lastCompleted(
   { workLeases }: Pick<LeaseDeps, 'workLeases'>,
   work: string,
@@ -83,7 +102,7 @@ function leaseUpdate(id: UUID, { LEASE_MS }: LeaseDeps['config']): Document[] {
   return [{ $set: { holder: { id, until: { $add: ['$$NOW', LEASE_MS] } } } }];
 }
 
-/** Takes the lease as soon as it is free. Returns the time (`performance.now()`) until which it is certainly valid. */
+/** Returns the time (`performance.now()`) until which the lease is certainly valid. */
 async function takeWhenFree(
   { workLeases, config }: LeaseDeps,
   work: string,

@@ -3,18 +3,15 @@ import { inspectPicture } from './inspect-picture.ts';
 import { PictureError } from './picture-error.ts';
 import { LARGEST_UPLOAD, LONGEST_SIDE, MOST_MILLION_PIXELS, MOST_PIXELS } from './picture-limits.ts';
 
-/** The smallest banner, in pixels. */
 export const BANNER_LEAST = { width: 300, height: 40 } as const;
 
-/** The side of an icon, in pixels. */
 export const ICON_SIDE = 64;
-/** The largest file of an icon, in bytes. An icon without compression has 16 KiB. */
+/** In bytes. An icon without compression has 16 KiB. */
 const LARGEST_ICON = 48 * 1_024;
 
 /**
- * Checks a banner by its structure and by the size in its header. It decodes nothing, so a small file that would decode
- * to a huge picture costs nothing. The rotation that a camera stores is unknown here, so the encoder may still find
- * that the banner is too small on one side.
+ * Decodes nothing, so a small file that would decode to a huge picture costs nothing. The rotation that a camera stores
+ * is unknown here, so the encoder may still find that the banner is too small on one side.
  *
  * @throws {PictureError} for a file that is too large or not one valid picture, and for a refused size in pixels
  */
@@ -46,11 +43,7 @@ export function tooSmall(width: number, height: number): PictureError {
   );
 }
 
-/**
- * Checks a game server's icon by its structure: it must be a PNG of 64 × 64 pixels and at most 48 KiB.
- *
- * @throws {PictureError} for anything else
- */
+/** @throws {PictureError} for anything but a PNG of 64 × 64 pixels and at most 48 KiB */
 export function checkIcon(bytes: Buffer): void {
   if (bytes.length > LARGEST_ICON) throw new PictureError('too-large');
   const { format, width, height } = inspectPicture(bytes);

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { Resvg, renderAsync } from '@resvg/resvg-js';
 import sharp from 'sharp';
 import { MOST_PIXELS } from './picture-limits.ts';
-import type { DrawnPictures } from './picture-tasks.ts';
+import type { DrawnPictures, Made, PictureTasks } from './picture-tasks.ts';
 
 // Only the picture process (picture-child.ts) may import this file. Each drawing leaks 3 MB outside the heap, which
 // garbage collection does not free (resvg-js 2.6.2).
@@ -18,9 +18,8 @@ const FONTS = [
 ];
 
 /**
- * Draws one of Tallyport's own SVG drawings as PNG.
+ * The drawing refers to stored pictures by `href="picture:banner"`.
  *
- * @param pictures - the stored pictures to which the drawing refers: `href="picture:banner"`
  * @throws an error or a string of the libraries when the drawing or a picture is damaged
  */
 export async function drawSvg(svg: string, pictures: DrawnPictures = {}): Promise<Buffer> {
@@ -37,23 +36,19 @@ export async function drawSvg(svg: string, pictures: DrawnPictures = {}): Promis
 }
 
 /** A stored picture as the data URL of a PNG, because the renderer does not read WebP. */
-async function dataUrl({ bytes, width, height }: Required<DrawnPictures>['icon']): Promise<string> {
+async function dataUrl({ bytes, width, height }: Made): Promise<string> {
   const picture = sharp(bytes, { limitInputPixels: MOST_PIXELS }).resize({ width, height, fit: 'cover' });
   return `data:image/png;base64,${(await picture.png({ compressionLevel: 1 }).toBuffer()).toString('base64')}`;
 }
 
+type Logo = PictureTasks['logo'];
+
+/** In pixels. */
 const LOGO_HEIGHT = 96;
 const MOST_LOGO_PIXELS = 2_000 ** 2;
 
-/**
- * Draws the operator's logo as PNG, 96 pixels high.
- *
- * @throws an error or a string of the libraries when they cannot read the file
- */
-export async function drawLogo(
-  bytes: Buffer,
-  format: 'svg' | 'png' | 'webp',
-): Promise<{ png: Buffer; width: number; height: number }> {
+/** @throws an error or a string of the libraries when they cannot read the file */
+export async function drawLogo({ bytes, format }: Logo['input']): Promise<Logo['result']> {
   if (format === 'svg') {
     const fitTo = { mode: 'height', value: LOGO_HEIGHT } as const;
     const drawn = new Resvg(bytes.toString('utf8'), { fitTo, font: { loadSystemFonts: false } }).render();
@@ -64,15 +59,8 @@ export async function drawLogo(
   return { png: data, width: info.width, height: info.height };
 }
 
-/**
- * Encodes a logo that the operator uploaded as WebP without metadata, 96 pixels high.
- *
- * @throws as `drawLogo`
- */
-export async function encodeLogo(
-  bytes: Buffer,
-  format: 'svg' | 'png' | 'webp',
-): Promise<{ bytes: Buffer; width: number; height: number }> {
-  const { png, width, height } = await drawLogo(bytes, format);
+/** As WebP without metadata. Throws as `drawLogo`. */
+export async function encodeLogo(logo: Logo['input']): Promise<Made> {
+  const { png, width, height } = await drawLogo(logo);
   return { bytes: await sharp(png).webp({ lossless: true }).toBuffer(), width, height };
 }

@@ -3,27 +3,21 @@ import { BANNER_LEAST, checkBanner, checkIcon, checkPixels, ICON_SIDE, tooSmall 
 import { inspectPicture, type PictureFormat } from './inspect-picture.ts';
 import { PictureError } from './picture-error.ts';
 import { MOST_PIXELS } from './picture-limits.ts';
+import type { Made } from './picture-tasks.ts';
 
 // Only the picture process (picture-child.ts) may import this file: native code decodes strangers' pictures here.
 sharp.concurrency(1);
 sharp.cache(false);
 
-/** An encoded picture: WebP without metadata. */
-export type Encoded = { bytes: Buffer; width: number; height: number };
-
-/** The largest width of a banner in each of its two sizes, in pixels. */
+/** The largest widths of the two sizes, in pixels. */
 const BANNER = { wide: 1_200, narrow: 600 } as const;
 /** The limits of width divided by height. A wider banner is cut left and right, a taller one at the top and bottom. */
 const BANNER_RATIO = { least: 3, most: 8 } as const;
 
 const TIMEOUT_SECONDS = 5;
 
-/**
- * Encodes an uploaded banner in two sizes, at most 1,200 and 600 pixels wide.
- *
- * @throws {PictureError} in the same cases as `checkBanner`, and when the library cannot read the picture
- */
-export async function encodeBanner(bytes: Buffer): Promise<{ wide: Encoded; narrow: Encoded }> {
+/** @throws {PictureError} in the same cases as `checkBanner`, and when the library cannot read the picture */
+export async function encodeBanner(bytes: Buffer): Promise<{ wide: Made; narrow: Made }> {
   checkBanner(bytes);
   const { image, width, height } = await openUpload(bytes);
   if (width < BANNER_LEAST.width || height < BANNER_LEAST.height) throw tooSmall(width, height);
@@ -39,25 +33,21 @@ export async function encodeBanner(bytes: Buffer): Promise<{ wide: Encoded; narr
   return { wide, narrow };
 }
 
-/**
- * Encodes a game server's icon: a PNG of 64 × 64 pixels.
- *
- * @throws {PictureError} for anything else
- */
-export async function encodeIcon(bytes: Buffer): Promise<Encoded> {
+/** @throws {PictureError} for anything but a PNG of 64 × 64 pixels */
+export async function encodeIcon(bytes: Buffer): Promise<Made> {
   checkIcon(bytes);
   const { image, width, height } = await openUpload(bytes);
   if (width !== ICON_SIDE || height !== ICON_SIDE) throw new PictureError('too-small');
   return await encoded(image.webp({ lossless: true }));
 }
 
-/** Opens the picture of a file. Bytes after the picture's end are not given to the library. */
+/** Bytes after the picture's end are not given to the library. */
 function openUpload(file: Buffer): ReturnType<typeof open> {
   const { format, end } = inspectPicture(file);
   return open(file.subarray(0, end), format);
 }
 
-/** Opens a picture and checks its size. `width` and `height` are the size after the rotation that a camera stores. */
+/** The size is that after the rotation that a camera stores. */
 async function open(
   bytes: Buffer,
   format: PictureFormat,
@@ -75,7 +65,7 @@ function sizeOf({ autoOrient, width, height }: Metadata): { width: number; heigh
   return { width: autoOrient.width ?? width, height: autoOrient.height ?? height };
 }
 
-async function encoded(image: Sharp): Promise<Encoded> {
+async function encoded(image: Sharp): Promise<Made> {
   const { data, info } = await image
     .timeout({ seconds: TIMEOUT_SECONDS })
     .toBuffer({ resolveWithObject: true })
@@ -83,7 +73,7 @@ async function encoded(image: Sharp): Promise<Encoded> {
   return { bytes: data, width: info.width, height: info.height };
 }
 
-/** Throws a `PictureError` for an error of the library. The library has no error codes, so its message is examined. */
+/** The library has no error codes, so its message is examined. */
 function refuse(error: unknown): never {
   const message = error instanceof Error ? error.message : '';
   if (message.includes('timeout')) throw new PictureError('slow');

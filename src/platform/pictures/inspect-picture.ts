@@ -1,22 +1,21 @@
 import { PictureError } from './picture-error.ts';
-import { webpSize } from './webp-size.ts';
 
 export type PictureFormat = 'png' | 'jpeg' | 'webp';
 
-/** What the structure of a picture shows. The size is in pixels, before the rotation that a camera stores. */
+/** The size is in pixels, before the rotation that a camera stores. */
 export type Inspected = {
   format: PictureFormat;
   width: number;
   height: number;
-  /** Where the picture ends in the file: an offset in bytes. */
+  /** An offset in bytes. */
   end: number;
 };
 
 const PNG = Buffer.from('89504e470d0a1a0a', 'hex');
 
 /**
- * Reads the format, the size and the end of a picture from its structure. It decodes nothing, and its cost is linear in
- * the length. A phone may append a film, a gain map or notes to a picture, so bytes after the end are ignored.
+ * Decodes nothing, and its cost is linear in the length. A phone may append a film, a gain map or notes to a picture,
+ * so bytes after the end are ignored.
  *
  * @throws {PictureError} for other formats, damaged structures and animations
  */
@@ -116,4 +115,26 @@ function inspectWebp(bytes: Buffer): Inspected {
   const size = webpSize(bytes);
   if (!size) throw broken();
   return { format: 'webp', end, ...size };
+}
+
+/** The size that the first chunk of a WebP file states, in pixels (RFC 9649); undefined when it states none. */
+function webpSize(bytes: Buffer): { width: number; height: number } | undefined {
+  if (bytes.length < 30) return undefined;
+  switch (bytes.toString('latin1', 12, 16)) {
+    // Extended format: the size of the canvas minus one, 24 bits for each side.
+    case 'VP8X':
+      return { width: 1 + bytes.readUIntLE(24, 3), height: 1 + bytes.readUIntLE(27, 3) };
+    // Lossless format: the size minus one, 14 bits for each side, after a signature.
+    case 'VP8L': {
+      if (bytes[20] !== 0x2f) return undefined;
+      const bits = bytes.readUInt32LE(21);
+      return { width: 1 + (bits & 0x3fff), height: 1 + ((bits >>> 14) & 0x3fff) };
+    }
+    // Lossy format: 14 bits for each side after the start code of a key frame. The two bits above them are a scale.
+    case 'VP8 ':
+      if (bytes.readUIntBE(23, 3) !== 0x9d012a) return undefined;
+      return { width: bytes.readUInt16LE(26) & 0x3fff, height: bytes.readUInt16LE(28) & 0x3fff };
+    default:
+      return undefined;
+  }
 }

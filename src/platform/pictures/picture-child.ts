@@ -8,7 +8,16 @@ import { endWithParent } from '../end-with-parent.ts';
 import { drawLogo, drawSvg, encodeLogo } from './draw-svg.ts';
 import { encodeBanner, encodeIcon } from './encode-picture.ts';
 import { PictureError, type PictureFailure } from './picture-error.ts';
-import type { PictureAnswer, PictureRequest } from './picture-tasks.ts';
+import type { PictureAnswer, PictureRequest, PictureTask, PictureTasks } from './picture-tasks.ts';
+
+const TASKS: { [K in PictureTask]: (input: PictureTasks[K]['input']) => Promise<PictureTasks[K]['result']> } =
+  {
+    banner: ({ bytes }) => encodeBanner(bytes),
+    icon: ({ bytes }) => encodeIcon(bytes),
+    drawing: ({ svg, pictures }) => drawSvg(svg, pictures),
+    'site-logo': encodeLogo,
+    logo: drawLogo,
+  };
 
 endWithParent(() => process.exit());
 // `endWithParent` unrefs the IPC channel, but nothing else keeps this process alive.
@@ -20,29 +29,14 @@ await writeFile('/proc/self/oom_score_adj', '800').catch(() => undefined);
 
 process.on('message', async (request: PictureRequest) => {
   const answer = await answerTo(request);
-  process.send?.({ id: request.id, rss: process.memoryUsage.rss(), ...answer } satisfies PictureAnswer);
+  process.send?.({ rss: process.memoryUsage.rss(), ...answer } satisfies PictureAnswer);
 });
 
-async function answerTo(request: PictureRequest) {
+async function answerTo({ task, input }: PictureRequest) {
   try {
-    return { result: await resultOf(request) };
+    return { result: await TASKS[task](input as never) };
   } catch (error) {
     const refused: PictureFailure = error instanceof PictureError ? error.code : 'broken';
     return { refused };
-  }
-}
-
-async function resultOf({ task, input }: PictureRequest) {
-  switch (task) {
-    case 'banner':
-      return encodeBanner(input.bytes);
-    case 'icon':
-      return encodeIcon(input.bytes);
-    case 'drawing':
-      return drawSvg(input.svg, input.pictures);
-    case 'site-logo':
-      return encodeLogo(input.bytes, input.format);
-    case 'logo':
-      return drawLogo(input.bytes, input.format);
   }
 }

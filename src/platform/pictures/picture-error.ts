@@ -3,16 +3,8 @@ import { CodedError } from '../app-error.ts';
 import { LARGEST_UPLOAD_MB, MOST_MILLION_PIXELS } from './picture-limits.ts';
 
 /**
- * Why a picture is refused:
- * - `none`: no file was sent.
- * - `too-large`: the file is larger than the limit.
- * - `not-a-picture`: the file is not a PNG, JPEG or WebP, whatever its name says.
- * - `broken`: its structure or content is damaged.
- * - `animated`: it has more than one frame.
- * - `too-many-pixels`, `too-small`: it has too many or too few pixels.
- * - `slow`: it took too long to read.
- * - `busy`: too many other pictures are waiting; the user can try again.
- * - `late`: no worker prepared it within a day, or a backup was restored that does not contain the waiting file.
+ * `broken`: its structure or content is damaged; `slow`: it took too long to read; `busy`: the user can try again;
+ * `late`: no worker prepared it within a day, or a backup was restored that does not contain the waiting file.
  */
 export const PICTURE_FAILURES = [
   'none',
@@ -46,12 +38,11 @@ const SENTENCES: Record<PictureFailure, Text> = {
   late: defineMessage('The picture was not prepared. Upload it again.'),
 };
 
-/** The sentence for a failure, in the language of the current page. */
 export function failureSentence(code: PictureFailure): string {
   return t(SENTENCES[code]);
 }
 
-/** A picture was refused. The message is a sentence for the user. */
+/** The message is a sentence for the user. */
 export class PictureError extends CodedError<PictureFailure> {
   constructor(code: PictureFailure, sentence: string = failureSentence(code)) {
     super(code, sentence);

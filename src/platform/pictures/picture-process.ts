@@ -1,14 +1,16 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import PQueue from 'p-queue';
 import { SECOND } from '../clock.ts';
+import { DeadlineError, within } from '../deadline.ts';
 import type { Logger } from '../log.ts';
 import { PictureError, PictureProcessError } from './picture-error.ts';
 import type { PictureAnswer, PictureRequest, PictureTask, PictureTasks } from './picture-tasks.ts';
 
 const ENTRY = fileURLToPath(new URL('./picture-child.ts', import.meta.url));
 
-/** After this many pictures a child is replaced, because each drawing leaks 3 MB. */
+/** A child is replaced after so many pictures, because each drawing leaks 3 MB. */
 const PICTURES_A_CHILD = 50;
 /** If a child has more memory than this after a picture, in bytes, it is replaced too. */
 const MOST_MEMORY = 400 * 1_024 * 1_024;
@@ -30,11 +32,9 @@ export type PictureProcess = {
 };
 
 /**
- * Controls a child process that decodes, encodes and draws pictures. The child is started with the first task and gets
- * no settings and no secrets. It is replaced if it has died, has made 50 pictures, has more than 400 MB of memory, or
- * took too long for a picture.
- *
- * @param options - only tests and benchmarks set them; `mostMemory` in bytes
+ * Controls a child process that decodes, encodes and draws pictures. It is started with the first task and gets no
+ * settings and no secrets. `tinypool` cannot replace this: it replaces a child by its heap only, and the leak is outside
+ * the heap; it has no number of tasks for a child, and its deadlines would count the wait in the queue.
  */
 export function createPictureProcess(
   log: Logger,
@@ -42,29 +42,30 @@ export function createPictureProcess(
 ): PictureProcess {
   const inTurn = new PQueue({ concurrency: 1 });
   let isClosed = false;
-  let current: Child | undefined;
+  let current: ChildProcess | undefined;
+  let pictures = 0;
   let idle: NodeJS.Timeout | undefined;
-  let lastId = 0;
 
-  function child(): Child {
+  function child(): ChildProcess {
     clearTimeout(idle);
-    if (current?.isAlive()) return current;
+    if (current?.connected && current.exitCode === null && current.signalCode === null) return current;
+    pictures = 0;
     current = startChild(log);
     return current;
   }
 
   function retire(): void {
-    current?.kill();
+    current?.kill('SIGKILL');
     current = undefined;
   }
 
   async function run<K extends PictureTask>(task: K, input: PictureTasks[K]['input']) {
     if (isClosed) throw stopped();
     const own = child();
-    lastId += 1;
+    pictures += 1;
     try {
-      const answer = await own.ask({ id: lastId, task, input } as PictureRequest, deadlineMs);
-      if (own.requests >= picturesEach || answer.rss > mostMemory) retire();
+      const answer = await answerOf(own, { task, input }, deadlineMs);
+      if (pictures >= picturesEach || answer.rss > mostMemory) retire();
       if ('refused' in answer) throw new PictureError(answer.refused);
       return answer.result as PictureTasks[K]['result'];
     } catch (error) {
@@ -90,66 +91,40 @@ export function createPictureProcess(
 
 const stopped = () => new PictureProcessError('stopped', 'the process stops');
 
-type Child = {
-  pid: number | undefined;
-  requests: number;
-  isAlive(): boolean;
-  ask(request: PictureRequest, deadlineMs: number): Promise<PictureAnswer>;
-  kill(): void;
-};
-
-function startChild(log: Logger): Child {
+function startChild(log: Logger): ChildProcess {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
-  const running: ChildProcess = fork(ENTRY, {
+  const child = fork(ENTRY, {
     env: { PATH, ...(NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE } : {}) },
     execArgv: ['--max-old-space-size=128'],
     // With this serialization, a buffer arrives as a buffer.
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  running.on('error', (error) => log.debug({ event: 'picture_process.error', reason: error.message }));
-  running.unref();
-  running.channel?.unref();
-  log.debug({ event: 'picture_process.started', childPid: running.pid });
-  const own: Child = {
-    pid: running.pid,
-    requests: 0,
-    isAlive: () => running.exitCode === null && running.signalCode === null && running.connected,
-    ask(request, deadlineMs) {
-      own.requests += 1;
-      return answerOf(running, request, deadlineMs);
-    },
-    kill: () => void running.kill('SIGKILL'),
-  };
-  return own;
+  child.on('error', (error) => log.debug({ event: 'picture_process.error', reason: error.message }));
+  child.unref();
+  child.channel?.unref();
+  log.debug({ event: 'picture_process.started', childPid: child.pid });
+  return child;
 }
 
-/** Sends a request and waits for its answer, for the child's end, or for the deadline. */
-function answerOf(
-  running: ChildProcess,
+async function answerOf(
+  child: ChildProcess,
   request: PictureRequest,
   deadlineMs: number,
 ): Promise<PictureAnswer> {
-  return new Promise((resolve, reject) => {
-    const settle = (end: () => void) => {
-      clearTimeout(deadline);
-      running.off('message', answered).off('exit', ended).off('error', ended);
-      end();
-    };
-    const fail = (code: 'ended' | 'timeout', message: string) =>
-      settle(() => reject(new PictureProcessError(code, message)));
-    const answered = (message: unknown) => {
-      const answer = message as PictureAnswer;
-      if (answer.id === request.id) settle(() => resolve(answer));
-    };
-    const ended = () => fail('ended', 'the picture process ended');
-    const deadline = setTimeout(
-      () => fail('timeout', `the picture process took longer than ${deadlineMs} ms`),
-      deadlineMs,
-    );
-    running.on('message', answered).once('exit', ended).once('error', ended);
-    running.send(request, (error) => {
-      if (error) ended();
-    });
-  });
+  const settled = new AbortController();
+  const { signal } = settled;
+  const ended = new PictureProcessError('ended', 'the picture process ended');
+  try {
+    const answer = once(child, 'message', { signal });
+    const end = once(child, 'exit', { signal }).then(() => Promise.reject(ended));
+    child.send(request);
+    const [message] = await within(deadlineMs, Promise.race([answer, end]));
+    return message;
+  } catch (error) {
+    if (!(error instanceof DeadlineError)) throw ended;
+    throw new PictureProcessError('timeout', `the picture process took longer than ${deadlineMs} ms`);
+  } finally {
+    settled.abort();
+  }
 }

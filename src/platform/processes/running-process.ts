@@ -1,7 +1,6 @@
 import { type InferRawDocType, Schema } from 'mongoose';
 import { MINUTE, SECOND } from '../clock.ts';
 
-/** How often a process updates its `seenAt`. */
 export const SEEN_EVERY_MS = 10 * SECOND;
 
 /** If a process has not updated its `seenAt` for this long: it was killed, hangs, or cannot reach MongoDB. */

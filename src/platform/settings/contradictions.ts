@@ -6,7 +6,6 @@ const LIST = new Intl.ListFormat('en-GB');
 /** The least `KEEP_PLAYER_NAMES_MONTHS` except 0: last month's top voters need names for two months; one is spare. */
 const LEAST_NAME_MONTHS = 3;
 
-/** One readable line for each combination of values that is wrong. The line names the settings. */
 export function errorsTogether(values: SettingValues): string[] {
   const errors = DEFINED.flatMap(([name, { onlyForTests, neededInProduction }]) => {
     if (onlyForTests && values.NODE_ENV !== 'test' && values[name] !== DEFAULTS[name])
@@ -48,16 +47,10 @@ export function errorsTogether(values: SettingValues): string[] {
 }
 
 /** The error if only some settings of OpenID Connect are set. Only `OIDC_NAME` is optional. */
-function openIdErrors({
-  OIDC_ISSUER,
-  OIDC_CLIENT_ID,
-  OIDC_CLIENT_SECRET,
-  OIDC_NAME,
-}: SettingValues): string[] {
-  const settings = { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET };
-  const names = Object.keys(settings);
-  const missing = Object.entries(settings).flatMap(([name, value]) => (value === undefined ? [name] : []));
-  const isNone = missing.length === names.length && OIDC_NAME === undefined;
+function openIdErrors(values: SettingValues): string[] {
+  const names = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'] as const;
+  const missing = names.filter((name) => values[name] === undefined);
+  const isNone = missing.length === names.length && values.OIDC_NAME === undefined;
   if (missing.length === 0 || isNone) return [];
   return [
     `${LIST.format(missing)} ${missing.length === 1 ? 'is' : 'are'} missing: ${LIST.format(names)} belong together, set all or none`,

@@ -33,10 +33,8 @@ export const DEFINITIONS = {
 
 type Definitions = typeof DEFINITIONS;
 
-/** A setting of the environment or the database, by its name. */
 export type SettingName = keyof Definitions;
 
-/** The values of all settings. */
 export type SettingValues = z.infer<z.ZodObject<{ [Name in SettingName]: Definitions[Name]['schema'] }>>;
 
 type FieldGroupOf<Definition> = Definition extends { field?: { group: infer Group } } ? Group : never;
@@ -46,7 +44,6 @@ export type ChangeableName = {
   [Name in SettingName]: [FieldGroupOf<Definitions[Name]>] extends [never] ? never : Name;
 }[SettingName];
 
-/** A group of changeable settings, which are changed together. */
 export type SettingGroup = FieldGroupOf<Definitions[SettingName]>;
 
 export const DEFINED = Object.entries(DEFINITIONS) as [SettingName, Setting & { section: Section }][];
@@ -54,7 +51,6 @@ export const DEFINED = Object.entries(DEFINITIONS) as [SettingName, Setting & { 
 /** The settings that may be environment variables, of processes and of tests. */
 const variables = DEFINED.filter(([, { variable }]) => variable === undefined);
 
-/** The names of all settings that may be environment variables. */
 export const SETTINGS: readonly string[] = variables.map(([name]) => name);
 
 /** The settings of the environment that operators may need; the others are for tests, or of older versions. */
@@ -62,12 +58,10 @@ export const FOR_OPERATORS: ReadonlySet<string> = new Set(
   variables.flatMap(([name, { onlyForTests, former }]) => (onlyForTests || former ? [] : [name])),
 );
 
-/** The values of environment variables, each of which is a text. */
 export const environment = z.object(
   Object.fromEntries(variables.map(([name, { schema }]) => [name, schema])),
 ) as unknown as z.ZodType<SettingValues>;
 
-/** The value that each setting has if it is not set. */
 export const DEFAULTS = environment.parse({}) as SettingValues & Readonly<Record<string, unknown>>;
 
 /** Secret settings. The variable `NAME_FILE` may name a file with the value: Docker mounts secrets as files. */
@@ -75,22 +69,15 @@ export const SECRETS_IN_FILES: readonly string[] = DEFINED.flatMap(([name, { sec
   secret && !former ? [name] : [],
 );
 
-/** Settings that are masked wherever settings are shown (masked.ts). */
 export const SECRETS: ReadonlySet<string> = new Set(
   DEFINED.flatMap(([name, { secret }]) => (secret ? [name] : [])),
 );
 
-/** The environment variable for a setting. */
 export function variableOf(name: SettingName): string {
   return (DEFINITIONS[name] as Setting).variable ?? name;
 }
 
-/**
- * Converts the text of a setting to its value, as for an environment variable.
- *
- * @returns the value, or the reason why the text is not usable. The reason may quote one item of a list, but nothing
- *   else of `text`
- */
+/** `reason` may quote one item of a list, but nothing else of `text`. */
 export function settingValue(name: SettingName, text: string): { value: unknown } | { reason: string } {
   const parsed = DEFINITIONS[name].schema.safeParse(text);
   return parsed.success
@@ -98,7 +85,7 @@ export function settingValue(name: SettingName, text: string): { value: unknown 
     : { reason: parsed.error.issues[0]?.message ?? 'is not usable' };
 }
 
-/** The default of a setting as an operator writes it, such as `5s,30s,2m`; null if there is none. */
+/** As an operator writes it, such as `5s,30s,2m`; null if there is none. */
 export function defaultText(name: string): string | null {
   const value = DEFAULTS[name];
   if (value === undefined || value === '') return null;
@@ -106,7 +93,6 @@ export function defaultText(name: string): string | null {
   return value.length === 0 ? null : value.map(duration).join(',');
 }
 
-/** A time as an operator writes it: `30s`, `2m`. */
 function duration(ms: number): string {
   if (ms >= HOUR && ms % HOUR === 0) return `${ms / HOUR}h`;
   return ms >= MINUTE && ms % MINUTE === 0 ? `${ms / MINUTE}m` : `${ms / SECOND}s`;

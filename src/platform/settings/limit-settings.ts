@@ -2,7 +2,6 @@ import { SECOND } from '../clock.ts';
 import { cidrList, oneOf, wholeNumber } from '../config-values.ts';
 import { ON_OFF, setting, settingsSection } from './setting.ts';
 
-/** The period in which new accounts are counted. */
 export const SIGN_UPS_HOURS = 24;
 /** A public mail provider has many users, so its limit is this many times the limit of another domain. */
 export const PUBLIC_MAIL_FACTOR = 50;

@@ -9,7 +9,6 @@ export type Field<Group extends string = string> = {
   label: string;
   hint: string;
   kind?: 'number' | 'lines' | 'page' | 'picture';
-  /** The choices of a select field, each with its value and text. */
   options?: Options;
 };
 
@@ -46,7 +45,6 @@ export const ON_OFF: Options = [
   ['off', 'Off'],
 ];
 
-/** Defines a setting; code that needs it reads `config.NAME`. */
 export function setting<Schema extends z.ZodType, Group extends string = never>(
   schema: Schema,
   about: About<Group>,
@@ -54,7 +52,6 @@ export function setting<Schema extends z.ZodType, Group extends string = never>(
   return { schema, ...about };
 }
 
-/** Puts settings into a section, in the order in which they are listed. */
 export function settingsSection<Settings extends Record<string, { schema: z.ZodType }>>(
   section: Section,
   settings: Settings,

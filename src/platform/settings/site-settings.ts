@@ -4,7 +4,6 @@ import { colour, contact, footerLinks, line, oneOf } from '../config-values.ts';
 import { storedLogo, storedPage } from '../stored-values.ts';
 import { setting, settingsSection } from './setting.ts';
 
-/** The largest file that `LOGO` may name. */
 export const LOGO_KILOBYTES = 256;
 
 export const siteSettings = settingsSection(

@@ -3,7 +3,6 @@ import { oneOf, wholeNumber } from '../config-values.ts';
 import { setting, settingsSection } from './setting.ts';
 
 const LONGEST_NAME = 255;
-/** The samplers of the OpenTelemetry specification that Tallyport supports. */
 const SAMPLERS = [
   'always_on',
   'always_off',

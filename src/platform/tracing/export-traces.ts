@@ -30,10 +30,9 @@ import { within } from '../deadline.ts';
 import { errorType } from '../error-type.ts';
 import type { Logger } from '../log.ts';
 import { openExporter } from './exporter.ts';
-import type { TraceSettings } from './traces-url.ts';
-import type { NewSpan, Span, Tracing } from './tracing.ts';
+import type { NewSpan, Span, TraceSettings, Tracing } from './tracing.ts';
 
-/** How long the last export may take. If it takes longer, the process ends without it. */
+/** If the last export takes longer, the process ends without it. */
 const LAST_EXPORT_MS = 2 * SECOND;
 
 /** In characters. Longer values are cut, so that waiting spans use a limited amount of memory. */
@@ -91,7 +90,7 @@ export function exportTraces(
     );
   }
 
-  const tracing: Tracing = {
+  return {
     isOn: true,
     start,
     inside: (span, work) => active.run(span, work),
@@ -112,7 +111,6 @@ export function exportTraces(
       return closed;
     },
   };
-  return tracing;
 }
 
 function spanOf(span: OtelSpan): Span {
@@ -126,7 +124,6 @@ function spanOf(span: OtelSpan): Span {
   };
 }
 
-/** The context of a span that another process or an earlier job made. */
 function remote(traceparent: string): SpanContext | null {
   const context = parseTraceParent(traceparent);
   return context && { ...context, isRemote: true };

@@ -4,7 +4,7 @@ import { ExportResultCode, parseKeyPairsIntoRecord } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Logger } from '../log.ts';
-import type { TraceSettings } from './traces-url.ts';
+import type { TraceSettings } from './tracing.ts';
 
 /** How many exports run at once; the spans of a further export are lost. A shutdown exports up to 4 batches at once. */
 const MOST_EXPORTS = 8;

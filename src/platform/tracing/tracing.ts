@@ -1,3 +1,7 @@
+import type { Logger } from '../log.ts';
+import type { SettingValues } from '../settings/definitions.ts';
+import type { traceSettings } from '../settings/trace-settings.ts';
+
 /** Attributes of a span. Never a secret, a player's name or an address of a player (docs/adr/0105-traces.md). */
 export type Attributes = Record<string, string | number | boolean>;
 
@@ -9,13 +13,11 @@ export type NewSpan = {
   attributes?: Attributes;
   /** The `traceparent` of its parent; null begins a new trace. By default, the active span is the parent. */
   parent?: string | null;
-  /** The `traceparent`s of other spans to which it links. */
   links?: string[];
   /** In milliseconds since 1970; by default now. */
   startedAt?: number;
 };
 
-/** A span that has begun. */
 export type Span = {
   /** Its W3C trace context: `00-…-…-01`. Absent when traces are off. */
   readonly traceparent: string | undefined;
@@ -34,7 +36,6 @@ export type Tracing = {
   inside<T>(span: Span, work: () => T): T;
   /** Runs `work` in a new span, which ends when `work` ends. If it throws, the span is marked as failed. */
   run<T>(span: NewSpan, work: (span: Span) => Promise<T>): Promise<T>;
-  /** The `traceparent` of the active span; undefined if there is none. */
   active(): string | undefined;
   /** Exports the remaining spans, for at most 2 s. Never throws. */
   close(): Promise<void>;
@@ -55,6 +56,26 @@ export const NO_TRACING: Tracing = {
   active: () => undefined,
   close: async () => undefined,
 };
+
+/** The settings of tracing, which is on if an endpoint is set and OTEL_SDK_DISABLED is not `true`. */
+export type TraceSettings = Pick<SettingValues, keyof typeof traceSettings>;
+
+function tracesUrl(settings: TraceSettings): string | null {
+  const { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces, OTEL_EXPORTER_OTLP_ENDPOINT: base } = settings;
+  if (settings.OTEL_SDK_DISABLED === 'true') return null;
+  return traces ?? (base ? `${base.replace(/\/+$/, '')}/v1/traces` : null);
+}
+
+/** If no endpoint is set, tracing is off, and OpenTelemetry's SDK is not loaded. */
+export async function openTracing(
+  settings: TraceSettings,
+  { process, processId, log }: { process: string; processId: string; log: Logger },
+): Promise<Tracing> {
+  const url = tracesUrl(settings);
+  if (!url) return NO_TRACING;
+  const { exportTraces } = await import('./export-traces.ts');
+  return exportTraces(settings, { url, process, processId, log });
+}
 
 /** Whether the trace of a `traceparent` is recorded: its last field contains flags. */
 export function isSampled(traceparent: string | null | undefined): traceparent is string {

@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { WithId } from 'mongodb';
 import { ACTIONS_BY_TITLE, auditSentence } from '../../platform/audit/audit-actions.ts';
-import type { AuditEntry } from '../../platform/audit/audit-log.ts';
-import { readAudit } from '../../platform/audit/read-audit.ts';
+import { type AuditEntry, readAudit } from '../../platform/audit/audit-log.ts';
 import { findServer } from '../../servers/listed-servers.ts';
 import type { Server } from '../../servers/server.ts';
 import { OPERATOR } from '../route-options.ts';

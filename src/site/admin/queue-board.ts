@@ -8,7 +8,7 @@ import { recordAudit } from '../../platform/audit/audit-log.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { QUEUE_NAMES, QUEUES, type QueueName } from '../../platform/queues.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import { describeUnavailable, unavailableQueues } from '../../process/unavailable-queues.ts';
+import { describeUnavailable, unavailableQueues } from '../../process/redis-queues.ts';
 import { isByOperator, userOf } from '../guard-routes.ts';
 import { describeForwarding } from './queue-texts.ts';
 

@@ -3,7 +3,7 @@ import { UUID, type WithId } from 'mongodb';
 import { statusText } from '../../delivery/timeline/status-text.ts';
 import type { DeliveryStatus, VoteTimeline } from '../../delivery/timeline/timeline-event.ts';
 import { voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
-import { readQueuePaused } from '../../process/queue-pause.ts';
+import { readQueuePaused } from '../../process/redis-queues.ts';
 import type { ApiToken } from '../../servers/api-token.ts';
 import type { Server } from '../../servers/server.ts';
 import { isImported, type Vote } from '../../votes/vote.ts';

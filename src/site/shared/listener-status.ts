@@ -4,7 +4,7 @@ import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { cachedFor } from '../../platform/batching/cached-for.ts';
 import { SECOND } from '../../platform/clock.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import { readQueuePaused } from '../../process/queue-pause.ts';
+import { readQueuePaused } from '../../process/redis-queues.ts';
 
 /** Pages that refresh themselves read this often. */
 const QUEUE_PAUSED_TTL_MS = 2 * SECOND;

@@ -2,8 +2,14 @@ import { z } from 'zod';
 import { recordAudit } from '../../../platform/audit/audit-log.ts';
 import { SECOND } from '../../../platform/clock.ts';
 import { QUEUE_NAMES, QUEUES, type QueueName } from '../../../platform/queues.ts';
-import { type FailedJobs, failedJobs, removeFailed, retryFailed } from '../../../process/failed-jobs.ts';
-import { describeUnavailable, unavailableQueues } from '../../../process/unavailable-queues.ts';
+import {
+  describeUnavailable,
+  type FailedJobs,
+  failedJobs,
+  removeFailed,
+  retryFailed,
+  unavailableQueues,
+} from '../../../process/redis-queues.ts';
 import { OPERATOR } from '../../route-options.ts';
 import { emptyLine } from '../../shared/empty-card.ts';
 import { formRoute, refused } from '../../shared/form-route.ts';
