@@ -4,7 +4,6 @@ import { BSON, type CreateCollectionOptions, type Db, type Document } from 'mong
 import { DELETION_DELAY_MS, repeatDeletionRequests } from '../accounts/deletion/request-deletion.ts';
 import { type Migrated, prepareDatabase } from '../database/migrate.ts';
 import { MIGRATIONS } from '../database/migrations.ts';
-import type { RestoredDocuments } from '../database/restore-record.ts';
 import { holdRestoredVote } from '../delivery/restored-votes.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import { after } from '../platform/clock.ts';
@@ -16,7 +15,7 @@ import { mendExclusions } from '../votes/exclusions/mend-exclusions.ts';
 import { sum } from '../votes/vote-counts.ts';
 import { readBsonFile, sha256OfFile } from './bson-file.ts';
 import { type BackupCollection, BackupError, type Manifest, readManifest } from './manifest.ts';
-import { asOnlyRestore, collectionNames, type RestoreRun } from './restore-run.ts';
+import { asOnlyRestore, collectionNames } from './restore-run.ts';
 import { SEALED } from './take-backup.ts';
 
 /** A batch is inserted as soon as it has this many documents or bytes. */
@@ -33,7 +32,14 @@ const AS_STORED = {
   validation: { utf8: false },
 } as const;
 
-export type Restored = RestoredDocuments & {
+export type Restored = {
+  documents: number;
+  /** How many votes the restore holds back: in the backup they were waiting, being sent or already held back. */
+  heldVotes: number;
+  /** The number of waiting mails and Discord messages that the restore dropped, so that they are not sent. */
+  droppedMessages: number;
+  /** The number of requested account deletions whose waiting period starts again because of the restore. */
+  repeatedDeletions: number;
   /** The collections, indexes and migrations of this version that the backup did not have. */
   migrated: Migrated;
 };
@@ -92,8 +98,7 @@ export function hasSecretKey(secrets: SecretBox, { seal }: Manifest): boolean {
  * Restores a backup into an empty database and migrates it to this version. Votes that were waiting or being sent
  * become `unconfirmed` before they are inserted, so no worker ever sends them. Votes and their exclusions are made to
  * fit together (`mendExclusions`). Waiting messages are dropped. If an interrupted restore is run again, it starts from
- * the beginning, or only migrates if every document was restored. Until the restore has ended, `migrate` refuses the
- * database.
+ * the beginning. Until the restore has ended, `migrate` refuses the database.
  *
  * @param manifest - the result of `checkBackup`
  * @param by - who restores, for the audit log
@@ -107,8 +112,8 @@ export async function restoreBackup(
   manifest: Manifest,
   { by, progress = () => undefined }: { by: string; progress?: Progress },
 ): Promise<Restored> {
-  return asOnlyRestore(deps, manifest, async (run) => {
-    const restored = run.restored ?? (await restoreDocuments(deps, folder, manifest, { by, progress, run }));
+  return asOnlyRestore(deps, manifest, async (throwIfLost) => {
+    const restored = await restoreDocuments(deps, folder, manifest, { by, progress, throwIfLost });
     return { ...restored, migrated: await prepareDatabase(deps.mongo) };
   });
 }
@@ -117,12 +122,12 @@ async function restoreDocuments(
   deps: AppDeps,
   folder: string,
   { id: backupId, startedAt: takenAt, collections }: Manifest,
-  { by, progress, run }: { by: string; progress: Progress; run: RestoreRun },
-): Promise<RestoredDocuments> {
+  { by, progress, throwIfLost }: { by: string; progress: Progress; throwIfLost: () => Promise<void> },
+): Promise<Omit<Restored, 'migrated'>> {
   const { mongo, clock, restores } = deps;
   const { db } = mongo;
   for (const name of await collectionNames(db)) {
-    await run.throwIfLost();
+    await throwIfLost();
     // Drops what an unfinished restore or `tallyport migrate` made.
     if (name !== restores.collectionName) await db.dropCollection(name);
   }
@@ -131,26 +136,24 @@ async function restoreDocuments(
   let documents = 0;
   for (const collection of collections) {
     await restoreCollection(db, folder, collection, changes, {
-      run,
+      throwIfLost,
       onBatch(inserted) {
         documents += inserted;
         progress(documents, total);
       },
     });
   }
-  await run.throwIfLost();
+  await throwIfLost();
   for (const { name, options } of collections) await expireAgain(db, name, options);
   const { heldVotes, droppedMessages, exclusions } = changes;
   await mendExclusions(deps, exclusions);
   // Links that were mailed before the restore must not change an e-mail address.
   await deps.addressChanges.deleteMany({ decidedAt: { $exists: false } }, { writeConcern: DURABLE });
   const repeatedDeletions = await repeatDeletionRequests(deps);
-  await run.throwIfLost();
+  await throwIfLost();
   const details = { backupId, takenAt, votes: heldVotes };
   await recordAudit(deps, { by, action: 'backup.restored', serverId: null, details });
-  const restored = { documents, heldVotes, droppedMessages, repeatedDeletions };
-  await run.noteRestored(restored);
-  return restored;
+  return { documents, heldVotes, droppedMessages, repeatedDeletions };
 }
 
 async function restoreCollection(
@@ -158,9 +161,9 @@ async function restoreCollection(
   folder: string,
   { name, options, documents, file }: BackupCollection,
   changes: Changes,
-  { run, onBatch }: { run: RestoreRun; onBatch: (documents: number) => void },
+  { throwIfLost, onBatch }: { throwIfLost: () => Promise<void>; onBatch: (documents: number) => void },
 ): Promise<void> {
-  await run.throwIfLost();
+  await throwIfLost();
   // The expiry is set later: otherwise MongoDB would delete old samples while others are still inserted.
   const { expireAfterSeconds: _, ...create } = options;
   await db.createCollection(name, BSON.EJSON.parse(JSON.stringify(create)) as CreateCollectionOptions);
@@ -170,7 +173,7 @@ async function restoreCollection(
   let read = 0;
   const insert = async () => {
     if (batch.length === 0) return;
-    await run.throwIfLost();
+    await throwIfLost();
     await collection.insertMany(batch, { ordered: false, bypassDocumentValidation: true });
     onBatch(batch.length);
     batch = [];

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Db, type Document, UUID } from 'mongodb';
-import { RESTORE_RECORD_ID, type RestoredDocuments, UNFINISHED } from '../database/restore-record.ts';
+import { RESTORE_RECORD_ID } from '../database/restore-record.ts';
 import { SECOND } from '../platform/clock.ts';
 import { DURABLE, isDuplicateKey } from '../platform/mongo.ts';
 import { retry } from '../platform/retry.ts';
@@ -11,38 +11,21 @@ import { BackupError, isBackedUp, type Manifest } from './manifest.ts';
 const PROGRESS_MS = 2 * SECOND;
 export const DEAD_MS = 30 * SECOND;
 
-/** One run of a restore, after it has locked the database. */
-export type RestoreRun = {
-  /**
-   * Call this before each write. While the process was suspended, another run may have taken over, and the timer that
-   * updates the record would notice that only after the write.
-   *
-   * @throws {BackupError} `restore-lost` when another run has taken over the database
-   */
-  throwIfLost(): Promise<void>;
-  /** Set when an earlier run of the same backup has restored every document, so that only the migration is missing. */
-  restored: RestoredDocuments | undefined;
-  /**
-   * Records that every document is restored. If this run is interrupted, the next one continues after this step.
-   *
-   * @throws {BackupError} like `throwIfLost`
-   */
-  noteRestored(restored: RestoredDocuments): Promise<void>;
-};
-
 /**
  * Calls `restore` while no other run restores into the database, and then records in the database that the restore has
  * ended. If an unfinished run of the same backup has not updated its record for 30 seconds by mongod's clock, this run
- * takes over.
+ * begins anew.
  *
+ * @param restore - calls `throwIfLost` before each write: a run that was suspended for so long that another one has
+ *   begun must not write any more, and the timer that updates the record would notice it only after the write
  * @throws {BackupError} `database-not-empty`, `restore-running`, `restore-lost`; the error of `restore`
  */
 export async function asOnlyRestore<T>(
   deps: Pick<AppDeps, 'mongo' | 'restores'>,
   manifest: Manifest,
-  restore: (run: RestoreRun) => Promise<T>,
+  restore: (throwIfLost: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
-  const { runId, restored } = await lockDatabase(deps, manifest);
+  const runId = await lockDatabase(deps, manifest);
   let updatedAt = performance.now();
   const updateRecord = async (changes: Document = {}) => {
     const at = performance.now();
@@ -57,12 +40,8 @@ export async function asOnlyRestore<T>(
   const stopped = new AbortController();
   const updates = updateRegularly(updateRecord, stopped.signal);
   try {
-    const result = await restore({
-      async throwIfLost() {
-        if (performance.now() - updatedAt >= PROGRESS_MS) await updateRecord();
-      },
-      restored,
-      noteRestored: (all) => updateRecord({ restored: all }),
+    const result = await restore(async () => {
+      if (performance.now() - updatedAt >= PROGRESS_MS) await updateRecord();
     });
     // Without the retries, the command would fail if MongoDB's answer is lost, although everything is restored.
     const retriedUntil = performance.now() + DEAD_MS;
@@ -77,45 +56,43 @@ export async function asOnlyRestore<T>(
   }
 }
 
-/** Updates the record by a timer: one operation may take minutes, and without updates another run would take over. */
+/** Updates the record by a timer: one operation may take minutes, and the run must not count as dead meanwhile. */
 async function updateRegularly(updateRecord: () => Promise<void>, stopped: AbortSignal): Promise<void> {
   while (!stopped.aborted) {
     await pause(PROGRESS_MS, undefined, { signal: stopped }).catch(() => undefined);
-    // If the update fails because another run has taken over, `throwIfLost` notices it before the next write.
+    // If the update fails because another run has begun, `throwIfLost` notices it before the next write.
     if (!stopped.aborted) await updateRecord().catch(() => undefined);
   }
 }
 
 /**
- * Locks an empty database, or one with an unfinished restore of this backup, for a new run. If the database was emptied
- * after an earlier restore: the record of that one is replaced.
+ * Locks an empty database, or one with a dead restore of this backup, for a new run. Returns the id of the run.
+ *
+ * @throws {BackupError} `database-not-empty`, `restore-running`
  */
 async function lockDatabase(
   { mongo: { db }, restores }: Pick<AppDeps, 'mongo' | 'restores'>,
   { id: backupId, startedAt }: Manifest,
-): Promise<{ runId: UUID; restored: RestoredDocuments | undefined }> {
+): Promise<UUID> {
   const runId = new UUID();
-  const isDead = { $lt: ['$progressAt', { $subtract: ['$$NOW', DEAD_MS] }] };
-  const takenOver = await restores.findOneAndUpdate(
-    { ...UNFINISHED, backupId, $expr: isDead },
-    [{ $set: { runId, progressAt: '$$NOW' } }],
-    { writeConcern: DURABLE },
-  );
-  if (takenOver) return { runId, restored: takenOver.restored ?? undefined };
   const found = await restores.findOne({ _id: RESTORE_RECORD_ID });
-  if (found && !found.finishedAt) throw found.backupId === backupId ? running() : ofAnother(found.takenAt);
-  await refuseDocuments(db);
+  const isUnfinished = found !== null && !found.finishedAt;
+  if (isUnfinished && found.backupId !== backupId) throw ofAnother(found.takenAt);
+  if (!isUnfinished) await refuseDocuments(db);
+  const isDead = { $lt: ['$progressAt', { $subtract: ['$$NOW', DEAD_MS] }] };
   const times = { takenAt: new Date(startedAt), startedAt: '$$NOW', progressAt: '$$NOW' };
-  // If another run has locked the database since `findOne`: its record has another `runId`, so the upsert fails.
-  const locking = restores.updateOne(
-    { _id: RESTORE_RECORD_ID, runId: found?.runId ?? runId },
-    [{ $replaceWith: { _id: RESTORE_RECORD_ID, backupId, runId, ...times } }],
-    { upsert: true, writeConcern: DURABLE },
-  );
-  await locking.catch((error: unknown) => {
-    throw isDuplicateKey(error) ? running() : error;
-  });
-  return { runId, restored: undefined };
+  const { matchedCount, upsertedCount } = await restores
+    .updateOne(
+      // If another run has locked the database since `findOne`: its record has another `runId`, so the upsert fails.
+      { _id: RESTORE_RECORD_ID, runId: found?.runId ?? runId, ...(isUnfinished ? { $expr: isDead } : {}) },
+      [{ $replaceWith: { _id: RESTORE_RECORD_ID, backupId, runId, ...times } }],
+      { upsert: !isUnfinished, writeConcern: DURABLE },
+    )
+    .catch((error: unknown) => {
+      throw isDuplicateKey(error) ? running() : error;
+    });
+  if (matchedCount + upsertedCount === 0) throw running();
+  return runId;
 }
 
 /** Collections that `tallyport migrate` and the processes fill, even without servers and accounts. */
@@ -163,6 +140,6 @@ function ofAnother(takenAt: Date): BackupError {
 function lost(): BackupError {
   return new BackupError(
     'restore-lost',
-    'Another restore has taken over this database, or its record was deleted: this restore has stopped. If no other one runs, run the command again.',
+    'Another restore into this database has begun, or the record of this one was deleted: this restore has stopped. If no other one runs, run the command again.',
   );
 }

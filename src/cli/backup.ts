@@ -20,7 +20,7 @@ import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
 const BACKUP_INTERRUPTED = 'Interrupted: there is no backup. Delete the folder that ends in “.incomplete-…”.';
-const RESTORE_INTERRUPTED = `Interrupted: the restore has not ended. Run the same command again in ${DEAD_MS / SECOND} seconds: it starts anew, or only makes the indexes and migrates if every document was restored.`;
+const RESTORE_INTERRUPTED = `Interrupted: the restore has not ended. Run the same command again in ${DEAD_MS / SECOND} seconds: it starts anew.`;
 
 export function addBackupCommand(command: Command, terminal: Terminal): void {
   command
