@@ -1,16 +1,31 @@
 import { ObjectId } from 'mongodb';
+import type { Collections } from '../database/collections.ts';
 import { setListener } from '../delivery/change-listener.ts';
 import type { AppDeps } from '../process/app-deps.ts';
+import { setProfile } from '../servers/edit-profile.ts';
 import { setHowToVote } from '../servers/how-to-vote.ts';
 import { addServer, editServer } from '../servers/listed-servers.ts';
+import { uploadBanner } from '../servers/profile-pictures.ts';
 import { messageOf, type SampleAddress } from './open-fake-server.ts';
-import type { Sample } from './sample.ts';
 import type { ListedSample } from './sample-days.ts';
-import { writeSampleProfile } from './sample-profiles.ts';
+import { sampleBanner } from './sample-pictures.ts';
+import type { Sample } from './samples.ts';
 import type { VotifierListener } from './votifier-listener.ts';
 
-/** The author of the changes in the audit log. */
 const BY = 'demo';
+
+/**
+ * Whether a demo may use a database: only one without servers and users, or one that an earlier demo filled. In another
+ * database, the demo would mix made-up servers with real ones, and print an operator's password.
+ */
+export async function isForSamples({
+  servers,
+  users,
+  auditLog,
+}: Pick<Collections, 'servers' | 'users' | 'auditLog'>): Promise<boolean> {
+  if (await auditLog.findOne({ by: BY })) return true;
+  return !(await servers.findOne({})) && !(await users.findOne({}));
+}
 
 /** The listed sample servers of earlier demos, by the name under which each was listed. */
 export async function samplesListed({ auditLog, servers }: AppDeps): Promise<Map<string, ObjectId>> {
@@ -58,4 +73,31 @@ export async function pointListener(
   const serviceName = deps.config.SERVICE_NAME;
   const address = { protocol: 'votifier-v2', host: '127.0.0.1', port } as const;
   await setListener(deps, serverId, { ...address, secret: token, serviceName, rewards: 'push' }, BY);
+}
+
+/** Writes the profile of a sample and draws its banner, unless an earlier demo did. */
+export async function writeSampleProfile(
+  deps: AppDeps,
+  serverId: ObjectId,
+  { name, hasBanner, profile }: Sample,
+  by: string,
+): Promise<void> {
+  const server = await deps.servers.findOne({ _id: serverId, removedAt: null });
+  if (!profile || !server) return;
+  if (!server.profile?.shortText) {
+    const { shortText, description = '', tags, languages, hasLinks } = profile;
+    const site = `https://${server.slug}.example.org`;
+    const links = hasLinks
+      ? {
+          website: site,
+          discord: 'https://discord.gg/a-sample-invite',
+          store: `${site}/store`,
+          rules: `${site}/rules`,
+        }
+      : { website: '', discord: '', store: '', rules: '' };
+    const input = { shortText, description, tags, languages, ...links, video: '' };
+    await setProfile(deps, server, input, by);
+  }
+  if (hasBanner && !server.profile?.banner && !server.profile?.bannerUpload)
+    await uploadBanner(deps, server, await sampleBanner(name), by);
 }

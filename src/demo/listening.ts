@@ -1,17 +1,27 @@
 import net, { type AddressInfo, type Server, type Socket } from 'node:net';
 import { freePort } from '../own-services/free-port.ts';
 
-/** A TCP port of a fake server. It can be closed and opened again. */
-export class Listening {
-  readonly #accept: (socket: Socket) => void;
+/** The status that a game server answers to a query. */
+export type GameStatus = {
+  /** The message: text, with § codes if the game supports them. */
+  motd: string;
+  version: string;
+  online: number;
+  max: number;
+  /** The icon as a data URL, if the game supports one. */
+  icon?: string;
+};
+
+/** A fake game server for the demo and the tests. */
+export type FakeServer = Pick<Listening, 'port' | 'start' | 'stop'>;
+
+/** A fake server that listens on TCP. */
+export abstract class Listening {
   readonly #sockets = new Set<Socket>();
   #server: Server | undefined;
   #port = 0;
 
-  /** @param accept - receives every connection */
-  constructor(accept: (socket: Socket) => void) {
-    this.#accept = accept;
-  }
+  protected abstract accept(socket: Socket): void;
 
   /** The current or last port. */
   get port(): number {
@@ -32,9 +42,8 @@ export class Listening {
     const chosen = port || this.#port || (await freePort());
     const server = net.createServer((socket) => {
       this.#sockets.add(socket);
-      // An error, such as a reset by the peer, is not reported.
       socket.on('close', () => this.#sockets.delete(socket)).on('error', () => socket.destroy());
-      this.#accept(socket);
+      this.accept(socket);
     });
     const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
     server.once('error', reject).listen(chosen, host, resolve);
@@ -43,7 +52,7 @@ export class Listening {
     this.#port = (server.address() as AddressInfo).port;
   }
 
-  /** Starts to listen on a free port of loopback and ignores the previous port. */
+  /** Starts to listen on another port of loopback than before. */
   async startElsewhere(): Promise<void> {
     await this.start({ port: await freePort() });
   }

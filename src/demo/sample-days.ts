@@ -3,11 +3,9 @@ import type { StatusSample } from '../history/status-sample.ts';
 import type { VoteRecord } from '../import-export/import-votes.ts';
 import { after, DAY, HOUR, MINUTE } from '../platform/clock.ts';
 import { addDays, dayOf, startOfDay } from '../platform/periods/period-marks.ts';
-import { chance } from './chance.ts';
-import type { Sample } from './sample.ts';
-import { samplePlayer } from './sample-players.ts';
+import { chance, samplePlayer } from './sample-players.ts';
+import type { Sample } from './samples.ts';
 
-/** A sample server that is listed. */
 export type ListedSample = { serverId: ObjectId; sample: Sample };
 
 /** The seed of a sample's made-up data: the same name and time give the same data. */
@@ -15,7 +13,7 @@ export function seedOf({ name }: Sample): number {
   return [...name].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 10_007, 7);
 }
 
-/** How many hours a country's clock is ahead of UTC, approximately. */
+/** By how many hours a country's clock is ahead of UTC, about. */
 const HOURS_AHEAD: Record<string, number> = { US: -6, CA: -5, BR: -3, IE: 0, PT: 0, GB: 0, FI: 2, TR: 3 };
 const FURTHER_EAST: Record<string, number> = { SA: 3, IN: 5.5, PH: 8, JP: 9, KR: 9, AU: 10 };
 const ELSEWHERE = 1;

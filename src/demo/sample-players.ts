@@ -1,4 +1,8 @@
-import { chance } from './chance.ts';
+/** A pseudo-random number from 0 to 1. The same `seed` gives the same number. */
+export function chance(seed: number): number {
+  const wave = Math.sin(seed * 12.9898) * 43_758.5453;
+  return wave - Math.floor(wave);
+}
 
 const FIRST =
   'Amber Brave Copper Dusty Eager Frosty Gentle Happy Icy Jolly Kind Lunar Misty Noble Odd Pixel Quick Rusty Silent Wild';
@@ -26,7 +30,6 @@ export function samplePlayer(seed: number, number: number): string {
   return `${first[pair % first.length]}${last[Math.floor(pair / first.length)]}${digits}`;
 }
 
-/** Whether a name belongs to a made-up player. */
 export function isSamplePlayer(username: string): boolean {
   return made.test(username);
 }

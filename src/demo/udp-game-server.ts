@@ -1,5 +1,5 @@
 import { createSocket, type Socket } from 'node:dgram';
-import type { FakeServer, GameStatus } from './fake-server.ts';
+import type { FakeServer, GameStatus } from './listening.ts';
 
 /** The answer of a game's servers to a request; undefined for no answer. */
 export type Answering = (request: Buffer, status: GameStatus) => Buffer | undefined;
@@ -27,7 +27,7 @@ export class UdpGameServer implements FakeServer {
     const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
     socket.once('error', reject).bind(port || this.#port, host, resolve);
     await listening;
-    // An answer to a client that is gone may fail. This error is ignored.
+    // An answer to a client that is gone may fail.
     socket.off('error', reject).on('error', () => {});
     socket.on('message', (request, from) => {
       const answer = this.#answer(request, this.#status());
@@ -50,7 +50,6 @@ export class UdpGameServer implements FakeServer {
 /** The magic bytes of RakNet packets outside a connection (wiki.vg, "Raknet Protocol"). */
 const RAKNET_MAGIC = '00ffff00fefefefefdfdfdfd12345678';
 
-/** The answer of a Minecraft Bedrock server to an unconnected ping. */
 export const answerOfBedrock: Answering = (request, status) =>
   request[0] === 0x01 ? bedrockPong(request.subarray(1, 9), status) : undefined;
 
@@ -75,13 +74,9 @@ const INFO = 0x54;
 const PLAYERS = 0x55;
 const RULES = 0x56;
 
-/**
- * The challenge that a client must send back before it gets an answer. It prevents amplification attacks with forged
- * source addresses.
- */
+/** A client must send it back before it gets an answer, against amplification with forged addresses. */
 const CHALLENGE = Buffer.from([0x4b, 0xa1, 0xd5, 0x22]);
 
-/** The answer of a server with Valve's Source protocol, which many games use. */
 export const answerOfSource: Answering = (request, status) => {
   const question = request[4];
   if (question !== INFO && question !== PLAYERS && question !== RULES) return undefined;

@@ -12,8 +12,8 @@ const RETRY_MS = 200;
 const WAIT_MS = 10 * MINUTE;
 
 /**
- * Makes `dataDir` and runs `work` while this process has the folder's lock, which only one process at a time can have.
- * A process needs the lock while it finds and starts services, not while they run.
+ * Makes `dataDir` and runs `work` while this process has the folder's lock. A process needs the lock while it finds and
+ * starts services, not while they run.
  *
  * @throws {ServiceError} when the folder cannot be made or written; an error with the code `ELOCKED` when another
  *   process has the lock for 10 minutes
@@ -41,8 +41,8 @@ export async function withDataLock<T>(dataDir: string, say: Say, work: () => Pro
 }
 
 /**
- * Makes a folder and its parents. `path` must be absolute. Node's `recursive` option is not used: it never returns if
- * the system reports ENOENT although the parent exists, as in /proc.
+ * Makes a folder and its parents; `path` must be absolute. Node's `recursive` option never returns if the system reports
+ * ENOENT although the parent exists, as in /proc.
  */
 async function makeFolder(path: string): Promise<void> {
   const parent = dirname(path);
@@ -57,12 +57,7 @@ async function find(path: string): Promise<Stats | undefined> {
 }
 
 async function take(dataDir: string, timeoutMs: number): Promise<() => Promise<void>> {
-  const retries = {
-    retries: Math.ceil(timeoutMs / RETRY_MS),
-    factor: 1,
-    minTimeout: RETRY_MS,
-    maxTimeout: RETRY_MS,
-  };
+  const retries = { retries: Math.ceil(timeoutMs / RETRY_MS), minTimeout: RETRY_MS, maxTimeout: RETRY_MS };
   return await lock(dataDir, {
     lockfilePath: join(dataDir, 'services.lock'),
     stale: STALE_MS,

@@ -41,7 +41,6 @@ export const MONGOD: ServiceKind = {
   address: (port) => `mongodb://127.0.0.1:${port}`,
 };
 
-/** The URL of our database in our own mongod on `port`. */
 export function databaseAddress(port: number): string {
   return `${MONGOD.address(port)}/tallyport`;
 }
