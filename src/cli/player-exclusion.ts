@@ -5,8 +5,9 @@ import { finishExclusion } from '../votes/exclusions/finish-exclusion.ts';
 import { countPlayerVotes, requestPlayerExclusion } from '../votes/exclusions/player-exclusion.ts';
 import type { VoteExclusion } from '../votes/exclusions/vote-exclusion.ts';
 import { usernameSchema } from '../votes/username.ts';
+import { sum } from '../votes/vote-counts.ts';
 import { type Answer, withDeps } from './answer.ts';
-import { BY, requireServer } from './find.ts';
+import { BY, requireServer, slugsOf } from './find.ts';
 import { examples, invocation } from './invocation.ts';
 import { moment } from './option-values.ts';
 import { countWithNoun } from './output-format.ts';
@@ -53,10 +54,14 @@ async function exclude(session: Session, text: string, options: Options): Promis
   const range = { username, serverId: only?._id ?? null, since, until };
   if (dryRun) return preview(session, range);
   const request = { ...range, reason, reasonForOwner };
-  const done = await withProgress(session.terminal, 'Excluding', 'servers', (progress) =>
-    excludePlayer(session, request, progress),
+  const done = await withProgress(session.terminal, 'Excluding', 'servers', async (progress) =>
+    finishAll(
+      session,
+      await requestPlayerExclusion(session, new ObjectId(), request, BY, { wakesWorker: false }),
+      progress,
+    ),
   );
-  const votes = done.reduce((sum, one) => sum + (one.votes ?? 0), 0);
+  const votes = sum(done.map((one) => one.votes ?? 0));
   const groupId = done[0]?.groupId?.toHexString() ?? null;
   const where = countWithNoun(done.length, 'server');
   return {
@@ -67,19 +72,6 @@ async function exclude(session: Session, text: string, options: Options): Promis
   };
 }
 
-/** Requests the exclusion and finishes it itself, without a worker. `progress` counts servers. */
-async function excludePlayer(
-  session: Session,
-  request: Parameters<typeof requestPlayerExclusion>[2],
-  progress: Progress,
-): Promise<VoteExclusion[]> {
-  const requested = await requestPlayerExclusion(session, new ObjectId(), request, BY, {
-    wakesWorker: false,
-  });
-  return finishAll(session, requested, progress);
-}
-
-/** Finishes requested exclusions of several servers, one after another. */
 export async function finishAll(
   session: Session,
   requested: VoteExclusion[],
@@ -97,9 +89,10 @@ export async function finishAll(
 
 async function preview(session: Session, range: Parameters<typeof countPlayerVotes>[1]): Promise<Answer> {
   const found = await countPlayerVotes(session, range);
-  const ids = found.map(({ serverId }) => serverId);
-  const servers = await session.servers.find({ _id: { $in: ids } }, { projection: { slug: 1 } }).toArray();
-  const slugs = new Map(servers.map(({ _id, slug }) => [_id.toHexString(), slug]));
+  const slugs = await slugsOf(
+    session,
+    found.map(({ serverId }) => serverId),
+  );
   const rows = found.map(({ serverId, votes, excluded }) => ({
     server_id: serverId.toHexString(),
     slug: slugs.get(serverId.toHexString()) ?? null,
@@ -107,7 +100,7 @@ async function preview(session: Session, range: Parameters<typeof countPlayerVot
     excluded,
   }));
   return {
-    json: { dry_run: true, servers: rows, votes: rows.reduce((sum, { votes }) => sum + votes, 0) },
+    json: { dry_run: true, servers: rows, votes: sum(rows.map((row) => row.votes)) },
     text: table(
       ['SERVER', 'VOTES', 'ALREADY EXCLUDED'],
       rows.map((row) => [row.slug ?? row.server_id, row.votes, row.excluded]),

@@ -148,7 +148,6 @@ function explanationText(explanation: RankExplanation, now: Date): string {
   ].join('\n');
 }
 
-/** The server between its neighbours, with the figures of the last ranking. */
 function neighboursText({ server, above, below }: RankExplanation, now: Date): string {
   const row = (figures: RankFigures, why: string) => [
     figures.rank,
@@ -171,7 +170,6 @@ function neighboursText({ server, above, below }: RankExplanation, now: Date): s
   );
 }
 
-/** The number of votes in the last ranking, and that of now if it differs. */
 function votesText({ server: { votesCount }, days }: RankExplanation): string {
   const { votes } = sumOfDays(days);
   const since = votes === (votesCount ?? 0) ? '' : `; ${votes} now, which the next ranking counts`;

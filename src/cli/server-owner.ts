@@ -9,7 +9,6 @@ import { examples } from './invocation.ts';
 import { countWithNoun } from './output-format.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Adds `transfer` to the `server` commands. */
 export function addServerTransferCommand(server: Command, terminal: Terminal): void {
   server
     .command('transfer')
@@ -40,13 +39,11 @@ async function transfer(deps: AppDeps, text: string, { email }: { email: string 
   };
 }
 
-/** The e-mail address of a server's owner; null if the server has no owner, or the owner's account was deleted. */
 export async function ownerEmail(deps: AppDeps, server: Server): Promise<string | null> {
   const { ownerId } = server;
   return (ownerId && (await ownersOf(deps, [server])).get(ownerId.toHexString())) || null;
 }
 
-/** The e-mail addresses of servers' owners, by user id in hex. */
 export async function ownersOf({ users }: AppDeps, servers: Server[]): Promise<Map<string, string>> {
   const ids = servers.flatMap(({ ownerId }) => (ownerId ? [ownerId] : []));
   const found = users.find({ _id: { $in: ids } }, { projection: { email: 1 } });

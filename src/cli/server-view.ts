@@ -16,15 +16,12 @@ import type { VoteFigures } from '../votes/vote-figures.ts';
 import { countWithNoun, iso, when } from './output-format.ts';
 import { pairs } from './table.ts';
 
-/** A server with what `server show` shows beside it. */
 export type ShownServer = {
   server: WithId<Server>;
   figures: VoteFigures;
-  /** The state of its listener; null if it has none. */
   listener: string | null;
   /** The number of its tokens that are not revoked. */
   tokens: number;
-  /** The address of its owner; null if it has none. */
   owner: string | null;
 };
 
@@ -70,7 +67,6 @@ export function serverText({ server, figures, listener, tokens, owner }: ShownSe
   ]);
 }
 
-/** The owner, and how the ownership was proved. */
 function ownerText({ ownerId, ownerEmail, proof }: Server, owner: string | null, now: Date): string {
   if (!ownerId) return ownerEmail ? `none yet; imported for ${ownerEmail}` : '-';
   const who = owner ?? `${ownerId.toHexString()} (no such user)`;
@@ -91,7 +87,6 @@ function rankText({ removedAt, hiddenAt, rankPosition }: Server): string | numbe
   return hiddenAt ? 'none while hidden' : rankPosition;
 }
 
-/** The status and its reason. */
 function statusText(server: WithId<Server>, now: Date): string {
   const { probe, game, removedAt } = server;
   if (removedAt) return 'removed';

@@ -13,12 +13,11 @@ import { removeServer } from '../workflows/remove-server.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY, requireServer } from './find.ts';
-import { addGamesCommand } from './games.ts';
 import { examples, invocation } from './invocation.ts';
 import { portOption, portOrNone } from './option-values.ts';
 import { countWithNoun, iso, when } from './output-format.ts';
-import { canAsk, confirms } from './prompt.ts';
-import { addServerCheckCommand } from './server-check.ts';
+import { requireYes } from './prompt.ts';
+import { addGamesCommand, addServerCheckCommand } from './server-check.ts';
 import { addServerTransferCommand, ownerEmail, ownersOf } from './server-owner.ts';
 import { serverJson, serverText } from './server-view.ts';
 import type { Session } from './session.ts';
@@ -184,7 +183,6 @@ function requireChanges(_server: string, changes: EditOptions): void {
   }
 }
 
-/** Converts the option value `none`, which removes a stored value, to null. */
 function unlessNone<T>(value: T): Exclude<T, 'none'> | null {
   return value === 'none' ? null : (value as Exclude<T, 'none'>);
 }
@@ -212,7 +210,12 @@ async function edit(
 async function remove(session: Session, text: string, options: { yes?: boolean }): Promise<Answer> {
   // Removed servers are found too: if a removal was interrupted, running the command again completes it.
   const server = await requireServer(session, text, { removed: true });
-  if (!server.removedAt && !options.yes) await requireYes(session.terminal, server);
+  if (!server.removedAt && !options.yes)
+    await requireYes(
+      session.terminal,
+      `Remove “${server.name}” (${server.slug}) for ever?`,
+      'Removing a server cannot be undone. Add --yes to do it without confirmation.',
+    );
   const removed = await removeServer(session, server._id, BY);
   if (!removed) throw new CommandError('server-not-found', `The server “${text}” no longer exists.`);
   return {
@@ -226,16 +229,7 @@ async function remove(session: Session, text: string, options: { yes?: boolean }
   };
 }
 
-async function requireYes(terminal: Terminal, { name, slug }: Server): Promise<void> {
-  if (!canAsk(terminal)) {
-    throw wrongUse('Removing a server cannot be undone. Add --yes to do it without confirmation.');
-  }
-  if (!(await confirms(terminal, `Remove “${name}” (${slug}) for ever?`))) {
-    throw new CommandError('not-confirmed', 'Nothing was changed.');
-  }
-}
-
-/** @param server - the server before the removal */
+/** `removedAt`: of the server before the removal. */
 function removedText({ slug, removedAt }: Server, failedVotes: number, now: Date): string {
   const failed = `${countWithNoun(failedVotes, 'waiting vote')} failed.`;
   if (!removedAt) return `Removed ${slug}; ${failed}`;

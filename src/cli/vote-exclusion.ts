@@ -140,7 +140,6 @@ async function include(session: Session, text: string): Promise<Answer> {
   };
 }
 
-/** Finishes undoing the exclusion of one player, on each server that the exclusion covers. */
 async function includePlayer(session: Session, text: string, requested: VoteExclusion[]): Promise<Answer> {
   const done = await withProgress(session.terminal, 'Including', 'servers', (progress) =>
     finishAll(session, requested, progress),

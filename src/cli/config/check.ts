@@ -14,8 +14,7 @@ import { oneLine, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 import { checkServices, type ServiceReport } from './check-services.ts';
 import { risksOf } from './risks.ts';
-import { listSettings, type ShownSetting } from './settings.ts';
-import { readStored } from './stored.ts';
+import { listSettings, readStored, type ShownSetting } from './settings.ts';
 
 export function addConfigCommands(config: Command, terminal: Terminal): void {
   config
@@ -64,17 +63,13 @@ async function checkConfig({ env, envFile }: Terminal, connect: boolean): Promis
   return answerOf(report, hide);
 }
 
-/** A line for each variable that names a file for a setting that is not a secret. */
 function unreadFiles(variables: Record<string, string>): string[] {
   return SETTINGS.filter((name) => variables[`${name}_FILE`] !== undefined)
     .filter((name) => !SECRETS_IN_FILES.includes(name))
     .map((name) => `The variable ${name}_FILE is not read: only secrets can be in a file`);
 }
 
-/**
- * Loads the configuration as each process does, and the files that the web process reads at its start. Looks up the
- * canary's games, as a worker does at its start. Returns all errors that it finds.
- */
+/** Loads the configuration as each process does, and reads the files and games that web and worker read at their start. */
 async function loaded(
   variables: Record<string, string>,
   env: Terminal['env'],
