@@ -25,9 +25,8 @@ const PROCESSES = [
 export type AllInOne = {
   /** With the addresses of the services, SECRET_KEY and, if PORT was 0, the chosen port. */
   config: ConnectedConfig;
-  /** PUBLIC_URL */
   url: string;
-  /** Stops the processes, each within 20 s, then the services; settles when all have exited. */
+  /** Stops the processes, each within 20 s, then the services. */
   stop(): Promise<void>;
   /** Kills everything at once; the next start stops left-over processes. */
   kill(): void;
@@ -35,18 +34,11 @@ export type AllInOne = {
 
 type StartOptions = {
   log: Say;
-  /** The environment from which `given` was loaded; the processes get it too. */
   env?: Variables;
-  /** If the signal aborts during the start, the processes are stopped, and the promise rejects with its reason. */
   signal?: AbortSignal;
 };
 
-/**
- * Starts the whole platform on this machine and waits until its web process is ready. If a restore into the database is
- * unfinished, it first waits until the restore has ended. If a process exits by itself later, it is restarted.
- *
- * @throws {ServiceError} if a part is missing or does not start; everything is stopped then.
- */
+/** Waits until the web process is ready. If it throws, everything is stopped. */
 export async function startAllInOne(given: Config, options: StartOptions): Promise<AllInOne> {
   const { log, env = ownEnvironment(), signal } = options;
   const aborted = whenAborted(signal);
@@ -123,8 +115,7 @@ function childVariables(config: ConnectedConfig, metricsPort: number): Variables
     PUBLIC_URL,
     PORT: String(PORT),
     METRICS_PORT: String(metricsPort),
-    // Node resolves host names in this thread pool. With the default of four threads, a few name servers that do not
-    // answer would delay every listener.
+    // With the default of four threads, a few name servers that do not answer would delay every listener.
     UV_THREADPOOL_SIZE: '64',
     // The delay lets a load balancer choose another web process before the shutdown. Here, there is only one.
     SHUTDOWN_DELAY_MS: '0',
@@ -147,9 +138,7 @@ async function untilReady({ HOST, PORT }: Config): Promise<void> {
       const response = await fetch(address, { signal: AbortSignal.timeout(5 * SECOND) });
       if (response.status === 200) return;
       last = await response.text();
-    } catch {
-      // The web process does not listen yet, or did not answer in time.
-    }
+    } catch {}
     await pause(50);
   }
   throw new ServiceError(`The web process was not ready within ${READY_TIMEOUT_MS / SECOND} s: ${last}`);
@@ -158,11 +147,7 @@ async function untilReady({ HOST, PORT }: Config): Promise<void> {
 /** How long a port in use is tried again: if `npm start` was killed, its child processes close their ports later. */
 const PORT_WAIT_MS = 2 * SECOND;
 
-/**
- * Checks that PORT and the metrics ports are free, and returns the latter: those of web, worker and scheduler.
- *
- * @throws {ServiceError} that names the variable to set
- */
+/** Returns the metrics ports of web, worker and scheduler. */
 async function requirePortsFree(config: Config): Promise<number[]> {
   const { HOST, PORT, METRICS_HOST, METRICS_PORT } = config;
   if (METRICS_PORT > 65_533) {
@@ -197,10 +182,7 @@ async function requireFree(variable: string, host: string, port: number, remedy:
   }
 }
 
-/**
- * Migrates the database, as soon as no restore into it is unfinished. The services keep running meanwhile, so that
- * `tallyport restore` in another terminal can use them.
- */
+/** The services keep running meanwhile, so that `tallyport restore` in another terminal can use them. */
 export async function migrateWhenRestored(
   config: Pick<ConnectedConfig, 'MONGODB_URI'>,
   say: Say,

@@ -18,13 +18,9 @@ import { type BackupCollection, BackupError, type Manifest, readManifest } from 
 import { asOnlyRestore, collectionNames } from './restore-run.ts';
 import { SEALED } from './take-backup.ts';
 
-/** A batch is inserted as soon as it has this many documents or bytes. */
 const BATCH = { documents: 1_000, bytes: 8 * 1_024 * 1_024 };
 
-/**
- * Options for reading BSON: values keep their BSON type (a double without a fraction stays a double), and invalid UTF-8
- * is no error.
- */
+/** Values keep their BSON type (a double without a fraction stays a double); invalid UTF-8 is no error. */
 const AS_STORED = {
   promoteValues: false,
   promoteBuffers: false,
@@ -34,22 +30,14 @@ const AS_STORED = {
 
 export type Restored = {
   documents: number;
-  /** How many votes the restore holds back: in the backup they were waiting, being sent or already held back. */
+  /** In the backup they were waiting, being sent or already held back. */
   heldVotes: number;
-  /** The number of waiting mails and Discord messages that the restore dropped, so that they are not sent. */
   droppedMessages: number;
-  /** The number of requested account deletions whose waiting period starts again because of the restore. */
   repeatedDeletions: number;
-  /** The collections, indexes and migrations of this version that the backup did not have. */
   migrated: Migrated;
 };
 
-/**
- * Compares the files of a backup with its manifest, and returns the manifest.
- *
- * @param progress - called with the number of compared bytes
- * @throws {BackupError} `no-backup`, `backup-damaged`, `newer-backup`
- */
+/** Compares the files of a backup with its manifest, and returns the manifest. `progress` counts bytes. */
 export async function checkBackup(folder: string, progress: Progress): Promise<Manifest> {
   const manifest = await readManifest(folder);
   refuseNewer(manifest);
@@ -84,7 +72,6 @@ function refuseNewer({ migrations, version }: Manifest): void {
   );
 }
 
-/** Whether one of the keys of this process (`SECRET_KEY`, `SECRET_KEY_PREVIOUS`) is the key of the backup. */
 export function hasSecretKey(secrets: SecretBox, { seal }: Manifest): boolean {
   try {
     return secrets.open(seal, SEALED.context) === SEALED.text;
@@ -96,15 +83,11 @@ export function hasSecretKey(secrets: SecretBox, { seal }: Manifest): boolean {
 
 /**
  * Restores a backup into an empty database and migrates it to this version. Votes that were waiting or being sent
- * become `unconfirmed` before they are inserted, so no worker ever sends them. Votes and their exclusions are made to
- * fit together (`mendExclusions`). Waiting messages are dropped. If an interrupted restore is run again, it starts from
- * the beginning. Until the restore has ended, `migrate` refuses the database.
+ * become `unconfirmed` before they are inserted, so no worker ever sends them. Until the restore has ended, `migrate`
+ * refuses the database.
  *
  * @param manifest - the result of `checkBackup`
- * @param by - who restores, for the audit log
- * @param progress - called with the number of restored documents
- * @throws {BackupError} the errors of `asOnlyRestore`, and `backup-damaged`, `counts-differ`; what `prepareDatabase`
- *   throws
+ * @throws {BackupError} the errors of `asOnlyRestore`, and `backup-damaged`, `counts-differ`
  */
 export async function restoreBackup(
   deps: AppDeps,
@@ -223,7 +206,6 @@ async function expireAgain(
   });
 }
 
-/** Changes the documents of a backup so that no vote and no message is sent a second time. */
 class Changes {
   heldVotes = 0;
   droppedMessages = 0;
@@ -249,23 +231,21 @@ class Changes {
         this.#giveUp(document);
         break;
       case 'account_deletions':
-        // With the old `dueAt`, the account could be deleted at once. So the waiting period begins again, and the user
-        // gets a new mail when everything is restored.
+        // With the old `dueAt`, the account could be deleted at once. The user gets a new mail after the restore.
         if (!document.begunAt) document.dueAt = after(this.#now, DELETION_DELAY_MS);
         break;
       case 'listeners':
-        // A resend that was not finished at the time of the backup may have run since. So it is cancelled.
+        // It may have run since the backup.
         if (document.resendOwed) document.resendOwed = null;
         break;
       case 'servers':
-        // The uploaded file of a banner that waited to be encoded is not in the backup. The owner sees that it is lost.
+        // It is not in the backup. The owner sees that it is lost.
         if (document.profile?.bannerUpload) document.profile.bannerUpload.failure ??= 'late';
     }
   }
 
   #giveUp(message: Document): void {
-    // `heldAt` marks a message that the limit of notifications held back. A later message reports how many there were.
-    // Without the mark, the messages of the backup are not reported.
+    // Held back by the limit of notifications. A later message would report how many there were.
     delete message.heldAt;
     if (!message.nextAt) return;
     delete message.nextAt;

@@ -7,14 +7,13 @@ import { retry } from '../platform/retry.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { BackupError, isBackedUp, type Manifest } from './manifest.ts';
 
-/** How often a running restore updates its record. A restore that has not updated it for `DEAD_MS` counts as dead. */
+/** A running restore updates its record. If it has not for `DEAD_MS`, it counts as dead. */
 const PROGRESS_MS = 2 * SECOND;
 export const DEAD_MS = 30 * SECOND;
 
 /**
- * Calls `restore` while no other run restores into the database, and then records in the database that the restore has
- * ended. If an unfinished run of the same backup has not updated its record for 30 seconds by mongod's clock, this run
- * begins anew.
+ * Calls `restore` while no other run restores into the database, and then records that the restore has ended. An
+ * unfinished run of the same backup must be dead by mongod's clock.
  *
  * @param restore - calls `throwIfLost` before each write: a run that was suspended for so long that another one has
  *   begun must not write any more, and the timer that updates the record would notice it only after the write
@@ -65,11 +64,7 @@ async function updateRegularly(updateRecord: () => Promise<void>, stopped: Abort
   }
 }
 
-/**
- * Locks an empty database, or one with a dead restore of this backup, for a new run. Returns the id of the run.
- *
- * @throws {BackupError} `database-not-empty`, `restore-running`
- */
+/** Locks an empty database, or one with a dead restore of this backup. Returns the id of the run. */
 async function lockDatabase(
   { mongo: { db }, restores }: Pick<AppDeps, 'mongo' | 'restores'>,
   { id: backupId, startedAt }: Manifest,
@@ -105,7 +100,6 @@ const WRITTEN_BY_ITSELF = new Set([
   'delivery_days',
 ]);
 
-/** Throws if the database has documents in a collection that a backup contains, except `WRITTEN_BY_ITSELF`. */
 async function refuseDocuments(db: Db): Promise<void> {
   for (const name of await collectionNames(db)) {
     if (WRITTEN_BY_ITSELF.has(name) || !isBackedUp(name)) continue;
@@ -117,7 +111,6 @@ async function refuseDocuments(db: Db): Promise<void> {
   }
 }
 
-/** The collections of a database except MongoDB's own. */
 export async function collectionNames(db: Db): Promise<string[]> {
   const collections = await db.listCollections({}, { nameOnly: true }).toArray();
   return collections.map(({ name }) => name).filter((name) => !name.startsWith('system.'));

@@ -1,16 +1,14 @@
 import { type InferRawDocType, Schema } from 'mongoose';
 
-/** The id of the record. Because it is fixed, a database has at most one record, and only one restore can insert it. */
+/** A fixed id, so a database has at most one record, and only one restore can insert it. */
 export const RESTORE_RECORD_ID = 'restore';
 
-/** Matches the record of a restore that has not ended. */
 export const UNFINISHED = { _id: RESTORE_RECORD_ID, finishedAt: { $exists: false } } as const;
 
 const restoreRecordDefinition = {
-  /** Always `RESTORE_RECORD_ID`. */
   _id: { type: String, required: true },
   backupId: { type: String, required: true },
-  /** The id of the run. Running the same command again makes a new id. */
+  /** Running the same command again makes a new id. */
   runId: { type: Schema.Types.UUID, required: true },
   /** When the backup began. */
   takenAt: { type: Date, required: true },
@@ -22,7 +20,6 @@ const restoreRecordDefinition = {
   finishedAt: { type: Date },
 } as const;
 
-/** The record of the restore that fills or filled this database. */
 export const restoreRecordSchema = new Schema(restoreRecordDefinition, { collection: 'restores' });
 
 export type RestoreRecord = InferRawDocType<typeof restoreRecordDefinition>;

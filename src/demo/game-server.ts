@@ -11,7 +11,6 @@ const PROTOCOL = 769;
 export class SampleGameServer extends Listening {
   readonly #currentStatus: () => GameStatus;
 
-  /** @param status - called for every answer */
   constructor(status: () => GameStatus) {
     super();
     this.#currentStatus = status;
@@ -79,7 +78,6 @@ function framed(body: Buffer): Buffer {
   return Buffer.concat([varInt(body.length), body]);
 }
 
-/** The packet that answers a status request with this value as JSON. */
 export function statusPacket(status: unknown): Buffer {
   const json = Buffer.from(JSON.stringify(status));
   return framed(Buffer.concat([varInt(0), varInt(json.length), json]));

@@ -14,10 +14,7 @@ import type { VotifierListener } from './votifier-listener.ts';
 
 const BY = 'demo';
 
-/**
- * Whether a demo may use a database: only one without servers and users, or one that an earlier demo filled. In another
- * database, the demo would mix made-up servers with real ones, and print an operator's password.
- */
+/** Elsewhere, the demo would mix made-up servers with real ones, and print an operator’s password. */
 export async function isForSamples({
   servers,
   users,

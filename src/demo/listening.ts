@@ -1,7 +1,6 @@
 import net, { type AddressInfo, type Server, type Socket } from 'node:net';
 import { freePort } from '../own-services/free-port.ts';
 
-/** The status that a game server answers to a query. */
 export type GameStatus = {
   /** The message: text, with § codes if the game supports them. */
   motd: string;
@@ -12,10 +11,8 @@ export type GameStatus = {
   icon?: string;
 };
 
-/** A fake game server for the demo and the tests. */
 export type FakeServer = Pick<Listening, 'port' | 'start' | 'stop'>;
 
-/** A fake server that listens on TCP. */
 export abstract class Listening {
   readonly #sockets = new Set<Socket>();
   #server: Server | undefined;
@@ -23,7 +20,6 @@ export abstract class Listening {
 
   protected abstract accept(socket: Socket): void;
 
-  /** The current or last port. */
   get port(): number {
     return this.#port;
   }
@@ -32,11 +28,7 @@ export abstract class Listening {
     return this.#server !== undefined;
   }
 
-  /**
-   * Starts to listen, on loopback by default. After `stop` it uses the same port again.
-   *
-   * @param address.port - 0 or absent: the previous port, or a free one at the first start
-   */
+  /** `port` 0 or absent: the previous port, or a free one at the first start. */
   async start({ port = 0, host = '127.0.0.1' }: { port?: number; host?: string } = {}): Promise<void> {
     if (this.#server) throw new Error('This fake server is already running');
     const chosen = port || this.#port || (await freePort());
@@ -57,7 +49,6 @@ export abstract class Listening {
     await this.start({ port: await freePort() });
   }
 
-  /** Drops every connection and refuses new ones. */
   async stop(): Promise<void> {
     const server = this.#server;
     if (!server) return;

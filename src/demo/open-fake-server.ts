@@ -21,10 +21,8 @@ const ADDRESS_UNAVAILABLE = ['EADDRINUSE', 'EADDRNOTAVAIL', 'EACCES'];
 const ANY_PORT = 25_565;
 
 /**
- * Starts the fake server of a sample that is probed, on its own loopback address and the default port of its game, so
- * that the address is the same in every demo. If it is not available, uses a free port of 127.0.0.1.
- *
- * @param number - 1 to 254: the last part of the address
+ * Starts the fake server of a sample that is probed, on an address that is the same in every demo. If it is not
+ * available, uses a free port of 127.0.0.1. `number`, 1 to 254, is the last part of the address.
  */
 export async function openFakeServer(sample: Sample, number: number): Promise<SampleAddress> {
   const host = `127.1.0.${number}`;

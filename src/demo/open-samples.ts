@@ -12,10 +12,8 @@ import type { VotifierListener } from './votifier-listener.ts';
 /** This many servers at the start of the list have a vote listener. Made-up players vote for them. */
 const VOTED_FOR = 4;
 
-/** A sample server with a vote listener. */
 type VotedFor = Caller & SampleListener;
 
-/** The sample servers of a running demo. */
 export type OpenSamples = {
   listed: ListedSample[];
   votedFor: VotedFor[];
@@ -25,12 +23,10 @@ export type OpenSamples = {
 };
 
 /**
- * Adds all sample servers to the listing, or finds those of an earlier demo, and starts the vote listeners of the first
- * `VOTED_FOR`.
+ * Adds all sample servers to the listing, or finds those of an earlier demo, and starts the vote listeners.
  *
- * @param addresses - the addresses of the sample servers, in the order of `SAMPLES`
- * @param relayFolder - the folder for the files of the relay, a Java program that fetches the votes of the last server
- *   with a listener; null if there is no Java
+ * @param addresses - in the order of `SAMPLES`
+ * @param relayFolder - for the relay, which fetches the votes of the last server with a listener; null without Java
  */
 export async function openSamples(
   deps: AppDeps,
@@ -45,10 +41,10 @@ export async function openSamples(
     const sample = SAMPLES[index];
     if (sample) listed.push(await listSample(deps, known, sample, address));
   }
-  const caller = async (one: ListedSample): Promise<Caller> => {
-    const { token } = await issueToken(deps, { serverId: one.serverId, name: 'demo' });
-    return { ...one, token };
-  };
+  const caller = async (one: ListedSample): Promise<Caller> => ({
+    ...one,
+    token: (await issueToken(deps, { serverId: one.serverId, name: 'demo' })).token,
+  });
   const votedFor = async (one: ListedSample): Promise<VotedFor> => {
     const point = (listener: VotifierListener) =>
       relayFolder !== null && one === listed[VOTED_FOR - 1]

@@ -29,10 +29,7 @@ const AT_ONCE = [1, 4, 10, 25];
 
 /**
  * Writes the made-up history of the sample servers, and then their ranks of past days. What an earlier demo has written
- * stays and is completed.
- *
- * @param options.written - called after each step with the servers of the step, and the number of all that are ready
- * @throws the signal's reason when `signal` is aborted
+ * stays and is completed. `written` gets the servers of each step, and the number of all that are ready.
  */
 export async function fillSamples(
   deps: AppDeps,
@@ -79,15 +76,11 @@ async function finish(deps: AppDeps, some: ListedSample[]): Promise<void> {
 const HISTORY_DAYS = 30;
 const BATCH = 2_000;
 
-/**
- * Writes samples, daily stats and votes of up to 30 days. The same time always gets the same sample, so the next run
- * completes an interrupted one. `countToday` counts today's votes.
- */
+/** The same time always gets the same sample, so the next run completes an interrupted one. */
 export async function writeSampleHistory(deps: AppDeps, listed: ListedSample[]): Promise<void> {
   const now = deps.clock.now();
   const first = startOfDay(addDays(dayOf(now), -HISTORY_DAYS));
-  // Votes of the last minute are left out: `recountVotes` counts new minutes by increments, which made-up votes do not
-  // have.
+  // `recountVotes` counts the newest minutes by increments, which made-up votes do not have.
   const settled = after(now, -MINUTE);
   const touched: { serverId: ListedSample['serverId']; days: string[] }[] = [];
   for (const one of listed) {
@@ -148,7 +141,6 @@ export async function writeSampleReviews(deps: AppDeps, { serverId, sample }: Li
   }
 }
 
-/** Writes a review, unless an earlier demo wrote it. */
 async function reviewOf(deps: AppDeps, review: Parameters<typeof writeReview>[1]): Promise<Review['_id']> {
   const { serverId, username } = review;
   const existing = await deps.reviews.findOne({ serverId, username });

@@ -10,10 +10,9 @@ const profile = z.strictObject({
   hasLinks: z.boolean().default(false),
 });
 
-/** A made-up game server, as samples.json has it: its settings, its status, its activity and its profile. */
 const sample = z.strictObject({
   name: z.string(),
-  /** The name under which it was first listed, before it was renamed. */
+  /** Before it was renamed. */
   formerName: z.string().optional(),
   /** The id of the game in gamedig; null for a game that gamedig cannot query. */
   game: z.string().nullable(),
@@ -26,14 +25,10 @@ const sample = z.strictObject({
     slots: z.int(),
     /** The share of the slots that is used on a busy evening. */
     busy: z.number().min(0).max(1),
-    /** Votes on an average day. */
     votes: z.int(),
     reviews: z.int(),
   }),
-  /**
-   * Where its state comes from: a fake server answers queries (`probed`), the server reports its own status and answers
-   * no queries (`reporting`), or it has not answered for some days (`gone`).
-   */
+  /** A fake server answers queries, the server reports itself, or it has not answered for some days. */
   kind: z.enum(['probed', 'reporting', 'gone']).default('probed'),
   isPremium: z.boolean().default(false),
   /** How many days ago the server was listed. It has no older history. */
@@ -47,8 +42,5 @@ const sample = z.strictObject({
 
 export type Sample = z.infer<typeof sample>;
 
-/**
- * The sample servers. The demo's introduction asks the user to vote for the first one. The first three belong to the
- * demo's owner.
- */
+/** The introduction asks to vote for the first one. The first three belong to the demo's owner. */
 export const SAMPLES = z.array(sample).parse(samples);

@@ -4,14 +4,12 @@ import type { FakeServer, GameStatus } from './listening.ts';
 /** The answer of a game's servers to a request; undefined for no answer. */
 export type Answering = (request: Buffer, status: GameStatus) => Buffer | undefined;
 
-/** A fake server of a game that is queried over UDP. */
 export class UdpGameServer implements FakeServer {
   readonly #answer: Answering;
   readonly #status: () => GameStatus;
   #socket: Socket | undefined;
   #port = 0;
 
-  /** @param status - called for every answer */
   constructor(answer: Answering, status: () => GameStatus) {
     this.#answer = answer;
     this.#status = status;
@@ -53,7 +51,7 @@ const RAKNET_MAGIC = '00ffff00fefefefefdfdfdfd12345678';
 export const answerOfBedrock: Answering = (request, status) =>
   request[0] === 0x01 ? bedrockPong(request.subarray(1, 9), status) : undefined;
 
-/** @param time - the eight bytes after the first byte of the ping; the answer repeats them */
+/** `time`: the eight bytes after the first one of the ping. */
 export function bedrockPong(time: Buffer, { motd, version, online, max }: GameStatus): Buffer {
   // A semicolon separates fields, so the name must not contain one.
   const name = motd.replaceAll(';', ',').replaceAll('\n', ' ');
@@ -83,12 +81,11 @@ export const answerOfSource: Answering = (request, status) => {
   const isKnown = request.subarray(question === INFO ? -4 : 5).equals(CHALLENGE);
   if (!isKnown) return Buffer.concat([SOURCE_HEADER, Buffer.from([0x41]), CHALLENGE]);
   if (question === INFO) return sourceInfo(status);
-  // The answer about players or settings has no entries.
   const empty = question === PLAYERS ? [0x44, 0] : [0x45, 0, 0];
   return Buffer.concat([SOURCE_HEADER, Buffer.from(empty)]);
 };
 
-/** The packet with the server's status. It has one byte for the number of players, so at most 255. */
+/** One byte for the number of players, so at most 255. */
 export function sourceInfo({ motd, version, online, max }: GameStatus): Buffer {
   const text = (value: string) => Buffer.from(`${value}\0`);
   return Buffer.concat([

@@ -35,7 +35,7 @@ type ListenerOptions = {
  * no code with our client, because tests do not notice an error in shared code.
  */
 export class VotifierListener extends Listening {
-  /** Every valid vote received, oldest first. Duplicates are included, because no listener removes them. */
+  /** Oldest first, with duplicates: no listener removes them. */
   readonly votes: ReceivedVote[] = [];
   behaviour: Behaviour = {};
   tokens: Record<string, string>;
@@ -62,12 +62,11 @@ export class VotifierListener extends Listening {
     return this.#keyPair;
   }
 
-  /** The public key as NuVotifier writes it to `rsa/public.key`: one line of base64. */
+  /** As NuVotifier writes it to `rsa/public.key`. */
   get publicKeyLine(): string {
     return this.keyPair.publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
   }
 
-  /** How many answers `stall` delays. */
   get held(): number {
     return this.#held?.length ?? 0;
   }
@@ -84,7 +83,6 @@ export class VotifierListener extends Listening {
     this.#held ??= [];
   }
 
-  /** Sends the delayed answers and answers normally again. */
   release(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
@@ -94,21 +92,15 @@ export class VotifierListener extends Listening {
   protected override accept(socket: Socket): void {
     this.connections += 1;
     const { onConnect = 'greet', v1Only = false, greeting } = this.behaviour;
-    if (onConnect === 'reset') {
-      socket.resetAndDestroy();
-      return;
-    }
-    if (onConnect === 'close') {
-      socket.destroySoon();
-      return;
-    }
+    if (onConnect === 'reset') return void socket.resetAndDestroy();
+    if (onConnect === 'close') return void socket.destroySoon();
     const challenge = BigInt(`0x${randomBytes(16).toString('hex')}`).toString(32);
     const usual = v1Only ? 'VOTIFIER 1.9\n' : 'VOTIFIER 2 {challenge}\n';
     if (onConnect === 'greet') this.#say(socket, (greeting ?? usual).replace('{challenge}', challenge));
     this.#receive(socket, challenge, v1Only);
   }
 
-  /** Waits for one complete frame. Like NuVotifier, it answers an incomplete frame only if its length is too large. */
+  /** Like NuVotifier, it answers an incomplete frame only if its length is too large. */
   #receive(socket: Socket, challenge: string, v1Only: boolean): void {
     let received = Buffer.alloc(0);
     const onData = (bytes: Buffer) => {

@@ -36,18 +36,13 @@ export async function onPath(name: string, env: Variables): Promise<string | und
   return undefined;
 }
 
-/** @throws what `tryBinary` throws, and when the program is not on PATH */
 export async function tryOnPath(name: string, kind: 'mongod' | 'redis', env: Variables): Promise<Binary> {
   const path = await onPath(name, env);
   if (!path) throw new Error(`there is no ${name} on PATH`);
   return await tryBinary(path, kind, 'on PATH');
 }
 
-/**
- * Runs `path --version`. The kind `redis` also accepts Valkey.
- *
- * @throws when the file does not run on this machine or is another program; the message gives the reason
- */
+/** The kind `redis` also accepts Valkey. Throws when the file does not run here or is another program. */
 export async function tryBinary(path: string, kind: 'mongod' | 'redis', source: string): Promise<Binary> {
   const { stdout } = await run(path, ['--version'], { timeout: 30 * SECOND }).catch((error) => {
     const message = String(error.stderr || error.message)
@@ -64,7 +59,6 @@ export async function tryBinary(path: string, kind: 'mongod' | 'redis', source: 
   throw new Error(`${path} is not a ${kind === 'mongod' ? 'mongod' : 'Redis or Valkey server'}`);
 }
 
-/** Data that a program wrote earlier. */
 export type WrittenData = {
   dir: string;
   /** `mongod 8.2` */
@@ -74,19 +68,15 @@ export type WrittenData = {
 export type ProgramSource = {
   /** The series of the program at this place, if it is known in advance. */
   series?: string;
-  /**
-   * Returns undefined when the program is not at this place. When it cannot be used or downloaded: throws an error with
-   * a short message for users.
-   */
+  /** Undefined when the program is not there; an error has a short message for users. */
   find(): Promise<Binary | undefined>;
 };
 
 type Search = {
   title: string;
   written: WrittenData | undefined;
-  /** How to get the program; the end of a sentence for users. */
+  /** Ends of sentences for users: how to get the program, and what happens if they move the data away. */
   remedy: string;
-  /** What happens if the user moves the data away; the end of a sentence for users. */
   withoutData: string;
   sources: ProgramSource[];
 };

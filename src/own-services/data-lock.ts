@@ -5,7 +5,6 @@ import { lock } from 'proper-lockfile';
 import { MINUTE, SECOND } from '../platform/clock.ts';
 import { type Say, ServiceError } from './service-error.ts';
 
-/** If a process with the lock was killed, its lock expires after this time. */
 const STALE_MS = 10 * SECOND;
 const RETRY_MS = 200;
 /** The longest wait for the lock, enough for a first start with its downloads. */

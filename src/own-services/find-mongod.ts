@@ -52,10 +52,7 @@ function sources(env: Variables, say: Say): ProgramSource[] {
   ];
 }
 
-/**
- * Gets the mongod of mongodb-memory-server in a child process, because the package writes its progress into the standard
- * output, and reads its options from the environment.
- */
+/** A child process, because the package writes to standard output and reads its options from the environment. */
 async function fromMemoryServer(env: Variables, download: boolean): Promise<Binary | undefined> {
   const child = spawn(process.execPath, [DOWNLOADER, DOWNLOADED_VERSION], {
     env: { ...env, MONGOMS_RUNTIME_DOWNLOAD: String(download) },

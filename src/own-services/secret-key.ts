@@ -20,11 +20,6 @@ export async function storedSecretKey(dataDir: string): Promise<string> {
   return made;
 }
 
-/**
- * Null if there is none yet.
- *
- * @throws {ServiceError} when the file exists but has no key
- */
 export async function readSecretKey(dataDir: string): Promise<string | null> {
   const path = join(dataDir, 'secret-key');
   try {

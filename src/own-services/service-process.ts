@@ -20,11 +20,9 @@ export type ServiceKind = {
   answeringPid(port: number): Promise<number | undefined>;
   /** What the service says of damaged data; absent if its data may not be deleted. */
   damaged?: RegExp;
-  /** The address for clients, without the name of a database. */
   address(port: number): string;
 };
 
-/** A running mongod or Redis that this process started. `stop` lets it write its data first. */
 export type ServiceProcess = Running & { pid: number; port: number };
 
 /**

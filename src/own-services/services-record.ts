@@ -14,9 +14,8 @@ const service = identity.extend({ program: z.string(), version: z.string(), port
 
 const servicesRecord = z.object({
   owner: identity.extend({
-    /** `platform`: `npm start`; commands may use its services. `command`: a command with its own services. */
+    /** `platform`: `npm start`, whose services commands may use. */
     kind: z.enum(['platform', 'command']),
-    /** PUBLIC_URL */
     address: z.string(),
   }),
   /** The platform's settings that commands need too, as text of environment variables. */
@@ -28,7 +27,6 @@ const servicesRecord = z.object({
 /** The content of `DATA_DIR/services.json`. */
 export type ServicesRecord = z.infer<typeof servicesRecord>;
 
-/** Undefined when there is none or it cannot be read. */
 export async function readRecord(dataDir: string): Promise<ServicesRecord | undefined> {
   const text = await readFile(join(dataDir, 'services.json'), 'utf8').catch(() => '');
   try {
@@ -38,7 +36,6 @@ export async function readRecord(dataDir: string): Promise<ServicesRecord | unde
   }
 }
 
-/** Replaces the record atomically. */
 export async function writeRecord(dataDir: string, record: ServicesRecord): Promise<void> {
   const path = join(dataDir, 'services.json');
   await writeFile(`${path}.new`, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });

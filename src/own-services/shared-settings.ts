@@ -27,11 +27,7 @@ export function settingsToShare(config: Config, env: Variables): SharedSettings 
   return { ...settingsIn(env), PUBLIC_URL: config.PUBLIC_URL };
 }
 
-/**
- * A command's configuration, with missing settings taken from the running platform.
- *
- * @throws {ConfigError} when the command's and the platform's settings are not valid together
- */
+/** @throws {ConfigError} when the settings of the command and of the platform do not fit together */
 export function withSharedSettings(config: Config, env: Variables, shared: SharedSettings): Config {
   const merged = loadConfig({ ...shared, ...settingsIn(env) });
   const { PUBLIC_URL, basePath, ALLOWED_PRIVATE_RANGES, REFUSED_RANGES, SERVICE_NAME, QUEUE_PREFIX } = merged;

