@@ -23,6 +23,11 @@ export async function requireServer(
   return server;
 }
 
+/** The server was removed after the command had found it. */
+export function noLongerListed(text: string): CommandError {
+  return new CommandError('server-not-found', `The server “${text}” is no longer listed.`);
+}
+
 export function noListenerError({ terminal }: Session, { slug }: Server): CommandError {
   return new CommandError(
     'no-listener',

@@ -10,6 +10,7 @@ import {
 } from '../history/current-status.ts';
 import { PLAYER_DAYS, UPTIME_DAYS } from '../history/daily-figures.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import type { Server } from '../servers/server.ts';
 import { RANKING_DAYS } from '../votes/ranking-period.ts';
 import type { VoteFigures } from '../votes/vote-figures.ts';
@@ -141,4 +142,16 @@ export function serverJson(server: WithId<Server>, now: Date, owner: string | nu
     average_latency: daily.averageLatency ?? null,
     uptime_percentage: daily.uptimePercentage ?? null,
   };
+}
+
+export async function ownerEmail(deps: AppDeps, server: Server): Promise<string | null> {
+  const { ownerId } = server;
+  return (ownerId && (await ownersOf(deps, [server])).get(ownerId.toHexString())) || null;
+}
+
+/** The e-mail addresses of servers' owners, by user id in hex. */
+export async function ownersOf({ users }: AppDeps, servers: Server[]): Promise<Map<string, string>> {
+  const ids = servers.flatMap(({ ownerId }) => (ownerId ? [ownerId] : []));
+  const found = users.find({ _id: { $in: ids } }, { projection: { email: 1 } });
+  return new Map(await found.map(({ _id, email }): [string, string] => [_id.toHexString(), email]).toArray());
 }
