@@ -39,9 +39,10 @@ export async function asOnlyRestore<T>(
   const stopped = new AbortController();
   const updates = updateRegularly(updateRecord, stopped.signal);
   try {
-    const result = await restore(async () => {
+    const throwIfLost = async () => {
       if (performance.now() - updatedAt >= PROGRESS_MS) await updateRecord();
-    });
+    };
+    const result = await Promise.race([restore(throwIfLost), updates]);
     // Without the retries, the command would fail if MongoDB's answer is lost, although everything is restored.
     const retriedUntil = performance.now() + DEAD_MS;
     await retry(() => updateRecord({ finishedAt: '$$NOW' }), {
@@ -51,16 +52,20 @@ export async function asOnlyRestore<T>(
     return result;
   } finally {
     stopped.abort();
-    await updates;
+    await updates.catch(() => undefined);
   }
 }
 
-/** Updates the record by a timer: one operation may take minutes, and the run must not count as dead meanwhile. */
-async function updateRegularly(updateRecord: () => Promise<void>, stopped: AbortSignal): Promise<void> {
-  while (!stopped.aborted) {
-    await pause(PROGRESS_MS, undefined, { signal: stopped }).catch(() => undefined);
-    // If the update fails because another run has begun, `throwIfLost` notices it before the next write.
-    if (!stopped.aborted) await updateRecord().catch(() => undefined);
+/**
+ * Updates the record by a timer: one operation may take minutes, and the run must not count as dead meanwhile. Rejects
+ * when another run has begun, so that a suspended run ends also during its migration.
+ */
+async function updateRegularly(updateRecord: () => Promise<void>, stopped: AbortSignal): Promise<never> {
+  for (;;) {
+    await pause(PROGRESS_MS, undefined, { signal: stopped });
+    await updateRecord().catch((error: unknown) => {
+      if (error instanceof BackupError) throw error;
+    });
   }
 }
 
