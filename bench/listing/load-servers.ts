@@ -1,7 +1,6 @@
 import { type AnyBulkWriteOperation, type Document, ObjectId } from 'mongodb';
-import { chance } from '../../src/demo/chance.ts';
-import { writeSampleHistory } from '../../src/demo/sample-history.ts';
-import { writeSampleReviews } from '../../src/demo/sample-reviews.ts';
+import { writeSampleHistory, writeSampleReviews } from '../../src/demo/sample-history.ts';
+import { chance } from '../../src/demo/sample-players.ts';
 import { SAMPLES } from '../../src/demo/samples.ts';
 import { refreshDailyFigures } from '../../src/history/daily-figures.ts';
 import { emptySums } from '../../src/history/daily-stats.ts';

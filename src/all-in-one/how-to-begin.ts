@@ -6,10 +6,8 @@ import { createLogger } from '../platform/log.ts';
 import { openMongo } from '../platform/mongo.ts';
 
 /**
- * What `npm start` prints if the site has no operator; null if it has one, or if MongoDB fails.
- *
- * @param isTerminal - a link is only printed on a terminal: a file or a log collector would store it
- * @param command - the command that prints a link
+ * What `npm start` prints if the site has no operator; null if it has one, or if MongoDB fails. A link is only printed
+ * on a terminal: a file or a log collector would store it.
  */
 export async function howToBegin(
   config: ConnectedConfig,
@@ -20,21 +18,15 @@ export async function howToBegin(
     try {
       const deps = { ...bindCollections(mongo), clock: systemClock(config.CLOCK_OFFSET_MS), config };
       if (await hasOperator(deps)) return null;
-      return isTerminal ? withLink(await makeSetupLink(deps), command) : withoutLink(command);
+      if (!isTerminal)
+        return `This site has no operator yet. To begin, run ${command} and open the link that it prints.`;
+      return `This site has no operator yet. Open this link to make one; it works once, within an hour:
+  ${await makeSetupLink(deps)}
+Later, ${command} prints another one.`;
     } finally {
       await mongo.close();
     }
   } catch {
     return null;
   }
-}
-
-function withLink(link: string, command: string): string {
-  return `This site has no operator yet. Open this link to make one; it works once, within an hour:
-  ${link}
-Later, ${command} prints another one.`;
-}
-
-function withoutLink(command: string): string {
-  return `This site has no operator yet. To begin, run ${command} and open the link that it prints.`;
 }

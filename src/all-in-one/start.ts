@@ -1,16 +1,18 @@
+import { fork } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../own-services/free-port.ts';
+import { type Migrated, migrate } from '../database/migrate.ts';
+import { freePort, listenErrorOf } from '../own-services/free-port.ts';
 import { keepRunning, type Running } from '../own-services/keep-running.ts';
 import { openServices } from '../own-services/open-services.ts';
 import { type Say, ServiceError } from '../own-services/service-error.ts';
+import { exitOf } from '../own-services/service-process.ts';
+import { CodedError } from '../platform/app-error.ts';
 import { MINUTE, SECOND } from '../platform/clock.ts';
 import type { Config, ConnectedConfig } from '../platform/config.ts';
 import { ownEnvironment, type Variables } from '../platform/environment.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
-import { startChild } from './child.ts';
-import { migrateWhenRestored } from './migrate-restored.ts';
-import { requirePortsFree } from './ports.ts';
+import { createLogger } from '../platform/log.ts';
 
 const READY_TIMEOUT_MS = MINUTE;
 
@@ -20,13 +22,11 @@ const PROCESSES = [
   { name: 'scheduler', entry: '../../workers/scheduler.ts' },
 ];
 
-/** A running platform: web, worker and scheduler, and the services that were started for them. */
 export type AllInOne = {
-  /** The given configuration, with the addresses of the services, SECRET_KEY and, if PORT was 0, the chosen port. */
+  /** With the addresses of the services, SECRET_KEY and, if PORT was 0, the chosen port. */
   config: ConnectedConfig;
-  /** The address of the web process: PUBLIC_URL. */
   url: string;
-  /** Stops the processes, each within 20 s, then the services; settles when all have exited. */
+  /** Stops the processes, each within 20 s, then the services. */
   stop(): Promise<void>;
   /** Kills everything at once; the next start stops left-over processes. */
   kill(): void;
@@ -34,18 +34,11 @@ export type AllInOne = {
 
 type StartOptions = {
   log: Say;
-  /** The environment from which `given` was loaded; the processes get it too. */
   env?: Variables;
-  /** If the signal aborts during the start, the processes are stopped, and the promise rejects with its reason. */
   signal?: AbortSignal;
 };
 
-/**
- * Starts the whole platform on this machine and waits until its web process is ready. If a restore into the database is
- * unfinished, it first waits until the restore has ended. If a process exits by itself later, it is restarted.
- *
- * @throws {ServiceError} if a part is missing or does not start; everything is stopped then.
- */
+/** Waits until the web process is ready. If it throws, everything is stopped. */
 export async function startAllInOne(given: Config, options: StartOptions): Promise<AllInOne> {
   const { log, env = ownEnvironment(), signal } = options;
   const aborted = whenAborted(signal);
@@ -93,7 +86,6 @@ export async function startAllInOne(given: Config, options: StartOptions): Promi
   }
 }
 
-/** Rejects with the signal's reason when the signal aborts. */
 function whenAborted(signal: AbortSignal | undefined): Promise<never> {
   const { promise, reject } = Promise.withResolvers<never>();
   signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
@@ -109,7 +101,6 @@ async function withPort(config: Config): Promise<Config> {
   return { ...config, PORT, PUBLIC_URL: config.PUBLIC_URL.replace(/:0(?=\/|$)/, `:${PORT}`) };
 }
 
-/** The variables of a child process that this file determines. They replace those of our own environment. */
 function childVariables(config: ConnectedConfig, metricsPort: number): Variables {
   const { MONGODB_URI, REDIS_URL, SECRET_KEY, PUBLIC_URL, PORT } = config;
   return {
@@ -124,15 +115,13 @@ function childVariables(config: ConnectedConfig, metricsPort: number): Variables
     PUBLIC_URL,
     PORT: String(PORT),
     METRICS_PORT: String(metricsPort),
-    // Node resolves host names in this thread pool. With the default of four threads, a few name servers that do not
-    // answer would delay every listener.
+    // With the default of four threads, a few name servers that do not answer would delay every listener.
     UV_THREADPOOL_SIZE: '64',
     // The delay lets a load balancer choose another web process before the shutdown. Here, there is only one.
     SHUTDOWN_DELAY_MS: '0',
   };
 }
 
-/** Rejects when the process exits, for any reason. */
 async function endedEarly(name: string, { ended }: Running): Promise<never> {
   throw new ServiceError(
     `The ${name} process exited during its start (${await ended}). See its output for the reason.`,
@@ -149,10 +138,97 @@ async function untilReady({ HOST, PORT }: Config): Promise<void> {
       const response = await fetch(address, { signal: AbortSignal.timeout(5 * SECOND) });
       if (response.status === 200) return;
       last = await response.text();
-    } catch {
-      // The web process does not listen yet, or did not answer in time.
-    }
+    } catch {}
     await pause(50);
   }
   throw new ServiceError(`The web process was not ready within ${READY_TIMEOUT_MS / SECOND} s: ${last}`);
+}
+
+/** How long a port in use is tried again: if `npm start` was killed, its child processes close their ports later. */
+const PORT_WAIT_MS = 2 * SECOND;
+
+/** Returns the metrics ports of web, worker and scheduler. */
+async function requirePortsFree(config: Config): Promise<number[]> {
+  const { HOST, PORT, METRICS_HOST, METRICS_PORT } = config;
+  if (METRICS_PORT > 65_533) {
+    throw new ServiceError(
+      `METRICS_PORT is ${METRICS_PORT}, and the worker and the scheduler take the two ports after it: choose 65533 or less.`,
+    );
+  }
+  await requireFree('HOST', HOST, PORT, `set PORT to another number, such as ${PORT + 1}`);
+  if (METRICS_PORT === 0) return [0, 0, 0];
+  const ports = [METRICS_PORT, METRICS_PORT + 1, METRICS_PORT + 2];
+  for (const port of ports) {
+    const remedy = 'set METRICS_PORT to another number, or to 0 for any free ports';
+    await requireFree('METRICS_HOST', METRICS_HOST, port, remedy);
+  }
+  return ports;
+}
+
+async function requireFree(variable: string, host: string, port: number, remedy: string): Promise<void> {
+  const deadline = Date.now() + PORT_WAIT_MS;
+  for (;;) {
+    const error = await listenErrorOf(host, port);
+    if (!error) return;
+    if (error === 'EACCES')
+      throw new ServiceError(`Port ${port} on ${host} may not be listened on (${error}): ${remedy}.`);
+    if (error !== 'EADDRINUSE')
+      throw new ServiceError(
+        `${host} is no address of this machine that can be listened on (${error}): set ${variable} to one that is, such as 127.0.0.1.`,
+      );
+    if (Date.now() > deadline)
+      throw new ServiceError(`Port ${port} on ${host} is already in use: ${remedy}.`);
+    await pause(100);
+  }
+}
+
+/** The services keep running meanwhile, so that `tallyport restore` in another terminal can use them. */
+export async function migrateWhenRestored(
+  config: Pick<ConnectedConfig, 'MONGODB_URI'>,
+  say: Say,
+): Promise<Migrated> {
+  const log = createLogger({ LOG_LEVEL: 'warn' }, 'all-in-one');
+  let isSaid = false;
+  for (;;) {
+    try {
+      return await migrate(config, log);
+    } catch (error) {
+      if (!(error instanceof CodedError && error.code === 'restore-unfinished')) throw error;
+      if (!isSaid) say(`${error.message} Tallyport starts when it has ended.`);
+      isSaid = true;
+      await pause(SECOND);
+    }
+  }
+}
+
+/** A child that has not stopped after this time is killed. Normally it stops within 10 s (design rule 12). */
+const STOP_TIMEOUT_MS = 20 * SECOND;
+
+/**
+ * Starts one of our processes as a child, which stops when this process ends: the IPC channel closes (`endWithParent`).
+ * It has its own process group: Ctrl-C in the terminal reaches only this process, which stops its children in order.
+ */
+function startChild(entry: string, env: Variables): Running {
+  const child = fork(entry, {
+    env,
+    // The child does not get our options of Node, such as `--env-file`: `env` already has the variables.
+    execArgv: [],
+    detached: true,
+    // With pipes, a child of a killed process would write to a closed pipe.
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  const ended = exitOf(child);
+  return {
+    ended,
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+      await ended;
+      clearTimeout(timer);
+    },
+    kill() {
+      child.kill('SIGKILL');
+    },
+  };
 }

@@ -7,21 +7,15 @@ import { createGunzip, createGzip } from 'node:zlib';
 /** In bytes. MongoDB limits documents to 16 MB, but documents of its own collections may be some KB larger. */
 const LARGEST_DOCUMENT = 17 * 1_024 * 1_024;
 
-/** Each BSON document begins with its length, in this many bytes. */
+/** Each BSON document begins with its length. */
 const LENGTH_BYTES = 4;
 
 const PART_BYTES = 256 * 1_024;
 
-/** A fast compression level, so that a backup uses little processor time. */
+/** Fast, so that a backup uses little processor time. */
 const GZIP_LEVEL = 3;
 
-/**
- * Writes BSON documents one after another, compressed, into a new file that only its owner can read. Returns when the
- * file is on the disk.
- *
- * @returns the size and the hash of the file
- * @throws what `documents` throws, and the system's errors
- */
+/** Writes BSON documents into a new file that only its owner can read, and waits until it is on the disk. */
 export async function writeBsonFile(
   path: string,
   documents: AsyncIterable<Uint8Array>,
@@ -58,7 +52,6 @@ async function* joined(documents: AsyncIterable<Uint8Array>): AsyncGenerator<Buf
   yield Buffer.concat(part, bytes);
 }
 
-/** The SHA-256 of a file as hexadecimal text. `onBytes` is called with the size of each part that was read. */
 export async function sha256OfFile(path: string, onBytes: (bytes: number) => void): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path, { highWaterMark: PART_BYTES })) {
@@ -68,12 +61,7 @@ export async function sha256OfFile(path: string, onBytes: (bytes: number) => voi
   return hash.digest('hex');
 }
 
-/**
- * Reads the documents of a file that `writeBsonFile` wrote.
- *
- * @throws {RangeError} when a document has an impossible length or the file ends inside one; the errors of zlib
- *   and of the file system
- */
+/** @throws {RangeError} when the file is damaged; the errors of zlib and of the file system */
 export async function* readBsonFile(path: string): AsyncGenerator<Buffer> {
   let rest = Buffer.alloc(0);
   const source = createReadStream(path, { highWaterMark: PART_BYTES });

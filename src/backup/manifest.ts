@@ -3,14 +3,10 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { CodedError } from '../platform/app-error.ts';
 
-/** The version of the backup format. A restore refuses other versions. */
+/** A restore refuses other versions of the format. */
 const FORMAT = 1;
 
-/**
- * Collections that a backup leaves out: sessions, links that were sent by mail, short-lived records (leases, processes,
- * limits, used proofs of work), uploaded files (the metadata of a photo may contain a place), previews, which can be
- * drawn again, and the records of restores.
- */
+/** Short-lived records, links that were sent by mail, uploads (a photo may tell a place), and what is made anew. */
 const LEFT_OUT = new Set([
   'sessions',
   'verifications',
@@ -24,7 +20,6 @@ const LEFT_OUT = new Set([
   'restores',
 ]);
 
-/** Whether a backup has the collection. */
 export function isBackedUp(name: string): boolean {
   return !name.startsWith('system.') && !LEFT_OUT.has(name);
 }
@@ -53,7 +48,7 @@ const collectionSchema = z.object({
   /** The options of `createCollection`, as Extended JSON. */
   options: z.partialRecord(z.enum(OPTIONS), z.unknown()),
   documents: z.int().nonnegative(),
-  /** The file in the folder of the backup: gzip of BSON documents one after another. */
+  /** gzip of BSON documents one after another */
   file: z.string().regex(/^[\w.~!*'()%-]+\.bson\.gz$/),
   bytes: z.int().nonnegative(),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
@@ -63,16 +58,14 @@ const manifestSchema = z
   .object({
     format: z.literal(FORMAT),
     id: z.uuid(),
-    /** The version of Tallyport that took the backup. */
     version: z.string(),
     database: z.string(),
     startedAt: z.iso.datetime(),
     finishedAt: z.iso.datetime(),
-    /** Whether all collections were read at one moment, and not one after another. */
+    /** Whether all collections were read at one moment. */
     isSnapshot: z.boolean(),
-    /** A text encrypted with `SECRET_KEY`. A restore decrypts it to find out whether it has the same key. */
+    /** Encrypted with `SECRET_KEY`. A restore decrypts it to find out whether it has the same key. */
     seal: z.string(),
-    /** The migrations that were applied to the data. */
     migrations: z.array(z.string()),
     collections: z.array(collectionSchema),
   })
@@ -81,11 +74,9 @@ const manifestSchema = z
     error: 'has a name twice',
   });
 
-/** What a backup contains. */
 export type Manifest = z.infer<typeof manifestSchema>;
 export type BackupCollection = z.infer<typeof collectionSchema>;
 
-/** A backup cannot be taken, read or restored. */
 export class BackupError extends CodedError<
   | 'folder-exists'
   | 'no-backup'
@@ -105,16 +96,12 @@ export function newManifest(manifest: Omit<Manifest, 'format'>): Manifest {
   return manifestSchema.parse({ format: FORMAT, ...manifest });
 }
 
-/** Writes the manifest and waits until it is on the disk. */
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
   const text = `${JSON.stringify(manifest, null, 2)}\n`;
   await writeFile(join(folder, NAME), text, { flag: 'wx', mode: 0o600, flush: true });
 }
 
-/**
- * @throws {BackupError} `no-backup` when the folder does not exist or its manifest cannot be read, `newer-backup` when
- *   the manifest has another format, `backup-damaged` when the manifest is invalid
- */
+/** @throws {BackupError} `no-backup`, `newer-backup`, `backup-damaged` */
 export async function readManifest(folder: string): Promise<Manifest> {
   if (!(await stat(folder).catch(() => null))?.isDirectory())
     throw new BackupError('no-backup', `There is no folder “${folder}”.`);
@@ -140,7 +127,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
   }
 }
 
-/** Why a manifest cannot be read. If several fields are wrong, the reason names the first of them. */
+/** If several fields are wrong, the reason names the first of them. */
 function reasonOf(error: unknown): string {
   if (error instanceof SyntaxError) return 'it is not JSON';
   const [issue] = error instanceof z.ZodError ? error.issues : [];

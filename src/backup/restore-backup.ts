@@ -4,7 +4,6 @@ import { BSON, type CreateCollectionOptions, type Db, type Document } from 'mong
 import { DELETION_DELAY_MS, repeatDeletionRequests } from '../accounts/deletion/request-deletion.ts';
 import { type Migrated, prepareDatabase } from '../database/migrate.ts';
 import { MIGRATIONS } from '../database/migrations.ts';
-import type { RestoredDocuments } from '../database/restore-record.ts';
 import { holdRestoredVote } from '../delivery/restored-votes.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import { after } from '../platform/clock.ts';
@@ -16,16 +15,12 @@ import { mendExclusions } from '../votes/exclusions/mend-exclusions.ts';
 import { sum } from '../votes/vote-counts.ts';
 import { readBsonFile, sha256OfFile } from './bson-file.ts';
 import { type BackupCollection, BackupError, type Manifest, readManifest } from './manifest.ts';
-import { asOnlyRestore, collectionNames, type RestoreRun } from './restore-run.ts';
+import { asOnlyRestore, collectionNames } from './restore-run.ts';
 import { SEALED } from './take-backup.ts';
 
-/** A batch is inserted as soon as it has this many documents or bytes. */
 const BATCH = { documents: 1_000, bytes: 8 * 1_024 * 1_024 };
 
-/**
- * Options for reading BSON: values keep their BSON type (a double without a fraction stays a double), and invalid UTF-8
- * is no error.
- */
+/** Values keep their BSON type (a double without a fraction stays a double); invalid UTF-8 is no error. */
 const AS_STORED = {
   promoteValues: false,
   promoteBuffers: false,
@@ -33,17 +28,16 @@ const AS_STORED = {
   validation: { utf8: false },
 } as const;
 
-export type Restored = RestoredDocuments & {
-  /** The collections, indexes and migrations of this version that the backup did not have. */
+export type Restored = {
+  documents: number;
+  /** In the backup they were waiting, being sent or already held back. */
+  heldVotes: number;
+  droppedMessages: number;
+  repeatedDeletions: number;
   migrated: Migrated;
 };
 
-/**
- * Compares the files of a backup with its manifest, and returns the manifest.
- *
- * @param progress - called with the number of compared bytes
- * @throws {BackupError} `no-backup`, `backup-damaged`, `newer-backup`
- */
+/** Compares the files of a backup with its manifest, and returns the manifest. `progress` counts bytes. */
 export async function checkBackup(folder: string, progress: Progress): Promise<Manifest> {
   const manifest = await readManifest(folder);
   refuseNewer(manifest);
@@ -78,7 +72,6 @@ function refuseNewer({ migrations, version }: Manifest): void {
   );
 }
 
-/** Whether one of the keys of this process (`SECRET_KEY`, `SECRET_KEY_PREVIOUS`) is the key of the backup. */
 export function hasSecretKey(secrets: SecretBox, { seal }: Manifest): boolean {
   try {
     return secrets.open(seal, SEALED.context) === SEALED.text;
@@ -90,16 +83,11 @@ export function hasSecretKey(secrets: SecretBox, { seal }: Manifest): boolean {
 
 /**
  * Restores a backup into an empty database and migrates it to this version. Votes that were waiting or being sent
- * become `unconfirmed` before they are inserted, so no worker ever sends them. Votes and their exclusions are made to
- * fit together (`mendExclusions`). Waiting messages are dropped. If an interrupted restore is run again, it starts from
- * the beginning, or only migrates if every document was restored. Until the restore has ended, `migrate` refuses the
- * database.
+ * become `unconfirmed` before they are inserted, so no worker ever sends them. Until the restore has ended, `migrate`
+ * refuses the database.
  *
  * @param manifest - the result of `checkBackup`
- * @param by - who restores, for the audit log
- * @param progress - called with the number of restored documents
- * @throws {BackupError} the errors of `asOnlyRestore`, and `backup-damaged`, `counts-differ`; what `prepareDatabase`
- *   throws
+ * @throws {BackupError} the errors of `asOnlyRestore`, and `backup-damaged`, `counts-differ`
  */
 export async function restoreBackup(
   deps: AppDeps,
@@ -107,8 +95,8 @@ export async function restoreBackup(
   manifest: Manifest,
   { by, progress = () => undefined }: { by: string; progress?: Progress },
 ): Promise<Restored> {
-  return asOnlyRestore(deps, manifest, async (run) => {
-    const restored = run.restored ?? (await restoreDocuments(deps, folder, manifest, { by, progress, run }));
+  return asOnlyRestore(deps, manifest, async (throwIfLost) => {
+    const restored = await restoreDocuments(deps, folder, manifest, { by, progress, throwIfLost });
     return { ...restored, migrated: await prepareDatabase(deps.mongo) };
   });
 }
@@ -117,12 +105,12 @@ async function restoreDocuments(
   deps: AppDeps,
   folder: string,
   { id: backupId, startedAt: takenAt, collections }: Manifest,
-  { by, progress, run }: { by: string; progress: Progress; run: RestoreRun },
-): Promise<RestoredDocuments> {
+  { by, progress, throwIfLost }: { by: string; progress: Progress; throwIfLost: () => Promise<void> },
+): Promise<Omit<Restored, 'migrated'>> {
   const { mongo, clock, restores } = deps;
   const { db } = mongo;
   for (const name of await collectionNames(db)) {
-    await run.throwIfLost();
+    await throwIfLost();
     // Drops what an unfinished restore or `tallyport migrate` made.
     if (name !== restores.collectionName) await db.dropCollection(name);
   }
@@ -131,26 +119,24 @@ async function restoreDocuments(
   let documents = 0;
   for (const collection of collections) {
     await restoreCollection(db, folder, collection, changes, {
-      run,
+      throwIfLost,
       onBatch(inserted) {
         documents += inserted;
         progress(documents, total);
       },
     });
   }
-  await run.throwIfLost();
+  await throwIfLost();
   for (const { name, options } of collections) await expireAgain(db, name, options);
   const { heldVotes, droppedMessages, exclusions } = changes;
   await mendExclusions(deps, exclusions);
   // Links that were mailed before the restore must not change an e-mail address.
   await deps.addressChanges.deleteMany({ decidedAt: { $exists: false } }, { writeConcern: DURABLE });
   const repeatedDeletions = await repeatDeletionRequests(deps);
-  await run.throwIfLost();
+  await throwIfLost();
   const details = { backupId, takenAt, votes: heldVotes };
   await recordAudit(deps, { by, action: 'backup.restored', serverId: null, details });
-  const restored = { documents, heldVotes, droppedMessages, repeatedDeletions };
-  await run.noteRestored(restored);
-  return restored;
+  return { documents, heldVotes, droppedMessages, repeatedDeletions };
 }
 
 async function restoreCollection(
@@ -158,9 +144,9 @@ async function restoreCollection(
   folder: string,
   { name, options, documents, file }: BackupCollection,
   changes: Changes,
-  { run, onBatch }: { run: RestoreRun; onBatch: (documents: number) => void },
+  { throwIfLost, onBatch }: { throwIfLost: () => Promise<void>; onBatch: (documents: number) => void },
 ): Promise<void> {
-  await run.throwIfLost();
+  await throwIfLost();
   // The expiry is set later: otherwise MongoDB would delete old samples while others are still inserted.
   const { expireAfterSeconds: _, ...create } = options;
   await db.createCollection(name, BSON.EJSON.parse(JSON.stringify(create)) as CreateCollectionOptions);
@@ -170,7 +156,7 @@ async function restoreCollection(
   let read = 0;
   const insert = async () => {
     if (batch.length === 0) return;
-    await run.throwIfLost();
+    await throwIfLost();
     await collection.insertMany(batch, { ordered: false, bypassDocumentValidation: true });
     onBatch(batch.length);
     batch = [];
@@ -220,7 +206,6 @@ async function expireAgain(
   });
 }
 
-/** Changes the documents of a backup so that no vote and no message is sent a second time. */
 class Changes {
   heldVotes = 0;
   droppedMessages = 0;
@@ -246,23 +231,21 @@ class Changes {
         this.#giveUp(document);
         break;
       case 'account_deletions':
-        // With the old `dueAt`, the account could be deleted at once. So the waiting period begins again, and the user
-        // gets a new mail when everything is restored.
+        // With the old `dueAt`, the account could be deleted at once. The user gets a new mail after the restore.
         if (!document.begunAt) document.dueAt = after(this.#now, DELETION_DELAY_MS);
         break;
       case 'listeners':
-        // A resend that was not finished at the time of the backup may have run since. So it is cancelled.
+        // It may have run since the backup.
         if (document.resendOwed) document.resendOwed = null;
         break;
       case 'servers':
-        // The uploaded file of a banner that waited to be encoded is not in the backup. The owner sees that it is lost.
+        // It is not in the backup. The owner sees that it is lost.
         if (document.profile?.bannerUpload) document.profile.bannerUpload.failure ??= 'late';
     }
   }
 
   #giveUp(message: Document): void {
-    // `heldAt` marks a message that the limit of notifications held back. A later message reports how many there were.
-    // Without the mark, the messages of the backup are not reported.
+    // Held back by the limit of notifications. A later message would report how many there were.
     delete message.heldAt;
     if (!message.nextAt) return;
     delete message.nextAt;

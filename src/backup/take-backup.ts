@@ -19,25 +19,21 @@ import {
   writeManifest,
 } from './manifest.ts';
 
-/** Each read in a snapshot needs this read concern: the driver adds the time of the session's first read to it. */
+/** The driver adds the time of the session’s first read. */
 const SNAPSHOT = { readConcern: { level: 'snapshot' } } as const;
 
-/** MongoDB's error code `SnapshotTooOld`. */
 const SNAPSHOT_TOO_OLD = 239;
 
-/** The text that a manifest contains, encrypted with `SECRET_KEY`. */
 export const SEALED = { text: 'tallyport', context: 'backup' } as const;
 
 type Options = {
-  /** Read the collections one after another, even if MongoDB could read all of them at one moment. */
   noSnapshot?: boolean;
   progress?: Progress;
 };
 
 /**
- * Writes the documents of all collections that `isBackedUp` accepts into a new folder, which gets its name when the
- * backup is complete. On a replica set or a sharded cluster all documents are read at one moment, unless `noSnapshot`
- * is set. A standalone mongod cannot do that: the collections are read one after another, in the order of `readAt`.
+ * Writes the documents into a new folder, which gets its name when the backup is complete. A standalone mongod cannot
+ * read all of them at one moment: the collections are read one after another, in the order of `readAt`.
  *
  * @param folder - must not exist; its parent folder must exist
  * @throws {BackupError} `folder-exists`, `snapshot-too-old`; the errors of MongoDB and of the file system
@@ -123,16 +119,13 @@ async function collectionsOf(db: Db): Promise<Found[]> {
     .toSorted((a, b) => readAt(a.name) - readAt(b.name) || a.name.localeCompare(b.name));
 }
 
-/** What says that other documents are complete is read before them: marks of finished work, answered keys. */
+/** They say that other documents are complete: marks of finished work, answered keys. */
 const READ_FIRST = ['migrations', 'period_marks', 'idempotency_keys'];
 
-/**
- * What other documents name is read after them: a vote names its exclusions, server and token, and these name the owner.
- * They were stored before what names them, so the backup has them.
- */
+/** A vote names its exclusions, server and token, and these the owner: they were stored before it. */
 const READ_LAST = ['votes', 'vote_exclusions', 'blocks', 'servers', 'api_tokens', 'pictures', 'people'];
 
-/** The place of a collection in the order of reading. Those in neither list are between the two. */
+/** Those in neither list are between the two. */
 function readAt(name: string): number {
   return READ_FIRST.includes(name)
     ? READ_FIRST.indexOf(name) - READ_FIRST.length
@@ -149,18 +142,12 @@ async function estimateOf(db: Db, collections: Found[]): Promise<number> {
 
 /** Reads the documents as raw BSON, so that every number keeps its type. */
 function rawDocuments(db: Db, name: string, session: ClientSession | undefined): AsyncIterable<Uint8Array> {
-  const cursor = db.collection(name).find(
-    {},
-    {
-      raw: true,
-      batchSize: 2_000,
-      ...(session ? { session, ...SNAPSHOT } : MAJORITY),
-    },
-  );
+  const concern = session ? { session, ...SNAPSHOT } : MAJORITY;
+  const cursor = db.collection(name).find({}, { raw: true, batchSize: 2_000, ...concern });
   return cursor as unknown as AsyncIterable<Uint8Array>;
 }
 
-/** Waits until the names of the files in a folder are on the disk. Some file systems do not support this. */
+/** The names of the files reach the disk. Some file systems do not support this. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   await handle

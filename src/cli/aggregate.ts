@@ -27,7 +27,6 @@ function requireOneOption({ day, since }: Options): void {
     throw wrongUse('Give either --day or --since, with a day such as 2026-11-20.');
 }
 
-/** Aggregates days. If the first day cannot be computed, the command fails before it computes any day. */
 async function aggregate(session: Session, { day, since }: Options): Promise<Answer> {
   const now = session.clock.now();
   const first = day ?? since ?? '';

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { redisAnswers, type Session, type SessionNeeds, withSession } from './session.ts';
 import { say, type Terminal, type UNCONFIRMED } from './terminal.ts';
 
-/** The result of a command. */
 export type Answer = {
   /** The value that `--json` prints; times are ISO strings. */
   json: unknown;
@@ -11,7 +10,6 @@ export type Answer = {
   exitCode?: 1 | typeof UNCONFIRMED;
 };
 
-/** Writes an answer to standard output, with `--json` as JSON, and sets the exit code. */
 export function printAnswer(terminal: Terminal, { json, text, exitCode }: Answer, command: Command): void {
   const options = command.optsWithGlobals<{ json?: boolean }>();
   terminal.streams.stdout.write(`${options.json ? JSON.stringify(json, null, 2) : text}\n`);
@@ -19,7 +17,6 @@ export function printAnswer(terminal: Terminal, { json, text, exitCode }: Answer
 }
 
 type Needs<A> = SessionNeeds & {
-  /** Checks the arguments before anything is opened, and throws if they do not fit together. */
   check?: (...given: A & unknown[]) => void;
   /** Set if the command creates work for a worker. It then waits up to a second for Redis, which wakes the worker. */
   wakes?: boolean;

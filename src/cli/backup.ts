@@ -20,7 +20,7 @@ import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
 const BACKUP_INTERRUPTED = 'Interrupted: there is no backup. Delete the folder that ends in “.incomplete-…”.';
-const RESTORE_INTERRUPTED = `Interrupted: the restore has not ended. Run the same command again in ${DEAD_MS / SECOND} seconds: it starts anew, or only makes the indexes and migrates if every document was restored.`;
+const RESTORE_INTERRUPTED = `Interrupted: the restore has not ended. Run the same command again in ${DEAD_MS / SECOND} seconds: it starts anew.`;
 
 export function addBackupCommand(command: Command, terminal: Terminal): void {
   command
@@ -101,10 +101,7 @@ async function backup(
   };
 }
 
-/**
- * Refuses to back up a database without servers and users: it is probably the wrong one, and only a restore would show
- * the mistake.
- */
+/** Refuses an empty database: it is probably the wrong one, and only a restore would show the mistake. */
 async function refuseNothing({ servers, users, mongo }: Session): Promise<void> {
   if ((await servers.findOne({})) || (await users.findOne({}))) return;
   throw new CommandError(
@@ -145,7 +142,6 @@ function checked(terminal: Terminal, folder: string): Promise<Manifest> {
   );
 }
 
-/** Turns an error of the file system into a sentence. Other errors are returned unchanged. */
 function unusable(folder: string, how: 'read' | 'written', error: unknown): unknown {
   if (error instanceof BackupError || !(error instanceof Error && 'syscall' in error)) return error;
   return new CommandError(

@@ -4,12 +4,12 @@ import { BLOCKS_APPLY_SECONDS, type Block, isEffective, type TypedKind } from '.
 import { addBlock, liftBlock, listBlocks, type NewBlock } from '../votes/blocks/change-blocks.ts';
 import { isWide, networkText, parseNetwork } from '../votes/blocks/network-range.ts';
 import { type Answer, withDeps } from './answer.ts';
-import { CommandError, wrongUse } from './failure.ts';
+import { CommandError } from './failure.ts';
 import { BY, objectIdOf } from './find.ts';
 import { examples, invocation } from './invocation.ts';
 import { limit, moment } from './option-values.ts';
 import { iso, utc, when } from './output-format.ts';
-import { canAsk, confirms } from './prompt.ts';
+import { requireYes } from './prompt.ts';
 import type { Session } from './session.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -78,9 +78,8 @@ async function confirmsWide(terminal: Terminal, text: string): Promise<boolean> 
   const range = parseNetwork(text);
   if (!range || !isWide(range)) return false;
   const shown = networkText(range);
-  if (!canAsk(terminal)) throw wrongUse(`${shown} is a very large network. Add --yes to block all of it.`);
-  if (!(await confirms(terminal, `${shown} is a very large network. Block all of it?`)))
-    throw new CommandError('not-confirmed', 'Nothing was changed.');
+  const isLarge = `${shown} is a very large network.`;
+  await requireYes(terminal, `${isLarge} Block all of it?`, `${isLarge} Add --yes to block all of it.`);
   return true;
 }
 

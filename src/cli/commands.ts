@@ -2,19 +2,14 @@ import type { Command } from 'commander';
 import { RANKING_DAYS, RANKS_EVERY_MINUTES } from '../votes/ranking-period.ts';
 import type { Terminal } from './terminal.ts';
 
-/** A command, or a group of commands, right after `tallyport`. */
 export type TopCommand = {
-  /** The name of the command, and the arguments that the help of `tallyport` shows after it. */
+  /** The name, and the arguments that the help of `tallyport` shows after it. */
   usage: string;
   description: string;
-  /** Loads the function that adds the options and subcommands of this command. */
   load(): Promise<(command: Command, terminal: Terminal) => void>;
 };
 
-/**
- * The commands in the order of the help. Only the called command is loaded: with all of them, the help of `tallyport`
- * would take ten times as long.
- */
+/** In the order of the help. Only the called command is loaded: with all of them, the help would take ten times as long. */
 export const TOP_COMMANDS: TopCommand[] = [
   {
     usage: 'server',
@@ -115,7 +110,6 @@ export const TOP_COMMANDS: TopCommand[] = [
   },
 ];
 
-/** Adds all commands to `program`. Only the command that `args` name gets its options and subcommands. */
 export async function addCommands(program: Command, args: string[], terminal: Terminal): Promise<void> {
   const [first, second] = args.filter((arg) => !arg.startsWith('-'));
   const called = first === 'help' ? second : first;

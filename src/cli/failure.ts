@@ -11,7 +11,6 @@ import { sentence } from './output-format.ts';
 /** 1: the command was refused or failed. 2: invalid command line. */
 type ExitCode = 1 | 2;
 
-/** The command was refused or failed; the message is a sentence for the user. */
 export class CommandError extends CodedError<string> {
   readonly exitCode: ExitCode;
 
@@ -21,7 +20,6 @@ export class CommandError extends CodedError<string> {
   }
 }
 
-/** Makes the error for an invalid command line. */
 export function wrongUse(message: string): CommandError {
   return new CommandError('wrong-use', message, 2);
 }
@@ -29,7 +27,6 @@ export function wrongUse(message: string): CommandError {
 /** A failed command: `message` has one line for each error. */
 export type Failure = { code: string; message: string; exitCode: ExitCode };
 
-/** Turns an error into a message and a stable code. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof CommandError)
     return { code: error.code, message: error.message, exitCode: error.exitCode };

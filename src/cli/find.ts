@@ -9,10 +9,7 @@ import type { Session } from './session.ts';
 /** The actor of the command line's changes in the audit log. */
 export const BY = 'cli';
 
-/**
- * @param removed - `true` finds removed servers too
- * @throws {CommandError} `server-not-found` when there is no such server
- */
+/** @throws {CommandError} `server-not-found` */
 export async function requireServer(
   deps: AppDeps,
   text: string,
@@ -26,7 +23,11 @@ export async function requireServer(
   return server;
 }
 
-/** The error of a command that needs a listener if the server has none. */
+/** The server was removed after the command had found it. */
+export function noLongerListed(text: string): CommandError {
+  return new CommandError('server-not-found', `The server “${text}” is no longer listed.`);
+}
+
 export function noListenerError({ terminal }: Session, { slug }: Server): CommandError {
   return new CommandError(
     'no-listener',
@@ -34,12 +35,16 @@ export function noListenerError({ terminal }: Session, { slug }: Server): Comman
   );
 }
 
-/** `text` as an ObjectId; null if it is none. */
 export function objectIdOf(text: string): ObjectId | null {
   return /^[0-9a-f]{24}$/i.test(text) ? new ObjectId(text) : null;
 }
 
-/** `text` as a UUID; null if it is none. */
 export function uuidOf(text: string): UUID | null {
   return UUID.isValid(text) ? new UUID(text) : null;
+}
+
+/** The slugs of servers, by id in hex. */
+export async function slugsOf({ servers }: AppDeps, ids: ObjectId[]): Promise<Map<string, string>> {
+  const found = await servers.find({ _id: { $in: ids } }, { projection: { slug: 1 } }).toArray();
+  return new Map(found.map(({ _id, slug }) => [_id.toHexString(), slug]));
 }

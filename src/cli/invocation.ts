@@ -3,12 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { DEFAULT_DATA_DIR, type Variables } from '../platform/environment.ts';
 import type { Terminal } from './terminal.ts';
 
-/**
- * A command line for the user to copy. If the running command was started with npm, it begins with npm; otherwise with
- * `node` and the path of cli.ts.
- *
- * @param line - what follows `tallyport`, such as `token issue alpha-craft`
- */
+/** A command line for the user to copy; `line` is what follows `tallyport`. */
 export function invocation(line: string, env: Variables): string {
   const { DATA_DIR = '' } = env;
   const elsewhere = DATA_DIR === '' || DATA_DIR === DEFAULT_DATA_DIR ? '' : `DATA_DIR=${quoted(DATA_DIR)} `;
@@ -23,7 +18,6 @@ export function examples({ env }: Terminal, ...lines: string[]): () => string {
   return () => `\nExamples:\n${lines.map((line) => `  $ ${invocation(line, env)}`).join('\n')}`;
 }
 
-/** Quotes `text` for a shell, if necessary. */
 function quoted(text: string): string {
   return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

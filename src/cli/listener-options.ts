@@ -3,7 +3,6 @@ import type { Protocol } from '../listeners/listener.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { sentence, systemReason } from './output-format.ts';
 
-/** The options of `listener set <server>`. */
 export type SetOptions = {
   protocol: Protocol;
   host?: string;
@@ -17,7 +16,7 @@ export type SetOptions = {
   resend?: boolean;
 };
 
-/** The options of `NAMES` that each protocol requires. All other options of `NAMES` are refused for the protocol. */
+/** The options of `NAMES` that each protocol requires; it takes no others of them. */
 const NEEDS: Record<Protocol, (keyof typeof NAMES)[]> = {
   'votifier-v1': ['host', 'port', 'publicKeyFile'],
   'votifier-v2': ['host', 'port', 'token'],
@@ -33,7 +32,6 @@ const NAMES = {
   url: '--url',
 } as const;
 
-/** @throws {CommandError} `wrong-use` when an option of the protocol is missing, or one of another protocol is given */
 export function requireOptions(_server: string, options: SetOptions): void {
   const { protocol } = options;
   const needed = NEEDS[protocol];
@@ -49,11 +47,6 @@ function listed(names: (keyof typeof NAMES)[]): string {
   return names.map((name) => NAMES[name]).join(' and ');
 }
 
-/**
- * The token, or the content of the public key file.
- *
- * @throws {CommandError} `file-unreadable` when the file cannot be read
- */
 export async function secretOf({ publicKeyFile, token = '' }: SetOptions): Promise<string> {
   if (publicKeyFile === undefined) return token;
   try {

@@ -10,10 +10,7 @@ import type { Session } from './session.ts';
 import { pairs } from './table.ts';
 import { say, type Terminal, UNCONFIRMED } from './terminal.ts';
 
-/**
- * `listener test`: sends a test vote and says what is wrong with the listener. If the game server fetches its votes,
- * waits for its next take instead.
- */
+/** Sends a test vote. If the game server fetches its votes, waits for its next take instead. */
 export async function testListener(session: Session, text: string): Promise<Answer> {
   const server = await requireServer(session, text);
   const deps = { ...session, send: createVoteSender(session.config) };
@@ -37,16 +34,12 @@ export async function testListener(session: Session, text: string): Promise<Answ
   };
 }
 
-/**
- * The exit code for each outcome of a test vote: 0 only if the listener acknowledged it. Outcomes that are not in this
- * table mean 1.
- */
+/** Other outcomes of a test vote mean 1. */
 const EXIT_CODES: Partial<Record<Diagnosis['outcome'], 0 | typeof UNCONFIRMED>> = {
   delivered: 0,
   'sent-not-confirmed': UNCONFIRMED,
 };
 
-/** The text printed on a terminal when a step of a diagnosis begins. */
 const STEPS: Record<DiagnosisStep, string> = {
   'name-resolution': 'Looking up the host',
   'address-policy': 'Checking its addresses',

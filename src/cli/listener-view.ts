@@ -9,8 +9,7 @@ import { hostAndPort } from '../platform/host-and-port.ts';
 import type { Server } from '../servers/server.ts';
 import { invocation } from './invocation.ts';
 import { countWithNoun, iso, when } from './output-format.ts';
-import { QUEUE_PAUSED } from './paused-queues.ts';
-import type { Session } from './session.ts';
+import { QUEUE_PAUSED, type Session } from './session.ts';
 import { type Pair, pairs } from './table.ts';
 
 /**
@@ -23,7 +22,6 @@ export type ShownListener = ListenerView & {
   refused: RefusedVote | null;
 };
 
-/** The address of a listener: its URL, or host and port. */
 export function listenerAddress({ host, port, url }: Pick<Listener, 'host' | 'port' | 'url'>): string {
   return url ?? hostAndPort(host, port);
 }
@@ -53,7 +51,6 @@ export function listenerText(shown: ShownListener, server: Server, session: Sess
   ]);
 }
 
-/** Why a listener is paused or unreachable. */
 function reasonRows({ cause, code, advice, words, detail }: ListenerReason): Pair[] {
   return [
     ['Cause', code ? `${t(cause)} (${code})` : t(cause)],
@@ -101,7 +98,6 @@ export function isHeldByPause({ protocol, queuePaused }: ShownListener): boolean
   return queuePaused === true && protocol !== 'fetch';
 }
 
-/** When votes were last fetched, and by which program. */
 function fetchedText({ fetched }: ShownListener, now: Date): string {
   if (!fetched) return 'never';
   return `${when(fetched.at, now)}${fetched.agent ? ` by “${fetched.agent}”` : ''}`;
@@ -115,14 +111,12 @@ const UNREADABLE =
 
 const UNVERIFIED = 'not repeated yet; a test or the first vote sends one';
 
-/** The time until which a connection limit delays the listener's votes; null without a limit. */
 function limitText({ limited }: ShownListener, now: Date): string | null {
   if (!limited) return null;
   const whose = limited.by === 'account' ? 'for its owner’s servers' : 'to its address';
   return `until ${when(limited.until, now)}: too many connections ${whose} without an acknowledgement`;
 }
 
-/** The number of votes whose delivery ended without an answer, and what to do about them. */
 export function unconfirmedText(
   { unconfirmed }: ShownListener,
   { slug }: Server,
@@ -134,7 +128,6 @@ export function unconfirmedText(
   return `${votes} given up; they may have arrived. To send them again: ${again}`;
 }
 
-/** The number of delivered votes that nothing confirmed, and what to do about them; null if there are none. */
 export function sentText(
   { sentNotConfirmed }: ShownListener,
   { slug }: Server,
@@ -146,7 +139,6 @@ export function sentText(
   return `${votes}. If they did not arrive, send them again: ${again}`;
 }
 
-/** The time of the next test; null if none is planned. A paused listener is not tested. */
 function nextTest({ pause, breaker }: ListenerView): Date | null {
   return pause ? null : (breaker.nextTestAt ?? null);
 }

@@ -33,8 +33,7 @@ import {
 } from './listener-view.ts';
 import { portOption, sendings } from './option-values.ts';
 import { countWithNoun, when } from './output-format.ts';
-import { QUEUE_PAUSED, queuePaused } from './paused-queues.ts';
-import type { Session } from './session.ts';
+import { QUEUE_PAUSED, queuePaused, type Session } from './session.ts';
 import { say, type Terminal } from './terminal.ts';
 
 export function addListenerCommands(listener: Command, terminal: Terminal): void {
@@ -164,7 +163,6 @@ function fetchText({ terminal }: Session, { slug }: Server): string {
   return `Votes of ${slug} wait until its game server fetches them, with a delivery token: ${token}`;
 }
 
-/** Stores the settings. For a new HTTP listener it returns the `secret`, which is printed once. */
 async function storeListener(
   session: Session,
   { _id }: WithId<Server>,

@@ -16,7 +16,6 @@ export function portOption(text: string): number {
   return wholeNumber(text, 1, 65_535);
 }
 
-/** The maximum number of times that a vote is sent. */
 export function sendings(text: string): number {
   return wholeNumber(text, 1, MAX_SENDINGS);
 }
@@ -25,7 +24,6 @@ export function rating(text: string): number {
   return wholeNumber(text, 1, 5);
 }
 
-/** The maximum number of rows of a list. */
 export function limit(text: string): number {
   return wholeNumber(text, 1, 1_000);
 }
@@ -44,12 +42,10 @@ export function durationOption(text: string): number {
   return ms;
 }
 
-/** A duration as `durationOption` reads it, or `never`. */
 export function durationOrNever(text: string): number | 'never' {
   return text === 'never' ? text : durationOption(text);
 }
 
-/** Scopes of a token, such as `vote,read`. */
 export function scopes(text: string): TokenScope[] {
   const named = text.split(',').map((scope) => scope.trim());
   if (!named.every((scope) => (TOKEN_SCOPES as readonly string[]).includes(scope))) {
@@ -60,7 +56,6 @@ export function scopes(text: string): TokenScope[] {
   return TOKEN_SCOPES.filter((scope) => named.includes(scope));
 }
 
-/** A UTC day such as `2026-11-20`. */
 export function dayOption(text: string): string {
   if (!z.iso.date().safeParse(text).success) {
     throw new InvalidArgumentError('It must be a day such as 2026-11-20.');

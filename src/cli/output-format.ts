@@ -7,10 +7,7 @@ export function sentence(text: string): string {
   return /[.!?”)]$/.test(begun) ? begun : `${begun}.`;
 }
 
-/**
- * The operating system's error message without error code and system call: `no space left on device`. For an error of
- * another kind: its message.
- */
+/** The message without error code and system call: `no space left on device`. */
 export function systemReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { errno, message } = error as NodeJS.ErrnoException;
@@ -22,7 +19,7 @@ export function countWithNoun(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** A moment to the second, in UTC: `2026-11-21T08:00:00Z`. */
+/** `2026-11-21T08:00:00Z` */
 export function utc(at: Date): string {
   return `${at.toISOString().slice(0, 19)}Z`;
 }
@@ -38,7 +35,7 @@ const STEPS: [number, Intl.RelativeTimeFormatUnit][] = [
 
 const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
 
-/** How far `at` is from `now`: `3 minutes ago`, `in 2 hours`, `just now`. */
+/** `3 minutes ago`, `in 2 hours`, `just now`. */
 export function timeDistance(at: Date, now: Date): string {
   const distance = at.getTime() - now.getTime();
   for (const [size, unit] of STEPS) {
@@ -48,17 +45,16 @@ export function timeDistance(at: Date, now: Date): string {
   return 'just now';
 }
 
-/** A moment in UTC and relative to `now`: `2026-11-21T08:00:00Z (3 minutes ago)`; `-` for none. */
+/** `2026-11-21T08:00:00Z (3 minutes ago)`; `-` for none. */
 export function when(at: Date | null | undefined, now: Date): string {
   return at ? `${utc(at)} (${timeDistance(at, now)})` : '-';
 }
 
-/** A moment as an ISO 8601 text for JSON; null for none. */
 export function iso(at: Date | null | undefined): string | null {
   return at?.toISOString() ?? null;
 }
 
-/** A duration: `230 ms`, `5.2 s`. */
+/** `230 ms`, `5.2 s`. */
 export function span(ms: number): string {
   return ms < SECOND ? `${ms} ms` : `${(ms / SECOND).toFixed(1)} s`;
 }

@@ -3,12 +3,11 @@ import { COOLDOWN_HOURS } from '../votes/cast/cooldown.ts';
 import { usernameSchema } from '../votes/username.ts';
 import { type Erased, erasePlayer } from '../workflows/erase-player.ts';
 import { type Answer, withDeps } from './answer.ts';
-import { CommandError, wrongUse } from './failure.ts';
 import { BY } from './find.ts';
 import { examples } from './invocation.ts';
 import { countWithNoun } from './output-format.ts';
 import { withProgress } from './progress-bar.ts';
-import { canAsk, confirms } from './prompt.ts';
+import { requireYes } from './prompt.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -32,7 +31,12 @@ async function erase(
 ): Promise<Answer> {
   const { terminal } = session;
   const name = usernameSchema.parse(text);
-  if (!dryRun && !yes) await requireYes(terminal, name);
+  if (!dryRun && !yes)
+    await requireYes(
+      terminal,
+      `Erase the player name “${name}” on all servers?`,
+      'Erasing a name cannot be undone. Add --yes to do it without confirmation.',
+    );
   const label = dryRun ? 'Counting' : 'Erasing';
   const erased = await withProgress(terminal, label, 'servers', (progress) =>
     erasePlayer(session, name, BY, { dryRun, progress }),
@@ -54,13 +58,6 @@ async function erase(
     text: erasedText(name, erased, dryRun),
     ...(complete || dryRun ? {} : { exitCode: 1 }),
   };
-}
-
-async function requireYes(terminal: Terminal, name: string): Promise<void> {
-  if (!canAsk(terminal))
-    throw wrongUse('Erasing a name cannot be undone. Add --yes to do it without confirmation.');
-  if (!(await confirms(terminal, `Erase the player name “${name}” on all servers?`)))
-    throw new CommandError('not-confirmed', 'Nothing was changed.');
 }
 
 function erasedText(name: string, { remaining, ...erased }: Erased, dryRun: boolean): string {

@@ -4,17 +4,11 @@ import type { Terminal } from './terminal.ts';
 
 const FRAMES_PER_SECOND = 5;
 
-/** Whether to show progress: only on a terminal, and not with `--json`. */
 export function showsProgress({ streams, json }: Terminal): boolean {
   return streams.stderr.isTTY === true && !json;
 }
 
-/**
- * Runs long work. If `showsProgress(terminal)`: a bar on standard error shows its progress.
- *
- * @param label - what is being done: `Aggregating`
- * @param unit - what is counted: `servers`
- */
+/** Runs long work with a bar on standard error. `label`: `Aggregating`; `unit`: `servers`. */
 export async function withProgress<T>(
   terminal: Terminal,
   label: string,

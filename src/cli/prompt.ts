@@ -1,13 +1,7 @@
 import { createInterface } from 'node:readline/promises';
-import { CommandError } from './failure.ts';
+import { CommandError, wrongUse } from './failure.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Whether the input is a terminal, so that the user can be asked. */
-export function canAsk({ streams }: Terminal): boolean {
-  return streams.stdin.isTTY === true;
-}
-
-/** Asks the user a question on standard error and returns the answer. */
 async function ask({ streams }: Terminal, question: string): Promise<string> {
   const readline = createInterface({ input: streams.stdin, output: streams.stderr, terminal: true });
   const left = new AbortController();
@@ -15,14 +9,25 @@ async function ask({ streams }: Terminal, question: string): Promise<string> {
   try {
     return await readline.question(question, { signal: left.signal });
   } catch (error) {
-    if (left.signal.aborted) throw new CommandError('not-confirmed', 'Nothing was changed.');
+    if (left.signal.aborted) throw notConfirmed();
     throw error;
   } finally {
     readline.close();
   }
 }
 
-/** Asks a question; only `y` and `yes` confirm it. */
-export async function confirms(terminal: Terminal, question: string): Promise<boolean> {
-  return /^y(es)?$/i.test((await ask(terminal, `${question} [y/N] `)).trim());
+/**
+ * Asks a question; only `y` and `yes` confirm it.
+ *
+ * @param elsewhere - what to do where nobody can be asked, because the input is no terminal
+ * @throws {CommandError} `wrong-use`, `not-confirmed`
+ */
+export async function requireYes(terminal: Terminal, question: string, elsewhere: string): Promise<void> {
+  if (terminal.streams.stdin.isTTY !== true) throw wrongUse(elsewhere);
+  const answer = await ask(terminal, `${question} [y/N] `);
+  if (!/^y(es)?$/i.test(answer.trim())) throw notConfirmed();
+}
+
+function notConfirmed(): CommandError {
+  return new CommandError('not-confirmed', 'Nothing was changed.');
 }

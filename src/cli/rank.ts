@@ -16,7 +16,7 @@ import {
 import { recomputeRanks } from '../ranking/recompute-ranks.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
-import { requireServer } from './find.ts';
+import { noLongerListed, requireServer } from './find.ts';
 import { examples } from './invocation.ts';
 import { countWithNoun, iso, when } from './output-format.ts';
 import { pairs, table } from './table.ts';
@@ -52,8 +52,7 @@ async function allow(
 ): Promise<Answer> {
   const { _id, slug } = await requireServer(deps, text);
   const server = await allowVotes(deps, _id, { votes, reason }, 'cli');
-  // `server` is null if it was removed in the meantime.
-  if (!server) throw new CommandError('server-not-found', `The server “${text}” is no longer listed.`);
+  if (!server) throw noLongerListed(text);
   const allowed = server.voteAllowance?.votes ?? 0;
   return {
     json: { server_id: _id.toHexString(), votes_a_day: allowed },
@@ -148,7 +147,6 @@ function explanationText(explanation: RankExplanation, now: Date): string {
   ].join('\n');
 }
 
-/** The server between its neighbours, with the figures of the last ranking. */
 function neighboursText({ server, above, below }: RankExplanation, now: Date): string {
   const row = (figures: RankFigures, why: string) => [
     figures.rank,
@@ -171,7 +169,6 @@ function neighboursText({ server, above, below }: RankExplanation, now: Date): s
   );
 }
 
-/** The number of votes in the last ranking, and that of now if it differs. */
 function votesText({ server: { votesCount }, days }: RankExplanation): string {
   const { votes } = sumOfDays(days);
   const since = votes === (votesCount ?? 0) ? '' : `; ${votes} now, which the next ranking counts`;

@@ -9,25 +9,28 @@ import {
   type ResentRange,
   resendVotes,
 } from '../delivery/resend-votes.ts';
+import { heldByRestore, sendRestoredVotes } from '../delivery/restored-votes.ts';
 import { RESENDABLE_DAYS } from '../listeners/delivery-limits.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { arrivalOf } from '../votes/arrival.ts';
 import { VOTE_SELECTIONS, type VoteSelection } from '../votes/sent-not-confirmed.ts';
 import type { Vote } from '../votes/vote.ts';
+import { sum } from '../votes/vote-counts.ts';
 import { findVote } from '../votes/vote-list.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
-import { BY, noListenerError, requireServer, uuidOf } from './find.ts';
+import { BY, noListenerError, requireServer, slugsOf, uuidOf } from './find.ts';
 import { examples } from './invocation.ts';
 import { moment } from './option-values.ts';
 import { countWithNoun, utc } from './output-format.ts';
 import { withProgress } from './progress-bar.ts';
 import type { Session } from './session.ts';
+import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
 type RangeOptions = { since?: Date; until?: Date; state?: VoteSelection[]; mayArriveTwice?: boolean };
 
-export function addResendCommand(vote: Command, terminal: Terminal): void {
+export function addResendCommands(vote: Command, terminal: Terminal): void {
   vote
     .command('resend')
     .description(
@@ -57,6 +60,17 @@ export function addResendCommand(vote: Command, terminal: Terminal): void {
       ),
     )
     .action(withDeps(terminal, resend, { wakes: true, check: requireOneOrRange }));
+
+  vote
+    .command('resend-restored')
+    .description('send the votes that a restore holds back; those that arrived before arrive twice')
+    .argument('[server]', 'id or slug: only of this one')
+    .option('--list', 'only show how many votes are held back, by server')
+    .addHelpText(
+      'after',
+      examples(terminal, 'vote resend-restored --list', 'vote resend-restored alpha-craft'),
+    )
+    .action(withDeps(terminal, resendRestored, { wakes: true, longRun: true }));
 }
 
 function requireOneOrRange(_what: string, { since, until, state, mayArriveTwice }: RangeOptions): void {
@@ -105,10 +119,7 @@ async function resendRange(
   };
 }
 
-/**
- * The numbers of votes in the range that were not selected to be sent again. `leftOut`: votes in the selected states
- * that may have arrived or were claimed.
- */
+/** The votes of the range that were not selected. `leftOut`: in the selected states, and they may have arrived. */
 type NotSelected = { unconfirmed: number; sentNotConfirmed: number; leftOut: number };
 
 async function countNotSelected(deps: AppDeps, serverId: ObjectId, range: ResendRange): Promise<NotSelected> {
@@ -165,6 +176,14 @@ function notSelectedText(votes: number, words: string, option: string): string[]
   return [`${countWithNoun(votes, 'vote')} of this time range ${are} ${words} ${them} too with ${option}.`];
 }
 
+const REFUSALS = {
+  changed: 'The vote changed at this moment. Nothing was sent: run the command again.',
+  imported: 'The vote was imported, and imported votes are never forwarded.',
+  quarantined: 'The vote is quarantined. Decide about it first: `vote exclusions` shows its quarantine.',
+  'too-old': `A vote can be resent for ${RESENDABLE_DAYS} days. This one is older.`,
+  'too-many': 'Too many delivered votes of this server were resent. Try again later.',
+};
+
 async function resendOne(session: Session, text: string): Promise<Answer> {
   const voteId = uuidOf(text);
   const vote = voteId && (await findVote(session, voteId));
@@ -188,31 +207,12 @@ async function resendOne(session: Session, text: string): Promise<Answer> {
         session,
         await requireServer(session, vote.serverId.toHexString(), { removed: true }),
       );
-    case 'may-arrive-twice':
-    case 'changed':
-      throw new CommandError(
-        'changed',
-        'The vote changed at this moment. Nothing was sent: run the command again.',
-      );
-    case 'imported':
-      throw new CommandError('imported', 'The vote was imported, and imported votes are never forwarded.');
-    case 'quarantined':
-      throw new CommandError(
-        'quarantined',
-        'The vote is quarantined. Decide about it first: `vote exclusions` shows its quarantine.',
-      );
-    case 'too-old':
-      throw new CommandError(
-        'too-old',
-        `A vote can be resent for ${RESENDABLE_DAYS} days. This one is older.`,
-      );
-    case 'too-many':
-      throw new CommandError(
-        'too-many',
-        'Too many delivered votes of this server were resent. Try again later.',
-      );
     case 'not-found':
       throw noSuchVote(text);
+    case 'may-arrive-twice':
+      throw new CommandError('changed', REFUSALS.changed);
+    default:
+      throw new CommandError(resent.kind, REFUSALS[resent.kind]);
   }
 }
 
@@ -227,4 +227,61 @@ function noSuchVote(text: string): CommandError {
     'vote-not-found',
     `There is no vote with the id “${text}”. To resend the votes of a server, add --since.`,
   );
+}
+
+async function resendRestored(
+  session: Session,
+  text: string | undefined,
+  { list = false }: { list?: boolean },
+): Promise<Answer> {
+  const server = text === undefined ? undefined : await requireServer(session, text);
+  const held = await heldByRestore(session, server?._id);
+  if (list) return listed(session, held);
+  const sent = await withProgress(session.terminal, 'Resending', 'servers', (progress) =>
+    sendRestoredVotes(session, held, BY, progress),
+  );
+  const votes = sum(sent.map(({ resent }) => resent?.resent ?? 0));
+  const withoutListener = sent.filter(({ resent }) => !resent).length;
+  const more = sent.some(({ resent }) => resent?.more);
+  return {
+    json: {
+      servers: sent.map(({ serverId, resent }) => ({
+        server_id: serverId.toHexString(),
+        resent: resent?.resent ?? 0,
+        has_listener: resent !== null,
+      })),
+      resent: votes,
+      more,
+    },
+    text: [
+      votes === 0
+        ? 'No vote was sent: none is held back by a restore.'
+        : `${countWithNoun(votes, 'vote')} of ${countWithNoun(sent.length - withoutListener, 'server')} in the queue again. They may arrive twice.`,
+      ...(withoutListener > 0
+        ? [
+            `${countWithNoun(withoutListener, 'server')} with held votes ${withoutListener === 1 ? 'has' : 'have'} no vote listener.`,
+          ]
+        : []),
+      ...(more ? ['There are more votes: run the command again.'] : []),
+    ].join('\n'),
+  };
+}
+
+async function listed(session: Session, held: Awaited<ReturnType<typeof heldByRestore>>): Promise<Answer> {
+  const slugs = await slugsOf(
+    session,
+    held.map(({ serverId }) => serverId),
+  );
+  const nameOf = (id: string) => slugs.get(id) ?? id;
+  return {
+    json: held.map(({ serverId, votes }) => {
+      const id = serverId.toHexString();
+      return { server_id: id, slug: nameOf(id), votes };
+    }),
+    text: table(
+      ['Server', 'Votes'],
+      held.map(({ serverId, votes }) => [nameOf(serverId.toHexString()), String(votes)]),
+      'No vote is held back by a restore.',
+    ),
+  };
 }

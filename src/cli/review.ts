@@ -99,7 +99,6 @@ async function list(
   };
 }
 
-/** The beginning of a text, on one line: at most 60 characters. */
 function beginning(text: string): string {
   const characters = [...text.replace(/\s+/g, ' ')];
   return characters.length <= 60 ? characters.join('') : `${characters.slice(0, 59).join('')}…`;

@@ -5,24 +5,17 @@ import { addCommands } from './commands.ts';
 import { examples } from './invocation.ts';
 import type { Streams, Terminal } from './terminal.ts';
 
-/** The exit code after a signal. */
 export const INTERRUPTED = 130;
 
-/** The width of help texts, in columns, if the output is not a terminal. */
 const HELP_WIDTH = 80;
 
-/**
- * Subscribes to the signals that end a process: calls `first` at the first one and `second` at the next one. Returns a
- * function that unsubscribes.
- */
+/** Subscribes to the signals that end a process. Returns a function that unsubscribes. */
 export type OnStopSignal = (act: { first(): void; second(): void }) => () => void;
 
 /**
  * Runs one command. It uses no globals of the process and does not exit the process.
  *
  * @param args - what follows `tallyport`
- * @param onStopSignal - without it, nothing interrupts the command
- * @param envFile - the variables of `.env`
  * @returns the exit code: 0 done, 1 refused or failed, 2 wrong use, 3 sent but not confirmed, 130 interrupted
  */
 export async function runCli(
@@ -72,11 +65,7 @@ export async function runCli(
   }
 }
 
-/**
- * Prints why a command failed: with `--json` as one value on standard output, else as text on standard error.
- *
- * @returns the exit code
- */
+/** Prints why a command failed, and returns the exit code. */
 export async function reportFailure(
   error: unknown,
   { streams, json }: Pick<Terminal, 'streams' | 'json'>,

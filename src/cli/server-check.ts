@@ -1,21 +1,20 @@
 import type { Command } from 'commander';
-import { knownGame, whyNotProbed } from '../games/games.ts';
+import { knownGame, listGames, whyNotProbed } from '../games/games.ts';
 import { playersHidden, statusAt } from '../history/current-status.ts';
 import type { Probe, ProbeFailure, ServerAnswer } from '../probing/ask.ts';
 import { createAsk } from '../probing/ask-server.ts';
 import { createCanary } from '../probing/canary.ts';
 import { type Checked, checkServer } from '../probing/check-server.ts';
 import type { ServerStatus } from '../servers/server.ts';
-import { type Answer, withDeps } from './answer.ts';
+import { type Answer, printAnswer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { requireServer } from './find.ts';
 import { examples, invocation } from './invocation.ts';
 import { sentence, span } from './output-format.ts';
 import type { Session } from './session.ts';
-import { oneLine, pairs } from './table.ts';
+import { oneLine, pairs, table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Adds `check` to the `server` commands. */
 export function addServerCheckCommand(server: Command, terminal: Terminal): void {
   server
     .command('check')
@@ -24,6 +23,40 @@ export function addServerCheckCommand(server: Command, terminal: Terminal): void
     .addHelpText('after', examples(terminal, 'server check alpha-craft', 'server check alpha-craft --json'))
     .addHelpText('after', '\nThe exit code is 0 if the server answered and 1 if it did not.')
     .action(withDeps(terminal, check));
+}
+
+export function addGamesCommand(server: Command, terminal: Terminal): void {
+  server
+    .command('games')
+    .description('list the games whose servers can be listed with --game')
+    .argument('[text]', 'part of an id or a name')
+    .addHelpText(
+      'after',
+      examples(terminal, 'server games minecraft', 'server games --json | jq -r ".games[].id"'),
+    )
+    .action((text: string | undefined, _options: unknown, command: Command) =>
+      printAnswer(terminal, games(text), command),
+    );
+}
+
+function games(text: string | undefined): Answer {
+  const found = listGames(text);
+  const rows = found.map((game) => [game.id, game.name, game.port ?? '-', game.notAsked ? 'no' : 'yes']);
+  const reasons = new Map(found.flatMap(({ notAsked }) => (notAsked ? [[notAsked, true] as const] : [])));
+  const notes = [...reasons.keys()].map((reason) => `Not probed: ${reason}.`);
+  const shown = table(['ID', 'NAME', 'PORT', 'PROBED'], rows, 'No game has this in its id or its name.');
+  return {
+    json: {
+      games: found.map(({ id, name, port, notAsked }) => ({
+        id,
+        name,
+        port,
+        probed: notAsked === null,
+        reason: notAsked,
+      })),
+    },
+    text: [shown, ...notes].join('\n'),
+  };
 }
 
 async function check(session: Session, text: string): Promise<Answer> {
@@ -113,7 +146,6 @@ function whatItMeans(end: Recorded['end'], status: ServerStatus, failures: numbe
   return `Its status is ${status}; failed checks in a row: ${failures}.`;
 }
 
-/** For each failure: what the owner or the operator can do. */
 const WHAT_TO_DO: Record<ProbeFailure, string> = {
   'dns-not-found': 'Its address has no entry in DNS: check the spelling, or set another address.',
   'dns-timeout': 'The name servers of its address, or those of this machine, do not answer. Try again later.',

@@ -10,21 +10,19 @@ import {
 } from '../history/current-status.ts';
 import { PLAYER_DAYS, UPTIME_DAYS } from '../history/daily-figures.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
+import type { AppDeps } from '../process/app-deps.ts';
 import type { Server } from '../servers/server.ts';
 import { RANKING_DAYS } from '../votes/ranking-period.ts';
 import type { VoteFigures } from '../votes/vote-figures.ts';
 import { countWithNoun, iso, when } from './output-format.ts';
 import { pairs } from './table.ts';
 
-/** A server with what `server show` shows beside it. */
 export type ShownServer = {
   server: WithId<Server>;
   figures: VoteFigures;
-  /** The state of its listener; null if it has none. */
   listener: string | null;
   /** The number of its tokens that are not revoked. */
   tokens: number;
-  /** The address of its owner; null if it has none. */
   owner: string | null;
 };
 
@@ -70,7 +68,6 @@ export function serverText({ server, figures, listener, tokens, owner }: ShownSe
   ]);
 }
 
-/** The owner, and how the ownership was proved. */
 function ownerText({ ownerId, ownerEmail, proof }: Server, owner: string | null, now: Date): string {
   if (!ownerId) return ownerEmail ? `none yet; imported for ${ownerEmail}` : '-';
   const who = owner ?? `${ownerId.toHexString()} (no such user)`;
@@ -91,7 +88,6 @@ function rankText({ removedAt, hiddenAt, rankPosition }: Server): string | numbe
   return hiddenAt ? 'none while hidden' : rankPosition;
 }
 
-/** The status and its reason. */
 function statusText(server: WithId<Server>, now: Date): string {
   const { probe, game, removedAt } = server;
   if (removedAt) return 'removed';
@@ -146,4 +142,16 @@ export function serverJson(server: WithId<Server>, now: Date, owner: string | nu
     average_latency: daily.averageLatency ?? null,
     uptime_percentage: daily.uptimePercentage ?? null,
   };
+}
+
+export async function ownerEmail(deps: AppDeps, server: Server): Promise<string | null> {
+  const { ownerId } = server;
+  return (ownerId && (await ownersOf(deps, [server])).get(ownerId.toHexString())) || null;
+}
+
+/** The e-mail addresses of servers' owners, by user id in hex. */
+export async function ownersOf({ users }: AppDeps, servers: Server[]): Promise<Map<string, string>> {
+  const ids = servers.flatMap(({ ownerId }) => (ownerId ? [ownerId] : []));
+  const found = users.find({ _id: { $in: ids } }, { projection: { email: 1 } });
+  return new Map(await found.map(({ _id, email }): [string, string] => [_id.toHexString(), email]).toArray());
 }

@@ -10,17 +10,16 @@ import { addServer, editServer, listServers } from '../servers/listed-servers.ts
 import type { Server } from '../servers/server.ts';
 import { voteFigures } from '../votes/vote-figures.ts';
 import { removeServer } from '../workflows/remove-server.ts';
+import { nextOwner, transferServer } from '../workflows/transfer-server.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
-import { BY, requireServer } from './find.ts';
-import { addGamesCommand } from './games.ts';
+import { BY, noLongerListed, requireServer } from './find.ts';
 import { examples, invocation } from './invocation.ts';
 import { portOption, portOrNone } from './option-values.ts';
 import { countWithNoun, iso, when } from './output-format.ts';
-import { canAsk, confirms } from './prompt.ts';
-import { addServerCheckCommand } from './server-check.ts';
-import { addServerTransferCommand, ownerEmail, ownersOf } from './server-owner.ts';
-import { serverJson, serverText } from './server-view.ts';
+import { requireYes } from './prompt.ts';
+import { addGamesCommand, addServerCheckCommand } from './server-check.ts';
+import { ownerEmail, ownersOf, serverJson, serverText } from './server-view.ts';
 import type { Session } from './session.ts';
 import { table } from './table.ts';
 import { say, type Terminal } from './terminal.ts';
@@ -76,7 +75,16 @@ export function addServerCommands(server: Command, terminal: Terminal): void {
     .action(withDeps(terminal, edit, { check: requireChanges }));
 
   addServerCheckCommand(server, terminal);
-  addServerTransferCommand(server, terminal);
+
+  server
+    .command('transfer')
+    .description(
+      'give a server to a user; the tokens and members of an earlier owner end, the vote listener stays',
+    )
+    .argument('<server>', 'id or slug')
+    .requiredOption('--email <address>', 'the address of the new owner’s account')
+    .addHelpText('after', examples(terminal, 'server transfer alpha-craft --email olivia@example.org'))
+    .action(withDeps(terminal, transfer));
 
   server
     .command('remove')
@@ -184,7 +192,6 @@ function requireChanges(_server: string, changes: EditOptions): void {
   }
 }
 
-/** Converts the option value `none`, which removes a stored value, to null. */
 function unlessNone<T>(value: T): Exclude<T, 'none'> | null {
   return value === 'none' ? null : (value as Exclude<T, 'none'>);
 }
@@ -203,16 +210,37 @@ async function edit(
   };
   const { _id } = await requireServer(deps, text);
   const edited = await editServer(deps, _id, changes, BY);
-  // `edited` is null if the server was removed in the meantime.
-  if (!edited) throw new CommandError('server-not-found', `The server “${text}” is no longer listed.`);
+  if (!edited) throw noLongerListed(text);
   const json = serverJson(edited, deps.clock.now(), await ownerEmail(deps, edited));
   return { json, text: `Changed ${edited.slug}.` };
+}
+
+async function transfer(deps: AppDeps, text: string, { email }: { email: string }): Promise<Answer> {
+  const { _id, slug } = await requireServer(deps, text);
+  const user = await nextOwner(deps, email);
+  const given = await transferServer(deps, _id, user, BY);
+  if (!given) throw noLongerListed(text);
+  const { revokedTokens } = given;
+  return {
+    json: { server_id: _id.toHexString(), slug, owner_email: user.email, revoked_tokens: revokedTokens },
+    text: [
+      `${slug} now belongs to ${user.email}.`,
+      ...(revokedTokens > 0
+        ? [`Revoked: ${countWithNoun(revokedTokens, 'token')} of the earlier owner.`]
+        : []),
+    ].join(' '),
+  };
 }
 
 async function remove(session: Session, text: string, options: { yes?: boolean }): Promise<Answer> {
   // Removed servers are found too: if a removal was interrupted, running the command again completes it.
   const server = await requireServer(session, text, { removed: true });
-  if (!server.removedAt && !options.yes) await requireYes(session.terminal, server);
+  if (!server.removedAt && !options.yes)
+    await requireYes(
+      session.terminal,
+      `Remove “${server.name}” (${server.slug}) for ever?`,
+      'Removing a server cannot be undone. Add --yes to do it without confirmation.',
+    );
   const removed = await removeServer(session, server._id, BY);
   if (!removed) throw new CommandError('server-not-found', `The server “${text}” no longer exists.`);
   return {
@@ -226,16 +254,7 @@ async function remove(session: Session, text: string, options: { yes?: boolean }
   };
 }
 
-async function requireYes(terminal: Terminal, { name, slug }: Server): Promise<void> {
-  if (!canAsk(terminal)) {
-    throw wrongUse('Removing a server cannot be undone. Add --yes to do it without confirmation.');
-  }
-  if (!(await confirms(terminal, `Remove “${name}” (${slug}) for ever?`))) {
-    throw new CommandError('not-confirmed', 'Nothing was changed.');
-  }
-}
-
-/** @param server - the server before the removal */
+/** `removedAt`: of the server before the removal. */
 function removedText({ slug, removedAt }: Server, failedVotes: number, now: Date): string {
   const failed = `${countWithNoun(failedVotes, 'waiting vote')} failed.`;
   if (!removedAt) return `Removed ${slug}; ${failed}`;

@@ -9,47 +9,36 @@ import { within } from '../platform/deadline.ts';
 import { createLogger } from '../platform/log.ts';
 import { LONG_OPERATION_TIMEOUT_MS } from '../platform/mongo.ts';
 import type { AppDeps } from '../process/app-deps.ts';
+import { readQueuePaused } from '../process/redis-queues.ts';
 import { CommandError } from './failure.ts';
 import { say, type Terminal } from './terminal.ts';
 
-/** How long a command waits for Redis. If Redis does not answer, the sweep finds the command's work later. */
 const REDIS_WAIT_MS = SECOND;
 
-/** How long an interrupted command waits until the services that it started are closed. */
 const LONGEST_CLOSE_MS = 5 * SECOND;
 
 /** Printed when an import is interrupted or fails. */
 export const RUN_AGAIN =
   'Interrupted: run the same command again to complete it. Until then, figures may not include everything that was imported.';
 
-/** The open dependencies, and the terminal of the command. */
 export type Session = AppDeps & { terminal: Terminal };
 
-/**
- * What a command requires of the database. `whole`: no restore is unfinished. `migrated`: no restore is unfinished, and
- * all unique indexes exist. `any`: nothing.
- */
-type DatabaseState = 'migrated' | 'whole' | 'any';
-
 export type SessionNeeds = {
-  /** `migrated` by default. */
-  database?: DatabaseState;
-  /** Database operations of the command may take 30 seconds. */
+  /** `whole`: no restore is unfinished. `migrated`, the default: moreover, all unique indexes exist. */
+  database?: 'migrated' | 'whole' | 'any';
+  /** Database operations may take 30 seconds. */
   longRun?: boolean;
-  /** Database operations of the command have no time limit. Building an index of a large collection can take long. */
+  /** Database operations have no time limit. Building an index of a large collection can take long. */
   unlimited?: boolean;
   /** Printed when the command is interrupted. */
   interrupted?: string;
 };
 
 /**
- * Opens the dependencies of one command and closes them afterwards. Without `MONGODB_URI` and `REDIS_URL`, the command
- * uses the services of the running `npm start`. If none runs, the command starts services for itself. If unique indexes
- * are missing and the command needs a migrated database: without `MONGODB_URI` it migrates the database, with
- * `MONGODB_URI` it fails.
+ * Opens the dependencies of one command and closes them afterwards. If the command needs a migrated database and this is
+ * none: without `MONGODB_URI` it migrates the database, with `MONGODB_URI` it fails.
  *
- * @throws what `loadConfig`, `findServices`, `openAppDeps` and `work` throw; {CommandError} `not-migrated`;
- * {CodedError} `restore-unfinished`
+ * @throws {CommandError} `not-migrated`; {CodedError} `restore-unfinished`
  */
 export async function withSession<T>(
   terminal: Terminal,
@@ -70,10 +59,7 @@ export async function withSession<T>(
   }
 }
 
-/**
- * Says which services were started for this command. Prints nothing with `--json`, because some programs treat output
- * on standard error as a failure.
- */
+/** Prints nothing with `--json`, because some programs treat output on standard error as a failure. */
 function sayStarted(
   terminal: Terminal,
   { started }: OpenServices,
@@ -89,7 +75,6 @@ function sayStarted(
   );
 }
 
-/** If the command is interrupted: prints `interrupted` and closes the services that were started for the command. */
 function closeWhenInterrupted(terminal: Terminal, opening: Promise<OpenServices>, interrupted = ''): void {
   let services: OpenServices | undefined;
   const close = async () => {
@@ -150,4 +135,12 @@ export async function redisAnswers({ producerRedis }: AppDeps): Promise<boolean>
     await once(producerRedis, 'ready', { signal: AbortSignal.timeout(REDIS_WAIT_MS) }).catch(() => undefined);
   }
   return producerRedis.status === 'ready';
+}
+
+export const QUEUE_PAUSED =
+  'A delivery queue is paused: votes may wait until it is resumed on the queue board (/operator/queues)';
+
+/** Null if Redis does not answer in time. */
+export async function queuePaused(deps: AppDeps): Promise<boolean | null> {
+  return (await redisAnswers(deps)) ? readQueuePaused(deps) : null;
 }

@@ -2,7 +2,7 @@ const SEGMENTS = new Intl.Segmenter('en', { granularity: 'grapheme' });
 const WIDE =
   /\p{Emoji_Presentation}|\ufe0f|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]/u;
 
-/** The width of `text` in columns of a terminal. East Asian characters and emoji take two columns. */
+/** East Asian characters and emoji take two columns of a terminal. */
 function columns(text: string): number {
   let width = 0;
   for (const { segment } of SEGMENTS.segment(text)) {
@@ -12,24 +12,18 @@ function columns(text: string): number {
   return width;
 }
 
-/**
- * Makes untrusted text safe for one line of a terminal: characters that move the cursor or change the writing direction
- * become `·`.
- */
+/** Untrusted text for one line: what moves the cursor or changes the writing direction becomes `·`. */
 export function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, '·');
 }
 
-/** A table with aligned columns; the text `none` if there are no rows. */
 export function table(head: string[], rows: (string | number)[][], none: string): string {
   if (rows.length === 0) return none;
   return aligned([head, ...rows]);
 }
 
-/** A name and its value; null if the row is not shown. */
 export type Pair = [name: string, value: string | number | null];
 
-/** Names and values, one pair on each line. Pairs without a value are left out. */
 export function pairs(rows: Pair[]): string {
   return aligned(rows.flatMap(([name, value]) => (value === null ? [] : [[`${name}:`, value]])));
 }

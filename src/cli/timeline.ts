@@ -14,10 +14,9 @@ import { nextVoteAt } from '../votes/cast/cooldown.ts';
 import { stateNameOf } from '../votes/state-names.ts';
 import type { Vote } from '../votes/vote.ts';
 import { countWithNoun, iso, span, utc, when } from './output-format.ts';
-import { QUEUE_PAUSED } from './paused-queues.ts';
+import { QUEUE_PAUSED } from './session.ts';
 import { oneLine, pairs, table } from './table.ts';
 
-/** A vote with its timeline and its server, and whether a delivery queue is paused at this moment. */
 export type ShownVote = {
   vote: Vote;
   timeline: VoteTimeline;
@@ -113,7 +112,6 @@ function attemptJson(attempt: AttemptEvent): Record<string, unknown> {
   };
 }
 
-/** An event as JSON; an empty list for the kinds that the answer has in other fields, or not at all. */
 function plainJson(event: TimelineEvent): Record<string, unknown>[] {
   switch (event.kind) {
     case 'expired':
@@ -126,6 +124,7 @@ function plainJson(event: TimelineEvent): Record<string, unknown>[] {
       return [{ at: iso(at), kind, by, from, may_arrive_twice: mayArriveTwice }];
     }
     default:
+      // The answer has it in other fields, or not at all.
       return [];
   }
 }
@@ -154,7 +153,6 @@ export function timelineText(shown: ShownVote): string {
   return [head, '', events, ...(advice ? ['', 'What to do', advice] : [])].join('\n');
 }
 
-/** The advice for each code of the attempts, the newest first. */
 function adviceOf(events: TimelineEvent[]): [string, string][] {
   const ends = of(events, 'attempt').flatMap(({ end }) => (end && end.advice !== NOTHING_TO_DO ? [end] : []));
   return [...new Map(ends.toReversed().map(({ code, advice }) => [code as string, t(advice)]))];

@@ -3,8 +3,17 @@ import type { ObjectId, WithId } from 'mongodb';
 import { rewardsOf } from '../listeners/listener.ts';
 import { after, DAY, HOUR } from '../platform/clock.ts';
 import type { AppDeps } from '../process/app-deps.ts';
-import { TOKEN_KINDS, type TokenKind, type TokenScope } from '../servers/api-token.ts';
+import { emailsOf } from '../servers/actor-names.ts';
 import {
+  type ApiToken,
+  kindOf,
+  scopesOf,
+  TOKEN_KINDS,
+  type TokenKind,
+  type TokenScope,
+} from '../servers/api-token.ts';
+import {
+  isOld,
   issueToken,
   listTokens,
   revokeToken,
@@ -21,9 +30,8 @@ import { examples, invocation } from './invocation.ts';
 import { durationOption, durationOrNever, scopes } from './option-values.ts';
 import { iso, when } from './output-format.ts';
 import type { Session } from './session.ts';
-import { oneLine } from './table.ts';
+import { oneLine, table } from './table.ts';
 import type { Terminal } from './terminal.ts';
-import { listServerTokens, tokenState } from './token-list.ts';
 
 export function addTokenCommands(token: Command, terminal: Terminal): void {
   token
@@ -164,14 +172,7 @@ async function claimKeyAnswer(
 }
 
 function shownOnce(head: string, token: string, use: string): string {
-  return [
-    head,
-    '',
-    `  ${token}`,
-    '',
-    `${use}`,
-    '“Authorization: Bearer <token>”. It is shown only once: keep it safe.',
-  ].join('\n');
+  return `${head}\n\n  ${token}\n\n${use}\n“Authorization: Bearer <token>”. It is shown only once: keep it safe.`;
 }
 
 async function revoke(deps: AppDeps, text: string, tokenText: string | undefined): Promise<Answer> {
@@ -185,7 +186,6 @@ async function revoke(deps: AppDeps, text: string, tokenText: string | undefined
   };
 }
 
-/** The id of the only valid token of the server; null if there is none. Throws `wrong-use` if there are several. */
 async function onlyToken(deps: AppDeps, serverId: ObjectId): Promise<ObjectId | null> {
   const now = deps.clock.now();
   const valid = (await listTokens(deps, serverId)).filter((token) => tokenState(token, now) === 'valid');
@@ -231,5 +231,67 @@ async function rotate(
       issued.token,
       `The old one is refused from ${when(old?.expiresAt, now)}. Use the new one with the header`,
     ),
+  };
+}
+
+async function listServerTokens(session: Session, text: string): Promise<Answer> {
+  const server = await requireServer(session, text, { removed: true });
+  const tokens = await listTokens(session, server._id);
+  const now = session.clock.now();
+  const emails = await emailsOf(
+    session,
+    tokens.flatMap(({ issuedBy }) => (issuedBy ? [issuedBy] : [])),
+  );
+  const makerOf = ({ issuedBy, byOperator }: ApiToken) =>
+    issuedBy
+      ? (emails.get(issuedBy.toHexString()) ?? issuedBy.toHexString())
+      : byOperator
+        ? 'operator'
+        : null;
+  const old = tokens.filter((token) => isOld(token, now)).length;
+  const rows = tokens.map((token) => [
+    token._id.toHexString(),
+    token.name,
+    kindOf(token) === 'api' ? scopesOf(token).join(',') : kindOf(token),
+    `${token.prefix}…`,
+    tokenState(token, now),
+    when(token.createdAt, now),
+    makerOf(token) ?? 'not recorded',
+    isOld(token, now) ? 'never (old)' : when(token.expiresAt, now),
+    when(token.lastUsedAt, now),
+  ]);
+  return {
+    json: { tokens: tokens.map((token) => ({ ...tokenJson(token, now), made_by: makerOf(token) })) },
+    text: `${table(
+      ['TOKEN ID', 'NAME', 'FOR', 'BEGINS', 'STATE', 'MADE', 'MADE BY', 'EXPIRES', 'LAST USED'],
+      rows,
+      `${server.slug} has no token yet. Make one: ${invocation(`token issue ${server.slug}`, session.terminal.env)}`,
+    )}${old === 0 ? '' : oldWarning(server.slug, old, session)}`,
+  };
+}
+
+function oldWarning(slug: string, old: number, { terminal }: Session): string {
+  const tokens = old === 1 ? '1 valid token is' : `${old} valid tokens are`;
+  return `\n\n${tokens} over a year old and never expire${old === 1 ? 's' : ''}. Replace or revoke: ${invocation(`token rotate ${slug} TOKEN_ID`, terminal.env)}`;
+}
+
+function tokenState({ revokedAt, expiresAt }: ApiToken, now: Date): 'valid' | 'expired' | 'revoked' {
+  if (revokedAt) return 'revoked';
+  return expiresAt && expiresAt <= now ? 'expired' : 'valid';
+}
+
+function tokenJson(token: WithId<ApiToken>, now: Date): Record<string, unknown> {
+  return {
+    token_id: token._id.toHexString(),
+    name: token.name,
+    kind: kindOf(token),
+    scopes: kindOf(token) === 'api' ? scopesOf(token) : [],
+    prefix: token.prefix,
+    state: tokenState(token, now),
+    created_at: iso(token.createdAt),
+    expires_at: iso(token.expiresAt),
+    is_old: isOld(token, now),
+    revoked_at: iso(token.revokedAt),
+    last_used_at: iso(token.lastUsedAt),
   };
 }

@@ -13,9 +13,8 @@ import { BY, requireServer, uuidOf } from './find.ts';
 import { examples } from './invocation.ts';
 import { limit } from './option-values.ts';
 import { iso, when } from './output-format.ts';
-import { queuePaused } from './paused-queues.ts';
-import { addResendCommand } from './resend.ts';
-import { addResendRestoredCommand } from './resend-restored.ts';
+import { addResendCommands } from './resend.ts';
+import { queuePaused } from './session.ts';
 import { table } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { timelineJson, timelineText } from './timeline.ts';
@@ -43,8 +42,7 @@ export function addVoteCommands(vote: Command, terminal: Terminal): void {
     .addHelpText('after', examples(terminal, 'vote show 0199f3a2-7b1c-7e55-9c1e-5f0d8a6b4c21'))
     .action(withDeps(terminal, show));
 
-  addResendCommand(vote, terminal);
-  addResendRestoredCommand(vote, terminal);
+  addResendCommands(vote, terminal);
   addVoteExclusionCommands(vote, terminal);
 
   vote

@@ -1,13 +1,12 @@
 import { type InferRawDocType, Schema } from 'mongoose';
 
 const appliedMigrationDefinition = {
-  /** The migration's name: `0001-complete-servers`. */
+  /** `0001-complete-servers` */
   _id: { type: String, required: true },
   /** When its first run ended; if the database was empty, when `tallyport migrate` recorded it without a run. */
   appliedAt: { type: Date, required: true },
 } as const;
 
-/** The migrations that were applied to this database. */
 export const appliedMigrationSchema = new Schema(appliedMigrationDefinition, { collection: 'migrations' });
 
 export type AppliedMigration = InferRawDocType<typeof appliedMigrationDefinition>;

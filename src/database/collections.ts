@@ -65,14 +65,13 @@ import { type SiteFigures, siteFiguresSchema } from '../workflows/figures/site-f
 import { type AppliedMigration, appliedMigrationSchema } from './applied-migration.ts';
 import { type RestoreRecord, restoreRecordSchema } from './restore-record.ts';
 
-/** A model of mongoose. `document` is never set: it tells the compiler the type of the documents. */
+/** `document` is never set: it tells the compiler the type of the documents. */
 type ModelDefinition<T extends object> = { name: string; schema: Schema; document?: T };
 
 function define<T extends object>(name: string, schema: Schema): ModelDefinition<T> {
   return { name, schema };
 }
 
-/** Every model, under the name that the code uses for its collection. */
 const MODELS = {
   servers: define<Server>('Server', serverSchema),
   pictures: define<Picture>('Picture', pictureSchema),
@@ -137,10 +136,10 @@ export type Collections = {
   [Key in keyof Models]: Models[Key] extends ModelDefinition<infer T> ? Collection<T> : never;
 };
 
-/** Every schema. The readiness check looks for their unique indexes. */
+/** The readiness check looks for their unique indexes. */
 export const SCHEMAS: Schema[] = Object.values(MODELS).map(({ schema }) => schema);
 
-/** Compiles the models on the connection. A second call returns the same models. */
+/** A second call returns the same models. */
 export function compileModels({
   connection,
 }: Pick<Mongo, 'connection'>): Record<keyof Models, Model<object>> {
@@ -151,7 +150,6 @@ export function compileModels({
   return Object.fromEntries(compiled);
 }
 
-/** Compiles the models on the connection and returns their collections. */
 export function bindCollections(mongo: Pick<Mongo, 'connection' | 'db'>): Collections {
   const { db } = mongo;
   const models = Object.entries(compileModels(mongo));

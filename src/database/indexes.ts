@@ -6,12 +6,11 @@ import { compileModels, SCHEMAS } from './collections.ts';
 type IndexOptions = { name?: string; background?: boolean; unique?: boolean };
 
 /**
- * Makes every collection and index that the schemas declare and that does not exist yet, in all collections at once.
- * Running it twice, or on two machines at once, does no harm.
+ * Makes every collection and index that the schemas declare and that does not exist yet. Running it twice, or on two
+ * machines at once, does no harm. Returns the names of what was made (`votes`, `votes.open_work`).
  *
- * @returns the names of what was made (`votes`, `votes.open_work`), and whether the database had no collection before
- * @throws the driver's error when an index cannot be made because documents violate it or because an index with the
- *   same keys has another name; then that collection gets none of its missing indexes
+ * @throws the driver's error when documents violate an index or an index with the same keys has another name; then that
+ *   collection gets none of its missing indexes
  */
 export async function makeIndexes(mongo: Mongo): Promise<{ created: string[]; wasEmpty: boolean }> {
   const collections = await mongo.db.listCollections({}, { nameOnly: true }).toArray();
@@ -21,10 +20,7 @@ export async function makeIndexes(mongo: Mongo): Promise<{ created: string[]; wa
   return { created: created.flat(), wasEmpty: existing.size === 0 };
 }
 
-/**
- * Makes one collection and its missing indexes, and returns their names. One command makes all indexes, so MongoDB
- * reads a large collection once; `Model.createIndexes()` would send one command for each index.
- */
+/** One command makes all indexes, so MongoDB reads a large collection once, unlike with `Model.createIndexes()`. */
 async function makeIndexesOf(model: Model<object>, db: Db, existing: Set<string>): Promise<string[]> {
   const name = model.collection.collectionName;
   const isNew = !existing.has(name);
@@ -42,7 +38,7 @@ async function makeIndexesOf(model: Model<object>, db: Db, existing: Set<string>
   return [...(isNew ? [name] : []), ...missing.map((index) => `${name}.${index.name}`)];
 }
 
-/** The missing unique indexes, each as `collection.index`. Without them, votes could be counted twice. */
+/** Each as `collection.index`. Without them, votes could be counted twice. */
 export async function missingUniqueIndexes(db: Db): Promise<string[]> {
   const checks = SCHEMAS.map(async (schema) => {
     const name = collectionName(schema);

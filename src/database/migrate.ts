@@ -7,12 +7,10 @@ import { makeIndexes } from './indexes.ts';
 import { MIGRATIONS, type Migration, noteApplied, runMigrations } from './migrations.ts';
 import { hasUnfinishedRestore } from './unfinished-restore.ts';
 
-/** What `migrateDatabase` did: the collections and indexes that it made and the migrations that it ran. */
 export type Migrated = { created: string[]; migrations: string[] };
 
 /**
- * Prepares a database for this version: first collections and indexes, then the pending migrations. In an empty
- * database no migration is needed, so all are recorded as applied. Two calls do no harm, even at the same time.
+ * Prepares a database for this version. Two calls do no harm, even at the same time.
  *
  * @throws {CodedError} `restore-unfinished`, and what `prepareDatabase` throws
  */
@@ -24,11 +22,7 @@ export async function migrateDatabase(
   return prepareDatabase(mongo, migrations);
 }
 
-/**
- * Like `migrateDatabase`, but does not refuse an unfinished restore: a restore calls this function as its last step.
- *
- * @throws what `makeIndexes` and `runMigrations` throw
- */
+/** Does not refuse an unfinished restore, whose last step it is. In an empty database no migration is needed. */
 export async function prepareDatabase(
   mongo: Mongo,
   migrations: readonly Migration[] = MIGRATIONS,
@@ -41,7 +35,7 @@ export async function prepareDatabase(
   return { created, migrations: await runMigrations(mongo, migrations) };
 }
 
-/** @throws {CodedError} `restore-unfinished` when the database contains only a part of a backup */
+/** @throws {CodedError} `restore-unfinished` */
 export async function refuseUnfinishedRestore(mongo: Mongo): Promise<void> {
   if (await hasUnfinishedRestore(bindCollections(mongo))) {
     throw new CodedError(
@@ -51,7 +45,6 @@ export async function refuseUnfinishedRestore(mongo: Mongo): Promise<void> {
   }
 }
 
-/** Runs `migrateDatabase` on the configured database and logs what was done. */
 export async function migrate(config: Pick<ConnectedConfig, 'MONGODB_URI'>, log: Logger): Promise<Migrated> {
   const mongo = await openMongo(config.MONGODB_URI, log, { operationMs: 0 });
   try {

@@ -2,7 +2,6 @@ import type { Resources } from '../platform/resources.ts';
 import type { Collections } from './collections.ts';
 import { UNFINISHED } from './restore-record.ts';
 
-/** What an operator must do about an unfinished restore: a text for logs and checks. */
 export const RESTORE_UNFINISHED =
   'a restore into this database has not ended: wait for it, or run `tallyport restore` with the same backup again';
 
@@ -11,7 +10,7 @@ export async function hasUnfinishedRestore({ restores }: Pick<Collections, 'rest
   return (await restores.findOne(UNFINISHED, { projection: { _id: 1 } })) !== null;
 }
 
-/** Returns a function like `hasUnfinishedRestore` that also logs when a restore is unfinished and when it has ended. */
+/** Also logs when a restore is unfinished and when it has ended. */
 export function watchRestore({
   restores,
   log,

@@ -5,18 +5,11 @@ import type { DemoEvents } from './sample-listeners.ts';
 /** What the demo prints while it runs. Votes of made-up players are only counted; any other event is one line. */
 export type DemoTerminal = DemoEvents & {
   say(line: string): void;
-  /** Prints a line in bold, for results of what the user did. */
   highlight(line: string): void;
-  /**
-   * Prints one line about the votes of made-up players: those that arrived since the last call, and those that wait.
-   * Prints nothing if there are none.
-   *
-   * @param waiting - the number of waiting votes, by the name of the server
-   */
+  /** The votes of made-up players that arrived since the last call, and those that wait, by server. */
   traffic(waiting: Map<string, number>): void;
 };
 
-/** Creates the terminal output of the demo. */
 export function openTerminal(print: (line: string) => void): DemoTerminal {
   let arrived = new Map<string, number>();
   const say = (line: string) => print(`${new Date().toISOString().slice(11, 19)}  ${line}`);

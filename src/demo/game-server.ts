@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net';
-import type { FakeServer, GameStatus } from './fake-server.ts';
-import { Listening } from './listening.ts';
+import { type GameStatus, Listening } from './listening.ts';
 
 /** In bytes. A longer request is not a status request: the connection is closed. */
 const LONGEST_REQUEST = 1_024;
@@ -9,28 +8,15 @@ const LONGEST_REQUEST = 1_024;
 const PROTOCOL = 769;
 
 /** A fake Minecraft Java server. It answers status requests and pings (minecraft.wiki, "Server List Ping"). */
-export class SampleGameServer implements FakeServer {
+export class SampleGameServer extends Listening {
   readonly #currentStatus: () => GameStatus;
-  readonly #listening = new Listening((socket) => this.#accept(socket));
 
-  /** @param status - called for every answer */
   constructor(status: () => GameStatus) {
+    super();
     this.#currentStatus = status;
   }
 
-  get port(): number {
-    return this.#listening.port;
-  }
-
-  start(address?: { port?: number; host?: string }): Promise<void> {
-    return this.#listening.start(address);
-  }
-
-  stop(): Promise<void> {
-    return this.#listening.stop();
-  }
-
-  #accept(socket: Socket): void {
+  protected override accept(socket: Socket): void {
     let received: Buffer = Buffer.alloc(0);
     socket.setNoDelay(true).on('data', (bytes) => {
       received = Buffer.concat([received, bytes]);
@@ -39,7 +25,7 @@ export class SampleGameServer implements FakeServer {
     });
   }
 
-  /** Answers the complete packets. Returns the rest, which is the beginning of an incomplete packet. */
+  /** Answers the complete packets and returns the rest. */
   #answerAll(socket: Socket, received: Buffer): Buffer {
     let rest = received;
     for (let packet = firstPacket(rest); packet; packet = firstPacket(rest)) {
@@ -63,7 +49,6 @@ export class SampleGameServer implements FakeServer {
   }
 }
 
-/** The complete packet at the beginning of `received`; undefined if there is none. */
 function firstPacket(received: Buffer): { body: Buffer; rest: Buffer } | undefined {
   const length = readVarInt(received);
   if (!length) return undefined;
@@ -93,7 +78,6 @@ function framed(body: Buffer): Buffer {
   return Buffer.concat([varInt(body.length), body]);
 }
 
-/** The packet that answers a status request with this value as JSON. */
 export function statusPacket(status: unknown): Buffer {
   const json = Buffer.from(JSON.stringify(status));
   return framed(Buffer.concat([varInt(0), varInt(json.length), json]));

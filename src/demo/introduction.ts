@@ -4,22 +4,19 @@ import type { SampleUsers } from './sample-users.ts';
 type Introduced = {
   url: string;
   dataDir: string;
-  /** The server to vote for. */
   server: { serverId: string; slug: string; name: string; token: string };
   /** The name of a player who has not voted yet. */
   player: string;
   users: SampleUsers;
   newcomer: Newcomer;
-  /** How long the listener of that server is stopped on request, in seconds. */
+  /** How long the listener of `server` is stopped on request. */
   awaySeconds: number;
   pid: number;
-  /** Whether the terminal can read keys. */
   hasKeys: boolean;
   /** The server that fetches its votes with the relay; null without Java. */
   relayed: string | null;
 };
 
-/** The text that the demo prints at its start. */
 export function introduction(values: Introduced): string {
   const { url, dataDir, server, player, users, newcomer, awaySeconds, pid, hasKeys, relayed } = values;
   return `

@@ -1,16 +1,32 @@
 import { ObjectId } from 'mongodb';
+import type { Collections } from '../database/collections.ts';
 import { setListener } from '../delivery/change-listener.ts';
 import type { AppDeps } from '../process/app-deps.ts';
+import { issueToken } from '../servers/api-tokens.ts';
+import { setProfile } from '../servers/edit-profile.ts';
 import { addServer, editServer } from '../servers/listed-servers.ts';
+import { uploadBanner } from '../servers/pictures.ts';
 import { setHowToVote } from '../servers/vote-options.ts';
+import type { Caller } from './live-calls.ts';
 import { messageOf, type SampleAddress } from './open-fake-server.ts';
-import type { Sample } from './sample.ts';
 import type { ListedSample } from './sample-days.ts';
-import { writeSampleProfile } from './sample-profiles.ts';
+import { type DemoEvents, openSampleListener, type SampleListener } from './sample-listeners.ts';
+import { sampleBanner } from './sample-pictures.ts';
+import { writeVotifierFolder } from './sample-relay.ts';
+import { SAMPLES, type Sample } from './samples.ts';
 import type { VotifierListener } from './votifier-listener.ts';
 
-/** The author of the changes in the audit log. */
 const BY = 'demo';
+
+/** Elsewhere, the demo would mix made-up servers with real ones, and print an operator’s password. */
+export async function isForSamples({
+  servers,
+  users,
+  auditLog,
+}: Pick<Collections, 'servers' | 'users' | 'auditLog'>): Promise<boolean> {
+  if (await auditLog.findOne({ by: BY })) return true;
+  return !(await servers.findOne({})) && !(await users.findOne({}));
+}
 
 /** The listed sample servers of earlier demos, by the name under which each was listed. */
 export async function samplesListed({ auditLog, servers }: AppDeps): Promise<Map<string, ObjectId>> {
@@ -58,4 +74,86 @@ export async function pointListener(
   const serviceName = deps.config.SERVICE_NAME;
   const address = { protocol: 'votifier-v2', host: '127.0.0.1', port } as const;
   await setListener(deps, serverId, { ...address, secret: token, serviceName, rewards: 'push' }, BY);
+}
+
+/** Writes the profile of a sample and draws its banner, unless an earlier demo did. */
+export async function writeSampleProfile(
+  deps: AppDeps,
+  serverId: ObjectId,
+  { name, hasBanner, profile }: Sample,
+  by: string,
+): Promise<void> {
+  const server = await deps.servers.findOne({ _id: serverId, removedAt: null });
+  if (!profile || !server) return;
+  if (!server.profile?.shortText) {
+    const { shortText, description = '', tags, languages, hasLinks } = profile;
+    const site = `https://${server.slug}.example.org`;
+    const links = hasLinks
+      ? {
+          website: site,
+          discord: 'https://discord.gg/a-sample-invite',
+          store: `${site}/store`,
+          rules: `${site}/rules`,
+        }
+      : { website: '', discord: '', store: '', rules: '' };
+    const input = { shortText, description, tags, languages, ...links, video: '' };
+    await setProfile(deps, server, input, by);
+  }
+  if (hasBanner && !server.profile?.banner && !server.profile?.bannerUpload)
+    await uploadBanner(deps, server, await sampleBanner(name), by);
+}
+
+/** This many servers at the start of the list have a vote listener. Made-up players vote for them. */
+const VOTED_FOR = 4;
+
+type VotedFor = Caller & SampleListener;
+
+export type OpenSamples = {
+  listed: ListedSample[];
+  votedFor: VotedFor[];
+  reporting: Caller[];
+  /** The one of `votedFor` that the relay serves; null without Java. */
+  relayed: VotedFor | null;
+};
+
+/**
+ * Adds all sample servers to the listing, or finds those of an earlier demo, and starts the vote listeners.
+ *
+ * @param addresses - in the order of `SAMPLES`
+ * @param relayFolder - for the relay, which fetches the votes of the last server with a listener; null without Java
+ */
+export async function openSamples(
+  deps: AppDeps,
+  addresses: SampleAddress[],
+  events: DemoEvents,
+  signal: AbortSignal,
+  relayFolder: string | null = null,
+): Promise<OpenSamples> {
+  const known = await samplesListed(deps);
+  const listed: ListedSample[] = [];
+  for (const [index, address] of addresses.entries()) {
+    const sample = SAMPLES[index];
+    if (sample) listed.push(await listSample(deps, known, sample, address));
+  }
+  const caller = async (one: ListedSample): Promise<Caller> => ({
+    ...one,
+    token: (await issueToken(deps, { serverId: one.serverId, name: 'demo' })).token,
+  });
+  const votedFor = async (one: ListedSample): Promise<VotedFor> => {
+    const point = (listener: VotifierListener) =>
+      relayFolder !== null && one === listed[VOTED_FOR - 1]
+        ? writeVotifierFolder(relayFolder, listener)
+        : pointListener(deps, one.serverId, listener);
+    const opened = await openSampleListener(one.sample.name, events, signal, point);
+    await point(opened.listener);
+    return { ...opened, ...(await caller(one)) };
+  };
+  const reporting = listed.filter(({ sample }) => sample.kind === 'reporting');
+  const opened = await Promise.all(listed.slice(0, VOTED_FOR).map(votedFor));
+  return {
+    listed,
+    votedFor: opened,
+    relayed: relayFolder === null ? null : (opened.at(-1) ?? null),
+    reporting: await Promise.all(reporting.map(caller)),
+  };
 }

@@ -1,19 +1,25 @@
 import net, { type AddressInfo, type Server, type Socket } from 'node:net';
 import { freePort } from '../own-services/free-port.ts';
 
-/** A TCP port of a fake server. It can be closed and opened again. */
-export class Listening {
-  readonly #accept: (socket: Socket) => void;
+export type GameStatus = {
+  /** The message: text, with § codes if the game supports them. */
+  motd: string;
+  version: string;
+  online: number;
+  max: number;
+  /** The icon as a data URL, if the game supports one. */
+  icon?: string;
+};
+
+export type FakeServer = Pick<Listening, 'port' | 'start' | 'stop'>;
+
+export abstract class Listening {
   readonly #sockets = new Set<Socket>();
   #server: Server | undefined;
   #port = 0;
 
-  /** @param accept - receives every connection */
-  constructor(accept: (socket: Socket) => void) {
-    this.#accept = accept;
-  }
+  protected abstract accept(socket: Socket): void;
 
-  /** The current or last port. */
   get port(): number {
     return this.#port;
   }
@@ -22,19 +28,14 @@ export class Listening {
     return this.#server !== undefined;
   }
 
-  /**
-   * Starts to listen, on loopback by default. After `stop` it uses the same port again.
-   *
-   * @param address.port - 0 or absent: the previous port, or a free one at the first start
-   */
+  /** `port` 0 or absent: the previous port, or a free one at the first start. */
   async start({ port = 0, host = '127.0.0.1' }: { port?: number; host?: string } = {}): Promise<void> {
     if (this.#server) throw new Error('This fake server is already running');
     const chosen = port || this.#port || (await freePort());
     const server = net.createServer((socket) => {
       this.#sockets.add(socket);
-      // An error, such as a reset by the peer, is not reported.
       socket.on('close', () => this.#sockets.delete(socket)).on('error', () => socket.destroy());
-      this.#accept(socket);
+      this.accept(socket);
     });
     const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
     server.once('error', reject).listen(chosen, host, resolve);
@@ -43,12 +44,11 @@ export class Listening {
     this.#port = (server.address() as AddressInfo).port;
   }
 
-  /** Starts to listen on a free port of loopback and ignores the previous port. */
+  /** Starts to listen on another port of loopback than before. */
   async startElsewhere(): Promise<void> {
     await this.start({ port: await freePort() });
   }
 
-  /** Drops every connection and refuses new ones. */
   async stop(): Promise<void> {
     const server = this.#server;
     if (!server) return;

@@ -4,25 +4,18 @@ import { MINUTE, SECOND } from '../platform/clock.ts';
 import { messageOf } from './open-fake-server.ts';
 import { type ListedSample, playerOf, sampleLatencyAt, samplePlayersAt } from './sample-days.ts';
 
-/** A sample server that calls the API with its own token. */
 export type Caller = ListedSample & { token: string };
 
-/** The interval of reports: the API accepts one report per server every five minutes. */
+/** The API accepts one report per server every five minutes. */
 const REPORT_EVERY_MS = 5 * MINUTE + SECOND;
 
 const LONGEST_PAUSE_MS = 4 * SECOND;
 
-/** Waits for `ms`, or until `signal` is aborted. */
 async function rest(ms: number, signal: AbortSignal): Promise<void> {
   await pause(ms, undefined, { signal }).catch(() => undefined);
 }
 
-/**
- * Until `signal` is aborted, casts a vote every few seconds through the API: of a made-up player, for one of `callers`.
- * A refused or failed vote is not repeated.
- *
- * @param url - the base address of the site
- */
+/** Casts a vote every few seconds, of a made-up player for one of `callers`. */
 export async function castLiveVotes(
   url: string,
   callers: () => Caller[],
@@ -40,7 +33,7 @@ export async function castLiveVotes(
   }
 }
 
-/** Until `signal` is aborted, reports the status of a server through the API, because the server answers no queries. */
+/** Reports the status of a server that answers no queries. */
 export async function reportLive(url: string, caller: Caller, signal: AbortSignal): Promise<void> {
   const { sample } = caller;
   while (!signal.aborted) {

@@ -15,7 +15,6 @@ export type Newcomer = {
 
 const MESSAGE = 'A game server that nobody has listed yet';
 
-/** Starts the unlisted game server and its vote listener. A message file of an earlier demo is used again. */
 export async function openNewcomer(
   messageFile: string,
   events: DemoEvents,

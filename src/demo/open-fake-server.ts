@@ -1,12 +1,11 @@
 import { gameOf, queryPorts } from '../games/games.ts';
-import type { FakeServer, GameStatus } from './fake-server.ts';
 import { SampleGameServer } from './game-server.ts';
-import type { Sample } from './sample.ts';
+import type { FakeServer, GameStatus } from './listening.ts';
 import { samplePlayersAt } from './sample-days.ts';
 import { sampleIcon } from './sample-pictures.ts';
+import type { Sample } from './samples.ts';
 import { answerOfBedrock, answerOfSource, UdpGameServer } from './udp-game-server.ts';
 
-/** The listed address of a sample server, and the fake server that answers at this address. */
 export type SampleAddress = {
   address: string;
   port: number;
@@ -21,18 +20,15 @@ const ADDRESS_UNAVAILABLE = ['EADDRINUSE', 'EADDRNOTAVAIL', 'EACCES'];
 const ANY_PORT = 25_565;
 
 /**
- * Starts the fake server of a sample on its own loopback address and the default port of its game, so that the address
- * is the same in every demo. If this address is not available, uses a free port of 127.0.0.1. For a sample that is not
- * probed, starts nothing.
- *
- * @param number - 1 to 254: the last part of the address
+ * Starts the fake server of a sample that is probed, on an address that is the same in every demo. If it is not
+ * available, uses a free port of 127.0.0.1. `number`, 1 to 254, is the last part of the address.
  */
 export async function openFakeServer(sample: Sample, number: number): Promise<SampleAddress> {
   const host = `127.1.0.${number}`;
   const port = sample.port ?? usualPort(sample.game);
   if (sample.game === null || sample.kind !== 'probed') return { address: host, port, queryPort: null };
   const icon = sample.game === 'minecraft' ? { icon: await sampleIcon(sample.name) } : {};
-  const fakeServer = fakeServerFor(sample.game, () => ({ ...statusOf(sample), ...icon }));
+  const fakeServer = fakeServerFor(sample, icon);
   const [queried] = queryPorts({ port, queryPort: null }, gameOf(sample.game));
   try {
     await fakeServer.start({ host, port: queried ?? port });
@@ -48,28 +44,24 @@ function usualPort(game: string | null): number {
   return (game === null ? null : gameOf(game).port) ?? ANY_PORT;
 }
 
-/** The text that is added to the message of each game's sample servers, so that users recognise them as samples. */
+/** Added to the message of each game's sample servers, so that users recognise them as samples. */
 const MARKS: Record<string, string> = {
   minecraft: '\n§8A sample, made up by Tallyport’s demo',
   mbe: ' §8(sample)',
 };
 
-/** The message of a sample server, with the text that marks it as a sample. */
 export function messageOf({ game, motd }: Sample): string {
   return `${motd}${MARKS[game ?? ''] ?? ' (sample)'}`;
 }
 
-function statusOf(sample: Sample): GameStatus {
-  const { slots: max } = sample.activity;
-  return {
+function fakeServerFor(sample: Sample, icon: { icon?: string }): FakeServer {
+  const status = (): GameStatus => ({
     motd: messageOf(sample),
     version: sample.version,
     online: samplePlayersAt(sample, new Date()),
-    max,
-  };
-}
-
-function fakeServerFor(game: string, status: () => GameStatus): FakeServer {
-  if (game === 'minecraft') return new SampleGameServer(status);
-  return new UdpGameServer(game === 'mbe' ? answerOfBedrock : answerOfSource, status);
+    max: sample.activity.slots,
+    ...icon,
+  });
+  if (sample.game === 'minecraft') return new SampleGameServer(status);
+  return new UdpGameServer(sample.game === 'mbe' ? answerOfBedrock : answerOfSource, status);
 }

@@ -3,19 +3,17 @@ import type { StatusSample } from '../history/status-sample.ts';
 import type { VoteRecord } from '../import-export/import-votes.ts';
 import { after, DAY, HOUR, MINUTE } from '../platform/clock.ts';
 import { addDays, dayOf, startOfDay } from '../platform/periods/period-marks.ts';
-import { chance } from './chance.ts';
-import type { Sample } from './sample.ts';
-import { samplePlayer } from './sample-players.ts';
+import { chance, samplePlayer } from './sample-players.ts';
+import type { Sample } from './samples.ts';
 
-/** A sample server that is listed. */
 export type ListedSample = { serverId: ObjectId; sample: Sample };
 
-/** The seed of a sample's made-up data: the same name and time give the same data. */
+/** The same name gives the same data. */
 export function seedOf({ name }: Sample): number {
   return [...name].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 10_007, 7);
 }
 
-/** How many hours a country's clock is ahead of UTC, approximately. */
+/** By how many hours a country's clock is ahead of UTC, about. */
 const HOURS_AHEAD: Record<string, number> = { US: -6, CA: -5, BR: -3, IE: 0, PT: 0, GB: 0, FI: 2, TR: 3 };
 const FURTHER_EAST: Record<string, number> = { SA: 3, IN: 5.5, PH: 8, JP: 9, KR: 9, AU: 10 };
 const ELSEWHERE = 1;
@@ -35,7 +33,6 @@ function hoursAhead({ countryCode }: Sample): number {
   return HOURS_AHEAD[countryCode] ?? FURTHER_EAST[countryCode] ?? ELSEWHERE;
 }
 
-/** A factor for the number of players, around 1: it varies by day and week, and is higher at the weekend. */
 function crowding(seed: number, at: Date): number {
   const wave = (days: number, phase: number) => Math.sin(2 * Math.PI * (at.getTime() / DAY / days + phase));
   const weekend = [0, 6].includes(at.getUTCDay()) ? 1.12 : 1;
@@ -47,13 +44,12 @@ function crowding(seed: number, at: Date): number {
 /** In the made-up history, our own network was down this many days ago: all probed servers were unknown. */
 const GREY_DAY = 11;
 
-/** For how many whole days a sample server of the kind `gone` has been offline. */
 const GONE_DAYS = 4;
 
 /** The status is unknown for this long before it is offline: three checks must fail. */
 const UNCONFIRMED_MS = 10 * MINUTE;
 
-/** For how long a server has been offline at the time `at`, in milliseconds; 0 while it is online. */
+/** In milliseconds; 0 while it is online. */
 function awayFor(sample: Sample, at: Date, now: Date): number {
   const gone = startOfDay(addDays(dayOf(now), -GONE_DAYS));
   if (sample.kind === 'gone' && at >= gone) return 1 + at.getTime() - gone.getTime();
@@ -66,12 +62,11 @@ function awayFor(sample: Sample, at: Date, now: Date): number {
   return away > 0 && away <= lasted ? away : 0;
 }
 
-/** The interval of samples: 15 minutes for older days, 5 minutes for today and the two days before. */
+/** 15 minutes for older days, 5 minutes for today and the two days before. */
 const COARSE_MS = 15 * MINUTE;
 const FINE_MS = 5 * MINUTE;
 const FINE_DAYS = 2;
 
-/** The samples of a server from `from` to `now`, oldest first. */
 export function samplesOf({ serverId, sample }: ListedSample, from: Date, now: Date): StatusSample[] {
   const fineFrom = startOfDay(addDays(dayOf(now), -FINE_DAYS));
   const samples: StatusSample[] = [];
@@ -83,7 +78,6 @@ export function samplesOf({ serverId, sample }: ListedSample, from: Date, now: D
   return samples;
 }
 
-/** The sample at a time; null if a reporting server was offline. */
 function sampleAt(
   sample: Sample,
   at: Date,
@@ -106,22 +100,18 @@ function sampleAt(
   };
 }
 
-/**
- * The latency of a server, in milliseconds. For probed servers it is 1 to 3: they run on this machine, so real probes
- * measure about as much, and the chart has no jump.
- */
+/** In milliseconds. Probed servers run on this machine: real probes measure about as much, so the chart has no jump. */
 export function sampleLatencyAt(sample: Sample, at: Date): number {
   const varying = chance(seedOf(sample) + at.getTime() / MINUTE) ** 4;
   if (sample.kind === 'probed') return Math.round(1 + 2 * varying);
   return Math.round(10 * (15 + 60 * chance(seedOf(sample)) + 15 * varying)) / 10;
 }
 
-/** One of the players of a sample server. Most of them voted in its made-up history. */
 export function playerOf(sample: Sample, number: number): string {
   return samplePlayer(seedOf(sample), number % (2 * sample.activity.votes));
 }
 
-/** The made-up votes of a UTC day. Each player votes at about the same hour every day; some players vote less often. */
+/** Each player votes at about the same hour every day; some vote less often. */
 export function votesOn({ serverId, sample }: ListedSample, day: string): VoteRecord[] {
   const start = startOfDay(day);
   const seed = seedOf(sample);

@@ -11,26 +11,19 @@ export type DemoEvents = {
   received(name: string, vote: ReceivedVote): void;
   left(name: string, awayMs: number): void;
   returned(name: string): void;
-  /** The listener's port is in use, so it listens on `port` now. */
   moved(name: string, port: number): void;
-  /** The listener could not start again and will retry. */
   stuck(name: string, reason: string): void;
 };
 
 const RETRY_MS = SECOND;
 
-/** A vote listener of the demo. It can be stopped for some time. */
 export type SampleListener = {
   listener: VotifierListener;
-  /** Stops the listener for `awayMs`. Does nothing if it is stopped already. */
+  /** Does nothing if it is stopped already. */
   leave(awayMs: number): Promise<void>;
 };
 
-/**
- * Opens the vote listener of a sample server.
- *
- * @param moved - called when the listener restarts on another port because its own is in use; retried if it throws
- */
+/** `moved` is called when the listener restarts on another port; retried if it throws. */
 export async function openSampleListener(
   name: string,
   events: DemoEvents,
@@ -76,7 +69,6 @@ export async function openSampleListener(
   };
 }
 
-/** Restarts a listener. Uses a free port if its own is in use, and returns whether it did. */
 async function restart(listener: VotifierListener): Promise<boolean> {
   try {
     await listener.start();
@@ -88,7 +80,6 @@ async function restart(listener: VotifierListener): Promise<boolean> {
   }
 }
 
-/** How long a listener runs, and for how long it then stops. */
 type Rhythm = { thereMs: number; awayMs: number };
 
 /** The first outage comes soon, so that users see it early. */
@@ -97,7 +88,7 @@ export const COMING_AND_GOING: Rhythm[] = [
   { thereMs: 120 * SECOND, awayMs: 60 * SECOND },
 ];
 
-/** Stops and restarts a listener until `signal` is aborted. The last entry of `rhythm` repeats. */
+/** The last entry of `rhythm` repeats. */
 export async function comeAndGo(
   { leave }: SampleListener,
   rhythm: Rhythm[],

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
 
-/** The colours of a picture: the sky and the near hills, the far hills, the sky at the horizon, and the light. */
+/** The sky and the near hills, the far hills, the sky at the horizon, and the light. */
 const PALETTES = [
   ['#0d2b45', '#203c56', '#544e68', '#ffd4a3'],
   ['#14342b', '#2d5a4a', '#60935d', '#f2e3bc'],
@@ -12,7 +12,6 @@ const PALETTES = [
   ['#1d1a31', '#4d2d52', '#9a4c95', '#f6d8ae'],
 ] as const;
 
-/** A pseudo-random number from 0 to 1. The same text gives the same number. */
 function chanceOf(text: string): number {
   return hash('sha256', text, 'buffer').readUInt32BE(0) / 2 ** 32;
 }
@@ -25,7 +24,6 @@ function paletteOf(name: string): (typeof PALETTES)[number] {
   return PALETTES[index] ?? PALETTES[0];
 }
 
-/** A row of hills from left to right as an SVG path. */
 function hills(name: string, base: number, height: number): string {
   const points = Array.from({ length: 13 }, (_, i) => {
     const y = base - height * chanceOf(`${name} ${base} ${i}`);
@@ -34,16 +32,15 @@ function hills(name: string, base: number, height: number): string {
   return `M0,${HEIGHT} L${points.join(' L')} L${WIDTH},${HEIGHT} Z`;
 }
 
-/** The drawing of `art/` for a sample, by its name: `Ember Keep` is `ember-keep`. Undefined if there is none. */
+/** `art/ember-keep` is of Ember Keep. */
 async function drawingOf(name: string, extension: 'svg' | 'webp'): Promise<Buffer | undefined> {
   const file = name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
   return readFile(new URL(`./art/${file}.${extension}`, import.meta.url)).catch(() => undefined);
 }
 
-/** The sample whose banner looks like a careless upload: a noisy photo with a loud text over it. */
+/** Its banner looks like a careless upload. */
 const CARELESS = 'Nightfall Prison';
 
-/** The banner of a sample: our drawing, for `CARELESS` a noisy photo, for the others hills that depend on the name. */
 export async function sampleBanner(name: string): Promise<Buffer> {
   return (await drawingOf(name, 'webp')) ?? (name === CARELESS ? drawPhoto(name) : drawHills(name));
 }
@@ -62,7 +59,6 @@ async function drawPhoto(name: string): Promise<Buffer> {
     .toBuffer();
 }
 
-/** Hills under a sun, with stars, as PNG. */
 async function drawHills(name: string): Promise<Buffer> {
   const [sky, far, horizon, light] = paletteOf(name);
   const at = (what: string, most: number) => Math.round(chanceOf(`${name} ${what}`) * most);
@@ -80,7 +76,7 @@ async function drawHills(name: string): Promise<Buffer> {
   return sharp(Buffer.from(svg)).png({ palette: true }).toBuffer();
 }
 
-/** The icon of a sample as a data URL, as Minecraft servers send it: our drawing, or symmetric squares. */
+/** As Minecraft servers send it. */
 export async function sampleIcon(name: string): Promise<string> {
   const svg = (await drawingOf(name, 'svg')) ?? drawSquares(name);
   const png = await sharp(svg, { density: 600 }).resize(64, 64, { kernel: 'nearest' }).png().toBuffer();

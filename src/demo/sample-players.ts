@@ -1,4 +1,8 @@
-import { chance } from './chance.ts';
+/** From 0 to 1. The same `seed` gives the same number. */
+export function chance(seed: number): number {
+  const wave = Math.sin(seed * 12.9898) * 43_758.5453;
+  return wave - Math.floor(wave);
+}
 
 const FIRST =
   'Amber Brave Copper Dusty Eager Frosty Gentle Happy Icy Jolly Kind Lunar Misty Noble Odd Pixel Quick Rusty Silent Wild';
@@ -15,10 +19,7 @@ const STEP = 104_729;
 
 const made = new RegExp(`^(${first.join('|')})(${last.join('|')})\\d\\d$`);
 
-/**
- * The name of a made-up player of a server: `number` 0, 1, 2, … give different names, up to 36,000. No name is longer
- * than 16 characters, the limit of Minecraft.
- */
+/** `number` 0, 1, 2, … give different names, up to 36,000, of at most 16 characters. */
 export function samplePlayer(seed: number, number: number): string {
   const index = Math.floor(chance(seed) * NAMES + number * STEP) % NAMES;
   const digits = 10 + (index % NUMBERS);
@@ -26,7 +27,6 @@ export function samplePlayer(seed: number, number: number): string {
   return `${first[pair % first.length]}${last[Math.floor(pair / first.length)]}${digits}`;
 }
 
-/** Whether a name belongs to a made-up player. */
 export function isSamplePlayer(username: string): boolean {
   return made.test(username);
 }

@@ -15,15 +15,13 @@ const BY = 'the demo';
 /** Options with which a JVM starts quickly and stays small. */
 const SMALL_JVM = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xmx64m'];
 
-/** A relay that has not stopped after this time is killed. */
 const ENDS_WITHIN_MS = 4_000;
 
-/** Whether the machine has Java, which the relay needs. */
 export function hasJava(): boolean {
   return spawnSync('java', ['-version'], { stdio: 'ignore' }).status === 0;
 }
 
-/** Writes the configuration of a Votifier plugin as NuVotifier does. The relay reads the file, also after a change. */
+/** As NuVotifier writes it. The relay reads the file, also after a change. */
 export async function writeVotifierFolder(
   folder: string,
   { port, token }: Pick<VotifierListener, 'port' | 'token'>,
@@ -34,15 +32,9 @@ export async function writeVotifierFolder(
   await writeFile(join(plugin, 'config.yml'), config);
 }
 
-/** A sample server that the relay serves, the folder of its game server, and the base address of the site. */
 type Served = { serverId: ObjectId; folder: string; url: string };
 
-/**
- * Lets a sample server fetch its votes, and runs the relay in the server's folder until `signal` is aborted.
- * `writeVotifierFolder` must have written the Votifier's configuration into this folder.
- *
- * @param say - called if the relay ends before `signal` is aborted
- */
+/** Runs the relay in the folder that `writeVotifierFolder` has written. Calls `say` if it ends by itself. */
 export async function runSampleRelay(
   deps: AppDeps,
   { serverId, folder, url }: Served,

@@ -8,7 +8,7 @@ import type { AppDeps } from '../process/app-deps.ts';
 /** The users who can sign in to a demo. Every start sets new passwords. */
 export type SampleUsers = Record<'owner' | 'operator', { email: string; password: string }>;
 
-/** Creates the demo's operator and its owner, who gets these servers. Reuses the users of an earlier demo. */
+/** The owner gets these servers. Reuses the users of an earlier demo. */
 export async function openSampleUsers(deps: AppDeps, serverIds: ObjectId[]): Promise<SampleUsers> {
   const who = { userId: null, by: 'demo' };
   const owner = { email: 'owner@example.org', name: 'Olivia Owner' };

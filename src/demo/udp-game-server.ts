@@ -1,17 +1,15 @@
 import { createSocket, type Socket } from 'node:dgram';
-import type { FakeServer, GameStatus } from './fake-server.ts';
+import type { FakeServer, GameStatus } from './listening.ts';
 
 /** The answer of a game's servers to a request; undefined for no answer. */
 export type Answering = (request: Buffer, status: GameStatus) => Buffer | undefined;
 
-/** A fake server of a game that is queried over UDP. */
 export class UdpGameServer implements FakeServer {
   readonly #answer: Answering;
   readonly #status: () => GameStatus;
   #socket: Socket | undefined;
   #port = 0;
 
-  /** @param status - called for every answer */
   constructor(answer: Answering, status: () => GameStatus) {
     this.#answer = answer;
     this.#status = status;
@@ -27,7 +25,7 @@ export class UdpGameServer implements FakeServer {
     const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
     socket.once('error', reject).bind(port || this.#port, host, resolve);
     await listening;
-    // An answer to a client that is gone may fail. This error is ignored.
+    // An answer to a client that is gone may fail.
     socket.off('error', reject).on('error', () => {});
     socket.on('message', (request, from) => {
       const answer = this.#answer(request, this.#status());
@@ -50,11 +48,10 @@ export class UdpGameServer implements FakeServer {
 /** The magic bytes of RakNet packets outside a connection (wiki.vg, "Raknet Protocol"). */
 const RAKNET_MAGIC = '00ffff00fefefefefdfdfdfd12345678';
 
-/** The answer of a Minecraft Bedrock server to an unconnected ping. */
 export const answerOfBedrock: Answering = (request, status) =>
   request[0] === 0x01 ? bedrockPong(request.subarray(1, 9), status) : undefined;
 
-/** @param time - the eight bytes after the first byte of the ping; the answer repeats them */
+/** `time`: the eight bytes after the first one of the ping. */
 export function bedrockPong(time: Buffer, { motd, version, online, max }: GameStatus): Buffer {
   // A semicolon separates fields, so the name must not contain one.
   const name = motd.replaceAll(';', ',').replaceAll('\n', ' ');
@@ -75,25 +72,20 @@ const INFO = 0x54;
 const PLAYERS = 0x55;
 const RULES = 0x56;
 
-/**
- * The challenge that a client must send back before it gets an answer. It prevents amplification attacks with forged
- * source addresses.
- */
+/** A client must send it back before it gets an answer, against amplification with forged addresses. */
 const CHALLENGE = Buffer.from([0x4b, 0xa1, 0xd5, 0x22]);
 
-/** The answer of a server with Valve's Source protocol, which many games use. */
 export const answerOfSource: Answering = (request, status) => {
   const question = request[4];
   if (question !== INFO && question !== PLAYERS && question !== RULES) return undefined;
   const isKnown = request.subarray(question === INFO ? -4 : 5).equals(CHALLENGE);
   if (!isKnown) return Buffer.concat([SOURCE_HEADER, Buffer.from([0x41]), CHALLENGE]);
   if (question === INFO) return sourceInfo(status);
-  // The answer about players or settings has no entries.
   const empty = question === PLAYERS ? [0x44, 0] : [0x45, 0, 0];
   return Buffer.concat([SOURCE_HEADER, Buffer.from(empty)]);
 };
 
-/** The packet with the server's status. It has one byte for the number of players, so at most 255. */
+/** One byte for the number of players, so at most 255. */
 export function sourceInfo({ motd, version, online, max }: GameStatus): Buffer {
   const text = (value: string) => Buffer.from(`${value}\0`);
   return Buffer.concat([

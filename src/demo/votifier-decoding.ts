@@ -7,7 +7,7 @@ export type ReceivedVote = {
   serviceName: string;
   username: string;
   address: string;
-  /** The time as it was sent: in v1 the text of the fifth line, in v2 a number of milliseconds. */
+  /** In v1 the text of the fifth line, in v2 a number of milliseconds. */
   timestamp: string | number;
   /** The vote's id; only in v2, and only if the sender sent one. */
   uuid?: string;
@@ -19,12 +19,7 @@ export class VoteRefusal extends CodedError<string> {}
 
 const corrupted = (message: string) => new VoteRefusal('CorruptedFrameException', message);
 
-/**
- * Decodes a v1 block as NuVotifier does, and reads its text as US-ASCII. A block with fewer than 256 bytes is
- * `'incomplete'`; one with more cannot be decrypted and is refused.
- *
- * @throws {VoteRefusal} when NuVotifier would refuse the block
- */
+/** As NuVotifier does, and text as US-ASCII. A longer block than 256 bytes is refused by the decryption. */
 export function readV1Vote(received: Buffer, privateKey: KeyObject): ReceivedVote | 'incomplete' {
   if (received.length < 256) return 'incomplete';
   const [opcode, serviceName, username, address, timestamp] = decryptText(received, privateKey).split('\n');
@@ -49,15 +44,9 @@ function decryptText(block: Buffer, privateKey: KeyObject): string {
   }
 }
 
-/** The values that a v2 frame must match. */
 type V2Checks = { challenge: string; tokens: Record<string, string> };
 
-/**
- * Decodes a v2 frame as NuVotifier does, with the same checks in the same order: length, challenge, service, signature,
- * uuid, name.
- *
- * @throws {VoteRefusal} when one of these checks fails, or the frame is not JSON with the expected fields
- */
+/** As NuVotifier does, with the same checks in the same order. */
 export function readV2Vote(received: Buffer, { challenge, tokens }: V2Checks): ReceivedVote | 'incomplete' {
   if (received.length < 4) return 'incomplete';
   const frameLength = 4 + received.readUInt16BE(2);

@@ -7,62 +7,52 @@ export type { ReceivedVote };
 
 /** How the listener behaves from the next event on. If a field is absent, it behaves like NuVotifier. */
 export type Behaviour = {
-  /** What the listener does when a client connects. */
   onConnect?: 'greet' | 'silence' | 'close' | 'reset';
-  /** Text that is sent unchanged instead of the greeting. `{challenge}` is replaced with the connection's challenge. */
+  /** Sent instead of the greeting. `{challenge}` is replaced. */
   greeting?: string;
   /** Greets like the original Votifier, and does not accept v2 frames. */
   v1Only?: boolean;
-  /** What the listener does after a complete frame. It always records a valid vote. */
+  /** After a complete frame. A valid vote is always recorded. */
   onFrame?: 'answer' | 'silence' | 'close' | 'reset';
-  /** Text that is sent unchanged instead of the answer, also for v1. Then the connection closes. */
+  /** Sent instead of the answer, also for v1. Then the connection closes. */
   answer?: string | Uint8Array;
-  /** Delay of the answer in milliseconds. */
   answerDelayMs?: number;
-  /** Sends the greeting and the answer byte by byte, with this pause in milliseconds between the bytes. */
+  /** The pause between single bytes of the greeting and the answer. */
   dripMs?: number;
 };
 
 type ListenerOptions = {
-  /** Tokens by service name; `default` is for all other services. If left out: a random default token. */
+  /** By service name; `default` is for all others. If left out: a random default token. */
   tokens?: Record<string, string>;
-  /** An RSA key pair of 2048 bits. If left out, it is made at first use. */
+  /** RSA of 2048 bits. If left out, it is made at first use. */
   keyPair?: { publicKey: KeyObject; privateKey: KeyObject };
   onVote?: (vote: ReceivedVote) => void;
 };
 
 /**
- * A fake vote listener of a game server, for the demo and the tests. It speaks Votifier v1 and v2 as NuVotifier does
- * (docs/delivery.md; in its sources: VotifierProtocolDifferentiator, VotifierProtocol1Decoder, VotifierProtocol2Decoder
- * and VoteInboundHandler). It shares no code with our client, because tests do not notice an error in shared code. It
- * listens on loopback by default.
+ * A fake vote listener for the demo and the tests. It speaks Votifier v1 and v2 as NuVotifier does (in its sources:
+ * VotifierProtocolDifferentiator, VotifierProtocol1Decoder, VotifierProtocol2Decoder and VoteInboundHandler). It shares
+ * no code with our client, because tests do not notice an error in shared code.
  */
-export class VotifierListener {
-  /** Every valid vote received, oldest first. Duplicates are included, because no listener removes them. */
+export class VotifierListener extends Listening {
+  /** Oldest first, with duplicates: no listener removes them. */
   readonly votes: ReceivedVote[] = [];
   behaviour: Behaviour = {};
   tokens: Record<string, string>;
-  /** Connections accepted so far. */
   connections = 0;
 
   readonly #onVote: ((vote: ReceivedVote) => void) | undefined;
-  readonly #listening = new Listening((socket) => this.#accept(socket));
   readonly #timers = new Set<NodeJS.Timeout>();
   #keyPair: ListenerOptions['keyPair'];
   #held: (() => void)[] | undefined;
 
   constructor({ tokens, keyPair, onVote }: ListenerOptions = {}) {
+    super();
     this.tokens = tokens ?? { default: randomBytes(16).toString('hex') };
     this.#keyPair = keyPair;
     this.#onVote = onVote;
   }
 
-  /** The current or last port. */
-  get port(): number {
-    return this.#listening.port;
-  }
-
-  /** The token for services that have no token of their own. */
   get token(): string {
     return this.tokens.default ?? '';
   }
@@ -72,36 +62,20 @@ export class VotifierListener {
     return this.#keyPair;
   }
 
-  /** The public key as NuVotifier writes it to `rsa/public.key`: one line of base64. */
+  /** As NuVotifier writes it to `rsa/public.key`. */
   get publicKeyLine(): string {
     return this.keyPair.publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
   }
 
-  /** How many answers `stall` delays. */
   get held(): number {
     return this.#held?.length ?? 0;
   }
 
-  get isRunning(): boolean {
-    return this.#listening.isRunning;
-  }
-
-  /** See `Listening.start`. */
-  start(address?: { port?: number; host?: string }): Promise<void> {
-    return this.#listening.start(address);
-  }
-
-  /** See `Listening.startElsewhere`. */
-  startElsewhere(): Promise<void> {
-    return this.#listening.startElsewhere();
-  }
-
-  /** Drops every connection and refuses new ones. */
-  async stop(): Promise<void> {
+  override async stop(): Promise<void> {
     this.#held = undefined;
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
-    await this.#listening.stop();
+    await super.stop();
   }
 
   /** Until `release` is called, the listener receives votes but delays its answers. */
@@ -109,31 +83,24 @@ export class VotifierListener {
     this.#held ??= [];
   }
 
-  /** Sends the delayed answers and answers normally again. */
   release(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
     for (const answer of held) answer();
   }
 
-  #accept(socket: Socket): void {
+  protected override accept(socket: Socket): void {
     this.connections += 1;
     const { onConnect = 'greet', v1Only = false, greeting } = this.behaviour;
-    if (onConnect === 'reset') {
-      socket.resetAndDestroy();
-      return;
-    }
-    if (onConnect === 'close') {
-      socket.destroySoon();
-      return;
-    }
+    if (onConnect === 'reset') return void socket.resetAndDestroy();
+    if (onConnect === 'close') return void socket.destroySoon();
     const challenge = BigInt(`0x${randomBytes(16).toString('hex')}`).toString(32);
     const usual = v1Only ? 'VOTIFIER 1.9\n' : 'VOTIFIER 2 {challenge}\n';
     if (onConnect === 'greet') this.#say(socket, (greeting ?? usual).replace('{challenge}', challenge));
     this.#receive(socket, challenge, v1Only);
   }
 
-  /** Waits for one complete frame. Like NuVotifier, it answers an incomplete frame only if its length is too large. */
+  /** Like NuVotifier, it answers an incomplete frame only if its length is too large. */
   #receive(socket: Socket, challenge: string, v1Only: boolean): void {
     let received = Buffer.alloc(0);
     const onData = (bytes: Buffer) => {
@@ -144,7 +111,8 @@ export class VotifierListener {
           ? readV2Vote(received, { challenge, tokens: this.tokens })
           : readV1Vote(received, this.keyPair.privateKey);
         if (vote === 'incomplete') return;
-        this.#count(vote);
+        this.votes.push(vote);
+        this.#onVote?.(vote);
         this.#end(socket, isV2 ? '{"status":"ok"}\r\n' : '');
       } catch (refusal) {
         if (!(refusal instanceof VoteRefusal)) throw refusal;
@@ -155,11 +123,6 @@ export class VotifierListener {
       socket.off('data', onData).resume();
     };
     socket.on('data', onData);
-  }
-
-  #count(vote: ReceivedVote): void {
-    this.votes.push(vote);
-    this.#onVote?.(vote);
   }
 
   #end(socket: Socket, usual: string): void {

@@ -8,7 +8,6 @@ import type { Vote } from '../votes/vote.ts';
 
 const LOOK_EVERY_MS = 250;
 
-/** A message about a vote after a failed attempt; null if no attempt failed or the vote was delivered. */
 function messageAbout({ delivery }: Vote): string | null {
   const failed = delivery.attempts.findLast(({ code }) => code !== undefined && code !== null);
   if (!failed?.code || delivery.state === 'delivered') return null;
@@ -25,15 +24,12 @@ async function openVotes(votes: AppDeps['votes'], serverId: ObjectId): Promise<V
   }
 }
 
-/** How many votes of a server are waiting or being sent; 0 if the database does not answer. */
+/** 0 if the database does not answer. */
 export async function waitingVotes({ votes }: Pick<AppDeps, 'votes'>, serverId: ObjectId): Promise<number> {
   return (await openVotes(votes, serverId)).length;
 }
 
-/**
- * Calls `notify` for every waiting vote of a server whenever the vote's message changes, until `stopping` is aborted.
- * While the database does not answer, `notify` is not called.
- */
+/** Calls `notify` for every waiting vote whenever its message changes. */
 export async function watchVotes(
   { votes }: Pick<AppDeps, 'votes'>,
   serverId: ObjectId,

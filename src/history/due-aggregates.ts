@@ -1,6 +1,13 @@
 import type { Collection } from 'mongodb';
 import { after, type Clock, DAY, MINUTE } from '../platform/clock.ts';
-import { type PeriodMark, addDays, dayOf, dueDays, markDone, startOfDay } from '../platform/periods/period-marks.ts';
+import {
+  addDays,
+  dayOf,
+  dueDays,
+  markDone,
+  type PeriodMark,
+  startOfDay,
+} from '../platform/periods/period-marks.ts';
 import type { Server } from '../servers/server.ts';
 import { computableDays } from './aggregate-day.ts';
 

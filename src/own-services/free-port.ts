@@ -3,9 +3,9 @@ import { createServer } from 'node:net';
 import { ServiceError } from './service-error.ts';
 
 /**
- * The range of ports for services. Operating systems use ports from 32768 upwards for outgoing connections and for
- * listeners on port 0, so a lower port stays free while its service is stopped. The range ends below the usual ports of
- * game servers and MongoDB (25565, 27015, 27017, 28015, 30120), because these look free while such a server is stopped.
+ * Operating systems use ports from 32768 upwards for outgoing connections and for port 0, so a lower port stays free
+ * while its service is stopped. The range ends below the usual ports of game servers and MongoDB (25565, 27015, 27017),
+ * which look free while such a server is stopped.
  */
 const FIRST_PORT = 20_000;
 const PORT_COUNT = 5_000;
@@ -13,11 +13,6 @@ const PORT_COUNT = 5_000;
 /** Each process begins at a random port, so that two processes rarely choose the same one. */
 let next = randomInt(PORT_COUNT);
 
-/**
- * A loopback port from 20000 to 24999 on which nothing listens at this moment.
- *
- * @throws {ServiceError} when all of them are in use
- */
 export async function freePort(): Promise<number> {
   for (let tried = 0; tried < PORT_COUNT; tried += 1) {
     const port = FIRST_PORT + next;
@@ -27,7 +22,7 @@ export async function freePort(): Promise<number> {
   throw new ServiceError('No free port was found on 127.0.0.1');
 }
 
-/** Tries to listen on `host` and `port`: the error code, such as EADDRINUSE; null if it works. */
+/** The error code of listening there, such as EADDRINUSE; null if it works. */
 export async function listenErrorOf(host: string, port: number): Promise<string | null> {
   const server = createServer();
   const error = await new Promise<string | null>((resolve) => {

@@ -4,25 +4,16 @@ import type { Say } from './service-error.ts';
 
 const FIRST_PAUSE_MS = SECOND;
 const LONGEST_PAUSE_MS = 30 * SECOND;
-/** If a process has run for this long, the pause before its next restart is short again. */
 const STEADY_MS = MINUTE;
 
 export type Running = {
-  /** Settles when the process has exited, with a short text that says how. */
+  /** Resolves when the process has exited, with a short text that says how. */
   ended: Promise<string>;
-  /** Stops the process and waits; kills it after a timeout. */
   stop(): Promise<void>;
-  /** Kills the process without waiting. */
   kill(): void;
 };
 
-/**
- * Restarts a process whenever it exits by itself. The pause before a restart is 1 s and doubles up to 30 s.
- *
- * @param title - the name of the process in messages
- * @param first - the running process
- * @param startAgain - starts the next process; if it rejects, it is called again after a pause
- */
+/** Restarts a process whenever it exits by itself. If `startAgain` rejects, it is called again after a pause. */
 export function keepRunning(
   title: string,
   first: Running,
@@ -43,7 +34,12 @@ export function keepRunning(
       await pause(delay, undefined, { signal: stopping.signal }).catch(() => undefined);
       if (stopping.signal.aborted) return;
       delay = Math.min(2 * delay, LONGEST_PAUSE_MS);
-      running = await startAgain().catch((error: Error) => failed(error.message));
+      // A failed start counts as a process that has exited.
+      running = await startAgain().catch((error: Error) => ({
+        ended: Promise.resolve(error.message),
+        stop: async () => undefined,
+        kill: () => undefined,
+      }));
       if (stopping.signal.aborted) await running.stop();
     }
   })();
@@ -59,9 +55,4 @@ export function keepRunning(
       running.kill();
     },
   };
-}
-
-/** Represents a failed start as a process that has exited. */
-function failed(how: string): Running {
-  return { ended: Promise.resolve(how), stop: async () => undefined, kill: () => undefined };
 }

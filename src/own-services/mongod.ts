@@ -1,10 +1,7 @@
 import { MongoClient } from 'mongodb';
 import type { ServiceKind } from './service-process.ts';
 
-/**
- * mongod on loopback. It is not started through mongodb-memory-server, which would keep it in our process group (so
- * Ctrl-C would stop it before web and workers) and kill it while other processes still use it.
- */
+/** mongodb-memory-server would keep it in our process group and kill it while other processes still use it. */
 export const MONGOD: ServiceKind = {
   title: 'MongoDB',
   args: (dataDir, port) => [
@@ -41,7 +38,6 @@ export const MONGOD: ServiceKind = {
   address: (port) => `mongodb://127.0.0.1:${port}`,
 };
 
-/** The URL of our database in our own mongod on `port`. */
 export function databaseAddress(port: number): string {
   return `${MONGOD.address(port)}/tallyport`;
 }

@@ -1,66 +1,75 @@
-import { resolve } from 'node:path';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MINUTE } from '../platform/clock.ts';
 import type { Config, ConnectedConfig } from '../platform/config.ts';
 import { ownEnvironment, type Variables } from '../platform/environment.ts';
+import { type Binary, seriesOf, type WrittenData } from './binary.ts';
 import { withDataLock } from './data-lock.ts';
-import { databaseAddress } from './mongod.ts';
-import { type OwnerKind, startOwnServices } from './own-services.ts';
-import { isAlive, type ProcessIdentity } from './process-identity.ts';
+import { findMongod } from './find-mongod.ts';
+import { findRedis } from './find-redis.ts';
+import { keepRunning, type Running } from './keep-running.ts';
+import { databaseAddress, MONGOD } from './mongod.ts';
+import { identityOf, isAlive, type ProcessIdentity } from './process-identity.ts';
 import { REDIS } from './redis-server.ts';
 import { storedSecretKey } from './secret-key.ts';
 import { type Say, ServiceError } from './service-error.ts';
-import { endLeftOvers, readRecord, type ServicesRecord } from './services-record.ts';
-import { withSharedSettings } from './shared-settings.ts';
+import { type ServiceKind, startService } from './service-process.ts';
+import {
+  endLeftOvers,
+  readRecord,
+  removeRecord,
+  type ServicesRecord,
+  writeRecord,
+} from './services-record.ts';
+import { settingsToShare, withSharedSettings } from './shared-settings.ts';
 
-/** How long a start waits for a running command that uses the same data. */
 const COMMAND_WAIT_MS = 5 * MINUTE;
 
 /** The services that Tallyport's processes use. `config` has their addresses. */
 export type OpenServices = {
   config: ConnectedConfig;
-  /** Lines for users: which services these are, and where they come from. */
   description: string[];
-  /** The titles of the services that this call started, such as `MongoDB`. */
   started: string[];
-  /** Stops the services that this call started, Redis first. They write their data. May be called twice. */
+  /** Stops the services that this call started, and waits until their data is written. May be called twice. */
   close(): Promise<void>;
-  /** Kills the services that this call started, without waiting for them to write. */
   kill(): void;
 };
 
 /**
  * The services of the platform (`npm start`): those of MONGODB_URI and REDIS_URL if these are set, otherwise our own
- * ones with their data in DATA_DIR. If an earlier start was killed and its services still run, they are stopped first.
- * If SECRET_KEY is not set, the key that is stored in DATA_DIR is used; the first start makes it.
+ * ones in DATA_DIR. Those of a start that was killed are stopped first. Without SECRET_KEY, the key in DATA_DIR is used;
+ * the first start makes it.
  *
  * @throws {ServiceError} when something is missing or does not start, when a platform already uses this DATA_DIR, or
- *   when a command still uses it after 5 minutes. Services that this call started are stopped then.
+ *   when a command still uses it after 5 minutes
  */
 export async function openServices(
   config: Config,
   say: Say,
   env: Variables = ownEnvironment(),
 ): Promise<OpenServices> {
-  return await open(config, 'platform', say, env);
+  return await open(config, { kind: 'platform', say, env });
 }
 
 /**
  * The services for one command. If a platform runs on this DATA_DIR: its services are used and not stopped, and shared
  * settings that `env` lacks are taken from the platform. Otherwise it does what `openServices` does.
  *
- * @throws {ServiceError} as `openServices`; {ConfigError} when the platform's settings and `env` are not valid
- *   together.
+ * @throws {ServiceError} as `openServices`; {ConfigError} when the platform's settings and `env` do not fit together
  */
 export async function findServices(
   config: Config,
   say: Say,
   env: Variables = ownEnvironment(),
 ): Promise<OpenServices> {
-  return await open(config, 'command', say, env);
+  return await open(config, { kind: 'command', say, env });
 }
 
-async function open(config: Config, kind: OwnerKind, say: Say, env: Variables): Promise<OpenServices> {
+type For = { kind: ServicesRecord['owner']['kind']; say: Say; env: Variables };
+
+async function open(config: Config, given: For): Promise<OpenServices> {
+  const { say } = given;
   const { MONGODB_URI, REDIS_URL, SECRET_KEY } = config;
   if (MONGODB_URI && REDIS_URL && SECRET_KEY) {
     return borrowed({ ...config, MONGODB_URI, REDIS_URL, SECRET_KEY }, configuredLines(config));
@@ -68,7 +77,7 @@ async function open(config: Config, kind: OwnerKind, say: Say, env: Variables): 
   const dataDir = resolve(config.DATA_DIR);
   const deadline = Date.now() + COMMAND_WAIT_MS;
   for (;;) {
-    const found = await withDataLock(dataDir, say, () => look(config, dataDir, kind, say, env));
+    const found = await withDataLock(dataDir, say, () => look(config, dataDir, given));
     if (!('busy' in found)) return found;
     say(`A tallyport command (process ${found.busy.pid}) is using the data: waiting until it exits …`);
     while (await isAlive(found.busy)) {
@@ -82,16 +91,11 @@ async function open(config: Config, kind: OwnerKind, say: Say, env: Variables): 
   }
 }
 
-/**
- * Finds or starts the services. The caller must own the folder's lock. If a command runs that started its own services:
- * returns that command as `busy`.
- */
+/** The caller must own the folder's lock. `busy`: a command that started services of its own still runs. */
 async function look(
   config: Config,
   dataDir: string,
-  kind: OwnerKind,
-  say: Say,
-  env: Variables,
+  { kind, say, env }: For,
 ): Promise<OpenServices | { busy: ProcessIdentity }> {
   const SECRET_KEY = config.SECRET_KEY ?? (await storedSecretKey(dataDir));
   const { MONGODB_URI, REDIS_URL } = config;
@@ -112,14 +116,79 @@ async function look(
     ]);
   }
   if (record) await endLeftOvers(dataDir, record, say);
-  const own = await startOwnServices(config, dataDir, kind, say, env);
-  return {
-    config: { ...config, MONGODB_URI: own.mongodbUri, REDIS_URL: own.redisUrl, SECRET_KEY },
-    description: [...own.description, ...configuredLines(config)],
-    started: own.started,
-    close: own.close,
-    kill: own.kill,
+  return await startOwnServices(config, SECRET_KEY, dataDir, { kind, say, env });
+}
+
+/**
+ * Starts a mongod and a Redis in `dataDir`, writes them to the folder's record and keeps them running. A service whose
+ * address is configured is not started. If it throws, the services that it started are stopped.
+ */
+async function startOwnServices(
+  config: Config,
+  SECRET_KEY: string,
+  dataDir: string,
+  { kind, say, env }: For,
+): Promise<OpenServices> {
+  const record: ServicesRecord = {
+    owner: { ...(await identityOf(process.pid)), kind, address: config.PUBLIC_URL },
+    settings: settingsToShare(config, env),
   };
+  const folders = { mongod: join(dataDir, 'mongodb'), redis: join(dataDir, 'redis') };
+  // Both programs are found before one of them is started, so that a missing program is reported early.
+  const mongod = config.MONGODB_URI ?? (await findMongod(env, say, await writtenData(folders.mongod)));
+  const redis = config.REDIS_URL ?? (await findRedis(env, say, await writtenData(folders.redis)));
+
+  const description: string[] = [];
+  const started: string[] = [];
+  const running: Omit<Running, 'ended'>[] = [];
+  const keep = async (name: 'mongod' | 'redis', service: ServiceKind, binary: Binary): Promise<number> => {
+    const dir = folders[name];
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+    await writeFile(join(dir, 'version'), `${seriesOf(binary)}\n`);
+    const onSpawn = async (pid: number, port: number) => {
+      record[name] = { ...(await identityOf(pid)), program: binary.program, version: binary.version, port };
+      await writeRecord(dataDir, record);
+    };
+    const first = await startService(service, { binary, dir, onSpawn });
+    const { port } = first;
+    started.push(service.title);
+    running.push(
+      keepRunning(service.title, first, () => startService(service, { binary, dir, port, onSpawn }), say),
+    );
+    description.push(
+      `${service.title}: ${binary.program} ${binary.version} ${binary.source}, port ${port}, data in ${dir}`,
+    );
+    return port;
+  };
+  const close = async () => {
+    for (const service of running.toReversed()) await service.stop();
+    await removeRecord(dataDir);
+  };
+
+  try {
+    const addresses = {
+      MONGODB_URI:
+        typeof mongod === 'string' ? mongod : databaseAddress(await keep('mongod', MONGOD, mongod)),
+      REDIS_URL: typeof redis === 'string' ? redis : REDIS.address(await keep('redis', REDIS, redis)),
+    };
+    return {
+      config: { ...config, ...addresses, SECRET_KEY },
+      description: [...description, ...configuredLines(config)],
+      started,
+      close,
+      kill() {
+        for (const service of running) service.kill();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function writtenData(dir: string): Promise<WrittenData | undefined> {
+  const series = await readFile(join(dir, 'version'), 'utf8').catch(() => undefined);
+  return series ? { dir, series: series.trim() } : undefined;
 }
 
 /** Services that this process does not stop: another process started them, or their addresses are configured. */

@@ -7,11 +7,11 @@ const run = promisify(execFile);
 /** Identifies a process. A later process with the same id has another start time. */
 export type ProcessIdentity = {
   pid: number;
-  /** The start time as the operating system reports it. It is compared, never parsed. */
+  /** As the operating system reports it. It is compared, never parsed. */
   startedAt: string;
 };
 
-/** The start time of the process `pid`, as text; undefined if there is none. A zombie counts as ended. */
+/** Undefined if there is no such process. A zombie counts as ended. */
 export async function processStart(pid: number): Promise<string | undefined> {
   if (process.platform !== 'linux') return await startByPs(pid);
   // Linux images often have no ps, so /proc is read (proc(5)). After the name in brackets, the first field is the
@@ -24,12 +24,10 @@ export async function processStart(pid: number): Promise<string | undefined> {
   return `${boot.trim()} ${ticks}`;
 }
 
-/** The identity of the running process `pid`. */
 export async function identityOf(pid: number): Promise<ProcessIdentity> {
   return { pid, startedAt: (await processStart(pid)) ?? '' };
 }
 
-/** Whether the process of `identity` still runs. */
 export async function isAlive(identity: ProcessIdentity): Promise<boolean> {
   const startedAt = await processStart(identity.pid);
   return startedAt !== undefined && startedAt === identity.startedAt;

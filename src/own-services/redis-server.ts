@@ -2,7 +2,6 @@ import { createConnection } from 'node:net';
 import { SECOND } from '../platform/clock.ts';
 import type { ServiceKind } from './service-process.ts';
 
-/** redis-server or valkey-server on loopback, with an append-only file and without eviction. */
 export const REDIS: ServiceKind = {
   title: 'Redis',
   damaged: /append.?only|AOF/i,

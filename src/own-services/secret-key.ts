@@ -3,34 +3,25 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ServiceError } from './service-error.ts';
 
-function pathIn(dataDir: string): string {
-  return join(dataDir, 'secret-key');
-}
-
 /**
- * The SECRET_KEY stored in `dataDir`. If there is none: makes one of 32 random bytes and stores it in base64, in a file
- * that only its owner can read. The caller must own the folder's lock, or two processes could make two keys.
+ * The SECRET_KEY stored in `dataDir`; makes one if there is none. The caller must own the folder's lock, or two
+ * processes could make two keys.
  *
- * @throws {ServiceError} when the file exists but has no key.
+ * @throws {ServiceError} when the file exists but has no key
  */
 export async function storedSecretKey(dataDir: string): Promise<string> {
   const stored = await readSecretKey(dataDir);
   if (stored !== null) return stored;
-  const path = pathIn(dataDir);
+  const path = join(dataDir, 'secret-key');
   const made = randomBytes(32).toString('base64');
-  // Written to another file that is then renamed, which is atomic: a crash must not leave half a key.
+  // Renaming is atomic: a crash must not leave half a key.
   await writeFile(`${path}.new`, `${made}\n`, { mode: 0o600, flush: true });
   await rename(`${path}.new`, path);
   return made;
 }
 
-/**
- * The SECRET_KEY stored in `dataDir`; null if there is none yet.
- *
- * @throws {ServiceError} when the file exists but has no key.
- */
 export async function readSecretKey(dataDir: string): Promise<string | null> {
-  const path = pathIn(dataDir);
+  const path = join(dataDir, 'secret-key');
   try {
     const stored = (await readFile(path, 'utf8')).trim();
     if (stored.length >= 32) return stored;

@@ -2,5 +2,4 @@ import { AppError } from '../platform/app-error.ts';
 /** A service cannot be found, started or used. The message is one sentence for the user at the terminal. */
 export class ServiceError extends AppError {}
 
-/** Prints a line for the user at the terminal. */
 export type Say = (line: string) => void;

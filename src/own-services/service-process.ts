@@ -10,34 +10,29 @@ import { ServiceError } from './service-error.ts';
 
 /** How long a service may take until it answers. mongod may have to replay its journal. */
 const START_TIMEOUT_MS = 60 * SECOND;
-/** How long a service may take to write its data and exit. */
 const STOP_TIMEOUT_MS = 20 * SECOND;
 const PORT_ATTEMPTS = 5;
 
 export type ServiceKind = {
-  /** The name for users: `MongoDB`, `Redis`. */
   title: string;
-  /** The command line for a data folder and a port. */
   args(dataDir: string, port: number): string[];
-  /** The id of the process that answers on this loopback port; throws or returns undefined while none does. */
+  /** Throws or returns undefined while no process answers on this loopback port. */
   answeringPid(port: number): Promise<number | undefined>;
-  /** What the service says of damaged data that may be deleted; absent if its data may not. */
+  /** What the service says of damaged data; absent if its data may not be deleted. */
   damaged?: RegExp;
-  /** The address for clients, without the name of a database. */
   address(port: number): string;
 };
 
-/** A running mongod or Redis that this process started. `stop` lets it write its data first. */
 export type ServiceProcess = Running & { pid: number; port: number };
 
 /**
- * Starts a service on loopback and waits until it answers. Its data is in `dir`/data, its output in `dir`/log, and the
- * output of the previous run in `dir`/log.before. It has its own process group, so that Ctrl-C in the terminal does not
- * stop it before the processes that use it.
+ * Starts a service on loopback and waits until it answers. Its data is in `dir`/data, its output in `dir`/log, that of
+ * the previous run in `dir`/log.before. It has its own process group, so that Ctrl-C in the terminal does not stop it
+ * before the processes that use it.
  *
  * @param port - if absent, a free one is chosen
- * @param onSpawn - called with the id and port of each started process, before the service answers. The caller records
- *   them, so that the next start finds the service if our process crashes
+ * @param onSpawn - called before the service answers: the caller records the process, so that the next start finds it
+ *   if ours crashes
  * @throws {ServiceError} if the service cannot be run, exits during its start or does not answer within 60 s; nothing
  *   is left running then
  */
@@ -80,7 +75,6 @@ async function spawnService(
   logPath: string,
   port: number,
 ): Promise<ServiceProcess> {
-  // Keep the output of the previous run, because it says how that run ended.
   await rename(logPath, `${logPath}.before`).catch(() => undefined);
   const log = await open(logPath, 'w', 0o600);
   let service: { pid: number | undefined; ended: Promise<string> };
@@ -111,8 +105,8 @@ async function spawnService(
   };
 }
 
-/** Resolves with a text that says how the process exited. A failed start counts as an exit. */
-function exitOf(child: ChildProcess): Promise<string> {
+/** How the process exited. A failed start counts as an exit. */
+export function exitOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once('exit', (code, signal) => resolve(signal ? `killed by ${signal}` : `exit code ${code}`));
     child.once('error', (error) => resolve(error.message));

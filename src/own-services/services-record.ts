@@ -7,18 +7,15 @@ import { isAlive, type ProcessIdentity } from './process-identity.ts';
 import type { Say } from './service-error.ts';
 import { SHARED_SETTINGS } from './shared-settings.ts';
 
-/** How long a left-over service may take to write its data and exit. */
 const END_TIMEOUT_MS = 20 * SECOND;
 
 const identity = z.object({ pid: z.int().positive(), startedAt: z.string() });
 const service = identity.extend({ program: z.string(), version: z.string(), port: z.int() });
 
 const servicesRecord = z.object({
-  /** The process that started the services and will stop them. */
   owner: identity.extend({
-    /** `platform`: `npm start`; commands may use its services. `command`: a command with its own services. */
+    /** `platform`: `npm start`, whose services commands may use. */
     kind: z.enum(['platform', 'command']),
-    /** The platform's address: PUBLIC_URL. */
     address: z.string(),
   }),
   /** The platform's settings that commands need too, as text of environment variables. */
@@ -27,10 +24,9 @@ const servicesRecord = z.object({
   redis: service.optional(),
 });
 
-/** Which services run on a data folder: the content of `DATA_DIR/services.json`. */
+/** The content of `DATA_DIR/services.json`. */
 export type ServicesRecord = z.infer<typeof servicesRecord>;
 
-/** The record of a data folder; undefined when there is none or it cannot be read. */
 export async function readRecord(dataDir: string): Promise<ServicesRecord | undefined> {
   const text = await readFile(join(dataDir, 'services.json'), 'utf8').catch(() => '');
   try {
@@ -40,19 +36,16 @@ export async function readRecord(dataDir: string): Promise<ServicesRecord | unde
   }
 }
 
-/** Replaces the record atomically. */
 export async function writeRecord(dataDir: string, record: ServicesRecord): Promise<void> {
   const path = join(dataDir, 'services.json');
   await writeFile(`${path}.new`, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
   await rename(`${path}.new`, path);
 }
 
-/** Removes the record. Called when no service uses the data folder any longer. */
 export async function removeRecord(dataDir: string): Promise<void> {
   await rm(join(dataDir, 'services.json'), { force: true });
 }
 
-/** Stops the services that still run although their owner has ended, and removes the record. */
 export async function endLeftOvers(dataDir: string, record: ServicesRecord, say: Say): Promise<void> {
   for (const left of [record.redis, record.mongod]) {
     if (!left || !(await isAlive(left))) continue;

@@ -1,5 +1,4 @@
 import { type Config, loadConfig } from '../platform/config.ts';
-
 import type { Variables } from '../platform/environment.ts';
 
 /**
@@ -16,29 +15,19 @@ export const SHARED_SETTINGS = [
   'LEASE_MS',
 ] as const;
 
-/** The shared settings that are set, as text of environment variables. */
 type SharedSettings = Partial<Record<(typeof SHARED_SETTINGS)[number], string>>;
 
 /** The shared settings in an environment. An empty value counts as not set. */
 function settingsIn(env: Variables): SharedSettings {
-  const settings: SharedSettings = {};
-  for (const name of SHARED_SETTINGS) {
-    const value = env[name];
-    if (value) settings[name] = value;
-  }
-  return settings;
+  return Object.fromEntries(SHARED_SETTINGS.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
 }
 
-/** The settings that the platform records for commands. They always include PUBLIC_URL, even if it is not set. */
+/** What the platform records for commands: always PUBLIC_URL, even if it is not set. */
 export function settingsToShare(config: Config, env: Variables): SharedSettings {
   return { ...settingsIn(env), PUBLIC_URL: config.PUBLIC_URL };
 }
 
-/**
- * A command's configuration, with missing settings taken from the running platform.
- *
- * @throws {ConfigError} when the command's and the platform's settings are not valid together
- */
+/** @throws {ConfigError} when the settings of the command and of the platform do not fit together */
 export function withSharedSettings(config: Config, env: Variables, shared: SharedSettings): Config {
   const merged = loadConfig({ ...shared, ...settingsIn(env) });
   const { PUBLIC_URL, basePath, ALLOWED_PRIVATE_RANGES, REFUSED_RANGES, SERVICE_NAME, QUEUE_PREFIX } = merged;

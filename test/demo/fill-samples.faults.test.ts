@@ -1,10 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { fillSamples } from '../../src/demo/fill-samples.ts';
 import { listSample, samplesListed } from '../../src/demo/list-samples.ts';
-import type { Sample } from '../../src/demo/sample.ts';
 import type { ListedSample } from '../../src/demo/sample-days.ts';
+import { fillSamples } from '../../src/demo/sample-history.ts';
 import { isSamplePlayer } from '../../src/demo/sample-players.ts';
-import { SAMPLES } from '../../src/demo/samples.ts';
+import { SAMPLES, type Sample } from '../../src/demo/samples.ts';
 import { uptimeDays } from '../../src/history/history.ts';
 import { serverInfo } from '../../src/history/server-info.ts';
 import { DAY, SECOND } from '../../src/platform/clock.ts';

@@ -1,8 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openFakeServer } from '../../src/demo/open-fake-server.ts';
-import type { Sample } from '../../src/demo/sample.ts';
-import { SAMPLES } from '../../src/demo/samples.ts';
+import { SAMPLES, type Sample } from '../../src/demo/samples.ts';
 import { plainText } from '../../src/probing/minecraft-text.ts';
 import { askHere, at } from '../probing/asking.ts';
 

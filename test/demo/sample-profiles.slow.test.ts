@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
+import { writeSampleProfile } from '../../src/demo/list-samples.ts';
 import { sampleIcon } from '../../src/demo/sample-pictures.ts';
-import { writeSampleProfile } from '../../src/demo/sample-profiles.ts';
 import { SAMPLES } from '../../src/demo/samples.ts';
 import { encodeIcon } from '../../src/platform/pictures/encode-picture.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';

@@ -1,12 +1,11 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { COMPOSE_VARIABLES } from '../../src/cli/config/compose-variables.ts';
-import { misspeltVariables } from '../../src/cli/config/misspelt.ts';
 import { CONNECTION_LIMITS } from '../../src/http/limit-connections.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { LARGEST_UPLOAD } from '../../src/platform/pictures/picture-limits.ts';
 import { SECRETS_IN_FILES, SETTINGS } from '../../src/platform/settings/definitions.ts';
+import { COMPOSE_VARIABLES } from '../../tools/generated/compose-variables.ts';
 import { pathOf } from './operators-files.ts';
 
 type Service = {
@@ -256,11 +255,6 @@ test('the network of visitors has IPv6, unless .env switches it off', () => {
   // Docker before 27 chooses none itself.
   const subnets = networks.default?.ipam?.config.map(({ subnet }) => subnet);
   expect(subnets).toEqual([expect.stringMatching(/^\$\{IPV6_SUBNET:-fd[0-9a-f:]+::\/64\}$/)]);
-});
-
-test('no variable of the Compose file looks like a misspelt setting', () => {
-  const variables = [...text.matchAll(/\$\{(\w+)/g)].map(([, name = '']) => [name, 'x']);
-  expect(misspeltVariables(Object.fromEntries(variables))).toEqual([]);
 });
 
 test('.env.example has the defaults of the file', () => {

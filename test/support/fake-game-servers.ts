@@ -1,7 +1,7 @@
 import { createSocket, type RemoteInfo, type Socket as UdpSocket } from 'node:dgram';
 import net, { type Socket } from 'node:net';
-import type { GameStatus } from '../../src/demo/fake-server.ts';
 import { statusPacket } from '../../src/demo/game-server.ts';
+import type { GameStatus } from '../../src/demo/listening.ts';
 import { bedrockPong, SOURCE_HEADER as HEADER, sourceInfo } from '../../src/demo/udp-game-server.ts';
 import { freePort } from '../../src/own-services/free-port.ts';
 

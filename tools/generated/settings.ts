@@ -1,4 +1,3 @@
-import { COMPOSE_VARIABLES } from '../../src/cli/config/compose-variables.ts';
 import {
   DEFINED,
   defaultText,
@@ -10,6 +9,7 @@ import {
 import type { Section, Setting } from '../../src/platform/settings/setting.ts';
 import { traceSettings } from '../../src/platform/settings/trace-settings.ts';
 import { fieldOf, GROUP_NAMES, GROUPS, PAGES, settingsOf } from '../../src/settings/changeable.ts';
+import { COMPOSE_VARIABLES } from './compose-variables.ts';
 import { code, type Generated, listed, part, table } from './generated.ts';
 
 /** The settings that the chart sets itself, and those that the image and the chart's ports fix. */

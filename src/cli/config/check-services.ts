@@ -1,20 +1,29 @@
+import { once } from 'node:events';
 import { discoverOpenId, guardOfIssuer, OpenIdError } from '../../accounts/other-sites/openid-connect.ts';
+import { bindCollections } from '../../database/collections.ts';
+import { missingUniqueIndexes } from '../../database/indexes.ts';
+import { listMigrations } from '../../database/migrations.ts';
+import { hasUnfinishedRestore, RESTORE_UNFINISHED } from '../../database/unfinished-restore.ts';
 import { verifyMailServer } from '../../mail/smtp.ts';
-import { SECOND } from '../../platform/clock.ts';
+import { SECOND, systemClock } from '../../platform/clock.ts';
+import { describeSkew, watchClockSkew } from '../../platform/clock-skew.ts';
 import type { Config } from '../../platform/config.ts';
-import { createLogger } from '../../platform/log.ts';
+import { isLoopback } from '../../platform/config-values.ts';
+import { within } from '../../platform/deadline.ts';
+import { createLogger, type Logger } from '../../platform/log.ts';
 import { shownAddress } from '../../platform/masked.ts';
+import { type Mongo, OLDEST_MONGODB, openMongo } from '../../platform/mongo.ts';
+import { unreachableMembers } from '../../platform/mongo-members.ts';
 import { printable } from '../../platform/printable.ts';
+import { explainRedisError, openRedis } from '../../platform/redis.ts';
+import { createSecretBox } from '../../platform/secrets.ts';
 import { SECRETS } from '../../platform/settings/definitions.ts';
-import type { Findings } from '../../process/redis-findings.ts';
+import { type Findings, readRedis } from '../../process/redis-findings.ts';
+import { countUnreadableListeners, unreadableListenersText } from '../../process/unreadable-listeners.ts';
+import { NO_REFERRER, sendsNoReferrer } from '../../site/same-origin.ts';
 import { failureOf } from '../failure.ts';
-import { sentence } from '../output-format.ts';
-import { checkMongo } from './check-mongodb.ts';
-import { checkRedis } from './check-redis.ts';
-import { failed } from './findings.ts';
-import { checkPublicUrl } from './public-url.ts';
+import { countWithNoun, sentence } from '../output-format.ts';
 
-/** The result of the check of one service. `skipped`: the service is not configured. */
 export type ServiceReport = Findings & {
   service: 'mongodb' | 'redis' | 'smtp' | 'oidc' | 'site';
   status: 'ok' | 'failed' | 'skipped';
@@ -93,4 +102,142 @@ async function checkOpenId(config: Config, issuer: string): Promise<Findings> {
     if (!(error instanceof OpenIdError)) throw error;
     return failed(sentence(`The OpenID Connect provider ${issuer} cannot be used: ${error.message}`));
   }
+}
+
+async function checkMongo(
+  uri: string,
+  { CLOCK_OFFSET_MS, SECRET_KEY, SECRET_KEY_PREVIOUS }: Config,
+  log: Logger,
+): Promise<Findings> {
+  const mongo = await openMongo(uri, log, { timeoutMs: 0 });
+  try {
+    const { listeners, restores } = bindCollections(mongo);
+    const secrets = SECRET_KEY ? createSecretBox(SECRET_KEY, SECRET_KEY_PREVIOUS) : null;
+    const [{ version }, kind, away, skew, restoring, missing, migrations, unreadable] = await Promise.all([
+      mongo.db.command({ buildInfo: 1 }),
+      kindOf(mongo),
+      unreachableMembers(mongo.db),
+      watchClockSkew(mongo.db, systemClock(CLOCK_OFFSET_MS))(),
+      hasUnfinishedRestore({ restores }),
+      missingUniqueIndexes(mongo.db),
+      listMigrations(mongo),
+      secrets ? countUnreadableListeners(listeners, secrets) : 0,
+    ]);
+    const pending = migrations.filter(({ appliedAt }) => !appliedAt);
+    const isMigrated = missing.length === 0 && pending.length === 0;
+    return {
+      facts: [
+        `MongoDB ${version} answers: ${kind}.`,
+        ...(isMigrated ? [`All ${countWithNoun(migrations.length, 'migration')} are applied.`] : []),
+      ],
+      warnings: [
+        ...(Number.parseInt(version, 10) < OLDEST_MONGODB
+          ? [`MongoDB ${version} is older than ${OLDEST_MONGODB}, which Tallyport is meant for.`]
+          : []),
+        ...away,
+      ],
+      errors: [
+        // If a restore is unfinished, missing migrations are not reported: `tallyport migrate` refuses such a database.
+        ...(restoring ? [sentence(RESTORE_UNFINISHED)] : isMigrated ? [] : [notMigrated(missing, pending)]),
+        ...(skew ? [sentence(describeSkew(skew))] : []),
+        ...(unreadable > 0 ? [sentence(unreadableListenersText(unreadable))] : []),
+      ],
+    };
+  } finally {
+    await mongo.close();
+  }
+}
+
+async function kindOf({ db, isStandalone }: Mongo): Promise<string> {
+  if (isStandalone) return 'a standalone, without a failover';
+  const { setName, hosts = [] } = await db.command({ hello: 1 });
+  return setName
+    ? `the replica set ${setName} with ${countWithNoun(hosts.length, 'member')}`
+    : 'a sharded cluster';
+}
+
+function notMigrated(missing: string[], pending: { name: string }[]): string {
+  const what = [
+    ...(missing.length > 0 ? [`unique indexes missing: ${missing.length}`] : []),
+    ...(pending.length > 0 ? [`pending: ${pending.map(({ name }) => name).join(', ')}`] : []),
+  ];
+  return `The database is not migrated (${what.join('; ')}). Run \`tallyport migrate\`.`;
+}
+
+const CONNECT_TIMEOUT_MS = 5 * SECOND;
+
+async function checkRedis(url: string, log: Logger): Promise<Findings> {
+  const connection = openRedis(url, log);
+  try {
+    await once(connection, 'ready', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
+    return await within(CONNECT_TIMEOUT_MS, readRedis(connection));
+  } catch (error) {
+    return failed(sentence(`Redis does not answer: ${reasonOf(await errorOfNode(url, error, log), url)}`));
+  } finally {
+    connection.disconnect();
+  }
+}
+
+/** For a Cluster: the error of its first node. The library hides why the nodes refuse it, such as their certificates. */
+async function errorOfNode(url: string, error: unknown, log: Logger): Promise<unknown> {
+  if (!url.includes('+cluster:')) return error;
+  // A password may contain commas.
+  const first = url.replace('+cluster', '').replace(/,[^@/?]*(?=[/?]|$)/, '');
+  const node = openRedis(first, log);
+  try {
+    await once(node, 'ready', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
+    return error;
+  } catch (ofNode) {
+    return ofNode;
+  } finally {
+    node.disconnect();
+  }
+}
+
+function reasonOf(error: unknown, url: string): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'AbortError') {
+    return `no connection within ${CONNECT_TIMEOUT_MS / SECOND} seconds${hintOf(url)}`;
+  }
+  return explainRedisError(error);
+}
+
+/** What may be wrong if nothing answers, and nothing is refused. */
+function hintOf(url: string): string {
+  if (url.includes('+cluster:'))
+    return '; the addresses that its nodes announce may lead nowhere from here, or not be in their certificates: set cluster-announce-ip or cluster-announce-hostname';
+  // A server without TLS waits for the end of what it takes for a command.
+  return url.startsWith('rediss') ? '; it may not use TLS: begin REDIS_URL with redis, not rediss' : '';
+}
+
+const PAGE_TIMEOUT_MS = 5 * SECOND;
+
+/**
+ * Opens the site at `PUBLIC_URL`, as visitors do, and looks for what a proxy changes in its answers. If it cannot be
+ * opened from here, that is no error: a container network may not lead back to the proxy, or the site runs nowhere yet.
+ */
+async function checkPublicUrl(url: string): Promise<Findings> {
+  const found = { facts: [], warnings: [], errors: [] };
+  const answer = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(PAGE_TIMEOUT_MS) }).catch(
+    (error: Error) => error,
+  );
+  if (answer instanceof Error) {
+    if (isLoopback(new URL(url).hostname)) return { ...found, facts: [`Nothing answers at ${url} yet.`] };
+    const { cause } = answer as { cause?: Error };
+    const reason = printable(cause?.message || answer.message);
+    return {
+      ...found,
+      warnings: [`${url} cannot be opened from here (${reason}): what a proxy changes was not checked.`],
+    };
+  }
+  await answer.body?.cancel();
+  const facts = [`${url} answers with ${answer.status}.`];
+  if (sendsNoReferrer(answer.headers.get('referrer-policy')))
+    return { ...found, facts, warnings: [NO_REFERRER] };
+  const unchecked = `${url} answers with ${answer.status}, so what a proxy changes was not checked.`;
+  return { ...found, facts, warnings: answer.ok ? [] : [unchecked] };
+}
+
+function failed(error: string): Findings {
+  return { facts: [], warnings: [], errors: [error] };
 }

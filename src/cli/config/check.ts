@@ -3,7 +3,7 @@ import { type Config, loadConfig } from '../../platform/config.ts';
 import { ConfigError } from '../../platform/environment.ts';
 import { hiding } from '../../platform/masked.ts';
 import { readSecretFiles } from '../../platform/secret-settings.ts';
-import { SECRETS } from '../../platform/settings/definitions.ts';
+import { SECRETS, SECRETS_IN_FILES, SETTINGS } from '../../platform/settings/definitions.ts';
 import { requireCanaryGames } from '../../probing/canary.ts';
 import { readLogo } from '../../site/look/logo.ts';
 import { readSitePages } from '../../site/site-pages.ts';
@@ -13,10 +13,8 @@ import { countWithNoun, sentence } from '../output-format.ts';
 import { oneLine, table } from '../table.ts';
 import type { Terminal } from '../terminal.ts';
 import { checkServices, type ServiceReport } from './check-services.ts';
-import { misspeltVariables } from './misspelt.ts';
 import { risksOf } from './risks.ts';
-import { listSettings, type ShownSetting } from './settings.ts';
-import { readStored } from './stored.ts';
+import { listSettings, readStored, type ShownSetting } from './settings.ts';
 
 export function addConfigCommands(config: Command, terminal: Terminal): void {
   config
@@ -53,7 +51,7 @@ async function checkConfig({ env, envFile }: Terminal, connect: boolean): Promis
     errors,
     warnings: [
       ...(used ? risksOf(used, variables) : []),
-      ...misspeltVariables(variables),
+      ...unreadFiles(variables),
       ...(stored?.warnings ?? []),
     ].map(sentence),
     services: connect && used ? await checkServices(used) : null,
@@ -65,10 +63,13 @@ async function checkConfig({ env, envFile }: Terminal, connect: boolean): Promis
   return answerOf(report, hide);
 }
 
-/**
- * Loads the configuration as each process does, and the files that the web process reads at its start. Looks up the
- * canary's games, as a worker does at its start. Returns all errors that it finds.
- */
+function unreadFiles(variables: Record<string, string>): string[] {
+  return SETTINGS.filter((name) => variables[`${name}_FILE`] !== undefined)
+    .filter((name) => !SECRETS_IN_FILES.includes(name))
+    .map((name) => `The variable ${name}_FILE is not read: only secrets can be in a file`);
+}
+
+/** Loads the configuration as each process does, and reads the files and games that web and worker read at their start. */
 async function loaded(
   variables: Record<string, string>,
   env: Terminal['env'],

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isForSamples } from '../../src/demo/own-database.ts';
+import { isForSamples } from '../../src/demo/list-samples.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import { signIn } from '../support/sign-in.ts';
 import { testDeps } from '../support/test-deps.ts';
