@@ -14,8 +14,8 @@ import {
 import { createAsk } from '../src/probing/ask-server.ts';
 import type { AppDeps } from '../src/process/app-deps.ts';
 import type { AnswerOf, ProofAnswer, Task } from '../src/workflows/answer-now.ts';
-import type { ProofResult, Prover } from '../src/workflows/finish-listing.ts';
 import { proveDraft, proveMove } from '../src/workflows/prove-draft.ts';
+import type { ProofResult, Prover } from '../src/workflows/request-proof.ts';
 import type { QueueWork, RunningJob } from './queue-work.ts';
 import { settingTasks } from './setting-tasks.ts';
 

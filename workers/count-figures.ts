@@ -1,6 +1,5 @@
 import { createWaitingWork, type WaitingWork } from '../src/process/waiting-work.ts';
-import { countFigures } from '../src/workflows/figures/count-figures.ts';
-import type { Waiting } from '../src/workflows/figures/count-site-day.ts';
+import { countFigures, type Waiting } from '../src/workflows/figures/count-figures.ts';
 import type { QueueWork } from './queue-work.ts';
 
 /** Counts the figures. If a run is interrupted or missed, the next run counts the remaining days. */

@@ -7,8 +7,13 @@ import type { SendLetterResult } from '../mail/smtp.ts';
 import type { WebhookTest } from '../notifications/discord/test-webhook.ts';
 import type { NotAnswered, Question, QuestionResult } from '../platform/worker-answers.ts';
 import type { WorkflowsDeps } from './deps.ts';
-import type { ProofResult, Prover } from './finish-listing.ts';
-import { type CheckRefused, requestDraftProof, requestMoveProof } from './request-proof.ts';
+import {
+  type CheckRefused,
+  type ProofResult,
+  type Prover,
+  requestDraftProof,
+  requestMoveProof,
+} from './request-proof.ts';
 
 /** The JSON result of an ownership check. `busy`: another process took too long to decide about the same address. */
 export type ProofAnswer =

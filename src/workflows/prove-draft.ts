@@ -9,9 +9,13 @@ import type { DraftCheck, ServerDraft } from '../servers/server-draft.ts';
 import { insertUnderFreeSlug } from '../servers/server-slugs.ts';
 import { checkDraft } from './check-draft.ts';
 import type { WorkflowsDeps } from './deps.ts';
-import { finishListing, hasTooManyServers, type ProofResult, type Prover } from './finish-listing.ts';
-import { resumeDraftProof } from './request-proof.ts';
-import { seenFigures } from './seen-figures.ts';
+import {
+  finishListing,
+  hasTooManyServers,
+  type ProofResult,
+  type Prover,
+  resumeDraftProof,
+} from './request-proof.ts';
 
 export type ProveDeps = WorkflowsDeps & { ask: Ask };
 
@@ -161,4 +165,33 @@ async function showSeen(
     },
     { $set: Object.fromEntries(fields), $inc: { 'probe.revision': 1 } },
   );
+}
+
+/**
+ * A draft's check as fields of a server, so that its page has figures before the first probe; null if the check did not
+ * reach the server. The check is not a sample, so no statistics include it.
+ */
+export function seenFigures({
+  at,
+  reached,
+  onlinePlayers,
+  playersHidden = false,
+  maxPlayers,
+  motd,
+  version,
+  latencyMs,
+}: DraftCheck) {
+  if (!reached) return null;
+  return {
+    current: {
+      onlinePlayers,
+      playersHidden,
+      maxPlayers,
+      playersSource: 'probes' as const,
+      motd: motd ?? '',
+      version: version ?? '',
+      checkedAt: at,
+    },
+    probe: { status: 'online' as const, latencyMs, checkedAt: at, succeededAt: at },
+  };
 }

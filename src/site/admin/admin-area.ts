@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { AdminParts } from './admin-parts.ts';
+import type { AdminParts } from './admin-frame.ts';
 import { announcementPage } from './announcement-page.ts';
 import { attentionPage } from './attention-page.ts';
 import { auditPage } from './audit-page.ts';

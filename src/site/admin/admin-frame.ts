@@ -1,7 +1,11 @@
 import type { UUID } from 'mongodb';
+import type { Auth } from '../../accounts/auth.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
+import type { Server } from '../../servers/server.ts';
 import { tabsOf } from '../shared/area.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { tabs } from '../shared/parts.ts';
+import { badge, tabs } from '../shared/parts.ts';
+import { statusBadge } from '../shared/server-status.ts';
 import { ADMIN_AREA, type AdminTab } from './admin-pages.ts';
 
 /** The path of a page of the admin area. `path` is below the admin area: `/votes`. */
@@ -27,4 +31,17 @@ export function adminFrame(frame: { base: string; part: AdminTab; head?: Content
       adminPath(base, part),
     )}
     ${body}`;
+}
+
+/** Dependencies of the pages in this folder. */
+export type AdminParts = { deps: AppDeps; auth: Auth };
+
+/** A server's states as badges of the admin area. */
+export function stateBadges(server: Server, now: Date): Html[] {
+  if (server.removedAt) return [badge('bad', 'removed')];
+  return [
+    statusBadge(server, now),
+    ...(server.hiddenAt ? [badge('attention', 'hidden')] : []),
+    ...(server.isPremium ? [badge('quiet', 'premium')] : []),
+  ];
 }

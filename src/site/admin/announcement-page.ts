@@ -15,9 +15,8 @@ import { formRoute } from '../shared/form-route.ts';
 import { type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { button, card } from '../shared/parts.ts';
-import { adminFrame, adminPath } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
-import { optionalUtcMoment, utcFieldValue } from './utc-fields.ts';
+import { optionalUtcMoment, utcFieldValue } from './admin-fields.ts';
+import { type AdminParts, adminFrame, adminPath } from './admin-frame.ts';
 
 const MESSAGES = inEnglish({
   set: 'Announcement set. All pages show it within a minute.',

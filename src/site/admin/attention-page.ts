@@ -5,20 +5,27 @@ import { queryOf } from '../shared/form.ts';
 import { type Content, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { card, notice } from '../shared/parts.ts';
-import { adminFrame, adminPath } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
+import { type AdminParts, adminFrame, adminPath } from './admin-frame.ts';
 import { figuresTab } from './inbox/figures-tab.ts';
 import { heldTab } from './inbox/held-tab.ts';
 import { hidingForms } from './inbox/hide-server.ts';
-import { inboxNumbers, type TabOf } from './inbox/inbox.ts';
-import { firstTab, INBOX_TABS, type InboxTab, inboxPath, inboxTabs, TAB_NAMES } from './inbox/inbox-tabs.ts';
+import {
+  firstTab,
+  INBOX_TABS,
+  type InboxTab,
+  inboxNumbers,
+  inboxPath,
+  inboxTabs,
+  TAB_NAMES,
+  type TabOf,
+} from './inbox/inbox.ts';
+import { openVotes, queueTable } from './inbox/inbox-parts.ts';
 import { jobsTab } from './inbox/jobs-tab.ts';
 import { listenersTab } from './inbox/listeners-tab.ts';
 import { reportsTab } from './inbox/reports-tab.ts';
 import { reviewsTab } from './inbox/reviews-tab.ts';
 import { serversTab } from './inbox/servers-tab.ts';
-import { openVotes, queueTable } from './queue-figures.ts';
-import { setUpCard } from './set-up-list.ts';
+import { setUpCard } from './set-up-page.ts';
 
 const REDIS_DOWN =
   'Redis does not answer. Votes are still accepted and stored in MongoDB. They will be forwarded when Redis is back.';

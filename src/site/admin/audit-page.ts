@@ -11,8 +11,7 @@ import { time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { card, cursorPager, dataTable, select, textField } from '../shared/parts.ts';
-import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
+import { type AdminParts, adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
 
 /** Entries per page. */
 const ROWS = 50;

@@ -12,9 +12,8 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { badge, button, card, checkbox, confirmed, dataTable, pager } from '../shared/parts.ts';
-import { adminFrame, adminPath } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
-import { optionalUtcMoment } from './utc-fields.ts';
+import { optionalUtcMoment } from './admin-fields.ts';
+import { type AdminParts, adminFrame, adminPath } from './admin-frame.ts';
 
 /** Blocks per page. */
 const ROWS = 50;

@@ -23,12 +23,9 @@ import { type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendHtml, sendPage } from '../shared/layout.ts';
 import { card, facts } from '../shared/parts.ts';
-import { adminFrame, adminPath } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
-import { exclusionRefusal, idField } from './exclusion-form.ts';
+import { exclusionRefusal, idField, reasonFields, utcMoment } from './admin-fields.ts';
+import { type AdminParts, adminFrame, adminPath } from './admin-frame.ts';
 import { exclusionList } from './exclusion-list.ts';
-import { reasonFields } from './reason-fields.ts';
-import { utcMoment } from './utc-fields.ts';
 
 /** The list of all servers' exclusions shows at most this many; the list of one server shows all. */
 const EXCLUSIONS = 20;

@@ -16,8 +16,7 @@ import { type Page, sendPage } from '../shared/layout.ts';
 import { LISTENER_TONES } from '../shared/listener-state-parts.ts';
 import { badge, card, dataTable, facts, notice, pager } from '../shared/parts.ts';
 import { votesCursor } from '../shared/votes-cursor.ts';
-import { adminFrame, adminPath } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
+import { type AdminParts, adminFrame, adminPath } from './admin-frame.ts';
 
 /** The query of a listener's page. Invalid values count as absent. */
 const listenerPageQuery = z.object({

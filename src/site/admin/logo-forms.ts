@@ -22,10 +22,8 @@ import { notAnsweredStatus, notAnsweredText } from '../shared/not-answered.ts';
 import { button, card } from '../shared/parts.ts';
 import { pictureAddress } from '../shared/server-pictures.ts';
 import { acceptUploads } from '../shared/uploaded-file.ts';
-import { adminFrame } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
-import { fixedValue } from './setting-fields.ts';
-import { conflict, settingsPath } from './settings-frame.ts';
+import { type AdminParts, adminFrame } from './admin-frame.ts';
+import { conflict, fixedValue, settingsPath } from './settings-parts.ts';
 
 /** The card with the logo and a link to its form. */
 export function logoCard({ base, logo }: Site, config: Config): Html {

@@ -12,10 +12,8 @@ import { type Content, type Html, html, raw } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { badge, card, dataTable, textArea } from '../shared/parts.ts';
 import { PAGE_SETTINGS, pageOf, SITE_PAGES, type SitePageName } from '../site-pages.ts';
-import { adminFrame } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
-import { fixedValue, labelOf } from './setting-fields.ts';
-import { conflict, SETTINGS_MESSAGES, settingsPath } from './settings-frame.ts';
+import { type AdminParts, adminFrame } from './admin-frame.ts';
+import { conflict, fixedValue, labelOf, SETTINGS_MESSAGES, settingsPath } from './settings-parts.ts';
 
 const NAMES = Object.keys(SITE_PAGES) as SitePageName[];
 

@@ -1,28 +1,29 @@
 import type { FastifyInstance } from 'fastify';
-import { ObjectId } from 'mongodb';
+import { ObjectId, type WithId } from 'mongodb';
 import { z } from 'zod';
+import type { AppDeps } from '../../process/app-deps.ts';
+import type { Server } from '../../servers/server.ts';
 import { COOLDOWN_HOURS } from '../../votes/cast/cooldown.ts';
 import {
+  countPlayerVotes,
   type PlayerRange,
+  type PlayerVotes,
   requestGroupInclusion,
   requestPlayerExclusion,
 } from '../../votes/exclusions/player-exclusion.ts';
+import { ExclusionError } from '../../votes/exclusions/request-exclusion.ts';
 import { usernameSchema } from '../../votes/username.ts';
 import { PageError } from '../error-pages.ts';
 import { OPERATOR } from '../route-options.ts';
 import { queryOf, queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
-import { counted, time } from '../shared/format.ts';
+import { count, counted, time } from '../shared/format.ts';
 import { type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { card, facts } from '../shared/parts.ts';
-import { adminFrame, adminPath } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
-import { exclusionRefusal, idField } from './exclusion-form.ts';
-import { type PlayerRow, playerTable, playerVotes } from './player-votes.ts';
-import { reasonFields } from './reason-fields.ts';
-import { utcMoment } from './utc-fields.ts';
+import { card, dataTable, facts } from '../shared/parts.ts';
+import { exclusionRefusal, idField, reasonFields, utcMoment } from './admin-fields.ts';
+import { type AdminParts, adminFrame, adminPath } from './admin-frame.ts';
 
 const server = z.union([z.literal(''), idField]).default('');
 const searched = z.object({
@@ -157,4 +158,49 @@ function form(view: View, votes: number): Html {
       <a class="button quiet" href="${back(view)}">Cancel</a>
     </div>
   </form>`;
+}
+
+/** A player's votes for one server; `server` is undefined if the server does not exist any more. */
+export type PlayerRow = PlayerVotes & { server: Pick<WithId<Server>, '_id' | 'name'> | undefined };
+
+/** Counts a player's votes for each server, and reads the servers' names. `error` says why they cannot be counted. */
+export async function playerVotes(
+  deps: AppDeps,
+  range: PlayerRange,
+): Promise<{ rows: PlayerRow[] } | { error: string }> {
+  try {
+    const found = await countPlayerVotes(deps, range);
+    const servers = await deps.servers
+      .find({ _id: { $in: found.map(({ serverId }) => serverId) } }, { projection: { name: 1 } })
+      .toArray();
+    const byId = new Map(servers.map((server) => [server._id.toHexString(), server]));
+    return { rows: found.map((one) => ({ ...one, server: byId.get(one.serverId.toHexString()) })) };
+  } catch (error) {
+    if (!(error instanceof ExclusionError)) throw error;
+    return { error: error.message };
+  }
+}
+
+/** A table of a player's votes for each server. The server's name links to the votes. */
+export function playerTable(
+  base: string,
+  rows: PlayerRow[],
+  search: { player: string; since?: string | undefined; until?: string | undefined },
+): Html {
+  const href = (serverId: string) => adminPath(base, `/votes${queryText({ ...search, server: serverId })}`);
+  return dataTable<PlayerRow>({
+    caption: 'Votes of the player by server',
+    rows,
+    empty: 'No votes of this player.',
+    columns: [
+      {
+        title: 'Server',
+        heads: true,
+        cell: ({ serverId, server }) =>
+          html`<a href="${href(serverId.toHexString())}"><bdi>${server?.name ?? serverId.toHexString()}</bdi></a>`,
+      },
+      { title: 'Votes', kind: 'number', cell: ({ votes }) => count(votes) },
+      { title: 'Already excluded', kind: 'number', cell: ({ excluded }) => count(excluded) },
+    ],
+  });
 }

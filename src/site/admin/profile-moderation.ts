@@ -8,8 +8,8 @@ import { day } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { card, select } from '../shared/parts.ts';
 import { bannerImage, description, iconImage, PART_TEXTS } from '../shared/profile-parts.ts';
+import { reasonFields } from './admin-fields.ts';
 import { adminServerPath } from './admin-frame.ts';
-import { reasonFields } from './reason-fields.ts';
 
 type View = { base: string; server: WithId<Server>; typed: Typed };
 

@@ -14,11 +14,18 @@ import { type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { sendPage } from '../shared/layout.ts';
 import { cursorPager, notice, tabs } from '../shared/parts.ts';
-import { adminFrame, adminPath } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
-import { inboxPath } from './inbox/inbox-tabs.ts';
-import { decisionNotice, type ReviewView, reviewCard, serversOfReviews, TABS } from './review-card.ts';
-import { approveMany, manyNotice, seenReviews } from './review-selection.ts';
+import { type AdminParts, adminFrame, adminPath } from './admin-frame.ts';
+import { inboxPath } from './inbox/inbox.ts';
+import {
+  approveMany,
+  decisionNotice,
+  manyNotice,
+  type ReviewView,
+  reviewCard,
+  seenReviews,
+  serversOfReviews,
+  TABS,
+} from './review-card.ts';
 
 /** Reviews per page. */
 const ROWS = 20;

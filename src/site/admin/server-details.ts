@@ -34,11 +34,10 @@ import { listenerBadge } from '../shared/listener-state-parts.ts';
 import { badge, button, card, facts, notice } from '../shared/parts.ts';
 import { protocolName } from '../shared/protocol-choices.ts';
 import { publicPath } from '../shared/server-paths.ts';
-import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
+import { reasonFields } from './admin-fields.ts';
+import { adminFrame, adminPath, adminServerPath, stateBadges } from './admin-frame.ts';
 import { profileModeration } from './profile-moderation.ts';
 import { rankVotesCard } from './rank-votes-card.ts';
-import { reasonFields } from './reason-fields.ts';
-import { stateBadges } from './server-badges.ts';
 
 const MESSAGES = inEnglish({
   hidden: 'Server hidden. It leaves the ranking within seconds.',

@@ -22,9 +22,7 @@ import { type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { sendPage } from '../shared/layout.ts';
 import { cursorPager, dataTable, tabs, textField } from '../shared/parts.ts';
-import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
-import { stateBadges } from './server-badges.ts';
+import { type AdminParts, adminFrame, adminPath, adminServerPath, stateBadges } from './admin-frame.ts';
 import { serverPage } from './server-details.ts';
 
 /** Servers per page. */

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { Config } from '../../platform/config.ts';
 import { changeSettings, readStoredSettings, type SettingChanges } from '../../settings/change-settings.ts';
 import {
   type ChangeableName,
@@ -9,35 +10,39 @@ import {
   settingsOf,
 } from '../../settings/changeable.ts';
 import type { StoredSettings } from '../../settings/stored-settings.ts';
+import { answerNow, type MailTest, type OpenIdTest } from '../../workflows/answer-now.ts';
 import { userOf } from '../guard-routes.ts';
 import { OPERATOR } from '../route-options.ts';
 import { fieldText, UNTOUCHED } from '../shared/form.ts';
-import { type FormAnswer, formRoute } from '../shared/form-route.ts';
-import { type Html, html } from '../shared/html.ts';
+import { type FormAnswer, formRoute, refused } from '../shared/form-route.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
-import { card } from '../shared/parts.ts';
+import { notAnsweredStatus, notAnsweredText } from '../shared/not-answered.ts';
+import { button, card, notice } from '../shared/parts.ts';
 import {
   proofForm,
   reAuthenticationFields,
   SECRET_FIELDS,
   withReAuthentication,
 } from '../shared/re-authentication.ts';
-import type { AdminParts } from './admin-parts.ts';
+import type { AdminParts } from './admin-frame.ts';
 import { logoCard, logoForms } from './logo-forms.ts';
 import { ownPagesCard, ownPagesForms } from './own-pages.ts';
-import { setUpCard } from './set-up-list.ts';
-import { colourPreview, removalOf, settingField, textOfField } from './setting-fields.ts';
+import { setUpCard } from './set-up-page.ts';
 import {
+  colourPreview,
   conflict,
   earlierWarning,
+  removalOf,
   SECTIONS,
   SETTINGS_MESSAGES,
   type Showing,
   type ShowSettings,
+  settingField,
   settingsFrame,
   settingsPath,
-} from './settings-frame.ts';
-import { settingsTests, testButtons } from './settings-tests.ts';
+  textOfField,
+} from './settings-parts.ts';
 import { undoForms } from './undo-settings.ts';
 
 const FORMS = SECTIONS.flatMap(({ path, groups }) => groups.map((group) => ({ path, group })));
@@ -167,4 +172,62 @@ function changeOf(
 
 function savedAnswer(path: string, at: string, changed: object): FormAnswer {
   return `${path}?done=${Object.keys(changed).length > 0 ? 'saved' : 'unchanged'}#${at}`;
+}
+
+/** The buttons that test a group's current settings. Empty if there is nothing to test. */
+export function testButtons(base: string, group: SettingGroup, config: Config): Content {
+  if (group === 'mail' && config.SMTP_URL !== undefined)
+    return button({ to: settingsPath(base, '/test/mail'), text: 'Send a test mail to my address' });
+  if (group === 'openid' && config.OIDC_ISSUER !== undefined)
+    return button({ to: settingsPath(base, '/test/openid'), text: 'Check the provider' });
+  return '';
+}
+
+/** The routes of `testButtons`. A worker connects to the mail server or provider; the request waits for the result. */
+export function settingsTests(app: FastifyInstance, { deps }: AdminParts, show: ShowSettings): void {
+  formRoute(app, {
+    path: '/settings/test/mail',
+    access: OPERATOR,
+    show: (request, typed) => show(request, '/mail', { group: 'mail', typed }),
+    run: async ({ request, user }) => {
+      const ended = await answerNow(deps, 'test-mail', { userId: user._id.toHexString() });
+      if (ended.kind !== 'answered') return refused(notAnsweredStatus(ended), notAnsweredText(ended));
+      return { page: show(request, '/mail', { group: 'mail', preview: mailResult(ended.result) }) };
+    },
+  });
+
+  formRoute(app, {
+    path: '/settings/test/openid',
+    access: OPERATOR,
+    show: (request, typed) => show(request, '/openid', { group: 'openid', typed }),
+    run: async ({ request }) => {
+      const ended = await answerNow(deps, 'test-openid', {});
+      if (ended.kind !== 'answered') return refused(notAnsweredStatus(ended), notAnsweredText(ended));
+      return { page: show(request, '/openid', { group: 'openid', preview: openIdResult(ended.result) }) };
+    },
+  });
+}
+
+function mailResult(result: MailTest): Html {
+  switch (result.kind) {
+    case 'sent':
+      return notice('good', 'The mail server accepted the test mail. Look into your mailbox.');
+    case 'no-mail-server':
+      return notice('attention', 'There is no mail server.');
+    case 'no-user':
+      return notice('attention', 'Your account no longer exists.');
+    default:
+      return notice('bad', html`The test mail was not sent: <bdi>${result.reason}</bdi>`);
+  }
+}
+
+function openIdResult(result: OpenIdTest): Html {
+  switch (result.kind) {
+    case 'usable':
+      return notice('good', 'The provider answers. Whether it knows this client shows at the first sign-in.');
+    case 'not-set':
+      return notice('attention', 'There is no provider.');
+    case 'unusable':
+      return notice('bad', html`The provider cannot be used: <bdi>${result.reason}</bdi>`);
+  }
 }

@@ -7,9 +7,8 @@ import { timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { badge, card, dataTable, notice, type Tone } from '../shared/parts.ts';
-import { adminFrame } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
-import { setUpCard } from './set-up-list.ts';
+import { type AdminParts, adminFrame } from './admin-frame.ts';
+import { setUpCard } from './set-up-page.ts';
 import { checkSite, type SiteCheck } from './site-checks.ts';
 
 /** `/operator/system`: the checks of the site, the processes with their versions, and pending migrations. */

@@ -9,8 +9,7 @@ import { formRoute, refused } from '../shared/form-route.ts';
 import { type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { button, card, confirmed, dataTable } from '../shared/parts.ts';
-import { adminFrame, adminPath } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
+import { type AdminParts, adminFrame, adminPath } from './admin-frame.ts';
 
 const MESSAGES = inEnglish({
   added: 'Tag added. Owners can choose it now.',

@@ -17,10 +17,8 @@ import {
   SECRET_FIELDS,
   withReAuthentication,
 } from '../shared/re-authentication.ts';
-import { adminFrame } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
-import { labelOf } from './setting-fields.ts';
-import { settingsPath } from './settings-frame.ts';
+import { type AdminParts, adminFrame } from './admin-frame.ts';
+import { labelOf, settingsPath } from './settings-parts.ts';
 
 const revision = z.object({ revision: z.string().regex(/^\d{1,9}$/) });
 

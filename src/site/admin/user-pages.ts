@@ -31,9 +31,8 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { button, card, confirmed, copyable, facts } from '../shared/parts.ts';
-import { adminFrame, adminPath } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
-import { reasonFields } from './reason-fields.ts';
+import { reasonFields } from './admin-fields.ts';
+import { type AdminParts, adminFrame, adminPath } from './admin-frame.ts';
 import { userAddressPart } from './user-address.ts';
 import { accountStatus } from './users-page.ts';
 

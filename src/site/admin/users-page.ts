@@ -7,8 +7,7 @@ import { timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { badge, dataTable, pager, select, textField } from '../shared/parts.ts';
-import { adminFrame, adminPath } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
+import { type AdminParts, adminFrame, adminPath } from './admin-frame.ts';
 
 const PER_PAGE = 50;
 

@@ -17,8 +17,7 @@ import { sendPage } from '../shared/layout.ts';
 import { card, facts } from '../shared/parts.ts';
 import { timelineList } from '../shared/timeline-list.ts';
 import { stateBadge } from '../shared/vote-state.ts';
-import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
+import { type AdminParts, adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
 import { blockPath } from './block-pages.ts';
 
 /** `/operator/votes/<vote>`: one vote with its timeline, including data that the server's owner does not see. */

@@ -1,27 +1,34 @@
 import type { FastifyInstance } from 'fastify';
-import { UUID, type WithId } from 'mongodb';
+import { type ObjectId, UUID, type WithId } from 'mongodb';
 import { inEnglish } from '../../language/t.ts';
 import { hostAndPort } from '../../platform/host-and-port.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
+import { listTokens } from '../../servers/api-tokens.ts';
 import type { Server } from '../../servers/server.ts';
 import { listExclusions, newestExclusions } from '../../votes/exclusions/request-exclusion.ts';
 import { type FoundVote, searchVotes } from '../../votes/search-votes.ts';
 import { stateName } from '../../votes/state-names.ts';
 import { usernameSchema } from '../../votes/username.ts';
 import { isImported } from '../../votes/vote.ts';
+import { type MeantServer, serverMeantBy } from '../../workflows/find-servers.ts';
 import { OPERATOR } from '../route-options.ts';
-import { queryOf, queryText } from '../shared/form.ts';
+import { queryOf, queryText, type Typed } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
 import { time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { badge, card, cursorPager, dataTable, notice } from '../shared/parts.ts';
-import { adminFrame, adminPath, adminServerPath, adminVotePath } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
+import { utcMoment } from './admin-fields.ts';
+import {
+  type AdminParts,
+  adminFrame,
+  adminPath,
+  adminServerPath,
+  adminVotePath,
+  stateBadges,
+} from './admin-frame.ts';
 import { exclusionList } from './exclusion-list.ts';
-import { playerTable, playerVotes } from './player-votes.ts';
-import { stateBadges } from './server-badges.ts';
-import { readSearch, type VoteQuery } from './vote-search.ts';
+import { playerTable, playerVotes } from './player-exclusion-pages.ts';
 
 /** The number of votes on a page, and of exclusions below them if no server is chosen. */
 const ROWS = 50;
@@ -236,4 +243,47 @@ async function playerCard(deps: AppDeps, base: string, search: VoteQuery): Promi
         : '',
     body: playerTable(base, found.rows, range),
   });
+}
+
+/** If several servers have the entered name: the operator can choose among at most this many of them. */
+const CHOICES = 20;
+
+/** The search for votes that an operator entered. `tokenId` is the id of one of the server's tokens. */
+export type VoteQuery = {
+  server: WithId<Server> | null;
+  /** The servers with the entered name, if there are several. */
+  choices: WithId<Server>[];
+  player: string | undefined;
+  tokenId: ObjectId | undefined;
+  since: Date | undefined;
+  until: Date | undefined;
+  typed: Typed;
+  tokens: { _id: ObjectId; name: string; prefix: string }[];
+};
+
+/** Reads the search of the votes page from its query. */
+export async function readSearch(deps: AppDeps, query: Record<string, string>): Promise<VoteQuery> {
+  const errors: Record<string, string> = {};
+  const named: MeantServer = query.server
+    ? await serverMeantBy(deps, query.server, { limit: CHOICES })
+    : { kind: 'none' };
+  const server = named.kind === 'one' ? named.server : null;
+  if (query.server && named.kind === 'none') errors.server = 'No server has this id, slug or name.';
+  const moment = (name: 'since' | 'until') => {
+    const text = query[name];
+    if (!text) return undefined;
+    const parsed = utcMoment.safeParse(text);
+    if (!parsed.success) errors[name] = 'Enter a time such as 2026-11-21T14:02.';
+    return parsed.data;
+  };
+  const [since, until] = [moment('since'), moment('until')];
+  if (since && until && since >= until) errors.until = 'The end must be after the start.';
+  const { player } = query;
+  if (player && !query.server && !usernameSchema.safeParse(player).success)
+    errors.player = 'Enter a player’s name, or a server too.';
+  const tokens = server ? await listTokens(deps, server._id) : [];
+  const tokenId = tokens.find(({ _id }) => _id.toHexString() === query.token)?._id;
+  if (query.token && server && !tokenId) errors.token = 'The server has no such token.';
+  const choices = named.kind === 'several' ? named.servers : [];
+  return { server, choices, player, tokenId, since, until, tokens, typed: { values: query, errors } };
 }

@@ -1,11 +1,13 @@
-import type { Collection } from 'mongodb';
+import { type Collection, type Db, ObjectId } from 'mongodb';
+import { countDeliveries } from '../../delivery/figures/count-deliveries.ts';
 import { DELIVERY_EXPIRES_MS } from '../../listeners/delivery-limits.ts';
-import { DAY } from '../../platform/clock.ts';
-import { addDays, dayOf } from '../../platform/periods/period-marks.ts';
+import { MAIL_TTL_MS } from '../../mail/mail.ts';
+import { after, DAY } from '../../platform/clock.ts';
+import { addDays, dayOf, startOfDay } from '../../platform/periods/period-marks.ts';
 import { withLease } from '../../platform/periods/work-lease.ts';
+import type { Server } from '../../servers/server.ts';
 import type { WorkflowsDeps } from '../deps.ts';
-import { countSiteDay, type Waiting } from './count-site-day.ts';
-import type { SiteFigures } from './site-figures.ts';
+import { SITE_FIGURE_DAYS, type SiteFigures } from './site-figures.ts';
 
 /**
  * A vote may be delivered until `DELIVERY_EXPIRES_MS` after it was cast. So a finished day is counted again on each of
@@ -63,4 +65,131 @@ function isDue(day: string, countedAt: Date | undefined, today: string): boolean
   const countedOn = dayOf(countedAt);
   // If the last count was less than `OPEN_DAYS` days after the day, its deliveries may have changed since.
   return countedOn < today && countedOn < addDays(day, OPEN_DAYS);
+}
+
+/** Measured during the count: waiting votes by age, and for each queue the age of its oldest work in seconds. */
+export type Waiting = { votes: Record<string, number>; queues: Record<string, number> };
+
+type Range = { from: Date; to: Date };
+
+/**
+ * Counts the figures of a UTC day from what is stored, and replaces those of an earlier count. Every sum reads an index
+ * in slices or counts keys of an index, so a large site costs time and not memory.
+ *
+ * @param waiting - only for today. A day that is over keeps the figures that were measured while it lasted
+ */
+export async function countSiteDay(
+  deps: WorkflowsDeps,
+  day: string,
+  { waiting, throwIfLost }: { waiting: Waiting | undefined; throwIfLost: () => void },
+): Promise<void> {
+  const range = { from: startOfDay(day), to: after(startOfDay(day), DAY) };
+  const deliveries = await countDeliveries(deps, day, { throwIfLost });
+  const players = await countPlayers(deps, day, throwIfLost);
+  const [servers, signUps, mails, storage] = await Promise.all([
+    countServers(deps.servers, range),
+    deps.users.countDocuments({ createdAt: { $gte: range.from, $lt: range.to } }),
+    countMails(deps, range),
+    waiting && measureStorage(deps.mongo.db),
+  ]);
+  throwIfLost();
+  const counted = { servers, deliveries, signUps, ...defined({ players, mails, storage }) };
+  const now = { countedAt: deps.clock.now(), forgetAt: after(range.from, SITE_FIGURE_DAYS * DAY) };
+  await deps.siteFigures.updateOne(
+    { day },
+    {
+      $set: { ...counted, ...now, ...(waiting ? { waiting: waiting.votes } : {}) },
+      ...(waiting && Object.keys(waiting.queues).length > 0 ? { $max: highest(waiting.queues) } : {}),
+      $setOnInsert: { _id: new ObjectId() },
+    },
+    { upsert: true },
+  );
+}
+
+function defined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
+}
+
+function highest(queues: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(queues).map(([name, age]) => [`queues.${name}`, age]));
+}
+
+/** These counts read only keys of the indexes of `listedAt` and `removedAt`, no documents. */
+async function countServers(
+  servers: Collection<Server>,
+  { from, to }: Range,
+): Promise<SiteFigures['servers']> {
+  const [everListed, everRemoved, added, removed] = await Promise.all([
+    servers.countDocuments({ listedAt: { $lt: to } }),
+    servers.countDocuments({ removedAt: { $type: 'date', $lt: to } }),
+    servers.countDocuments({ listedAt: { $gte: from, $lt: to } }),
+    servers.countDocuments({ removedAt: { $type: 'date', $gte: from, $lt: to } }),
+  ]);
+  return { listed: everListed - everRemoved, added, removed };
+}
+
+/** How many servers one aggregation sums. */
+const SLICE = 500;
+
+/** Sums the players of a finished day. If no probe found a server online, the server's own reports count. */
+async function countPlayers(
+  { servers, dailyStats, clock }: WorkflowsDeps,
+  day: string,
+  throwIfLost: () => void,
+): Promise<SiteFigures['players']> {
+  if (day >= dayOf(clock.now())) return undefined;
+  const sum = { playerSeconds: 0, servers: 0 };
+  let last: ObjectId | undefined;
+  for (;;) {
+    throwIfLost();
+    const ids = await servers
+      .find(last ? { _id: { $gt: last } } : {}, { sort: { _id: 1 }, limit: SLICE, projection: { _id: 1 } })
+      .map(({ _id }) => _id)
+      .toArray();
+    last = ids.at(-1);
+    if (!last) break;
+    const [found] = await dailyStats.aggregate<typeof sum>(playersOf(ids, day)).toArray();
+    sum.playerSeconds += found?.playerSeconds ?? 0;
+    sum.servers += found?.servers ?? 0;
+  }
+  return sum.servers > 0 ? { average: sum.playerSeconds / 86_400, servers: sum.servers } : undefined;
+}
+
+function playersOf(serverIds: ObjectId[], day: string): object[] {
+  const own = { $cond: [{ $gt: ['$probes.onlineSeconds', 0] }, '$probes', '$reports'] };
+  return [
+    { $match: { serverId: { $in: serverIds }, day } },
+    { $project: { own } },
+    {
+      $group: {
+        _id: null,
+        playerSeconds: { $sum: '$own.playerSeconds' },
+        servers: { $sum: { $cond: [{ $gt: ['$own.onlineSeconds', 0] }, 1, 0] } },
+      },
+    },
+  ];
+}
+
+/** Counts the mails of a day; undefined if MongoDB may have deleted some of their records. */
+async function countMails(
+  { mails, clock }: WorkflowsDeps,
+  { from, to }: Range,
+): Promise<SiteFigures['mails']> {
+  if (clock.now().getTime() - from.getTime() >= MAIL_TTL_MS) return undefined;
+  const written = { createdAt: { $gte: from, $lt: to } };
+  const isSet = (field: string) => ({ $sum: { $cond: [{ $gt: [field, null] }, 1, 0] } });
+  const sums = { sent: isSet('$sentAt'), waiting: isSet('$nextAt'), givenUp: isSet('$givenUpAt') };
+  const [found] = await mails
+    .aggregate<NonNullable<SiteFigures['mails']>>([
+      { $match: written },
+      { $group: { _id: null, ...sums } },
+      { $project: { _id: 0 } },
+    ])
+    .toArray();
+  return found ?? { sent: 0, waiting: 0, givenUp: 0 };
+}
+
+async function measureStorage(db: Db): Promise<NonNullable<SiteFigures['storage']>> {
+  const { storageSize, indexSize, objects } = await db.stats();
+  return { dataBytes: Number(storageSize), indexBytes: Number(indexSize), documents: Number(objects) };
 }

@@ -24,13 +24,10 @@ import { formRoute, refused } from '../../shared/form-route.ts';
 import { count, counted, decimal, timeAgo } from '../../shared/format.ts';
 import { type Content, type Html, html } from '../../shared/html.ts';
 import { button } from '../../shared/parts.ts';
+import { idField, utcFieldValue } from '../admin-fields.ts';
 import { adminPath, adminServerPath } from '../admin-frame.ts';
-import { idField } from '../exclusion-form.ts';
-import { utcFieldValue } from '../utc-fields.ts';
-import { type Inbox, numberOrZero, type TabOf } from './inbox.ts';
-import { keysHint, resultNotice } from './inbox-parts.ts';
-import { inboxPath } from './inbox-tabs.ts';
-import { serverCard } from './server-card.ts';
+import { type Inbox, inboxPath, numberOrZero, type TabOf } from './inbox.ts';
+import { keysHint, resultNotice, serverCard } from './inbox-parts.ts';
 
 /** The tab of servers with unusual numbers of votes or players. */
 export function figuresTab(inbox: Inbox): TabOf {

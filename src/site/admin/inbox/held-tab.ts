@@ -16,14 +16,11 @@ import { queryText } from '../../shared/form.ts';
 import { count, counted, time, timeAgo } from '../../shared/format.ts';
 import { type Content, type Html, html } from '../../shared/html.ts';
 import { button, confirmed, dataTable } from '../../shared/parts.ts';
+import { utcFieldValue } from '../admin-fields.ts';
 import { adminPath } from '../admin-frame.ts';
-import { utcFieldValue } from '../utc-fields.ts';
-import { heldForms } from './held-forms.ts';
-import { heldResult, openCount } from './held-result.ts';
-import { type Inbox, joinedIds, type TabOf } from './inbox.ts';
-import { asOf, inboxItem, keyed, keysHint, manyButton, manyForm } from './inbox-parts.ts';
-import { inboxPath } from './inbox-tabs.ts';
-import { listPage } from './list-page.ts';
+import { heldForms, heldResult, openCount } from './held-decisions.ts';
+import { type Inbox, inboxPath, joinedIds, type TabOf } from './inbox.ts';
+import { asOf, inboxItem, keyed, keysHint, listPage, manyButton, manyForm } from './inbox-parts.ts';
 
 /** The text for the cause of a quarantine, which all votes of a group share. */
 const CAUSES: Record<QuarantineCause, string> = {

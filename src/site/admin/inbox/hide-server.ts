@@ -7,12 +7,10 @@ import { fieldText, UNTOUCHED } from '../../shared/form.ts';
 import { formRoute, refused } from '../../shared/form-route.ts';
 import { type Content, type Html, html } from '../../shared/html.ts';
 import { button } from '../../shared/parts.ts';
+import { idField, reasonFields } from '../admin-fields.ts';
 import { adminPath, adminServerPath } from '../admin-frame.ts';
-import { idField } from '../exclusion-form.ts';
-import { reasonFields } from '../reason-fields.ts';
-import type { Inbox } from './inbox.ts';
+import { type Inbox, type InboxTab, inboxPath } from './inbox.ts';
 import { hiddenFields, resultNotice } from './inbox-parts.ts';
-import { type InboxTab, inboxPath } from './inbox-tabs.ts';
 
 const tabField = z.enum(['reports', 'servers']);
 

@@ -1,6 +1,11 @@
-import { localTime } from '../../shared/format.ts';
+import { type AttentionRows, COUNTED } from '../../../moderation/needs-attention.ts';
+import { QUEUE_NAMES, QUEUES, type QueueName } from '../../../platform/queues.ts';
+import type { WaitingWork } from '../../../process/waiting-work.ts';
+import { count, localTime } from '../../shared/format.ts';
 import { type Content, type Html, html } from '../../shared/html.ts';
-import { notice, type Tone } from '../../shared/parts.ts';
+import { type Column, card, cursorPager, dataTable, facts, notice, type Tone } from '../../shared/parts.ts';
+import { adminPath } from '../admin-frame.ts';
+import type { InboxTab, TabPage } from './inbox.ts';
 
 /** The id of the form for the selected items. The check boxes outside of the form refer to it. */
 const MANY = 'decide-many';
@@ -87,4 +92,72 @@ export function resultNotice(tone: Tone, text: Content, actions: Content = ''): 
 /** The time at which the page was made. Items that came later are not part of the operator's decisions. */
 export function asOf(now: Date, path: string): Html {
   return html`<p class="soft small">As of ${localTime(now)}. <a href="${path}">Refresh</a></p>`;
+}
+
+/**
+ * One page of a tab whose list has several pages. `from`: the cursor of this page, undefined for the first; `next`: the
+ * cursor of the next page; `count`: how many items this page has.
+ */
+export function listPage(
+  base: string,
+  tab: InboxTab,
+  body: Content,
+  { from, next, count }: { from: string | undefined; next: string | null; count: number },
+): TabPage {
+  const pages = cursorPager(adminPath(base), { from, next }, { tab });
+  return { body: html`${body} ${pages}`, ...(from || next ? {} : { shown: count }) };
+}
+
+export const upTo = (value: number) => (value >= COUNTED ? `${count(COUNTED)} or more` : count(value));
+
+/** A card with a table of servers; null if it has no rows. The keys `j` and `k` move the focus through the rows. */
+export function serverCard<T extends { server: { name: string } }>(part: {
+  title: string;
+  about: Content;
+  kind: AttentionRows<T>;
+  link: (row: T) => string;
+  columns: Column<T>[];
+}): Html | null {
+  const { title, about, kind, link, columns } = part;
+  if (kind.rows.length === 0) return null;
+  const server: Column<T> = {
+    title: 'Server',
+    heads: true,
+    cell: (row) => html`<a href="${link(row)}"><bdi>${row.server.name}</bdi></a>`,
+  };
+  return card({
+    title,
+    body: html`<p class="soft">${about}</p>
+      <div data-rows>${dataTable({ caption: title, rows: kind.rows, columns: [server, ...columns], empty: '' })}</div>
+      ${kind.more ? html`<p class="soft">More servers are affected. Only the first ones are shown.</p>` : ''}`,
+  });
+}
+
+/** The undelivered votes by the state of their listener. */
+export function openVotes({ openVotes: { active, unreachable, paused } }: WaitingWork): Html {
+  if (active === undefined) return html`<p class="soft">Not available at the moment.</p>`;
+  return facts([
+    ['For active listeners', count(active)],
+    ['For unreachable listeners', count(unreachable ?? 0)],
+    ['For paused listeners', count(paused ?? 0)],
+  ]);
+}
+
+export function queueTable({ jobs }: WaitingWork): Html {
+  if (jobs.length === 0) return html`<p class="soft">Not available at the moment.</p>`;
+  const jobsIn = (queue: string, state: string) =>
+    count(jobs.find((job) => job.queue === queue && job.state === state)?.count ?? 0);
+  return dataTable<QueueName>({
+    caption: 'Jobs in each queue, by state',
+    columns: [
+      { title: 'Queue', heads: true, cell: (name) => QUEUES[name].title },
+      ...['Active', 'Waiting', 'Delayed', 'Failed'].map((title) => ({
+        title,
+        kind: 'number' as const,
+        cell: (name: QueueName) => jobsIn(name, title.toLowerCase()),
+      })),
+    ],
+    rows: QUEUE_NAMES,
+    empty: '',
+  });
 }

@@ -6,9 +6,8 @@ import { formRoute } from '../../shared/form-route.ts';
 import type { Content } from '../../shared/html.ts';
 import { button } from '../../shared/parts.ts';
 import { adminPath } from '../admin-frame.ts';
-import { type Inbox, joinedIds, numberOrZero, pickedIds } from './inbox.ts';
+import { type Inbox, type InboxTab, inboxPath, joinedIds, numberOrZero, pickedIds } from './inbox.ts';
 import { resultNotice } from './inbox-parts.ts';
-import { type InboxTab, inboxPath } from './inbox-tabs.ts';
 
 /** A decision: `name` is the value of its buttons; `run` applies it to items and returns how many of them changed. */
 type Decision = {

@@ -11,10 +11,8 @@ import { count, timeAgo } from '../../shared/format.ts';
 import { type Content, type Html, html } from '../../shared/html.ts';
 import { button, card, confirmed } from '../../shared/parts.ts';
 import { adminPath } from '../admin-frame.ts';
-import { queueTable } from '../queue-figures.ts';
-import type { Inbox, TabOf } from './inbox.ts';
-import { inboxItem, keyed, keysHint, resultNotice } from './inbox-parts.ts';
-import { inboxPath } from './inbox-tabs.ts';
+import { type Inbox, inboxPath, type TabOf } from './inbox.ts';
+import { inboxItem, keyed, keysHint, queueTable, resultNotice } from './inbox-parts.ts';
 
 /** The maximum wait for an answer of Redis. */
 const TIMEOUT_MS = 2 * SECOND;

@@ -14,10 +14,8 @@ import { timeAgo } from '../../shared/format.ts';
 import { type Html, html } from '../../shared/html.ts';
 import { card } from '../../shared/parts.ts';
 import { adminServerPath } from '../admin-frame.ts';
-import { openVotes } from '../queue-figures.ts';
 import type { Inbox, TabOf } from './inbox.ts';
-import { keysHint } from './inbox-parts.ts';
-import { serverCard, upTo } from './server-card.ts';
+import { keysHint, openVotes, serverCard, upTo } from './inbox-parts.ts';
 
 /** The tab of listeners that accept no votes or refused some. Only owners can repair them; operators can help. */
 export function listenersTab({ deps, base, numbers }: Inbox): TabOf {

@@ -14,9 +14,8 @@ import { badge, button, dataTable } from '../../shared/parts.ts';
 import { adminPath, adminServerPath } from '../admin-frame.ts';
 import { hideAction, hidingResult } from './hide-server.ts';
 import { type Inbox, joinedIds, type TabOf } from './inbox.ts';
-import { inboxItem, keyed, keysHint, manyButton, manyForm } from './inbox-parts.ts';
+import { inboxItem, keyed, keysHint, listPage, manyButton, manyForm } from './inbox-parts.ts';
 import { type ItemDecisions, itemDecisionsForm, itemDecisionsResult } from './item-decisions.ts';
-import { listPage } from './list-page.ts';
 
 /** The number of reports on a page, and the most that an operator can close at once. */
 const ROWS = 50;

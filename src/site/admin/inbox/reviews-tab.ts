@@ -11,14 +11,11 @@ import { formRoute, refused } from '../../shared/form-route.ts';
 import { counted } from '../../shared/format.ts';
 import { type Content, html } from '../../shared/html.ts';
 import { button } from '../../shared/parts.ts';
+import { reasonFields } from '../admin-fields.ts';
 import { adminPath } from '../admin-frame.ts';
-import { reasonFields } from '../reason-fields.ts';
-import { decisionNotice, reviewParts, serversOfReviews } from '../review-card.ts';
-import { reviewValue, seenReviews } from '../review-selection.ts';
-import { type Inbox, numberOrZero, type TabOf } from './inbox.ts';
-import { inboxItem, keysHint, manyButton, manyForm, resultNotice } from './inbox-parts.ts';
-import { inboxPath } from './inbox-tabs.ts';
-import { listPage } from './list-page.ts';
+import { decisionNotice, reviewParts, reviewValue, seenReviews, serversOfReviews } from '../review-card.ts';
+import { type Inbox, inboxPath, numberOrZero, type TabOf } from './inbox.ts';
+import { inboxItem, keysHint, listPage, manyButton, manyForm, resultNotice } from './inbox-parts.ts';
 
 /** Reviews per page. */
 const ROWS = 20;

@@ -11,9 +11,8 @@ import { publicPath } from '../../shared/server-paths.ts';
 import { adminPath, adminServerPath } from '../admin-frame.ts';
 import { hideAction, hidingResult } from './hide-server.ts';
 import type { Inbox, TabOf } from './inbox.ts';
-import { inboxItem, keyed, keysHint, manyButton, manyForm } from './inbox-parts.ts';
+import { inboxItem, keyed, keysHint, listPage, manyButton, manyForm } from './inbox-parts.ts';
 import { type ItemDecisions, itemDecisionsForm, itemDecisionsResult } from './item-decisions.ts';
-import { listPage } from './list-page.ts';
 
 /** The number of servers on a page, and the most that an operator can accept at once. */
 const ROWS = 20;
