@@ -16,19 +16,15 @@ import { countNetworks, type NetworkCount } from '../votes/web/vote-origin.ts';
 import type { ModerationDeps } from './deps.ts';
 import { type Named, named } from './needs-attention.ts';
 
-/** Operators see how many names are known for less than this. */
 export const RECENT_NAME_DAYS = 30;
 
-/**
- * How long the names of held votes have been known on their server. `of`: how many names were looked up, the newest
- * first. The other fields: how many of them are new, are known for under `RECENT_NAME_DAYS`, or for longer.
- */
+/** `of`: how many names were looked up, the newest first. The others: how long they are known on their server. */
 export type NameAges = { of: number; firstTime: number; recent: number; older: number };
 
 export type HeldOnServer = OpenQuarantine & {
   server: Named;
   ages: NameAges;
-  /** Networks that used the vote form since the first held vote. `ofPlayers`: those that used a looked-up name. */
+  /** That used the vote form since the first held vote. `ofPlayers`: those that used a looked-up name. */
   networks: NetworkCount;
   /** The most players that our checks saw in 30 days; null if no check saw a number. */
   playersSeen: number | null;
@@ -37,16 +33,12 @@ export type HeldOnServer = OpenQuarantine & {
 /** The held votes of one origin, such as a network, on all servers; or of one quarantine without an origin. */
 export type HeldVotes = QuarantineGroup<HeldOnServer>;
 
-/** How many quarantines a page shows. Each costs a few small queries. */
+/** Each quarantine costs a few small queries. */
 export const HELD_A_PAGE = 40;
 
 const NAMES_LOOKED_UP = 100;
 
-/**
- * A page of held votes with what helps to decide about them, grouped by their origin, the newest group first. A group
- * is on one page only. If it has more quarantines than a page shows, the page has the newest ones and the number of all
- * of them.
- */
+/** The newest group first. A group is on one page only; if it has more quarantines, the page has the newest ones. */
 export async function heldVotes(
   deps: ModerationDeps,
   { from, limit = HELD_A_PAGE }: { from?: string | undefined; limit?: number } = {},
@@ -63,7 +55,7 @@ export async function heldVotes(
   return { rows: groups.filter(({ quarantines }) => quarantines.length > 0), next };
 }
 
-/** The held votes by the id of their quarantine. Those of removed servers are left out. */
+/** By the id of their quarantine. Those of removed servers are left out. */
 async function withEvidence(
   deps: ModerationDeps,
   open: OpenQuarantine[],

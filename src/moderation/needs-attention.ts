@@ -14,13 +14,11 @@ import type { ModerationDeps } from './deps.ts';
 
 export type Named = Pick<Server, '_id' | 'name'>;
 
-/** The rows of one kind, at most `LISTED`. `more`: whether there are further rows. */
 export type AttentionRows<T> = { rows: T[]; more: boolean };
 
-/** A listener that accepts no votes. `waiting`: the number of waiting votes; `COUNTED` means that many or more. */
+/** `waiting`: `COUNTED` means that many or more. */
 export type StuckListener = { server: Named; reason: ListenerReason; waiting: number };
 
-/** Listeners that accept no votes, and servers whose votes failed. */
 export type ListenersDown = {
   paused: AttentionRows<StuckListener>;
   unreachable: AttentionRows<StuckListener>;
@@ -29,28 +27,19 @@ export type ListenersDown = {
   failed: AttentionRows<{ server: Named; votes: number; newest: Date }>;
 };
 
-/** Servers whose votes or players look wrong. */
 export type UnusualFigures = {
   unusualVotes: AttentionRows<{ server: Named } & NonNullable<Server['unusualVotes']>>;
-  /**
-   * Votes of the last 30 days that do not count for the rank until an operator allows them (see ranking/evidence/).
-   * `allowed`: the allowance of a day.
-   */
+  /** Votes that do not count for the rank until an operator allows them. `allowed`: the allowance of a day. */
   waitingVotes: AttentionRows<{ server: Named; waiting: number; votesCount: number; allowed: number }>;
   playersJumped: AttentionRows<{ server: Named } & NonNullable<Server['playersJumped']>>;
   playersDiffer: AttentionRows<{ server: Named } & NonNullable<Server['playersDiffer']>>;
 };
 
-/** At most this many rows of one kind are returned. */
 const LISTED = 20;
 
-/** At most this many votes are counted. */
 export const COUNTED = 1_000;
 
-/**
- * The listeners that are down, the newest failures first. Each query uses a small partial index and reads a bounded
- * number of documents; only `unfetched` reads more if more servers have open votes.
- */
+/** Each query uses a small partial index and reads a bounded number of documents; `unfetched` reads more on large sites. */
 export async function listenersDown(sources: ModerationDeps): Promise<ListenersDown> {
   const [paused, unreachable, unfetched, failed] = await Promise.all([
     stuckListeners(sources, { 'pause.code': { $exists: true } }, 'pause.at'),
@@ -61,7 +50,7 @@ export async function listenersDown(sources: ModerationDeps): Promise<ListenersD
   return { paused, unreachable, unfetched, failed };
 }
 
-/** The servers with unusual figures. Each query reads a bounded number of documents. */
+/** Each query reads a bounded number of documents. */
 export async function unusualFigures(sources: ModerationDeps): Promise<UnusualFigures> {
   const [unusualVotes, waitingVotes, playersJumped, playersDiffer] = await Promise.all([
     unusualServers(sources),
@@ -72,7 +61,7 @@ export async function unusualFigures(sources: ModerationDeps): Promise<UnusualFi
   return { unusualVotes, waitingVotes, playersJumped, playersDiffer };
 }
 
-/** The listeners that match the filter. `since`: the field with the time of the failure; the newest is first. */
+/** `since`: the field with the time of the failure; the newest is first. */
 async function stuckListeners(
   sources: ModerationDeps,
   filter: Filter<Listener>,
@@ -114,13 +103,11 @@ async function withWaiting<T extends { server: Named }>(
   return { ...stuck, waiting: await votes.countDocuments(open, { hint: OPEN_WORK, limit: COUNTED }) };
 }
 
-/** Votes that failed within this time need attention. */
 export const FAILED_HOURS = 24;
 
 /**
- * The votes that failed in the last `FAILED_HOURS`, by server. A vote fails at the latest `LONGEST_OPEN_MS` after it
- * was cast, so the query reads the failed votes of that time before, the newest first. It reads at most `COUNTED`; if
- * there are more, the numbers are lower bounds. This is one of the few queries for votes without a server id (ADR 88).
+ * A vote fails at the latest `LONGEST_OPEN_MS` after it was cast. If over `COUNTED` failed, the numbers are lower bounds.
+ * This is one of the few queries for votes without a server id (ADR 88).
  */
 async function failedVotes(sources: ModerationDeps): Promise<ListenersDown['failed']> {
   const now = sources.clock.now();
@@ -225,7 +212,7 @@ function kind<T>(rows: T[]): AttentionRows<T> {
   return { rows: rows.slice(0, LISTED), more: rows.length > LISTED };
 }
 
-/** Adds the server to each row. Rows of removed servers are left out. */
+/** Rows of removed servers are left out. */
 export async function named<T>(
   { servers }: ModerationDeps,
   rows: T[],
@@ -246,19 +233,16 @@ export type AttentionCounts = {
   /** Groups of held votes (votes/exclusions/held-votes.ts). */
   held: number;
   reviews: number;
-  /** Servers with open complaints. */
   complaints: number;
   listeners: number;
-  /** New servers. */
   servers: number;
-  /** Servers with unusual figures. */
   figures: number;
 };
 
-/** At most this many open quarantines, pending reviews, open complaints and new servers are counted. */
+/** Counting stops here. */
 export const COUNTED_UP_TO = 100;
 
-/** Counts what needs attention. Each query uses a small index. */
+/** Each query uses a small index. */
 export async function countAttention(deps: ModerationDeps): Promise<AttentionCounts> {
   const limit = COUNTED_UP_TO;
   const [held, reviews, complaints, listeners, servers, figures] = await Promise.all([

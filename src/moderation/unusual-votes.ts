@@ -7,32 +7,27 @@ import type { Server } from '../servers/server.ts';
 import { MOST_REPORTED_PLAYERS } from '../votes/web/suspicion.ts';
 import type { ModerationDeps } from './deps.ts';
 
-/** The votes of this time are compared with the players. */
 export const UNUSUAL_HOURS = 24;
 
-/** Up to this many votes of a server in 24 h, with the API and the vote form together, are not unusual. */
+/** Up to this many votes of a server in 24 h are not unusual. */
 const ALWAYS_ALLOWED = 50;
-/** Up to this many votes for each player are not unusual. A server counts as one with at least `FEWEST_PLAYERS`. */
+/** Nor are this many for each player. A server counts as one with at least `FEWEST_PLAYERS`. */
 const VOTES_A_PLAYER = 10;
 const FEWEST_PLAYERS = 5;
 
-/** Whether the votes of 24 h are too many for a server with this many players. */
 export function isUnusual(votes: number, players: number): boolean {
   return votes > Math.max(ALWAYS_ALLOWED, VOTES_A_PLAYER * Math.max(players, FEWEST_PLAYERS));
 }
 
-/** How many servers are looked at together. */
 const SLICE = 200;
 
 type Suspect = { serverId: ObjectId; players: number };
 
 /**
  * Flags servers with too many votes in 24 h for their players, and removes flags that do not apply any more. The votes
- * of all tokens and of the vote form are summed, so votes cannot be hidden by spreading them over several tokens.
- * Imported and excluded votes do not count. Votes are read only for servers whose counters of today and yesterday are
- * high.
+ * of all tokens and of the vote form are summed, so that several tokens hide nothing. Imported and excluded votes do
+ * not count.
  *
- * @returns the number of flagged servers
  * @throws the signal's reason when it is aborted
  */
 export async function findUnusualVotes(
@@ -57,7 +52,7 @@ export async function findUnusualVotes(
   return { found: found.length };
 }
 
-/** The listed servers whose votes of today and yesterday together would be unusual for one day (`isUnusual`). */
+/** Votes are read only for these: the counters of today and yesterday together would be unusual for one day. */
 async function* suspects(deps: ModerationDeps, now: Date): AsyncGenerator<Suspect> {
   const { voteCounters } = deps;
   const days = [dayOf(now), addDays(dayOf(now), -1)];
@@ -108,7 +103,6 @@ async function suspectsOf(
 
 type Counted = Omit<NonNullable<Server['unusualVotes']>, 'at' | 'players'>;
 
-/** A server's votes of the last 24 h by the way they were cast, and the token that cast most of them. */
 async function votesOfDay({ votes }: ModerationDeps, serverId: ObjectId, now: Date): Promise<Counted> {
   const groups = await votes
     .aggregate<{ _id: ObjectId | null; votes: number }>([

@@ -7,10 +7,7 @@ import type { WorkflowsDeps } from './deps.ts';
 
 /**
  * Assigns imported servers without an owner to the user whose confirmed address is in their `ownerEmail`. The audit log
- * entry has a derived id and is written first: if a run is interrupted, the next one completes it and writes no second
- * entry.
- *
- * @returns the number of assigned servers
+ * entry has a derived id and is written first, so that an interrupted run is completed without a second entry.
  */
 export async function adoptServers(
   deps: WorkflowsDeps,
@@ -35,7 +32,7 @@ export async function adoptServers(
   return claimed;
 }
 
-/** Runs `adoptServers` at sign-up and sign-in. A failure is logged, and the user is signed in anyway. */
+/** At sign-up and sign-in. A failure is logged, and the user is signed in anyway. */
 export async function adoptOnEntry(sources: WorkflowsDeps, userId: ObjectId): Promise<void> {
   const { users, log } = sources;
   try {

@@ -17,8 +17,6 @@ type DraftCheckDeps = WorkflowsDeps & { ask: Ask };
 /**
  * Queries the server of a draft once, resolves the TXT record of its host, and stores the result in the draft. If the
  * server can be queried, it must answer: a TXT record alone does not list an unreachable server.
- *
- * @returns the result; `proof` is the method that proves the ownership, or null if the ownership is not proven
  */
 export async function checkDraft(
   deps: DraftCheckDeps,
@@ -37,18 +35,16 @@ export async function checkDraft(
   const byDns = dns === 'found' && (asked === null || probe?.ok === true);
   const seen: DraftCheck = { at: deps.clock.now(), dns, messageCounts, ...figuresOf(probe) };
   const check = { ...seen, proof: byMessage ? ('message' as const) : byDns ? ('dns' as const) : null };
-  // If the draft was changed meanwhile, the result is not stored.
+  // Not stored if the draft was changed meanwhile.
   const { _id, address, port, game = null, queryPort = null } = draft;
   await deps.serverDrafts.updateOne({ _id, address, port, game, queryPort }, { $set: { check } });
   return check;
 }
 
 /**
- * The address to query, and whether a code in the server's message proves the ownership. On a query port that the owner
- * chose, the code proves nothing, because another server of the same machine could answer there. The code counts only
- * on the game's usual ports and on a port that an operator set.
- *
- * @returns null when no game is known, or it is one that cannot be queried
+ * `counts`: whether a code in the server's message proves the ownership. On a query port that the owner chose it does
+ * not, because another server of the same machine could answer there; on the game's usual ports, or one that an operator
+ * set, it does. null when no game is known, or it cannot be queried.
  */
 async function targetOf(
   deps: DraftCheckDeps,
@@ -64,7 +60,7 @@ async function targetOf(
   return { target, counts: isOperators || queryPort === null || usual.includes(queryPort) };
 }
 
-/** The listed server that a draft concerns: the server that moves, or a server without an owner at the same address. */
+/** The server that moves, or one without an owner at the same address. */
 async function listedOf(deps: DraftCheckDeps, draft: WithId<ServerDraft>): Promise<WithId<Server> | null> {
   if (draft.serverId) return deps.servers.findOne({ _id: draft.serverId, removedAt: null });
   const addressOwner = await findAddressOwner(deps, draft, draft.ownerId);
@@ -82,7 +78,7 @@ function figuresOf(probe: Probe | null): Omit<DraftCheck, 'at' | 'dns' | 'messag
   return { reached: false, words, onlinePlayers: 0, maxPlayers: 0, latencyMs: 0, motd: '', version: '' };
 }
 
-/** Whether a server's message contains the code, whatever the case and colour codes, which some plugins change. */
+/** Some plugins change case and colour codes. */
 function showsCode(motd: string, code: string): boolean {
   return plainText(motd).toLowerCase().includes(code);
 }

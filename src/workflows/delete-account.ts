@@ -21,10 +21,8 @@ import type { WorkflowsDeps } from './deps.ts';
 import { removeServer } from './remove-server.ts';
 
 /**
- * Deletes the accounts whose deletion is due, the oldest first. Each step can be repeated: if a crash interrupts a
- * deletion, the next run completes it. A failure does not stop the other deletions.
+ * The oldest first. Each step can be repeated: if a crash interrupts a deletion, the next run completes it.
  *
- * @returns how many accounts were deleted
  * @throws the first failure, after all deletions were tried; or what `withLease` throws
  */
 export function deleteDueAccounts(
@@ -61,9 +59,8 @@ export function deleteDueAccounts(
 }
 
 /**
- * Locks the account: from now on nobody can sign in to it, and it has no operator's rights.
- *
- * @returns null when the request was cancelled, or is dropped because the user is the last operator
+ * Locks the account: from now on nobody can sign in to it, and it has no operator's rights. null when the request was
+ * cancelled, or is dropped because the user is the last operator.
  */
 function begin(deps: WorkflowsDeps, userId: ObjectId): Promise<AccountDeletion | null> {
   return decidingAlone(deps, async () => {
@@ -105,7 +102,6 @@ async function keepLastOperator(
     await putMail(deps, { to: email, ...lastOperatorText(config) });
 }
 
-/** Deletes the data of the account, then the account, then the request. */
 async function carryOut(deps: WorkflowsDeps, deletion: AccountDeletion, lease: ActiveLease): Promise<void> {
   const { _id, deletionId, email } = deletion;
   const by = email ?? 'tallyport';
@@ -130,7 +126,6 @@ async function carryOut(deps: WorkflowsDeps, deletion: AccountDeletion, lease: A
   await deps.accountDeletions.deleteOne({ _id });
 }
 
-/** Ends the user's memberships of other owners' servers, and deletes the invitations of their address. */
 async function leaveServersOf(
   deps: WorkflowsDeps,
   userId: ObjectId,
@@ -147,10 +142,7 @@ async function leaveServersOf(
   }
 }
 
-/**
- * Removes the user's servers. Their ids are stored first, because a server that is marked as removed is not found
- * again: if a removal is interrupted, the next call completes it.
- */
+/** The ids are stored first, because a removed server is not found again: the next call completes an interrupted one. */
 async function removeServersOf(
   deps: WorkflowsDeps,
   userId: ObjectId,

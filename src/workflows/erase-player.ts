@@ -16,7 +16,7 @@ import { usernameKey } from '../votes/username.ts';
 import type { Vote } from '../votes/vote.ts';
 import type { WorkflowsDeps } from './deps.ts';
 
-/** How many documents lost the name or, with `dryRun`, would lose it. `remaining`: votes that keep it for now. */
+/** With `dryRun`: would lose it. `remaining`: votes that keep the name for now. */
 export type Erased = {
   votes: number;
   reviews: number;
@@ -27,13 +27,9 @@ export type Erased = {
 };
 
 /**
- * Removes a player's name, in every spelling, from votes of all servers, reviews, favourites, finished exclusions and
- * the audit log, and deletes blocks of the name that are not in effect. Votes still count. Votes of the last 24 hours,
- * votes with an open delivery and quarantined votes keep the name until the function is run again.
- *
- * @param name - a valid player name
- * @param by - the user who requested it; the audit log has this user and not the name
- * @param options - with `dryRun`, it only counts; `progress` counts servers
+ * Removes a player's name, in every spelling. Votes still count. Votes of the last 24 hours, with an open delivery or in
+ * quarantine keep the name until the function is run again. The audit log has `by` and not the name; `progress` counts
+ * servers.
  */
 export async function erasePlayer(
   deps: WorkflowsDeps,
@@ -109,10 +105,7 @@ async function eraseVotesOf(
   return erased;
 }
 
-/**
- * Replaces the name in a field; removes the field if `replacement` is null. Reads every document that matches `filter`,
- * because these collections have no index by player.
- */
+/** null removes the field. Reads every document that matches, because these collections have no index by player. */
 async function eraseNames<T extends { _id: ObjectId }>(
   collection: Collection<T>,
   filter: Filter<T>,
@@ -136,7 +129,6 @@ async function eraseNames<T extends { _id: ObjectId }>(
   return erased;
 }
 
-/** Removes the name from finished exclusions of this player. */
 async function eraseExclusions(
   { voteExclusions }: WorkflowsDeps,
   key: string,

@@ -26,7 +26,7 @@ export const EXPORTS = defineLimit({
   }),
 });
 
-/** The most entries of each list. If a list has more, the export names it in `truncated`. */
+/** If a list has more, the export names it in `truncated`. */
 export const MOST_EXPORTED = {
   sessions: 1_000,
   servers: 1_000,
@@ -39,8 +39,8 @@ export const MOST_EXPORTED = {
 };
 
 /**
- * A user's data as the pieces of one JSON document, which are sent while they are read, so memory does not grow with
- * the data. The code names each exported field; none is a password, hash, token, key or secret.
+ * The pieces of one JSON document, which are sent while they are read, so memory does not grow with the data. The code
+ * names each exported field; none is a password, hash, token, key or secret.
  */
 export async function* exportAccount(deps: WorkflowsDeps, user: WithId<User>): AsyncGenerator<string> {
   const userId = user._id;
@@ -73,7 +73,7 @@ export async function* exportAccount(deps: WorkflowsDeps, user: WithId<User>): A
 
 type RecordMapper<T> = (row: T) => object | Promise<object>;
 
-/** One list of the document, `,"reviews":[…]`, with one record in each line. */
+/** `,"reviews":[…]`, with one record in each line. */
 async function* listOf<T>(part: {
   name: keyof typeof MOST_EXPORTED;
   rows: AsyncIterable<T>;
@@ -155,7 +155,6 @@ function serverRecord(server: WithId<Server>): object {
   };
 }
 
-/** The texts of a profile, and the id of its banner. */
 function profileRecord(profile: Server['profile']): object | null {
   if (!profile) return null;
   const { shortText, description, tags, languages, website, discord, store, rules, video, banner } = profile;
@@ -163,7 +162,7 @@ function profileRecord(profile: Server['profile']): object | null {
   return { short_text: shortText, description, tags, languages, ...links, banner: banner?.wide ?? null };
 }
 
-/** The tokens, the listener and the webhook of a server, without their secrets. */
+/** Without the secrets. */
 async function connectionsOf(deps: WorkflowsDeps, serverId: ObjectId, truncated: string[]): Promise<object> {
   const [tokens, listener, webhook] = await Promise.all([
     deps.apiTokens.find({ serverId }, { limit: MOST_EXPORTED.tokens + 1 }).toArray(),
@@ -186,7 +185,7 @@ async function connectionsOf(deps: WorkflowsDeps, serverId: ObjectId, truncated:
   };
 }
 
-/** A listener's address. A URL loses its path and query, which may contain a secret. null: the votes are fetched. */
+/** A URL loses its path and query, which may contain a secret. null: the votes are fetched. */
 function addressOf({ url, host, port }: Pick<Listener, 'url' | 'host' | 'port'>): string | null {
   if (url) return new URL(url).origin;
   return host ? hostAndPort(host, port) : null;

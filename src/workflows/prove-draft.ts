@@ -19,13 +19,12 @@ import {
 
 export type ProveDeps = WorkflowsDeps & { ask: Ask };
 
-/** A proof waits at most this long for another process that decides about the same address. */
+/** The longest wait for another process that decides about the same address. */
 const DECIDE_MS = 10 * SECOND;
 
 /**
- * Checks the server of a draft. If the ownership is proven, the server is listed under the draft's id; if a listed
- * server without an owner has the same address, that server is assigned to the user instead. Concurrent and repeated
- * calls list the server once.
+ * If the ownership is proven, the server is listed under the draft's id; or a listed server without an owner at the same
+ * address is assigned to the user. Concurrent and repeated calls list the server once.
  *
  * @throws `TimeoutError` when another process takes too long to decide about the same address
  */
@@ -111,8 +110,7 @@ async function insertServer(
 }
 
 /**
- * Checks the new address of a listed server. If the ownership is proven, the server moves. A repeated call after a
- * crash completes the move.
+ * If the ownership of the new address is proven, the server moves. A repeated call after a crash completes the move.
  *
  * @throws `TimeoutError`, like `proveDraft`
  */
@@ -146,7 +144,7 @@ export async function proveMove(deps: ProveDeps, prover: Prover, serverId: Objec
   return { kind: 'listed', serverId };
 }
 
-/** Shows the figures of the check on the page of a moved server, unless a probe or a report has newer ones. */
+/** Unless a probe or a report has newer figures. */
 async function showSeen(
   { servers }: ProveDeps,
   { _id, probe }: WithId<Server>,
@@ -167,10 +165,7 @@ async function showSeen(
   );
 }
 
-/**
- * A draft's check as fields of a server, so that its page has figures before the first probe; null if the check did not
- * reach the server. The check is not a sample, so no statistics include it.
- */
+/** The page has figures before the first probe. The check is not a sample, so no statistics include it. */
 export function seenFigures({
   at,
   reached,

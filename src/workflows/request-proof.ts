@@ -9,14 +9,11 @@ import type { Server } from '../servers/server.ts';
 import type { ServerDraft } from '../servers/server-draft.ts';
 import type { WorkflowsDeps } from './deps.ts';
 
-/** The user's allowance of checks is used up. */
 export type CheckRefused = { kind: 'refused'; nextAllowedAt: Date };
 
 /**
- * Decides whether the server of a draft may be checked. If so, uses one check of the user's allowance, so that nobody
- * can scan networks through Tallyport. Connects to nothing.
- *
- * @returns null when `proveDraft` may check the server; otherwise the result, or why the check is refused
+ * Uses one check of the user's allowance, so that nobody can scan networks through Tallyport. Connects to nothing. null
+ * when `proveDraft` may check the server.
  */
 export async function requestDraftProof(
   deps: WorkflowsDeps,
@@ -27,7 +24,6 @@ export async function requestDraftProof(
   return known.kind === 'unchecked' ? takeCheck(deps, prover) : known;
 }
 
-/** Like `requestDraftProof`, but for the move of a listed server. */
 export async function requestMoveProof(
   deps: WorkflowsDeps,
   prover: Prover,
@@ -42,11 +38,7 @@ async function takeCheck(deps: WorkflowsDeps, { _id }: Prover): Promise<CheckRef
   return nextAllowedAt && { kind: 'refused', nextAllowedAt };
 }
 
-/**
- * Does the last steps of a listing that was interrupted.
- *
- * @returns the result, if stored data alone decides it. `unchecked`: a worker must check the draft's server
- */
+/** Does the last steps of an interrupted listing. `unchecked`: a worker must check the draft's server. */
 export async function resumeDraftProof(
   deps: WorkflowsDeps,
   prover: Prover,
@@ -55,7 +47,7 @@ export async function resumeDraftProof(
   const draft = await findDraft(deps, prover._id, draftId);
   const listed = await deps.servers.findOne({ _id: draftId, ownerId: prover._id });
   if (listed) {
-    // If the server is listed, an earlier call was interrupted, or another one runs at the same time.
+    // An earlier call was interrupted, or another one runs at the same time.
     await finishListing(deps, draftId, listed, prover.email);
     return listed.removedAt ? { kind: 'not-found' } : { kind: 'listed', serverId: listed._id };
   }
@@ -70,17 +62,11 @@ export async function resumeDraftProof(
   return { kind: 'unchecked', draft };
 }
 
-/** The user who proves the ownership of a server; the e-mail address is for the audit log. */
 export type Prover = { _id: ObjectId; email: string };
 
 /**
- * The result of an attempt to prove the ownership.
- *
- * - `listed`: the server is listed for the user, or has moved.
- * - `not-proven`: the check is stored in the draft.
- * - `taken`: another user has a server at this address. For a move: any other server is listed at the new address.
- * - `too-many-servers`: the account has reached its limit of servers.
- * - `not-found`: there is no such draft or move, or the server was removed.
+ * `not-proven`: the check is stored in the draft. `taken`: another user has a server at this address; for a move: any
+ * other server is listed there. `not-found`: there is no such draft or move, or the server was removed.
  */
 export type ProofResult =
   | { kind: 'listed'; serverId: ObjectId }
@@ -94,10 +80,7 @@ export async function hasTooManyServers(
   return (await servers.countDocuments({ ownerId, removedAt: null }, { limit: most })) >= most;
 }
 
-/**
- * Rejects the owner's review, writes the audit log entry, deletes the draft and requests new ranks. The entry has the
- * draft's id, so a repeated call does not write it twice.
- */
+/** The audit log entry has the draft's id, so a repeated call does not write it twice. */
 export async function finishListing(
   deps: WorkflowsDeps,
   draftId: ObjectId,

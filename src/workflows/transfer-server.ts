@@ -12,12 +12,7 @@ import type { WorkflowsDeps } from './deps.ts';
 /** The message is a sentence for the operator. */
 export class TransferError extends CodedError<'user-not-found' | 'user-suspended'> {}
 
-/**
- * Finds the new owner of a server.
- *
- * @param email - the address of an account; upper and lower case and surrounding spaces do not matter
- * @throws {TransferError} if there is no such account, or if its user is suspended
- */
+/** @throws {TransferError} if there is no such account, or if its user is suspended */
 export async function nextOwner({ users }: WorkflowsDeps, email: string): Promise<User> {
   const user = await users.findOne({ email: storedEmail(email) });
   if (!user)
@@ -28,16 +23,13 @@ export async function nextOwner({ users }: WorkflowsDeps, email: string): Promis
 
 type NewOwner = Pick<User, '_id' | 'email'>;
 
-/** The owner whom an interrupted transfer has made. The address is null if the account was deleted since. */
+/** `email` is null if the account was deleted since. */
 type MadeOwner = { _id: ObjectId; email: string | null };
 
 /**
- * Transfers a listed server to another user. Members, invitations, the Discord webhook and, if it had an owner, its
- * tokens and claim keys end; the listener does not change. A repeated call completes an interrupted one, and changes
- * nothing after a completed one.
- *
- * @param by - who decided, for the audit log
- * @returns the server as it is now, and how many tokens were revoked; null when no such server is listed
+ * Members, invitations, the Discord webhook and, if it had an owner, its tokens and claim keys end; the listener does
+ * not change. A repeated call completes an interrupted transfer, and changes nothing after a completed one. null when no
+ * such server is listed.
  */
 export async function transferServer(
   deps: WorkflowsDeps,
@@ -55,7 +47,7 @@ export async function transferServer(
   return { server: completed, revokedTokens };
 }
 
-/** If a transfer to another user was interrupted: completes it, since the next one replaces what is stored of it. */
+/** Since the next transfer replaces what is stored of it. */
 async function completeOther(
   deps: WorkflowsDeps,
   serverId: ObjectId,
@@ -70,7 +62,7 @@ async function completeOther(
   await completeTransfer(deps, server, server.transfer, made, by);
 }
 
-/** Makes a user the owner. If they are already, only reads the server, which may have an interrupted transfer. */
+/** If they are the owner already, only reads the server, which may have an interrupted transfer. */
 async function changeOwner(
   { servers, clock }: WorkflowsDeps,
   serverId: ObjectId,
@@ -89,10 +81,7 @@ async function changeOwner(
   return changed ?? servers.findOne({ _id: serverId, removedAt: null, ownerId });
 }
 
-/**
- * Ends tokens, a move and the webhook that are older than the transfer, and records it. What the new owner has added
- * since stays, so each step may run again.
- */
+/** Only what is older than the transfer ends. What the new owner has added since stays, so each step may run again. */
 async function completeTransfer(
   deps: WorkflowsDeps,
   { _id: serverId, ownerEmail }: WithId<Server>,

@@ -20,7 +20,6 @@ import { usersPages } from './users-page.ts';
 import { adminVotePage } from './vote-page.ts';
 import { voteSearchPage } from './vote-search-page.ts';
 
-/** Registers the admin area. `app` is a Fastify context with its path prefix. */
 export async function adminArea(app: FastifyInstance, parts: AdminParts): Promise<void> {
   attentionPage(app, parts);
   figuresPage(app, parts);

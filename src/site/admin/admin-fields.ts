@@ -6,19 +6,17 @@ import { fieldsOf } from '../shared/form-fields.ts';
 import { type RefusedForm, refused } from '../shared/form-route.ts';
 import { type Html, html } from '../shared/html.ts';
 
-/** The names of a form's two fields for reasons, and which of them are required. */
 type Reasons = {
   typed: Typed;
-  /** The field whose text the owner or author reads. `reader` says in the label who reads it: `the author`. */
+  /** The field that the owner or author reads. `reader` names them in the label: `the author`. */
   forOwner: { name: string; reader: string; required?: boolean };
   internal: { name: string; required?: boolean };
-  /** If a page has several such forms: a suffix that makes the ids of the fields unique. */
+  /** Makes the ids unique if a page has several such forms. */
   of?: string;
 };
 
 const LONGEST = 500;
 
-/** The fields for the two reasons of a decision: one that the owner or author reads, and one for operators only. */
 export function reasonFields({ typed, forOwner, internal, of }: Reasons): Html {
   const field = (name: string, label: string, hint: string, required = false) =>
     fieldsOf(typed).area(name, {
@@ -44,17 +42,16 @@ export function reasonFields({ typed, forOwner, internal, of }: Reasons): Html {
   return html`${owner}${own}`;
 }
 
-/** A UTC time for a `datetime-local` field, to the minute: `2026-11-21T14:02`. */
+/** UTC, to the minute: `2026-11-21T14:02`. */
 export function utcFieldValue(at: Date): string {
   return at.toISOString().slice(0, 16);
 }
 
-/** The error of `utcMoment` and `optionalUtcMoment`. */
 const RULE = 'must be a time such as 2026-11-21T14:02';
 
 const MOMENT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?)?$/;
 
-/** Parses the value of a `datetime-local` field as UTC. If it is a day without a time: the start of the day. */
+/** Reads a `datetime-local` field as UTC; a day without a time is the start of the day. */
 export const utcMoment = z
   .string()
   .refine((text) => MOMENT.test(text) && !Number.isNaN(Date.parse(asUtc(text))), {
@@ -62,7 +59,7 @@ export const utcMoment = z
   })
   .transform((text) => new Date(asUtc(text)));
 
-/** As `utcMoment`, for an optional field. If the field is empty: null. */
+/** null if the field is empty. */
 export const optionalUtcMoment = z.union([z.literal('').transform(() => null), utcMoment], RULE);
 
 function asUtc(text: string): string {
@@ -71,7 +68,6 @@ function asUtc(text: string): string {
 
 export const idField = z.string().refine(isId, { error: 'must be an id' });
 
-/** The refusal of a form that excludes votes, for an `ExclusionError`; undefined for any other error. */
 export function exclusionRefusal(error: unknown): RefusedForm | undefined {
   return error instanceof ExclusionError ? refused(400, error.message) : undefined;
 }

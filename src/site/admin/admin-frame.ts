@@ -1,14 +1,15 @@
-import type { UUID } from 'mongodb';
+import type { UUID, WithId } from 'mongodb';
 import type { Auth } from '../../accounts/auth.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
 import { tabsOf } from '../shared/area.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
+import type { Page } from '../shared/layout.ts';
 import { badge, tabs } from '../shared/parts.ts';
 import { statusBadge } from '../shared/server-status.ts';
 import { ADMIN_AREA, type AdminTab } from './admin-pages.ts';
 
-/** The path of a page of the admin area. `path` is below the admin area: `/votes`. */
+/** `path` is below the admin area: `/votes`. */
 export function adminPath(base: string, path = ''): string {
   return `${base}${ADMIN_AREA.path}${path}`;
 }
@@ -21,22 +22,26 @@ export function adminVotePath(base: string, vote: { _id: UUID }): string {
   return adminPath(base, `/votes/${vote._id.toString()}`);
 }
 
-/** The frame of each admin page: heading and tabs. `part` is the current tab. */
-export function adminFrame(frame: { base: string; part: AdminTab; head?: Content; body: Content }): Html {
-  const { base, part, head, body } = frame;
-  return html`${head ?? html`<h1>Admin area</h1>`}
-    ${tabs(
-      'Admin area',
-      tabsOf(ADMIN_AREA).map(({ path, tab }) => ({ href: adminPath(base, path), text: tab })),
-      adminPath(base, part),
-    )}
-    ${body}`;
+type AdminPage = Page & { base: string; part: AdminTab; head?: Content };
+
+/** A page with the heading and the tabs of the admin area. `part` is the current tab. */
+export function adminPage({ base, part, head, body, ...page }: AdminPage): Page {
+  const entries = tabsOf(ADMIN_AREA).map(({ path, tab }) => ({ href: adminPath(base, path), text: tab }));
+  return {
+    ...page,
+    body: html`${head ?? html`<h1>Admin area</h1>`}
+    ${tabs('Admin area', entries, adminPath(base, part))}
+    ${body}`,
+  };
 }
 
-/** Dependencies of the pages in this folder. */
+/** The name of a server, linked to its admin page. */
+export function serverLink(base: string, server: Pick<WithId<Server>, '_id' | 'name'>, part = ''): Html {
+  return html`<a href="${adminServerPath(base, server, part)}"><bdi>${server.name}</bdi></a>`;
+}
+
 export type AdminParts = { deps: AppDeps; auth: Auth };
 
-/** A server's states as badges of the admin area. */
 export function stateBadges(server: Server, now: Date): Html[] {
   if (server.removedAt) return [badge('bad', 'removed')];
   return [

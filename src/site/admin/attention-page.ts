@@ -5,7 +5,7 @@ import { queryOf } from '../shared/form.ts';
 import { type Content, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { card, notice } from '../shared/parts.ts';
-import { type AdminParts, adminFrame, adminPath } from './admin-frame.ts';
+import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
 import { figuresTab } from './inbox/figures-tab.ts';
 import { heldTab } from './inbox/held-tab.ts';
 import { hidingForms } from './inbox/hide-server.ts';
@@ -30,7 +30,7 @@ import { setUpCard } from './set-up-page.ts';
 const REDIS_DOWN =
   'Redis does not answer. Votes are still accepted and stored in MongoDB. They will be forwarded when Redis is back.';
 
-/** `/operator`: the inbox, with a tab for each kind of item. Without a tab in the query: the first one with an item. */
+/** Without a tab in the query: the first one with an item. */
 export function attentionPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const numbers = inboxNumbers(deps);
@@ -52,18 +52,17 @@ export function attentionPage(app: FastifyInstance, { deps }: AdminParts): void 
     const tab = TAB_NAMES.find((one) => one === query.tab) ?? firstTab(counts);
     const content = tab ? await tabs[tab](request, query) : null;
     const shown = tab && content?.shown !== undefined ? { ...counts, [tab]: content.shown } : counts;
-    return sendPage(request, reply, {
+    const page = adminPage({
+      base,
+      part: '',
       title: tab ? `Attention: ${INBOX_TABS[tab]}` : 'Admin area',
       scripts: ['inbox.js'],
       styles: ['inbox.css'],
-      body: adminFrame({
-        base,
-        part: '',
-        body: html`${troubles(work)}${setUp}
+      body: html`${troubles(work)}${setUp}
           <p class="for-readers" role="status" data-said></p>
           <div class="inbox" data-inbox>${inboxTabs(base, shown, tab)} ${content?.body ?? nothing(base, work)}</div>`,
-      }),
     });
+    return sendPage(request, reply, page);
   });
 
   // Earlier versions had the page of reports at this path: redirect, so that bookmarks still work.

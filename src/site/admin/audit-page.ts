@@ -11,12 +11,10 @@ import { time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { card, cursorPager, dataTable, select, textField } from '../shared/parts.ts';
-import { type AdminParts, adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
+import { type AdminParts, adminPage, adminPath, serverLink } from './admin-frame.ts';
 
-/** Entries per page. */
 const ROWS = 50;
 
-/** `/operator/audit`: who did what and when, newest first. */
 export function auditPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   app.get('/audit', OPERATOR, async (request, reply) => {
@@ -30,21 +28,15 @@ export function auditPage(app: FastifyInstance, { deps }: AdminParts): void {
       : await readAudit(deps, filter, { from, limit: ROWS });
     const servers = await serversOf(deps, rows);
     const empty = next ? 'No matching entries so far. Continue with older ones.' : 'No matching entries.';
-    return sendPage(
-      request,
-      reply,
-      {
-        title: 'Audit log',
-        body: adminFrame({
-          base,
-          part: '/audit',
-          body: html`${filterForm(base, query, isUnknown ? 'No server has this id or slug.' : undefined)}
+    const page = adminPage({
+      base,
+      part: '/audit',
+      title: 'Audit log',
+      body: html`${filterForm(base, query, isUnknown ? 'No server has this id or slug.' : undefined)}
             ${card({ title: 'Entries', body: entryTable(base, rows, servers, empty) })}
             ${cursorPager(adminPath(base, '/audit'), { from, next }, query)}`,
-        }),
-      },
-      isUnknown ? 400 : 200,
-    );
+    });
+    return sendPage(request, reply, page, isUnknown ? 400 : 200);
   });
 }
 
@@ -60,7 +52,7 @@ async function serversOf({ servers }: AdminParts['deps'], rows: AuditEntry[]) {
 
 function filterForm(base: string, query: Record<string, string>, error: string | undefined): Html {
   const options: [string, string][] = [['', 'All actions'], ...ACTIONS_BY_TITLE];
-  // If the list does not have the query's action: add it, so that the filter shows it as selected.
+  // An action that the list does not have is added, so that the filter shows it as selected.
   if (query.action && !options.some(([value]) => value === query.action))
     options.push([query.action, query.action]);
   const isFiltered = Object.keys(query).length > 0;
@@ -96,9 +88,7 @@ function entryTable(
   const serverCell = ({ serverId }: AuditEntry): Content => {
     if (!serverId) return '–';
     const server = servers.get(serverId.toHexString());
-    return server
-      ? html`<a href="${adminServerPath(base, server)}"><bdi>${server.name}</bdi></a>`
-      : html`<span class="mono">${serverId.toHexString()}</span>`;
+    return server ? serverLink(base, server) : html`<span class="mono">${serverId.toHexString()}</span>`;
   };
   return dataTable<AuditEntry>({
     caption: 'Entries of the audit log, newest first',

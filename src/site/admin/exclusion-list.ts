@@ -7,20 +7,17 @@ import { queryText } from '../shared/form.ts';
 import { counted, time, timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { badge, button, confirmed, dataTable } from '../shared/parts.ts';
-import { adminPath, adminServerPath } from './admin-frame.ts';
+import { adminPath, serverLink } from './admin-frame.ts';
 
 type Row = {
   exclusion: VoteExclusion;
   server: Pick<WithId<Server>, '_id' | 'name'> | undefined;
   token: string | undefined;
-  /** How many votes the exclusion has now. Counted only if the exclusion belongs to a block or is in progress. */
+  /** How many votes the exclusion has now. Counted only for blocks and while it is in progress. */
   marked: number | undefined;
 };
 
-/**
- * A list of exclusions with their state, each with a button that undoes it. While an exclusion is in progress, the list
- * refreshes every three seconds. `of` is the server if all exclusions belong to one server, otherwise null.
- */
+/** `of` is the server if all exclusions belong to one. */
 export async function exclusionList(
   deps: AppDeps,
   base: string,
@@ -87,7 +84,7 @@ function reasons({ reason, reasonForOwner }: VoteExclusion): Html {
 
 function serverName(base: string, server: Row['server']): Content {
   if (!server) return 'removed';
-  return html`<a href="${adminServerPath(base, server)}"><bdi>${server.name}</bdi></a>`;
+  return serverLink(base, server);
 }
 
 function range({ since, until, tokenId, username, state }: VoteExclusion, token: string | undefined): Html {

@@ -24,10 +24,10 @@ import { idParam } from '../shared/id-param.ts';
 import { type Page, sendHtml, sendPage } from '../shared/layout.ts';
 import { card, facts } from '../shared/parts.ts';
 import { exclusionRefusal, idField, reasonFields, utcMoment } from './admin-fields.ts';
-import { type AdminParts, adminFrame, adminPath } from './admin-frame.ts';
+import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
 import { exclusionList } from './exclusion-list.ts';
 
-/** The list of all servers' exclusions shows at most this many; the list of one server shows all. */
+/** For all servers; the list of one server shows all. */
 const EXCLUSIONS = 20;
 
 const rangeForm = z.object({
@@ -46,7 +46,6 @@ const exclusionForm = z.object({
   reasonForOwner: z.string().optional(),
 });
 
-/** A time range of a server's votes. If `token` is set: only the votes that were cast with this token. */
 type Range = {
   server: WithId<Server>;
   token: { _id: ObjectId; name: string } | null;
@@ -54,7 +53,6 @@ type Range = {
   until: Date;
 };
 
-/** `/operator/votes/exclude`: shows the affected votes, then excludes them. Another form undoes an exclusion. */
 export function exclusionPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
 
@@ -131,7 +129,7 @@ export function exclusionPages(app: FastifyInstance, { deps }: AdminParts): void
   });
 }
 
-/** The stored reason if an operator excludes the votes of a quarantine with the button of the quarantine. */
+/** The stored reason of the button that excludes a quarantine. */
 const CONFIRMED = 'Unusual votes, excluded after a quarantine.';
 
 async function rangeOf(
@@ -172,20 +170,19 @@ function exclusionPage(
     until: until.toISOString(),
   };
   const back = adminPath(base, `/votes${queryText({ server: hidden.server })}`);
-  return {
+  return adminPage({
+    base,
+    part: '/votes',
     title: 'Exclude votes',
-    body: adminFrame({
-      base,
-      part: '/votes',
-      head: html`<h1>Exclude votes</h1>`,
-      body: html`${card({
-        title: html`Votes of <bdi>${server.name}</bdi>`,
-        body: html`${facts([
-          ['From', time(since)],
-          ['To', html`${time(until)}, not included`],
-          ['Token', token ? html`<bdi>${token.name}</bdi>` : 'any'],
-          ['Votes', affectedText(affected)],
-        ])}
+    head: html`<h1>Exclude votes</h1>`,
+    body: html`${card({
+      title: html`Votes of <bdi>${server.name}</bdi>`,
+      body: html`${facts([
+        ['From', time(since)],
+        ['To', html`${time(until)}, not included`],
+        ['Token', token ? html`<bdi>${token.name}</bdi>` : 'any'],
+        ['Votes', affectedText(affected)],
+      ])}
           <p>
             These votes will be removed from all counts and the ranking. They are still delivered, and their players’
             ${COOLDOWN_HOURS}-hour cooldown stays. This takes up to a minute and can be undone.
@@ -195,9 +192,8 @@ function exclusionPage(
               ? html`<p><a class="button quiet" href="${back}">Back</a></p>`
               : exclusionFormOf(base, hidden, affected, { values, errors }, back)
           }`,
-      })}`,
-    }),
-  };
+    })}`,
+  });
 }
 
 function exclusionFormOf(

@@ -12,26 +12,28 @@ import { count, decimal, duration, measured, shortDay, timeAgo } from '../shared
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { card, dataTable, facts, figure as keyFigure, notice } from '../shared/parts.ts';
-import { type AdminParts, adminFrame, adminPath } from './admin-frame.ts';
+import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
 import { bytes, changeOf, FIGURES, type Figure } from './figure-rows.ts';
 
-/** The number of days in the charts (four weeks) and in the CSV file (two years). */
+/** Four weeks and two years. */
 const PAGE_DAYS = 28;
 const FILE_DAYS = 731;
-/** If the last count is older than this, the page warns that counting has stopped. Figures are counted once an hour. */
+/** Figures are counted once an hour: after this time, counting has stopped. */
 const LATE_MS = 130 * MINUTE;
 
-/** `/operator/figures`: the figures of the site by UTC day, and comparisons with the day and the week before. */
 export function figuresPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   app.get('/figures', OPERATOR, async (request, reply) => {
     const days = await figuresByDay(deps, PAGE_DAYS);
     const now = deps.clock.now();
-    return sendPage(request, reply, {
+    const page = adminPage({
+      base,
+      part: '/figures',
       title: 'Figures',
       scripts: ['charts.js'],
-      body: adminFrame({ base, part: '/figures', body: bodyOf(adminPath(base, '/figures.csv'), days, now) }),
+      body: bodyOf(adminPath(base, '/figures.csv'), days, now),
     });
+    return sendPage(request, reply, page);
   });
 
   app.get('/figures.csv', OPERATOR, async (_request, reply) => {
@@ -135,7 +137,7 @@ function titleOf(name: string): string {
   return Object.hasOwn(QUEUES, name) ? QUEUES[name as keyof typeof QUEUES].title : name;
 }
 
-/** The CSV file, with one line per UTC day from the first counted day on. Unknown values are empty cells. */
+/** One line per UTC day from the first counted day on. Unknown values are empty cells. */
 function fileOf(days: SiteDay[]): string {
   const first = days.findIndex(({ figures }) => figures !== null);
   const rows = (first === -1 ? [] : days.slice(first)).map(({ day, figures }) => [
@@ -150,10 +152,6 @@ function rounded({ of }: Figure, figures: SiteFigures | null): number | null {
   return value === null ? null : Math.round(10_000 * value) / 10_000;
 }
 
-/**
- * The charts of the site's figures, each with a table of its numbers. Servers, players and storage are lines; the
- * others are bars.
- */
 export function figureCharts(days: SiteDay[]): Html {
   const deliveries = days.map(({ day, figures }) => ({ ...(figures?.deliveries ?? noDeliveries()), day }));
   return html`${card({ title: 'Votes by source', body: sourcesChart(deliveries) })}
@@ -202,21 +200,20 @@ function bars(days: SiteDay[], title: string, of: Of): Html {
   return barChart(chartOf(rowsOf(days, of), title, whole));
 }
 
-/** The figures of `length` days; the last of them is `ago` days before today. Days without figures are left out. */
+/** The last of these days is `ago` days before today. Days without figures are left out. */
 function range(days: SiteDay[], ago: number, length: number): SiteFigures[] {
   const end = days.length - ago;
   return days.slice(Math.max(0, end - length), end).flatMap(({ figures }) => figures ?? []);
 }
 
-/** The figures of the 7 whole days before today (`n` is 1), or of the 7 days before those (`n` is 2). */
+/** The 7 whole days before today (`n` is 1), or those before (`n` is 2). */
 export function week(days: SiteDay[], n: 1 | 2): SiteFigures[] {
   return range(days, 1 + 7 * (n - 1), 7);
 }
 
-/** The figures that are shown large, by the names of their CSV columns. */
+/** By the names of their CSV columns. */
 const LARGE = ['votes_page', 'votes_api', 'success_rate', 'p95_ms', 'players_average', 'sign_ups'];
 
-/** The most important figures of the last week, each with its change from the week before. */
 export function weekFigures(days: SiteDay[]): Html {
   const [now, before] = [week(days, 1), week(days, 2)];
   const large = LARGE.flatMap((wanted) => FIGURES.find(({ column }) => column === wanted) ?? []);
@@ -229,7 +226,7 @@ export function weekFigures(days: SiteDay[]): Html {
   </div>`;
 }
 
-/** A table of all figures: today so far, and yesterday and the last week with their changes from the period before. */
+/** Yesterday and the last week have their changes from the period before. */
 export function comparison(days: SiteDay[]): Html {
   const today = range(days, 0, 1);
   const [day, dayBefore] = [range(days, 1, 1), range(days, 2, 1)];

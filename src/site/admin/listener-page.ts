@@ -16,15 +16,15 @@ import { type Page, sendPage } from '../shared/layout.ts';
 import { LISTENER_TONES } from '../shared/listener-state-parts.ts';
 import { badge, card, dataTable, facts, notice, pager } from '../shared/parts.ts';
 import { votesCursor } from '../shared/votes-cursor.ts';
-import { type AdminParts, adminFrame, adminPath } from './admin-frame.ts';
+import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
 
-/** The query of a listener's page. Invalid values count as absent. */
+/** Invalid values count as absent. */
 const listenerPageQuery = z.object({
   state: z.enum(VOTE_SELECTIONS).optional().catch(undefined),
   from: votesCursor,
 });
 
-/** `/operator/listeners/:listenerId`: the state of a vote listener. Jobs in Bull Board link to this page. */
+/** Jobs in Bull Board link to this page. */
 export function adminListenerPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   app.get('/listeners/:listenerId', OPERATOR, async (request, reply) => {
@@ -55,12 +55,11 @@ function listenerPage(page: {
   const { server, next } = overview;
   const older = next ? pathOf(page, { state: page.state, from: next }) : undefined;
   const removed = server.removed ? ', removed from the listing' : '';
-  return {
+  return adminPage({
+    base,
+    part: '/queues',
     title: `Listener of ${server.name}`,
-    body: adminFrame({
-      base,
-      part: '/queues',
-      head: html`<div class="page-head">
+    head: html`<div class="page-head">
         <div>
           <h1>Vote listener of <bdi>${server.name}</bdi></h1>
           <p class="soft">
@@ -68,10 +67,9 @@ function listenerPage(page: {
           </p>
         </div>
       </div>`,
-      body: html`${card({ title: 'Status', actions: stateBadge(overview), body: status(overview, now) })}
+    body: html`${card({ title: 'Status', actions: stateBadge(overview), body: status(overview, now) })}
       ${card({ title: 'Votes', body: html`${filters(page)} ${votesTable(overview)} ${pager({ older })}` })}`,
-    }),
-  };
+  });
 }
 
 function stateBadge({ listener: { state } }: ListenerOverview): Html {

@@ -23,7 +23,7 @@ import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { card, dataTable, facts } from '../shared/parts.ts';
 import { exclusionRefusal, idField, reasonFields, utcMoment } from './admin-fields.ts';
-import { type AdminParts, adminFrame, adminPath } from './admin-frame.ts';
+import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
 
 const server = z.union([z.literal(''), idField]).default('');
 const searched = z.object({
@@ -42,7 +42,6 @@ const exclusionForm = z.object({
   reasonForOwner: z.string().optional(),
 });
 
-/** `/operator/votes/exclude-player`: shows a player's votes on one or all servers, then excludes them, or undoes it. */
 export function playerExclusionPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const show = async (range: PlayerRange, groupId: ObjectId, typed: Typed) => {
@@ -107,20 +106,19 @@ function exclusionPage(view: View): Page {
   const { base, range, rows } = view;
   const { username, since, until, serverId } = range;
   const votes = rows.reduce((sum, row) => sum + row.votes, 0);
-  return {
+  return adminPage({
+    base,
+    part: '/votes',
     title: 'Exclude a player’s votes',
-    body: adminFrame({
-      base,
-      part: '/votes',
-      head: html`<h1>Exclude a player’s votes</h1>`,
-      body: html`${card({
-        title: html`Votes of <bdi>${username}</bdi>`,
-        body: html`${facts([
-          ['From', since ? time(since) : 'the first vote'],
-          ['To', html`${time(until)}, not included`],
-          ['Servers', serverId ? 'one' : 'all'],
-          ['Votes', votes === 0 ? 'none' : `${counted(votes, 'vote')} on ${counted(rows.length, 'server')}`],
-        ])}
+    head: html`<h1>Exclude a player’s votes</h1>`,
+    body: html`${card({
+      title: html`Votes of <bdi>${username}</bdi>`,
+      body: html`${facts([
+        ['From', since ? time(since) : 'the first vote'],
+        ['To', html`${time(until)}, not included`],
+        ['Servers', serverId ? 'one' : 'all'],
+        ['Votes', votes === 0 ? 'none' : `${counted(votes, 'vote')} on ${counted(rows.length, 'server')}`],
+      ])}
           ${playerTable(base, rows, { player: username })}
           <p>
             These votes will be removed from all counts and the ranking, in every spelling of the name. They are still
@@ -128,9 +126,8 @@ function exclusionPage(view: View): Page {
             votes of this player count: to stop them, block the name.
           </p>
           ${votes === 0 ? html`<p><a class="button quiet" href="${back(view)}">Back</a></p>` : form(view, votes)}`,
-      })}`,
-    }),
-  };
+    })}`,
+  });
 }
 
 function back({ base, range: { serverId, username } }: View): string {
@@ -160,10 +157,10 @@ function form(view: View, votes: number): Html {
   </form>`;
 }
 
-/** A player's votes for one server; `server` is undefined if the server does not exist any more. */
+/** `server` is undefined if it does not exist any more. */
 export type PlayerRow = PlayerVotes & { server: Pick<WithId<Server>, '_id' | 'name'> | undefined };
 
-/** Counts a player's votes for each server, and reads the servers' names. `error` says why they cannot be counted. */
+/** `error` says why the votes cannot be counted. */
 export async function playerVotes(
   deps: AppDeps,
   range: PlayerRange,
@@ -181,7 +178,6 @@ export async function playerVotes(
   }
 }
 
-/** A table of a player's votes for each server. The server's name links to the votes. */
 export function playerTable(
   base: string,
   rows: PlayerRow[],

@@ -13,10 +13,6 @@ import { adminServerPath } from './admin-frame.ts';
 
 type View = { base: string; server: WithId<Server>; typed: Typed };
 
-/**
- * The card in which operators see a server's texts and pictures and can remove them. Empty if the profile has none and
- * none was removed, or if the server was removed.
- */
 export function profileModeration({ base, server, typed }: View): Content {
   const { profile = {}, removedAt } = server;
   const parts = filledParts(profile);
@@ -50,7 +46,7 @@ function content(base: string, { name }: Server, profile: Profile, part: Profile
   if (part === 'description') return description(profile.description ?? '');
   if (part === 'banner') return banner ? bannerImage(base, banner, name) : '';
   if (part === 'icon') return iconImage(base, icon);
-  // Addresses are shown as text and not as links, so that an operator does not open an unknown site by accident.
+  // As text and not as links, so that an operator does not open an unknown site by accident.
   return html`<ul class="plain">${LINKS.map((link) => profile[link])
     .filter(Boolean)
     .map((address) => html`<li class="mono">${address}</li>`)}</ul>`;

@@ -10,7 +10,6 @@ import { card } from '../shared/parts.ts';
 import { rankVotesTables } from '../shared/rank-votes-tables.ts';
 import { adminServerPath } from './admin-frame.ts';
 
-/** The card of a server's votes for its rank. Its form sets the allowance: how many votes of a day need no evidence. */
 export function rankVotesCard(view: {
   base: string;
   server: WithId<Server>;

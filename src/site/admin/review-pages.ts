@@ -14,7 +14,7 @@ import { type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { sendPage } from '../shared/layout.ts';
 import { cursorPager, notice, tabs } from '../shared/parts.ts';
-import { type AdminParts, adminFrame, adminPath } from './admin-frame.ts';
+import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
 import { inboxPath } from './inbox/inbox.ts';
 import {
   approveMany,
@@ -27,7 +27,6 @@ import {
   TABS,
 } from './review-card.ts';
 
-/** Reviews per page. */
 const ROWS = 20;
 
 const decisionForm = z.object({
@@ -39,7 +38,6 @@ const decisionForm = z.object({
   list: z.literal('inbox').optional(),
 });
 
-/** `/operator/reviews`: pending reviews, oldest first, and decided reviews with a button to undo the decision. */
 export function adminReviewPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
 
@@ -54,20 +52,19 @@ export function adminReviewPages(app: FastifyInstance, { deps }: AdminParts): vo
     const decided = done && review && isId(review) ? await decidedReview(deps, review) : null;
     const view: ReviewView = { base, now: deps.clock.now(), servers, list: undefined };
     const cards = rows.map((row, i) => reviewCard(view, row, reviewers[i], i === 0));
-    return sendPage(request, reply, {
+    const page = adminPage({
+      base,
+      part: '/reviews',
       title: 'Reviews',
-      body: adminFrame({
-        base,
-        part: '/reviews',
-        body: html`${done === 'none-selected' ? notice('attention', 'Select the reviews to approve first.') : ''}
+      body: html`${done === 'none-selected' ? notice('attention', 'Select the reviews to approve first.') : ''}
           ${decided ? decisionNotice(base, decided, { meanwhile: done === 'meanwhile', list: undefined }) : ''}
           ${done === 'many' ? manyNotice(queryOf(request)) : ''}
           ${stateTabs(base, state)}
           ${rows.length === 0 ? emptyLine(EMPTY[state]) : cards}
           ${state === 'pending' && rows.length > 1 ? approveMany(base) : ''}
           ${cursorPager(adminPath(base, '/reviews'), { from, next }, queryOfState(state))}`,
-      }),
     });
+    return sendPage(request, reply, page);
   });
 
   formRoute(app, {
@@ -94,7 +91,6 @@ export function adminReviewPages(app: FastifyInstance, { deps }: AdminParts): vo
       const seen = { seenAs, revision, ...given };
       const review = await moderateReview(deps, reviewId, state, by, seen);
       if (!review) return refused(404, 'This review does not exist.');
-      // The redirect goes to the list from which the form was sent.
       const done = review.state === state ? state : 'meanwhile';
       const decided = { done, review: reviewId.toHexString() };
       if (list === 'inbox') return inboxPath(base, 'reviews', decided);

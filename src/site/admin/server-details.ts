@@ -35,7 +35,7 @@ import { badge, button, card, facts, notice } from '../shared/parts.ts';
 import { protocolName } from '../shared/protocol-choices.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { reasonFields } from './admin-fields.ts';
-import { adminFrame, adminPath, adminServerPath, stateBadges } from './admin-frame.ts';
+import { adminPage, adminPath, adminServerPath, stateBadges } from './admin-frame.ts';
 import { profileModeration } from './profile-moderation.ts';
 import { rankVotesCard } from './rank-votes-card.ts';
 
@@ -52,7 +52,6 @@ const MESSAGES = inEnglish({
 
 type View = { base: string; server: WithId<Server>; now: Date; typed: Typed };
 
-/** The admin page of a listed or removed server: its state, and the actions of operators. */
 export async function serverPage(
   deps: AppDeps,
   base: string,
@@ -69,20 +68,19 @@ export async function serverPage(
     rankVotesByDay(deps, serverId, dayOf(now)),
   ]);
   const view = { base, server, now, typed };
-  return {
+  return adminPage({
+    base,
+    part: '/servers',
     title: server.name,
     messages: MESSAGES,
-    body: adminFrame({
-      base,
-      part: '/servers',
-      head: html`<div class="page-head">
+    head: html`<div class="page-head">
         <div>
           <p class="small"><a href="${adminPath(base, '/servers')}">Servers</a></p>
           <h1><bdi>${server.name}</bdi></h1>
         </div>
         <span class="actions">${stateBadges(server, now)}</span>
       </div>`,
-      body: html`${remarks(view)}
+    body: html`${remarks(view)}
         <div class="columns">
           ${card({ title: 'Details', body: serverFacts(view, owner) })}
           ${card({ title: 'Vote listener', body: listenerFacts(listener, waiting, now) })}
@@ -91,8 +89,7 @@ export async function serverPage(
         ${profileModeration(view)}
         ${card({ title: 'Related pages', body: links(view) })}
         ${server.removedAt ? '' : card({ title: 'Actions', body: actions(view) })}`,
-    }),
-  };
+  });
 }
 
 function remarks({ server, now }: View): Content {
@@ -131,7 +128,7 @@ function serverFacts({ base, server, now }: View, owner: User | null): Html {
   const players = playersHidden(current)
     ? 'players hidden'
     : `${count(current.onlinePlayers)} of ${count(current.maxPlayers)}${reported}`;
-  // If no day has players, for example because the server was listed today: show nothing, because zeros could be wrong.
+  // A server that was listed today has no players yet: zeros could be wrong.
   const inDays = daily.peakPlayers
     ? `; in ${PLAYER_DAYS} days ${decimal(daily.averagePlayers)} on average, ${count(daily.peakPlayers)} at the peak`
     : '';
@@ -187,7 +184,6 @@ function listenerFacts(listener: Listener | null, waiting: number, now: Date): H
   ]);
 }
 
-/** Links to the admin lists of this server and to its owner's pages. */
 function links({ base, server }: View): Html {
   const id = server._id.toHexString();
   const ownersLinks = tabsOf<Text>(SERVER_AREA).map(
@@ -215,7 +211,6 @@ function premium({ base, server }: View): Html {
   });
 }
 
-/** A form that opens with a click. If it has an error, it is already open. */
 function formPart(part: {
   text: string;
   error: string | undefined;

@@ -22,10 +22,16 @@ import { type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { sendPage } from '../shared/layout.ts';
 import { cursorPager, dataTable, tabs, textField } from '../shared/parts.ts';
-import { type AdminParts, adminFrame, adminPath, adminServerPath, stateBadges } from './admin-frame.ts';
+import {
+  type AdminParts,
+  adminPage,
+  adminPath,
+  adminServerPath,
+  serverLink,
+  stateBadges,
+} from './admin-frame.ts';
 import { serverPage } from './server-details.ts';
 
-/** Servers per page. */
 const ROWS = 50;
 
 const LISTS = Object.keys(SERVER_LISTS) as ServerList[];
@@ -38,7 +44,6 @@ const EMPTY: Record<ServerList, string> = {
 
 const FIRST_ROWS = `Showing the first ${ROWS} results. Enter more of the name to narrow them down.`;
 
-/** `/operator/servers`: the list and search of servers, and the page of each server. */
 export function adminServerPages(app: FastifyInstance, { deps }: AdminParts): void {
   listPage(app, deps);
   oneServerPage(app, deps);
@@ -56,21 +61,19 @@ function listPage(app: FastifyInstance, deps: AppDeps): void {
     const empty = q
       ? `No servers match “${q}”. Search by a name or a part of it, by the beginning of an address or slug, by id, or by the owner’s e-mail address.`
       : EMPTY[list];
-    return sendPage(request, reply, {
+    const page = adminPage({
+      base,
+      part: '/servers',
       title: 'Servers',
-      body: adminFrame({
-        base,
-        part: '/servers',
-        body: html`${searchForm(base, q)} ${q ? '' : listTabs(base, list)}
+      body: html`${searchForm(base, q)} ${q ? '' : listTabs(base, list)}
           <section class="card">${serverTable(base, found.rows, deps.clock.now(), empty)}</section>
           ${found.rows.length === ROWS && q ? html`<p class="soft">${FIRST_ROWS}</p>` : ''}
           ${cursorPager(adminPath(base, '/servers'), { from, next: found.next }, kept)}`,
-      }),
     });
+    return sendPage(request, reply, page);
   });
 }
 
-/** `/operator/servers/:serverId`: the page of a server with its actions. */
 function oneServerPage(app: FastifyInstance, deps: AppDeps): void {
   const { base } = app.site;
   const serverOf = async (request: FastifyRequest): Promise<WithId<Server>> => {
@@ -85,7 +88,7 @@ function oneServerPage(app: FastifyInstance, deps: AppDeps): void {
     sendPage(request, reply, await show(request, UNTOUCHED)),
   );
 
-  /** Registers the form of an action on a server. `done` is the code of the message after the action. */
+  /** `done` is the code of the message after the action. */
   const action = <S extends z.ZodObject>(
     name: string,
     { done, act, ...form }: Pick<Form<S>, 'fields' | 'refusalOf'> & Action<S>,
@@ -149,7 +152,7 @@ function oneServerPage(app: FastifyInstance, deps: AppDeps): void {
   });
 }
 
-/** The result of an action; null or false if the server was removed in the meantime. */
+/** null or false if the server was removed in the meantime. */
 type Changed = WithId<Server> | { server: WithId<Server> } | boolean | null;
 
 type Action<S extends z.ZodObject> = {
@@ -193,7 +196,7 @@ function serverTable(base: string, rows: WithId<Server>[], now: Date, empty: str
       {
         title: 'Server',
         heads: true,
-        cell: (server) => html`<a href="${adminServerPath(base, server)}"><bdi>${server.name}</bdi></a>`,
+        cell: (server) => serverLink(base, server),
       },
       {
         title: 'Address',

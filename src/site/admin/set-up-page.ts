@@ -9,12 +9,11 @@ import { formRoute } from '../shared/form-route.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { badge, button, card, notice } from '../shared/parts.ts';
-import { type AdminParts, adminFrame, adminPath } from './admin-frame.ts';
+import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
 
-/** The form value that closes all steps that are still open. */
+/** Closes all steps that are still open. */
 const REST = 'rest';
 
-/** `/operator/setup`: the list of steps with which the first operator sets up a new site. */
 export function setUpListPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const path = adminPath(base, '/setup');
@@ -30,7 +29,7 @@ export function setUpListPage(app: FastifyInstance, { deps }: AdminParts): void 
           <ol class="checklist">${steps.map((one) => stepItem({ base, path }, one, one === next))}</ol>
           ${next ? button({ to: path, text: 'Nothing more is needed', hidden: { step: REST, is: 'closed' } }) : ''}`,
       })}`;
-    return { title: 'Set up', body: adminFrame({ base, part: '/system', body }) };
+    return adminPage({ base, part: '/system', title: 'Set up', body });
   };
 
   const openSteps = async () =>
@@ -69,14 +68,12 @@ function stepItem(
     <div class="actions">${ways}${mark('closed', close)}</div></li>`;
 }
 
-/** A step of the set-up with its texts, and whether it is still open. */
 export type ListedStep = {
   step: SetUpStep;
   title: string;
   why: string;
-  /** The pages on which an operator does this step, each with the text of its link. */
   links: { path: string; text: string }[];
-  /** `closed`: an operator marked the step as not needed, or as seen. */
+  /** `closed`: marked as not needed, or as seen. */
   state: 'open' | 'done' | 'closed';
 };
 
@@ -122,7 +119,6 @@ const STEPS: Record<SetUpStep, Step> = {
   },
 };
 
-/** All steps in their order. The settings and the data decide whether a step is done. */
 export async function listSteps(deps: AppDeps, site: Site): Promise<ListedStep[]> {
   const [closed, done] = await Promise.all([readClosedSteps(deps), doneSteps(deps, site)]);
   return SET_UP_STEPS.map((step) => ({
@@ -136,7 +132,7 @@ async function doneSteps({ config, servers }: AppDeps, site: Site): Promise<Reco
   const server = await servers.findOne({}, { sort: { _id: 1 }, projection: { _id: 1 } });
   return {
     name: site.name !== DEFAULTS.SERVICE_NAME,
-    // Tallyport cannot know whether an operator has read the results of the checks. So operators close this step.
+    // Only operators know whether they have read the results: they close this step.
     checks: false,
     mail: config.SMTP_URL !== undefined,
     contact: site.contact !== undefined || site.pages.has('contact'),
@@ -146,7 +142,6 @@ async function doneSteps({ config, servers }: AppDeps, site: Site): Promise<Reco
   };
 }
 
-/** A card with a link to the open steps of the set-up; empty if none is open. */
 export async function setUpCard(deps: AppDeps, site: Site): Promise<Content> {
   const steps = await listSteps(deps, site);
   const open = steps.filter(({ state }) => state === 'open');

@@ -35,7 +35,6 @@ import {
   earlierWarning,
   removalOf,
   SECTIONS,
-  SETTINGS_MESSAGES,
   type Showing,
   type ShowSettings,
   settingField,
@@ -47,7 +46,6 @@ import { undoForms } from './undo-settings.ts';
 
 const FORMS = SECTIONS.flatMap(({ path, groups }) => groups.map((group) => ({ path, group })));
 
-/** `/operator/settings`: the settings that operators can change while processes run. */
 export async function adminSettingsPages(app: FastifyInstance, parts: AdminParts): Promise<void> {
   const { base } = app.site;
   const { deps } = parts;
@@ -62,11 +60,10 @@ export async function adminSettingsPages(app: FastifyInstance, parts: AdminParts
     const cards = groups.map((group) => groupCard(request, stored, group, showing));
     const more =
       path === '' ? html`${logoCard(app.site, deps.config)}${ownPagesCard(base, deps.config)}` : '';
-    const body = settingsFrame({ base, path, stored, warning, body: html`${setUp}${cards}${more}` });
-    return { title: 'Settings', messages: SETTINGS_MESSAGES, body };
+    return settingsFrame({ base, path, stored, warning, body: html`${setUp}${cards}${more}` });
   };
 
-  /** The card with a group's form. If this form was sent, it has the entered values; otherwise the stored ones. */
+  /** If this group's form was sent, the card has the entered values; otherwise the stored ones. */
   function groupCard(
     request: FastifyRequest,
     stored: StoredSettings | null,
@@ -138,7 +135,7 @@ export async function adminSettingsPages(app: FastifyInstance, parts: AdminParts
   ownPagesForms(app, parts);
   await app.register(logoForms, { parts });
 
-  /** The schema of a group's form. A field with an input must be sent: a missing one would be stored as the default. */
+  /** A field with an input must be sent: a missing one would be stored as the default. */
   function schemaOf(group: SettingGroup) {
     const names = settingsOf(group);
     const fields = names.map((name) => [name, deps.config.given.has(name) ? fieldText : z.string()]);
@@ -149,7 +146,7 @@ export async function adminSettingsPages(app: FastifyInstance, parts: AdminParts
     });
   }
 
-  /** The changes in a form. Settings that environment variables give have no field, so they are left out. */
+  /** Settings that environment variables give have no field. */
   function changesOf(group: SettingGroup, fields: Record<string, string | undefined>): SettingChanges {
     const names = settingsOf(group);
     const entries = names
@@ -160,7 +157,7 @@ export async function adminSettingsPages(app: FastifyInstance, parts: AdminParts
   }
 }
 
-/** The text to store for a setting; null to store the default; undefined if it is a secret that stays unchanged. */
+/** null stores the default; undefined keeps a secret. */
 function changeOf(
   name: ChangeableName,
   fields: Record<string, string | undefined>,
@@ -174,7 +171,6 @@ function savedAnswer(path: string, at: string, changed: object): FormAnswer {
   return `${path}?done=${Object.keys(changed).length > 0 ? 'saved' : 'unchanged'}#${at}`;
 }
 
-/** The buttons that test a group's current settings. Empty if there is nothing to test. */
 export function testButtons(base: string, group: SettingGroup, config: Config): Content {
   if (group === 'mail' && config.SMTP_URL !== undefined)
     return button({ to: settingsPath(base, '/test/mail'), text: 'Send a test mail to my address' });
@@ -183,7 +179,7 @@ export function testButtons(base: string, group: SettingGroup, config: Config): 
   return '';
 }
 
-/** The routes of `testButtons`. A worker connects to the mail server or provider; the request waits for the result. */
+/** A worker connects to the mail server or provider; the request waits for the result. */
 export function settingsTests(app: FastifyInstance, { deps }: AdminParts, show: ShowSettings): void {
   formRoute(app, {
     path: '/settings/test/mail',

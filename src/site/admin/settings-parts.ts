@@ -26,9 +26,9 @@ import { decimal, time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
 import { checkbox, notice, select, tabs, textArea, textField } from '../shared/parts.ts';
-import { adminFrame, adminPath } from './admin-frame.ts';
+import { adminPage, adminPath } from './admin-frame.ts';
 
-/** The pages of settings: the path below `/operator/settings`, the text of the tab, and the groups with a form there. */
+/** `path` is below `/operator/settings`; `groups` have a form there. */
 export const SECTIONS = Object.entries(PAGES).map(([path, text]) => ({
   path,
   text,
@@ -41,29 +41,30 @@ export const SETTINGS_MESSAGES = inEnglish({
   undone: `The last change is undone. Every process uses it within ${CHANGES_APPLY_SECONDS} seconds.`,
 });
 
-/** What a page of settings shows after one of its forms was sent: the group of the form, its values, a preview. */
+/** What a page shows after one of its forms was sent. */
 export type Showing = { group?: SettingGroup; typed?: Typed; preview?: Content };
 
-/** Makes the page of settings at `path`, a path of `SECTIONS`. */
+/** `path` is one of `SECTIONS`. */
 export type ShowSettings = (request: FastifyRequest, path: string, showing?: Showing) => Promise<Page>;
 
 export function settingsPath(base: string, path = ''): string {
   return adminPath(base, `/settings${path}`);
 }
 
-/** The frame of the pages of settings. `path` is the path of the current page. */
 export function settingsFrame(frame: {
   base: string;
   path: string;
   stored: StoredSettings | null;
   warning: Content;
   body: Content;
-}): Html {
+}): Page {
   const { base, path, stored, warning, body } = frame;
   const entries = SECTIONS.map(({ path, text }) => ({ href: settingsPath(base, path), text }));
-  return adminFrame({
+  return adminPage({
     base,
     part: '/settings',
+    title: 'Settings',
+    messages: SETTINGS_MESSAGES,
     body: html`${tabs('Settings', entries, settingsPath(base, path))}${warning}${introduction(base, stored)}${body}`,
   });
 }
@@ -80,7 +81,7 @@ function introduction(base: string, stored: StoredSettings | null): Html {
     environment. The audit log has each change.</p>${last}</div>`;
 }
 
-/** A warning while processes of an earlier version run. Empty if none run, or if MongoDB cannot tell. */
+/** Empty if none run, or if MongoDB cannot tell. */
 export async function earlierWarning({ mongo }: AppDeps): Promise<Content> {
   try {
     await refuseEarlierProcesses(mongo);
@@ -95,7 +96,6 @@ export async function earlierWarning({ mongo }: AppDeps): Promise<Content> {
   }
 }
 
-/** The refusal of a form whose settings somebody else changed after it was shown. */
 export function conflict(error: unknown): RefusedForm | undefined {
   if (!(error instanceof SettingsChangedError)) return undefined;
   const names = error.names.map(labelOf).join(', ');
@@ -103,12 +103,11 @@ export function conflict(error: unknown): RefusedForm | undefined {
   return { status: 409, errors: { form: sentence } };
 }
 
-/** The label of a setting; `name` itself if there is no such setting. */
 export function labelOf(name: string): string {
   return isChangeable(name) ? fieldOf(name).label : name;
 }
 
-/** Converts the entered text of a field to the text to store; null for an empty field, which means the default. */
+/** null for an empty field, which means the default. */
 export function textOfField(name: ChangeableName, entered: string): string | null {
   const text =
     fieldOf(name).kind === 'lines'
@@ -120,10 +119,8 @@ export function textOfField(name: ChangeableName, entered: string): string | nul
   return text === '' ? null : text;
 }
 
-/** The data from which the fields of settings are made. */
 export type FieldParts = { config: Config; stored: StoredSettings | null; secrets: Pick<SecretBox, 'open'> };
 
-/** The field of a setting. If an environment variable gives the value, the value is shown without a field. */
 export function settingField(parts: FieldParts, name: ChangeableName, typed: Typed): Html {
   const { label, hint, kind, options } = fieldOf(name);
   if (parts.config.given.has(name)) return fixedValue(parts.config, name);
@@ -142,7 +139,6 @@ export function settingField(parts: FieldParts, name: ChangeableName, typed: Typ
   return textField({ ...field, spellcheck: false, ...(kind === 'number' ? { inputmode: 'numeric' } : {}) });
 }
 
-/** The value of a setting that an environment variable gives, so that it cannot be changed here. */
 export function fixedValue(config: Config, name: ChangeableName): Html {
   const value = config[name];
   const isSecret = isSealed(name);
@@ -152,10 +148,9 @@ export function fixedValue(config: Config, name: ChangeableName): Html {
     ${text ? html`<p dir="auto">${text}</p>` : ''}</div>`;
 }
 
-/** The name of the check box that removes a stored secret. */
 export const removalOf = (name: ChangeableName) => `remove_${name}`;
 
-/** The field of a secret. No page contains the secret: the field is empty, and if it stays empty, the secret stays. */
+/** No page contains the secret: the field is empty, and if it stays empty, the secret stays. */
 function secretField({ stored, secrets }: FieldParts, name: ChangeableName, typed: Typed): Html {
   const { label, hint } = fieldOf(name);
   const sealed = stored?.texts[name];
@@ -180,14 +175,12 @@ function stateOfSecret(secrets: Pick<SecretBox, 'open'>, name: ChangeableName, s
   return `Stored${address ? `: ${address}` : ''}. An empty field keeps it.`;
 }
 
-/** A value of the configuration as text. */
 function shown(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (!Array.isArray(value)) return String(value);
   return value.map(({ text, href }: { text: string; href: string }) => `${text} ${href}`).join(', ');
 }
 
-/** Shows a colour as it looks on light and dark pages, with its contrasts; an error if the text is not a colour. */
 export function colourPreview(colour: string): Html {
   if (!/^#[0-9a-f]{6}$/i.test(colour.trim()))
     return html`<p class="error">Must be a colour such as #0f6168.</p>`;

@@ -7,11 +7,10 @@ import { timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { badge, card, dataTable, notice, type Tone } from '../shared/parts.ts';
-import { type AdminParts, adminFrame } from './admin-frame.ts';
+import { type AdminParts, adminPage } from './admin-frame.ts';
 import { setUpCard } from './set-up-page.ts';
 import { checkSite, type SiteCheck } from './site-checks.ts';
 
-/** `/operator/system`: the checks of the site, the processes with their versions, and pending migrations. */
 export function systemPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   app.get('/system', OPERATOR, async (request, reply) => {
@@ -22,11 +21,11 @@ export function systemPage(app: FastifyInstance, { deps }: AdminParts): void {
     ]);
     const body = html`${setUp} ${processCard(software, deps.clock.now())} ${migrationCard(software)}
       ${checkCard(checks)}`;
-    return sendPage(request, reply, { title: 'System', body: adminFrame({ base, part: '/system', body }) });
+    return sendPage(request, reply, adminPage({ base, part: '/system', title: 'System', body }));
   });
 }
 
-/** At least one process of each of these kinds must run. If no process of a kind runs, the page shows its text. */
+/** At least one process of each kind must run. */
 const NEEDED = {
   worker: 'No worker runs: votes are accepted, but not forwarded.',
   scheduler: 'No scheduler runs: servers are not checked, and figures and ranks are not computed.',
@@ -86,7 +85,7 @@ function versionNotice(versions: string[], earlierHosts: string[] | null): Conte
   return notices;
 }
 
-/** The host and process number in the id of a process, such as `web-1:7`. The last part of the id is left out. */
+/** `web-1` and the process number, without the last part of the id: `web-1:7`. */
 function machineOf(processId: string): string {
   return processId.split(':').slice(0, -1).join(':');
 }

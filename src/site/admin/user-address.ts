@@ -8,7 +8,6 @@ import { type Html, html } from '../shared/html.ts';
 import { confirmed } from '../shared/parts.ts';
 
 type View = {
-  /** The path of the list of users. */
   users: string;
   user: WithId<User>;
   change: AddressChange | null;
@@ -16,7 +15,6 @@ type View = {
   typed: Typed;
 };
 
-/** The form with which an operator changes a user's address; above it the change that waits for a confirmation. */
 export function userAddressPart({ users, user, change, sendsMail, typed }: View): Html {
   const fields = fieldsOf(typed);
   const { errors } = typed;

@@ -32,7 +32,7 @@ import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { button, card, confirmed, copyable, facts } from '../shared/parts.ts';
 import { reasonFields } from './admin-fields.ts';
-import { type AdminParts, adminFrame, adminPath } from './admin-frame.ts';
+import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
 import { userAddressPart } from './user-address.ts';
 import { accountStatus } from './users-page.ts';
 
@@ -51,7 +51,6 @@ const MESSAGES = inEnglish({
 const reasonsForm = z.object({ reason: fieldText, reasonForOwner: z.string().optional() });
 const emailForm = z.object({ email: fieldText, emailReason: fieldText });
 
-/** `/operator/users/:userId`: one user and the operators' actions. */
 export function userPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const users = adminPath(base, '/users');
@@ -84,7 +83,7 @@ export function userPages(app: FastifyInstance, { deps }: AdminParts): void {
     sendPage(request, reply, await show(request, UNTOUCHED)),
   );
 
-  /** Registers the form of an action on a user. `done` is the code of the message after the action. */
+  /** `done` is the code of the message after the action. */
   const decision = (
     name: string,
     done: keyof typeof MESSAGES,
@@ -167,7 +166,6 @@ type UserPage = {
   users: string;
   base: string;
   view: UserView;
-  /** A change of the address that is not confirmed yet. */
   change: AddressChange | null;
   sendsMail: boolean;
   isSelf: boolean;
@@ -176,24 +174,22 @@ type UserPage = {
 
 function userPage(page: UserPage): Page {
   const { user } = page.view;
-  return {
+  return adminPage({
+    base: page.base,
+    part: '/users',
     title: user.email,
     messages: MESSAGES,
-    body: adminFrame({
-      base: page.base,
-      part: '/users',
-      head: html`<div class="page-head">
+    head: html`<div class="page-head">
         <h1>${user.email}</h1>
         ${accountStatus(user)}
       </div>`,
-      body: html`<div class="columns">
+    body: html`<div class="columns">
         ${card({ title: 'User', body: userFacts(page) })}
         ${card({ title: 'Servers', body: serverList(page) })}
         ${card({ title: 'Password', body: linkPart(page) })}
         ${page.isSelf ? ownCard(page) : decisions(page)}
       </div>`,
-    }),
-  };
+  });
 }
 
 function ownCard({ base }: UserPage): Html {
@@ -206,7 +202,7 @@ function ownCard({ base }: UserPage): Html {
   });
 }
 
-/** The names of the ways to sign in, by the provider id in a stored credential. */
+/** By the provider of a stored credential. */
 const WAYS: Record<string, string> = { credential: 'password', discord: 'Discord', oidc: 'OpenID Connect' };
 
 function userFacts({ view: { user, sessions, credentials } }: UserPage): Html {

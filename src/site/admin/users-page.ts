@@ -7,11 +7,10 @@ import { timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { badge, dataTable, pager, select, textField } from '../shared/parts.ts';
-import { type AdminParts, adminFrame, adminPath } from './admin-frame.ts';
+import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
 
 const PER_PAGE = 50;
 
-/** `/operator/users`: all users or operators, newest first, or those whose address or name begins with a text. */
 export function usersPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const path = adminPath(base, '/users');
@@ -31,7 +30,7 @@ export function usersPages(app: FastifyInstance, { deps }: AdminParts): void {
 
 type Query = { search?: string; role?: 'operator' | undefined; after?: UserPosition | undefined };
 
-/** Reads the query. Invalid values count as absent. */
+/** Invalid values count as absent. */
 function readQuery({ search, role, after }: Record<string, unknown>): Query {
   const [, ms, id] = /^(\d{1,15})-([0-9a-f]{24})$/.exec(String(after)) ?? [];
   return {
@@ -56,12 +55,11 @@ type UsersView = {
 };
 
 function usersPage({ base, path, search, role, users, older, now }: UsersView): Page {
-  return {
+  return adminPage({
+    base,
+    part: '/users',
     title: 'Users',
-    body: adminFrame({
-      base,
-      part: '/users',
-      body: html`<form method="get" action="${path}" class="filters">
+    body: html`<form method="get" action="${path}" class="filters">
         ${textField({
           name: 'search',
           label: 'E-mail address or name begins with',
@@ -103,11 +101,9 @@ function usersPage({ base, path, search, role, users, older, now }: UsersView): 
         }
       </section>
       ${pager({ older })}`,
-    }),
-  };
+  });
 }
 
-/** A user's states as badges. */
 export function accountStatus(user: User): Content {
   return html`<span class="actions">${badges(user)}</span>`;
 }

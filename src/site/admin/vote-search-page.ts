@@ -21,20 +21,19 @@ import { badge, card, cursorPager, dataTable, notice } from '../shared/parts.ts'
 import { utcMoment } from './admin-fields.ts';
 import {
   type AdminParts,
-  adminFrame,
+  adminPage,
   adminPath,
-  adminServerPath,
   adminVotePath,
+  serverLink,
   stateBadges,
 } from './admin-frame.ts';
 import { exclusionList } from './exclusion-list.ts';
 import { playerTable, playerVotes } from './player-exclusion-pages.ts';
 
-/** The number of votes on a page, and of exclusions below them if no server is chosen. */
+/** Without a server, the newest exclusions are listed. */
 const ROWS = 50;
 const EXCLUSIONS = 20;
 
-/** `/operator/votes`: a search for votes by server, player and time, and the newest exclusions. */
 export function voteSearchPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   app.get('/votes', OPERATOR, async (request, reply) => {
@@ -52,20 +51,16 @@ export function voteSearchPage(app: FastifyInstance, { deps }: AdminParts): void
       : await newestExclusions(deps, { limit: EXCLUSIONS });
     const list = await exclusionList(deps, base, exclusions, server);
     const { from, done: _, ...kept } = query;
-    return sendPage(
-      request,
-      reply,
-      {
-        title: 'Votes',
-        live: list.inProgress,
-        messages: inEnglish({
-          excluding: 'Excluding votes. This takes up to a minute.',
-          including: 'These votes will count. This takes up to a minute.',
-        }),
-        body: adminFrame({
-          base,
-          part: '/votes',
-          body: html`${searchForm(base, search)}
+    const page = adminPage({
+      base,
+      part: '/votes',
+      title: 'Votes',
+      live: list.inProgress,
+      messages: inEnglish({
+        excluding: 'Excluding votes. This takes up to a minute.',
+        including: 'These votes will count. This takes up to a minute.',
+      }),
+      body: html`${searchForm(base, search)}
             ${search.choices.length > 0 ? choiceCard(deps, base, search) : ''}${ofPlayer}
             ${server && found ? voteCard(base, server, search, found.votes, found.next !== null) : ''}
             ${found ? cursorPager(adminPath(base, '/votes'), { from, next: found.next }, kept) : ''}
@@ -74,10 +69,8 @@ export function voteSearchPage(app: FastifyInstance, { deps }: AdminParts): void
               title: server ? html`Exclusions of <bdi>${server.name}</bdi>` : 'Recent exclusions',
               body: list.html,
             })}`,
-        }),
-      },
-      isInvalid ? 400 : 200,
-    );
+    });
+    return sendPage(request, reply, page, isInvalid ? 400 : 200);
   });
 }
 
@@ -144,7 +137,7 @@ function voteCard(
   const names = new Map(search.tokens.map(({ _id, name }) => [_id.toHexString(), name]));
   const nothing = hasMore ? 'No matching votes so far. Continue with older ones.' : 'No matching votes.';
   return card({
-    title: html`Votes of <a href="${adminServerPath(base, server)}"><bdi>${server.name}</bdi></a>`,
+    title: html`Votes of ${serverLink(base, server)}`,
     actions: excludeLink(base, server, search),
     body: html`${canExclude(search) ? '' : HOW_TO_EXCLUDE}
     ${dataTable<FoundVote>({
@@ -178,7 +171,7 @@ function tokenName(names: Map<string, string>, vote: FoundVote): Content {
   return name ? html`<bdi>${name}</bdi>` : html`<span class="soft">unknown</span>`;
 }
 
-/** Whether the found votes can be excluded. This needs the start of a time range, or a player. */
+/** This needs the start of a time range, or a player. */
 function canExclude({ since, player }: VoteQuery): boolean {
   return Boolean(player ? usernameSchema.safeParse(player).success && !UUID.isValid(player) : since);
 }
@@ -194,7 +187,6 @@ function excludeLink(base: string, { _id }: WithId<Server>, search: VoteQuery): 
   return html`<a class="button quiet" href="${adminPath(base, path)}">${text}</a>`;
 }
 
-/** The card if several servers have the entered name. Each link repeats the search with one of these servers. */
 function choiceCard({ clock }: AppDeps, base: string, { choices, typed }: VoteQuery): Html {
   const { from: _, done: __, ...rest } = typed.values;
   const href = ({ _id }: WithId<Server>) =>
@@ -226,7 +218,6 @@ function choiceCard({ clock }: AppDeps, base: string, { choices, typed }: VoteQu
   });
 }
 
-/** The card with the number of a player's votes for each server. */
 async function playerCard(deps: AppDeps, base: string, search: VoteQuery): Promise<Html> {
   const { player = '', since = null, until = deps.clock.now(), typed } = search;
   const { values } = typed;
@@ -245,13 +236,11 @@ async function playerCard(deps: AppDeps, base: string, search: VoteQuery): Promi
   });
 }
 
-/** If several servers have the entered name: the operator can choose among at most this many of them. */
+/** At most this many servers with the entered name can be chosen. */
 const CHOICES = 20;
 
-/** The search for votes that an operator entered. `tokenId` is the id of one of the server's tokens. */
 export type VoteQuery = {
   server: WithId<Server> | null;
-  /** The servers with the entered name, if there are several. */
   choices: WithId<Server>[];
   player: string | undefined;
   tokenId: ObjectId | undefined;
@@ -261,7 +250,6 @@ export type VoteQuery = {
   tokens: { _id: ObjectId; name: string; prefix: string }[];
 };
 
-/** Reads the search of the votes page from its query. */
 export async function readSearch(deps: AppDeps, query: Record<string, string>): Promise<VoteQuery> {
   const errors: Record<string, string> = {};
   const named: MeantServer = query.server

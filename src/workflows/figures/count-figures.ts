@@ -15,15 +15,13 @@ import { SITE_FIGURE_DAYS, type SiteFigures } from './site-figures.ts';
  */
 const OPEN_DAYS = Math.ceil(DELIVERY_EXPIRES_MS / DAY) + 1;
 
-/** A day that no run has counted, as after an upgrade, is counted if it is at most this many days ago. */
+/** A day that no run has counted, as after an upgrade, is counted if it is not longer ago. */
 const CATCH_UP_DAYS = 35;
 
 /**
- * Counts the figures of today and of the earlier days that are due; a lease allows one run at a time. If a run dies,
- * the next run counts the days that are left.
+ * A lease allows one run at a time. If a run dies, the next one counts the days that are left. `waiting` reads which work
+ * waits now. Returns the counted days, today first.
  *
- * @param waiting - reads which work waits now
- * @returns the days that were counted, today first
  * @throws as `withLease` does
  */
 export function countFigures(
@@ -47,9 +45,7 @@ export function countFigures(
   );
 }
 
-/**
- * The days to count: today, days that were never counted, and days whose votes may still wait, unless counted today.
- */
+/** Today, days that were never counted, and days whose votes may still wait, unless counted today. */
 async function dueFigures(siteFigures: Collection<SiteFigures>, today: string): Promise<string[]> {
   const first = addDays(today, -CATCH_UP_DAYS);
   const stored = await siteFigures
@@ -67,16 +63,14 @@ function isDue(day: string, countedAt: Date | undefined, today: string): boolean
   return countedOn < today && countedOn < addDays(day, OPEN_DAYS);
 }
 
-/** Measured during the count: waiting votes by age, and for each queue the age of its oldest work in seconds. */
+/** Waiting votes by age, and for each queue the age of its oldest work in seconds. */
 export type Waiting = { votes: Record<string, number>; queues: Record<string, number> };
 
 type Range = { from: Date; to: Date };
 
 /**
- * Counts the figures of a UTC day from what is stored, and replaces those of an earlier count. Every sum reads an index
- * in slices or counts keys of an index, so a large site costs time and not memory.
- *
- * @param waiting - only for today. A day that is over keeps the figures that were measured while it lasted
+ * Replaces the figures of an earlier count. Every sum reads an index in slices or counts keys of an index, so a large
+ * site costs time and not memory. `waiting` is only for today: a day that is over keeps what was measured in it.
  */
 export async function countSiteDay(
   deps: WorkflowsDeps,
@@ -114,7 +108,7 @@ function highest(queues: Record<string, number>): Record<string, number> {
   return Object.fromEntries(Object.entries(queues).map(([name, age]) => [`queues.${name}`, age]));
 }
 
-/** These counts read only keys of the indexes of `listedAt` and `removedAt`, no documents. */
+/** These counts read only keys of indexes, no documents. */
 async function countServers(
   servers: Collection<Server>,
   { from, to }: Range,
@@ -128,10 +122,9 @@ async function countServers(
   return { listed: everListed - everRemoved, added, removed };
 }
 
-/** How many servers one aggregation sums. */
 const SLICE = 500;
 
-/** Sums the players of a finished day. If no probe found a server online, the server's own reports count. */
+/** Of a finished day. If no probe found a server online, the server's own reports count. */
 async function countPlayers(
   { servers, dailyStats, clock }: WorkflowsDeps,
   day: string,
@@ -170,7 +163,7 @@ function playersOf(serverIds: ObjectId[], day: string): object[] {
   ];
 }
 
-/** Counts the mails of a day; undefined if MongoDB may have deleted some of their records. */
+/** undefined if MongoDB may have deleted some of the records. */
 async function countMails(
   { mails, clock }: WorkflowsDeps,
   { from, to }: Range,

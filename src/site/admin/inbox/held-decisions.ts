@@ -26,12 +26,11 @@ import { adminPath } from '../admin-frame.ts';
 import { type Inbox, inboxPath, numberOrZero, pickedIds } from './inbox.ts';
 import { resultNotice } from './inbox-parts.ts';
 
-/** The stored reason if an operator excludes held votes with a button of the inbox. */
+/** The stored reason of exclusions with a button of the inbox. */
 const CONFIRMED = 'Unusual votes, excluded after a quarantine.';
 
 const decisionForm = z.object({ decision: z.enum(HELD_DECISIONS), seen: z.iso.datetime() });
 
-/** The forms for held votes: to decide about groups of them, to undo such a decision, and to block a network. */
 export function heldForms({ app, deps, base, numbers }: Inbox): void {
   formRoute(app, {
     path: '/attention/held',
@@ -84,7 +83,6 @@ export function heldForms({ app, deps, base, numbers }: Inbox): void {
 
 type Query = Record<string, string>;
 
-/** After the redirect from a form of held-forms.ts: a notice with the result. `query` is the query of the redirect. */
 export async function heldResult(inbox: Inbox, query: Query): Promise<Content> {
   const { deps, base } = inbox;
   const { done = '', group = '', block = '' } = query;
@@ -105,7 +103,7 @@ export async function heldResult(inbox: Inbox, query: Query): Promise<Content> {
   return decisionResult(base, { decision, exclusions, group, query });
 }
 
-/** A number of open quarantines as text: `12`. At `COUNTED_OPEN`, where counting stops: `… or more`. */
+/** Counting stops at `COUNTED_OPEN`: `… or more`. */
 export function openCount(open: number): string {
   return open >= COUNTED_OPEN ? `${count(COUNTED_OPEN)} or more` : count(open);
 }
@@ -147,10 +145,7 @@ function decisionResult(base: string, { decision, exclusions, group, query }: Re
   );
 }
 
-/**
- * How to undo a decision. For an exclusion: a button. If votes of one server were lifted: a link to the form that
- * excludes votes. If votes of several servers were lifted: empty.
- */
+/** Lifted votes are excluded again with the form, which takes one server. */
 function undoOf(base: string, decision: HeldDecision, exclusions: VoteExclusion[], group: string): Content {
   if (decision === 'exclude') {
     const to = adminPath(base, '/attention/held/undo');

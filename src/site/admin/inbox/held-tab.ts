@@ -22,7 +22,6 @@ import { heldForms, heldResult, openCount } from './held-decisions.ts';
 import { type Inbox, inboxPath, joinedIds, type TabOf } from './inbox.ts';
 import { asOf, inboxItem, keyed, keysHint, listPage, manyButton, manyForm } from './inbox-parts.ts';
 
-/** The text for the cause of a quarantine, which all votes of a group share. */
 const CAUSES: Record<QuarantineCause, string> = {
   network: 'One network',
   neighbourhood: 'One IPv4 /16 or IPv6 /32',
@@ -30,14 +29,9 @@ const CAUSES: Record<QuarantineCause, string> = {
   'new-players': 'New players of one server',
 };
 
-/** A group shows at most this many of its players' names. */
 const NAMES_SHOWN = 8;
 
-/**
- * The tab of held votes. One button decides about the held votes of a group (such as a network) on all servers. If the
- * group has more than `MOST_DECIDED` servers: the button says how many of them it decides about, and the others stay in
- * the list.
- */
+/** One button decides about a group on all servers, at most the newest `MOST_DECIDED`; the others stay in the list. */
 export function heldTab(inbox: Inbox): TabOf {
   const { deps, base } = inbox;
   heldForms(inbox);
@@ -72,7 +66,7 @@ export function heldTab(inbox: Inbox): TabOf {
 type Blocks = Map<string, WithId<Block>>;
 type View = { base: string; now: Date; blocks: Blocks };
 
-/** The blocks in effect for the networks of these groups, by network. */
+/** By network. */
 async function blocksOf({ deps }: Inbox, groups: HeldVotes[]): Promise<Blocks> {
   const origins = groups.flatMap(({ origin }) => origin ?? []);
   if (origins.length === 0) return new Map();
@@ -99,7 +93,6 @@ function groupItem(view: View, group: HeldVotes): Html {
   });
 }
 
-/** If a group has more servers than the table shows or one decision covers: a line that says so. */
 function partLine({ quarantines, servers }: HeldVotes): Content {
   const all = openCount(servers);
   const shown =
@@ -118,7 +111,7 @@ function serversText({ servers }: HeldVotes): string {
   return servers >= COUNTED_OPEN ? `${openCount(servers)} servers` : counted(servers, 'server');
 }
 
-/** When the group's newest quarantine began; and when its newest vote was held, if that was over a minute later. */
+/** When the newest quarantine began; and the newest vote, if that was over a minute later. */
 function heldAt(begun: Date, newestVote: Date | undefined, now: Date): Content {
   if (!newestVote || newestVote.getTime() - begun.getTime() < MINUTE) return timeAgo(begun, now);
   return html`since ${timeAgo(begun, now)}, newest ${timeAgo(newestVote, now)}`;
@@ -130,7 +123,6 @@ function votesText({ quarantines, servers }: HeldVotes): string {
   return isMore ? `${count(votes)} or more votes` : counted(votes, 'vote');
 }
 
-/** A table of what helps to decide, by server: new and known names, networks, and the players that probes counted. */
 function evidenceTable({ base }: View, title: string, rows: HeldOnServer[]): Html {
   return dataTable<HeldOnServer>({
     caption: `Evidence: ${title}`,

@@ -8,13 +8,13 @@ import { formRoute, refused } from '../../shared/form-route.ts';
 import { type Content, type Html, html } from '../../shared/html.ts';
 import { button } from '../../shared/parts.ts';
 import { idField, reasonFields } from '../admin-fields.ts';
-import { adminPath, adminServerPath } from '../admin-frame.ts';
+import { adminPath, serverLink } from '../admin-frame.ts';
 import { type Inbox, type InboxTab, inboxPath } from './inbox.ts';
 import { hiddenFields, resultNotice } from './inbox-parts.ts';
 
 const tabField = z.enum(['reports', 'servers']);
 
-/** The forms of the inbox that hide a server and show it again. They redirect to the tab from which they were sent. */
+/** They redirect to the tab from which they were sent. */
 export function hidingForms({ app, deps, base, numbers }: Inbox): void {
   formRoute(app, {
     path: '/attention/hide',
@@ -47,7 +47,6 @@ const noServer = () => refused(404, 'This server does not exist, or was removed.
 
 type Named = { _id: ObjectId; name: string };
 
-/** A button that opens the form to hide a server. */
 export function hideAction(base: string, tab: z.output<typeof tabField>, { _id, name }: Named): Html {
   const id = _id.toHexString();
   return html`<details class="confirm">
@@ -66,7 +65,6 @@ export function hideAction(base: string, tab: z.output<typeof tabField>, { _id, 
   </details>`;
 }
 
-/** A notice after a server was hidden (with a button to undo that) or shown again. Empty after another action. */
 export async function hidingResult(
   { deps, base }: Inbox,
   tab: InboxTab,
@@ -75,7 +73,7 @@ export async function hidingResult(
   if ((done !== 'hidden' && done !== 'unhidden') || !isId(server)) return '';
   const found = await deps.servers.findOne({ _id: new ObjectId(server) }, { projection: { name: 1 } });
   if (!found) return '';
-  const name = html`<a href="${adminServerPath(base, found)}"><bdi>${found.name}</bdi></a>`;
+  const name = serverLink(base, found);
   if (done === 'unhidden') return resultNotice('good', html`${name} is listed again.`);
   const to = adminPath(base, '/attention/unhide');
   const undo = button({ to, text: 'Undo', hidden: { server, tab }, of: `hiding ${found.name}` });

@@ -7,21 +7,19 @@ import { type Column, card, cursorPager, dataTable, facts, notice, type Tone } f
 import { adminPath } from '../admin-frame.ts';
 import type { InboxTab, TabPage } from './inbox.ts';
 
-/** The id of the form for the selected items. The check boxes outside of the form refer to it. */
 const MANY = 'decide-many';
 
-/** The keyboard keys for decisions: `a` accepts an item, `x` refuses it. */
+/** `a` accepts an item, `x` refuses it. */
 export type Key = 'a' | 'x';
 
-/** Marks a button, so that scripts/inbox.js clicks it when the operator presses `key`. */
+/** scripts/inbox.js clicks the button when the operator presses `key`. */
 export function keyed(key: Key, control: Content): Html {
   return html`<div data-press="${key}">${control}</div>`;
 }
 
-/** One item of the inbox, with a check box if `select` is set. */
 export function inboxItem(item: {
   id: string;
-  /** The value that the check box sends with `manyForm`, and its name for screen readers. */
+  /** The value of the check box, which `manyForm` sends, and its name for screen readers. */
   select?: { value: string; of: string };
   title: Content;
   badges?: Content;
@@ -45,10 +43,9 @@ export function inboxItem(item: {
   </article>`;
 }
 
-/** The form for the selected items. `buttons` are made with `manyButton`; `hidden` are the values of hidden fields. */
 export function manyForm(form: { to: string; hidden?: Record<string, string>; buttons: Content }): Html {
   const { to, hidden = {}, buttons } = form;
-  // If a user presses Enter in a check box: browsers click the first button of its form. So the first one is disabled.
+  // Enter in a check box clicks the first button of its form: that one is disabled.
   return html`<form method="post" action="${to}" id="${MANY}" class="card many">
     <button type="submit" hidden disabled></button>
     ${hiddenFields(hidden)}
@@ -60,7 +57,7 @@ export function manyForm(form: { to: string; hidden?: Record<string, string>; bu
   </form>`;
 }
 
-/** A button of `manyForm`. It sends `value` as the decision. It is `quiet`: the main buttons are those of items. */
+/** It is `quiet`: the main buttons are those of items. */
 export function manyButton({ value, text, key }: { value: string; text: string; key: Key }): Html {
   return html`<div data-press-many="${key}">
     <button type="submit" name="decision" value="${value}" class="quiet">${text}</button>
@@ -73,7 +70,7 @@ export function hiddenFields(fields: Record<string, string>): Html {
   )}`;
 }
 
-/** The line that explains the keys. scripts/inbox.js shows it, and remembers whether the keys are on. */
+/** scripts/inbox.js shows the line, and remembers whether the keys are on. */
 export function keysHint(texts: { a?: string; x?: string }): Html {
   const key = (name: string, text: string | undefined) =>
     text ? html`<span><kbd>${name}</kbd> ${text}</span>` : '';
@@ -84,20 +81,17 @@ export function keysHint(texts: { a?: string; x?: string }): Html {
   </p>`;
 }
 
-/** A notice with the result of a decision. `actions` undo the decision. After a key press, `text` is also read out. */
+/** After a key press, `text` is also read out. */
 export function resultNotice(tone: Tone, text: Content, actions: Content = ''): Html {
   return notice(tone, html`<div class="actions"><span data-result>${text}</span>${actions}</div>`);
 }
 
-/** The time at which the page was made. Items that came later are not part of the operator's decisions. */
+/** Items that came later are not part of the operator's decisions. */
 export function asOf(now: Date, path: string): Html {
   return html`<p class="soft small">As of ${localTime(now)}. <a href="${path}">Refresh</a></p>`;
 }
 
-/**
- * One page of a tab whose list has several pages. `from`: the cursor of this page, undefined for the first; `next`: the
- * cursor of the next page; `count`: how many items this page has.
- */
+/** `from`: the cursor of this page; `count`: how many items it has. */
 export function listPage(
   base: string,
   tab: InboxTab,
@@ -110,7 +104,7 @@ export function listPage(
 
 export const upTo = (value: number) => (value >= COUNTED ? `${count(COUNTED)} or more` : count(value));
 
-/** A card with a table of servers; null if it has no rows. The keys `j` and `k` move the focus through the rows. */
+/** null without rows. The keys `j` and `k` move the focus through the rows. */
 export function serverCard<T extends { server: { name: string } }>(part: {
   title: string;
   about: Content;
@@ -133,7 +127,6 @@ export function serverCard<T extends { server: { name: string } }>(part: {
   });
 }
 
-/** The undelivered votes by the state of their listener. */
 export function openVotes({ openVotes: { active, unreachable, paused } }: WaitingWork): Html {
   if (active === undefined) return html`<p class="soft">Not available at the moment.</p>`;
   return facts([

@@ -10,10 +10,9 @@ import { count } from '../../shared/format.ts';
 import { type Content, type Html, html } from '../../shared/html.ts';
 import { adminPath } from '../admin-frame.ts';
 
-/** How long a process caches the counts. After a decision, the process that stored it counts again. */
+/** After a decision, the process that stored it counts again at once. */
 const FRESH_MS = 10 * SECOND;
 
-/** The numbers of the tabs, and the waiting work. `forget` drops the cached numbers. */
 export type InboxNumbers = {
   read(): Promise<{ counts: InboxCounts; work: WaitingWork }>;
   forget(): void;
@@ -39,18 +38,17 @@ function failedOf({ redisUp, jobs }: WaitingWork): number | undefined {
   return jobs.filter(({ state, count }) => state === 'failed' && count > 0).length;
 }
 
-/** What each tab of the inbox gets. */
 export type Inbox = { app: FastifyInstance; deps: AppDeps; base: string; numbers: InboxNumbers };
 
 export type TabPage = {
   body: Content;
-  /** The number of items in the tab, if this page shows all of them. */
+  /** The number of items, if this page shows all of the tab. */
   shown?: number;
 };
 
 export type TabOf = (request: FastifyRequest, query: Record<string, string>) => Promise<TabPage>;
 
-/** The ids of the selected items, each once, at most `most`. Invalid values are ignored. */
+/** Each id once. Invalid values are ignored. */
 export function pickedIds(request: FastifyRequest, most: number): ObjectId[] {
   const ids = allValues(request, 'item').flatMap((value) => value.split('-'));
   return [...new Set(ids)]
@@ -59,17 +57,15 @@ export function pickedIds(request: FastifyRequest, most: number): ObjectId[] {
     .map((id) => new ObjectId(id));
 }
 
-/** Joins ids to one value of a form field or query parameter. `pickedIds` splits it. */
+/** `pickedIds` splits it. */
 export function joinedIds(ids: ObjectId[]): string {
   return ids.map((id) => id.toHexString()).join('-');
 }
 
-/** The value of a query parameter as a number; 0 if it is not a whole number of up to six digits. */
 export function numberOrZero(text: string | undefined): number {
   return /^\d{1,6}$/.test(text ?? '') ? Number(text) : 0;
 }
 
-/** The tabs of the inbox, in their order. */
 export const INBOX_TABS = {
   held: 'Held votes',
   reviews: 'Reviews',
@@ -83,10 +79,9 @@ export const INBOX_TABS = {
 export type InboxTab = keyof typeof INBOX_TABS;
 export const TAB_NAMES = Object.keys(INBOX_TABS) as InboxTab[];
 
-/** The number of items in each tab. `jobs` is undefined if Redis does not answer. */
+/** `jobs` is undefined if Redis does not answer. */
 export type InboxCounts = Omit<AttentionCounts, 'complaints'> & { reports: number; jobs: number | undefined };
 
-/** The path of a tab. `values` are further query parameters. */
 export function inboxPath(
   base: string,
   tab: InboxTab,
@@ -95,12 +90,11 @@ export function inboxPath(
   return adminPath(base, queryText({ tab, ...values }));
 }
 
-/** The first tab that has an item, or whose number is unknown; null if all are empty. */
+/** null if all are empty. A tab whose number is unknown counts as one with items. */
 export function firstTab(counts: InboxCounts): InboxTab | null {
   return TAB_NAMES.find((tab) => counts[tab] !== 0) ?? null;
 }
 
-/** The navigation with the tabs and their numbers of items. An empty tab shows no number. */
 export function inboxTabs(base: string, counts: InboxCounts, current: InboxTab | null): Html {
   return html`<nav class="tabs inbox-tabs" aria-label="What needs attention">
     ${TAB_NAMES.map((tab) => {

@@ -9,25 +9,21 @@ import { adminPath } from '../admin-frame.ts';
 import { type Inbox, type InboxTab, inboxPath, joinedIds, numberOrZero, pickedIds } from './inbox.ts';
 import { resultNotice } from './inbox-parts.ts';
 
-/** A decision: `name` is the value of its buttons; `run` applies it to items and returns how many of them changed. */
 type Decision = {
   name: string;
   run(deps: AppDeps, ids: ObjectId[], by: string): Promise<number>;
-  /** The sentence about the result. @param changed - how many items the decision changed */
   said(changed: number): string;
 };
 
-/** The decision that an operator can make about one or several items of a tab, and how it is undone. */
 export type ItemDecisions = {
   tab: InboxTab;
-  /** The most items of one decision. */
   most: number;
-  /** The plural of what the items are, for sentences: `reports`. */
+  /** In the plural, for sentences: `reports`. */
   items: string;
   decision: Decision & {
-    /** The text that screen readers add to the undo button: what it undoes. */
+    /** What the undo button undoes, for screen readers. */
     of: string;
-    /** The sentence about items that other operators decided first. @param missed - the number of these items */
+    /** The sentence about items that other operators decided first. */
     missed(missed: number): string;
   };
   undo: Decision;
@@ -35,7 +31,6 @@ export type ItemDecisions = {
 
 const path = (tab: InboxTab) => `/attention/${tab}`;
 
-/** `POST /operator/attention/<tab>`: decides about the selected items, or undoes such a decision. */
 export function itemDecisionsForm({ app, deps, base, numbers }: Inbox, decisions: ItemDecisions): void {
   const { tab, most, decision, undo } = decisions;
   formRoute(app, {
@@ -59,7 +54,6 @@ export function itemDecisionsForm({ app, deps, base, numbers }: Inbox, decisions
   });
 }
 
-/** A notice with the result of a decision, and a button that undoes it. Empty after another action. */
 export function itemDecisionsResult(
   base: string,
   { tab, items, decision, undo }: ItemDecisions,

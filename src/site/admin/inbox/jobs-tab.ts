@@ -14,10 +14,9 @@ import { adminPath } from '../admin-frame.ts';
 import { type Inbox, inboxPath, type TabOf } from './inbox.ts';
 import { inboxItem, keyed, keysHint, queueTable, resultNotice } from './inbox-parts.ts';
 
-/** The maximum wait for an answer of Redis. */
 const TIMEOUT_MS = 2 * SECOND;
 
-/** The tab of failed jobs. Each queue with failed jobs is one item; the queue with the newest failure is first. */
+/** Each queue with failed jobs is one item; the newest failure is first. */
 export function jobsTab(inbox: Inbox): TabOf {
   const { deps, base, numbers } = inbox;
   decisions(inbox);
@@ -53,7 +52,7 @@ function decisions({ app, deps, base }: Inbox): void {
     access: OPERATOR,
     schema: decisionForm,
     run: async ({ by, data: { decision, queue, seen } }) => {
-      // If Redis is unavailable: refuse the decision, because Redis commands would wait in memory and run much later.
+      // Commands would wait in memory and run much later.
       const unavailable = await unavailableQueues(deps, TIMEOUT_MS);
       if (unavailable.length > 0) return refused(503, `${describeUnavailable(unavailable)}.`);
       const details = { button: `${decision}/failed`, queueName: queue };

@@ -17,7 +17,7 @@ import { adminServerPath } from '../admin-frame.ts';
 import type { Inbox, TabOf } from './inbox.ts';
 import { keysHint, openVotes, serverCard, upTo } from './inbox-parts.ts';
 
-/** The tab of listeners that accept no votes or refused some. Only owners can repair them; operators can help. */
+/** Only owners can repair listeners; operators can help. */
 export function listenersTab({ deps, base, numbers }: Inbox): TabOf {
   return async () => {
     const [found, { work }] = await Promise.all([listenersDown(deps), numbers.read()]);

@@ -17,10 +17,8 @@ import { decisionNotice, reviewParts, reviewValue, seenReviews, serversOfReviews
 import { type Inbox, inboxPath, numberOrZero, type TabOf } from './inbox.ts';
 import { inboxItem, keysHint, listPage, manyButton, manyForm, resultNotice } from './inbox-parts.ts';
 
-/** Reviews per page. */
 const ROWS = 20;
 
-/** The decisions about several reviews: the state that a decision stores, and the state that the operator saw. */
 const DECISIONS = {
   approved: { state: 'approved', seenAs: 'pending', done: 'approved.' },
   rejected: { state: 'rejected', seenAs: 'pending', done: 'rejected.' },
@@ -36,7 +34,6 @@ const manyDecision = z.object({
   reasonForOwner: z.string().optional(),
 });
 
-/** The tab of pending reviews, newest first. `/operator/reviews` also lists the decided reviews. */
 export function reviewsTab(inbox: Inbox): TabOf {
   const { deps, base } = inbox;
   decisions(inbox);

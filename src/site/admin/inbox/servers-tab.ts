@@ -8,13 +8,13 @@ import { gameName } from '../../shared/game-names.ts';
 import { type Html, html } from '../../shared/html.ts';
 import { button, facts } from '../../shared/parts.ts';
 import { publicPath } from '../../shared/server-paths.ts';
-import { adminPath, adminServerPath } from '../admin-frame.ts';
+import { adminPath, serverLink } from '../admin-frame.ts';
 import { hideAction, hidingResult } from './hide-server.ts';
 import type { Inbox, TabOf } from './inbox.ts';
 import { inboxItem, keyed, keysHint, listPage, manyButton, manyForm } from './inbox-parts.ts';
 import { type ItemDecisions, itemDecisionsForm, itemDecisionsResult } from './item-decisions.ts';
 
-/** The number of servers on a page, and the most that an operator can accept at once. */
+/** The servers on a page, and the most that one decision accepts. */
 const ROWS = 20;
 
 const PROOFS: Record<OwnershipProofMethod, string> = {
@@ -23,7 +23,6 @@ const PROOFS: Record<OwnershipProofMethod, string> = {
   operator: 'by an operator',
 };
 
-/** The tab of new servers that no operator has looked at yet. They are public already. */
 export function serversTab(inbox: Inbox): TabOf {
   const { deps, base } = inbox;
   itemDecisionsForm(inbox, DECISIONS);
@@ -90,7 +89,7 @@ function serverItem(view: View, server: WithId<Server>): Html {
   return inboxItem({
     id: _id.toHexString(),
     select: { value: _id.toHexString(), of: name },
-    title: html`<a href="${adminServerPath(base, server)}"><bdi>${name}</bdi></a>`,
+    title: html`${serverLink(base, server)}`,
     at: html`listed ${timeAgo(listedAt, now)}`,
     body: serverFacts(view, server),
     actions: html`${keyed('a', accept)} ${keyed('x', hideAction(base, 'servers', server))}
