@@ -18,28 +18,27 @@ type Reasons = {
 const LONGEST = 500;
 
 export function reasonFields({ typed, forOwner, internal, of }: Reasons): Html {
-  const field = (name: string, label: string, hint: string, required = false) =>
-    fieldsOf(typed).area(name, {
-      id: of ? `${name}-${of}` : name,
-      label: required ? label : `${label} (optional)`,
-      hint,
-      rows: 2,
-      maxlength: LONGEST,
-      required,
-    });
-  const owner = field(
-    forOwner.name,
-    `Reason for ${forOwner.reader}`,
-    `Shown to ${forOwner.reader}.`,
-    forOwner.required,
-  );
-  const own = field(
-    internal.name,
-    'Internal reason',
-    'For operators only, in the audit log.',
-    internal.required,
-  );
-  return html`${owner}${own}`;
+  const idOf = (name: string) => (of ? `${name}-${of}` : name);
+  const { name, reader, required } = forOwner;
+  const texts = { label: `Reason for ${reader}`, hint: `Shown to ${reader}.` };
+  const owner = reasonField(typed, name, texts, required, idOf(name));
+  return html`${owner}${internalReason(typed, internal.name, internal.required ?? false, idOf(internal.name))}`;
+}
+
+export function internalReason(typed: Typed, name: string, required = true, id = name): Html {
+  const texts = { label: 'Internal reason', hint: 'For operators only, in the audit log.' };
+  return reasonField(typed, name, texts, required, id);
+}
+
+function reasonField(
+  typed: Typed,
+  name: string,
+  { label, hint }: { label: string; hint: string },
+  required = false,
+  id = name,
+): Html {
+  const shown = required ? label : `${label} (optional)`;
+  return fieldsOf(typed).area(name, { id, label: shown, hint, rows: 2, maxlength: LONGEST, required });
 }
 
 /** UTC, to the minute: `2026-11-21T14:02`. */

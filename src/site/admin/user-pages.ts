@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ObjectId, WithId } from 'mongodb';
 import { z } from 'zod';
-import { type AddressChange, CONFIRM_DAYS } from '../../accounts/address/address-change.ts';
+import { CONFIRM_DAYS } from '../../accounts/address/address-change.ts';
 import { findAddressChange } from '../../accounts/address/change-address.ts';
 import { changeAddressFor } from '../../accounts/address/operator-change.ts';
 import { createAuth } from '../../accounts/auth.ts';
@@ -30,10 +30,9 @@ import { count, time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { button, card, confirmed, copyable, facts } from '../shared/parts.ts';
-import { reasonFields } from './admin-fields.ts';
+import { card, copyable, facts } from '../shared/parts.ts';
 import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
-import { userAddressPart } from './user-address.ts';
+import { passwordLinkPart, type UserPage, userDecisions } from './user-decisions.ts';
 import { accountStatus } from './users-page.ts';
 
 const MESSAGES = inEnglish({
@@ -162,16 +161,6 @@ function linkPage(users: string, user: WithId<User>, link: string): Page {
   };
 }
 
-type UserPage = {
-  users: string;
-  base: string;
-  view: UserView;
-  change: AddressChange | null;
-  sendsMail: boolean;
-  isSelf: boolean;
-  typed: Typed;
-};
-
 function userPage(page: UserPage): Page {
   const { user } = page.view;
   return adminPage({
@@ -186,8 +175,8 @@ function userPage(page: UserPage): Page {
     body: html`<div class="columns">
         ${card({ title: 'User', body: userFacts(page) })}
         ${card({ title: 'Servers', body: serverList(page) })}
-        ${card({ title: 'Password', body: linkPart(page) })}
-        ${page.isSelf ? ownCard(page) : decisions(page)}
+        ${card({ title: 'Password', body: passwordLinkPart(page) })}
+        ${page.isSelf ? ownCard(page) : userDecisions(page)}
       </div>`,
   });
 }
@@ -228,73 +217,4 @@ function serverList({ base, view: { servers } }: UserPage): Content {
         html`<li><a href="${base}/dashboard/servers/${_id.toHexString()}"><bdi>${name}</bdi></a></li>`,
     )}
   </ul>`;
-}
-
-function linkPart({ users, view: { user }, sendsMail }: UserPage): Html {
-  const to = `${users}/${user._id.toHexString()}/link`;
-  return html`<p>${
-    sendsMail
-      ? 'E-mail this user a link to set a new password.'
-      : 'Create a link to set a new password. It is shown once; send it to the user yourself.'
-  }</p>
-  ${button({ to, text: sendsMail ? 'Send password link' : 'Create password link' })}`;
-}
-
-const RESET_CONSEQUENCE =
-  'The user will sign in with the password only, until they set it up again. Make sure that the request comes from the user.';
-
-function decisions(page: UserPage): Html {
-  const { users, view, typed } = page;
-  const { user } = view;
-  const to = (name: string) => `${users}/${user._id.toHexString()}/${name}`;
-  const confirming = user.emailVerified
-    ? ''
-    : confirmed({
-        text: 'Confirm address…',
-        consequence:
-          'Make sure that the address is the user’s: with a confirmed one the user accepts invitations to servers.',
-        form: button({ to: to('confirm-address'), text: 'Confirm address' }),
-      });
-  return html`${card({ title: 'E-mail address', body: html`${confirming}${userAddressPart({ ...page, user })}` })}
-  ${card({
-    title: 'Suspension',
-    body: user.suspendedAt
-      ? button({ to: to('lift'), text: 'Lift suspension' })
-      : html`<p>
-          Signs the user out of all sessions at once. Their servers stay listed, and votes are still delivered.
-        </p>
-        <form method="post" action="${to('suspend')}" class="stack">
-          ${reasonFields({
-            typed,
-            forOwner: { name: 'reasonForOwner', reader: 'the user' },
-            internal: { name: 'reason', required: true },
-          })}
-          <button type="submit" class="danger">Suspend</button>
-        </form>`,
-  })}
-  ${card({
-    title: 'Two-factor authentication',
-    body: user.twoFactorEnabled
-      ? confirmed({
-          text: 'Reset two-factor authentication',
-          consequence: RESET_CONSEQUENCE,
-          form: button({ to: to('reset-two-factor'), text: 'Reset', kind: 'danger' }),
-        })
-      : html`<p class="soft">Off.</p>`,
-  })}
-  ${card({
-    title: 'Role',
-    body:
-      user.role === 'operator'
-        ? confirmed({
-            text: 'Remove operator role',
-            consequence: 'The user loses access to the admin area at once and keeps their servers.',
-            form: button({ to: to('unmake-operator'), text: 'Remove role', kind: 'danger' }),
-          })
-        : confirmed({
-            text: 'Make operator',
-            consequence: 'Operators have full access to the admin area and can manage other operators.',
-            form: button({ to: to('make-operator'), text: 'Make this user an operator', kind: 'danger' }),
-          }),
-  })}`;
 }
