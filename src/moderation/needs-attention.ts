@@ -52,11 +52,12 @@ export async function listenersDown(sources: ModerationDeps): Promise<ListenersD
 
 /** Each query reads a bounded number of documents. */
 export async function unusualFigures(sources: ModerationDeps): Promise<UnusualFigures> {
+  const now = sources.clock.now();
   const [unusualVotes, waitingVotes, playersJumped, playersDiffer] = await Promise.all([
-    unusualServers(sources),
+    flaggedServers(sources, 'unusualVotes', 'unusualVotes.votes', { $gt: 0 }),
     serversWithWaitingVotes(sources),
-    jumpedServers(sources),
-    differingServers(sources),
+    flaggedServers(sources, 'playersJumped', 'playersJumped.at', { $gt: after(now, -JUMP_SHOWN_MS) }),
+    flaggedServers(sources, 'playersDiffer', 'playersDiffer.at', { $gt: after(now, -COMPARED_WITHIN_MS) }),
   ]);
   return { unusualVotes, waitingVotes, playersJumped, playersDiffer };
 }
@@ -140,45 +141,22 @@ async function failedVotes(sources: ModerationDeps): Promise<ListenersDown['fail
   return kind(rows.map(({ server, row: { votes, newest } }) => ({ server, votes, newest })));
 }
 
-async function differingServers({
-  servers,
-  clock,
-}: ModerationDeps): Promise<UnusualFigures['playersDiffer']> {
-  const found = await servers
-    .find(
-      { 'playersDiffer.at': { $gt: after(clock.now(), -COMPARED_WITHIN_MS) }, removedAt: null },
-      { projection: { name: 1, playersDiffer: 1 } },
-    )
-    .sort({ 'playersDiffer.at': -1 })
-    .limit(LISTED + 1)
-    .toArray();
-  return kind(
-    found.flatMap(({ playersDiffer, ...server }) => (playersDiffer ? [{ server, ...playersDiffer }] : [])),
-  );
-}
+type Flag = 'unusualVotes' | 'playersJumped' | 'playersDiffer';
 
-async function jumpedServers({ servers, clock }: ModerationDeps): Promise<UnusualFigures['playersJumped']> {
+/** The listed servers whose `flag` matches `filter`, with the highest `by` first. */
+async function flaggedServers<F extends Flag>(
+  { servers }: ModerationDeps,
+  flag: F,
+  by: string,
+  filter: { $gt: Date | number },
+): Promise<AttentionRows<{ server: Named } & NonNullable<Server[F]>>> {
   const found = await servers
-    .find(
-      { 'playersJumped.at': { $gt: after(clock.now(), -JUMP_SHOWN_MS) }, removedAt: null },
-      { projection: { name: 1, playersJumped: 1 } },
-    )
-    .sort({ 'playersJumped.at': -1 })
+    .find({ [by]: filter, removedAt: null }, { projection: { name: 1, [flag]: 1 } })
+    .sort({ [by]: -1 })
     .limit(LISTED + 1)
     .toArray();
   return kind(
-    found.flatMap(({ playersJumped, ...server }) => (playersJumped ? [{ server, ...playersJumped }] : [])),
-  );
-}
-
-async function unusualServers({ servers }: ModerationDeps): Promise<UnusualFigures['unusualVotes']> {
-  const found = await servers
-    .find({ 'unusualVotes.votes': { $gt: 0 }, removedAt: null }, { projection: { name: 1, unusualVotes: 1 } })
-    .sort({ 'unusualVotes.votes': -1 })
-    .limit(LISTED + 1)
-    .toArray();
-  return kind(
-    found.flatMap(({ unusualVotes, ...server }) => (unusualVotes ? [{ server, ...unusualVotes }] : [])),
+    found.flatMap(({ _id, name, [flag]: value }) => (value ? [{ server: { _id, name }, ...value }] : [])),
   );
 }
 

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { isId } from '../../servers/slug.ts';
-import { ExclusionError } from '../../votes/exclusions/request-exclusion.ts';
 import type { Typed } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
-import { type RefusedForm, refused } from '../shared/form-route.ts';
 import { type Html, html } from '../shared/html.ts';
 
 type Reasons = {
@@ -67,6 +65,8 @@ function asUtc(text: string): string {
 
 export const idField = z.string().refine(isId, { error: 'must be an id' });
 
-export function exclusionRefusal(error: unknown): RefusedForm | undefined {
-  return error instanceof ExclusionError ? refused(400, error.message) : undefined;
+export function hiddenFields(fields: Record<string, string>): Html {
+  return html`${Object.entries(fields).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
+  )}`;
 }

@@ -1,4 +1,4 @@
-import type { UUID, WithId } from 'mongodb';
+import type { ObjectId, UUID, WithId } from 'mongodb';
 import type { Auth } from '../../accounts/auth.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
@@ -22,6 +22,8 @@ export function adminVotePath(base: string, vote: { _id: UUID }): string {
   return adminPath(base, `/votes/${vote._id.toString()}`);
 }
 
+export type NamedServer = Pick<WithId<Server>, '_id' | 'name'>;
+
 type AdminPage = Page & { base: string; part: AdminTab; head?: Content };
 
 /** A page with the heading and the tabs of the admin area. `part` is the current tab. */
@@ -35,8 +37,14 @@ export function adminPage({ base, part, head, body, ...page }: AdminPage): Page 
   };
 }
 
+/** Servers with their names, by id. */
+export async function serverNames({ servers }: AppDeps, ids: ObjectId[]): Promise<Map<string, NamedServer>> {
+  const found = await servers.find({ _id: { $in: ids } }, { projection: { name: 1 } }).toArray();
+  return new Map(found.map((server) => [server._id.toHexString(), server]));
+}
+
 /** The name of a server, linked to its admin page. */
-export function serverLink(base: string, server: Pick<WithId<Server>, '_id' | 'name'>, part = ''): Html {
+export function serverLink(base: string, server: NamedServer, part = ''): Html {
   return html`<a href="${adminServerPath(base, server, part)}"><bdi>${server.name}</bdi></a>`;
 }
 

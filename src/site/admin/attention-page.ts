@@ -4,8 +4,8 @@ import { OPERATOR } from '../route-options.ts';
 import { queryOf } from '../shared/form.ts';
 import { type Content, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
-import { card, notice } from '../shared/parts.ts';
-import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
+import { notice } from '../shared/parts.ts';
+import { type AdminParts, adminPage } from './admin-frame.ts';
 import { figuresTab } from './inbox/figures-tab.ts';
 import { heldTab } from './inbox/held-tab.ts';
 import { hidingForms } from './inbox/hide-server.ts';
@@ -19,7 +19,7 @@ import {
   TAB_NAMES,
   type TabOf,
 } from './inbox/inbox.ts';
-import { openVotes, queueTable } from './inbox/inbox-parts.ts';
+import { queuesCard, undeliveredCard } from './inbox/inbox-parts.ts';
 import { jobsTab } from './inbox/jobs-tab.ts';
 import { listenersTab } from './inbox/listeners-tab.ts';
 import { reportsTab } from './inbox/reports-tab.ts';
@@ -78,10 +78,6 @@ function troubles({ redisUp, mongodbUp }: WaitingWork): Content {
 
 function nothing(base: string, work: WaitingWork): Content {
   return html`${notice('good', 'Nothing needs your attention.')}
-    ${card({ title: 'Undelivered votes', body: openVotes(work) })}
-    ${card({
-      title: 'Queues',
-      actions: html`<a class="button quiet" href="${adminPath(base, '/queues')}">Open queues</a>`,
-      body: queueTable(work),
-    })}`;
+    ${undeliveredCard(work)}
+    ${queuesCard(base, work)}`;
 }

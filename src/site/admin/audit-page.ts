@@ -1,17 +1,22 @@
 import type { FastifyInstance } from 'fastify';
-import type { WithId } from 'mongodb';
 import { ACTIONS_BY_TITLE, auditSentence } from '../../platform/audit/audit-actions.ts';
 import type { AuditEntry } from '../../platform/audit/audit-log.ts';
 import { readAudit } from '../../platform/audit/read-audit.ts';
 import { findServer } from '../../servers/listed-servers.ts';
-import type { Server } from '../../servers/server.ts';
 import { OPERATOR } from '../route-options.ts';
 import { queryOf } from '../shared/form.ts';
 import { time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { card, cursorPager, dataTable, select, textField } from '../shared/parts.ts';
-import { type AdminParts, adminPage, adminPath, serverLink } from './admin-frame.ts';
+import {
+  type AdminParts,
+  adminPage,
+  adminPath,
+  type NamedServer,
+  serverLink,
+  serverNames,
+} from './admin-frame.ts';
 
 const ROWS = 50;
 
@@ -26,7 +31,10 @@ export function auditPage(app: FastifyInstance, { deps }: AdminParts): void {
     const { rows, next } = isUnknown
       ? { rows: [], next: null }
       : await readAudit(deps, filter, { from, limit: ROWS });
-    const servers = await serversOf(deps, rows);
+    const servers = await serverNames(
+      deps,
+      rows.flatMap(({ serverId }) => serverId ?? []),
+    );
     const empty = next ? 'No matching entries so far. Continue with older ones.' : 'No matching entries.';
     const page = adminPage({
       base,
@@ -38,16 +46,6 @@ export function auditPage(app: FastifyInstance, { deps }: AdminParts): void {
     });
     return sendPage(request, reply, page, isUnknown ? 400 : 200);
   });
-}
-
-async function serversOf({ servers }: AdminParts['deps'], rows: AuditEntry[]) {
-  const ids = rows.flatMap(({ serverId }) => (serverId ? [serverId] : []));
-  const distinct = [...new Map(ids.map((id) => [id.toHexString(), id])).values()];
-  const found =
-    distinct.length > 0
-      ? await servers.find({ _id: { $in: distinct } }, { projection: { name: 1 } }).toArray()
-      : [];
-  return new Map(found.map((server) => [server._id.toHexString(), server]));
 }
 
 function filterForm(base: string, query: Record<string, string>, error: string | undefined): Html {
@@ -82,7 +80,7 @@ function filterForm(base: string, query: Record<string, string>, error: string |
 function entryTable(
   base: string,
   rows: AuditEntry[],
-  servers: Map<string, Pick<WithId<Server>, '_id' | 'name'>>,
+  servers: Map<string, NamedServer>,
   empty: string,
 ): Html {
   const serverCell = ({ serverId }: AuditEntry): Content => {

@@ -19,13 +19,13 @@ import { OPERATOR } from '../route-options.ts';
 import { queryOf, queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { count, counted, time } from '../shared/format.ts';
-import { type Html, html } from '../shared/html.ts';
+import { html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendHtml, sendPage } from '../shared/layout.ts';
 import { card, facts } from '../shared/parts.ts';
-import { exclusionRefusal, idField, reasonFields, utcMoment } from './admin-fields.ts';
+import { idField, utcMoment } from './admin-fields.ts';
 import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
-import { exclusionList } from './exclusion-list.ts';
+import { excludingForm, exclusionList, exclusionRefusal } from './exclusion-list.ts';
 
 /** For all servers; the list of one server shows all. */
 const EXCLUSIONS = 20;
@@ -159,7 +159,7 @@ function exclusionPage(
   range: Range,
   affected: RangeCount,
   exclusionId: ObjectId,
-  { values, errors }: Typed,
+  typed: Typed,
 ): Page {
   const { server, token, since, until } = range;
   const hidden = {
@@ -190,31 +190,17 @@ function exclusionPage(
           ${
             affected.votes === 0
               ? html`<p><a class="button quiet" href="${back}">Back</a></p>`
-              : exclusionFormOf(base, hidden, affected, { values, errors }, back)
+              : excludingForm({
+                  to: adminPath(base, '/votes/exclude'),
+                  hidden,
+                  typed,
+                  reader: 'the server’s owner',
+                  votes: affected.more ? 'them' : counted(affected.votes, 'vote'),
+                  back,
+                })
           }`,
     })}`,
   });
-}
-
-function exclusionFormOf(
-  base: string,
-  hidden: Record<string, string>,
-  affected: RangeCount,
-  { values, errors }: Typed,
-  back: string,
-): Html {
-  return html`<form method="post" action="${adminPath(base, '/votes/exclude')}" class="stack">
-    ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
-    ${reasonFields({
-      typed: { values, errors },
-      forOwner: { name: 'reasonForOwner', reader: 'the server’s owner' },
-      internal: { name: 'reason', required: true },
-    })}
-    <div class="actions">
-      <button class="danger" type="submit">Exclude ${affected.more ? 'them' : counted(affected.votes, 'vote')}</button>
-      <a class="button quiet" href="${back}">Cancel</a>
-    </div>
-  </form>`;
 }
 
 function affectedText({ votes, excluded, more }: RangeCount): string {

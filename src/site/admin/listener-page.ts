@@ -10,6 +10,7 @@ import { VOTE_SELECTIONS, type VoteSelection } from '../../votes/sent-not-confir
 import { stateName } from '../../votes/state-names.ts';
 import { PageError } from '../error-pages.ts';
 import { OPERATOR } from '../route-options.ts';
+import { queryText } from '../shared/form.ts';
 import { count, duration, time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
@@ -44,16 +45,16 @@ export function adminListenerPage(app: FastifyInstance, { deps }: AdminParts): v
   });
 }
 
-function listenerPage(page: {
-  base: string;
-  overview: ListenerOverview;
-  listenerId: string;
-  state: VoteSelection | undefined;
-  now: Date;
-}): Page {
+type Shown = { base: string; listenerId: string; state: VoteSelection | undefined };
+
+function listenerPage(page: Shown & { overview: ListenerOverview; now: Date }): Page {
   const { base, overview, now } = page;
-  const { server, next } = overview;
-  const older = next ? pathOf(page, { state: page.state, from: next }) : undefined;
+  const {
+    server,
+    next,
+    listener: { state },
+  } = overview;
+  const older = next ? pathOf(page, page.state, next) : undefined;
   const removed = server.removed ? ', removed from the listing' : '';
   return adminPage({
     base,
@@ -67,13 +68,9 @@ function listenerPage(page: {
           </p>
         </div>
       </div>`,
-    body: html`${card({ title: 'Status', actions: stateBadge(overview), body: status(overview, now) })}
+    body: html`${card({ title: 'Status', actions: badge(LISTENER_TONES[state], state), body: status(overview, now) })}
       ${card({ title: 'Votes', body: html`${filters(page)} ${votesTable(overview)} ${pager({ older })}` })}`,
   });
-}
-
-function stateBadge({ listener: { state } }: ListenerOverview): Html {
-  return badge(LISTENER_TONES[state], state);
 }
 
 function status(
@@ -124,26 +121,16 @@ function countedVotes(votes: number): string {
   return `${count(votes)}${votes >= COUNTED_AT_MOST ? ' or more' : ''}`;
 }
 
-type Shown = { base: string; listenerId: string; state: VoteSelection | undefined };
-
-function pathOf(
-  { base, listenerId }: Shown,
-  query: { state?: VoteSelection | undefined; from?: VotesCursor },
-): string {
-  const { state, from } = query;
-  const parameters = new URLSearchParams({
-    ...(state ? { state } : {}),
-    ...(from ? { from: formatVotesCursor(from) } : {}),
-  });
-  const text = parameters.toString();
-  return `${adminPath(base, `/listeners/${listenerId}`)}${text ? `?${text}` : ''}`;
+function pathOf({ base, listenerId }: Shown, state: VoteSelection | undefined, from?: VotesCursor): string {
+  const query = queryText({ state, from: from && formatVotesCursor(from) });
+  return adminPath(base, `/listeners/${listenerId}${query}`);
 }
 
 function filters(shown: Shown): Html {
   const link = (state: VoteSelection | undefined) =>
     state === shown.state
       ? html`<strong aria-current="page">${state ?? 'all'}</strong>`
-      : html`<a href="${pathOf(shown, { state })}">${state ?? 'all'}</a>`;
+      : html`<a href="${pathOf(shown, state)}">${state ?? 'all'}</a>`;
   return html`<nav class="filters" aria-label="Votes by state">${[undefined, ...VOTE_SELECTIONS].map(link)}</nav>`;
 }
 

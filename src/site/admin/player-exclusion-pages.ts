@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { ObjectId, type WithId } from 'mongodb';
+import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import type { AppDeps } from '../../process/app-deps.ts';
-import type { Server } from '../../servers/server.ts';
 import { COOLDOWN_HOURS } from '../../votes/cast/cooldown.ts';
 import {
   countPlayerVotes,
@@ -22,8 +21,9 @@ import { type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { card, dataTable, facts } from '../shared/parts.ts';
-import { exclusionRefusal, idField, reasonFields, utcMoment } from './admin-fields.ts';
-import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
+import { idField, utcMoment } from './admin-fields.ts';
+import { type AdminParts, adminPage, adminPath, type NamedServer, serverNames } from './admin-frame.ts';
+import { excludingForm, exclusionRefusal } from './exclusion-list.ts';
 
 const server = z.union([z.literal(''), idField]).default('');
 const searched = z.object({
@@ -143,22 +143,18 @@ function form(view: View, votes: number): Html {
     since: range.since?.toISOString() ?? '',
     until: range.until.toISOString(),
   };
-  return html`<form method="post" action="${adminPath(base, '/votes/exclude-player')}" class="stack">
-    ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
-    ${reasonFields({
-      typed,
-      forOwner: { name: 'reasonForOwner', reader: 'the servers’ owners' },
-      internal: { name: 'reason', required: true },
-    })}
-    <div class="actions">
-      <button class="danger" type="submit">Exclude ${counted(votes, 'vote')}</button>
-      <a class="button quiet" href="${back(view)}">Cancel</a>
-    </div>
-  </form>`;
+  return excludingForm({
+    to: adminPath(base, '/votes/exclude-player'),
+    hidden,
+    typed,
+    reader: 'the servers’ owners',
+    votes: counted(votes, 'vote'),
+    back: back(view),
+  });
 }
 
 /** `server` is undefined if it does not exist any more. */
-export type PlayerRow = PlayerVotes & { server: Pick<WithId<Server>, '_id' | 'name'> | undefined };
+export type PlayerRow = PlayerVotes & { server: NamedServer | undefined };
 
 /** `error` says why the votes cannot be counted. */
 export async function playerVotes(
@@ -167,11 +163,11 @@ export async function playerVotes(
 ): Promise<{ rows: PlayerRow[] } | { error: string }> {
   try {
     const found = await countPlayerVotes(deps, range);
-    const servers = await deps.servers
-      .find({ _id: { $in: found.map(({ serverId }) => serverId) } }, { projection: { name: 1 } })
-      .toArray();
-    const byId = new Map(servers.map((server) => [server._id.toHexString(), server]));
-    return { rows: found.map((one) => ({ ...one, server: byId.get(one.serverId.toHexString()) })) };
+    const servers = await serverNames(
+      deps,
+      found.map(({ serverId }) => serverId),
+    );
+    return { rows: found.map((one) => ({ ...one, server: servers.get(one.serverId.toHexString()) })) };
   } catch (error) {
     if (!(error instanceof ExclusionError)) throw error;
     return { error: error.message };

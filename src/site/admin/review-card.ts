@@ -2,7 +2,7 @@ import { ObjectId, type WithId } from 'mongodb';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { SeenReview } from '../../reviews/moderate-review.ts';
 import type { Review, ReviewState } from '../../reviews/review.ts';
-import type { Reviewer } from '../../reviews/reviewers.ts';
+import { type Reviewer, reviewerOf } from '../../reviews/reviewers.ts';
 import type { Server } from '../../servers/server.ts';
 import { UNTOUCHED } from '../shared/form.ts';
 import { counted, timeAgo } from '../shared/format.ts';
@@ -18,10 +18,13 @@ export type DecisionList = 'inbox' | undefined;
 /** `servers`: by id. */
 export type ReviewView = { base: string; now: Date; servers: Map<string, Server>; list: DecisionList };
 
-export async function serversOfReviews({ servers }: AppDeps, rows: Review[]): Promise<Map<string, Server>> {
-  const ids = [...new Map(rows.map(({ serverId }) => [serverId.toHexString(), serverId])).values()];
-  const found = ids.length > 0 ? await servers.find({ _id: { $in: ids } }).toArray() : [];
-  return new Map(found.map((server) => [server._id.toHexString(), server]));
+/** `servers`: by id; `reviewers`: in the order of the reviews. */
+export async function aboutReviews(deps: AppDeps, rows: Review[]) {
+  const [servers, reviewers] = await Promise.all([
+    deps.servers.find({ _id: { $in: rows.map(({ serverId }) => serverId) } }).toArray(),
+    Promise.all(rows.map((row) => reviewerOf(deps, row))),
+  ]);
+  return { servers: new Map(servers.map((server) => [server._id.toHexString(), server])), reviewers };
 }
 
 const DECIDED: Record<ReviewState, string> = {

@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { moderateReview, moderateReviews } from '../../reviews/moderate-review.ts';
 import { listReviewsInState } from '../../reviews/read-reviews.ts';
 import { REVIEW_STATES, type ReviewState } from '../../reviews/review.ts';
-import { reviewerOf } from '../../reviews/reviewers.ts';
 import { isId } from '../../servers/slug.ts';
 import { OPERATOR } from '../route-options.ts';
 import { emptyLine } from '../shared/empty-card.ts';
@@ -17,13 +16,13 @@ import { cursorPager, notice, tabs } from '../shared/parts.ts';
 import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
 import { inboxPath } from './inbox/inbox.ts';
 import {
+  aboutReviews,
   approveMany,
   decisionNotice,
   manyNotice,
   type ReviewView,
   reviewCard,
   seenReviews,
-  serversOfReviews,
   TABS,
 } from './review-card.ts';
 
@@ -45,10 +44,7 @@ export function adminReviewPages(app: FastifyInstance, { deps }: AdminParts): vo
     const { state: wanted, from, done, review } = queryOf(request);
     const state = REVIEW_STATES.find((one) => one === wanted) ?? 'pending';
     const { rows, next } = await listReviewsInState(deps, state, { from, limit: ROWS });
-    const [servers, reviewers] = await Promise.all([
-      serversOfReviews(deps, rows),
-      Promise.all(rows.map((row) => reviewerOf(deps, row))),
-    ]);
+    const { servers, reviewers } = await aboutReviews(deps, rows);
     const decided = done && review && isId(review) ? await decidedReview(deps, review) : null;
     const view: ReviewView = { base, now: deps.clock.now(), servers, list: undefined };
     const cards = rows.map((row, i) => reviewCard(view, row, reviewers[i], i === 0));

@@ -131,7 +131,7 @@ function remarks({ server, now }: ServerView): Content {
         html`Player counts differ: the server reported ${count(playersDiffer.reported)} players,
           our check found ${count(playersDiffer.probed)} (${timeAgo(playersDiffer.at, now)}).`,
       ),
-  ].filter(Boolean) as Content;
+  ];
 }
 
 function serverFacts({ base, server, now }: ServerView, owner: User | null): Html {

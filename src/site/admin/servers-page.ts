@@ -16,11 +16,10 @@ import { type AdminParts, adminPage, adminPath, serverLink, stateBadges } from '
 const ROWS = 50;
 
 const LISTS = Object.keys(SERVER_LISTS) as ServerList[];
-const TITLES: Record<ServerList, string> = { all: 'Newest', hidden: 'Hidden', removed: 'Removed' };
-const EMPTY: Record<ServerList, string> = {
-  all: 'No servers are listed yet.',
-  hidden: 'No hidden servers.',
-  removed: 'No removed servers.',
+const TEXTS: Record<ServerList, { title: string; empty: string }> = {
+  all: { title: 'Newest', empty: 'No servers are listed yet.' },
+  hidden: { title: 'Hidden', empty: 'No hidden servers.' },
+  removed: { title: 'Removed', empty: 'No removed servers.' },
 };
 
 const FIRST_ROWS = `Showing the first ${ROWS} results. Enter more of the name to narrow them down.`;
@@ -36,7 +35,7 @@ export function serversPage(app: FastifyInstance, { deps }: AdminParts): void {
     const kept = { list: list === 'all' ? undefined : list };
     const empty = q
       ? `No servers match “${q}”. Search by a name or a part of it, by the beginning of an address or slug, by id, or by the owner’s e-mail address.`
-      : EMPTY[list];
+      : TEXTS[list].empty;
     const page = adminPage({
       base,
       part: '/servers',
@@ -71,7 +70,7 @@ function listTabs(base: string, list: ServerList): Html {
     adminPath(base, `/servers${queryText({ list: one === 'all' ? undefined : one })}`);
   return tabs(
     'Lists of servers',
-    LISTS.map((one) => ({ href: href(one), text: TITLES[one] })),
+    LISTS.map((one) => ({ href: href(one), text: TEXTS[one].title })),
     href(list),
   );
 }

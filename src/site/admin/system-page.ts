@@ -68,21 +68,14 @@ function processCard({ processes, versions, earlierHosts }: RunningSoftware, now
 }
 
 function versionNotice(versions: string[], earlierHosts: string[] | null): Content {
-  const earlier = earlierHosts ?? [];
-  const notices: Content[] = [];
-  if (versions.length > 1) {
-    const all = versions.toSorted().join(' and ');
-    notices.push(
+  const all = versions.toSorted().join(' and ');
+  const from = earlierHosts?.join(', ');
+  return [
+    versions.length > 1 &&
       notice('attention', `Processes of several versions run (${all}): replace the earlier ones.`),
-    );
-  }
-  if (earlier.length > 0) {
-    const from = earlier.join(', ');
-    notices.push(
+    from &&
       notice('attention', `Processes of version 0.1.0, which record nothing, are connected from ${from}.`),
-    );
-  }
-  return notices;
+  ];
 }
 
 /** `web-1` and the process number, without the last part of the id: `web-1:7`. */

@@ -42,9 +42,16 @@ export function voteSearchPage(app: FastifyInstance, { deps }: AdminParts): void
     if (!query.server && UUID.isValid(player))
       return reply.redirect(adminVotePath(base, { _id: new UUID(player) }), 303);
     const search = await readSearch(deps, query);
-    const { server, typed } = search;
+    const { server, tokenId, since, until, typed } = search;
     const isInvalid = Object.keys(typed.errors).length > 0;
-    const found = server && !isInvalid ? await findVotes(deps, server, search, query.from) : null;
+    const found =
+      server && !isInvalid
+        ? await searchVotes(
+            deps,
+            { serverId: server._id, player: search.player, tokenId, since, until },
+            { from: query.from, limit: ROWS },
+          )
+        : null;
     const ofPlayer = !query.server && search.player && !isInvalid ? await playerCard(deps, base, search) : '';
     const exclusions = server
       ? await listExclusions(deps, server._id)
@@ -72,15 +79,6 @@ export function voteSearchPage(app: FastifyInstance, { deps }: AdminParts): void
     });
     return sendPage(request, reply, page, isInvalid ? 400 : 200);
   });
-}
-
-function findVotes(
-  deps: AdminParts['deps'],
-  { _id: serverId }: WithId<Server>,
-  { player, tokenId, since, until }: VoteQuery,
-  from: string | undefined,
-) {
-  return searchVotes(deps, { serverId, player, tokenId, since, until }, { from, limit: ROWS });
 }
 
 function searchForm(base: string, { typed, tokens }: VoteQuery): Html {

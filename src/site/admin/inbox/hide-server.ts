@@ -7,10 +7,10 @@ import { fieldText, UNTOUCHED } from '../../shared/form.ts';
 import { formRoute, refused } from '../../shared/form-route.ts';
 import { type Content, type Html, html } from '../../shared/html.ts';
 import { button } from '../../shared/parts.ts';
-import { idField, reasonFields } from '../admin-fields.ts';
+import { hiddenFields, idField, reasonFields } from '../admin-fields.ts';
 import { adminPath, serverLink } from '../admin-frame.ts';
 import { type Inbox, type InboxTab, inboxPath } from './inbox.ts';
-import { hiddenFields, resultNotice } from './inbox-parts.ts';
+import { resultNotice } from './inbox-parts.ts';
 
 const tabField = z.enum(['reports', 'servers']);
 

@@ -4,6 +4,7 @@ import type { WaitingWork } from '../../../process/waiting-work.ts';
 import { count, localTime } from '../../shared/format.ts';
 import { type Content, type Html, html } from '../../shared/html.ts';
 import { type Column, card, cursorPager, dataTable, facts, notice, type Tone } from '../../shared/parts.ts';
+import { hiddenFields } from '../admin-fields.ts';
 import { adminPath } from '../admin-frame.ts';
 import type { InboxTab, TabPage } from './inbox.ts';
 
@@ -64,12 +65,6 @@ export function manyButton({ value, text, key }: { value: string; text: string; 
   </div>`;
 }
 
-export function hiddenFields(fields: Record<string, string>): Html {
-  return html`${Object.entries(fields).map(
-    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
-  )}`;
-}
-
 /** scripts/inbox.js shows the line, and remembers whether the keys are on. */
 export function keysHint(texts: { a?: string; x?: string }): Html {
   const key = (name: string, text: string | undefined) =>
@@ -127,7 +122,11 @@ export function serverCard<T extends { server: { name: string } }>(part: {
   });
 }
 
-export function openVotes({ openVotes: { active, unreachable, paused } }: WaitingWork): Html {
+export function undeliveredCard(work: WaitingWork): Html {
+  return card({ title: 'Undelivered votes', body: openVotes(work) });
+}
+
+function openVotes({ openVotes: { active, unreachable, paused } }: WaitingWork): Html {
   if (active === undefined) return html`<p class="soft">Not available at the moment.</p>`;
   return facts([
     ['For active listeners', count(active)],
@@ -136,7 +135,15 @@ export function openVotes({ openVotes: { active, unreachable, paused } }: Waitin
   ]);
 }
 
-export function queueTable({ jobs }: WaitingWork): Html {
+export function queuesCard(base: string, work: WaitingWork): Html {
+  return card({
+    title: 'Queues',
+    actions: html`<a class="button quiet" href="${adminPath(base, '/queues')}">Open queues</a>`,
+    body: queueTable(work),
+  });
+}
+
+function queueTable({ jobs }: WaitingWork): Html {
   if (jobs.length === 0) return html`<p class="soft">Not available at the moment.</p>`;
   const jobsIn = (queue: string, state: string) =>
     count(jobs.find((job) => job.queue === queue && job.state === state)?.count ?? 0);

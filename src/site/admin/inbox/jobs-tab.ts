@@ -9,10 +9,10 @@ import { emptyLine } from '../../shared/empty-card.ts';
 import { formRoute, refused } from '../../shared/form-route.ts';
 import { count, timeAgo } from '../../shared/format.ts';
 import { type Content, type Html, html } from '../../shared/html.ts';
-import { button, card, confirmed } from '../../shared/parts.ts';
+import { button, confirmed } from '../../shared/parts.ts';
 import { adminPath } from '../admin-frame.ts';
 import { type Inbox, inboxPath, type TabOf } from './inbox.ts';
-import { inboxItem, keyed, keysHint, queueTable, resultNotice } from './inbox-parts.ts';
+import { inboxItem, keyed, keysHint, queuesCard, resultNotice } from './inbox-parts.ts';
 
 const TIMEOUT_MS = 2 * SECOND;
 
@@ -31,11 +31,7 @@ export function jobsTab(inbox: Inbox): TabOf {
       ${keysHint({ a: 'run again', x: 'remove' })} ${rows.map((row) => jobsItem(view, row))}`;
     const body = html`${resultOf(query)}
       ${rows.length > 0 ? items : emptyLine(isUp ? 'No job has failed.' : 'Not available at the moment.')}
-      ${card({
-        title: 'Queues',
-        actions: html`<a class="button quiet" href="${adminPath(base, '/queues')}">Open queues</a>`,
-        body: queueTable(work),
-      })}`;
+      ${queuesCard(base, work)}`;
     return { body, ...(isUp ? { shown: rows.length } : {}) };
   };
 }

@@ -12,10 +12,9 @@ import { serverPath } from '../../shared/dashboard-paths.ts';
 import { emptyLine } from '../../shared/empty-card.ts';
 import { timeAgo } from '../../shared/format.ts';
 import { type Html, html } from '../../shared/html.ts';
-import { card } from '../../shared/parts.ts';
 import { adminServerPath } from '../admin-frame.ts';
 import type { Inbox, TabOf } from './inbox.ts';
-import { keysHint, openVotes, serverCard, upTo } from './inbox-parts.ts';
+import { keysHint, serverCard, undeliveredCard, upTo } from './inbox-parts.ts';
 
 /** Only owners can repair listeners; operators can help. */
 export function listenersTab({ deps, base, numbers }: Inbox): TabOf {
@@ -29,7 +28,7 @@ export function listenersTab({ deps, base, numbers }: Inbox): TabOf {
       failedVotesCard(view, found.failed),
     ].filter((one) => one !== null);
     const body = html`${cards.length > 0 ? html`${keysHint({})} ${cards}` : emptyLine('No listener is down.')}
-      ${card({ title: 'Undelivered votes', body: openVotes(work) })}`;
+      ${undeliveredCard(work)}`;
     return { body };
   };
 }

@@ -2,7 +2,6 @@ import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { moderateReviews, type SeenReview } from '../../../reviews/moderate-review.ts';
 import { listReviewsInState } from '../../../reviews/read-reviews.ts';
-import { reviewerOf } from '../../../reviews/reviewers.ts';
 import { isId } from '../../../servers/slug.ts';
 import { OPERATOR } from '../../route-options.ts';
 import { emptyLine } from '../../shared/empty-card.ts';
@@ -13,7 +12,7 @@ import { type Content, html } from '../../shared/html.ts';
 import { button } from '../../shared/parts.ts';
 import { reasonFields } from '../admin-fields.ts';
 import { adminPath } from '../admin-frame.ts';
-import { decisionNotice, reviewParts, reviewValue, seenReviews, serversOfReviews } from '../review-card.ts';
+import { aboutReviews, decisionNotice, reviewParts, reviewValue, seenReviews } from '../review-card.ts';
 import { type Inbox, inboxPath, numberOrZero, type TabOf } from './inbox.ts';
 import { inboxItem, keysHint, listPage, manyButton, manyForm, resultNotice } from './inbox-parts.ts';
 
@@ -44,10 +43,7 @@ export function reviewsTab(inbox: Inbox): TabOf {
       limit: ROWS,
       newestFirst: true,
     });
-    const [servers, reviewers] = await Promise.all([
-      serversOfReviews(deps, rows),
-      Promise.all(rows.map((row) => reviewerOf(deps, row))),
-    ]);
+    const { servers, reviewers } = await aboutReviews(deps, rows);
     const view = { base, now: deps.clock.now(), servers, list: 'inbox' } as const;
     const items = rows.map((row, i) => {
       const select = { value: reviewValue(row), of: `the review of ${row.username}` };
