@@ -39,8 +39,7 @@ const complaintInput = z.object({
 });
 
 /**
- * `from.address` is only for the limit. Returns null if the complaint was accepted; otherwise the time from which the
- * network may send the next one.
+ * null if the complaint was accepted; otherwise the time from which the network may send the next one.
  *
  * @throws {InvalidDocumentError} when the kind or the text is invalid
  */

@@ -16,7 +16,6 @@ export type Named = Pick<Server, '_id' | 'name'>;
 
 export type AttentionRows<T> = { rows: T[]; more: boolean };
 
-/** `waiting`: `COUNTED` means that many or more. */
 export type StuckListener = { server: Named; reason: ListenerReason; waiting: number };
 
 export type ListenersDown = {
@@ -50,7 +49,6 @@ export async function listenersDown(sources: ModerationDeps): Promise<ListenersD
   return { paused, unreachable, unfetched, failed };
 }
 
-/** Each query reads a bounded number of documents. */
 export async function unusualFigures(sources: ModerationDeps): Promise<UnusualFigures> {
   const now = sources.clock.now();
   const [unusualVotes, waitingVotes, playersJumped, playersDiffer] = await Promise.all([
@@ -74,14 +72,11 @@ async function stuckListeners(
     .limit(LISTED + 1)
     .toArray();
   const rows = await named(sources, found, ({ serverId }) => serverId);
-  return kind(
-    await Promise.all(
-      rows.flatMap(({ server, row }) => {
-        const reason = listenerReason(row);
-        return reason ? [withWaiting(sources, { server, reason })] : [];
-      }),
-    ),
-  );
+  const stuck = rows.flatMap(({ server, row }) => {
+    const reason = listenerReason(row);
+    return reason ? [withWaiting(sources, { server, reason })] : [];
+  });
+  return kind(await Promise.all(stuck));
 }
 
 async function unfetchedListeners(sources: ModerationDeps): Promise<ListenersDown['unfetched']> {
@@ -89,11 +84,8 @@ async function unfetchedListeners(sources: ModerationDeps): Promise<ListenersDow
     .toSorted((a, b) => lastCalled(b).getTime() - lastCalled(a).getTime())
     .slice(0, LISTED + 1);
   const rows = await named(sources, found, ({ serverId }) => serverId);
-  return kind(
-    await Promise.all(
-      rows.map(({ server, row }) => withWaiting(sources, { server, since: lastCalled(row) })),
-    ),
-  );
+  const waiting = rows.map(({ server, row }) => withWaiting(sources, { server, since: lastCalled(row) }));
+  return kind(await Promise.all(waiting));
 }
 
 async function withWaiting<T extends { server: Named }>(
@@ -220,7 +212,6 @@ export type AttentionCounts = {
 /** Counting stops here. */
 export const COUNTED_UP_TO = 100;
 
-/** Each query uses a small index. */
 export async function countAttention(deps: ModerationDeps): Promise<AttentionCounts> {
   const limit = COUNTED_UP_TO;
   const [held, reviews, complaints, listeners, servers, figures] = await Promise.all([

@@ -21,6 +21,7 @@ export function isUnusual(votes: number, players: number): boolean {
 
 const SLICE = 200;
 
+type Busy = { _id: ObjectId; votes: number };
 type Suspect = { serverId: ObjectId; players: number };
 
 /**
@@ -54,36 +55,27 @@ export async function findUnusualVotes(
 
 /** Votes are read only for these: the counters of today and yesterday together would be unusual for one day. */
 async function* suspects(deps: ModerationDeps, now: Date): AsyncGenerator<Suspect> {
-  const { voteCounters } = deps;
   const days = [dayOf(now), addDays(dayOf(now), -1)];
   const votesOf = days.map((day) => ({
     $cond: [{ $eq: ['$month', day.slice(0, 7)] }, { $ifNull: [`$days.${day.slice(8)}`, 0] }, 0],
   }));
-  const busy = voteCounters.aggregate<{ _id: ObjectId; votes: number }>([
-    { $match: { month: { $in: [...new Set(days.map((day) => day.slice(0, 7)))] } } },
-    { $group: { _id: '$serverId', votes: { $sum: { $add: votesOf } } } },
-    { $match: { votes: { $gt: ALWAYS_ALLOWED } } },
-  ]);
-  const counts = new Map<string, number>();
-  const ids: ObjectId[] = [];
-  for await (const { _id, votes } of busy) {
-    counts.set(_id.toHexString(), votes);
-    ids.push(_id);
-  }
-  for (let at = 0; at < ids.length; at += SLICE) {
-    yield* await suspectsOf(deps, ids.slice(at, at + SLICE), counts, now);
+  const busy = await deps.voteCounters
+    .aggregate<Busy>([
+      { $match: { month: { $in: [...new Set(days.map((day) => day.slice(0, 7)))] } } },
+      { $group: { _id: '$serverId', votes: { $sum: { $add: votesOf } } } },
+      { $match: { votes: { $gt: ALWAYS_ALLOWED } } },
+    ])
+    .toArray();
+  for (let at = 0; at < busy.length; at += SLICE) {
+    yield* await suspectsOf(deps, busy.slice(at, at + SLICE), now);
   }
 }
 
-async function suspectsOf(
-  deps: ModerationDeps,
-  ids: ObjectId[],
-  counts: Map<string, number>,
-  now: Date,
-): Promise<Suspect[]> {
+async function suspectsOf(deps: ModerationDeps, busy: Busy[], now: Date): Promise<Suspect[]> {
+  const votesOf = new Map(busy.map(({ _id, votes }) => [_id.toHexString(), votes]));
   const listed = await deps.servers
     .find(
-      { _id: { $in: ids }, removedAt: null },
+      { _id: { $in: busy.map(({ _id }) => _id) }, removedAt: null },
       { projection: { ...CURRENT_PLAYERS, 'daily.peakPlayers': 1 } },
     )
     .toArray();
@@ -97,7 +89,7 @@ async function suspectsOf(
       // A server may report any number.
       Math.min(reported, MOST_REPORTED_PLAYERS),
     );
-    return isUnusual(counts.get(id) ?? 0, players) ? [{ serverId: _id, players }] : [];
+    return isUnusual(votesOf.get(id) ?? 0, players) ? [{ serverId: _id, players }] : [];
   });
 }
 

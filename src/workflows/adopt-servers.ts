@@ -5,10 +5,7 @@ import { recordAuditOnce } from '../platform/audit/audit-log.ts';
 import { rejectOwnersReview } from '../reviews/own-review.ts';
 import type { WorkflowsDeps } from './deps.ts';
 
-/**
- * Assigns imported servers without an owner to the user whose confirmed address is in their `ownerEmail`. The audit log
- * entry has a derived id and is written first, so that an interrupted run is completed without a second entry.
- */
+/** The audit log entry has a derived id and is written first: an interrupted run is completed without a second one. */
 export async function adoptServers(
   deps: WorkflowsDeps,
   { _id: userId, email, emailVerified }: Pick<User, '_id' | 'email' | 'emailVerified'>,

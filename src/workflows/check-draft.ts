@@ -14,10 +14,7 @@ import type { WorkflowsDeps } from './deps.ts';
 
 type DraftCheckDeps = WorkflowsDeps & { ask: Ask };
 
-/**
- * Queries the server of a draft once, resolves the TXT record of its host, and stores the result in the draft. If the
- * server can be queried, it must answer: a TXT record alone does not list an unreachable server.
- */
+/** If the server can be queried, it must answer: a TXT record alone does not list an unreachable server. */
 export async function checkDraft(
   deps: DraftCheckDeps,
   draft: WithId<ServerDraft>,

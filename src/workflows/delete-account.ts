@@ -58,10 +58,7 @@ export function deleteDueAccounts(
   return withLease(deps, 'delete-accounts', run, signal ? { signal } : {});
 }
 
-/**
- * Locks the account: from now on nobody can sign in to it, and it has no operator's rights. null when the request was
- * cancelled, or is dropped because the user is the last operator.
- */
+/** From now on nobody can sign in. null when the request was cancelled, or dropped for the last operator. */
 function begin(deps: WorkflowsDeps, userId: ObjectId): Promise<AccountDeletion | null> {
   return decidingAlone(deps, async () => {
     const { accountDeletions, users, clock } = deps;

@@ -26,11 +26,7 @@ export type Erased = {
   remaining: { open: number; recent: number };
 };
 
-/**
- * Removes a player's name, in every spelling. Votes still count. Votes of the last 24 hours, with an open delivery or in
- * quarantine keep the name until the function is run again. The audit log has `by` and not the name; `progress` counts
- * servers.
- */
+/** Votes of the last 24 hours, with an open delivery or in quarantine keep the name until the function is run again. */
 export async function erasePlayer(
   deps: WorkflowsDeps,
   name: string,
@@ -39,25 +35,14 @@ export async function erasePlayer(
 ): Promise<Erased> {
   const key = usernameKey(name);
   const votes = await eraseVotes(deps, key, { dryRun, progress });
+  const how = { key, dryRun };
+  const named = { action: { $in: ACTIONS_WITH_NAMES } };
   const erased = {
     ...votes,
-    reviews: await eraseNames(deps.reviews, {}, 'username', key, dryRun),
-    favourites: await eraseNames(
-      deps.favourites,
-      { username: { $exists: true } },
-      'username',
-      key,
-      dryRun,
-      null,
-    ),
-    exclusions: await eraseExclusions(deps, key, dryRun),
-    auditEntries: await eraseNames(
-      deps.auditLog,
-      { action: { $in: ACTIONS_WITH_NAMES } },
-      'details.username',
-      key,
-      dryRun,
-    ),
+    reviews: await eraseNames(deps.reviews, {}, 'username', how),
+    favourites: await eraseNames(deps.favourites, { username: { $exists: true } }, 'username', how, null),
+    exclusions: await eraseExclusions(deps, how),
+    auditEntries: await eraseNames(deps.auditLog, named, 'details.username', how),
   };
   if (!dryRun) {
     // A block that is in effect needs its name. A block that was lifted or has ended is deleted.
@@ -67,6 +52,8 @@ export async function erasePlayer(
   }
   return erased;
 }
+
+type How = { key: string; dryRun: boolean };
 
 async function eraseVotes(
   deps: WorkflowsDeps,
@@ -110,8 +97,7 @@ async function eraseNames<T extends { _id: ObjectId }>(
   collection: Collection<T>,
   filter: Filter<T>,
   field: 'username' | 'details.username',
-  key: string,
-  dryRun: boolean,
+  { key, dryRun }: How,
   replacement: string | null = ERASED_PLAYER,
 ): Promise<number> {
   type Named = { _id: ObjectId; username?: unknown; details?: { username?: unknown } };
@@ -129,11 +115,7 @@ async function eraseNames<T extends { _id: ObjectId }>(
   return erased;
 }
 
-async function eraseExclusions(
-  { voteExclusions }: WorkflowsDeps,
-  key: string,
-  dryRun: boolean,
-): Promise<number> {
+async function eraseExclusions({ voteExclusions }: WorkflowsDeps, { key, dryRun }: How): Promise<number> {
   const finished: Filter<VoteExclusion> = { ...FINISHED_EXCLUSION, usernameKey: key };
   if (dryRun) return voteExclusions.countDocuments(finished);
   const { modifiedCount } = await voteExclusions.updateMany(finished, {

@@ -38,15 +38,28 @@ export const MOST_EXPORTED = {
   audit_log: 10_000,
 };
 
-/**
- * The pieces of one JSON document, which are sent while they are read, so memory does not grow with the data. The code
- * names each exported field; none is a password, hash, token, key or secret.
- */
+/** Sent while it is read, so memory does not grow with the data. No field is a password, hash, token, key or secret. */
 export async function* exportAccount(deps: WorkflowsDeps, user: WithId<User>): AsyncGenerator<string> {
   const userId = user._id;
   const truncated: string[] = [];
-  const list = <T>(name: keyof typeof MOST_EXPORTED, rows: AsyncIterable<T>, record: RecordMapper<T>) =>
-    listOf({ name, rows, record, truncated });
+  /** `,"reviews":[…]`, with one record in each line. */
+  async function* list<T>(
+    name: keyof typeof MOST_EXPORTED,
+    rows: AsyncIterable<T>,
+    record: (row: T) => object | Promise<object>,
+  ): AsyncGenerator<string> {
+    let written = 0;
+    yield `,"${name}":[`;
+    for await (const row of rows) {
+      if (written === MOST_EXPORTED[name]) {
+        truncated.push(name);
+        break;
+      }
+      yield `${written > 0 ? ',' : ''}\n${JSON.stringify(await record(row))}`;
+      written += 1;
+    }
+    yield ']';
+  }
   const upTo = (name: keyof typeof MOST_EXPORTED) => ({ limit: MOST_EXPORTED[name] + 1 });
 
   yield `{"exported_at":${JSON.stringify(deps.clock.now())},"account":${JSON.stringify(await accountOf(deps, user))}`;
@@ -69,29 +82,6 @@ export async function* exportAccount(deps: WorkflowsDeps, user: WithId<User>): A
   const entries = deps.auditLog.find(own, upTo('audit_log')).sort({ at: -1, _id: -1 });
   yield* list('audit_log', entries, auditRecord);
   yield `,"truncated":${JSON.stringify(truncated)}}\n`;
-}
-
-type RecordMapper<T> = (row: T) => object | Promise<object>;
-
-/** `,"reviews":[…]`, with one record in each line. */
-async function* listOf<T>(part: {
-  name: keyof typeof MOST_EXPORTED;
-  rows: AsyncIterable<T>;
-  record: RecordMapper<T>;
-  truncated: string[];
-}): AsyncGenerator<string> {
-  const { name, rows, record, truncated } = part;
-  let written = 0;
-  yield `,"${name}":[`;
-  for await (const row of rows) {
-    if (written === MOST_EXPORTED[name]) {
-      truncated.push(name);
-      break;
-    }
-    yield `${written > 0 ? ',' : ''}\n${JSON.stringify(await record(row))}`;
-    written += 1;
-  }
-  yield ']';
 }
 
 async function accountOf(deps: WorkflowsDeps, user: WithId<User>): Promise<object> {

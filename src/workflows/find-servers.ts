@@ -10,10 +10,7 @@ import type { WorkflowsDeps } from './deps.ts';
 /** Of each group (new, hidden and removed servers), the newest first. */
 const COMPARED = 1_000;
 
-/**
- * For operators, with hidden and removed servers. First those that match by id, owner's address, or the beginning of a
- * name, address or slug; then the public search and other servers whose names contain the text.
- */
+/** First what begins with the text, then the public search and other servers whose names contain it. */
 export async function findServers(
   deps: WorkflowsDeps,
   text: string,
@@ -23,16 +20,13 @@ export async function findServers(
   const begun = await searchServers(deps, typed, { limit });
   if (isId(typed.toLowerCase()) || typed.includes('@') || begun.length >= limit) return begun;
   const known = new Set(begun.map(({ _id }) => _id.toHexString()));
-  const ids = [...(await listedIds(deps, typed)), ...(await comparedIds(deps, typed))]
+  const listed = (await searchListing(deps, typed)).map(({ id }) => id);
+  const ids = [...listed, ...(await comparedIds(deps, typed))]
     .filter((id) => !known.has(id))
     .slice(0, limit - begun.length);
   const others = await deps.servers.find({ _id: { $in: ids.map((id) => new ObjectId(id)) } }).toArray();
   const byId = new Map(others.map((server) => [server._id.toHexString(), server]));
   return [...begun, ...ids.flatMap((id) => byId.get(id) ?? [])];
-}
-
-async function listedIds(deps: WorkflowsDeps, typed: string): Promise<string[]> {
-  return (await searchListing(deps, typed)).map(({ id }) => id);
 }
 
 /** The public search has no hidden, removed or unranked servers. */

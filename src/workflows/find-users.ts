@@ -5,12 +5,10 @@ import type { WorkflowsDeps } from './deps.ts';
 
 export type UserPosition = { createdAt: Date; id: ObjectId };
 
-type UsersPage = { users: WithId<User>[]; next: UserPosition | null };
-
 export async function listUsers(
   { users }: WorkflowsDeps,
   { role, after, limit }: { role?: UserRole | undefined; after?: UserPosition | undefined; limit: number },
-): Promise<UsersPage> {
+): Promise<{ users: WithId<User>[]; next: UserPosition | null }> {
   const older: Filter<User> = after
     ? {
         createdAt: { $lte: after.createdAt },

@@ -166,7 +166,7 @@ async function showSeen(
 }
 
 /** The page has figures before the first probe. The check is not a sample, so no statistics include it. */
-export function seenFigures({
+function seenFigures({
   at,
   reached,
   onlinePlayers,

@@ -8,10 +8,7 @@ import type { Server } from '../servers/server.ts';
 import { requestServerQuarantines } from '../votes/exclusions/quarantine.ts';
 import type { WorkflowsDeps } from './deps.ts';
 
-/**
- * The document stays, so that the id and slug are never used again. A repeated call completes an interrupted one. null
- * when there is no such server.
- */
+/** The document stays, so that its id and slug are never used again. A repeated call completes an interrupted one. */
 export async function removeServer(
   deps: WorkflowsDeps,
   serverId: ObjectId,

@@ -11,10 +11,7 @@ import type { WorkflowsDeps } from './deps.ts';
 
 export type CheckRefused = { kind: 'refused'; nextAllowedAt: Date };
 
-/**
- * Uses one check of the user's allowance, so that nobody can scan networks through Tallyport. Connects to nothing. null
- * when `proveDraft` may check the server.
- */
+/** Uses the user's allowance, so that nobody can scan networks. null when `proveDraft` may check the server. */
 export async function requestDraftProof(
   deps: WorkflowsDeps,
   prover: Prover,

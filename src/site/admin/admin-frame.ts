@@ -37,13 +37,11 @@ export function adminPage({ base, part, head, body, ...page }: AdminPage): Page 
   };
 }
 
-/** Servers with their names, by id. */
 export async function serverNames({ servers }: AppDeps, ids: ObjectId[]): Promise<Map<string, NamedServer>> {
   const found = await servers.find({ _id: { $in: ids } }, { projection: { name: 1 } }).toArray();
   return new Map(found.map((server) => [server._id.toHexString(), server]));
 }
 
-/** The name of a server, linked to its admin page. */
 export function serverLink(base: string, server: NamedServer, part = ''): Html {
   return html`<a href="${adminServerPath(base, server, part)}"><bdi>${server.name}</bdi></a>`;
 }

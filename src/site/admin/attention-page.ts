@@ -8,7 +8,6 @@ import { notice } from '../shared/parts.ts';
 import { type AdminParts, adminPage } from './admin-frame.ts';
 import { figuresTab } from './inbox/figures-tab.ts';
 import { heldTab } from './inbox/held-tab.ts';
-import { hidingForms } from './inbox/hide-server.ts';
 import {
   firstTab,
   INBOX_TABS,
@@ -19,6 +18,7 @@ import {
   TAB_NAMES,
   type TabOf,
 } from './inbox/inbox.ts';
+import { hidingForms } from './inbox/inbox-decisions.ts';
 import { queuesCard, undeliveredCard } from './inbox/inbox-parts.ts';
 import { jobsTab } from './inbox/jobs-tab.ts';
 import { listenersTab } from './inbox/listeners-tab.ts';

@@ -13,7 +13,6 @@ import { badge, button, confirmed, dataTable } from '../shared/parts.ts';
 import { hiddenFields, reasonFields } from './admin-fields.ts';
 import { adminPath, type NamedServer, serverLink, serverNames } from './admin-frame.ts';
 
-/** The refusal of a form that excludes votes; undefined for any other error. */
 export function exclusionRefusal(error: unknown): RefusedForm | undefined {
   return error instanceof ExclusionError ? refused(400, error.message) : undefined;
 }
@@ -50,7 +49,6 @@ type Row = {
   marked: number | undefined;
 };
 
-/** `of` is the server if all exclusions belong to one. */
 export async function exclusionList(
   deps: AppDeps,
   base: string,

@@ -152,20 +152,22 @@ function rounded({ of }: Figure, figures: SiteFigures | null): number | null {
   return value === null ? null : Math.round(10_000 * value) / 10_000;
 }
 
-export function figureCharts(days: SiteDay[]): Html {
+function figureCharts(days: SiteDay[]): Html {
   const deliveries = days.map(({ day, figures }) => ({ ...(figures?.deliveries ?? noDeliveries()), day }));
   return html`${card({ title: 'Votes by source', body: sourcesChart(deliveries) })}
     ${card({ title: 'Delivered votes', body: deliveryChart(deliveries) })}
     ${card({ title: 'Time to delivery', body: arrivalChart(deliveries) })}
     <div class="columns">
-      ${card({ title: 'Servers', body: level(days, 'Servers listed', ({ servers }) => servers.listed, whole) })}
+      ${card({ title: 'Servers', body: lineChart(chartOf(days, 'Servers listed', ({ servers }) => servers.listed)) })}
       ${card({
         title: 'Players',
-        body: level(days, 'Players online on average', ({ players }) => players?.average, decimal),
+        body: lineChart(
+          chartOf(days, 'Players online on average', ({ players }) => players?.average, decimal),
+        ),
       })}
-      ${card({ title: 'Sign-ups', body: bars(days, 'Sign-ups', ({ signUps }) => signUps) })}
-      ${card({ title: 'Mails', body: bars(days, 'Mails sent', ({ mails }) => mails?.sent) })}
-      ${card({ title: 'Storage', body: level(days, 'Data and indexes on disk', storageOf, bytes) })}
+      ${card({ title: 'Sign-ups', body: barChart(chartOf(days, 'Sign-ups', ({ signUps }) => signUps)) })}
+      ${card({ title: 'Mails', body: barChart(chartOf(days, 'Mails sent', ({ mails }) => mails?.sent)) })}
+      ${card({ title: 'Storage', body: lineChart(chartOf(days, 'Data and indexes on disk', storageOf, bytes)) })}
     </div>`;
 }
 
@@ -176,11 +178,8 @@ const storageOf = ({ storage }: SiteFigures) => storage && storage.dataBytes + s
 type Of = (figures: SiteFigures) => number | undefined;
 type Row = { day: string; value: number | null };
 
-function rowsOf(days: SiteDay[], of: Of): Row[] {
-  return days.map(({ day, figures }) => ({ day, value: (figures && of(figures)) ?? null }));
-}
-
-function chartOf(rows: Row[], title: string, shown: (value: number) => string) {
+function chartOf(days: SiteDay[], title: string, of: Of, shown: (value: number) => string = whole) {
+  const rows: Row[] = days.map(({ day, figures }) => ({ day, value: (figures && of(figures)) ?? null }));
   return {
     title: `${title} per day, last ${rows.length} days`,
     points: rows.map(({ day, value }) => ({ label: shortDay(new Date(day)), value, reason: 'not counted' })),
@@ -190,14 +189,6 @@ function chartOf(rows: Row[], title: string, shown: (value: number) => string) {
       { title, kind: 'number', cell: ({ value }) => (value === null ? '–' : shown(value)) },
     ]),
   };
-}
-
-function level(days: SiteDay[], title: string, of: Of, shown: (value: number) => string): Html {
-  return lineChart(chartOf(rowsOf(days, of), title, shown));
-}
-
-function bars(days: SiteDay[], title: string, of: Of): Html {
-  return barChart(chartOf(rowsOf(days, of), title, whole));
 }
 
 /** The last of these days is `ago` days before today. Days without figures are left out. */
@@ -211,10 +202,9 @@ export function week(days: SiteDay[], n: 1 | 2): SiteFigures[] {
   return range(days, 1 + 7 * (n - 1), 7);
 }
 
-/** By the names of their CSV columns. */
 const LARGE = ['votes_page', 'votes_api', 'success_rate', 'p95_ms', 'players_average', 'sign_ups'];
 
-export function weekFigures(days: SiteDay[]): Html {
+function weekFigures(days: SiteDay[]): Html {
   const [now, before] = [week(days, 1), week(days, 2)];
   const large = LARGE.flatMap((wanted) => FIGURES.find(({ column }) => column === wanted) ?? []);
   return html`<div class="figures">
@@ -226,7 +216,6 @@ export function weekFigures(days: SiteDay[]): Html {
   </div>`;
 }
 
-/** Yesterday and the last week have their changes from the period before. */
 export function comparison(days: SiteDay[]): Html {
   const today = range(days, 0, 1);
   const [day, dayBefore] = [range(days, 1, 1), range(days, 2, 1)];

@@ -153,7 +153,6 @@ function form(view: View, votes: number): Html {
   });
 }
 
-/** `server` is undefined if it does not exist any more. */
 export type PlayerRow = PlayerVotes & { server: NamedServer | undefined };
 
 /** `error` says why the votes cannot be counted. */

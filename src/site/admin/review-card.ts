@@ -13,9 +13,8 @@ import { adminPath, serverLink } from './admin-frame.ts';
 import { keyed, resultNotice } from './inbox/inbox-parts.ts';
 
 /** The list that is shown after the decision: the inbox, or (undefined) the page of reviews. */
-export type DecisionList = 'inbox' | undefined;
+type DecisionList = 'inbox' | undefined;
 
-/** `servers`: by id. */
 export type ReviewView = { base: string; now: Date; servers: Map<string, Server>; list: DecisionList };
 
 /** `servers`: by id; `reviewers`: in the order of the reviews. */

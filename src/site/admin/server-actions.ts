@@ -24,14 +24,13 @@ import { PART_TEXTS } from '../shared/profile-parts.ts';
 import { internalReason, reasonFields } from './admin-fields.ts';
 import { adminServerPath } from './admin-frame.ts';
 
-/** The server in the path of a request. */
 export async function serverOf({ servers }: AppDeps, request: FastifyRequest): Promise<WithId<Server>> {
   const server = await servers.findOne({ _id: idParam(request, 'serverId') });
   if (!server) throw new PageError(404, 'This server does not exist.');
   return server;
 }
 
-/** Registers the forms of this file. `show` makes the page of the server. */
+/** `show` makes the page of the server. */
 export function serverActions(
   app: FastifyInstance,
   deps: AppDeps,
@@ -113,7 +112,6 @@ type Action<S extends z.ZodObject> = {
 
 export type ServerView = { base: string; server: WithId<Server>; now: Date; typed: Typed };
 
-/** The actions on the server as a whole. */
 export function actionsOf(view: ServerView): Html {
   return html`<div class="actions top">
     ${premium(view)} ${hiding(view)} ${transfer(view)} ${removal(view)}
@@ -201,7 +199,6 @@ function removal({ base, server, typed }: ServerView): Html {
   });
 }
 
-/** Allows votes of a day to count for the rank without evidence. */
 export function allowForm({ base, server, typed }: ServerView): Html {
   const to = adminServerPath(base, server, '/allow-votes');
   const fields = fieldsOf(typed);

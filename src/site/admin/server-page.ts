@@ -226,7 +226,6 @@ function allowanceText({ votes, reason, by, at }: NonNullable<Server['voteAllowa
   return html`<p>${count(votes)} votes a day need no evidence: “<bdi>${reason}</bdi>” (${who}).</p>`;
 }
 
-/** Empty if the profile has no part and none was removed. */
 function profileCard(view: ServerView): Content {
   const { profile = {}, removedAt } = view.server;
   const parts = filledParts(profile);

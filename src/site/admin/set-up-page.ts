@@ -68,7 +68,7 @@ function stepItem(
     <div class="actions">${ways}${mark('closed', close)}</div></li>`;
 }
 
-export type ListedStep = {
+type ListedStep = {
   step: SetUpStep;
   title: string;
   why: string;
@@ -119,7 +119,7 @@ const STEPS: Record<SetUpStep, Step> = {
   },
 };
 
-export async function listSteps(deps: AppDeps, site: Site): Promise<ListedStep[]> {
+async function listSteps(deps: AppDeps, site: Site): Promise<ListedStep[]> {
   const [closed, done] = await Promise.all([readClosedSteps(deps), doneSteps(deps, site)]);
   return SET_UP_STEPS.map((step) => ({
     step,

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Config } from '../../platform/config.ts';
+import type { QuestionResult } from '../../platform/worker-answers.ts';
 import { changeSettings, readStoredSettings, type SettingChanges } from '../../settings/change-settings.ts';
 import {
   type ChangeableName,
@@ -171,7 +172,7 @@ function savedAnswer(path: string, at: string, changed: object): FormAnswer {
   return `${path}?done=${Object.keys(changed).length > 0 ? 'saved' : 'unchanged'}#${at}`;
 }
 
-export function testButtons(base: string, group: SettingGroup, config: Config): Content {
+function testButtons(base: string, group: SettingGroup, config: Config): Content {
   if (group === 'mail' && config.SMTP_URL !== undefined)
     return button({ to: settingsPath(base, '/test/mail'), text: 'Send a test mail to my address' });
   if (group === 'openid' && config.OIDC_ISSUER !== undefined)
@@ -180,28 +181,24 @@ export function testButtons(base: string, group: SettingGroup, config: Config): 
 }
 
 /** A worker connects to the mail server or provider; the request waits for the result. */
-export function settingsTests(app: FastifyInstance, { deps }: AdminParts, show: ShowSettings): void {
-  formRoute(app, {
-    path: '/settings/test/mail',
-    access: OPERATOR,
-    show: (request, typed) => show(request, '/mail', { group: 'mail', typed }),
-    run: async ({ request, user }) => {
-      const ended = await answerNow(deps, 'test-mail', { userId: user._id.toHexString() });
-      if (ended.kind !== 'answered') return refused(notAnsweredStatus(ended), notAnsweredText(ended));
-      return { page: show(request, '/mail', { group: 'mail', preview: mailResult(ended.result) }) };
-    },
-  });
-
-  formRoute(app, {
-    path: '/settings/test/openid',
-    access: OPERATOR,
-    show: (request, typed) => show(request, '/openid', { group: 'openid', typed }),
-    run: async ({ request }) => {
-      const ended = await answerNow(deps, 'test-openid', {});
-      if (ended.kind !== 'answered') return refused(notAnsweredStatus(ended), notAnsweredText(ended));
-      return { page: show(request, '/openid', { group: 'openid', preview: openIdResult(ended.result) }) };
-    },
-  });
+function settingsTests(app: FastifyInstance, { deps }: AdminParts, show: ShowSettings): void {
+  const test = <T>(
+    group: SettingGroup,
+    ask: (userId: string) => Promise<QuestionResult<T>>,
+    resultOf: (result: T) => Html,
+  ) =>
+    formRoute(app, {
+      path: `/settings/test/${group}`,
+      access: OPERATOR,
+      show: (request, typed) => show(request, `/${group}`, { group, typed }),
+      run: async ({ request, user }) => {
+        const ended = await ask(user._id.toHexString());
+        if (ended.kind !== 'answered') return refused(notAnsweredStatus(ended), notAnsweredText(ended));
+        return { page: show(request, `/${group}`, { group, preview: resultOf(ended.result) }) };
+      },
+    });
+  test('mail', (userId) => answerNow(deps, 'test-mail', { userId }), mailResult);
+  test('openid', () => answerNow(deps, 'test-openid', {}), openIdResult);
 }
 
 function mailResult(result: MailTest): Html {

@@ -41,10 +41,8 @@ export const SETTINGS_MESSAGES = inEnglish({
   undone: `The last change is undone. Every process uses it within ${CHANGES_APPLY_SECONDS} seconds.`,
 });
 
-/** What a page shows after one of its forms was sent. */
 export type Showing = { group?: SettingGroup; typed?: Typed; preview?: Content };
 
-/** `path` is one of `SECTIONS`. */
 export type ShowSettings = (request: FastifyRequest, path: string, showing?: Showing) => Promise<Page>;
 
 export function settingsPath(base: string, path = ''): string {
@@ -119,7 +117,7 @@ export function textOfField(name: ChangeableName, entered: string): string | nul
   return text === '' ? null : text;
 }
 
-export type FieldParts = { config: Config; stored: StoredSettings | null; secrets: Pick<SecretBox, 'open'> };
+type FieldParts = { config: Config; stored: StoredSettings | null; secrets: Pick<SecretBox, 'open'> };
 
 export function settingField(parts: FieldParts, name: ChangeableName, typed: Typed): Html {
   const { label, hint, kind, options } = fieldOf(name);

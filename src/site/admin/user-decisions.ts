@@ -30,7 +30,6 @@ export function passwordLinkPart({ users, view: { user }, sendsMail }: UserPage)
 const RESET_CONSEQUENCE =
   'The user will sign in with the password only, until they set it up again. Make sure that the request comes from the user.';
 
-/** The cards with the decisions of operators about a user. */
 export function userDecisions(page: UserPage): Html {
   const { users, view, typed } = page;
   const { user } = view;

@@ -234,10 +234,9 @@ async function playerCard(deps: AppDeps, base: string, search: VoteQuery): Promi
   });
 }
 
-/** At most this many servers with the entered name can be chosen. */
 const CHOICES = 20;
 
-export type VoteQuery = {
+type VoteQuery = {
   server: WithId<Server> | null;
   choices: WithId<Server>[];
   player: string | undefined;
@@ -248,7 +247,7 @@ export type VoteQuery = {
   tokens: { _id: ObjectId; name: string; prefix: string }[];
 };
 
-export async function readSearch(deps: AppDeps, query: Record<string, string>): Promise<VoteQuery> {
+async function readSearch(deps: AppDeps, query: Record<string, string>): Promise<VoteQuery> {
   const errors: Record<string, string> = {};
   const named: MeantServer = query.server
     ? await serverMeantBy(deps, query.server, { limit: CHOICES })

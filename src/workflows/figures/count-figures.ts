@@ -9,21 +9,13 @@ import type { Server } from '../../servers/server.ts';
 import type { WorkflowsDeps } from '../deps.ts';
 import { SITE_FIGURE_DAYS, type SiteFigures } from './site-figures.ts';
 
-/**
- * A vote may be delivered until `DELIVERY_EXPIRES_MS` after it was cast. So a finished day is counted again on each of
- * these days after it. Later, only a resend by hand can change its deliveries.
- */
+/** Votes may be delivered so long: a finished day is counted again on these days. Later, only a resend changes it. */
 const OPEN_DAYS = Math.ceil(DELIVERY_EXPIRES_MS / DAY) + 1;
 
 /** A day that no run has counted, as after an upgrade, is counted if it is not longer ago. */
 const CATCH_UP_DAYS = 35;
 
-/**
- * A lease allows one run at a time. If a run dies, the next one counts the days that are left. `waiting` reads which work
- * waits now. Returns the counted days, today first.
- *
- * @throws as `withLease` does
- */
+/** If a run dies, the next one counts the days that are left. @throws as `withLease` does */
 export function countFigures(
   deps: WorkflowsDeps,
   waiting: () => Promise<Waiting>,
@@ -68,11 +60,8 @@ export type Waiting = { votes: Record<string, number>; queues: Record<string, nu
 
 type Range = { from: Date; to: Date };
 
-/**
- * Replaces the figures of an earlier count. Every sum reads an index in slices or counts keys of an index, so a large
- * site costs time and not memory. `waiting` is only for today: a day that is over keeps what was measured in it.
- */
-export async function countSiteDay(
+/** Every sum reads an index in slices or counts keys, so a large site costs time and not memory. */
+async function countSiteDay(
   deps: WorkflowsDeps,
   day: string,
   { waiting, throwIfLost }: { waiting: Waiting | undefined; throwIfLost: () => void },

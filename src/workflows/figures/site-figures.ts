@@ -17,7 +17,6 @@ const players = {
   servers: { type: Number, required: true },
 } as const;
 
-/** By their state when the day was counted. */
 const mails = {
   sent: { type: Number, required: true },
   waiting: { type: Number, required: true },
@@ -25,7 +24,6 @@ const mails = {
 } as const;
 
 const storage = {
-  /** The bytes on disk. */
   dataBytes: { type: Number, required: true },
   indexBytes: { type: Number, required: true },
   documents: { type: Number, required: true },

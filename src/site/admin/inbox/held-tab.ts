@@ -66,7 +66,6 @@ export function heldTab(inbox: Inbox): TabOf {
 type Blocks = Map<string, WithId<Block>>;
 type View = { base: string; now: Date; blocks: Blocks };
 
-/** By network. */
 async function blocksOf({ deps }: Inbox, groups: HeldVotes[]): Promise<Blocks> {
   const origins = groups.flatMap(({ origin }) => origin ?? []);
   if (origins.length === 0) return new Map();

@@ -13,17 +13,14 @@ import { adminPath } from '../admin-frame.ts';
 /** After a decision, the process that stored it counts again at once. */
 const FRESH_MS = 10 * SECOND;
 
-export type InboxNumbers = {
-  read(): Promise<{ counts: InboxCounts; work: WaitingWork }>;
-  forget(): void;
-};
+export type InboxNumbers = ReturnType<typeof inboxNumbers>;
 
-export function inboxNumbers(deps: AppDeps): InboxNumbers {
+export function inboxNumbers(deps: AppDeps) {
   const cached = () => cachedFor(FRESH_MS, () => countAttention(deps));
   const waitingWork = createWaitingWork(deps);
   let counts = cached();
   return {
-    async read() {
+    async read(): Promise<{ counts: InboxCounts; work: WaitingWork }> {
       const [{ complaints, ...others }, work] = await Promise.all([counts(), waitingWork()]);
       return { counts: { ...others, reports: complaints, jobs: failedOf(work) }, work };
     },
@@ -57,7 +54,6 @@ export function pickedIds(request: FastifyRequest, most: number): ObjectId[] {
     .map((id) => new ObjectId(id));
 }
 
-/** `pickedIds` splits it. */
 export function joinedIds(ids: ObjectId[]): string {
   return ids.map((id) => id.toHexString()).join('-');
 }
@@ -80,7 +76,7 @@ export type InboxTab = keyof typeof INBOX_TABS;
 export const TAB_NAMES = Object.keys(INBOX_TABS) as InboxTab[];
 
 /** `jobs` is undefined if Redis does not answer. */
-export type InboxCounts = Omit<AttentionCounts, 'complaints'> & { reports: number; jobs: number | undefined };
+type InboxCounts = Omit<AttentionCounts, 'complaints'> & { reports: number; jobs: number | undefined };
 
 export function inboxPath(
   base: string,

@@ -12,10 +12,15 @@ import { count, timeAgo } from '../../shared/format.ts';
 import { type Html, html } from '../../shared/html.ts';
 import { badge, button, dataTable } from '../../shared/parts.ts';
 import { adminPath, serverLink } from '../admin-frame.ts';
-import { hideAction, hidingResult } from './hide-server.ts';
 import { type Inbox, joinedIds, type TabOf } from './inbox.ts';
+import {
+  hideAction,
+  hidingResult,
+  type ItemDecisions,
+  itemDecisionsForm,
+  itemDecisionsResult,
+} from './inbox-decisions.ts';
 import { inboxItem, keyed, keysHint, listPage, manyButton, manyForm } from './inbox-parts.ts';
-import { type ItemDecisions, itemDecisionsForm, itemDecisionsResult } from './item-decisions.ts';
 
 /** The reports on a page, and the most that one decision closes. */
 const ROWS = 50;

@@ -9,10 +9,15 @@ import { type Html, html } from '../../shared/html.ts';
 import { button, facts } from '../../shared/parts.ts';
 import { publicPath } from '../../shared/server-paths.ts';
 import { adminPath, serverLink } from '../admin-frame.ts';
-import { hideAction, hidingResult } from './hide-server.ts';
 import type { Inbox, TabOf } from './inbox.ts';
+import {
+  hideAction,
+  hidingResult,
+  type ItemDecisions,
+  itemDecisionsForm,
+  itemDecisionsResult,
+} from './inbox-decisions.ts';
 import { inboxItem, keyed, keysHint, listPage, manyButton, manyForm } from './inbox-parts.ts';
-import { type ItemDecisions, itemDecisionsForm, itemDecisionsResult } from './item-decisions.ts';
 
 /** The servers on a page, and the most that one decision accepts. */
 const ROWS = 20;
