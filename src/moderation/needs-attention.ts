@@ -135,7 +135,6 @@ async function failedVotes(sources: ModerationDeps): Promise<ListenersDown['fail
 
 type Flag = 'unusualVotes' | 'playersJumped' | 'playersDiffer';
 
-/** The listed servers whose `flag` matches `filter`, with the highest `by` first. */
 async function flaggedServers<F extends Flag>(
   { servers }: ModerationDeps,
   flag: F,
@@ -200,7 +199,6 @@ export async function named<T>(
 }
 
 export type AttentionCounts = {
-  /** Groups of held votes (votes/exclusions/held-votes.ts). */
   held: number;
   reviews: number;
   complaints: number;
@@ -209,7 +207,6 @@ export type AttentionCounts = {
   figures: number;
 };
 
-/** Counting stops here. */
 export const COUNTED_UP_TO = 100;
 
 export async function countAttention(deps: ModerationDeps): Promise<AttentionCounts> {

@@ -25,9 +25,7 @@ type Busy = { _id: ObjectId; votes: number };
 type Suspect = { serverId: ObjectId; players: number };
 
 /**
- * Flags servers with too many votes in 24 h for their players, and removes flags that do not apply any more. The votes
- * of all tokens and of the vote form are summed, so that several tokens hide nothing. Imported and excluded votes do
- * not count.
+ * The votes of all tokens and of the vote form are summed, so that several tokens hide nothing.
  *
  * @throws the signal's reason when it is aborted
  */

@@ -20,11 +20,7 @@ import { withdrawInvitation } from '../servers/members.ts';
 import type { WorkflowsDeps } from './deps.ts';
 import { removeServer } from './remove-server.ts';
 
-/**
- * The oldest first. Each step can be repeated: if a crash interrupts a deletion, the next run completes it.
- *
- * @throws the first failure, after all deletions were tried; or what `withLease` throws
- */
+/** If a crash interrupts a deletion, the next run completes it. @throws the first failure, after all were tried */
 export function deleteDueAccounts(
   deps: WorkflowsDeps,
   { signal }: { signal?: AbortSignal } = {},
@@ -88,10 +84,8 @@ function begin(deps: WorkflowsDeps, userId: ObjectId): Promise<AccountDeletion |
   });
 }
 
-async function keepLastOperator(
-  deps: WorkflowsDeps,
-  { _id, email, emailVerified }: WithId<User>,
-): Promise<void> {
+async function keepLastOperator(deps: WorkflowsDeps, user: WithId<User>): Promise<void> {
+  const { _id, email, emailVerified } = user;
   const { config, log } = deps;
   await deps.accountDeletions.deleteOne({ _id });
   log.warn({ event: 'account.not_deleted', userId: _id.toHexString(), reason: 'last-operator' });

@@ -57,7 +57,6 @@ export type UserView = {
   servers: Pick<WithId<Server>, '_id' | 'name' | 'slug'>[];
   sessions: number;
   hasPassword: boolean;
-  /** With the password, without hashes. */
   credentials: Pick<Credential, 'providerId' | 'accountId'>[];
 };
 

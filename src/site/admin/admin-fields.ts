@@ -39,7 +39,6 @@ function reasonField(
   return fieldsOf(typed).area(name, { id, label: shown, hint, rows: 2, maxlength: LONGEST, required });
 }
 
-/** UTC, to the minute: `2026-11-21T14:02`. */
 export function utcFieldValue(at: Date): string {
   return at.toISOString().slice(0, 16);
 }
@@ -56,7 +55,6 @@ export const utcMoment = z
   })
   .transform((text) => new Date(asUtc(text)));
 
-/** null if the field is empty. */
 export const optionalUtcMoment = z.union([z.literal('').transform(() => null), utcMoment], RULE);
 
 function asUtc(text: string): string {

@@ -9,7 +9,6 @@ import { badge, tabs } from '../shared/parts.ts';
 import { statusBadge } from '../shared/server-status.ts';
 import { ADMIN_AREA, type AdminTab } from './admin-pages.ts';
 
-/** `path` is below the admin area: `/votes`. */
 export function adminPath(base: string, path = ''): string {
   return `${base}${ADMIN_AREA.path}${path}`;
 }
@@ -26,7 +25,6 @@ export type NamedServer = Pick<WithId<Server>, '_id' | 'name'>;
 
 type AdminPage = Page & { base: string; part: AdminTab; head?: Content };
 
-/** A page with the heading and the tabs of the admin area. `part` is the current tab. */
 export function adminPage({ base, part, head, body, ...page }: AdminPage): Page {
   const entries = tabsOf(ADMIN_AREA).map(({ path, tab }) => ({ href: adminPath(base, path), text: tab }));
   return {

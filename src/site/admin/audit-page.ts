@@ -31,10 +31,8 @@ export function auditPage(app: FastifyInstance, { deps }: AdminParts): void {
     const { rows, next } = isUnknown
       ? { rows: [], next: null }
       : await readAudit(deps, filter, { from, limit: ROWS });
-    const servers = await serverNames(
-      deps,
-      rows.flatMap(({ serverId }) => serverId ?? []),
-    );
+    const ids = rows.flatMap(({ serverId }) => serverId ?? []);
+    const servers = await serverNames(deps, ids);
     const empty = next ? 'No matching entries so far. Continue with older ones.' : 'No matching entries.';
     const page = adminPage({
       base,

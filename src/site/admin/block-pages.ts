@@ -11,7 +11,7 @@ import { count, time, timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { badge, button, card, checkbox, confirmed, dataTable, pager } from '../shared/parts.ts';
+import { badge, button, card, checkbox, confirmed, cursorPager, dataTable } from '../shared/parts.ts';
 import { optionalUtcMoment } from './admin-fields.ts';
 import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
 
@@ -40,7 +40,7 @@ export function blockPages(app: FastifyInstance, { deps }: AdminParts): void {
     const { rows, next } = await listBlocks(deps, { from, limit: ROWS });
     const now = deps.clock.now();
     const body = html`${addCard(path, typed)} ${listCard(path, rows, now)}
-      ${pager({ first: from ? path : undefined, older: next ? `${path}?from=${next}` : undefined })}`;
+      ${cursorPager(path, { from, next })}`;
     return adminPage({ base, part: '/blocks', title: 'Blocks', messages: MESSAGES, body });
   };
 

@@ -17,7 +17,6 @@ export function exclusionRefusal(error: unknown): RefusedForm | undefined {
   return error instanceof ExclusionError ? refused(400, error.message) : undefined;
 }
 
-/** The form with the reasons of an exclusion. The `hidden` fields say which votes it excludes. */
 export function excludingForm(form: {
   to: string;
   hidden: Record<string, string>;
@@ -88,12 +87,10 @@ export async function exclusionList(
 }
 
 async function rowsOf(deps: AppDeps, exclusions: VoteExclusion[]): Promise<Row[]> {
+  const serverIds = exclusions.map(({ serverId }) => serverId);
   const tokenIds = exclusions.flatMap(({ tokenId }) => tokenId ?? []);
   const [servers, tokens] = await Promise.all([
-    serverNames(
-      deps,
-      exclusions.map(({ serverId }) => serverId),
-    ),
+    serverNames(deps, serverIds),
     deps.apiTokens.find({ _id: { $in: tokenIds } }).toArray(),
   ]);
   return Promise.all(

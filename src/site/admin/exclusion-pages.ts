@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { ObjectId, type WithId } from 'mongodb';
+import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { findServer } from '../../servers/listed-servers.ts';
-import type { Server } from '../../servers/server.ts';
 import { isId } from '../../servers/slug.ts';
 import { COOLDOWN_HOURS } from '../../votes/cast/cooldown.ts';
 import { requestQuarantineExclusion } from '../../votes/exclusions/quarantine.ts';
@@ -46,12 +45,7 @@ const exclusionForm = z.object({
   reasonForOwner: z.string().optional(),
 });
 
-type Range = {
-  server: WithId<Server>;
-  token: { _id: ObjectId; name: string } | null;
-  since: Date;
-  until: Date;
-};
+type Range = Awaited<ReturnType<typeof rangeOf>>;
 
 export function exclusionPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
@@ -60,7 +54,7 @@ export function exclusionPages(app: FastifyInstance, { deps }: AdminParts): void
     const parsed = rangeForm.safeParse(queryOf(request));
     if (!parsed.success) throw new PageError(400, 'Enter a server and a start time.');
     const { server, token = '', since, until = deps.clock.now() } = parsed.data;
-    const range = await rangeOf(deps, server, token, since, until);
+    const range = await rangeOf(deps, { server, token, since, until });
     const affected = await countRange(deps, requestOf(range));
     return sendPage(request, reply, exclusionPage(base, range, affected, new ObjectId(), UNTOUCHED));
   });
@@ -92,8 +86,8 @@ export function exclusionPages(app: FastifyInstance, { deps }: AdminParts): void
     refusalOf: exclusionRefusal,
   });
 
-  const rangeOfForm = ({ server, token, since, until }: z.output<typeof exclusionForm>) =>
-    rangeOf(deps, server, token, new Date(since), new Date(until));
+  const rangeOfForm = (data: z.output<typeof exclusionForm>) =>
+    rangeOf(deps, { ...data, since: new Date(data.since), until: new Date(data.until) });
 
   app.get('/votes/exclusions', OPERATOR, async (request, reply) => {
     const { server: named = '' } = queryOf(request);
@@ -129,23 +123,19 @@ export function exclusionPages(app: FastifyInstance, { deps }: AdminParts): void
   });
 }
 
-/** The stored reason of the button that excludes a quarantine. */
 const CONFIRMED = 'Unusual votes, excluded after a quarantine.';
 
-async function rangeOf(
-  deps: AdminParts['deps'],
-  serverText: string,
-  tokenText: string,
-  since: Date,
-  until: Date,
-): Promise<Range> {
-  const server = await findServer(deps, serverText, { removed: true });
+type Entered = { server: string; token: string; since: Date; until: Date };
+
+async function rangeOf(deps: AdminParts['deps'], entered: Entered) {
+  const { since, until } = entered;
+  const server = await findServer(deps, entered.server, { removed: true });
   if (!server) throw new PageError(404, 'This server does not exist.');
   if (since >= until) throw new PageError(400, 'The end must be after the start.');
-  if (tokenText === '') return { server, token: null, since, until };
-  const token = isId(tokenText)
-    ? await deps.apiTokens.findOne({ _id: new ObjectId(tokenText), serverId: server._id })
-    : null;
+  if (entered.token === '') return { server, token: null, since, until };
+  const { token: id } = entered;
+  const ofServer = { serverId: server._id };
+  const token = isId(id) ? await deps.apiTokens.findOne({ ...ofServer, _id: new ObjectId(id) }) : null;
   if (!token) throw new PageError(404, 'The server has no such token.');
   return { server, token, since, until };
 }

@@ -69,7 +69,6 @@ const players: Figure = {
   shown: (value) => (value === null ? '–' : decimal(value)),
 };
 
-/** In the order of the table and of the CSV file. */
 export const FIGURES: Figure[] = [
   last('Servers listed', 'servers', ({ servers }) => servers.listed),
   sum('Servers added', 'servers_added', ({ servers }) => servers.added),

@@ -15,7 +15,6 @@ import { card, dataTable, facts, figure as keyFigure, notice } from '../shared/p
 import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
 import { bytes, changeOf, FIGURES, type Figure } from './figure-rows.ts';
 
-/** Four weeks and two years. */
 const PAGE_DAYS = 28;
 const FILE_DAYS = 731;
 /** Figures are counted once an hour: after this time, counting has stopped. */

@@ -19,7 +19,6 @@ import { badge, card, dataTable, facts, notice, pager } from '../shared/parts.ts
 import { votesCursor } from '../shared/votes-cursor.ts';
 import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
 
-/** Invalid values count as absent. */
 const listenerPageQuery = z.object({
   state: z.enum(VOTE_SELECTIONS).optional().catch(undefined),
   from: votesCursor,

@@ -155,17 +155,14 @@ function form(view: View, votes: number): Html {
 
 export type PlayerRow = PlayerVotes & { server: NamedServer | undefined };
 
-/** `error` says why the votes cannot be counted. */
 export async function playerVotes(
   deps: AppDeps,
   range: PlayerRange,
 ): Promise<{ rows: PlayerRow[] } | { error: string }> {
   try {
     const found = await countPlayerVotes(deps, range);
-    const servers = await serverNames(
-      deps,
-      found.map(({ serverId }) => serverId),
-    );
+    const ids = found.map(({ serverId }) => serverId);
+    const servers = await serverNames(deps, ids);
     return { rows: found.map((one) => ({ ...one, server: servers.get(one.serverId.toHexString()) })) };
   } catch (error) {
     if (!(error instanceof ExclusionError)) throw error;

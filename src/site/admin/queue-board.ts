@@ -30,10 +30,7 @@ const CONTENT_SECURITY_POLICY = [
 /** The link that loads two fonts from Google. Without it, Bull Board uses system fonts. */
 const REMOTE_FONTS = /<link [^>]*href="https:\/\/fonts\.googleapis\.com[^>]*>\s*/g;
 
-/**
- * The buttons can only speed up or delay work: votes are in MongoDB, and a job is only a trigger. The two that write a
- * payload are refused. Nobody needs them, because the sweep adds a job for every listener with due votes.
- */
+/** The buttons only speed up or delay work: votes are in MongoDB. Nobody needs the two that write a payload. */
 export async function queueBoard(app: FastifyInstance, { deps }: { deps: AppDeps }): Promise<void> {
   const { site } = app;
   const adminPath = `${site.base}/operator`;
@@ -129,12 +126,11 @@ async function auditButton(deps: AppDeps, prefix: string, request: FastifyReques
   const button = route
     .replace(/^\/api\/queues\/(:queueName\/)?/, '')
     .replace(/:(\w+)/g, (_, name: string) => params[name] ?? '');
-  const details = { button, ...params };
   await recordAudit(deps, {
     by: userOf(request).email,
     action: 'queue.button',
     serverId: null,
-    details,
+    details: { button, ...params },
   });
 }
 
@@ -160,7 +156,6 @@ function boardQueue({ queues, clock }: AppDeps, name: QueueName, adminPath: stri
   return adapter;
 }
 
-/** If the payload has an unknown shape: the admin area. */
 function listenerLink(data: unknown, adminPath: string): { displayText: string; href: string } {
   const payload = QUEUES['forward-votes'].payload.safeParse(data);
   if (!payload.success) return { displayText: 'Admin area', href: adminPath };
@@ -170,7 +165,6 @@ function listenerLink(data: unknown, adminPath: string): { displayText: string; 
 /** What workers write into a forward-votes job. `since` is an ISO 8601 time. */
 const progressSchema = z.object({
   server: z.string(),
-  /** Absent while a worker processes the job. */
   waiting: z.number().optional(),
   reason: z.string().optional(),
   since: z.union([z.string(), z.number()]).optional(),

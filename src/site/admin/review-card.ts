@@ -17,7 +17,6 @@ type DecisionList = 'inbox' | undefined;
 
 export type ReviewView = { base: string; now: Date; servers: Map<string, Server>; list: DecisionList };
 
-/** `servers`: by id; `reviewers`: in the order of the reviews. */
 export async function aboutReviews(deps: AppDeps, rows: Review[]) {
   const [servers, reviewers] = await Promise.all([
     deps.servers.find({ _id: { $in: rows.map(({ serverId }) => serverId) } }).toArray(),

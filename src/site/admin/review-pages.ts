@@ -45,7 +45,8 @@ export function adminReviewPages(app: FastifyInstance, { deps }: AdminParts): vo
     const state = REVIEW_STATES.find((one) => one === wanted) ?? 'pending';
     const { rows, next } = await listReviewsInState(deps, state, { from, limit: ROWS });
     const { servers, reviewers } = await aboutReviews(deps, rows);
-    const decided = done && review && isId(review) ? await decidedReview(deps, review) : null;
+    const decided =
+      done && review && isId(review) ? await deps.reviews.findOne({ _id: new ObjectId(review) }) : null;
     const view: ReviewView = { base, now: deps.clock.now(), servers, list: undefined };
     const cards = rows.map((row, i) => reviewCard(view, row, reviewers[i], i === 0));
     const page = adminPage({
@@ -102,20 +103,13 @@ const EMPTY: Record<ReviewState, string> = {
   rejected: 'No rejected reviews.',
 };
 
-function decidedReview({ reviews }: AdminParts['deps'], reviewId: string) {
-  return reviews.findOne({ _id: new ObjectId(reviewId) });
-}
-
 const queryOfState = (state: ReviewState) => ({ state: state === 'pending' ? undefined : state });
 
-function listPath(base: string, state: ReviewState): string {
-  return adminPath(base, `/reviews${queryText(queryOfState(state))}`);
-}
-
 function stateTabs(base: string, state: ReviewState): Html {
+  const href = (one: ReviewState) => adminPath(base, `/reviews${queryText(queryOfState(one))}`);
   return tabs(
     'Reviews by state',
-    REVIEW_STATES.map((one) => ({ href: listPath(base, one), text: TABS[one] })),
-    listPath(base, state),
+    REVIEW_STATES.map((one) => ({ href: href(one), text: TABS[one] })),
+    href(state),
   );
 }

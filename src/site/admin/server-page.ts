@@ -211,19 +211,17 @@ function links({ base, server }: ServerView): Html {
 
 function rankVotesCard(view: ServerView, days: RankDay[]): Html {
   const { server, now } = view;
-  const allowed = server.voteAllowance;
+  const { votes = 0, reason, by, at = now } = server.voteAllowance ?? {};
+  const who = html`<bdi>${by}</bdi>, ${timeAgo(at, now)}`;
+  const allowance =
+    votes > 0 && html`<p>${count(votes)} votes a day need no evidence: “<bdi>${reason}</bdi>” (${who}).</p>`;
   return card({
     title: 'Votes for the rank',
     id: 'rank',
-    body: html`${allowed && allowed.votes > 0 ? allowanceText(allowed, now) : ''}
+    body: html`${allowance}
       ${rankVotesTables(days)}
       ${server.removedAt ? '' : allowForm(view)}`,
   });
-}
-
-function allowanceText({ votes, reason, by, at }: NonNullable<Server['voteAllowance']>, now: Date): Html {
-  const who = html`<bdi>${by}</bdi>, ${timeAgo(at, now)}`;
-  return html`<p>${count(votes)} votes a day need no evidence: “<bdi>${reason}</bdi>” (${who}).</p>`;
 }
 
 function profileCard(view: ServerView): Content {

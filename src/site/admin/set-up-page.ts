@@ -11,7 +11,6 @@ import { type Page, sendPage } from '../shared/layout.ts';
 import { badge, button, card, notice } from '../shared/parts.ts';
 import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
 
-/** Closes all steps that are still open. */
 const REST = 'rest';
 
 export function setUpListPage(app: FastifyInstance, { deps }: AdminParts): void {
@@ -32,9 +31,6 @@ export function setUpListPage(app: FastifyInstance, { deps }: AdminParts): void 
     return adminPage({ base, part: '/system', title: 'Set up', body });
   };
 
-  const openSteps = async () =>
-    (await listSteps(deps, app.site)).filter(({ state }) => state === 'open').map(({ step }) => step);
-
   app.get('/setup', OPERATOR, async (request, reply) => sendPage(request, reply, await page()));
 
   formRoute(app, {
@@ -42,7 +38,8 @@ export function setUpListPage(app: FastifyInstance, { deps }: AdminParts): void 
     access: OPERATOR,
     schema: z.object({ step: z.enum([...SET_UP_STEPS, REST]), is: z.enum(['closed', 'open']) }),
     run: async ({ by, data: { step, is } }) => {
-      const steps = step === REST ? await openSteps() : [step];
+      const open = (await listSteps(deps, app.site)).filter(({ state }) => state === 'open');
+      const steps = step === REST ? open.map((one) => one.step) : [step];
       for (const one of steps) await setStepClosed(deps, { step: one, isClosed: is === 'closed', by });
       return path;
     },

@@ -80,7 +80,6 @@ function httpsCheck(deps: AppDeps): Seen {
   };
 }
 
-/** In which reverse proxies send the client's address. */
 const FORWARDED = ['x-forwarded-for', 'forwarded', 'x-real-ip'];
 
 function proxyCheck(deps: AppDeps, { headers, ip, ips }: FastifyRequest): Seen {

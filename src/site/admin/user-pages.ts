@@ -69,7 +69,7 @@ export function userPages(app: FastifyInstance, { deps }: AdminParts): void {
       view,
       change,
       sendsMail: sendsMail(),
-      isSelf: isSelf(request, view),
+      isSelf: userOf(request)._id.equals(view.user._id),
       typed,
     });
   };
@@ -142,10 +142,6 @@ function deciderOf(request: FastifyRequest): Decider {
   return { userId: _id, by: email };
 }
 
-function isSelf(request: FastifyRequest, { user }: UserView): boolean {
-  return userOf(request)._id.equals(user._id);
-}
-
 function linkPage(users: string, user: WithId<User>, link: string): Page {
   return {
     title: 'One-time link',
@@ -191,7 +187,6 @@ function ownCard({ base }: UserPage): Html {
   });
 }
 
-/** By the provider of a stored credential. */
 const WAYS: Record<string, string> = { credential: 'password', discord: 'Discord', oidc: 'OpenID Connect' };
 
 function userFacts({ view: { user, sessions, credentials } }: UserPage): Html {

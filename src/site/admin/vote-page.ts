@@ -36,13 +36,15 @@ export function adminVotePage(app: FastifyInstance, { deps }: AdminParts): void 
     ]);
     const now = deps.clock.now();
     const timeline = await voteTimeline(deps, vote, listener, now);
+    const ofPlayer = queryText({ server: serverId.toHexString(), player: vote.username });
+    const votes = adminPath(base, `/votes${ofPlayer}`);
     const page = adminPage({
       base,
       part: '/votes',
       title: `Vote of ${vote.username}`,
       head: html`<div class="page-head">
           <div>
-            <p class="small"><a href="${votesPath(base, vote)}">Votes of this player</a></p>
+            <p class="small"><a href="${votes}">Votes of this player</a></p>
             <h1>Vote of <bdi>${vote.username}</bdi></h1>
           </div>
           ${stateBadge(vote)}
@@ -56,10 +58,6 @@ export function adminVotePage(app: FastifyInstance, { deps }: AdminParts): void 
     });
     return sendPage(request, reply, page);
   });
-}
-
-function votesPath(base: string, { serverId, username }: Vote): string {
-  return adminPath(base, `/votes${queryText({ server: serverId.toHexString(), player: username })}`);
 }
 
 function actions(base: string, { serverId, username }: Vote): Html {

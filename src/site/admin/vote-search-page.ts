@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { type ObjectId, UUID, type WithId } from 'mongodb';
+import { UUID, type WithId } from 'mongodb';
 import { inEnglish } from '../../language/t.ts';
 import { hostAndPort } from '../../platform/host-and-port.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
@@ -12,7 +12,7 @@ import { usernameSchema } from '../../votes/username.ts';
 import { isImported } from '../../votes/vote.ts';
 import { type MeantServer, serverMeantBy } from '../../workflows/find-servers.ts';
 import { OPERATOR } from '../route-options.ts';
-import { queryOf, queryText, type Typed } from '../shared/form.ts';
+import { queryOf, queryText } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
 import { time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
@@ -30,7 +30,6 @@ import {
 import { exclusionList } from './exclusion-list.ts';
 import { playerTable, playerVotes } from './player-exclusion-pages.ts';
 
-/** Without a server, the newest exclusions are listed. */
 const ROWS = 50;
 const EXCLUSIONS = 20;
 
@@ -137,7 +136,7 @@ function voteCard(
   return card({
     title: html`Votes of ${serverLink(base, server)}`,
     actions: excludeLink(base, server, search),
-    body: html`${canExclude(search) ? '' : HOW_TO_EXCLUDE}
+    body: html`${canExclude(search) ? '' : html`<p class="small soft">To exclude votes, search with a start time or for one player.</p>`}
     ${dataTable<FoundVote>({
       caption: 'Votes, newest first',
       rows: votes,
@@ -159,8 +158,6 @@ function voteCard(
     })}`,
   });
 }
-
-const HOW_TO_EXCLUDE = html`<p class="small soft">To exclude votes, search with a start time or for one player.</p>`;
 
 function tokenName(names: Map<string, string>, vote: FoundVote): Content {
   if (isImported(vote)) return html`<span class="soft">imported</span>`;
@@ -236,18 +233,9 @@ async function playerCard(deps: AppDeps, base: string, search: VoteQuery): Promi
 
 const CHOICES = 20;
 
-type VoteQuery = {
-  server: WithId<Server> | null;
-  choices: WithId<Server>[];
-  player: string | undefined;
-  tokenId: ObjectId | undefined;
-  since: Date | undefined;
-  until: Date | undefined;
-  typed: Typed;
-  tokens: { _id: ObjectId; name: string; prefix: string }[];
-};
+type VoteQuery = Awaited<ReturnType<typeof readSearch>>;
 
-async function readSearch(deps: AppDeps, query: Record<string, string>): Promise<VoteQuery> {
+async function readSearch(deps: AppDeps, query: Record<string, string>) {
   const errors: Record<string, string> = {};
   const named: MeantServer = query.server
     ? await serverMeantBy(deps, query.server, { limit: CHOICES })

@@ -76,25 +76,19 @@ async function countSiteDay(
     waiting && measureStorage(deps.mongo.db),
   ]);
   throwIfLost();
-  const counted = { servers, deliveries, signUps, ...defined({ players, mails, storage }) };
+  const known = { ...(players && { players }), ...(mails && { mails }), ...(storage && { storage }) };
+  const counted = { servers, deliveries, signUps, ...known };
+  const longest = Object.entries(waiting?.queues ?? {}).map(([name, age]) => [`queues.${name}`, age]);
   const now = { countedAt: deps.clock.now(), forgetAt: after(range.from, SITE_FIGURE_DAYS * DAY) };
   await deps.siteFigures.updateOne(
     { day },
     {
       $set: { ...counted, ...now, ...(waiting ? { waiting: waiting.votes } : {}) },
-      ...(waiting && Object.keys(waiting.queues).length > 0 ? { $max: highest(waiting.queues) } : {}),
+      ...(longest.length > 0 ? { $max: Object.fromEntries(longest) } : {}),
       $setOnInsert: { _id: new ObjectId() },
     },
     { upsert: true },
   );
-}
-
-function defined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
-}
-
-function highest(queues: Record<string, number>): Record<string, number> {
-  return Object.fromEntries(Object.entries(queues).map(([name, age]) => [`queues.${name}`, age]));
 }
 
 /** These counts read only keys of indexes, no documents. */

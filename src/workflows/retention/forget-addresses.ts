@@ -9,12 +9,7 @@ const ADDRESS = /^[^\s@]+@[^\s@]+$/;
 
 const BATCH = 500;
 
-/**
- * Removes e-mail addresses that are `KEEP_ADDRESSES_MONTHS` old on the UTC `day`: of users who changed, moderated or
- * answered something, and of owners and members of removed servers. Safe to run again.
- *
- * @throws the signal's reason when it is aborted
- */
+/** Those that are `KEEP_ADDRESSES_MONTHS` old on the UTC `day`. Safe to run again. @throws the signal's reason */
 export async function forgetAddresses(
   deps: WorkflowsDeps,
   day: string,

@@ -19,10 +19,8 @@ const BATCH = 500;
 const AT_ONCE = 25;
 
 /**
- * Removes players' names that are `KEEP_PLAYER_NAMES_MONTHS` old on the UTC `day`. The votes still count. Each server's
- * `votesNamedSince` stores the progress, from which an interrupted run is continued.
- *
- * @throws the signal's reason when it is aborted
+ * Those that are `KEEP_PLAYER_NAMES_MONTHS` old on the UTC `day`. The votes still count. Each server's `votesNamedSince`
+ * stores the progress, from which an interrupted run is continued. @throws the signal's reason when it is aborted
  */
 export async function forgetNames(
   deps: WorkflowsDeps,

@@ -26,7 +26,6 @@ import { adminPath } from '../admin-frame.ts';
 import { type Inbox, inboxPath, numberOrZero, pickedIds } from './inbox.ts';
 import { resultNotice } from './inbox-parts.ts';
 
-/** The stored reason of exclusions with a button of the inbox. */
 const CONFIRMED = 'Unusual votes, excluded after a quarantine.';
 
 const decisionForm = z.object({ decision: z.enum(HELD_DECISIONS), seen: z.iso.datetime() });
@@ -43,13 +42,7 @@ export function heldForms({ app, deps, base, numbers }: Inbox): void {
       const decided = await decideHeld(deps, decision, { quarantineIds, until }, { by, reason: CONFIRMED });
       numbers.forget();
       const { groupId, missed, later, left } = decided;
-      return inboxPath(base, 'held', {
-        done: decision,
-        group: groupId.toHexString(),
-        missed: missed ? String(missed) : undefined,
-        later: later ? String(later) : undefined,
-        left: left ? String(left) : undefined,
-      });
+      return inboxPath(base, 'held', { done: decision, group: groupId.toHexString(), missed, later, left });
     },
   });
 

@@ -13,14 +13,14 @@ import { MOST_HELD_READ } from '../../../votes/exclusions/held-votes.ts';
 import type { QuarantineCause } from '../../../votes/exclusions/vote-exclusion.ts';
 import { emptyLine } from '../../shared/empty-card.ts';
 import { queryText } from '../../shared/form.ts';
-import { count, counted, time, timeAgo } from '../../shared/format.ts';
+import { count, counted, localTime, time, timeAgo } from '../../shared/format.ts';
 import { type Content, type Html, html } from '../../shared/html.ts';
 import { button, confirmed, dataTable } from '../../shared/parts.ts';
 import { utcFieldValue } from '../admin-fields.ts';
 import { adminPath } from '../admin-frame.ts';
 import { heldForms, heldResult, openCount } from './held-decisions.ts';
 import { type Inbox, inboxPath, joinedIds, type TabOf } from './inbox.ts';
-import { asOf, inboxItem, keyed, keysHint, listPage, manyButton, manyForm } from './inbox-parts.ts';
+import { inboxItem, keyed, keysHint, listPage, manyButton, manyForm } from './inbox-parts.ts';
 
 const CAUSES: Record<QuarantineCause, string> = {
   network: 'One network',
@@ -50,7 +50,7 @@ export function heldTab(inbox: Inbox): TabOf {
                 Votes of the vote form that look unusual. They do not count and are not delivered until you decide. A
                 decision covers the votes of an item on all its servers; votes that come later stay held.
               </p>
-              ${keysHint({ a: 'count and deliver', x: 'exclude' })} ${asOf(now, path)}
+              ${keysHint({ a: 'count and deliver', x: 'exclude' })} <p class="soft small">As of ${localTime(now)}. <a href="${path}">Refresh</a></p>
               ${rows.map((group) => groupItem(view, group))}
               ${manyForm({
                 to: adminPath(base, '/attention/held'),
@@ -75,11 +75,12 @@ async function blocksOf({ deps }: Inbox, groups: HeldVotes[]): Promise<Blocks> {
 }
 
 function groupItem(view: View, group: HeldVotes): Html {
-  const { quarantines, ids } = group;
+  const { quarantines, ids, servers } = group;
+  const on = servers >= COUNTED_OPEN ? `${openCount(servers)} servers` : counted(servers, 'server');
   const [first] = quarantines;
   if (!first) return html``;
   const { cause, reason, at } = first.quarantine;
-  const title = `${cause ? CAUSES[cause] : 'Unusual votes'}: ${votesText(group)} for ${serversText(group)}`;
+  const title = `${cause ? CAUSES[cause] : 'Unusual votes'}: ${votesText(group)} for ${on}`;
   const newest = quarantines.flatMap(({ names }) => names[0]?.newest ?? []).toSorted((a, b) => +b - +a)[0];
   return inboxItem({
     id: ids[0]?.toHexString() ?? '',
@@ -104,10 +105,6 @@ function partLine({ quarantines, servers }: HeldVotes): Content {
       : '';
   const text = [shown, covered].filter(Boolean).join(' ');
   return text && html`<p class="soft">${text}</p>`;
-}
-
-function serversText({ servers }: HeldVotes): string {
-  return servers >= COUNTED_OPEN ? `${openCount(servers)} servers` : counted(servers, 'server');
 }
 
 /** When the newest quarantine began; and the newest vote, if that was over a minute later. */

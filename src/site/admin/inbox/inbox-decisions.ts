@@ -9,7 +9,7 @@ import { formRoute, refused } from '../../shared/form-route.ts';
 import { type Content, type Html, html } from '../../shared/html.ts';
 import { button } from '../../shared/parts.ts';
 import { hiddenFields, idField, reasonFields } from '../admin-fields.ts';
-import { adminPath, serverLink } from '../admin-frame.ts';
+import { adminPath, type NamedServer, serverLink } from '../admin-frame.ts';
 import { type Inbox, type InboxTab, inboxPath, joinedIds, numberOrZero, pickedIds } from './inbox.ts';
 import { resultNotice } from './inbox-parts.ts';
 
@@ -51,7 +51,7 @@ export function itemDecisionsForm({ app, deps, base, numbers }: Inbox, decisions
         done: data.decision,
         ids: joinedIds(ids),
         changed: String(changed),
-        missed: missed ? String(missed) : undefined,
+        missed,
       });
     },
   });
@@ -109,9 +109,7 @@ export function hidingForms({ app, deps, base, numbers }: Inbox): void {
 
 const noServer = () => refused(404, 'This server does not exist, or was removed.');
 
-type Named = { _id: ObjectId; name: string };
-
-export function hideAction(base: string, tab: z.output<typeof tabField>, { _id, name }: Named): Html {
+export function hideAction(base: string, tab: z.output<typeof tabField>, { _id, name }: NamedServer): Html {
   const id = _id.toHexString();
   return html`<details class="confirm">
     <summary class="button quiet">Hide server…<span class="for-readers"> ${name}</span></summary>

@@ -1,7 +1,7 @@
 import { type AttentionRows, COUNTED } from '../../../moderation/needs-attention.ts';
 import { QUEUE_NAMES, QUEUES, type QueueName } from '../../../platform/queues.ts';
 import type { WaitingWork } from '../../../process/waiting-work.ts';
-import { count, localTime } from '../../shared/format.ts';
+import { count } from '../../shared/format.ts';
 import { type Content, type Html, html } from '../../shared/html.ts';
 import { type Column, card, cursorPager, dataTable, facts, notice, type Tone } from '../../shared/parts.ts';
 import { hiddenFields } from '../admin-fields.ts';
@@ -58,7 +58,6 @@ export function manyForm(form: { to: string; hidden?: Record<string, string>; bu
   </form>`;
 }
 
-/** It is `quiet`: the main buttons are those of items. */
 export function manyButton({ value, text, key }: { value: string; text: string; key: Key }): Html {
   return html`<div data-press-many="${key}">
     <button type="submit" name="decision" value="${value}" class="quiet">${text}</button>
@@ -81,12 +80,6 @@ export function resultNotice(tone: Tone, text: Content, actions: Content = ''): 
   return notice(tone, html`<div class="actions"><span data-result>${text}</span>${actions}</div>`);
 }
 
-/** Items that came later are not part of the operator's decisions. */
-export function asOf(now: Date, path: string): Html {
-  return html`<p class="soft small">As of ${localTime(now)}. <a href="${path}">Refresh</a></p>`;
-}
-
-/** `from`: the cursor of this page; `count`: how many items it has. */
 export function listPage(
   base: string,
   tab: InboxTab,

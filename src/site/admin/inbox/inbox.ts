@@ -22,17 +22,14 @@ export function inboxNumbers(deps: AppDeps) {
   return {
     async read(): Promise<{ counts: InboxCounts; work: WaitingWork }> {
       const [{ complaints, ...others }, work] = await Promise.all([counts(), waitingWork()]);
-      return { counts: { ...others, reports: complaints, jobs: failedOf(work) }, work };
+      const failed = work.jobs.filter(({ state, count }) => state === 'failed' && count > 0).length;
+      const jobs = work.redisUp ? failed : undefined;
+      return { counts: { ...others, reports: complaints, jobs }, work };
     },
     forget() {
       counts = cached();
     },
   };
-}
-
-function failedOf({ redisUp, jobs }: WaitingWork): number | undefined {
-  if (!redisUp) return undefined;
-  return jobs.filter(({ state, count }) => state === 'failed' && count > 0).length;
 }
 
 export type Inbox = { app: FastifyInstance; deps: AppDeps; base: string; numbers: InboxNumbers };
@@ -81,9 +78,10 @@ type InboxCounts = Omit<AttentionCounts, 'complaints'> & { reports: number; jobs
 export function inboxPath(
   base: string,
   tab: InboxTab,
-  values: Record<string, string | undefined> = {},
+  values: Record<string, string | number | undefined> = {},
 ): string {
-  return adminPath(base, queryText({ tab, ...values }));
+  const texts = Object.entries(values).map(([name, value]) => [name, value ? String(value) : undefined]);
+  return adminPath(base, queryText({ tab, ...Object.fromEntries(texts) }));
 }
 
 /** null if all are empty. A tab whose number is unknown counts as one with items. */

@@ -101,7 +101,7 @@ function decisions({ app, deps, base, numbers }: Inbox): void {
       return inboxPath(base, 'reviews', {
         done: decision,
         decided: decided.map(seenValue).join(' ') || undefined,
-        missed: missed ? String(missed) : undefined,
+        missed,
       });
     },
   });

@@ -1,4 +1,4 @@
-import { ObjectId, type WithId } from 'mongodb';
+import type { WithId } from 'mongodb';
 import type { User } from '../../../accounts/user.ts';
 import { acceptNewServers, listNewServers, unacceptServers } from '../../../servers/new-servers.ts';
 import type { OwnershipProofMethod, Server } from '../../../servers/server.ts';
@@ -73,10 +73,9 @@ type Owner = WithId<Pick<User, 'email' | 'createdAt'>>;
 type View = { base: string; now: Date; owners: Map<string, Owner> };
 
 async function ownersOf({ deps }: Inbox, rows: Server[]): Promise<Map<string, Owner>> {
-  const ids = [...new Set(rows.flatMap(({ ownerId }) => ownerId?.toHexString() ?? []))];
-  if (ids.length === 0) return new Map();
+  const ids = rows.flatMap(({ ownerId }) => ownerId ?? []);
   const found = await deps.users
-    .find({ _id: { $in: ids.map((id) => new ObjectId(id)) } }, { projection: { email: 1, createdAt: 1 } })
+    .find({ _id: { $in: ids } }, { projection: { email: 1, createdAt: 1 } })
     .toArray();
   return new Map(found.map((user) => [user._id.toHexString(), user]));
 }
