@@ -133,10 +133,13 @@ function voteCard(
 ): Html {
   const names = new Map(search.tokens.map(({ _id, name }) => [_id.toHexString(), name]));
   const nothing = hasMore ? 'No matching votes so far. Continue with older ones.' : 'No matching votes.';
+  const howToExclude =
+    !canExclude(search) &&
+    html`<p class="small soft">To exclude votes, search with a start time or for one player.</p>`;
   return card({
     title: html`Votes of ${serverLink(base, server)}`,
     actions: excludeLink(base, server, search),
-    body: html`${canExclude(search) ? '' : html`<p class="small soft">To exclude votes, search with a start time or for one player.</p>`}
+    body: html`${howToExclude}
     ${dataTable<FoundVote>({
       caption: 'Votes, newest first',
       rows: votes,
@@ -166,7 +169,6 @@ function tokenName(names: Map<string, string>, vote: FoundVote): Content {
   return name ? html`<bdi>${name}</bdi>` : html`<span class="soft">unknown</span>`;
 }
 
-/** This needs the start of a time range, or a player. */
 function canExclude({ since, player }: VoteQuery): boolean {
   return Boolean(player ? usernameSchema.safeParse(player).success && !UUID.isValid(player) : since);
 }

@@ -2,7 +2,6 @@ import { addDays, dayOf } from '../../platform/periods/period-marks.ts';
 import type { WorkflowsDeps } from '../deps.ts';
 import type { SiteFigures } from './site-figures.ts';
 
-/** null if the day was not counted. */
 export type SiteDay = { day: string; figures: SiteFigures | null };
 
 /** UTC days, the oldest first and today included. */

@@ -41,7 +41,7 @@ export function heldTab(inbox: Inbox): TabOf {
     const { rows, next } = await heldVotes(deps, { from });
     const blocks = await blocksOf(inbox, rows);
     const view = { base, now, blocks };
-    const path = inboxPath(base, 'held');
+    const asOf = html`<p class="soft small">As of ${localTime(now)}. <a href="${inboxPath(base, 'held')}">Refresh</a></p>`;
     const body = html`${await heldResult(inbox, query)}
       ${
         rows.length === 0
@@ -50,7 +50,7 @@ export function heldTab(inbox: Inbox): TabOf {
                 Votes of the vote form that look unusual. They do not count and are not delivered until you decide. A
                 decision covers the votes of an item on all its servers; votes that come later stay held.
               </p>
-              ${keysHint({ a: 'count and deliver', x: 'exclude' })} <p class="soft small">As of ${localTime(now)}. <a href="${path}">Refresh</a></p>
+              ${keysHint({ a: 'count and deliver', x: 'exclude' })} ${asOf}
               ${rows.map((group) => groupItem(view, group))}
               ${manyForm({
                 to: adminPath(base, '/attention/held'),
