@@ -82,7 +82,6 @@ export function userPages(app: FastifyInstance, { deps }: AdminParts): void {
     sendPage(request, reply, await show(request, UNTOUCHED)),
   );
 
-  /** `done` is the code of the message after the action. */
   const decision = (
     name: string,
     done: keyof typeof MESSAGES,

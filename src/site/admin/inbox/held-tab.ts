@@ -41,7 +41,8 @@ export function heldTab(inbox: Inbox): TabOf {
     const { rows, next } = await heldVotes(deps, { from });
     const blocks = await blocksOf(inbox, rows);
     const view = { base, now, blocks };
-    const asOf = html`<p class="soft small">As of ${localTime(now)}. <a href="${inboxPath(base, 'held')}">Refresh</a></p>`;
+    const path = inboxPath(base, 'held');
+    const asOf = html`<p class="soft small">As of ${localTime(now)}. <a href="${path}">Refresh</a></p>`;
     const body = html`${await heldResult(inbox, query)}
       ${
         rows.length === 0
