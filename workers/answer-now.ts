@@ -24,8 +24,8 @@ import { takeLogoUpload } from '../src/settings/logo-upload.ts';
 import { uploadedFormat } from '../src/site/look/logo.ts';
 import { SvgError } from '../src/site/look/svg-size.ts';
 import type { AnswerOf, ProofAnswer, Task } from '../src/workflows/answer-now.ts';
-import type { ProofResult, Prover } from '../src/workflows/finish-listing.ts';
 import { proveDraft, proveMove } from '../src/workflows/prove-draft.ts';
+import type { ProofResult, Prover } from '../src/workflows/request-proof.ts';
 import type { QueueWork, RunningJob } from './queue-work.ts';
 
 /**

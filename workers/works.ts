@@ -23,8 +23,7 @@ import { unfinishedExclusions } from '../src/votes/exclusions/request-exclusion.
 import { RANKS_EVERY_MINUTES } from '../src/votes/ranking-period.ts';
 import { dueRepairs, type Repair, repairCounters, repairOpenCounters } from '../src/votes/repair-counters.ts';
 import { deleteDueAccounts } from '../src/workflows/delete-account.ts';
-import { countFigures } from '../src/workflows/figures/count-figures.ts';
-import type { Waiting } from '../src/workflows/figures/count-site-day.ts';
+import { countFigures, type Waiting } from '../src/workflows/figures/count-figures.ts';
 import { forgetAddresses } from '../src/workflows/retention/forget-addresses.ts';
 import { forgetNames } from '../src/workflows/retention/forget-names.ts';
 import { answerNowWork } from './answer-now.ts';

@@ -8,12 +8,11 @@ const announcementDefinition = {
   /** Markdown. */
   text: { type: String, required: true, maxlength: 4_000 },
   level: { type: String, enum: ANNOUNCEMENT_LEVELS, required: true },
-  /** The end of the announcement; null if it is shown until an operator clears it. */
   until: { type: Date, default: null },
   at: { type: Date, required: true },
 } as const;
 
-/** The operators' announcement above all pages. The collection has one document or none. */
+/** The operators' announcement above all pages: one document or none. */
 export const announcementSchema = new Schema(announcementDefinition, { collection: 'announcements' });
 
 export type Announcement = InferRawDocType<typeof announcementDefinition>;

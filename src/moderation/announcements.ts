@@ -17,7 +17,7 @@ const announcementInput = z.object({
   until: z.date().nullable(),
 });
 
-/** The announcement that pages show; null if there is none or its time is over. */
+/** null if there is none or its time is over. */
 export async function currentAnnouncement({
   announcements,
   clock,
@@ -30,11 +30,7 @@ export function isShown({ until }: Pick<Announcement, 'until'>, now: Date): bool
   return !until || now < until;
 }
 
-/**
- * Sets the announcement of all pages. It replaces an earlier one.
- *
- * @throws {InvalidDocumentError} when the text, the level or the end is invalid
- */
+/** @throws {InvalidDocumentError} when the text, the level or the end is invalid */
 export async function setAnnouncement(
   deps: ModerationDeps,
   input: { text: string; level: string; until: Date | null },
@@ -50,7 +46,7 @@ export async function setAnnouncement(
   return { _id: CURRENT, ...given, at };
 }
 
-/** Removes the announcement. Returns false when there was none. */
+/** Returns false when there was none. */
 export async function clearAnnouncement(deps: ModerationDeps, by: string): Promise<boolean> {
   const { deletedCount } = await deps.announcements.deleteOne({ _id: CURRENT });
   if (deletedCount === 0) return false;

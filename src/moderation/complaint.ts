@@ -8,18 +8,16 @@ const complaintDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   serverId: { type: Schema.Types.ObjectId, required: true },
   kind: { type: String, enum: COMPLAINT_KINDS, required: true },
-  /** What the visitor wrote; plain text. */
   text: { type: String, maxlength: 4_000 },
   /** The signed-in user who sent the complaint; absent for other visitors. No network address is stored. */
   userId: { type: Schema.Types.ObjectId },
   at: { type: Date, required: true },
-  /** True until an operator closes the complaint; then absent. */
+  /** Absent once an operator has closed it. */
   isOpen: { type: Boolean },
   closedAt: { type: Date },
   closedBy: { type: String },
 } as const;
 
-/** How long a closed complaint is stored. */
 export const COMPLAINT_TTL_MS = 90 * DAY;
 
 export const complaintSchema = new Schema(complaintDefinition, { collection: 'complaints' });

@@ -25,7 +25,7 @@ export const COMPLAINTS = defineLimit({
   sentence: defineMessage('Your network has sent too many reports.'),
 });
 
-/** The most open complaints about one server. More would not help operators to decide. */
+/** The most open complaints about one server; further ones are not stored. More would not help operators to decide. */
 const MOST_OF_A_SERVER = 50;
 
 const complaintInput = z.object({
@@ -39,10 +39,8 @@ const complaintInput = z.object({
 });
 
 /**
- * Stores a visitor's complaint about a server. If the server has `MOST_OF_A_SERVER` open complaints, nothing is stored.
+ * null if the complaint was accepted; otherwise the time from which the network may send the next one.
  *
- * @param from - the visitor's network address, for the limit only, and the id of the signed-in user, if any
- * @returns null if the complaint was accepted; otherwise the time from which the network may send the next one
  * @throws {InvalidDocumentError} when the kind or the text is invalid
  */
 export async function complain(
@@ -69,7 +67,7 @@ export async function complain(
   return null;
 }
 
-/** The open complaints about one server, the newest first. `server` is null when it was removed. */
+/** The newest complaint first. `server` is null when it was removed. */
 export type ServerComplaints = {
   serverId: ObjectId;
   server: WithId<Pick<Server, 'name' | 'slug' | 'hiddenAt'>> | null;
@@ -107,7 +105,6 @@ export async function closeComplaints(deps: ModerationDeps, ids: ObjectId[], by:
   return decide(deps, ids, { from: { isOpen: true }, update: closing, action: 'complaint.close', by });
 }
 
-/** Opens closed complaints again. Returns how many were closed. */
 export async function reopenComplaints(deps: ModerationDeps, ids: ObjectId[], by: string): Promise<number> {
   const opening = { $set: { isOpen: true }, $unset: { closedAt: '', closedBy: '' } } as const;
   const from = { closedAt: { $exists: true } };
@@ -116,7 +113,6 @@ export async function reopenComplaints(deps: ModerationDeps, ids: ObjectId[], by
 
 type Change = { from: Filter<Complaint>; update: UpdateFilter<Complaint>; action: AuditAction; by: string };
 
-/** Changes the complaints that match `from`, one after another, each with its audit entry. */
 async function decide(
   { complaints, auditLog, clock }: ModerationDeps,
   ids: ObjectId[],
@@ -133,7 +129,7 @@ async function decide(
   return changed;
 }
 
-/** Removes a user's id from the complaints that they sent. The complaints stay, because they are about servers. */
+/** The complaints stay, because they are about servers. */
 export async function forgetSender({ complaints }: ModerationDeps, userId: ObjectId): Promise<void> {
   await complaints.updateMany({ userId }, { $unset: { userId: '' } });
 }

@@ -14,13 +14,10 @@ import type { ModerationDeps } from './deps.ts';
 
 export type Named = Pick<Server, '_id' | 'name'>;
 
-/** The rows of one kind, at most `LISTED`. `more`: whether there are further rows. */
 export type AttentionRows<T> = { rows: T[]; more: boolean };
 
-/** A listener that accepts no votes. `waiting`: the number of waiting votes; `COUNTED` means that many or more. */
 export type StuckListener = { server: Named; reason: ListenerReason; waiting: number };
 
-/** Listeners that accept no votes, and servers whose votes failed. */
 export type ListenersDown = {
   paused: AttentionRows<StuckListener>;
   unreachable: AttentionRows<StuckListener>;
@@ -29,28 +26,19 @@ export type ListenersDown = {
   failed: AttentionRows<{ server: Named; votes: number; newest: Date }>;
 };
 
-/** Servers whose votes or players look wrong. */
 export type UnusualFigures = {
   unusualVotes: AttentionRows<{ server: Named } & NonNullable<Server['unusualVotes']>>;
-  /**
-   * Votes of the last 30 days that do not count for the rank until an operator allows them (see ranking/evidence/).
-   * `allowed`: the allowance of a day.
-   */
+  /** Votes that do not count for the rank until an operator allows them. `allowed`: the allowance of a day. */
   waitingVotes: AttentionRows<{ server: Named; waiting: number; votesCount: number; allowed: number }>;
   playersJumped: AttentionRows<{ server: Named } & NonNullable<Server['playersJumped']>>;
   playersDiffer: AttentionRows<{ server: Named } & NonNullable<Server['playersDiffer']>>;
 };
 
-/** At most this many rows of one kind are returned. */
 const LISTED = 20;
 
-/** At most this many votes are counted. */
 export const COUNTED = 1_000;
 
-/**
- * The listeners that are down, the newest failures first. Each query uses a small partial index and reads a bounded
- * number of documents; only `unfetched` reads more if more servers have open votes.
- */
+/** Each query uses a small partial index and reads a bounded number of documents; `unfetched` reads more on large sites. */
 export async function listenersDown(sources: ModerationDeps): Promise<ListenersDown> {
   const [paused, unreachable, unfetched, failed] = await Promise.all([
     stuckListeners(sources, { 'pause.code': { $exists: true } }, 'pause.at'),
@@ -61,18 +49,18 @@ export async function listenersDown(sources: ModerationDeps): Promise<ListenersD
   return { paused, unreachable, unfetched, failed };
 }
 
-/** The servers with unusual figures. Each query reads a bounded number of documents. */
 export async function unusualFigures(sources: ModerationDeps): Promise<UnusualFigures> {
+  const now = sources.clock.now();
   const [unusualVotes, waitingVotes, playersJumped, playersDiffer] = await Promise.all([
-    unusualServers(sources),
+    flaggedServers(sources, 'unusualVotes', 'unusualVotes.votes', { $gt: 0 }),
     serversWithWaitingVotes(sources),
-    jumpedServers(sources),
-    differingServers(sources),
+    flaggedServers(sources, 'playersJumped', 'playersJumped.at', { $gt: after(now, -JUMP_SHOWN_MS) }),
+    flaggedServers(sources, 'playersDiffer', 'playersDiffer.at', { $gt: after(now, -COMPARED_WITHIN_MS) }),
   ]);
   return { unusualVotes, waitingVotes, playersJumped, playersDiffer };
 }
 
-/** The listeners that match the filter. `since`: the field with the time of the failure; the newest is first. */
+/** `since`: the field with the time of the failure; the newest is first. */
 async function stuckListeners(
   sources: ModerationDeps,
   filter: Filter<Listener>,
@@ -84,14 +72,11 @@ async function stuckListeners(
     .limit(LISTED + 1)
     .toArray();
   const rows = await named(sources, found, ({ serverId }) => serverId);
-  return kind(
-    await Promise.all(
-      rows.flatMap(({ server, row }) => {
-        const reason = listenerReason(row);
-        return reason ? [withWaiting(sources, { server, reason })] : [];
-      }),
-    ),
-  );
+  const stuck = rows.flatMap(({ server, row }) => {
+    const reason = listenerReason(row);
+    return reason ? [withWaiting(sources, { server, reason })] : [];
+  });
+  return kind(await Promise.all(stuck));
 }
 
 async function unfetchedListeners(sources: ModerationDeps): Promise<ListenersDown['unfetched']> {
@@ -99,11 +84,8 @@ async function unfetchedListeners(sources: ModerationDeps): Promise<ListenersDow
     .toSorted((a, b) => lastCalled(b).getTime() - lastCalled(a).getTime())
     .slice(0, LISTED + 1);
   const rows = await named(sources, found, ({ serverId }) => serverId);
-  return kind(
-    await Promise.all(
-      rows.map(({ server, row }) => withWaiting(sources, { server, since: lastCalled(row) })),
-    ),
-  );
+  const waiting = rows.map(({ server, row }) => withWaiting(sources, { server, since: lastCalled(row) }));
+  return kind(await Promise.all(waiting));
 }
 
 async function withWaiting<T extends { server: Named }>(
@@ -114,13 +96,11 @@ async function withWaiting<T extends { server: Named }>(
   return { ...stuck, waiting: await votes.countDocuments(open, { hint: OPEN_WORK, limit: COUNTED }) };
 }
 
-/** Votes that failed within this time need attention. */
 export const FAILED_HOURS = 24;
 
 /**
- * The votes that failed in the last `FAILED_HOURS`, by server. A vote fails at the latest `LONGEST_OPEN_MS` after it
- * was cast, so the query reads the failed votes of that time before, the newest first. It reads at most `COUNTED`; if
- * there are more, the numbers are lower bounds. This is one of the few queries for votes without a server id (ADR 88).
+ * A vote fails at the latest `LONGEST_OPEN_MS` after it was cast. If over `COUNTED` failed, the numbers are lower bounds.
+ * This is one of the few queries for votes without a server id (ADR 88).
  */
 async function failedVotes(sources: ModerationDeps): Promise<ListenersDown['failed']> {
   const now = sources.clock.now();
@@ -153,45 +133,21 @@ async function failedVotes(sources: ModerationDeps): Promise<ListenersDown['fail
   return kind(rows.map(({ server, row: { votes, newest } }) => ({ server, votes, newest })));
 }
 
-async function differingServers({
-  servers,
-  clock,
-}: ModerationDeps): Promise<UnusualFigures['playersDiffer']> {
-  const found = await servers
-    .find(
-      { 'playersDiffer.at': { $gt: after(clock.now(), -COMPARED_WITHIN_MS) }, removedAt: null },
-      { projection: { name: 1, playersDiffer: 1 } },
-    )
-    .sort({ 'playersDiffer.at': -1 })
-    .limit(LISTED + 1)
-    .toArray();
-  return kind(
-    found.flatMap(({ playersDiffer, ...server }) => (playersDiffer ? [{ server, ...playersDiffer }] : [])),
-  );
-}
+type Flag = 'unusualVotes' | 'playersJumped' | 'playersDiffer';
 
-async function jumpedServers({ servers, clock }: ModerationDeps): Promise<UnusualFigures['playersJumped']> {
+async function flaggedServers<F extends Flag>(
+  { servers }: ModerationDeps,
+  flag: F,
+  by: string,
+  filter: { $gt: Date | number },
+): Promise<AttentionRows<{ server: Named } & NonNullable<Server[F]>>> {
   const found = await servers
-    .find(
-      { 'playersJumped.at': { $gt: after(clock.now(), -JUMP_SHOWN_MS) }, removedAt: null },
-      { projection: { name: 1, playersJumped: 1 } },
-    )
-    .sort({ 'playersJumped.at': -1 })
+    .find({ [by]: filter, removedAt: null }, { projection: { name: 1, [flag]: 1 } })
+    .sort({ [by]: -1 })
     .limit(LISTED + 1)
     .toArray();
   return kind(
-    found.flatMap(({ playersJumped, ...server }) => (playersJumped ? [{ server, ...playersJumped }] : [])),
-  );
-}
-
-async function unusualServers({ servers }: ModerationDeps): Promise<UnusualFigures['unusualVotes']> {
-  const found = await servers
-    .find({ 'unusualVotes.votes': { $gt: 0 }, removedAt: null }, { projection: { name: 1, unusualVotes: 1 } })
-    .sort({ 'unusualVotes.votes': -1 })
-    .limit(LISTED + 1)
-    .toArray();
-  return kind(
-    found.flatMap(({ unusualVotes, ...server }) => (unusualVotes ? [{ server, ...unusualVotes }] : [])),
+    found.flatMap(({ _id, name, [flag]: value }) => (value ? [{ server: { _id, name }, ...value }] : [])),
   );
 }
 
@@ -225,7 +181,7 @@ function kind<T>(rows: T[]): AttentionRows<T> {
   return { rows: rows.slice(0, LISTED), more: rows.length > LISTED };
 }
 
-/** Adds the server to each row. Rows of removed servers are left out. */
+/** Rows of removed servers are left out. */
 export async function named<T>(
   { servers }: ModerationDeps,
   rows: T[],
@@ -240,4 +196,47 @@ export async function named<T>(
     const server = byId.get(serverIdOf(row).toHexString());
     return server ? [{ server, row }] : [];
   });
+}
+
+export type AttentionCounts = {
+  held: number;
+  reviews: number;
+  complaints: number;
+  listeners: number;
+  servers: number;
+  figures: number;
+};
+
+export const COUNTED_UP_TO = 100;
+
+export async function countAttention(deps: ModerationDeps): Promise<AttentionCounts> {
+  const limit = COUNTED_UP_TO;
+  const [held, reviews, complaints, listeners, servers, figures] = await Promise.all([
+    countHeld(deps),
+    deps.reviews.countDocuments({ state: 'pending' }, { limit }),
+    countServersWithComplaints(deps),
+    rowsOf(listenersDown(deps)),
+    deps.servers.countDocuments({ isUnseen: true }, { limit, hint: 'new_servers' }),
+    rowsOf(unusualFigures(deps)),
+  ]);
+  return { held, reviews, complaints, listeners, servers, figures };
+}
+
+async function countHeld({ voteExclusions }: ModerationDeps): Promise<number> {
+  const open = await voteExclusions
+    .find({ state: 'quarantined' }, { projection: { origin: 1 }, limit: COUNTED_UP_TO })
+    .toArray();
+  return new Set(open.map(({ _id, origin }) => origin ?? _id.toHexString())).size;
+}
+
+async function countServersWithComplaints({ complaints }: ModerationDeps): Promise<number> {
+  const open = await complaints
+    .find({ isOpen: true }, { projection: { serverId: 1 }, limit: COUNTED_UP_TO })
+    .sort({ at: -1, _id: -1 })
+    .toArray();
+  return new Set(open.map(({ serverId }) => serverId.toHexString())).size;
+}
+
+async function rowsOf(kinds: Promise<Record<string, { rows: unknown[] }>>): Promise<number> {
+  return Object.values(await kinds).reduce((sum, { rows }) => sum + rows.length, 0);
 }

@@ -7,32 +7,26 @@ import type { Server } from '../servers/server.ts';
 import { MOST_REPORTED_PLAYERS } from '../votes/web/suspicion.ts';
 import type { ModerationDeps } from './deps.ts';
 
-/** The votes of this time are compared with the players. */
 export const UNUSUAL_HOURS = 24;
 
-/** Up to this many votes of a server in 24 h, with the API and the vote form together, are not unusual. */
+/** Up to this many votes of a server in 24 h are not unusual. */
 const ALWAYS_ALLOWED = 50;
-/** Up to this many votes for each player are not unusual. A server counts as one with at least `FEWEST_PLAYERS`. */
+/** Nor are this many for each player. A server counts as one with at least `FEWEST_PLAYERS`. */
 const VOTES_A_PLAYER = 10;
 const FEWEST_PLAYERS = 5;
 
-/** Whether the votes of 24 h are too many for a server with this many players. */
 export function isUnusual(votes: number, players: number): boolean {
   return votes > Math.max(ALWAYS_ALLOWED, VOTES_A_PLAYER * Math.max(players, FEWEST_PLAYERS));
 }
 
-/** How many servers are looked at together. */
 const SLICE = 200;
 
+type Busy = { _id: ObjectId; votes: number };
 type Suspect = { serverId: ObjectId; players: number };
 
 /**
- * Flags servers with too many votes in 24 h for their players, and removes flags that do not apply any more. The votes
- * of all tokens and of the vote form are summed, so votes cannot be hidden by spreading them over several tokens.
- * Imported and excluded votes do not count. Votes are read only for servers whose counters of today and yesterday are
- * high.
+ * The votes of all tokens and of the vote form are summed, so that several tokens hide nothing.
  *
- * @returns the number of flagged servers
  * @throws the signal's reason when it is aborted
  */
 export async function findUnusualVotes(
@@ -57,38 +51,29 @@ export async function findUnusualVotes(
   return { found: found.length };
 }
 
-/** The listed servers whose votes of today and yesterday together would be unusual for one day (`isUnusual`). */
+/** Votes are read only for these: the counters of today and yesterday together would be unusual for one day. */
 async function* suspects(deps: ModerationDeps, now: Date): AsyncGenerator<Suspect> {
-  const { voteCounters } = deps;
   const days = [dayOf(now), addDays(dayOf(now), -1)];
   const votesOf = days.map((day) => ({
     $cond: [{ $eq: ['$month', day.slice(0, 7)] }, { $ifNull: [`$days.${day.slice(8)}`, 0] }, 0],
   }));
-  const busy = voteCounters.aggregate<{ _id: ObjectId; votes: number }>([
-    { $match: { month: { $in: [...new Set(days.map((day) => day.slice(0, 7)))] } } },
-    { $group: { _id: '$serverId', votes: { $sum: { $add: votesOf } } } },
-    { $match: { votes: { $gt: ALWAYS_ALLOWED } } },
-  ]);
-  const counts = new Map<string, number>();
-  const ids: ObjectId[] = [];
-  for await (const { _id, votes } of busy) {
-    counts.set(_id.toHexString(), votes);
-    ids.push(_id);
-  }
-  for (let at = 0; at < ids.length; at += SLICE) {
-    yield* await suspectsOf(deps, ids.slice(at, at + SLICE), counts, now);
+  const busy = await deps.voteCounters
+    .aggregate<Busy>([
+      { $match: { month: { $in: [...new Set(days.map((day) => day.slice(0, 7)))] } } },
+      { $group: { _id: '$serverId', votes: { $sum: { $add: votesOf } } } },
+      { $match: { votes: { $gt: ALWAYS_ALLOWED } } },
+    ])
+    .toArray();
+  for (let at = 0; at < busy.length; at += SLICE) {
+    yield* await suspectsOf(deps, busy.slice(at, at + SLICE), now);
   }
 }
 
-async function suspectsOf(
-  deps: ModerationDeps,
-  ids: ObjectId[],
-  counts: Map<string, number>,
-  now: Date,
-): Promise<Suspect[]> {
+async function suspectsOf(deps: ModerationDeps, busy: Busy[], now: Date): Promise<Suspect[]> {
+  const votesOf = new Map(busy.map(({ _id, votes }) => [_id.toHexString(), votes]));
   const listed = await deps.servers
     .find(
-      { _id: { $in: ids }, removedAt: null },
+      { _id: { $in: busy.map(({ _id }) => _id) }, removedAt: null },
       { projection: { ...CURRENT_PLAYERS, 'daily.peakPlayers': 1 } },
     )
     .toArray();
@@ -102,13 +87,12 @@ async function suspectsOf(
       // A server may report any number.
       Math.min(reported, MOST_REPORTED_PLAYERS),
     );
-    return isUnusual(counts.get(id) ?? 0, players) ? [{ serverId: _id, players }] : [];
+    return isUnusual(votesOf.get(id) ?? 0, players) ? [{ serverId: _id, players }] : [];
   });
 }
 
 type Counted = Omit<NonNullable<Server['unusualVotes']>, 'at' | 'players'>;
 
-/** A server's votes of the last 24 h by the way they were cast, and the token that cast most of them. */
 async function votesOfDay({ votes }: ModerationDeps, serverId: ObjectId, now: Date): Promise<Counted> {
   const groups = await votes
     .aggregate<{ _id: ObjectId | null; votes: number }>([

@@ -11,7 +11,7 @@ import { type LiveSettings, openLiveSettings } from '../settings/live-settings.t
 import { BlockList } from '../votes/blocks/block-list.ts';
 import { VoteCounts } from '../votes/vote-counts.ts';
 import { PROOF_ITERATIONS } from '../votes/web/proof-of-work.ts';
-import { adoptOnEntry } from '../workflows/adopt-servers.ts';
+import { adoptOnEntry } from '../workflows/transfer-server.ts';
 
 /** Each feature's functions take what its folder uses (`deps.ts` there). */
 export type AppDeps = Resources &

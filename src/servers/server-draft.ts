@@ -19,7 +19,7 @@ const checkDefinition = {
   words: { type: String, default: '' },
   /** `none`: no record of Tallyport. `wrong`: one with another code. `no-name`: the address is an IP address. */
   dns: { type: String, enum: ['found', 'none', 'wrong', 'no-answer', 'no-name'] as const, required: true },
-  /** Whether the code in the message is accepted as proof (see workflows/check-draft.ts). */
+  /** Whether the code in the message is accepted as proof (see workflows/prove-draft.ts). */
   messageCounts: { type: Boolean, required: true },
   proof: { type: String, enum: [...OWNERSHIP_PROOF_METHODS, null], default: null },
 } as const;

@@ -7,15 +7,20 @@ import type { SendLetterResult } from '../mail/smtp.ts';
 import type { WebhookTest } from '../notifications/discord/test-webhook.ts';
 import type { NotAnswered, Question, QuestionResult } from '../platform/worker-answers.ts';
 import type { WorkflowsDeps } from './deps.ts';
-import type { ProofResult, Prover } from './finish-listing.ts';
-import { type CheckRefused, requestDraftProof, requestMoveProof } from './request-proof.ts';
+import {
+  type CheckRefused,
+  type ProofResult,
+  type Prover,
+  requestDraftProof,
+  requestMoveProof,
+} from './request-proof.ts';
 
-/** The JSON result of an ownership check. `busy`: another process took too long to decide about the same address. */
+/** `busy`: another process took too long to decide about the same address. */
 export type ProofAnswer =
   | { kind: 'listed'; serverId: string }
   | { kind: 'not-proven' | 'taken' | 'too-many-servers' | 'not-found' | 'busy' };
 
-/** The result of each task, as JSON and without secrets. `unreadable`: the stored secret cannot be opened. */
+/** As JSON and without secrets. `unreadable`: the stored secret cannot be opened. */
 export type AnswerOf = {
   'check-draft': ProofAnswer;
   'check-move': ProofAnswer;
@@ -26,13 +31,12 @@ export type AnswerOf = {
   'encode-logo': EncodedLogo;
 };
 
-/** The result of a test mail. `reason` is what the mail server answered, or why there was no connection. */
+/** `reason`: the mail server's answer, or why there was no connection. */
 export type MailTest = SendLetterResult | { kind: 'no-mail-server' | 'no-user' };
 
-/** Whether the OpenID Connect provider can be used. */
 export type OpenIdTest = { kind: 'usable' | 'not-set' } | { kind: 'unusable'; reason: string };
 
-/** The stored picture of an uploaded logo, as the text of `LOGO_PICTURE`. `refused`: the file is no usable logo. */
+/** `text`: for `LOGO_PICTURE`. `refused`: the file is no usable logo. */
 export type EncodedLogo =
   | { kind: 'encoded'; text: string }
   | { kind: 'refused'; reason: string | null }
@@ -57,7 +61,7 @@ export async function answerNow<T extends Task>(
 
 export type ProofEnded = ProofResult | CheckRefused | { kind: 'busy' } | NotAnswered;
 
-/** Asks a worker to check the server of a draft, unless stored data alone decides the result; see `proveDraft`. */
+/** A worker checks the server, unless stored data alone decides; see `proveDraft`. */
 export async function proveDraftNow(
   deps: WorkflowsDeps,
   prover: Prover,
@@ -69,7 +73,6 @@ export async function proveDraftNow(
   return proofOf(await answerNow(deps, 'check-draft', ids));
 }
 
-/** Asks a worker to check the new address of a listed server; see `proveMove`. */
 export async function proveMoveNow(
   deps: WorkflowsDeps,
   prover: Prover,

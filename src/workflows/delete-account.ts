@@ -19,13 +19,7 @@ import { leaveServer, withdrawInvitation } from '../servers/members.ts';
 import type { WorkflowsDeps } from './deps.ts';
 import { removeServer } from './remove-server.ts';
 
-/**
- * Deletes the accounts whose deletion is due, the oldest first. Each step can be repeated: if a crash interrupts a
- * deletion, the next run completes it. A failure does not stop the other deletions.
- *
- * @returns how many accounts were deleted
- * @throws the first failure, after all deletions were tried; or what `withLease` throws
- */
+/** If a crash interrupts a deletion, the next run completes it. @throws the first failure, after all were tried */
 export function deleteDueAccounts(
   deps: WorkflowsDeps,
   { signal }: { signal?: AbortSignal } = {},
@@ -59,11 +53,7 @@ export function deleteDueAccounts(
   return withLease(deps, 'delete-accounts', run, signal ? { signal } : {});
 }
 
-/**
- * Locks the account: from now on nobody can sign in to it, and it has no operator's rights.
- *
- * @returns null when the request was cancelled, or is dropped because the user is the last operator
- */
+/** From now on nobody can sign in. null when the request was cancelled, or dropped for the last operator. */
 function begin(deps: WorkflowsDeps, userId: ObjectId): Promise<AccountDeletion | null> {
   return decidingAlone(deps, async () => {
     const { accountDeletions, users, clock } = deps;
@@ -93,10 +83,8 @@ function begin(deps: WorkflowsDeps, userId: ObjectId): Promise<AccountDeletion |
   });
 }
 
-async function keepLastOperator(
-  deps: WorkflowsDeps,
-  { _id, email, emailVerified }: WithId<User>,
-): Promise<void> {
+async function keepLastOperator(deps: WorkflowsDeps, user: WithId<User>): Promise<void> {
+  const { _id, email, emailVerified } = user;
   const { config, log } = deps;
   await deps.accountDeletions.deleteOne({ _id });
   log.warn({ event: 'account.not_deleted', userId: _id.toHexString(), reason: 'last-operator' });
@@ -104,7 +92,6 @@ async function keepLastOperator(
     await putMail(deps, { to: email, ...lastOperatorText(config) });
 }
 
-/** Deletes the data of the account, then the account, then the request. */
 async function carryOut(deps: WorkflowsDeps, deletion: AccountDeletion, lease: ActiveLease): Promise<void> {
   const { _id, deletionId, email } = deletion;
   const by = email ?? 'tallyport';
@@ -129,7 +116,6 @@ async function carryOut(deps: WorkflowsDeps, deletion: AccountDeletion, lease: A
   await deps.accountDeletions.deleteOne({ _id });
 }
 
-/** Ends the user's memberships of other owners' servers, and deletes the invitations of their address. */
 async function leaveServersOf(
   deps: WorkflowsDeps,
   userId: ObjectId,
@@ -146,10 +132,7 @@ async function leaveServersOf(
   }
 }
 
-/**
- * Removes the user's servers. Their ids are stored first, because a server that is marked as removed is not found
- * again: if a removal is interrupted, the next call completes it.
- */
+/** The ids are stored first, because a removed server is not found again: the next call completes an interrupted one. */
 async function removeServersOf(
   deps: WorkflowsDeps,
   userId: ObjectId,

@@ -16,7 +16,7 @@ import { usernameKey } from '../votes/username.ts';
 import type { Vote } from '../votes/vote.ts';
 import type { WorkflowsDeps } from './deps.ts';
 
-/** How many documents lost the name or, with `dryRun`, would lose it. `remaining`: votes that keep it for now. */
+/** With `dryRun`: would lose it. `remaining`: votes that keep the name for now. */
 export type Erased = {
   votes: number;
   reviews: number;
@@ -26,15 +26,7 @@ export type Erased = {
   remaining: { open: number; recent: number };
 };
 
-/**
- * Removes a player's name, in every spelling, from votes of all servers, reviews, favourites, finished exclusions and
- * the audit log, and deletes blocks of the name that are not in effect. Votes still count. Votes of the last 24 hours,
- * votes with an open delivery and quarantined votes keep the name until the function is run again.
- *
- * @param name - a valid player name
- * @param by - the user who requested it; the audit log has this user and not the name
- * @param options - with `dryRun`, it only counts; `progress` counts servers
- */
+/** Votes of the last 24 hours, with an open delivery or in quarantine keep the name until the function is run again. */
 export async function erasePlayer(
   deps: WorkflowsDeps,
   name: string,
@@ -43,25 +35,14 @@ export async function erasePlayer(
 ): Promise<Erased> {
   const key = usernameKey(name);
   const votes = await eraseVotes(deps, key, { dryRun, progress });
+  const how = { key, dryRun };
+  const named = { action: { $in: ACTIONS_WITH_NAMES } };
   const erased = {
     ...votes,
-    reviews: await eraseNames(deps.reviews, {}, 'username', key, dryRun),
-    favourites: await eraseNames(
-      deps.favourites,
-      { username: { $exists: true } },
-      'username',
-      key,
-      dryRun,
-      null,
-    ),
-    exclusions: await eraseExclusions(deps, key, dryRun),
-    auditEntries: await eraseNames(
-      deps.auditLog,
-      { action: { $in: ACTIONS_WITH_NAMES } },
-      'details.username',
-      key,
-      dryRun,
-    ),
+    reviews: await eraseNames(deps.reviews, {}, 'username', how),
+    favourites: await eraseNames(deps.favourites, { username: { $exists: true } }, 'username', how, null),
+    exclusions: await eraseExclusions(deps, how),
+    auditEntries: await eraseNames(deps.auditLog, named, 'details.username', how),
   };
   if (!dryRun) {
     // A block that is in effect needs its name. A block that was lifted or has ended is deleted.
@@ -71,6 +52,8 @@ export async function erasePlayer(
   }
   return erased;
 }
+
+type How = { key: string; dryRun: boolean };
 
 async function eraseVotes(
   deps: WorkflowsDeps,
@@ -109,16 +92,12 @@ async function eraseVotesOf(
   return erased;
 }
 
-/**
- * Replaces the name in a field; removes the field if `replacement` is null. Reads every document that matches `filter`,
- * because these collections have no index by player.
- */
+/** null removes the field. Reads every document that matches, because these collections have no index by player. */
 async function eraseNames<T extends { _id: ObjectId }>(
   collection: Collection<T>,
   filter: Filter<T>,
   field: 'username' | 'details.username',
-  key: string,
-  dryRun: boolean,
+  { key, dryRun }: How,
   replacement: string | null = ERASED_PLAYER,
 ): Promise<number> {
   type Named = { _id: ObjectId; username?: unknown; details?: { username?: unknown } };
@@ -136,12 +115,7 @@ async function eraseNames<T extends { _id: ObjectId }>(
   return erased;
 }
 
-/** Removes the name from finished exclusions of this player. */
-async function eraseExclusions(
-  { voteExclusions }: WorkflowsDeps,
-  key: string,
-  dryRun: boolean,
-): Promise<number> {
+async function eraseExclusions({ voteExclusions }: WorkflowsDeps, { key, dryRun }: How): Promise<number> {
   const finished: Filter<VoteExclusion> = { ...FINISHED_EXCLUSION, usernameKey: key };
   if (dryRun) return voteExclusions.countDocuments(finished);
   const { modifiedCount } = await voteExclusions.updateMany(finished, {

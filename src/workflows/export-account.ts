@@ -26,7 +26,7 @@ export const EXPORTS = defineLimit({
   }),
 });
 
-/** The most entries of each list. If a list has more, the export names it in `truncated`. */
+/** If a list has more, the export names it in `truncated`. */
 export const MOST_EXPORTED = {
   sessions: 1_000,
   servers: 1_000,
@@ -38,15 +38,28 @@ export const MOST_EXPORTED = {
   audit_log: 10_000,
 };
 
-/**
- * A user's data as the pieces of one JSON document, which are sent while they are read, so memory does not grow with
- * the data. The code names each exported field; none is a password, hash, token, key or secret.
- */
+/** Sent while it is read, so memory does not grow with the data. No field is a password, hash, token, key or secret. */
 export async function* exportAccount(deps: WorkflowsDeps, user: WithId<User>): AsyncGenerator<string> {
   const userId = user._id;
   const truncated: string[] = [];
-  const list = <T>(name: keyof typeof MOST_EXPORTED, rows: AsyncIterable<T>, record: RecordMapper<T>) =>
-    listOf({ name, rows, record, truncated });
+  /** `,"reviews":[…]`, with one record in each line. */
+  async function* list<T>(
+    name: keyof typeof MOST_EXPORTED,
+    rows: AsyncIterable<T>,
+    record: (row: T) => object | Promise<object>,
+  ): AsyncGenerator<string> {
+    let written = 0;
+    yield `,"${name}":[`;
+    for await (const row of rows) {
+      if (written === MOST_EXPORTED[name]) {
+        truncated.push(name);
+        break;
+      }
+      yield `${written > 0 ? ',' : ''}\n${JSON.stringify(await record(row))}`;
+      written += 1;
+    }
+    yield ']';
+  }
   const upTo = (name: keyof typeof MOST_EXPORTED) => ({ limit: MOST_EXPORTED[name] + 1 });
 
   yield `{"exported_at":${JSON.stringify(deps.clock.now())},"account":${JSON.stringify(await accountOf(deps, user))}`;
@@ -69,29 +82,6 @@ export async function* exportAccount(deps: WorkflowsDeps, user: WithId<User>): A
   const entries = deps.auditLog.find(own, upTo('audit_log')).sort({ at: -1, _id: -1 });
   yield* list('audit_log', entries, auditRecord);
   yield `,"truncated":${JSON.stringify(truncated)}}\n`;
-}
-
-type RecordMapper<T> = (row: T) => object | Promise<object>;
-
-/** One list of the document, `,"reviews":[…]`, with one record in each line. */
-async function* listOf<T>(part: {
-  name: keyof typeof MOST_EXPORTED;
-  rows: AsyncIterable<T>;
-  record: RecordMapper<T>;
-  truncated: string[];
-}): AsyncGenerator<string> {
-  const { name, rows, record, truncated } = part;
-  let written = 0;
-  yield `,"${name}":[`;
-  for await (const row of rows) {
-    if (written === MOST_EXPORTED[name]) {
-      truncated.push(name);
-      break;
-    }
-    yield `${written > 0 ? ',' : ''}\n${JSON.stringify(await record(row))}`;
-    written += 1;
-  }
-  yield ']';
 }
 
 async function accountOf(deps: WorkflowsDeps, user: WithId<User>): Promise<object> {
@@ -155,7 +145,6 @@ function serverRecord(server: WithId<Server>): object {
   };
 }
 
-/** The texts of a profile, and the id of its banner. */
 function profileRecord(profile: Server['profile']): object | null {
   if (!profile) return null;
   const { shortText, description, tags, languages, website, discord, store, rules, video, banner } = profile;
@@ -163,7 +152,7 @@ function profileRecord(profile: Server['profile']): object | null {
   return { short_text: shortText, description, tags, languages, ...links, banner: banner?.wide ?? null };
 }
 
-/** The tokens, the listener and the webhook of a server, without their secrets. */
+/** Without the secrets. */
 async function connectionsOf(deps: WorkflowsDeps, serverId: ObjectId, truncated: string[]): Promise<object> {
   const [tokens, listener, webhook] = await Promise.all([
     deps.apiTokens.find({ serverId }, { limit: MOST_EXPORTED.tokens + 1 }).toArray(),
@@ -186,7 +175,7 @@ async function connectionsOf(deps: WorkflowsDeps, serverId: ObjectId, truncated:
   };
 }
 
-/** A listener's address. A URL loses its path and query, which may contain a secret. null: the votes are fetched. */
+/** A URL loses its path and query, which may contain a secret. null: the votes are fetched. */
 function addressOf({ url, host, port }: Pick<Listener, 'url' | 'host' | 'port'>): string | null {
   if (url) return new URL(url).origin;
   return host ? hostAndPort(host, port) : null;

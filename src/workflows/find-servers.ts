@@ -7,16 +7,10 @@ import type { Server } from '../servers/server.ts';
 import { isId } from '../servers/slug.ts';
 import type { WorkflowsDeps } from './deps.ts';
 
-/** At most this many names of each group (new, hidden and removed servers) are compared, the newest first. */
+/** Of each group (new, hidden and removed servers), the newest first. */
 const COMPARED = 1_000;
 
-/**
- * Finds servers for operators, including hidden and removed ones. The first results match by id, by the owner's e-mail
- * address, or by the beginning of a name, address or slug. Then follow the results of the public search, and other
- * servers whose names contain the text.
- *
- * @param limit - the most servers to return
- */
+/** First what begins with the text, then the public search and other servers whose names contain it. */
 export async function findServers(
   deps: WorkflowsDeps,
   text: string,
@@ -26,7 +20,8 @@ export async function findServers(
   const begun = await searchServers(deps, typed, { limit });
   if (isId(typed.toLowerCase()) || typed.includes('@') || begun.length >= limit) return begun;
   const known = new Set(begun.map(({ _id }) => _id.toHexString()));
-  const ids = [...(await listedIds(deps, typed)), ...(await comparedIds(deps, typed))]
+  const listed = (await searchListing(deps, typed)).map(({ id }) => id);
+  const ids = [...listed, ...(await comparedIds(deps, typed))]
     .filter((id) => !known.has(id))
     .slice(0, limit - begun.length);
   const others = await deps.servers.find({ _id: { $in: ids.map((id) => new ObjectId(id)) } }).toArray();
@@ -34,14 +29,7 @@ export async function findServers(
   return [...begun, ...ids.flatMap((id) => byId.get(id) ?? [])];
 }
 
-async function listedIds(deps: WorkflowsDeps, typed: string): Promise<string[]> {
-  return (await searchListing(deps, typed)).map(({ id }) => id);
-}
-
-/**
- * The ids of servers whose names contain the text: hidden, removed and the newest ones, because the public search has
- * no hidden, removed or unranked servers.
- */
+/** The public search has no hidden, removed or unranked servers. */
 async function comparedIds({ servers }: WorkflowsDeps, typed: string): Promise<string[]> {
   const wanted = foldName(typed);
   if (wanted === '') return [];
@@ -56,16 +44,12 @@ async function comparedIds({ servers }: WorkflowsDeps, typed: string): Promise<s
   return [...new Set(found.map(({ _id }) => _id.toHexString()))];
 }
 
-/** The server that a text means, or the servers that it may mean. */
 export type MeantServer =
   | { kind: 'one'; server: WithId<Server> }
   | { kind: 'several'; servers: WithId<Server>[] }
   | { kind: 'none' };
 
-/**
- * Finds the server with an id, a slug or a name. If nothing is equal to the text, but `findServers` finds only one
- * server, that server is returned. If several servers match, the result lists them.
- */
+/** By id, slug or name. If nothing is equal, the only server that `findServers` finds is meant. */
 export async function serverMeantBy(
   deps: WorkflowsDeps,
   text: string,

@@ -3,16 +3,12 @@ import { type Credential, NAME_COLLATION, type User, type UserRole } from '../ac
 import type { Server } from '../servers/server.ts';
 import type { WorkflowsDeps } from './deps.ts';
 
-/** The position of the last user of a page; the next page starts after it. */
 export type UserPosition = { createdAt: Date; id: ObjectId };
 
-type UsersPage = { users: WithId<User>[]; next: UserPosition | null };
-
-/** A page of users, newest first; with `role`, only users of that role. */
 export async function listUsers(
   { users }: WorkflowsDeps,
   { role, after, limit }: { role?: UserRole | undefined; after?: UserPosition | undefined; limit: number },
-): Promise<UsersPage> {
+): Promise<{ users: WithId<User>[]; next: UserPosition | null }> {
   const older: Filter<User> = after
     ? {
         createdAt: { $lte: after.createdAt },
@@ -29,15 +25,10 @@ export async function listUsers(
   return { users: page, next: last ? { createdAt: last.createdAt, id: last._id } : null };
 }
 
-/** The highest character of any collation: `prefix + HIGHEST` is the upper bound of all texts with that prefix. */
+/** In any collation: `prefix + HIGHEST` is the upper bound of all texts with that prefix. */
 const HIGHEST = '\u{ffff}';
 
-/**
- * Finds users whose e-mail address or name begins with `text`; with `role`, only users of that role. Names are compared
- * without case and accents.
- *
- * @returns matches by address, then matches by name, at most `limit` together
- */
+/** By the beginning of the address, then of the name. Names are compared without case and accents. */
 export async function searchUsers(
   { users }: WorkflowsDeps,
   { text, role, limit }: { text: string; role?: UserRole | undefined; limit: number },
@@ -61,19 +52,16 @@ export async function searchUsers(
   return [...byEmail, ...byName.filter(({ _id }) => !seen.has(_id.toHexString()))].slice(0, limit);
 }
 
-/** A user as the admin area's page shows them. */
 export type UserView = {
   user: WithId<User>;
   servers: Pick<WithId<Server>, '_id' | 'name' | 'slug'>[];
   sessions: number;
   hasPassword: boolean;
-  /** The user's sign-in methods, including the password, without hashes. */
   credentials: Pick<Credential, 'providerId' | 'accountId'>[];
 };
 
 const MOST_SERVERS = 50;
 
-/** A user with their servers, sessions and sign-in methods; null when the user does not exist. */
 export async function showUser(deps: WorkflowsDeps, userId: ObjectId): Promise<UserView | null> {
   const [user, servers, sessions, credentials] = await Promise.all([
     deps.users.findOne({ _id: userId }),

@@ -5,12 +5,7 @@ import { acceptInvitation, invitationsOf } from '../servers/members.ts';
 import type { Server } from '../servers/server.ts';
 import type { WorkflowsDeps } from './deps.ts';
 
-/**
- * Makes a user a member of a server that invited their confirmed address. Members cannot review their server, so the
- * user's review leaves the public list first.
- *
- * @returns the server; null when there is no open invitation
- */
+/** Members cannot review their server. So the user's review leaves the public list first. null without an invitation. */
 export async function joinServer(
   deps: WorkflowsDeps,
   serverId: ObjectId,

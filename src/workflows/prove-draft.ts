@@ -1,27 +1,34 @@
+import { isIP } from 'node:net';
 import type { ObjectId, WithId } from 'mongodb';
+import { gameOf, isProbed, queryPorts } from '../games/games.ts';
 import { SECOND } from '../platform/clock.ts';
-import type { Ask } from '../probing/ask.ts';
-import { findMove } from '../servers/drafts.ts';
+import { mayConnectFor } from '../platform/limits/outgoing-limit.ts';
+import type { Ask, Probe, Target } from '../probing/ask.ts';
+import { plainText } from '../probing/minecraft-text.ts';
+import { findMove, recordName, recordText } from '../servers/drafts.ts';
 import { findAddressOwner, withAddressLock } from '../servers/listed-addresses.ts';
 import { editServer, newListing, nextRank } from '../servers/listed-servers.ts';
 import type { OwnershipProofMethod, Server } from '../servers/server.ts';
 import type { DraftCheck, ServerDraft } from '../servers/server-draft.ts';
 import { insertUnderFreeSlug } from '../servers/server-slugs.ts';
-import { checkDraft } from './check-draft.ts';
+import { txtRecords } from '../servers/txt-records.ts';
 import type { WorkflowsDeps } from './deps.ts';
-import { finishListing, hasTooManyServers, type ProofResult, type Prover } from './finish-listing.ts';
-import { resumeDraftProof } from './request-proof.ts';
-import { seenFigures } from './seen-figures.ts';
+import {
+  finishListing,
+  hasTooManyServers,
+  type ProofResult,
+  type Prover,
+  resumeDraftProof,
+} from './request-proof.ts';
 
 export type ProveDeps = WorkflowsDeps & { ask: Ask };
 
-/** A proof waits at most this long for another process that decides about the same address. */
+/** The longest wait for another process that decides about the same address. */
 const DECIDE_MS = 10 * SECOND;
 
 /**
- * Checks the server of a draft. If the ownership is proven, the server is listed under the draft's id; if a listed
- * server without an owner has the same address, that server is assigned to the user instead. Concurrent and repeated
- * calls list the server once.
+ * If the ownership is proven, the server is listed under the draft's id; or a listed server without an owner at the same
+ * address is assigned to the user. Concurrent and repeated calls list the server once.
  *
  * @throws `TimeoutError` when another process takes too long to decide about the same address
  */
@@ -106,12 +113,7 @@ async function insertServer(
   return slug === null ? null : { ...server, slug, slugs: [slug] };
 }
 
-/**
- * Checks the new address of a listed server. If the ownership is proven, the server moves. A repeated call after a
- * crash completes the move.
- *
- * @throws `TimeoutError`, like `proveDraft`
- */
+/** A repeated call after a crash completes the move. @throws `TimeoutError`, like `proveDraft` */
 export async function proveMove(deps: ProveDeps, prover: Prover, serverId: ObjectId): Promise<ProofResult> {
   const move = await findMove(deps, serverId);
   if (!move) return { kind: 'not-found' };
@@ -142,7 +144,7 @@ export async function proveMove(deps: ProveDeps, prover: Prover, serverId: Objec
   return { kind: 'listed', serverId };
 }
 
-/** Shows the figures of the check on the page of a moved server, unless a probe or a report has newer ones. */
+/** Unless a probe or a report has newer figures. */
 async function showSeen(
   { servers }: ProveDeps,
   { _id, probe }: WithId<Server>,
@@ -161,4 +163,107 @@ async function showSeen(
     },
     { $set: Object.fromEntries(fields), $inc: { 'probe.revision': 1 } },
   );
+}
+
+/** The page has figures before the first probe. The check is not a sample, so no statistics include it. */
+function seenFigures({
+  at,
+  reached,
+  onlinePlayers,
+  playersHidden = false,
+  maxPlayers,
+  motd,
+  version,
+  latencyMs,
+}: DraftCheck) {
+  if (!reached) return null;
+  return {
+    current: {
+      onlinePlayers,
+      playersHidden,
+      maxPlayers,
+      playersSource: 'probes' as const,
+      motd: motd ?? '',
+      version: version ?? '',
+      checkedAt: at,
+    },
+    probe: { status: 'online' as const, latencyMs, checkedAt: at, succeededAt: at },
+  };
+}
+
+type DraftCheckDeps = WorkflowsDeps & { ask: Ask };
+
+/** If the server can be queried, it must answer: a TXT record alone does not list an unreachable server. */
+export async function checkDraft(
+  deps: DraftCheckDeps,
+  draft: WithId<ServerDraft>,
+): Promise<DraftCheck & { proof: 'message' | 'dns' | null }> {
+  const asked = await targetOf(deps, draft);
+  const [probe, dns] = await Promise.all([
+    asked
+      ? deps.ask(asked.target, undefined, mayConnectFor(deps, draft.ownerId.toHexString(), asked.target.port))
+      : null,
+    dnsOf(draft.address, draft.code),
+  ]);
+  const messageCounts = asked?.counts ?? false;
+  const shows = probe?.ok === true && showsCode(probe.answer.motd, draft.code);
+  const byMessage = messageCounts && shows;
+  const byDns = dns === 'found' && (asked === null || probe?.ok === true);
+  const seen: DraftCheck = { at: deps.clock.now(), dns, messageCounts, ...figuresOf(probe) };
+  const check = { ...seen, proof: byMessage ? ('message' as const) : byDns ? ('dns' as const) : null };
+  // Not stored if the draft was changed meanwhile.
+  const { _id, address, port, game = null, queryPort = null } = draft;
+  await deps.serverDrafts.updateOne({ _id, address, port, game, queryPort }, { $set: { check } });
+  return check;
+}
+
+/**
+ * `counts`: whether a code in the server's message proves the ownership. On a query port that the owner chose it does
+ * not, because another server of the same machine could answer there; on the game's usual ports, or one that an operator
+ * set, it does. null when no game is known, or it cannot be queried.
+ */
+async function targetOf(
+  deps: DraftCheckDeps,
+  draft: WithId<ServerDraft>,
+): Promise<{ target: Target; counts: boolean } | null> {
+  const listed = await listedOf(deps, draft);
+  const game = listed?.game ?? draft.game;
+  if (!game || !isProbed(game)) return null;
+  const queryPort = (listed?.game ? listed.queryPort : draft.queryPort) ?? null;
+  const target = { game, host: draft.address, port: draft.port, queryPort };
+  const usual = queryPorts({ ...target, queryPort: null }, gameOf(game));
+  const isOperators = !draft.serverId && Boolean(listed?.game);
+  return { target, counts: isOperators || queryPort === null || usual.includes(queryPort) };
+}
+
+/** The server that moves, or one without an owner at the same address. */
+async function listedOf(deps: DraftCheckDeps, draft: WithId<ServerDraft>): Promise<WithId<Server> | null> {
+  if (draft.serverId) return deps.servers.findOne({ _id: draft.serverId, removedAt: null });
+  const addressOwner = await findAddressOwner(deps, draft, draft.ownerId);
+  return addressOwner.kind === 'ownerless' ? addressOwner.server : null;
+}
+
+function figuresOf(probe: Probe | null): Omit<DraftCheck, 'at' | 'dns' | 'messageCounts' | 'proof'> {
+  if (probe?.ok) {
+    // A draft shows no icon; the server gets one with its first probe.
+    const { icon: _icon, onlinePlayers, maxPlayers, ...figures } = probe.answer;
+    const players = { onlinePlayers: onlinePlayers ?? 0, playersHidden: onlinePlayers === null };
+    return { reached: true, words: '', ...figures, ...players, maxPlayers: maxPlayers ?? 0 };
+  }
+  const words = probe?.message ?? '';
+  return { reached: false, words, onlinePlayers: 0, maxPlayers: 0, latencyMs: 0, motd: '', version: '' };
+}
+
+/** Some plugins change case and colour codes. */
+function showsCode(motd: string, code: string): boolean {
+  return plainText(motd).toLowerCase().includes(code);
+}
+
+async function dnsOf(address: string, code: string): Promise<DraftCheck['dns']> {
+  if (isIP(address)) return 'no-name';
+  const answer = await txtRecords(recordName(address));
+  if (answer.kind === 'no-answer') return 'no-answer';
+  const texts = answer.records.map((record) => record.trim().toLowerCase());
+  if (texts.includes(recordText(code))) return 'found';
+  return texts.some((text) => text.startsWith('tallyport-verify=')) ? 'wrong' : 'none';
 }

@@ -8,12 +8,7 @@ import type { Server } from '../servers/server.ts';
 import { requestServerQuarantines } from '../votes/exclusions/quarantine.ts';
 import type { WorkflowsDeps } from './deps.ts';
 
-/**
- * Removes a server for ever: its tokens are refused and its waiting votes fail. The document stays, so that the id and
- * slug are never used again. If the call is interrupted, a repeated call completes it.
- *
- * @returns the server and the number of votes that failed; null when there is no such server
- */
+/** The document stays, so that its id and slug are never used again. A repeated call completes an interrupted one. */
 export async function removeServer(
   deps: WorkflowsDeps,
   serverId: ObjectId,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { ObjectId, type WithId } from 'mongodb';
 import type { User } from '../accounts/user.ts';
 import { removeWebhook } from '../notifications/discord/webhooks.ts';
@@ -12,12 +13,7 @@ import type { WorkflowsDeps } from './deps.ts';
 /** The message is a sentence for the operator. */
 export class TransferError extends CodedError<'user-not-found' | 'user-suspended'> {}
 
-/**
- * Finds the new owner of a server.
- *
- * @param email - the address of an account; upper and lower case and surrounding spaces do not matter
- * @throws {TransferError} if there is no such account, or if its user is suspended
- */
+/** @throws {TransferError} if there is no such account, or if its user is suspended */
 export async function nextOwner({ users }: WorkflowsDeps, email: string): Promise<User> {
   const user = await users.findOne({ email: storedEmail(email) });
   if (!user)
@@ -26,23 +22,17 @@ export async function nextOwner({ users }: WorkflowsDeps, email: string): Promis
   return user;
 }
 
-type NewOwner = Pick<User, '_id' | 'email'>;
-
-/** The owner whom an interrupted transfer has made. The address is null if the account was deleted since. */
+/** `email` is null if the account was deleted since. */
 type MadeOwner = { _id: ObjectId; email: string | null };
 
 /**
- * Transfers a listed server to another user. Members, invitations, the Discord webhook and, if it had an owner, its
- * tokens and claim keys end; the listener does not change. A repeated call completes an interrupted one, and changes
- * nothing after a completed one.
- *
- * @param by - who decided, for the audit log
- * @returns the server as it is now, and how many tokens were revoked; null when no such server is listed
+ * The listener does not change; tokens and claim keys end if the server had an owner. A repeated call completes an
+ * interrupted transfer, and changes nothing after a completed one. null when no such server is listed.
  */
 export async function transferServer(
   deps: WorkflowsDeps,
   serverId: ObjectId,
-  to: NewOwner,
+  to: Pick<User, '_id' | 'email'>,
   by: string,
 ): Promise<{ server: WithId<Server>; revokedTokens: number } | null> {
   await completeOther(deps, serverId, to._id, by);
@@ -55,7 +45,7 @@ export async function transferServer(
   return { server: completed, revokedTokens };
 }
 
-/** If a transfer to another user was interrupted: completes it, since the next one replaces what is stored of it. */
+/** Since the next transfer replaces what is stored of it. */
 async function completeOther(
   deps: WorkflowsDeps,
   serverId: ObjectId,
@@ -70,7 +60,7 @@ async function completeOther(
   await completeTransfer(deps, server, server.transfer, made, by);
 }
 
-/** Makes a user the owner. If they are already, only reads the server, which may have an interrupted transfer. */
+/** If they are the owner already, only reads the server, which may have an interrupted transfer. */
 async function changeOwner(
   { servers, clock }: WorkflowsDeps,
   serverId: ObjectId,
@@ -89,10 +79,7 @@ async function changeOwner(
   return changed ?? servers.findOne({ _id: serverId, removedAt: null, ownerId });
 }
 
-/**
- * Ends tokens, a move and the webhook that are older than the transfer, and records it. What the new owner has added
- * since stays, so each step may run again.
- */
+/** Only what is older than the transfer ends. What the new owner has added since stays, so each step may run again. */
 async function completeTransfer(
   deps: WorkflowsDeps,
   { _id: serverId, ownerEmail }: WithId<Server>,
@@ -121,4 +108,45 @@ async function completeTransfer(
     { $unset: { transfer: '', ownerEmail: '' } },
   );
   return revokedTokens;
+}
+
+/** The audit log entry has a derived id and is written first: an interrupted run is completed without a second one. */
+export async function adoptServers(
+  deps: WorkflowsDeps,
+  { _id: userId, email, emailVerified }: Pick<User, '_id' | 'email' | 'emailVerified'>,
+): Promise<number> {
+  if (!emailVerified) return 0;
+  const { servers } = deps;
+  const unclaimed = { ownerEmail: email, ownerId: { $exists: false }, removedAt: null };
+  const waiting = await servers.find(unclaimed, { projection: { _id: 1 } }).toArray();
+  let claimed = 0;
+  for (const { _id } of waiting) {
+    await recordAuditOnce(deps, entryId(_id, userId), {
+      by: email,
+      action: 'server.claim',
+      serverId: _id,
+      details: { personId: userId.toHexString() },
+    });
+    await rejectOwnersReview(deps, { serverId: _id, userId });
+    const { modifiedCount } = await servers.updateOne({ _id, ...unclaimed }, { $set: { ownerId: userId } });
+    claimed += modifiedCount;
+  }
+  return claimed;
+}
+
+/** At sign-up and sign-in. A failure is logged, and the user is signed in anyway. */
+export async function adoptOnEntry(sources: WorkflowsDeps, userId: ObjectId): Promise<void> {
+  const { users, log } = sources;
+  try {
+    const user = await users.findOne({ _id: userId });
+    const claimed = user ? await adoptServers(sources, user) : 0;
+    if (claimed > 0) log.info({ event: 'account.servers_claimed', userId: userId.toHexString(), claimed });
+  } catch (error) {
+    log.warn({ event: 'account.servers_not_claimed', reason: String(error) });
+  }
+}
+
+function entryId(serverId: ObjectId, userId: ObjectId): ObjectId {
+  const name = `server.claim ${serverId.toHexString()} ${userId.toHexString()}`;
+  return new ObjectId(createHash('sha256').update(name).digest('hex').slice(0, 24));
 }

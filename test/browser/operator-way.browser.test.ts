@@ -8,7 +8,7 @@ import { writeReview } from '../../src/reviews/write-review.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import { requestRanks } from '../../src/servers/request-ranks.ts';
-import { utcFieldValue } from '../../src/site/admin/utc-fields.ts';
+import { utcFieldValue } from '../../src/site/admin/admin-fields.ts';
 import { PASSWORD } from '../support/sign-in.ts';
 import { ageVotes } from '../support/votes.ts';
 import { startSite } from './running-site.ts';

@@ -4,8 +4,7 @@ import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { rejectOwnersReview, saveOwnReview } from '../../src/reviews/own-review.ts';
 import { readAnswered } from '../../src/reviews/read-reviews.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
-import { adoptServers } from '../../src/workflows/adopt-servers.ts';
-import { transferServer } from '../../src/workflows/transfer-server.ts';
+import { adoptServers, transferServer } from '../../src/workflows/transfer-server.ts';
 import { draftOf, gameServer, prover, provingDeps, shownBy } from '../servers/proving.ts';
 
 type Deps = Awaited<ReturnType<typeof provingDeps>>;

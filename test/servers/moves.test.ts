@@ -5,8 +5,8 @@ import type { AppDeps } from '../../src/process/app-deps.ts';
 import { discardMove, findMove, saveMove } from '../../src/servers/drafts.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import type { Server } from '../../src/servers/server.ts';
-import type { Prover } from '../../src/workflows/finish-listing.ts';
 import { type ProveDeps, proveDraft, proveMove } from '../../src/workflows/prove-draft.ts';
+import type { Prover } from '../../src/workflows/request-proof.ts';
 import { transferServer } from '../../src/workflows/transfer-server.ts';
 import { draftOf, gameServer, prover, provingDeps } from './proving.ts';
 

@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { setListener } from '../../src/delivery/change-listener.ts';
 import { after, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
-import { utcFieldValue } from '../../src/site/admin/utc-fields.ts';
+import { utcFieldValue } from '../../src/site/admin/admin-fields.ts';
 import { finishExclusion } from '../../src/votes/exclusions/finish-exclusion.ts';
 import { voteFigures } from '../../src/votes/vote-figures.ts';
 import { excludeVotes } from '../support/exclusions.ts';

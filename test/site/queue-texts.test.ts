@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeForwarding } from '../../src/site/admin/queue-texts.ts';
+import { describeForwarding } from '../../src/site/admin/queue-board.ts';
 
 const now = new Date('2026-11-21T15:00:00.000Z');
 const title = 'Forward votes';

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { AdminParts } from './admin-parts.ts';
+import type { AdminParts } from './admin-frame.ts';
 import { announcementPage } from './announcement-page.ts';
 import { attentionPage } from './attention-page.ts';
 import { auditPage } from './audit-page.ts';
@@ -10,7 +10,8 @@ import { adminListenerPage } from './listener-page.ts';
 import { playerExclusionPages } from './player-exclusion-pages.ts';
 import { queueBoard } from './queue-board.ts';
 import { adminReviewPages } from './review-pages.ts';
-import { adminServerPages } from './server-pages.ts';
+import { adminServerPage } from './server-page.ts';
+import { serversPage } from './servers-page.ts';
 import { setUpListPage } from './set-up-page.ts';
 import { adminSettingsPages } from './settings-page.ts';
 import { systemPage } from './system-page.ts';
@@ -20,12 +21,12 @@ import { usersPages } from './users-page.ts';
 import { adminVotePage } from './vote-page.ts';
 import { voteSearchPage } from './vote-search-page.ts';
 
-/** Registers the admin area. `app` is a Fastify context with its path prefix. */
 export async function adminArea(app: FastifyInstance, parts: AdminParts): Promise<void> {
   attentionPage(app, parts);
   figuresPage(app, parts);
   adminReviewPages(app, parts);
-  adminServerPages(app, parts);
+  serversPage(app, parts);
+  adminServerPage(app, parts);
   voteSearchPage(app, parts);
   adminVotePage(app, parts);
   playerExclusionPages(app, parts);

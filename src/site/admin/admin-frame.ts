@@ -1,10 +1,14 @@
-import type { UUID } from 'mongodb';
+import type { ObjectId, UUID, WithId } from 'mongodb';
+import type { Auth } from '../../accounts/auth.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
+import type { Server } from '../../servers/server.ts';
 import { tabsOf } from '../shared/area.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { tabs } from '../shared/parts.ts';
+import type { Page } from '../shared/layout.ts';
+import { badge, tabs } from '../shared/parts.ts';
+import { statusBadge } from '../shared/server-status.ts';
 import { ADMIN_AREA, type AdminTab } from './admin-pages.ts';
 
-/** The path of a page of the admin area. `path` is below the admin area: `/votes`. */
 export function adminPath(base: string, path = ''): string {
   return `${base}${ADMIN_AREA.path}${path}`;
 }
@@ -17,14 +21,36 @@ export function adminVotePath(base: string, vote: { _id: UUID }): string {
   return adminPath(base, `/votes/${vote._id.toString()}`);
 }
 
-/** The frame of each admin page: heading and tabs. `part` is the current tab. */
-export function adminFrame(frame: { base: string; part: AdminTab; head?: Content; body: Content }): Html {
-  const { base, part, head, body } = frame;
-  return html`${head ?? html`<h1>Admin area</h1>`}
-    ${tabs(
-      'Admin area',
-      tabsOf(ADMIN_AREA).map(({ path, tab }) => ({ href: adminPath(base, path), text: tab })),
-      adminPath(base, part),
-    )}
-    ${body}`;
+export type NamedServer = Pick<WithId<Server>, '_id' | 'name'>;
+
+type AdminPage = Page & { base: string; part: AdminTab; head?: Content };
+
+export function adminPage({ base, part, head, body, ...page }: AdminPage): Page {
+  const entries = tabsOf(ADMIN_AREA).map(({ path, tab }) => ({ href: adminPath(base, path), text: tab }));
+  return {
+    ...page,
+    body: html`${head ?? html`<h1>Admin area</h1>`}
+    ${tabs('Admin area', entries, adminPath(base, part))}
+    ${body}`,
+  };
+}
+
+export async function serverNames({ servers }: AppDeps, ids: ObjectId[]): Promise<Map<string, NamedServer>> {
+  const found = await servers.find({ _id: { $in: ids } }, { projection: { name: 1 } }).toArray();
+  return new Map(found.map((server) => [server._id.toHexString(), server]));
+}
+
+export function serverLink(base: string, server: NamedServer, part = ''): Html {
+  return html`<a href="${adminServerPath(base, server, part)}"><bdi>${server.name}</bdi></a>`;
+}
+
+export type AdminParts = { deps: AppDeps; auth: Auth };
+
+export function stateBadges(server: Server, now: Date): Html[] {
+  if (server.removedAt) return [badge('bad', 'removed')];
+  return [
+    statusBadge(server, now),
+    ...(server.hiddenAt ? [badge('attention', 'hidden')] : []),
+    ...(server.isPremium ? [badge('quiet', 'premium')] : []),
+  ];
 }

@@ -1,7 +1,6 @@
 import type { Area } from '../shared/area.ts';
 import { SITE_PAGES, type SitePageName } from '../site-pages.ts';
 
-/** The admin area. `admin-area.ts` registers its pages. */
 export const ADMIN_AREA = {
   path: '/operator',
   access: 'operator',
@@ -39,7 +38,6 @@ export const ADMIN_AREA = {
   ],
 } as const satisfies Area<string>;
 
-/** The path of a page with a tab. */
 export type AdminTab = Extract<(typeof ADMIN_AREA.pages)[number], { tab: string }>['path'];
 
 function pagesOfOperators(): { path: `/settings/pages/${SitePageName}` }[] {

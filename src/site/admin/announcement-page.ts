@@ -15,9 +15,8 @@ import { formRoute } from '../shared/form-route.ts';
 import { type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { button, card } from '../shared/parts.ts';
-import { adminFrame, adminPath } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
-import { optionalUtcMoment, utcFieldValue } from './utc-fields.ts';
+import { optionalUtcMoment, utcFieldValue } from './admin-fields.ts';
+import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
 
 const MESSAGES = inEnglish({
   set: 'Announcement set. All pages show it within a minute.',
@@ -26,7 +25,6 @@ const MESSAGES = inEnglish({
 
 const form = z.object({ text: z.string(), level: z.string(), until: optionalUtcMoment });
 
-/** `/operator/announcement`: the form for the announcement, which is shown at the top of all pages. */
 export function announcementPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base, announcement: cache } = app.site;
   const path = adminPath(base, '/announcement');
@@ -34,8 +32,7 @@ export function announcementPage(app: FastifyInstance, { deps }: AdminParts): vo
   const page = async (typed?: Typed): Promise<Page> => {
     const current = await currentAnnouncement(deps);
     const body = formCard(path, typed ?? typedOf(current), current !== null);
-    const frame = adminFrame({ base, part: '/announcement', body });
-    return { title: 'Announcement', messages: MESSAGES, body: frame };
+    return adminPage({ base, part: '/announcement', title: 'Announcement', messages: MESSAGES, body });
   };
 
   app.get('/announcement', OPERATOR, async (request, reply) => sendPage(request, reply, await page()));

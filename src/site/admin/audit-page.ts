@@ -1,22 +1,24 @@
 import type { FastifyInstance } from 'fastify';
-import type { WithId } from 'mongodb';
 import { ACTIONS_BY_TITLE, auditSentence } from '../../platform/audit/audit-actions.ts';
 import { type AuditEntry, readAudit } from '../../platform/audit/audit-log.ts';
 import { findServer } from '../../servers/listed-servers.ts';
-import type { Server } from '../../servers/server.ts';
 import { OPERATOR } from '../route-options.ts';
 import { queryOf } from '../shared/form.ts';
 import { time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { card, cursorPager, dataTable, select, textField } from '../shared/parts.ts';
-import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
+import {
+  type AdminParts,
+  adminPage,
+  adminPath,
+  type NamedServer,
+  serverLink,
+  serverNames,
+} from './admin-frame.ts';
 
-/** Entries per page. */
 const ROWS = 50;
 
-/** `/operator/audit`: who did what and when, newest first. */
 export function auditPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   app.get('/audit', OPERATOR, async (request, reply) => {
@@ -28,39 +30,24 @@ export function auditPage(app: FastifyInstance, { deps }: AdminParts): void {
     const { rows, next } = isUnknown
       ? { rows: [], next: null }
       : await readAudit(deps, filter, { from, limit: ROWS });
-    const servers = await serversOf(deps, rows);
+    const ids = rows.flatMap(({ serverId }) => serverId ?? []);
+    const servers = await serverNames(deps, ids);
     const empty = next ? 'No matching entries so far. Continue with older ones.' : 'No matching entries.';
-    return sendPage(
-      request,
-      reply,
-      {
-        title: 'Audit log',
-        body: adminFrame({
-          base,
-          part: '/audit',
-          body: html`${filterForm(base, query, isUnknown ? 'No server has this id or slug.' : undefined)}
+    const page = adminPage({
+      base,
+      part: '/audit',
+      title: 'Audit log',
+      body: html`${filterForm(base, query, isUnknown ? 'No server has this id or slug.' : undefined)}
             ${card({ title: 'Entries', body: entryTable(base, rows, servers, empty) })}
             ${cursorPager(adminPath(base, '/audit'), { from, next }, query)}`,
-        }),
-      },
-      isUnknown ? 400 : 200,
-    );
+    });
+    return sendPage(request, reply, page, isUnknown ? 400 : 200);
   });
-}
-
-async function serversOf({ servers }: AdminParts['deps'], rows: AuditEntry[]) {
-  const ids = rows.flatMap(({ serverId }) => (serverId ? [serverId] : []));
-  const distinct = [...new Map(ids.map((id) => [id.toHexString(), id])).values()];
-  const found =
-    distinct.length > 0
-      ? await servers.find({ _id: { $in: distinct } }, { projection: { name: 1 } }).toArray()
-      : [];
-  return new Map(found.map((server) => [server._id.toHexString(), server]));
 }
 
 function filterForm(base: string, query: Record<string, string>, error: string | undefined): Html {
   const options: [string, string][] = [['', 'All actions'], ...ACTIONS_BY_TITLE];
-  // If the list does not have the query's action: add it, so that the filter shows it as selected.
+  // An action that the list does not have is added, so that the filter shows it as selected.
   if (query.action && !options.some(([value]) => value === query.action))
     options.push([query.action, query.action]);
   const isFiltered = Object.keys(query).length > 0;
@@ -90,15 +77,13 @@ function filterForm(base: string, query: Record<string, string>, error: string |
 function entryTable(
   base: string,
   rows: AuditEntry[],
-  servers: Map<string, Pick<WithId<Server>, '_id' | 'name'>>,
+  servers: Map<string, NamedServer>,
   empty: string,
 ): Html {
   const serverCell = ({ serverId }: AuditEntry): Content => {
     if (!serverId) return '–';
     const server = servers.get(serverId.toHexString());
-    return server
-      ? html`<a href="${adminServerPath(base, server)}"><bdi>${server.name}</bdi></a>`
-      : html`<span class="mono">${serverId.toHexString()}</span>`;
+    return server ? serverLink(base, server) : html`<span class="mono">${serverId.toHexString()}</span>`;
   };
   return dataTable<AuditEntry>({
     caption: 'Entries of the audit log, newest first',

@@ -11,12 +11,10 @@ import { count, time, timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { badge, button, card, checkbox, confirmed, dataTable, pager } from '../shared/parts.ts';
-import { adminFrame, adminPath } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
-import { optionalUtcMoment } from './utc-fields.ts';
+import { badge, button, card, checkbox, confirmed, cursorPager, dataTable } from '../shared/parts.ts';
+import { optionalUtcMoment } from './admin-fields.ts';
+import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
 
-/** Blocks per page. */
 const ROWS = 50;
 
 const MESSAGES = inEnglish({
@@ -32,7 +30,6 @@ const blockForm = z.object({
   isWideMeant: z.literal('yes').optional(),
 });
 
-/** `/operator/blocks`: the player names and networks whose votes are blocked. */
 export function blockPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const path = adminPath(base, '/blocks');
@@ -43,8 +40,8 @@ export function blockPages(app: FastifyInstance, { deps }: AdminParts): void {
     const { rows, next } = await listBlocks(deps, { from, limit: ROWS });
     const now = deps.clock.now();
     const body = html`${addCard(path, typed)} ${listCard(path, rows, now)}
-      ${pager({ first: from ? path : undefined, older: next ? `${path}?from=${next}` : undefined })}`;
-    return { title: 'Blocks', messages: MESSAGES, body: adminFrame({ base, part: '/blocks', body }) };
+      ${cursorPager(path, { from, next })}`;
+    return adminPage({ base, part: '/blocks', title: 'Blocks', messages: MESSAGES, body });
   };
 
   app.get('/blocks', OPERATOR, async (request, reply) => {
@@ -170,7 +167,6 @@ function lifting(path: string, block: Block, now: Date): Content {
   });
 }
 
-/** The path of the form to block, with a name or network filled in. */
 export function blockPath(base: string, kind: Block['kind'], value: string): string {
   return adminPath(base, `/blocks${queryText({ kind, value })}`);
 }

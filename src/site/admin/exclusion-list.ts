@@ -1,26 +1,52 @@
-import type { ObjectId, WithId } from 'mongodb';
+import type { WithId } from 'mongodb';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
+import { ExclusionError } from '../../votes/exclusions/request-exclusion.ts';
 import { inProgress, type VoteExclusion } from '../../votes/exclusions/vote-exclusion.ts';
 import { countMarked } from '../../votes/search-votes.ts';
-import { queryText } from '../shared/form.ts';
+import { queryText, type Typed } from '../shared/form.ts';
+import { type RefusedForm, refused } from '../shared/form-route.ts';
 import { counted, time, timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { badge, button, confirmed, dataTable } from '../shared/parts.ts';
-import { adminPath, adminServerPath } from './admin-frame.ts';
+import { hiddenFields, reasonFields } from './admin-fields.ts';
+import { adminPath, type NamedServer, serverLink, serverNames } from './admin-frame.ts';
+
+export function exclusionRefusal(error: unknown): RefusedForm | undefined {
+  return error instanceof ExclusionError ? refused(400, error.message) : undefined;
+}
+
+export function excludingForm(form: {
+  to: string;
+  hidden: Record<string, string>;
+  typed: Typed;
+  reader: string;
+  votes: string;
+  back: string;
+}): Html {
+  const { to, hidden, typed, reader, votes, back } = form;
+  return html`<form method="post" action="${to}" class="stack">
+    ${hiddenFields(hidden)}
+    ${reasonFields({
+      typed,
+      forOwner: { name: 'reasonForOwner', reader },
+      internal: { name: 'reason', required: true },
+    })}
+    <div class="actions">
+      <button class="danger" type="submit">Exclude ${votes}</button>
+      <a class="button quiet" href="${back}">Cancel</a>
+    </div>
+  </form>`;
+}
 
 type Row = {
   exclusion: VoteExclusion;
-  server: Pick<WithId<Server>, '_id' | 'name'> | undefined;
+  server: NamedServer | undefined;
   token: string | undefined;
-  /** How many votes the exclusion has now. Counted only if the exclusion belongs to a block or is in progress. */
+  /** How many votes the exclusion has now. Counted only for blocks and while it is in progress. */
   marked: number | undefined;
 };
 
-/**
- * A list of exclusions with their state, each with a button that undoes it. While an exclusion is in progress, the list
- * refreshes every three seconds. `of` is the server if all exclusions belong to one server, otherwise null.
- */
 export async function exclusionList(
   deps: AppDeps,
   base: string,
@@ -36,7 +62,9 @@ export async function exclusionList(
     rows,
     empty: of ? 'No votes of this server have been excluded.' : 'No votes have been excluded.',
     columns: [
-      ...(of ? [] : [{ title: 'Server', cell: ({ server }: Row) => serverName(base, server) }]),
+      ...(of
+        ? []
+        : [{ title: 'Server', cell: ({ server }: Row) => (server ? serverLink(base, server) : 'removed') }]),
       { title: 'Votes cast', heads: true, cell: ({ exclusion, token }) => range(exclusion, token) },
       { title: 'Reason', cell: ({ exclusion }) => reasons(exclusion) },
       {
@@ -58,22 +86,16 @@ export async function exclusionList(
 }
 
 async function rowsOf(deps: AppDeps, exclusions: VoteExclusion[]): Promise<Row[]> {
-  const ids = (of: (exclusion: VoteExclusion) => ObjectId | null | undefined) => [
-    ...new Map(
-      exclusions.flatMap((one) => (of(one) ? [[String(of(one)), of(one) as ObjectId]] : [])),
-    ).values(),
-  ];
-  const [serverIds, tokenIds] = [ids(({ serverId }) => serverId), ids(({ tokenId }) => tokenId)];
+  const serverIds = exclusions.map(({ serverId }) => serverId);
+  const tokenIds = exclusions.flatMap(({ tokenId }) => tokenId ?? []);
   const [servers, tokens] = await Promise.all([
-    serverIds.length > 0
-      ? deps.servers.find({ _id: { $in: serverIds } }, { projection: { name: 1 } }).toArray()
-      : [],
-    tokenIds.length > 0 ? deps.apiTokens.find({ _id: { $in: tokenIds } }).toArray() : [],
+    serverNames(deps, serverIds),
+    deps.apiTokens.find({ _id: { $in: tokenIds } }).toArray(),
   ]);
   return Promise.all(
     exclusions.map(async (exclusion) => ({
       exclusion,
-      server: servers.find(({ _id }) => _id.equals(exclusion.serverId)),
+      server: servers.get(exclusion.serverId.toHexString()),
       token: tokens.find(({ _id }) => exclusion.tokenId?.equals(_id))?.name,
       marked: inProgress(exclusion) || exclusion.blockId ? await countMarked(deps, exclusion) : undefined,
     })),
@@ -83,11 +105,6 @@ async function rowsOf(deps: AppDeps, exclusions: VoteExclusion[]): Promise<Row[]
 function reasons({ reason, reasonForOwner }: VoteExclusion): Html {
   const forOwner = html` <span class="soft">For the owner: “<bdi>${reasonForOwner}</bdi>”</span>`;
   return html`<bdi>${reason}</bdi>${reasonForOwner ? forOwner : ''}`;
-}
-
-function serverName(base: string, server: Row['server']): Content {
-  if (!server) return 'removed';
-  return html`<a href="${adminServerPath(base, server)}"><bdi>${server.name}</bdi></a>`;
 }
 
 function range({ since, until, tokenId, username, state }: VoteExclusion, token: string | undefined): Html {

@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { ObjectId, type WithId } from 'mongodb';
+import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { findServer } from '../../servers/listed-servers.ts';
-import type { Server } from '../../servers/server.ts';
 import { isId } from '../../servers/slug.ts';
 import { COOLDOWN_HOURS } from '../../votes/cast/cooldown.ts';
 import { requestQuarantineExclusion } from '../../votes/exclusions/quarantine.ts';
@@ -19,18 +18,15 @@ import { OPERATOR } from '../route-options.ts';
 import { queryOf, queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { count, counted, time } from '../shared/format.ts';
-import { type Html, html } from '../shared/html.ts';
+import { html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendHtml, sendPage } from '../shared/layout.ts';
 import { card, facts } from '../shared/parts.ts';
-import { adminFrame, adminPath } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
-import { exclusionRefusal, idField } from './exclusion-form.ts';
-import { exclusionList } from './exclusion-list.ts';
-import { reasonFields } from './reason-fields.ts';
-import { utcMoment } from './utc-fields.ts';
+import { idField, utcMoment } from './admin-fields.ts';
+import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
+import { excludingForm, exclusionList, exclusionRefusal } from './exclusion-list.ts';
 
-/** The list of all servers' exclusions shows at most this many; the list of one server shows all. */
+/** For all servers; the list of one server shows all. */
 const EXCLUSIONS = 20;
 
 const rangeForm = z.object({
@@ -49,15 +45,8 @@ const exclusionForm = z.object({
   reasonForOwner: z.string().optional(),
 });
 
-/** A time range of a server's votes. If `token` is set: only the votes that were cast with this token. */
-type Range = {
-  server: WithId<Server>;
-  token: { _id: ObjectId; name: string } | null;
-  since: Date;
-  until: Date;
-};
+type Range = Awaited<ReturnType<typeof rangeOf>>;
 
-/** `/operator/votes/exclude`: shows the affected votes, then excludes them. Another form undoes an exclusion. */
 export function exclusionPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
 
@@ -65,7 +54,7 @@ export function exclusionPages(app: FastifyInstance, { deps }: AdminParts): void
     const parsed = rangeForm.safeParse(queryOf(request));
     if (!parsed.success) throw new PageError(400, 'Enter a server and a start time.');
     const { server, token = '', since, until = deps.clock.now() } = parsed.data;
-    const range = await rangeOf(deps, server, token, since, until);
+    const range = await rangeOf(deps, { server, token, since, until });
     const affected = await countRange(deps, requestOf(range));
     return sendPage(request, reply, exclusionPage(base, range, affected, new ObjectId(), UNTOUCHED));
   });
@@ -97,8 +86,8 @@ export function exclusionPages(app: FastifyInstance, { deps }: AdminParts): void
     refusalOf: exclusionRefusal,
   });
 
-  const rangeOfForm = ({ server, token, since, until }: z.output<typeof exclusionForm>) =>
-    rangeOf(deps, server, token, new Date(since), new Date(until));
+  const rangeOfForm = (data: z.output<typeof exclusionForm>) =>
+    rangeOf(deps, { ...data, since: new Date(data.since), until: new Date(data.until) });
 
   app.get('/votes/exclusions', OPERATOR, async (request, reply) => {
     const { server: named = '' } = queryOf(request);
@@ -134,23 +123,19 @@ export function exclusionPages(app: FastifyInstance, { deps }: AdminParts): void
   });
 }
 
-/** The stored reason if an operator excludes the votes of a quarantine with the button of the quarantine. */
 const CONFIRMED = 'Unusual votes, excluded after a quarantine.';
 
-async function rangeOf(
-  deps: AdminParts['deps'],
-  serverText: string,
-  tokenText: string,
-  since: Date,
-  until: Date,
-): Promise<Range> {
-  const server = await findServer(deps, serverText, { removed: true });
+type Entered = { server: string; token: string; since: Date; until: Date };
+
+async function rangeOf(deps: AdminParts['deps'], entered: Entered) {
+  const { since, until } = entered;
+  const server = await findServer(deps, entered.server, { removed: true });
   if (!server) throw new PageError(404, 'This server does not exist.');
   if (since >= until) throw new PageError(400, 'The end must be after the start.');
-  if (tokenText === '') return { server, token: null, since, until };
-  const token = isId(tokenText)
-    ? await deps.apiTokens.findOne({ _id: new ObjectId(tokenText), serverId: server._id })
-    : null;
+  if (entered.token === '') return { server, token: null, since, until };
+  const { token: id } = entered;
+  const ofServer = { serverId: server._id };
+  const token = isId(id) ? await deps.apiTokens.findOne({ ...ofServer, _id: new ObjectId(id) }) : null;
   if (!token) throw new PageError(404, 'The server has no such token.');
   return { server, token, since, until };
 }
@@ -164,7 +149,7 @@ function exclusionPage(
   range: Range,
   affected: RangeCount,
   exclusionId: ObjectId,
-  { values, errors }: Typed,
+  typed: Typed,
 ): Page {
   const { server, token, since, until } = range;
   const hidden = {
@@ -175,20 +160,19 @@ function exclusionPage(
     until: until.toISOString(),
   };
   const back = adminPath(base, `/votes${queryText({ server: hidden.server })}`);
-  return {
+  return adminPage({
+    base,
+    part: '/votes',
     title: 'Exclude votes',
-    body: adminFrame({
-      base,
-      part: '/votes',
-      head: html`<h1>Exclude votes</h1>`,
-      body: html`${card({
-        title: html`Votes of <bdi>${server.name}</bdi>`,
-        body: html`${facts([
-          ['From', time(since)],
-          ['To', html`${time(until)}, not included`],
-          ['Token', token ? html`<bdi>${token.name}</bdi>` : 'any'],
-          ['Votes', affectedText(affected)],
-        ])}
+    head: html`<h1>Exclude votes</h1>`,
+    body: html`${card({
+      title: html`Votes of <bdi>${server.name}</bdi>`,
+      body: html`${facts([
+        ['From', time(since)],
+        ['To', html`${time(until)}, not included`],
+        ['Token', token ? html`<bdi>${token.name}</bdi>` : 'any'],
+        ['Votes', affectedText(affected)],
+      ])}
           <p>
             These votes will be removed from all counts and the ranking. They are still delivered, and their players’
             ${COOLDOWN_HOURS}-hour cooldown stays. This takes up to a minute and can be undone.
@@ -196,32 +180,17 @@ function exclusionPage(
           ${
             affected.votes === 0
               ? html`<p><a class="button quiet" href="${back}">Back</a></p>`
-              : exclusionFormOf(base, hidden, affected, { values, errors }, back)
+              : excludingForm({
+                  to: adminPath(base, '/votes/exclude'),
+                  hidden,
+                  typed,
+                  reader: 'the server’s owner',
+                  votes: affected.more ? 'them' : counted(affected.votes, 'vote'),
+                  back,
+                })
           }`,
-      })}`,
-    }),
-  };
-}
-
-function exclusionFormOf(
-  base: string,
-  hidden: Record<string, string>,
-  affected: RangeCount,
-  { values, errors }: Typed,
-  back: string,
-): Html {
-  return html`<form method="post" action="${adminPath(base, '/votes/exclude')}" class="stack">
-    ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
-    ${reasonFields({
-      typed: { values, errors },
-      forOwner: { name: 'reasonForOwner', reader: 'the server’s owner' },
-      internal: { name: 'reason', required: true },
-    })}
-    <div class="actions">
-      <button class="danger" type="submit">Exclude ${affected.more ? 'them' : counted(affected.votes, 'vote')}</button>
-      <a class="button quiet" href="${back}">Cancel</a>
-    </div>
-  </form>`;
+    })}`,
+  });
 }
 
 function affectedText({ votes, excluded, more }: RangeCount): string {

@@ -5,19 +5,17 @@ import type { SiteFigures } from '../../workflows/figures/site-figures.ts';
 import { shareOrDash, timeOrDash } from '../shared/delivery-charts.ts';
 import { count, decimal } from '../shared/format.ts';
 
-/** How a figure of the site is computed over one or several days, and how it is shown. */
 export type Figure = {
   title: string;
-  /** The column in the CSV file. */
   column: string;
-  /** Computes the value over these days, which are ordered from the oldest; null if the value is unknown. */
+  /** The days are ordered from the oldest. null if the value is unknown. */
   of: (days: SiteFigures[]) => number | null;
   shown: (value: number | null) => string;
 };
 
 const number = (value: number | null) => (value === null ? '–' : count(Math.round(value)));
 
-/** Makes a figure whose value over several days is the sum of the days' values. */
+/** Over several days: the sum. */
 const sum = (title: string, column: string, of: (day: SiteFigures) => number | undefined): Figure => ({
   title,
   column,
@@ -25,7 +23,7 @@ const sum = (title: string, column: string, of: (day: SiteFigures) => number | u
   shown: number,
 });
 
-/** Makes a figure whose value over several days is the value of the last day on which it is known. */
+/** Over several days: the last known value. */
 const last = (
   title: string,
   column: string,
@@ -33,7 +31,7 @@ const last = (
   shown = number,
 ): Figure => ({ title, column, of: (days) => days.map(of).findLast(isKnown) ?? null, shown });
 
-/** Makes a figure that is computed from the deliveries of all days together. */
+/** Computed from the deliveries of all days together. */
 const delivery = (
   title: string,
   column: string,
@@ -56,13 +54,11 @@ function sumOf(values: (number | undefined)[]): number | null {
 const GB = 1e9;
 const MB = 1e6;
 
-/** Bytes in a readable unit: `1.42 GB`. */
 export function bytes(value: number | null): string {
   if (value === null) return '–';
   return value >= GB ? `${decimal(value / GB)} GB` : `${decimal(value / MB)} MB`;
 }
 
-/** The average number of players, over the days on which it was sampled. */
 const players: Figure = {
   title: 'Players online on average',
   column: 'players_average',
@@ -73,7 +69,6 @@ const players: Figure = {
   shown: (value) => (value === null ? '–' : decimal(value)),
 };
 
-/** The figures in the order of the table and of the CSV file. */
 export const FIGURES: Figure[] = [
   last('Servers listed', 'servers', ({ servers }) => servers.listed),
   sum('Servers added', 'servers_added', ({ servers }) => servers.added),
@@ -98,10 +93,7 @@ export const FIGURES: Figure[] = [
   last('Storage: indexes', 'index_bytes', ({ storage }) => storage?.indexBytes, bytes),
 ];
 
-/**
- * How a figure changed: `+12 %`, or `+1.2 points` for a share. Empty if a value is unknown, if nothing changed, or if the
- * change rounds to nothing.
- */
+/** `+12 %`, or `+1.2 points` for a share. Empty if unknown, or if the change rounds to nothing. */
 export function changeOf({ column }: Figure, now: number | null, before: number | null): string {
   if (now === null || before === null || now === before) return '';
   if (column === 'success_rate') return signed(100 * (now - before), ' points');

@@ -10,22 +10,21 @@ import { VOTE_SELECTIONS, type VoteSelection } from '../../votes/sent-not-confir
 import { stateName } from '../../votes/state-names.ts';
 import { PageError } from '../error-pages.ts';
 import { OPERATOR } from '../route-options.ts';
+import { queryText } from '../shared/form.ts';
 import { count, duration, time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { LISTENER_TONES } from '../shared/listener-state-parts.ts';
 import { badge, card, dataTable, facts, notice, pager } from '../shared/parts.ts';
 import { votesCursor } from '../shared/votes-cursor.ts';
-import { adminFrame, adminPath } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
+import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
 
-/** The query of a listener's page. Invalid values count as absent. */
 const listenerPageQuery = z.object({
   state: z.enum(VOTE_SELECTIONS).optional().catch(undefined),
   from: votesCursor,
 });
 
-/** `/operator/listeners/:listenerId`: the state of a vote listener. Jobs in Bull Board link to this page. */
+/** Jobs in Bull Board link to this page. */
 export function adminListenerPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   app.get('/listeners/:listenerId', OPERATOR, async (request, reply) => {
@@ -45,23 +44,22 @@ export function adminListenerPage(app: FastifyInstance, { deps }: AdminParts): v
   });
 }
 
-function listenerPage(page: {
-  base: string;
-  overview: ListenerOverview;
-  listenerId: string;
-  state: VoteSelection | undefined;
-  now: Date;
-}): Page {
+type Shown = { base: string; listenerId: string; state: VoteSelection | undefined };
+
+function listenerPage(page: Shown & { overview: ListenerOverview; now: Date }): Page {
   const { base, overview, now } = page;
-  const { server, next } = overview;
-  const older = next ? pathOf(page, { state: page.state, from: next }) : undefined;
+  const {
+    server,
+    next,
+    listener: { state },
+  } = overview;
+  const older = next ? pathOf(page, page.state, next) : undefined;
   const removed = server.removed ? ', removed from the listing' : '';
-  return {
+  return adminPage({
+    base,
+    part: '/queues',
     title: `Listener of ${server.name}`,
-    body: adminFrame({
-      base,
-      part: '/queues',
-      head: html`<div class="page-head">
+    head: html`<div class="page-head">
         <div>
           <h1>Vote listener of <bdi>${server.name}</bdi></h1>
           <p class="soft">
@@ -69,14 +67,9 @@ function listenerPage(page: {
           </p>
         </div>
       </div>`,
-      body: html`${card({ title: 'Status', actions: stateBadge(overview), body: status(overview, now) })}
+    body: html`${card({ title: 'Status', actions: badge(LISTENER_TONES[state], state), body: status(overview, now) })}
       ${card({ title: 'Votes', body: html`${filters(page)} ${votesTable(overview)} ${pager({ older })}` })}`,
-    }),
-  };
-}
-
-function stateBadge({ listener: { state } }: ListenerOverview): Html {
-  return badge(LISTENER_TONES[state], state);
+  });
 }
 
 function status(
@@ -127,26 +120,16 @@ function countedVotes(votes: number): string {
   return `${count(votes)}${votes >= COUNTED_AT_MOST ? ' or more' : ''}`;
 }
 
-type Shown = { base: string; listenerId: string; state: VoteSelection | undefined };
-
-function pathOf(
-  { base, listenerId }: Shown,
-  query: { state?: VoteSelection | undefined; from?: VotesCursor },
-): string {
-  const { state, from } = query;
-  const parameters = new URLSearchParams({
-    ...(state ? { state } : {}),
-    ...(from ? { from: formatVotesCursor(from) } : {}),
-  });
-  const text = parameters.toString();
-  return `${adminPath(base, `/listeners/${listenerId}`)}${text ? `?${text}` : ''}`;
+function pathOf({ base, listenerId }: Shown, state: VoteSelection | undefined, from?: VotesCursor): string {
+  const query = queryText({ state, from: from && formatVotesCursor(from) });
+  return adminPath(base, `/listeners/${listenerId}${query}`);
 }
 
 function filters(shown: Shown): Html {
   const link = (state: VoteSelection | undefined) =>
     state === shown.state
       ? html`<strong aria-current="page">${state ?? 'all'}</strong>`
-      : html`<a href="${pathOf(shown, { state })}">${state ?? 'all'}</a>`;
+      : html`<a href="${pathOf(shown, state)}">${state ?? 'all'}</a>`;
   return html`<nav class="filters" aria-label="Votes by state">${[undefined, ...VOTE_SELECTIONS].map(link)}</nav>`;
 }
 

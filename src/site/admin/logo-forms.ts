@@ -22,12 +22,9 @@ import { notAnsweredStatus, notAnsweredText } from '../shared/not-answered.ts';
 import { button, card } from '../shared/parts.ts';
 import { pictureAddress } from '../shared/server-pictures.ts';
 import { acceptUploads } from '../shared/uploaded-file.ts';
-import { adminFrame } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
-import { fixedValue } from './setting-fields.ts';
-import { conflict, settingsPath } from './settings-frame.ts';
+import { type AdminParts, adminPage } from './admin-frame.ts';
+import { conflict, fixedValue, settingsPath } from './settings-parts.ts';
 
-/** The card with the logo and a link to its form. */
 export function logoCard({ base, logo }: Site, config: Config): Html {
   const picture = html`<p><img src="${logo.href}" alt="The present logo"
     width="${String(logo.width)}" height="${String(logo.height)}" /></p>`;
@@ -38,7 +35,6 @@ export function logoCard({ base, logo }: Site, config: Config): Html {
   return card({ id: 'logo', title: GROUPS.logo.title, body: html`${picture}${body}` });
 }
 
-/** `/operator/settings/logo`: the forms to upload a logo, to see its preview, and to use it. */
 export async function logoForms(
   app: FastifyInstance,
   { parts: { deps } }: { parts: AdminParts },
@@ -49,7 +45,7 @@ export async function logoForms(
 
   const page = async (typed: Typed = UNTOUCHED, preview: Content = ''): Promise<Page> => {
     const body = html`${preview}${card({ title: 'Logo', body: await bodyOf(typed) })}`;
-    return { title: 'Logo', body: adminFrame({ base, part: '/settings', body }) };
+    return adminPage({ base, part: '/settings', title: 'Logo', body });
   };
 
   async function bodyOf({ errors: { logo: error } }: Typed): Promise<Content> {

@@ -12,17 +12,14 @@ import { type Content, type Html, html, raw } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { badge, card, dataTable, textArea } from '../shared/parts.ts';
 import { PAGE_SETTINGS, pageOf, SITE_PAGES, type SitePageName } from '../site-pages.ts';
-import { adminFrame } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
-import { fixedValue, labelOf } from './setting-fields.ts';
-import { conflict, SETTINGS_MESSAGES, settingsPath } from './settings-frame.ts';
+import { type AdminParts, adminPage } from './admin-frame.ts';
+import { conflict, fixedValue, labelOf, SETTINGS_MESSAGES, settingsPath } from './settings-parts.ts';
 
 const NAMES = Object.keys(SITE_PAGES) as SitePageName[];
 
-/** The body limit in bytes allows characters of three UTF-8 bytes, each byte sent as `%XX`: 9 bytes a character. */
+/** In bytes: a character of three UTF-8 bytes, each sent as `%XX`, takes 9. */
 const OPTIONS = { ...OPERATOR, bodyLimit: 10 * LONGEST_PAGE };
 
-/** The card with links to the forms of the operator's own pages. */
 export function ownPagesCard(base: string, config: Config): Html {
   const rows = NAMES.map((name) => ({ name, setting: PAGE_SETTINGS[name] }));
   return card({
@@ -54,7 +51,6 @@ function stateOf(config: Config, setting: (typeof PAGE_SETTINGS)[SitePageName]):
     : html`${badge('good', 'written')} ${count(text.length)} characters`;
 }
 
-/** `/operator/settings/pages/<name>`: the forms of the operator's own pages, with previews. */
 export function ownPagesForms(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const schema = z.object({ revision: z.string().regex(/^\d{1,9}$/), text: fieldText });
@@ -81,11 +77,13 @@ export function ownPagesForms(app: FastifyInstance, { deps }: AdminParts): void 
         title: `Your own page: ${labelOf(setting)}`,
         body: deps.config.given.has(setting) ? fixedValue(deps.config, setting) : form,
       })}`;
-      return {
+      return adminPage({
+        base,
+        part: '/settings',
         title: `Your own page: ${labelOf(setting)}`,
         messages: SETTINGS_MESSAGES,
-        body: adminFrame({ base, part: '/settings', body }),
-      };
+        body,
+      });
     };
     const show = (_request: FastifyRequest, typed: Typed) => page(typed);
 

@@ -1,28 +1,29 @@
 import type { FastifyInstance } from 'fastify';
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { COOLDOWN_HOURS } from '../../votes/cast/cooldown.ts';
 import {
+  countPlayerVotes,
   type PlayerRange,
+  type PlayerVotes,
   requestGroupInclusion,
   requestPlayerExclusion,
 } from '../../votes/exclusions/player-exclusion.ts';
+import { ExclusionError } from '../../votes/exclusions/request-exclusion.ts';
 import { usernameSchema } from '../../votes/username.ts';
 import { PageError } from '../error-pages.ts';
 import { OPERATOR } from '../route-options.ts';
 import { queryOf, queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
-import { counted, time } from '../shared/format.ts';
+import { count, counted, time } from '../shared/format.ts';
 import { type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { card, facts } from '../shared/parts.ts';
-import { adminFrame, adminPath } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
-import { exclusionRefusal, idField } from './exclusion-form.ts';
-import { type PlayerRow, playerTable, playerVotes } from './player-votes.ts';
-import { reasonFields } from './reason-fields.ts';
-import { utcMoment } from './utc-fields.ts';
+import { card, dataTable, facts } from '../shared/parts.ts';
+import { idField, utcMoment } from './admin-fields.ts';
+import { type AdminParts, adminPage, adminPath, type NamedServer, serverNames } from './admin-frame.ts';
+import { excludingForm, exclusionRefusal } from './exclusion-list.ts';
 
 const server = z.union([z.literal(''), idField]).default('');
 const searched = z.object({
@@ -41,7 +42,6 @@ const exclusionForm = z.object({
   reasonForOwner: z.string().optional(),
 });
 
-/** `/operator/votes/exclude-player`: shows a player's votes on one or all servers, then excludes them, or undoes it. */
 export function playerExclusionPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const show = async (range: PlayerRange, groupId: ObjectId, typed: Typed) => {
@@ -106,20 +106,19 @@ function exclusionPage(view: View): Page {
   const { base, range, rows } = view;
   const { username, since, until, serverId } = range;
   const votes = rows.reduce((sum, row) => sum + row.votes, 0);
-  return {
+  return adminPage({
+    base,
+    part: '/votes',
     title: 'Exclude a player’s votes',
-    body: adminFrame({
-      base,
-      part: '/votes',
-      head: html`<h1>Exclude a player’s votes</h1>`,
-      body: html`${card({
-        title: html`Votes of <bdi>${username}</bdi>`,
-        body: html`${facts([
-          ['From', since ? time(since) : 'the first vote'],
-          ['To', html`${time(until)}, not included`],
-          ['Servers', serverId ? 'one' : 'all'],
-          ['Votes', votes === 0 ? 'none' : `${counted(votes, 'vote')} on ${counted(rows.length, 'server')}`],
-        ])}
+    head: html`<h1>Exclude a player’s votes</h1>`,
+    body: html`${card({
+      title: html`Votes of <bdi>${username}</bdi>`,
+      body: html`${facts([
+        ['From', since ? time(since) : 'the first vote'],
+        ['To', html`${time(until)}, not included`],
+        ['Servers', serverId ? 'one' : 'all'],
+        ['Votes', votes === 0 ? 'none' : `${counted(votes, 'vote')} on ${counted(rows.length, 'server')}`],
+      ])}
           ${playerTable(base, rows, { player: username })}
           <p>
             These votes will be removed from all counts and the ranking, in every spelling of the name. They are still
@@ -127,9 +126,8 @@ function exclusionPage(view: View): Page {
             votes of this player count: to stop them, block the name.
           </p>
           ${votes === 0 ? html`<p><a class="button quiet" href="${back(view)}">Back</a></p>` : form(view, votes)}`,
-      })}`,
-    }),
-  };
+    })}`,
+  });
 }
 
 function back({ base, range: { serverId, username } }: View): string {
@@ -145,16 +143,52 @@ function form(view: View, votes: number): Html {
     since: range.since?.toISOString() ?? '',
     until: range.until.toISOString(),
   };
-  return html`<form method="post" action="${adminPath(base, '/votes/exclude-player')}" class="stack">
-    ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
-    ${reasonFields({
-      typed,
-      forOwner: { name: 'reasonForOwner', reader: 'the servers’ owners' },
-      internal: { name: 'reason', required: true },
-    })}
-    <div class="actions">
-      <button class="danger" type="submit">Exclude ${counted(votes, 'vote')}</button>
-      <a class="button quiet" href="${back(view)}">Cancel</a>
-    </div>
-  </form>`;
+  return excludingForm({
+    to: adminPath(base, '/votes/exclude-player'),
+    hidden,
+    typed,
+    reader: 'the servers’ owners',
+    votes: counted(votes, 'vote'),
+    back: back(view),
+  });
+}
+
+export type PlayerRow = PlayerVotes & { server: NamedServer | undefined };
+
+export async function playerVotes(
+  deps: AppDeps,
+  range: PlayerRange,
+): Promise<{ rows: PlayerRow[] } | { error: string }> {
+  try {
+    const found = await countPlayerVotes(deps, range);
+    const ids = found.map(({ serverId }) => serverId);
+    const servers = await serverNames(deps, ids);
+    return { rows: found.map((one) => ({ ...one, server: servers.get(one.serverId.toHexString()) })) };
+  } catch (error) {
+    if (!(error instanceof ExclusionError)) throw error;
+    return { error: error.message };
+  }
+}
+
+export function playerTable(
+  base: string,
+  rows: PlayerRow[],
+  search: { player: string; since?: string | undefined; until?: string | undefined },
+): Html {
+  const href = (serverId: string) => adminPath(base, `/votes${queryText({ ...search, server: serverId })}`);
+  return dataTable<PlayerRow>({
+    caption: 'Votes of the player by server',
+    rows,
+    empty: 'No votes of this player.',
+    columns: [
+      {
+        title: 'Server',
+        heads: true,
+        cell: ({ serverId, server }) =>
+          html`<a href="${href(serverId.toHexString())}"><bdi>${server?.name ?? serverId.toHexString()}</bdi></a>`,
+      },
+      { title: 'Votes', kind: 'number', cell: ({ votes }) => count(votes) },
+      { title: 'Already excluded', kind: 'number', cell: ({ excluded }) => count(excluded) },
+    ],
+  });
 }

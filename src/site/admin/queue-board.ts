@@ -2,20 +2,19 @@ import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { FastifyAdapter } from '@bull-board/fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import type { ErrorCode } from '../../http/error-codes.ts';
 import { isDeliveryQueue } from '../../listeners/delivery-queues.ts';
 import { recordAudit } from '../../platform/audit/audit-log.ts';
-import { SECOND } from '../../platform/clock.ts';
+import { DAY, SECOND } from '../../platform/clock.ts';
 import { QUEUE_NAMES, QUEUES, type QueueName } from '../../platform/queues.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { describeUnavailable, unavailableQueues } from '../../process/redis-queues.ts';
 import { isByOperator, userOf } from '../guard-routes.ts';
-import { describeForwarding } from './queue-texts.ts';
 
-/** The maximum wait for an answer of Redis. */
 const TIMEOUT_MS = 2 * SECOND;
 
-/** The content security policy of Bull Board. It allows inline styles, which Bull Board needs, but no other sites. */
+/** Bull Board needs inline styles. Other sites are not allowed. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -28,16 +27,10 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Matches the link that loads two fonts from Google. The link is removed from Bull Board, so it uses system fonts. */
+/** The link that loads two fonts from Google. Without it, Bull Board uses system fonts. */
 const REMOTE_FONTS = /<link [^>]*href="https:\/\/fonts\.googleapis\.com[^>]*>\s*/g;
 
-/**
- * Registers Bull Board with all queues under the path of `app`, for operators only.
- *
- * Its buttons can only speed up or delay work: votes are in MongoDB, and a job is only a trigger. The two actions that
- * write a payload (add a job, change a job) are answered with 403. Nobody needs them, because the sweep adds a job for
- * every listener with due votes.
- */
+/** The buttons only speed up or delay work: votes are in MongoDB. Nobody needs the two that write a payload. */
 export async function queueBoard(app: FastifyInstance, { deps }: { deps: AppDeps }): Promise<void> {
   const { site } = app;
   const adminPath = `${site.base}/operator`;
@@ -84,7 +77,7 @@ export async function queueBoard(app: FastifyInstance, { deps }: { deps: AppDeps
     },
   });
   board.setBasePath(app.prefix);
-  // Fastify then asks the site's error handler: refusals look as everywhere, whoever asks for whatever.
+  // Fastify then asks the site's error handler, so refusals look as everywhere.
   board.setErrorHandler((error) => {
     throw error;
   });
@@ -95,7 +88,7 @@ export async function queueBoard(app: FastifyInstance, { deps }: { deps: AppDeps
   app.addHook('preHandler', async (request, reply) => {
     // The pattern of the route is compared, because the same path can be written in many ways: `%61pi` is `api`.
     if (!request.routeOptions.url?.startsWith(`${app.prefix}/api/`)) return;
-    // If Redis is unavailable: refuse the request, because Redis commands would wait in memory and run much later.
+    // Commands would wait in memory and run much later.
     const unavailable = await unavailableQueues(deps, TIMEOUT_MS);
     if (unavailable.length === 0) return auditButton(deps, app.prefix, request);
     return reply
@@ -124,7 +117,7 @@ export async function queueBoard(app: FastifyInstance, { deps }: { deps: AppDeps
   await app.register(board.registerPlugin());
 }
 
-/** Writes the audit log entry of a button before its action runs: the action (`retry/failed`), queue and job. */
+/** Written before the action runs. */
 async function auditButton(deps: AppDeps, prefix: string, request: FastifyRequest): Promise<void> {
   if (request.method === 'GET') return;
   const route = (request.routeOptions.url ?? '').slice(prefix.length);
@@ -133,12 +126,11 @@ async function auditButton(deps: AppDeps, prefix: string, request: FastifyReques
   const button = route
     .replace(/^\/api\/queues\/(:queueName\/)?/, '')
     .replace(/:(\w+)/g, (_, name: string) => params[name] ?? '');
-  const details = { button, ...params };
   await recordAudit(deps, {
     by: userOf(request).email,
     action: 'queue.button',
     serverId: null,
-    details,
+    details: { button, ...params },
   });
 }
 
@@ -164,9 +156,38 @@ function boardQueue({ queues, clock }: AppDeps, name: QueueName, adminPath: stri
   return adapter;
 }
 
-/** A link to the admin page of a job's listener; if the payload has an unknown shape, a link to the admin area. */
 function listenerLink(data: unknown, adminPath: string): { displayText: string; href: string } {
   const payload = QUEUES['forward-votes'].payload.safeParse(data);
   if (!payload.success) return { displayText: 'Admin area', href: adminPath };
   return { displayText: 'Listener and its votes', href: `${adminPath}/listeners/${payload.data.listenerId}` };
+}
+
+/** What workers write into a forward-votes job. `since` is an ISO 8601 time. */
+const progressSchema = z.object({
+  server: z.string(),
+  waiting: z.number().optional(),
+  reason: z.string().optional(),
+  since: z.union([z.string(), z.number()]).optional(),
+});
+
+const counting = new Intl.NumberFormat('en-GB');
+const timeOfDay = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: 'UTC' });
+const dayAndMonth = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+
+/** `alpha: 1,204 votes waiting, connection refused since 14:02 UTC`. Without progress: `title`. */
+export function describeForwarding(progress: unknown, title: string, now: Date): string {
+  const parsed = progressSchema.safeParse(progress);
+  if (!parsed.success) return title;
+  const { server, waiting, reason, since } = parsed.data;
+  if (waiting === undefined) return `${title}: ${server}`;
+  const votes = waiting === 1 ? '1 vote' : `${counting.format(waiting)} votes`;
+  const why = reason ? `, ${reason.replaceAll('-', ' ')}` : '';
+  return `${server}: ${votes} waiting${why}${describeSince(since, now)}`;
+}
+
+function describeSince(since: string | number | undefined, now: Date): string {
+  const at = new Date(since ?? Number.NaN);
+  if (Number.isNaN(at.getTime())) return '';
+  const isToday = Math.floor(at.getTime() / DAY) === Math.floor(now.getTime() / DAY);
+  return ` since ${isToday ? '' : `${dayAndMonth.format(at)}, `}${timeOfDay.format(at)} UTC`;
 }

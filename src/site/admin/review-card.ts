@@ -1,28 +1,28 @@
-import type { WithId } from 'mongodb';
+import { ObjectId, type WithId } from 'mongodb';
 import type { AppDeps } from '../../process/app-deps.ts';
+import type { SeenReview } from '../../reviews/moderate-review.ts';
 import type { Review, ReviewState } from '../../reviews/review.ts';
-import type { Reviewer } from '../../reviews/reviewers.ts';
+import { type Reviewer, reviewerOf } from '../../reviews/reviewers.ts';
 import type { Server } from '../../servers/server.ts';
 import { UNTOUCHED } from '../shared/form.ts';
-import { timeAgo } from '../shared/format.ts';
+import { counted, timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { badge, button } from '../shared/parts.ts';
-import { adminPath, adminServerPath } from './admin-frame.ts';
+import { badge, button, notice } from '../shared/parts.ts';
+import { reasonFields } from './admin-fields.ts';
+import { adminPath, serverLink } from './admin-frame.ts';
 import { keyed, resultNotice } from './inbox/inbox-parts.ts';
-import { reasonFields } from './reason-fields.ts';
-import { selection } from './review-selection.ts';
 
-/** The list in which an operator decides: the inbox, or (undefined) the page of reviews. It is shown again afterwards. */
-export type DecisionList = 'inbox' | undefined;
+/** The list that is shown after the decision: the inbox, or (undefined) the page of reviews. */
+type DecisionList = 'inbox' | undefined;
 
-/** The data that all cards of reviews share. `servers` has the reviewed servers by id. */
 export type ReviewView = { base: string; now: Date; servers: Map<string, Server>; list: DecisionList };
 
-/** Reads the servers to which the reviews belong, by id. */
-export async function serversOfReviews({ servers }: AppDeps, rows: Review[]): Promise<Map<string, Server>> {
-  const ids = [...new Map(rows.map(({ serverId }) => [serverId.toHexString(), serverId])).values()];
-  const found = ids.length > 0 ? await servers.find({ _id: { $in: ids } }).toArray() : [];
-  return new Map(found.map((server) => [server._id.toHexString(), server]));
+export async function aboutReviews(deps: AppDeps, rows: Review[]) {
+  const [servers, reviewers] = await Promise.all([
+    deps.servers.find({ _id: { $in: rows.map(({ serverId }) => serverId) } }).toArray(),
+    Promise.all(rows.map((row) => reviewerOf(deps, row))),
+  ]);
+  return { servers: new Map(servers.map((server) => [server._id.toHexString(), server])), reviewers };
 }
 
 const DECIDED: Record<ReviewState, string> = {
@@ -31,14 +31,13 @@ const DECIDED: Record<ReviewState, string> = {
   rejected: 'is rejected',
 };
 
-/** Why a decision was not stored, by the state of the review: it was changed, or another operator decided first. */
+/** Why a decision was not stored, by the state of the review. */
 const MEANWHILE: Record<ReviewState, string> = {
   pending: 'The review has changed since you opened it. ',
   approved: 'Another operator decided first. ',
   rejected: 'Another operator decided first. ',
 };
 
-/** The current state of the review that was just decided, and a button to undo the decision. */
 export function decisionNotice(
   base: string,
   review: WithId<Review>,
@@ -77,7 +76,6 @@ export const TABS: Record<ReviewState, string> = {
 
 const TONES = { pending: 'attention', approved: 'good', rejected: 'bad' } as const;
 
-/** The parts of a review's card: its title, what helps to decide about it, and the buttons that decide. */
 export function reviewParts(
   view: ReviewView,
   review: WithId<Review>,
@@ -86,9 +84,7 @@ export function reviewParts(
   const { base, now, servers } = view;
   const { username, rating, content, createdAt, serverId } = review;
   const server = servers.get(serverId.toHexString());
-  const about = server
-    ? html`<a href="${adminServerPath(base, server)}"><bdi>${server.name}</bdi></a>`
-    : 'a removed server';
+  const about = server ? serverLink(base, server) : 'a removed server';
   const changes = html`${changedBy(base, review, now)}${decidedBy(review, now)}`;
   return {
     title: html`<bdi>${username}</bdi> on ${about}`,
@@ -112,7 +108,6 @@ function reviewActions({ base, list }: ReviewView, review: WithId<Review>): Cont
     ${state === 'rejected' ? '' : keyed('x', rejection(base, review, list))}`;
 }
 
-/** The card of a review on the page of reviews. */
 export function reviewCard(
   view: ReviewView,
   review: WithId<Review>,
@@ -132,7 +127,6 @@ export function reviewCard(
   </article>`;
 }
 
-/** Facts that help to decide: the age of the author's account, and whether a vote with the author's name is known. */
 function authorFacts({ accountSince, isNewAccount, hasVoted }: Reviewer, now: Date): Html {
   const account = accountSince
     ? html`Account made ${timeAgo(accountSince, now)}${isNewAccount ? html` ${badge('attention', 'new account')}` : ''}`
@@ -141,7 +135,6 @@ function authorFacts({ accountSince, isNewAccount, hasVoted }: Reviewer, now: Da
   return html`<p class="small">${account} ${vote}</p>`;
 }
 
-/** When the author last edited the review (if ever), and a link to the author's account (if there is one). */
 function changedBy(base: string, { personId: userId, editedAt }: Review, now: Date): Content {
   const writer = userId
     ? html`, <a href="${adminPath(base, `/users/${userId.toHexString()}`)}">by a registered user</a>`
@@ -182,4 +175,47 @@ function rejection(
       <button class="danger" type="submit">Reject</button>
     </form>
   </details>`;
+}
+
+const MOST = 20;
+
+/** The check boxes of this form are in the cards. */
+const MANY = 'approve-many';
+
+export function reviewValue({ _id, revision = 0 }: WithId<Review>): string {
+  return `${_id.toHexString()}-${revision}`;
+}
+
+export function selection(review: WithId<Review>): Html {
+  const { _id, username } = review;
+  const id = _id.toHexString();
+  return html`<p class="check">
+    <input id="select-${id}" type="checkbox" name="review" value="${reviewValue(review)}" form="${MANY}" />
+    <label for="select-${id}">Select<span class="for-readers"> the review of ${username}</span></label>
+  </p>`;
+}
+
+export function approveMany(base: string): Html {
+  return html`<form method="post" action="${adminPath(base, '/reviews/approve')}" id="${MANY}" class="card actions">
+    <button type="submit">Approve selected reviews</button>
+    <span class="soft">Each review that you selected above becomes public.</span>
+  </form>`;
+}
+
+/** With the revisions that the operator saw. Invalid values are ignored. */
+export function seenReviews(values: string[]): SeenReview[] {
+  return values.slice(0, MOST).flatMap((value) => {
+    const [, id, revision] = /^([0-9a-f]{24})-(\d{1,9})$/.exec(value) ?? [];
+    return id ? [{ reviewId: new ObjectId(id), revision: Number(revision) }] : [];
+  });
+}
+
+export function manyNotice({ approved: text, of }: Record<string, string>): Content {
+  const [approved, all] = [Number(text), Number(of)];
+  if (!Number.isInteger(approved) || !Number.isInteger(all)) return '';
+  const others = all - approved;
+  return notice(
+    others > 0 ? 'attention' : 'good',
+    `${counted(approved, 'review')} approved.${others > 0 ? ` ${counted(others, 'review')} changed meanwhile: another operator decided first, or the author edited it.` : ''}`,
+  );
 }

@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { moderateReview, moderateReviews } from '../../reviews/moderate-review.ts';
 import { listReviewsInState } from '../../reviews/read-reviews.ts';
 import { REVIEW_STATES, type ReviewState } from '../../reviews/review.ts';
-import { reviewerOf } from '../../reviews/reviewers.ts';
 import { isId } from '../../servers/slug.ts';
 import { OPERATOR } from '../route-options.ts';
 import { emptyLine } from '../shared/empty-card.ts';
@@ -14,13 +13,19 @@ import { type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { sendPage } from '../shared/layout.ts';
 import { cursorPager, notice, tabs } from '../shared/parts.ts';
-import { adminFrame, adminPath } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
-import { inboxPath } from './inbox/inbox-tabs.ts';
-import { decisionNotice, type ReviewView, reviewCard, serversOfReviews, TABS } from './review-card.ts';
-import { approveMany, manyNotice, seenReviews } from './review-selection.ts';
+import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
+import { inboxPath } from './inbox/inbox.ts';
+import {
+  aboutReviews,
+  approveMany,
+  decisionNotice,
+  manyNotice,
+  type ReviewView,
+  reviewCard,
+  seenReviews,
+  TABS,
+} from './review-card.ts';
 
-/** Reviews per page. */
 const ROWS = 20;
 
 const decisionForm = z.object({
@@ -32,7 +37,6 @@ const decisionForm = z.object({
   list: z.literal('inbox').optional(),
 });
 
-/** `/operator/reviews`: pending reviews, oldest first, and decided reviews with a button to undo the decision. */
 export function adminReviewPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
 
@@ -40,27 +44,24 @@ export function adminReviewPages(app: FastifyInstance, { deps }: AdminParts): vo
     const { state: wanted, from, done, review } = queryOf(request);
     const state = REVIEW_STATES.find((one) => one === wanted) ?? 'pending';
     const { rows, next } = await listReviewsInState(deps, state, { from, limit: ROWS });
-    const [servers, reviewers] = await Promise.all([
-      serversOfReviews(deps, rows),
-      Promise.all(rows.map((row) => reviewerOf(deps, row))),
-    ]);
-    const decided = done && review && isId(review) ? await decidedReview(deps, review) : null;
+    const { servers, reviewers } = await aboutReviews(deps, rows);
+    const decided =
+      done && review && isId(review) ? await deps.reviews.findOne({ _id: new ObjectId(review) }) : null;
     const view: ReviewView = { base, now: deps.clock.now(), servers, list: undefined };
     const cards = rows.map((row, i) => reviewCard(view, row, reviewers[i], i === 0));
-    return sendPage(request, reply, {
+    const page = adminPage({
+      base,
+      part: '/reviews',
       title: 'Reviews',
-      body: adminFrame({
-        base,
-        part: '/reviews',
-        body: html`${done === 'none-selected' ? notice('attention', 'Select the reviews to approve first.') : ''}
+      body: html`${done === 'none-selected' ? notice('attention', 'Select the reviews to approve first.') : ''}
           ${decided ? decisionNotice(base, decided, { meanwhile: done === 'meanwhile', list: undefined }) : ''}
           ${done === 'many' ? manyNotice(queryOf(request)) : ''}
           ${stateTabs(base, state)}
           ${rows.length === 0 ? emptyLine(EMPTY[state]) : cards}
           ${state === 'pending' && rows.length > 1 ? approveMany(base) : ''}
           ${cursorPager(adminPath(base, '/reviews'), { from, next }, queryOfState(state))}`,
-      }),
     });
+    return sendPage(request, reply, page);
   });
 
   formRoute(app, {
@@ -87,7 +88,6 @@ export function adminReviewPages(app: FastifyInstance, { deps }: AdminParts): vo
       const seen = { seenAs, revision, ...given };
       const review = await moderateReview(deps, reviewId, state, by, seen);
       if (!review) return refused(404, 'This review does not exist.');
-      // The redirect goes to the list from which the form was sent.
       const done = review.state === state ? state : 'meanwhile';
       const decided = { done, review: reviewId.toHexString() };
       if (list === 'inbox') return inboxPath(base, 'reviews', decided);
@@ -103,20 +103,13 @@ const EMPTY: Record<ReviewState, string> = {
   rejected: 'No rejected reviews.',
 };
 
-function decidedReview({ reviews }: AdminParts['deps'], reviewId: string) {
-  return reviews.findOne({ _id: new ObjectId(reviewId) });
-}
-
 const queryOfState = (state: ReviewState) => ({ state: state === 'pending' ? undefined : state });
 
-function listPath(base: string, state: ReviewState): string {
-  return adminPath(base, `/reviews${queryText(queryOfState(state))}`);
-}
-
 function stateTabs(base: string, state: ReviewState): Html {
+  const href = (one: ReviewState) => adminPath(base, `/reviews${queryText(queryOfState(one))}`);
   return tabs(
     'Reviews by state',
-    REVIEW_STATES.map((one) => ({ href: listPath(base, one), text: TABS[one] })),
-    listPath(base, state),
+    REVIEW_STATES.map((one) => ({ href: href(one), text: TABS[one] })),
+    href(state),
   );
 }

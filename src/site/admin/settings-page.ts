@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { Config } from '../../platform/config.ts';
+import type { QuestionResult } from '../../platform/worker-answers.ts';
 import { changeSettings, readStoredSettings, type SettingChanges } from '../../settings/change-settings.ts';
 import {
   type ChangeableName,
@@ -9,40 +11,42 @@ import {
   settingsOf,
 } from '../../settings/changeable.ts';
 import type { StoredSettings } from '../../settings/stored-settings.ts';
+import { answerNow, type MailTest, type OpenIdTest } from '../../workflows/answer-now.ts';
 import { userOf } from '../guard-routes.ts';
 import { OPERATOR } from '../route-options.ts';
 import { fieldText, UNTOUCHED } from '../shared/form.ts';
-import { type FormAnswer, formRoute } from '../shared/form-route.ts';
-import { type Html, html } from '../shared/html.ts';
+import { type FormAnswer, formRoute, refused } from '../shared/form-route.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
-import { card } from '../shared/parts.ts';
+import { notAnsweredStatus, notAnsweredText } from '../shared/not-answered.ts';
+import { button, card, notice } from '../shared/parts.ts';
 import {
   proofForm,
   reAuthenticationFields,
   SECRET_FIELDS,
   withReAuthentication,
 } from '../shared/re-authentication.ts';
-import type { AdminParts } from './admin-parts.ts';
+import type { AdminParts } from './admin-frame.ts';
 import { logoCard, logoForms } from './logo-forms.ts';
 import { ownPagesCard, ownPagesForms } from './own-pages.ts';
-import { setUpCard } from './set-up-list.ts';
-import { colourPreview, removalOf, settingField, textOfField } from './setting-fields.ts';
+import { setUpCard } from './set-up-page.ts';
 import {
+  colourPreview,
   conflict,
   earlierWarning,
+  removalOf,
   SECTIONS,
-  SETTINGS_MESSAGES,
   type Showing,
   type ShowSettings,
+  settingField,
   settingsFrame,
   settingsPath,
-} from './settings-frame.ts';
-import { settingsTests, testButtons } from './settings-tests.ts';
+  textOfField,
+} from './settings-parts.ts';
 import { undoForms } from './undo-settings.ts';
 
 const FORMS = SECTIONS.flatMap(({ path, groups }) => groups.map((group) => ({ path, group })));
 
-/** `/operator/settings`: the settings that operators can change while processes run. */
 export async function adminSettingsPages(app: FastifyInstance, parts: AdminParts): Promise<void> {
   const { base } = app.site;
   const { deps } = parts;
@@ -57,11 +61,10 @@ export async function adminSettingsPages(app: FastifyInstance, parts: AdminParts
     const cards = groups.map((group) => groupCard(request, stored, group, showing));
     const more =
       path === '' ? html`${logoCard(app.site, deps.config)}${ownPagesCard(base, deps.config)}` : '';
-    const body = settingsFrame({ base, path, stored, warning, body: html`${setUp}${cards}${more}` });
-    return { title: 'Settings', messages: SETTINGS_MESSAGES, body };
+    return settingsFrame({ base, path, stored, warning, body: html`${setUp}${cards}${more}` });
   };
 
-  /** The card with a group's form. If this form was sent, it has the entered values; otherwise the stored ones. */
+  /** If this group's form was sent, the card has the entered values; otherwise the stored ones. */
   function groupCard(
     request: FastifyRequest,
     stored: StoredSettings | null,
@@ -133,7 +136,7 @@ export async function adminSettingsPages(app: FastifyInstance, parts: AdminParts
   ownPagesForms(app, parts);
   await app.register(logoForms, { parts });
 
-  /** The schema of a group's form. A field with an input must be sent: a missing one would be stored as the default. */
+  /** A field with an input must be sent: a missing one would be stored as the default. */
   function schemaOf(group: SettingGroup) {
     const names = settingsOf(group);
     const fields = names.map((name) => [name, deps.config.given.has(name) ? fieldText : z.string()]);
@@ -144,7 +147,7 @@ export async function adminSettingsPages(app: FastifyInstance, parts: AdminParts
     });
   }
 
-  /** The changes in a form. Settings that environment variables give have no field, so they are left out. */
+  /** Settings that environment variables give have no field. */
   function changesOf(group: SettingGroup, fields: Record<string, string | undefined>): SettingChanges {
     const names = settingsOf(group);
     const entries = names
@@ -155,7 +158,7 @@ export async function adminSettingsPages(app: FastifyInstance, parts: AdminParts
   }
 }
 
-/** The text to store for a setting; null to store the default; undefined if it is a secret that stays unchanged. */
+/** null stores the default; undefined keeps a secret. */
 function changeOf(
   name: ChangeableName,
   fields: Record<string, string | undefined>,
@@ -167,4 +170,57 @@ function changeOf(
 
 function savedAnswer(path: string, at: string, changed: object): FormAnswer {
   return `${path}?done=${Object.keys(changed).length > 0 ? 'saved' : 'unchanged'}#${at}`;
+}
+
+function testButtons(base: string, group: SettingGroup, config: Config): Content {
+  if (group === 'mail' && config.SMTP_URL !== undefined)
+    return button({ to: settingsPath(base, '/test/mail'), text: 'Send a test mail to my address' });
+  if (group === 'openid' && config.OIDC_ISSUER !== undefined)
+    return button({ to: settingsPath(base, '/test/openid'), text: 'Check the provider' });
+  return '';
+}
+
+/** A worker connects to the mail server or provider; the request waits for the result. */
+function settingsTests(app: FastifyInstance, { deps }: AdminParts, show: ShowSettings): void {
+  const test = <T>(
+    group: SettingGroup,
+    ask: (userId: string) => Promise<QuestionResult<T>>,
+    resultOf: (result: T) => Html,
+  ) =>
+    formRoute(app, {
+      path: `/settings/test/${group}`,
+      access: OPERATOR,
+      show: (request, typed) => show(request, `/${group}`, { group, typed }),
+      run: async ({ request, user }) => {
+        const ended = await ask(user._id.toHexString());
+        if (ended.kind !== 'answered') return refused(notAnsweredStatus(ended), notAnsweredText(ended));
+        return { page: show(request, `/${group}`, { group, preview: resultOf(ended.result) }) };
+      },
+    });
+  test('mail', (userId) => answerNow(deps, 'test-mail', { userId }), mailResult);
+  test('openid', () => answerNow(deps, 'test-openid', {}), openIdResult);
+}
+
+function mailResult(result: MailTest): Html {
+  switch (result.kind) {
+    case 'sent':
+      return notice('good', 'The mail server accepted the test mail. Look into your mailbox.');
+    case 'no-mail-server':
+      return notice('attention', 'There is no mail server.');
+    case 'no-user':
+      return notice('attention', 'Your account no longer exists.');
+    default:
+      return notice('bad', html`The test mail was not sent: <bdi>${result.reason}</bdi>`);
+  }
+}
+
+function openIdResult(result: OpenIdTest): Html {
+  switch (result.kind) {
+    case 'usable':
+      return notice('good', 'The provider answers. Whether it knows this client shows at the first sign-in.');
+    case 'not-set':
+      return notice('attention', 'There is no provider.');
+    case 'unusable':
+      return notice('bad', html`The provider cannot be used: <bdi>${result.reason}</bdi>`);
+  }
 }

@@ -14,7 +14,7 @@ import { NO_REFERRER } from '../same-origin.ts';
 import { exactTime } from '../shared/format.ts';
 import { type Content, html } from '../shared/html.ts';
 
-/** The result of a check: `saw` is what Tallyport found, `mend` is what the operator can do about it. */
+/** `saw` is what Tallyport found, `mend` what the operator can do about it. */
 export type SiteCheck = {
   id: 'address' | 'https' | 'proxy' | 'mail' | 'clock' | 'versions';
   title: string;
@@ -25,15 +25,13 @@ export type SiteCheck = {
 
 type Seen = Omit<SiteCheck, 'id' | 'title'>;
 
-/** The maximum wait of a check for MongoDB or Redis. */
 const TIMEOUT_MS = 2 * SECOND;
 
-/** The page with the settings of the mail server, under the site's base. */
 const MAIL_SETTINGS = '/operator/settings/mail';
 
 const restart = 'and restart web, worker and scheduler';
 
-/** Checks the site with data from this request, the configuration, MongoDB and Redis. It never throws. */
+/** It never throws. */
 export async function checkSite(deps: AppDeps, request: FastifyRequest): Promise<SiteCheck[]> {
   const { base } = request.server.site;
   const [clock, versions] = await Promise.all([clockCheck(deps), versionCheck(deps)]);
@@ -82,7 +80,6 @@ function httpsCheck(deps: AppDeps): Seen {
   };
 }
 
-/** The headers in which reverse proxies send the client's address. */
 const FORWARDED = ['x-forwarded-for', 'forwarded', 'x-real-ip'];
 
 function proxyCheck(deps: AppDeps, { headers, ip, ips }: FastifyRequest): Seen {

@@ -7,12 +7,10 @@ import { timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { badge, card, dataTable, notice, type Tone } from '../shared/parts.ts';
-import { adminFrame } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
-import { setUpCard } from './set-up-list.ts';
+import { type AdminParts, adminPage } from './admin-frame.ts';
+import { setUpCard } from './set-up-page.ts';
 import { checkSite, type SiteCheck } from './site-checks.ts';
 
-/** `/operator/system`: the checks of the site, the processes with their versions, and pending migrations. */
 export function systemPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   app.get('/system', OPERATOR, async (request, reply) => {
@@ -23,11 +21,11 @@ export function systemPage(app: FastifyInstance, { deps }: AdminParts): void {
     ]);
     const body = html`${setUp} ${processCard(software, deps.clock.now())} ${migrationCard(software)}
       ${checkCard(checks)}`;
-    return sendPage(request, reply, { title: 'System', body: adminFrame({ base, part: '/system', body }) });
+    return sendPage(request, reply, adminPage({ base, part: '/system', title: 'System', body }));
   });
 }
 
-/** At least one process of each of these kinds must run. If no process of a kind runs, the page shows its text. */
+/** At least one process of each kind must run. */
 const NEEDED = {
   worker: 'No worker runs: votes are accepted, but not forwarded.',
   scheduler: 'No scheduler runs: servers are not checked, and figures and ranks are not computed.',
@@ -70,24 +68,17 @@ function processCard({ processes, versions, earlierHosts }: RunningSoftware, now
 }
 
 function versionNotice(versions: string[], earlierHosts: string[] | null): Content {
-  const earlier = earlierHosts ?? [];
-  const notices: Content[] = [];
-  if (versions.length > 1) {
-    const all = versions.toSorted().join(' and ');
-    notices.push(
+  const all = versions.toSorted().join(' and ');
+  const from = earlierHosts?.join(', ');
+  return [
+    versions.length > 1 &&
       notice('attention', `Processes of several versions run (${all}): replace the earlier ones.`),
-    );
-  }
-  if (earlier.length > 0) {
-    const from = earlier.join(', ');
-    notices.push(
+    from &&
       notice('attention', `Processes of version 0.1.0, which record nothing, are connected from ${from}.`),
-    );
-  }
-  return notices;
+  ];
 }
 
-/** The host and process number in the id of a process, such as `web-1:7`. The last part of the id is left out. */
+/** `web-1` and the process number, without the last part of the id: `web-1:7`. */
 function machineOf(processId: string): string {
   return processId.split(':').slice(0, -1).join(':');
 }

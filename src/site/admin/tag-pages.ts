@@ -9,15 +9,13 @@ import { formRoute, refused } from '../shared/form-route.ts';
 import { type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { button, card, confirmed, dataTable } from '../shared/parts.ts';
-import { adminFrame, adminPath } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
+import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
 
 const MESSAGES = inEnglish({
   added: 'Tag added. Owners can choose it now.',
   removed: 'Tag removed from the list and from all servers.',
 });
 
-/** `/operator/tags`: the list of tags that owners choose from. */
 export function tagPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const path = adminPath(base, '/tags');
@@ -25,7 +23,7 @@ export function tagPages(app: FastifyInstance, { deps }: AdminParts): void {
   const page = async (typed: Typed): Promise<Page> => {
     const tags = await readTags(deps);
     const body = html`${addCard(path, typed)} ${tagsCard(path, tags)}`;
-    return { title: 'Tags', messages: MESSAGES, body: adminFrame({ base, part: '/tags', body }) };
+    return adminPage({ base, part: '/tags', title: 'Tags', messages: MESSAGES, body });
   };
 
   app.get('/tags', OPERATOR, async (request, reply) => sendPage(request, reply, await page(UNTOUCHED)));

@@ -17,14 +17,11 @@ import {
   SECRET_FIELDS,
   withReAuthentication,
 } from '../shared/re-authentication.ts';
-import { adminFrame } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
-import { labelOf } from './setting-fields.ts';
-import { settingsPath } from './settings-frame.ts';
+import { type AdminParts, adminPage } from './admin-frame.ts';
+import { labelOf, settingsPath } from './settings-parts.ts';
 
 const revision = z.object({ revision: z.string().regex(/^\d{1,9}$/) });
 
-/** `/operator/settings/undo`: shows the last change of the settings, and undoes it. */
 export function undoForms(app: FastifyInstance, parts: AdminParts): void {
   const { base } = app.site;
   const { deps } = parts;
@@ -35,7 +32,7 @@ export function undoForms(app: FastifyInstance, parts: AdminParts): void {
       title: 'Undo the last change',
       body: stored ? undoBody(request, typed, stored) : html`<p>No setting was changed so far.</p>`,
     });
-    return { title: 'Undo a change of settings', body: adminFrame({ base, part: '/settings', body }) };
+    return adminPage({ base, part: '/settings', title: 'Undo a change of settings', body });
   };
 
   function undoBody(request: FastifyRequest, typed: Typed, stored: StoredSettings): Html {
@@ -89,7 +86,6 @@ export function undoForms(app: FastifyInstance, parts: AdminParts): void {
   });
 }
 
-/** Whether the last change concerned settings that need re-authentication. */
 function needsProof({ texts, before }: StoredSettings): boolean {
   return Object.keys(shownChanges(texts, before)).some(isGuarded);
 }

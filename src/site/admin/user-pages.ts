@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ObjectId, WithId } from 'mongodb';
 import { z } from 'zod';
-import { type AddressChange, CONFIRM_DAYS } from '../../accounts/address/address-change.ts';
+import { CONFIRM_DAYS } from '../../accounts/address/address-change.ts';
 import { changeAddressFor, findAddressChange } from '../../accounts/address/change-address.ts';
 import { createAuth } from '../../accounts/auth.ts';
 import { makePasswordLink } from '../../accounts/make-link.ts';
@@ -29,11 +29,9 @@ import { count, time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { button, card, confirmed, copyable, facts } from '../shared/parts.ts';
-import { adminFrame, adminPath } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
-import { reasonFields } from './reason-fields.ts';
-import { userAddressPart } from './user-address.ts';
+import { card, copyable, facts } from '../shared/parts.ts';
+import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
+import { passwordLinkPart, type UserPage, userDecisions } from './user-decisions.ts';
 import { accountStatus } from './users-page.ts';
 
 const MESSAGES = inEnglish({
@@ -51,7 +49,6 @@ const MESSAGES = inEnglish({
 const reasonsForm = z.object({ reason: fieldText, reasonForOwner: z.string().optional() });
 const emailForm = z.object({ email: fieldText, emailReason: fieldText });
 
-/** `/operator/users/:userId`: one user and the operators' actions. */
 export function userPages(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const users = adminPath(base, '/users');
@@ -71,7 +68,7 @@ export function userPages(app: FastifyInstance, { deps }: AdminParts): void {
       view,
       change,
       sendsMail: sendsMail(),
-      isSelf: isSelf(request, view),
+      isSelf: userOf(request)._id.equals(view.user._id),
       typed,
     });
   };
@@ -84,7 +81,6 @@ export function userPages(app: FastifyInstance, { deps }: AdminParts): void {
     sendPage(request, reply, await show(request, UNTOUCHED)),
   );
 
-  /** Registers the form of an action on a user. `done` is the code of the message after the action. */
   const decision = (
     name: string,
     done: keyof typeof MESSAGES,
@@ -144,10 +140,6 @@ function deciderOf(request: FastifyRequest): Decider {
   return { userId: _id, by: email };
 }
 
-function isSelf(request: FastifyRequest, { user }: UserView): boolean {
-  return userOf(request)._id.equals(user._id);
-}
-
 function linkPage(users: string, user: WithId<User>, link: string): Page {
   return {
     title: 'One-time link',
@@ -163,37 +155,24 @@ function linkPage(users: string, user: WithId<User>, link: string): Page {
   };
 }
 
-type UserPage = {
-  users: string;
-  base: string;
-  view: UserView;
-  /** A change of the address that is not confirmed yet. */
-  change: AddressChange | null;
-  sendsMail: boolean;
-  isSelf: boolean;
-  typed: Typed;
-};
-
 function userPage(page: UserPage): Page {
   const { user } = page.view;
-  return {
+  return adminPage({
+    base: page.base,
+    part: '/users',
     title: user.email,
     messages: MESSAGES,
-    body: adminFrame({
-      base: page.base,
-      part: '/users',
-      head: html`<div class="page-head">
+    head: html`<div class="page-head">
         <h1>${user.email}</h1>
         ${accountStatus(user)}
       </div>`,
-      body: html`<div class="columns">
+    body: html`<div class="columns">
         ${card({ title: 'User', body: userFacts(page) })}
         ${card({ title: 'Servers', body: serverList(page) })}
-        ${card({ title: 'Password', body: linkPart(page) })}
-        ${page.isSelf ? ownCard(page) : decisions(page)}
+        ${card({ title: 'Password', body: passwordLinkPart(page) })}
+        ${page.isSelf ? ownCard(page) : userDecisions(page)}
       </div>`,
-    }),
-  };
+  });
 }
 
 function ownCard({ base }: UserPage): Html {
@@ -206,7 +185,6 @@ function ownCard({ base }: UserPage): Html {
   });
 }
 
-/** The names of the ways to sign in, by the provider id in a stored credential. */
 const WAYS: Record<string, string> = { credential: 'password', discord: 'Discord', oidc: 'OpenID Connect' };
 
 function userFacts({ view: { user, sessions, credentials } }: UserPage): Html {
@@ -232,73 +210,4 @@ function serverList({ base, view: { servers } }: UserPage): Content {
         html`<li><a href="${base}/dashboard/servers/${_id.toHexString()}"><bdi>${name}</bdi></a></li>`,
     )}
   </ul>`;
-}
-
-function linkPart({ users, view: { user }, sendsMail }: UserPage): Html {
-  const to = `${users}/${user._id.toHexString()}/link`;
-  return html`<p>${
-    sendsMail
-      ? 'E-mail this user a link to set a new password.'
-      : 'Create a link to set a new password. It is shown once; send it to the user yourself.'
-  }</p>
-  ${button({ to, text: sendsMail ? 'Send password link' : 'Create password link' })}`;
-}
-
-const RESET_CONSEQUENCE =
-  'The user will sign in with the password only, until they set it up again. Make sure that the request comes from the user.';
-
-function decisions(page: UserPage): Html {
-  const { users, view, typed } = page;
-  const { user } = view;
-  const to = (name: string) => `${users}/${user._id.toHexString()}/${name}`;
-  const confirming = user.emailVerified
-    ? ''
-    : confirmed({
-        text: 'Confirm address…',
-        consequence:
-          'Make sure that the address is the user’s: with a confirmed one the user accepts invitations to servers.',
-        form: button({ to: to('confirm-address'), text: 'Confirm address' }),
-      });
-  return html`${card({ title: 'E-mail address', body: html`${confirming}${userAddressPart({ ...page, user })}` })}
-  ${card({
-    title: 'Suspension',
-    body: user.suspendedAt
-      ? button({ to: to('lift'), text: 'Lift suspension' })
-      : html`<p>
-          Signs the user out of all sessions at once. Their servers stay listed, and votes are still delivered.
-        </p>
-        <form method="post" action="${to('suspend')}" class="stack">
-          ${reasonFields({
-            typed,
-            forOwner: { name: 'reasonForOwner', reader: 'the user' },
-            internal: { name: 'reason', required: true },
-          })}
-          <button type="submit" class="danger">Suspend</button>
-        </form>`,
-  })}
-  ${card({
-    title: 'Two-factor authentication',
-    body: user.twoFactorEnabled
-      ? confirmed({
-          text: 'Reset two-factor authentication',
-          consequence: RESET_CONSEQUENCE,
-          form: button({ to: to('reset-two-factor'), text: 'Reset', kind: 'danger' }),
-        })
-      : html`<p class="soft">Off.</p>`,
-  })}
-  ${card({
-    title: 'Role',
-    body:
-      user.role === 'operator'
-        ? confirmed({
-            text: 'Remove operator role',
-            consequence: 'The user loses access to the admin area at once and keeps their servers.',
-            form: button({ to: to('unmake-operator'), text: 'Remove role', kind: 'danger' }),
-          })
-        : confirmed({
-            text: 'Make operator',
-            consequence: 'Operators have full access to the admin area and can manage other operators.',
-            form: button({ to: to('make-operator'), text: 'Make this user an operator', kind: 'danger' }),
-          }),
-  })}`;
 }

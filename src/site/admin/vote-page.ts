@@ -17,11 +17,9 @@ import { sendPage } from '../shared/layout.ts';
 import { card, facts } from '../shared/parts.ts';
 import { timelineList } from '../shared/timeline-list.ts';
 import { stateBadge } from '../shared/vote-state.ts';
-import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
+import { type AdminParts, adminPage, adminPath, serverLink } from './admin-frame.ts';
 import { blockPath } from './block-pages.ts';
 
-/** `/operator/votes/<vote>`: one vote with its timeline, including data that the server's owner does not see. */
 export function adminVotePage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
 
@@ -38,31 +36,28 @@ export function adminVotePage(app: FastifyInstance, { deps }: AdminParts): void 
     ]);
     const now = deps.clock.now();
     const timeline = await voteTimeline(deps, vote, listener, now);
-    return sendPage(request, reply, {
+    const ofPlayer = queryText({ server: serverId.toHexString(), player: vote.username });
+    const votes = adminPath(base, `/votes${ofPlayer}`);
+    const page = adminPage({
+      base,
+      part: '/votes',
       title: `Vote of ${vote.username}`,
-      body: adminFrame({
-        base,
-        part: '/votes',
-        head: html`<div class="page-head">
+      head: html`<div class="page-head">
           <div>
-            <p class="small"><a href="${votesPath(base, vote)}">Votes of this player</a></p>
+            <p class="small"><a href="${votes}">Votes of this player</a></p>
             <h1>Vote of <bdi>${vote.username}</bdi></h1>
           </div>
           ${stateBadge(vote)}
         </div>`,
-        body: html`${card({
-          title: 'Details',
-          actions: actions(base, vote),
-          body: about({ base, vote, server, token, timeline, queuePaused: paused, now }),
-        })}
+      body: html`${card({
+        title: 'Details',
+        actions: actions(base, vote),
+        body: about({ base, vote, server, token, timeline, queuePaused: paused, now }),
+      })}
           ${card({ title: 'Timeline', body: timelineList(timeline.events) })}`,
-      }),
     });
+    return sendPage(request, reply, page);
   });
-}
-
-function votesPath(base: string, { serverId, username }: Vote): string {
-  return adminPath(base, `/votes${queryText({ server: serverId.toHexString(), player: username })}`);
 }
 
 function actions(base: string, { serverId, username }: Vote): Html {
@@ -78,7 +73,7 @@ type Shown = {
   server: WithId<Server> | null;
   token: ApiToken | null;
   timeline: VoteTimeline;
-  /** Whether a delivery queue is paused; null if Redis does not answer. */
+  /** null if Redis does not answer. */
   queuePaused: boolean | null;
   now: Date;
 };
@@ -86,12 +81,7 @@ type Shown = {
 function about({ base, vote, server, token, timeline, queuePaused, now }: Shown): Html {
   const { _id, votedAt, delivery, claim, cooldownEndedAt } = vote;
   return facts([
-    [
-      'Server',
-      server
-        ? html`<a href="${adminServerPath(base, server)}"><bdi>${server.name}</bdi></a>`
-        : vote.serverId.toHexString(),
-    ],
+    ['Server', server ? serverLink(base, server) : vote.serverId.toHexString()],
     ['Cast', time(votedAt)],
     ['Cast with', castWith(vote, token)],
     ['Counts', countsText(vote)],
@@ -104,7 +94,6 @@ function about({ base, vote, server, token, timeline, queuePaused, now }: Shown)
   ]);
 }
 
-/** A vote that the server fetches does not depend on the delivery queues. */
 function pausedText(base: string, status: DeliveryStatus): Content {
   if (status.state !== 'waiting' || status.fetched) return null;
   return html`A delivery queue is paused: votes may wait until it is resumed on the

@@ -3,12 +3,14 @@ import { UUID, type WithId } from 'mongodb';
 import { inEnglish } from '../../language/t.ts';
 import { hostAndPort } from '../../platform/host-and-port.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
+import { listTokens } from '../../servers/api-tokens.ts';
 import type { Server } from '../../servers/server.ts';
 import { listExclusions, newestExclusions } from '../../votes/exclusions/request-exclusion.ts';
 import { type FoundVote, searchVotes } from '../../votes/search-votes.ts';
 import { stateName } from '../../votes/state-names.ts';
 import { usernameSchema } from '../../votes/username.ts';
 import { isImported } from '../../votes/vote.ts';
+import { type MeantServer, serverMeantBy } from '../../workflows/find-servers.ts';
 import { OPERATOR } from '../route-options.ts';
 import { queryOf, queryText } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
@@ -16,18 +18,21 @@ import { time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { badge, card, cursorPager, dataTable, notice } from '../shared/parts.ts';
-import { adminFrame, adminPath, adminServerPath, adminVotePath } from './admin-frame.ts';
-import type { AdminParts } from './admin-parts.ts';
+import { utcMoment } from './admin-fields.ts';
+import {
+  type AdminParts,
+  adminPage,
+  adminPath,
+  adminVotePath,
+  serverLink,
+  stateBadges,
+} from './admin-frame.ts';
 import { exclusionList } from './exclusion-list.ts';
-import { playerTable, playerVotes } from './player-votes.ts';
-import { stateBadges } from './server-badges.ts';
-import { readSearch, type VoteQuery } from './vote-search.ts';
+import { playerTable, playerVotes } from './player-exclusion-pages.ts';
 
-/** The number of votes on a page, and of exclusions below them if no server is chosen. */
 const ROWS = 50;
 const EXCLUSIONS = 20;
 
-/** `/operator/votes`: a search for votes by server, player and time, and the newest exclusions. */
 export function voteSearchPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   app.get('/votes', OPERATOR, async (request, reply) => {
@@ -36,29 +41,32 @@ export function voteSearchPage(app: FastifyInstance, { deps }: AdminParts): void
     if (!query.server && UUID.isValid(player))
       return reply.redirect(adminVotePath(base, { _id: new UUID(player) }), 303);
     const search = await readSearch(deps, query);
-    const { server, typed } = search;
+    const { server, tokenId, since, until, typed } = search;
     const isInvalid = Object.keys(typed.errors).length > 0;
-    const found = server && !isInvalid ? await findVotes(deps, server, search, query.from) : null;
+    const found =
+      server && !isInvalid
+        ? await searchVotes(
+            deps,
+            { serverId: server._id, player: search.player, tokenId, since, until },
+            { from: query.from, limit: ROWS },
+          )
+        : null;
     const ofPlayer = !query.server && search.player && !isInvalid ? await playerCard(deps, base, search) : '';
     const exclusions = server
       ? await listExclusions(deps, server._id)
       : await newestExclusions(deps, { limit: EXCLUSIONS });
     const list = await exclusionList(deps, base, exclusions, server);
     const { from, done: _, ...kept } = query;
-    return sendPage(
-      request,
-      reply,
-      {
-        title: 'Votes',
-        live: list.inProgress,
-        messages: inEnglish({
-          excluding: 'Excluding votes. This takes up to a minute.',
-          including: 'These votes will count. This takes up to a minute.',
-        }),
-        body: adminFrame({
-          base,
-          part: '/votes',
-          body: html`${searchForm(base, search)}
+    const page = adminPage({
+      base,
+      part: '/votes',
+      title: 'Votes',
+      live: list.inProgress,
+      messages: inEnglish({
+        excluding: 'Excluding votes. This takes up to a minute.',
+        including: 'These votes will count. This takes up to a minute.',
+      }),
+      body: html`${searchForm(base, search)}
             ${search.choices.length > 0 ? choiceCard(deps, base, search) : ''}${ofPlayer}
             ${server && found ? voteCard(base, server, search, found.votes, found.next !== null) : ''}
             ${found ? cursorPager(adminPath(base, '/votes'), { from, next: found.next }, kept) : ''}
@@ -67,20 +75,9 @@ export function voteSearchPage(app: FastifyInstance, { deps }: AdminParts): void
               title: server ? html`Exclusions of <bdi>${server.name}</bdi>` : 'Recent exclusions',
               body: list.html,
             })}`,
-        }),
-      },
-      isInvalid ? 400 : 200,
-    );
+    });
+    return sendPage(request, reply, page, isInvalid ? 400 : 200);
   });
-}
-
-function findVotes(
-  deps: AdminParts['deps'],
-  { _id: serverId }: WithId<Server>,
-  { player, tokenId, since, until }: VoteQuery,
-  from: string | undefined,
-) {
-  return searchVotes(deps, { serverId, player, tokenId, since, until }, { from, limit: ROWS });
 }
 
 function searchForm(base: string, { typed, tokens }: VoteQuery): Html {
@@ -136,10 +133,13 @@ function voteCard(
 ): Html {
   const names = new Map(search.tokens.map(({ _id, name }) => [_id.toHexString(), name]));
   const nothing = hasMore ? 'No matching votes so far. Continue with older ones.' : 'No matching votes.';
+  const howToExclude =
+    !canExclude(search) &&
+    html`<p class="small soft">To exclude votes, search with a start time or for one player.</p>`;
   return card({
-    title: html`Votes of <a href="${adminServerPath(base, server)}"><bdi>${server.name}</bdi></a>`,
+    title: html`Votes of ${serverLink(base, server)}`,
     actions: excludeLink(base, server, search),
-    body: html`${canExclude(search) ? '' : HOW_TO_EXCLUDE}
+    body: html`${howToExclude}
     ${dataTable<FoundVote>({
       caption: 'Votes, newest first',
       rows: votes,
@@ -162,8 +162,6 @@ function voteCard(
   });
 }
 
-const HOW_TO_EXCLUDE = html`<p class="small soft">To exclude votes, search with a start time or for one player.</p>`;
-
 function tokenName(names: Map<string, string>, vote: FoundVote): Content {
   if (isImported(vote)) return html`<span class="soft">imported</span>`;
   if (vote.source === 'web') return html`<span class="soft">the vote form</span>`;
@@ -171,7 +169,6 @@ function tokenName(names: Map<string, string>, vote: FoundVote): Content {
   return name ? html`<bdi>${name}</bdi>` : html`<span class="soft">unknown</span>`;
 }
 
-/** Whether the found votes can be excluded. This needs the start of a time range, or a player. */
 function canExclude({ since, player }: VoteQuery): boolean {
   return Boolean(player ? usernameSchema.safeParse(player).success && !UUID.isValid(player) : since);
 }
@@ -187,7 +184,6 @@ function excludeLink(base: string, { _id }: WithId<Server>, search: VoteQuery): 
   return html`<a class="button quiet" href="${adminPath(base, path)}">${text}</a>`;
 }
 
-/** The card if several servers have the entered name. Each link repeats the search with one of these servers. */
 function choiceCard({ clock }: AppDeps, base: string, { choices, typed }: VoteQuery): Html {
   const { from: _, done: __, ...rest } = typed.values;
   const href = ({ _id }: WithId<Server>) =>
@@ -219,7 +215,6 @@ function choiceCard({ clock }: AppDeps, base: string, { choices, typed }: VoteQu
   });
 }
 
-/** The card with the number of a player's votes for each server. */
 async function playerCard(deps: AppDeps, base: string, search: VoteQuery): Promise<Html> {
   const { player = '', since = null, until = deps.clock.now(), typed } = search;
   const { values } = typed;
@@ -236,4 +231,34 @@ async function playerCard(deps: AppDeps, base: string, search: VoteQuery): Promi
         : '',
     body: playerTable(base, found.rows, range),
   });
+}
+
+const CHOICES = 20;
+
+type VoteQuery = Awaited<ReturnType<typeof readSearch>>;
+
+async function readSearch(deps: AppDeps, query: Record<string, string>) {
+  const errors: Record<string, string> = {};
+  const named: MeantServer = query.server
+    ? await serverMeantBy(deps, query.server, { limit: CHOICES })
+    : { kind: 'none' };
+  const server = named.kind === 'one' ? named.server : null;
+  if (query.server && named.kind === 'none') errors.server = 'No server has this id, slug or name.';
+  const moment = (name: 'since' | 'until') => {
+    const text = query[name];
+    if (!text) return undefined;
+    const parsed = utcMoment.safeParse(text);
+    if (!parsed.success) errors[name] = 'Enter a time such as 2026-11-21T14:02.';
+    return parsed.data;
+  };
+  const [since, until] = [moment('since'), moment('until')];
+  if (since && until && since >= until) errors.until = 'The end must be after the start.';
+  const { player } = query;
+  if (player && !query.server && !usernameSchema.safeParse(player).success)
+    errors.player = 'Enter a player’s name, or a server too.';
+  const tokens = server ? await listTokens(deps, server._id) : [];
+  const tokenId = tokens.find(({ _id }) => _id.toHexString() === query.token)?._id;
+  if (query.token && server && !tokenId) errors.token = 'The server has no such token.';
+  const choices = named.kind === 'several' ? named.servers : [];
+  return { server, choices, player, tokenId, since, until, tokens, typed: { values: query, errors } };
 }

@@ -2,10 +2,9 @@ import { addDays, dayOf } from '../../platform/periods/period-marks.ts';
 import type { WorkflowsDeps } from '../deps.ts';
 import type { SiteFigures } from './site-figures.ts';
 
-/** A UTC day and its figures; null if it was not counted. */
 export type SiteDay = { day: string; figures: SiteFigures | null };
 
-/** The site's figures of the last `days` UTC days, the oldest first and today included. */
+/** UTC days, the oldest first and today included. */
 export async function figuresByDay({ siteFigures, clock }: WorkflowsDeps, days: number): Promise<SiteDay[]> {
   const today = dayOf(clock.now());
   const first = addDays(today, 1 - days);

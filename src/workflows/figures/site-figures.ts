@@ -5,19 +5,18 @@ import type { Nested } from '../../platform/document.ts';
 const nested = { _id: false } as const;
 
 const servers = {
-  /** The servers that were listed at the end of the day; for today, at the time of the count. */
+  /** At the end of the day; for today, at the time of the count. */
   listed: { type: Number, required: true },
   added: { type: Number, required: true },
   removed: { type: Number, required: true },
 } as const;
 
-/** The average number of players online over the whole day, and how many servers were online at some time. */
+/** The average over the whole day, and how many servers were online at some time. */
 const players = {
   average: { type: Number, required: true },
   servers: { type: Number, required: true },
 } as const;
 
-/** The mails that were written on the day, by their state when the day was counted. */
 const mails = {
   sent: { type: Number, required: true },
   waiting: { type: Number, required: true },
@@ -25,7 +24,6 @@ const mails = {
 } as const;
 
 const storage = {
-  /** The bytes on disk. */
   dataBytes: { type: Number, required: true },
   indexBytes: { type: Number, required: true },
   documents: { type: Number, required: true },
@@ -45,9 +43,8 @@ const siteFiguresDefinition = {
   mails: { type: new Schema(mails, nested) },
   /** Measured at the last count before the day ended, because it cannot be counted later. */
   storage: { type: new Schema(storage, nested) },
-  /** Waiting votes by the time since they were cast, as in the metrics. */
   waiting: { type: Schema.Types.Mixed },
-  /** For each queue: the longest time in seconds for which its oldest work had waited when the day was counted. */
+  /** The longest time in seconds for which the oldest work of each queue had waited. */
   queues: { type: Schema.Types.Mixed },
   forgetAt: { type: Date, required: true },
 } as const;
@@ -69,5 +66,5 @@ type Parts = {
 
 export type SiteFigures = Omit<InferRawDocType<typeof siteFiguresDefinition>, keyof Parts> & Parts;
 
-/** How many days of the site's figures are stored: two years and some days. */
+/** Two years and some days. */
 export const SITE_FIGURE_DAYS = 740;

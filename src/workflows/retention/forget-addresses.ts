@@ -2,22 +2,14 @@ import type { Collection, Document, Filter, ObjectId } from 'mongodb';
 import { monthsBefore } from '../../platform/periods/period-marks.ts';
 import type { WorkflowsDeps } from '../deps.ts';
 
-/** The text that replaces a removed e-mail address. */
 const REMOVED_ADDRESS = '(removed)';
 
-/** Matches an e-mail address. Other values of `by` are `cli`, `automatic` and the like. */
+/** Other values of `by` are `cli`, `automatic` and the like. */
 const ADDRESS = /^[^\s@]+@[^\s@]+$/;
 
 const BATCH = 500;
 
-/**
- * Removes e-mail addresses that are `KEEP_ADDRESSES_MONTHS` months old on `day`: those of users who changed, moderated
- * or answered something, and those of owners and members of removed servers. Safe to run again.
- *
- * @param day - a UTC day, `2026-11-21`
- * @returns how many documents lost addresses
- * @throws the signal's reason when it is aborted
- */
+/** Those that are `KEEP_ADDRESSES_MONTHS` old on the UTC `day`. Safe to run again. @throws the signal's reason */
 export async function forgetAddresses(
   deps: WorkflowsDeps,
   day: string,
@@ -57,9 +49,7 @@ export async function forgetAddresses(
   );
 }
 
-/**
- * Fields of a removed server with personal data. `ownerId` stays: once the account is deleted, it identifies nobody.
- */
+/** `ownerId` stays: once the account is deleted, it identifies nobody. */
 const REMOVED_LEFTOVERS = ['ownerEmail', 'invitations', 'members'];
 
 async function changeAll<T extends { _id: ObjectId }>(
@@ -83,10 +73,7 @@ async function changeAll<T extends { _id: ObjectId }>(
   return changed;
 }
 
-/**
- * An expression that is true for an e-mail address. `$cond` evaluates one branch only, so `$regexMatch`, which fails
- * for other types, gets only strings.
- */
+/** `$cond` evaluates one branch only, so `$regexMatch`, which fails for other types, gets only strings. */
 function isAddress(value: string): Document {
   const matches = { $regexMatch: { input: value, regex: ADDRESS } };
   return { $cond: [{ $eq: [{ $type: value }, 'string'] }, matches, false] };
@@ -96,12 +83,10 @@ function without(value: string): Document {
   return { $cond: [isAddress(value), REMOVED_ADDRESS, value] };
 }
 
-/** An expression that is true if a field of the object is an address. */
 function isIn(object: string): Document {
   return { $anyElementTrue: { $map: { input: { $objectToArray: object }, in: isAddress('$$this.v') } } };
 }
 
-/** An expression for the object in which `REMOVED_ADDRESS` replaces each field that is an address. */
 function withoutIn(object: string): Document {
   const fields = {
     $map: { input: { $objectToArray: object }, in: { k: '$$this.k', v: without('$$this.v') } },

@@ -15,18 +15,12 @@ import type { WorkflowsDeps } from '../deps.ts';
 
 type Named = Pick<WithId<Vote>, '_id' | 'serverId' | 'usernameKey' | 'votedAt'>;
 
-/** How many votes are read together, and how many are changed at the same time. */
 const BATCH = 500;
 const AT_ONCE = 25;
 
 /**
- * Removes players' names that are `KEEP_PLAYER_NAMES_MONTHS` months old on `day` from votes, exclusions and audit log
- * entries. The votes still count. Each server's `votesNamedSince` stores the progress: if a run is interrupted, the
- * next one continues from that time.
- *
- * @param day - a UTC day, `2026-11-21`
- * @returns how many votes lost the name
- * @throws the signal's reason when it is aborted
+ * Those that are `KEEP_PLAYER_NAMES_MONTHS` old on the UTC `day`. The votes still count. Each server's `votesNamedSince`
+ * stores the progress, from which an interrupted run is continued. @throws the signal's reason when it is aborted
  */
 export async function forgetNames(
   deps: WorkflowsDeps,
@@ -70,7 +64,7 @@ async function forgetNamesOf(
     .batchSize(BATCH);
   const open = await openVotesFilter(deps, serverId);
   const end = { done: since, kept: null as Date | null, forgotten: 0 };
-  /** Stores the progress for the server. Returns false if an import or another run changed it meanwhile. */
+  /** Returns false if an import or another run changed the progress meanwhile. */
   const advance = async (to: Date) => {
     const unchanged = { _id: serverId, votesNamedSince: end.done };
     const { matchedCount } = await deps.servers.updateOne(unchanged, { $set: { votesNamedSince: to } });
@@ -100,10 +94,7 @@ async function* batches(found: AsyncIterable<Named>): AsyncGenerator<Named[]> {
   if (batch.length > 0) yield batch;
 }
 
-/**
- * Removes the names of a batch. `kept`: the time of the oldest vote that keeps its name because its delivery or its
- * quarantine is open.
- */
+/** `kept`: the time of the oldest vote that keeps its name, because its delivery or its quarantine is open. */
 async function forgetBatch(
   { votes, clock }: WorkflowsDeps,
   batch: Named[],
@@ -115,7 +106,7 @@ async function forgetBatch(
   let kept: Date | null = null;
   for (let start = 0; start < named.length; start += AT_ONCE) {
     const some = named.slice(start, start + AT_ONCE);
-    // Each vote gets a key of its own, so nobody can find out which votes are of the same player.
+    // A key of its own for each vote, so nobody can find out which votes are of the same player.
     const changed = await Promise.all(
       some.map((vote) => removeName(votes, vote, namelessKey(vote._id.toString()), { now, open })),
     );

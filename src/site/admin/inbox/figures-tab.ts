@@ -24,15 +24,11 @@ import { formRoute, refused } from '../../shared/form-route.ts';
 import { count, counted, decimal, timeAgo } from '../../shared/format.ts';
 import { type Content, type Html, html } from '../../shared/html.ts';
 import { button } from '../../shared/parts.ts';
-import { adminPath, adminServerPath } from '../admin-frame.ts';
-import { idField } from '../exclusion-form.ts';
-import { utcFieldValue } from '../utc-fields.ts';
-import { type Inbox, numberOrZero, type TabOf } from './inbox.ts';
-import { keysHint, resultNotice } from './inbox-parts.ts';
-import { inboxPath } from './inbox-tabs.ts';
-import { serverCard } from './server-card.ts';
+import { idField, utcFieldValue } from '../admin-fields.ts';
+import { adminPath, adminServerPath, serverLink } from '../admin-frame.ts';
+import { type Inbox, inboxPath, numberOrZero, type TabOf } from './inbox.ts';
+import { keysHint, resultNotice, serverCard } from './inbox-parts.ts';
 
-/** The tab of servers with unusual numbers of votes or players. */
 export function figuresTab(inbox: Inbox): TabOf {
   const { deps, base } = inbox;
   waitingForms(inbox);
@@ -52,7 +48,6 @@ export function figuresTab(inbox: Inbox): TabOf {
   };
 }
 
-/** The forms with which an operator allows the votes of a server that wait, or leaves them, and takes this back. */
 function waitingForms({ app, deps, base, numbers }: Inbox): void {
   const noServer = () => refused(404, 'This server does not exist, or was removed.');
   formRoute(app, {
@@ -78,7 +73,6 @@ function waitingForms({ app, deps, base, numbers }: Inbox): void {
   });
 }
 
-/** A notice after a decision about votes that wait, with a button to undo it. Empty after other actions. */
 async function waitingResult(
   { deps, base }: Inbox,
   { done = '', server = '', before }: Record<string, string>,
@@ -89,7 +83,7 @@ async function waitingResult(
     { projection: { name: 1, voteAllowance: 1 } },
   );
   if (!found) return '';
-  const name = html`<a href="${adminServerPath(base, found, '#rank')}"><bdi>${found.name}</bdi></a>`;
+  const name = serverLink(base, found, '#rank');
   if (done === 'left-no') return resultNotice('good', html`${name} is in the inbox again.`);
   if (done === 'left-yes') {
     const text = html`${name}: its votes go on waiting. The inbox does not show it for ${LEFT_MS / DAY} days.`;
@@ -126,7 +120,6 @@ function leaveButton(base: string, { _id, name }: Named, left: 'yes' | 'no', tex
 
 type View = { base: string; now: Date };
 
-/** `usualDay` and `busiestDay`: the median and the most of the days of the ranking that have votes. */
 type WaitingVotes = UnusualFigures['waitingVotes']['rows'][number] & { usualDay: number; busiestDay: number };
 
 async function withUsualDays(
@@ -164,7 +157,6 @@ function unusualCard({ base }: View, kind: UnusualFigures['unusualVotes']): Html
   });
 }
 
-/** Links to the form that excludes the votes since 24 hours before `at`: all, or those of the busiest token. */
 function excludeLinks(base: string, row: UnusualFigures['unusualVotes']['rows'][number]): Html {
   const { server, at, tokenId } = row;
   const link = (token: string | undefined, text: string) => {

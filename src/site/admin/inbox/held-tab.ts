@@ -13,19 +13,15 @@ import { MOST_HELD_READ } from '../../../votes/exclusions/held-votes.ts';
 import type { QuarantineCause } from '../../../votes/exclusions/vote-exclusion.ts';
 import { emptyLine } from '../../shared/empty-card.ts';
 import { queryText } from '../../shared/form.ts';
-import { count, counted, time, timeAgo } from '../../shared/format.ts';
+import { count, counted, localTime, time, timeAgo } from '../../shared/format.ts';
 import { type Content, type Html, html } from '../../shared/html.ts';
 import { button, confirmed, dataTable } from '../../shared/parts.ts';
+import { utcFieldValue } from '../admin-fields.ts';
 import { adminPath } from '../admin-frame.ts';
-import { utcFieldValue } from '../utc-fields.ts';
-import { heldForms } from './held-forms.ts';
-import { heldResult, openCount } from './held-result.ts';
-import { type Inbox, joinedIds, type TabOf } from './inbox.ts';
-import { asOf, inboxItem, keyed, keysHint, manyButton, manyForm } from './inbox-parts.ts';
-import { inboxPath } from './inbox-tabs.ts';
-import { listPage } from './list-page.ts';
+import { heldForms, heldResult, openCount } from './held-decisions.ts';
+import { type Inbox, inboxPath, joinedIds, type TabOf } from './inbox.ts';
+import { inboxItem, keyed, keysHint, listPage, manyButton, manyForm } from './inbox-parts.ts';
 
-/** The text for the cause of a quarantine, which all votes of a group share. */
 const CAUSES: Record<QuarantineCause, string> = {
   network: 'One network',
   neighbourhood: 'One IPv4 /16 or IPv6 /32',
@@ -33,14 +29,9 @@ const CAUSES: Record<QuarantineCause, string> = {
   'new-players': 'New players of one server',
 };
 
-/** A group shows at most this many of its players' names. */
 const NAMES_SHOWN = 8;
 
-/**
- * The tab of held votes. One button decides about the held votes of a group (such as a network) on all servers. If the
- * group has more than `MOST_DECIDED` servers: the button says how many of them it decides about, and the others stay in
- * the list.
- */
+/** One button decides about a group on all servers, at most the newest `MOST_DECIDED`; the others stay in the list. */
 export function heldTab(inbox: Inbox): TabOf {
   const { deps, base } = inbox;
   heldForms(inbox);
@@ -51,6 +42,7 @@ export function heldTab(inbox: Inbox): TabOf {
     const blocks = await blocksOf(inbox, rows);
     const view = { base, now, blocks };
     const path = inboxPath(base, 'held');
+    const asOf = html`<p class="soft small">As of ${localTime(now)}. <a href="${path}">Refresh</a></p>`;
     const body = html`${await heldResult(inbox, query)}
       ${
         rows.length === 0
@@ -59,7 +51,7 @@ export function heldTab(inbox: Inbox): TabOf {
                 Votes of the vote form that look unusual. They do not count and are not delivered until you decide. A
                 decision covers the votes of an item on all its servers; votes that come later stay held.
               </p>
-              ${keysHint({ a: 'count and deliver', x: 'exclude' })} ${asOf(now, path)}
+              ${keysHint({ a: 'count and deliver', x: 'exclude' })} ${asOf}
               ${rows.map((group) => groupItem(view, group))}
               ${manyForm({
                 to: adminPath(base, '/attention/held'),
@@ -75,7 +67,6 @@ export function heldTab(inbox: Inbox): TabOf {
 type Blocks = Map<string, WithId<Block>>;
 type View = { base: string; now: Date; blocks: Blocks };
 
-/** The blocks in effect for the networks of these groups, by network. */
 async function blocksOf({ deps }: Inbox, groups: HeldVotes[]): Promise<Blocks> {
   const origins = groups.flatMap(({ origin }) => origin ?? []);
   if (origins.length === 0) return new Map();
@@ -85,11 +76,12 @@ async function blocksOf({ deps }: Inbox, groups: HeldVotes[]): Promise<Blocks> {
 }
 
 function groupItem(view: View, group: HeldVotes): Html {
-  const { quarantines, ids } = group;
+  const { quarantines, ids, servers } = group;
+  const on = servers >= COUNTED_OPEN ? `${openCount(servers)} servers` : counted(servers, 'server');
   const [first] = quarantines;
   if (!first) return html``;
   const { cause, reason, at } = first.quarantine;
-  const title = `${cause ? CAUSES[cause] : 'Unusual votes'}: ${votesText(group)} for ${serversText(group)}`;
+  const title = `${cause ? CAUSES[cause] : 'Unusual votes'}: ${votesText(group)} for ${on}`;
   const newest = quarantines.flatMap(({ names }) => names[0]?.newest ?? []).toSorted((a, b) => +b - +a)[0];
   return inboxItem({
     id: ids[0]?.toHexString() ?? '',
@@ -102,7 +94,6 @@ function groupItem(view: View, group: HeldVotes): Html {
   });
 }
 
-/** If a group has more servers than the table shows or one decision covers: a line that says so. */
 function partLine({ quarantines, servers }: HeldVotes): Content {
   const all = openCount(servers);
   const shown =
@@ -117,11 +108,7 @@ function partLine({ quarantines, servers }: HeldVotes): Content {
   return text && html`<p class="soft">${text}</p>`;
 }
 
-function serversText({ servers }: HeldVotes): string {
-  return servers >= COUNTED_OPEN ? `${openCount(servers)} servers` : counted(servers, 'server');
-}
-
-/** When the group's newest quarantine began; and when its newest vote was held, if that was over a minute later. */
+/** When the newest quarantine began; and the newest vote, if that was over a minute later. */
 function heldAt(begun: Date, newestVote: Date | undefined, now: Date): Content {
   if (!newestVote || newestVote.getTime() - begun.getTime() < MINUTE) return timeAgo(begun, now);
   return html`since ${timeAgo(begun, now)}, newest ${timeAgo(newestVote, now)}`;
@@ -133,7 +120,6 @@ function votesText({ quarantines, servers }: HeldVotes): string {
   return isMore ? `${count(votes)} or more votes` : counted(votes, 'vote');
 }
 
-/** A table of what helps to decide, by server: new and known names, networks, and the players that probes counted. */
 function evidenceTable({ base }: View, title: string, rows: HeldOnServer[]): Html {
   return dataTable<HeldOnServer>({
     caption: `Evidence: ${title}`,

@@ -1,22 +1,26 @@
-import { localTime } from '../../shared/format.ts';
+import { type AttentionRows, COUNTED } from '../../../moderation/needs-attention.ts';
+import { QUEUE_NAMES, QUEUES, type QueueName } from '../../../platform/queues.ts';
+import type { WaitingWork } from '../../../process/waiting-work.ts';
+import { count } from '../../shared/format.ts';
 import { type Content, type Html, html } from '../../shared/html.ts';
-import { notice, type Tone } from '../../shared/parts.ts';
+import { type Column, card, cursorPager, dataTable, facts, notice, type Tone } from '../../shared/parts.ts';
+import { hiddenFields } from '../admin-fields.ts';
+import { adminPath } from '../admin-frame.ts';
+import type { InboxTab, TabPage } from './inbox.ts';
 
-/** The id of the form for the selected items. The check boxes outside of the form refer to it. */
 const MANY = 'decide-many';
 
-/** The keyboard keys for decisions: `a` accepts an item, `x` refuses it. */
+/** `a` accepts an item, `x` refuses it. */
 export type Key = 'a' | 'x';
 
-/** Marks a button, so that scripts/inbox.js clicks it when the operator presses `key`. */
+/** scripts/inbox.js clicks the button when the operator presses `key`. */
 export function keyed(key: Key, control: Content): Html {
   return html`<div data-press="${key}">${control}</div>`;
 }
 
-/** One item of the inbox, with a check box if `select` is set. */
 export function inboxItem(item: {
   id: string;
-  /** The value that the check box sends with `manyForm`, and its name for screen readers. */
+  /** The value of the check box, which `manyForm` sends, and its name for screen readers. */
   select?: { value: string; of: string };
   title: Content;
   badges?: Content;
@@ -40,10 +44,9 @@ export function inboxItem(item: {
   </article>`;
 }
 
-/** The form for the selected items. `buttons` are made with `manyButton`; `hidden` are the values of hidden fields. */
 export function manyForm(form: { to: string; hidden?: Record<string, string>; buttons: Content }): Html {
   const { to, hidden = {}, buttons } = form;
-  // If a user presses Enter in a check box: browsers click the first button of its form. So the first one is disabled.
+  // Enter in a check box clicks the first button of its form: that one is disabled.
   return html`<form method="post" action="${to}" id="${MANY}" class="card many">
     <button type="submit" hidden disabled></button>
     ${hiddenFields(hidden)}
@@ -55,20 +58,13 @@ export function manyForm(form: { to: string; hidden?: Record<string, string>; bu
   </form>`;
 }
 
-/** A button of `manyForm`. It sends `value` as the decision. It is `quiet`: the main buttons are those of items. */
 export function manyButton({ value, text, key }: { value: string; text: string; key: Key }): Html {
   return html`<div data-press-many="${key}">
     <button type="submit" name="decision" value="${value}" class="quiet">${text}</button>
   </div>`;
 }
 
-export function hiddenFields(fields: Record<string, string>): Html {
-  return html`${Object.entries(fields).map(
-    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
-  )}`;
-}
-
-/** The line that explains the keys. scripts/inbox.js shows it, and remembers whether the keys are on. */
+/** scripts/inbox.js shows the line, and remembers whether the keys are on. */
 export function keysHint(texts: { a?: string; x?: string }): Html {
   const key = (name: string, text: string | undefined) =>
     text ? html`<span><kbd>${name}</kbd> ${text}</span>` : '';
@@ -79,12 +75,82 @@ export function keysHint(texts: { a?: string; x?: string }): Html {
   </p>`;
 }
 
-/** A notice with the result of a decision. `actions` undo the decision. After a key press, `text` is also read out. */
+/** After a key press, `text` is also read out. */
 export function resultNotice(tone: Tone, text: Content, actions: Content = ''): Html {
   return notice(tone, html`<div class="actions"><span data-result>${text}</span>${actions}</div>`);
 }
 
-/** The time at which the page was made. Items that came later are not part of the operator's decisions. */
-export function asOf(now: Date, path: string): Html {
-  return html`<p class="soft small">As of ${localTime(now)}. <a href="${path}">Refresh</a></p>`;
+export function listPage(
+  base: string,
+  tab: InboxTab,
+  body: Content,
+  { from, next, count }: { from: string | undefined; next: string | null; count: number },
+): TabPage {
+  const pages = cursorPager(adminPath(base), { from, next }, { tab });
+  return { body: html`${body} ${pages}`, ...(from || next ? {} : { shown: count }) };
+}
+
+export const upTo = (value: number) => (value >= COUNTED ? `${count(COUNTED)} or more` : count(value));
+
+/** null without rows. The keys `j` and `k` move the focus through the rows. */
+export function serverCard<T extends { server: { name: string } }>(part: {
+  title: string;
+  about: Content;
+  kind: AttentionRows<T>;
+  link: (row: T) => string;
+  columns: Column<T>[];
+}): Html | null {
+  const { title, about, kind, link, columns } = part;
+  if (kind.rows.length === 0) return null;
+  const server: Column<T> = {
+    title: 'Server',
+    heads: true,
+    cell: (row) => html`<a href="${link(row)}"><bdi>${row.server.name}</bdi></a>`,
+  };
+  return card({
+    title,
+    body: html`<p class="soft">${about}</p>
+      <div data-rows>${dataTable({ caption: title, rows: kind.rows, columns: [server, ...columns], empty: '' })}</div>
+      ${kind.more ? html`<p class="soft">More servers are affected. Only the first ones are shown.</p>` : ''}`,
+  });
+}
+
+export function undeliveredCard(work: WaitingWork): Html {
+  return card({ title: 'Undelivered votes', body: openVotes(work) });
+}
+
+function openVotes({ openVotes: { active, unreachable, paused } }: WaitingWork): Html {
+  if (active === undefined) return html`<p class="soft">Not available at the moment.</p>`;
+  return facts([
+    ['For active listeners', count(active)],
+    ['For unreachable listeners', count(unreachable ?? 0)],
+    ['For paused listeners', count(paused ?? 0)],
+  ]);
+}
+
+export function queuesCard(base: string, work: WaitingWork): Html {
+  return card({
+    title: 'Queues',
+    actions: html`<a class="button quiet" href="${adminPath(base, '/queues')}">Open queues</a>`,
+    body: queueTable(work),
+  });
+}
+
+function queueTable({ jobs }: WaitingWork): Html {
+  if (jobs.length === 0) return html`<p class="soft">Not available at the moment.</p>`;
+  const jobsIn = (queue: string, state: string) =>
+    count(jobs.find((job) => job.queue === queue && job.state === state)?.count ?? 0);
+  return dataTable<QueueName>({
+    caption: 'Jobs in each queue, by state',
+    columns: [
+      { title: 'Queue', heads: true, cell: (name) => QUEUES[name].title },
+      ...['Active', 'Waiting', 'Delayed', 'Failed'].map((title) => ({
+        title,
+        kind: 'number' as const,
+        cell: (name: QueueName) => jobsIn(name, title.toLowerCase()),
+      })),
+    ],
+    rows: QUEUE_NAMES,
+    empty: '',
+  });
 }

@@ -15,17 +15,14 @@ import { emptyLine } from '../../shared/empty-card.ts';
 import { formRoute, refused } from '../../shared/form-route.ts';
 import { count, timeAgo } from '../../shared/format.ts';
 import { type Content, type Html, html } from '../../shared/html.ts';
-import { button, card, confirmed } from '../../shared/parts.ts';
+import { button, confirmed } from '../../shared/parts.ts';
 import { adminPath } from '../admin-frame.ts';
-import { queueTable } from '../queue-figures.ts';
-import type { Inbox, TabOf } from './inbox.ts';
-import { inboxItem, keyed, keysHint, resultNotice } from './inbox-parts.ts';
-import { inboxPath } from './inbox-tabs.ts';
+import { type Inbox, inboxPath, type TabOf } from './inbox.ts';
+import { inboxItem, keyed, keysHint, queuesCard, resultNotice } from './inbox-parts.ts';
 
-/** The maximum wait for an answer of Redis. */
 const TIMEOUT_MS = 2 * SECOND;
 
-/** The tab of failed jobs. Each queue with failed jobs is one item; the queue with the newest failure is first. */
+/** Each queue with failed jobs is one item; the newest failure is first. */
 export function jobsTab(inbox: Inbox): TabOf {
   const { deps, base, numbers } = inbox;
   decisions(inbox);
@@ -40,11 +37,7 @@ export function jobsTab(inbox: Inbox): TabOf {
       ${keysHint({ a: 'run again', x: 'remove' })} ${rows.map((row) => jobsItem(view, row))}`;
     const body = html`${resultOf(query)}
       ${rows.length > 0 ? items : emptyLine(isUp ? 'No job has failed.' : 'Not available at the moment.')}
-      ${card({
-        title: 'Queues',
-        actions: html`<a class="button quiet" href="${adminPath(base, '/queues')}">Open queues</a>`,
-        body: queueTable(work),
-      })}`;
+      ${queuesCard(base, work)}`;
     return { body, ...(isUp ? { shown: rows.length } : {}) };
   };
 }
@@ -61,7 +54,7 @@ function decisions({ app, deps, base }: Inbox): void {
     access: OPERATOR,
     schema: decisionForm,
     run: async ({ by, data: { decision, queue, seen } }) => {
-      // If Redis is unavailable: refuse the decision, because Redis commands would wait in memory and run much later.
+      // Commands would wait in memory and run much later.
       const unavailable = await unavailableQueues(deps, TIMEOUT_MS);
       if (unavailable.length > 0) return refused(503, `${describeUnavailable(unavailable)}.`);
       const details = { button: `${decision}/failed`, queueName: queue };

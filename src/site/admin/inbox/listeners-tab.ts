@@ -12,14 +12,11 @@ import { serverPath } from '../../shared/dashboard-paths.ts';
 import { emptyLine } from '../../shared/empty-card.ts';
 import { timeAgo } from '../../shared/format.ts';
 import { type Html, html } from '../../shared/html.ts';
-import { card } from '../../shared/parts.ts';
 import { adminServerPath } from '../admin-frame.ts';
-import { openVotes } from '../queue-figures.ts';
 import type { Inbox, TabOf } from './inbox.ts';
-import { keysHint } from './inbox-parts.ts';
-import { serverCard, upTo } from './server-card.ts';
+import { keysHint, serverCard, undeliveredCard, upTo } from './inbox-parts.ts';
 
-/** The tab of listeners that accept no votes or refused some. Only owners can repair them; operators can help. */
+/** Only owners can repair listeners; operators can help. */
 export function listenersTab({ deps, base, numbers }: Inbox): TabOf {
   return async () => {
     const [found, { work }] = await Promise.all([listenersDown(deps), numbers.read()]);
@@ -31,7 +28,7 @@ export function listenersTab({ deps, base, numbers }: Inbox): TabOf {
       failedVotesCard(view, found.failed),
     ].filter((one) => one !== null);
     const body = html`${cards.length > 0 ? html`${keysHint({})} ${cards}` : emptyLine('No listener is down.')}
-      ${card({ title: 'Undelivered votes', body: openVotes(work) })}`;
+      ${undeliveredCard(work)}`;
     return { body };
   };
 }

@@ -11,17 +11,21 @@ import { emptyLine } from '../../shared/empty-card.ts';
 import { count, timeAgo } from '../../shared/format.ts';
 import { type Html, html } from '../../shared/html.ts';
 import { badge, button, dataTable } from '../../shared/parts.ts';
-import { adminPath, adminServerPath } from '../admin-frame.ts';
-import { hideAction, hidingResult } from './hide-server.ts';
+import { adminPath, serverLink } from '../admin-frame.ts';
 import { type Inbox, joinedIds, type TabOf } from './inbox.ts';
-import { inboxItem, keyed, keysHint, manyButton, manyForm } from './inbox-parts.ts';
-import { type ItemDecisions, itemDecisionsForm, itemDecisionsResult } from './item-decisions.ts';
-import { listPage } from './list-page.ts';
+import {
+  hideAction,
+  hidingResult,
+  type ItemDecisions,
+  itemDecisionsForm,
+  itemDecisionsResult,
+} from './inbox-decisions.ts';
+import { inboxItem, keyed, keysHint, listPage, manyButton, manyForm } from './inbox-parts.ts';
 
-/** The number of reports on a page, and the most that an operator can close at once. */
+/** The reports on a page, and the most that one decision closes. */
 const ROWS = 50;
 
-/** The tab of visitors' reports about servers. The open reports about one server on this page are one item. */
+/** The open reports about one server on this page are one item. */
 export function reportsTab(inbox: Inbox): TabOf {
   const { deps, base } = inbox;
   itemDecisionsForm(inbox, DECISIONS);
@@ -77,9 +81,7 @@ function reportItem(view: View, { serverId, server, complaints }: ServerComplain
   return inboxItem({
     id: `${serverId.toHexString()}`,
     select: { value: joinedIds(ids), of },
-    title: server
-      ? html`${reports(complaints.length)} about <a href="${adminServerPath(base, server)}"><bdi>${name}</bdi></a>`
-      : of,
+    title: server ? html`${reports(complaints.length)} about ${serverLink(base, server)}` : of,
     badges: server?.hiddenAt ? badge('bad', 'hidden') : '',
     at: newest ? timeAgo(newest.at, now) : '',
     body: reportTable(view, of, complaints),

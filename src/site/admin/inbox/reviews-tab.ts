@@ -2,7 +2,6 @@ import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { moderateReviews, type SeenReview } from '../../../reviews/moderate-review.ts';
 import { listReviewsInState } from '../../../reviews/read-reviews.ts';
-import { reviewerOf } from '../../../reviews/reviewers.ts';
 import { isId } from '../../../servers/slug.ts';
 import { OPERATOR } from '../../route-options.ts';
 import { emptyLine } from '../../shared/empty-card.ts';
@@ -11,19 +10,14 @@ import { formRoute, refused } from '../../shared/form-route.ts';
 import { counted } from '../../shared/format.ts';
 import { type Content, html } from '../../shared/html.ts';
 import { button } from '../../shared/parts.ts';
+import { reasonFields } from '../admin-fields.ts';
 import { adminPath } from '../admin-frame.ts';
-import { reasonFields } from '../reason-fields.ts';
-import { decisionNotice, reviewParts, serversOfReviews } from '../review-card.ts';
-import { reviewValue, seenReviews } from '../review-selection.ts';
-import { type Inbox, numberOrZero, type TabOf } from './inbox.ts';
-import { inboxItem, keysHint, manyButton, manyForm, resultNotice } from './inbox-parts.ts';
-import { inboxPath } from './inbox-tabs.ts';
-import { listPage } from './list-page.ts';
+import { aboutReviews, decisionNotice, reviewParts, reviewValue, seenReviews } from '../review-card.ts';
+import { type Inbox, inboxPath, numberOrZero, type TabOf } from './inbox.ts';
+import { inboxItem, keysHint, listPage, manyButton, manyForm, resultNotice } from './inbox-parts.ts';
 
-/** Reviews per page. */
 const ROWS = 20;
 
-/** The decisions about several reviews: the state that a decision stores, and the state that the operator saw. */
 const DECISIONS = {
   approved: { state: 'approved', seenAs: 'pending', done: 'approved.' },
   rejected: { state: 'rejected', seenAs: 'pending', done: 'rejected.' },
@@ -39,7 +33,6 @@ const manyDecision = z.object({
   reasonForOwner: z.string().optional(),
 });
 
-/** The tab of pending reviews, newest first. `/operator/reviews` also lists the decided reviews. */
 export function reviewsTab(inbox: Inbox): TabOf {
   const { deps, base } = inbox;
   decisions(inbox);
@@ -50,10 +43,7 @@ export function reviewsTab(inbox: Inbox): TabOf {
       limit: ROWS,
       newestFirst: true,
     });
-    const [servers, reviewers] = await Promise.all([
-      serversOfReviews(deps, rows),
-      Promise.all(rows.map((row) => reviewerOf(deps, row))),
-    ]);
+    const { servers, reviewers } = await aboutReviews(deps, rows);
     const view = { base, now: deps.clock.now(), servers, list: 'inbox' } as const;
     const items = rows.map((row, i) => {
       const select = { value: reviewValue(row), of: `the review of ${row.username}` };
@@ -111,7 +101,7 @@ function decisions({ app, deps, base, numbers }: Inbox): void {
       return inboxPath(base, 'reviews', {
         done: decision,
         decided: decided.map(seenValue).join(' ') || undefined,
-        missed: missed ? String(missed) : undefined,
+        missed,
       });
     },
   });

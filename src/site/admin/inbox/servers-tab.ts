@@ -1,4 +1,4 @@
-import { ObjectId, type WithId } from 'mongodb';
+import type { WithId } from 'mongodb';
 import type { User } from '../../../accounts/user.ts';
 import { acceptNewServers, listNewServers, unacceptServers } from '../../../servers/moderate-server.ts';
 import type { OwnershipProofMethod, Server } from '../../../servers/server.ts';
@@ -8,14 +8,18 @@ import { gameName } from '../../shared/game-names.ts';
 import { type Html, html } from '../../shared/html.ts';
 import { button, facts } from '../../shared/parts.ts';
 import { publicPath } from '../../shared/server-paths.ts';
-import { adminPath, adminServerPath } from '../admin-frame.ts';
-import { hideAction, hidingResult } from './hide-server.ts';
+import { adminPath, serverLink } from '../admin-frame.ts';
 import type { Inbox, TabOf } from './inbox.ts';
-import { inboxItem, keyed, keysHint, manyButton, manyForm } from './inbox-parts.ts';
-import { type ItemDecisions, itemDecisionsForm, itemDecisionsResult } from './item-decisions.ts';
-import { listPage } from './list-page.ts';
+import {
+  hideAction,
+  hidingResult,
+  type ItemDecisions,
+  itemDecisionsForm,
+  itemDecisionsResult,
+} from './inbox-decisions.ts';
+import { inboxItem, keyed, keysHint, listPage, manyButton, manyForm } from './inbox-parts.ts';
 
-/** The number of servers on a page, and the most that an operator can accept at once. */
+/** The servers on a page, and the most that one decision accepts. */
 const ROWS = 20;
 
 const PROOFS: Record<OwnershipProofMethod, string> = {
@@ -24,7 +28,6 @@ const PROOFS: Record<OwnershipProofMethod, string> = {
   operator: 'by an operator',
 };
 
-/** The tab of new servers that no operator has looked at yet. They are public already. */
 export function serversTab(inbox: Inbox): TabOf {
   const { deps, base } = inbox;
   itemDecisionsForm(inbox, DECISIONS);
@@ -70,10 +73,9 @@ type Owner = WithId<Pick<User, 'email' | 'createdAt'>>;
 type View = { base: string; now: Date; owners: Map<string, Owner> };
 
 async function ownersOf({ deps }: Inbox, rows: Server[]): Promise<Map<string, Owner>> {
-  const ids = [...new Set(rows.flatMap(({ ownerId }) => ownerId?.toHexString() ?? []))];
-  if (ids.length === 0) return new Map();
+  const ids = rows.flatMap(({ ownerId }) => ownerId ?? []);
   const found = await deps.users
-    .find({ _id: { $in: ids.map((id) => new ObjectId(id)) } }, { projection: { email: 1, createdAt: 1 } })
+    .find({ _id: { $in: ids } }, { projection: { email: 1, createdAt: 1 } })
     .toArray();
   return new Map(found.map((user) => [user._id.toHexString(), user]));
 }
@@ -91,7 +93,7 @@ function serverItem(view: View, server: WithId<Server>): Html {
   return inboxItem({
     id: _id.toHexString(),
     select: { value: _id.toHexString(), of: name },
-    title: html`<a href="${adminServerPath(base, server)}"><bdi>${name}</bdi></a>`,
+    title: html`${serverLink(base, server)}`,
     at: html`listed ${timeAgo(listedAt, now)}`,
     body: serverFacts(view, server),
     actions: html`${keyed('a', accept)} ${keyed('x', hideAction(base, 'servers', server))}

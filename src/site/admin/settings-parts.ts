@@ -1,21 +1,111 @@
+import type { FastifyRequest } from 'fastify';
+import { inEnglish } from '../../language/t.ts';
 import type { Config } from '../../platform/config.ts';
+import { EarlierProcessesError, refuseEarlierProcesses } from '../../platform/earlier-processes.ts';
 import { shownAddress } from '../../platform/masked.ts';
 import type { SecretBox } from '../../platform/secrets.ts';
 import { DEFAULTS, variableOf } from '../../platform/settings/definitions.ts';
-import { type ChangeableName, fieldOf, isChangeable, isSealed } from '../../settings/changeable.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
+import { SettingsChangedError } from '../../settings/change-settings.ts';
+import {
+  type ChangeableName,
+  fieldOf,
+  GROUP_NAMES,
+  GROUPS,
+  isChangeable,
+  isSealed,
+  PAGES,
+  type SettingGroup,
+} from '../../settings/changeable.ts';
+import { CHANGES_APPLY_SECONDS } from '../../settings/live-settings.ts';
 import { openTexts, type StoredSettings } from '../../settings/stored-settings.ts';
 import { accentShades, contrast } from '../look/accent.ts';
 import type { Typed } from '../shared/form.ts';
-import { decimal } from '../shared/format.ts';
-import { type Html, html } from '../shared/html.ts';
-import { checkbox, select, textArea, textField } from '../shared/parts.ts';
+import type { RefusedForm } from '../shared/form-route.ts';
+import { decimal, time } from '../shared/format.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
+import type { Page } from '../shared/layout.ts';
+import { checkbox, notice, select, tabs, textArea, textField } from '../shared/parts.ts';
+import { adminPage, adminPath } from './admin-frame.ts';
 
-/** The label of a setting; `name` itself if there is no such setting. */
+/** `path` is below `/operator/settings`; `groups` have a form there. */
+export const SECTIONS = Object.entries(PAGES).map(([path, text]) => ({
+  path,
+  text,
+  groups: GROUP_NAMES.filter((group) => GROUPS[group].page === path && !GROUPS[group].hasOwnForms),
+}));
+
+export const SETTINGS_MESSAGES = inEnglish({
+  saved: `Saved. Every process uses it within ${CHANGES_APPLY_SECONDS} seconds.`,
+  unchanged: 'Nothing was changed.',
+  undone: `The last change is undone. Every process uses it within ${CHANGES_APPLY_SECONDS} seconds.`,
+});
+
+export type Showing = { group?: SettingGroup; typed?: Typed; preview?: Content };
+
+export type ShowSettings = (request: FastifyRequest, path: string, showing?: Showing) => Promise<Page>;
+
+export function settingsPath(base: string, path = ''): string {
+  return adminPath(base, `/settings${path}`);
+}
+
+export function settingsFrame(frame: {
+  base: string;
+  path: string;
+  stored: StoredSettings | null;
+  warning: Content;
+  body: Content;
+}): Page {
+  const { base, path, stored, warning, body } = frame;
+  const entries = SECTIONS.map(({ path, text }) => ({ href: settingsPath(base, path), text }));
+  return adminPage({
+    base,
+    part: '/settings',
+    title: 'Settings',
+    messages: SETTINGS_MESSAGES,
+    body: html`${tabs('Settings', entries, settingsPath(base, path))}${warning}${introduction(base, stored)}${body}`,
+  });
+}
+
+function introduction(base: string, stored: StoredSettings | null): Html {
+  const undo = settingsPath(base, '/undo');
+  const last = stored
+    ? html`<div class="actions"><span>Last change: ${time(stored.at)}, by <bdi>${stored.by}</bdi>.</span>
+        <a class="button quiet" href="${undo}">Undo the last change…</a></div>`
+    : '';
+  return html`<div class="spaced"><p class="soft">Every process uses a change within ${CHANGES_APPLY_SECONDS} seconds,
+    without a restart. An empty field means the default. A variable of the environment wins, and its setting is fixed
+    here. Processes of the version before do not know these settings: while they run, they use the values of the
+    environment. The audit log has each change.</p>${last}</div>`;
+}
+
+/** Empty if none run, or if MongoDB cannot tell. */
+export async function earlierWarning({ mongo }: AppDeps): Promise<Content> {
+  try {
+    await refuseEarlierProcesses(mongo);
+    return '';
+  } catch (error) {
+    if (!(error instanceof EarlierProcessesError)) throw error;
+    if (error.code !== 'earlier-processes') return '';
+    return notice(
+      'attention',
+      'Processes of an earlier version run now. They use the values of the environment until they are upgraded.',
+    );
+  }
+}
+
+export function conflict(error: unknown): RefusedForm | undefined {
+  if (!(error instanceof SettingsChangedError)) return undefined;
+  const names = error.names.map(labelOf).join(', ');
+  const sentence = `Somebody else changed this meanwhile: ${names}. Your values are still in the form. If you save again, they replace the other ones; the audit log has both.`;
+  return { status: 409, errors: { form: sentence } };
+}
+
 export function labelOf(name: string): string {
   return isChangeable(name) ? fieldOf(name).label : name;
 }
 
-/** Converts the entered text of a field to the text to store; null for an empty field, which means the default. */
+/** null for an empty field, which means the default. */
 export function textOfField(name: ChangeableName, entered: string): string | null {
   const text =
     fieldOf(name).kind === 'lines'
@@ -27,10 +117,8 @@ export function textOfField(name: ChangeableName, entered: string): string | nul
   return text === '' ? null : text;
 }
 
-/** The data from which the fields of settings are made. */
-export type FieldParts = { config: Config; stored: StoredSettings | null; secrets: Pick<SecretBox, 'open'> };
+type FieldParts = { config: Config; stored: StoredSettings | null; secrets: Pick<SecretBox, 'open'> };
 
-/** The field of a setting. If an environment variable gives the value, the value is shown without a field. */
 export function settingField(parts: FieldParts, name: ChangeableName, typed: Typed): Html {
   const { label, hint, kind, options } = fieldOf(name);
   if (parts.config.given.has(name)) return fixedValue(parts.config, name);
@@ -49,7 +137,6 @@ export function settingField(parts: FieldParts, name: ChangeableName, typed: Typ
   return textField({ ...field, spellcheck: false, ...(kind === 'number' ? { inputmode: 'numeric' } : {}) });
 }
 
-/** The value of a setting that an environment variable gives, so that it cannot be changed here. */
 export function fixedValue(config: Config, name: ChangeableName): Html {
   const value = config[name];
   const isSecret = isSealed(name);
@@ -59,10 +146,9 @@ export function fixedValue(config: Config, name: ChangeableName): Html {
     ${text ? html`<p dir="auto">${text}</p>` : ''}</div>`;
 }
 
-/** The name of the check box that removes a stored secret. */
 export const removalOf = (name: ChangeableName) => `remove_${name}`;
 
-/** The field of a secret. No page contains the secret: the field is empty, and if it stays empty, the secret stays. */
+/** No page contains the secret: the field is empty, and if it stays empty, the secret stays. */
 function secretField({ stored, secrets }: FieldParts, name: ChangeableName, typed: Typed): Html {
   const { label, hint } = fieldOf(name);
   const sealed = stored?.texts[name];
@@ -87,14 +173,12 @@ function stateOfSecret(secrets: Pick<SecretBox, 'open'>, name: ChangeableName, s
   return `Stored${address ? `: ${address}` : ''}. An empty field keeps it.`;
 }
 
-/** A value of the configuration as text. */
 function shown(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (!Array.isArray(value)) return String(value);
   return value.map(({ text, href }: { text: string; href: string }) => `${text} ${href}`).join(', ');
 }
 
-/** Shows a colour as it looks on light and dark pages, with its contrasts; an error if the text is not a colour. */
 export function colourPreview(colour: string): Html {
   if (!/^#[0-9a-f]{6}$/i.test(colour.trim()))
     return html`<p class="error">Must be a colour such as #0f6168.</p>`;

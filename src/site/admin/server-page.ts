@@ -1,4 +1,4 @@
-import type { WithId } from 'mongodb';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { User } from '../../accounts/user.ts';
 import { listenerReason } from '../../delivery/diagnosis/listener-reason.ts';
 import { isProbed } from '../../games/games.ts';
@@ -13,32 +13,40 @@ import { after } from '../../platform/clock.ts';
 import { hostAndPort } from '../../platform/host-and-port.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
 import { JUMP_SHOWN_MS } from '../../probing/players-jump.ts';
-import type { AppDeps } from '../../process/app-deps.ts';
-import { rankVotesByDay } from '../../ranking/evidence/rank-votes.ts';
+import { type RankDay, rankVotesByDay } from '../../ranking/evidence/rank-votes.ts';
 import { ASSUMED_PLAYERS } from '../../ranking/evidence/weigh-day.ts';
+import { filledParts } from '../../servers/moderate-server.ts';
+import { LINKS, type ProfilePart } from '../../servers/profile.ts';
 import type { Server } from '../../servers/server.ts';
 import { slugsOf } from '../../servers/server-slugs.ts';
 import { RANKING_DAYS } from '../../votes/ranking-period.ts';
 import { OPEN_WORK } from '../../votes/vote.ts';
 import { MOST_REPORTED_PLAYERS } from '../../votes/web/suspicion.ts';
+import { OPERATOR } from '../route-options.ts';
 import { tabsOf } from '../shared/area.ts';
 import { SERVER_AREA } from '../shared/dashboard-pages.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
-import type { Typed } from '../shared/form.ts';
-import { fieldsOf } from '../shared/form-fields.ts';
-import { count, decimal, time, timeAgo } from '../shared/format.ts';
+import { type Typed, UNTOUCHED } from '../shared/form.ts';
+import { count, day, decimal, time, timeAgo } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import type { Page } from '../shared/layout.ts';
+import { type Page, sendPage } from '../shared/layout.ts';
 import { listenerBadge } from '../shared/listener-state-parts.ts';
-import { badge, button, card, facts, notice } from '../shared/parts.ts';
+import { badge, card, facts, notice } from '../shared/parts.ts';
+import { bannerImage, description, iconImage, PART_TEXTS } from '../shared/profile-parts.ts';
 import { protocolName } from '../shared/protocol-choices.ts';
+import { rankVotesTables } from '../shared/rank-votes-tables.ts';
 import { publicPath } from '../shared/server-paths.ts';
-import { adminFrame, adminPath, adminServerPath } from './admin-frame.ts';
-import { profileModeration } from './profile-moderation.ts';
-import { rankVotesCard } from './rank-votes-card.ts';
-import { reasonFields } from './reason-fields.ts';
-import { stateBadges } from './server-badges.ts';
+import { type AdminParts, adminPage, adminPath, stateBadges } from './admin-frame.ts';
+import {
+  actionsOf,
+  allowForm,
+  partTitle,
+  profileRemovalForm,
+  type ServerView,
+  serverActions,
+  serverOf,
+} from './server-actions.ts';
 
 const MESSAGES = inEnglish({
   hidden: 'Server hidden. It leaves the ranking within seconds.',
@@ -51,31 +59,26 @@ const MESSAGES = inEnglish({
   'profile-part': 'Removed. The owner sees the reason.',
 });
 
-type View = { base: string; server: WithId<Server>; now: Date; typed: Typed };
-
-/** The admin page of a listed or removed server: its state, and the actions of operators. */
-export async function serverPage(
-  deps: AppDeps,
-  base: string,
-  server: WithId<Server>,
-  typed: Typed,
-): Promise<Page> {
-  const { _id: serverId, ownerId } = server;
-  const now = deps.clock.now();
-  const open = { serverId, 'delivery.queuedAt': { $gt: new Date(0) } };
-  const [owner, listener, waiting, rankDays] = await Promise.all([
-    ownerId ? deps.users.findOne({ _id: ownerId }) : null,
-    deps.listeners.findOne({ serverId }),
-    deps.votes.countDocuments(open, { hint: OPEN_WORK, limit: COUNTED }),
-    rankVotesByDay(deps, serverId, dayOf(now)),
-  ]);
-  const view = { base, server, now, typed };
-  return {
-    title: server.name,
-    messages: MESSAGES,
-    body: adminFrame({
+/** `/operator/servers/:serverId`: a listed or removed server. Its forms are in server-actions.ts. */
+export function adminServerPage(app: FastifyInstance, { deps }: AdminParts): void {
+  const { base } = app.site;
+  const show = async (request: FastifyRequest, typed: Typed): Promise<Page> => {
+    const server = await serverOf(deps, request);
+    const { _id: serverId, ownerId } = server;
+    const now = deps.clock.now();
+    const open = { serverId, 'delivery.queuedAt': { $gt: new Date(0) } };
+    const [owner, listener, waiting, rankDays] = await Promise.all([
+      ownerId ? deps.users.findOne({ _id: ownerId }) : null,
+      deps.listeners.findOne({ serverId }),
+      deps.votes.countDocuments(open, { hint: OPEN_WORK, limit: COUNTED }),
+      rankVotesByDay(deps, serverId, dayOf(now)),
+    ]);
+    const view = { base, server, now, typed };
+    return adminPage({
       base,
       part: '/servers',
+      title: server.name,
+      messages: MESSAGES,
       head: html`<div class="page-head">
         <div>
           <p class="small"><a href="${adminPath(base, '/servers')}">Servers</a></p>
@@ -88,15 +91,19 @@ export async function serverPage(
           ${card({ title: 'Details', body: serverFacts(view, owner) })}
           ${card({ title: 'Vote listener', body: listenerFacts(listener, waiting, now) })}
         </div>
-        ${rankVotesCard({ ...view, days: rankDays })}
-        ${profileModeration(view)}
+        ${rankVotesCard(view, rankDays)}
+        ${profileCard(view)}
         ${card({ title: 'Related pages', body: links(view) })}
-        ${server.removedAt ? '' : card({ title: 'Actions', body: actions(view) })}`,
-    }),
+        ${server.removedAt ? '' : card({ title: 'Actions', body: actionsOf(view) })}`,
+    });
   };
+  app.get('/servers/:serverId', OPERATOR, async (request, reply) =>
+    sendPage(request, reply, await show(request, UNTOUCHED)),
+  );
+  serverActions(app, deps, show);
 }
 
-function remarks({ server, now }: View): Content {
+function remarks({ server, now }: ServerView): Content {
   const { hiddenAt, hiddenReason, hiddenInternalReason, playersDiffer, playersJumped, unusualVotes } = server;
   const internal = hiddenInternalReason ? html` Internal: “<bdi>${hiddenInternalReason}</bdi>”` : '';
   return [
@@ -123,16 +130,16 @@ function remarks({ server, now }: View): Content {
         html`Player counts differ: the server reported ${count(playersDiffer.reported)} players,
           our check found ${count(playersDiffer.probed)} (${timeAgo(playersDiffer.at, now)}).`,
       ),
-  ].filter(Boolean) as Content;
+  ];
 }
 
-function serverFacts({ base, server, now }: View, owner: User | null): Html {
+function serverFacts({ base, server, now }: ServerView, owner: User | null): Html {
   const { current, daily, ranked } = server;
   const reported = playersSource(server) === 'reports' ? ' reported' : '';
   const players = playersHidden(current)
     ? 'players hidden'
     : `${count(current.onlinePlayers)} of ${count(current.maxPlayers)}${reported}`;
-  // If no day has players, for example because the server was listed today: show nothing, because zeros could be wrong.
+  // A server that was listed today has no players yet: zeros could be wrong.
   const inDays = daily.peakPlayers
     ? `; in ${PLAYER_DAYS} days ${decimal(daily.averagePlayers)} on average, ${count(daily.peakPlayers)} at the peak`
     : '';
@@ -188,8 +195,7 @@ function listenerFacts(listener: Listener | null, waiting: number, now: Date): H
   ]);
 }
 
-/** Links to the admin lists of this server and to its owner's pages. */
-function links({ base, server }: View): Html {
+function links({ base, server }: ServerView): Html {
   const id = server._id.toHexString();
   const ownersLinks = tabsOf<Text>(SERVER_AREA).map(
     ({ path, tab }) => html`<li><a href="${serverPath(base, server, path)}">${t(tab)}</a></li>`,
@@ -202,88 +208,51 @@ function links({ base, server }: View): Html {
     ${server.removedAt ? '' : html`<p>Owner’s pages:</p><ul class="plain links">${ownersLinks}</ul>`}`;
 }
 
-function actions(view: View): Html {
-  return html`<div class="actions top">
-    ${premium(view)} ${hiding(view)} ${transfer(view)} ${removal(view)}
-  </div>`;
-}
-
-function premium({ base, server }: View): Html {
-  return button({
-    to: adminServerPath(base, server, '/premium'),
-    hidden: { premium: server.isPremium ? 'off' : 'on' },
-    text: server.isPremium ? 'End premium' : 'Make premium',
+function rankVotesCard(view: ServerView, days: RankDay[]): Html {
+  const { server, now } = view;
+  const { votes = 0, reason, by, at = now } = server.voteAllowance ?? {};
+  const who = html`<bdi>${by}</bdi>, ${timeAgo(at, now)}`;
+  const allowance =
+    votes > 0 && html`<p>${count(votes)} votes a day need no evidence: “<bdi>${reason}</bdi>” (${who}).</p>`;
+  return card({
+    title: 'Votes for the rank',
+    id: 'rank',
+    body: html`${allowance}
+      ${rankVotesTables(days)}
+      ${server.removedAt ? '' : allowForm(view)}`,
   });
 }
 
-/** A form that opens with a click. If it has an error, it is already open. */
-function formPart(part: {
-  text: string;
-  error: string | undefined;
-  consequence: Content;
-  to: string;
-  field: Html;
-  submit: string;
-  kind?: 'danger';
-}): Html {
-  const { text, error, consequence, to, field, submit, kind } = part;
-  return html`<details class="confirm" ${error ? 'open' : ''}>
-    <summary class="button quiet">${text}</summary>
-    <div class="confirm-body"><p>${consequence}</p><form method="post" action="${to}" class="stack">
-      ${field}
-      <button ${kind ? html`class="${kind}"` : ''} type="submit">${submit}</button>
-    </form></div>
-  </details>`;
-}
-
-function hiding({ base, server, typed }: View): Html {
-  if (server.hiddenAt) return button({ to: adminServerPath(base, server, '/unhide'), text: 'Unhide' });
-  return formPart({
-    text: 'Hide…',
-    error: typed.errors.reason ?? typed.errors.internalReason,
-    consequence:
-      'The server is removed from the ranking and public lists. Its API, votes and listener keep working.',
-    to: adminServerPath(base, server, '/hide'),
-    field: reasonFields({
-      typed,
-      forOwner: { name: 'reason', reader: 'the owner', required: true },
-      internal: { name: 'internalReason' },
-    }),
-    submit: 'Hide server',
+function profileCard(view: ServerView): Content {
+  const { profile = {}, removedAt } = view.server;
+  const parts = filledParts(profile);
+  const removals = profile.removals ?? [];
+  if (removedAt || (parts.length === 0 && removals.length === 0)) return '';
+  return card({
+    id: 'profile',
+    title: 'Profile',
+    body: html`${removals.map(
+      ({ part, at, reason }) =>
+        html`<p class="small soft">Removed on ${day(at)}: ${t(PART_TEXTS[part])}. “<bdi>${reason}</bdi>”</p>`,
+    )}
+      ${parts.map(
+        (part) => html`<section>
+          <h3>${partTitle(part)}</h3>
+          ${partContent(view, part)}
+        </section>`,
+      )}
+      ${parts.length > 0 ? profileRemovalForm(view, parts) : ''}`,
   });
 }
 
-function transfer({ base, server, typed }: View): Html {
-  return formPart({
-    text: 'Transfer…',
-    error: typed.errors.email,
-    consequence:
-      'The new owner gets full access; the old owner and all members lose it. If the server had an owner, its API tokens and claim keys are revoked: plugins need new ones.',
-    to: adminServerPath(base, server, '/transfer'),
-    field: fieldsOf(typed).text('email', {
-      label: 'E-mail address of the new owner',
-      type: 'email',
-      required: true,
-      maxlength: 254,
-    }),
-    submit: 'Transfer server',
-  });
-}
-
-function removal({ base, server, typed }: View): Html {
-  return formPart({
-    text: 'Remove…',
-    error: typed.errors.slug,
-    consequence:
-      'This cannot be undone. Its tokens stop working, its waiting votes fail, and its id and slug are never used again.',
-    to: adminServerPath(base, server, '/remove'),
-    field: fieldsOf(typed).text('slug', {
-      label: `Type ${server.slug} to confirm`,
-      required: true,
-      spellcheck: false,
-      autocomplete: 'off',
-    }),
-    submit: 'Remove server permanently',
-    kind: 'danger',
-  });
+function partContent({ base, server: { name, profile = {} } }: ServerView, part: ProfilePart): Content {
+  const { banner, icon } = profile;
+  if (part === 'shortText') return html`<p dir="auto">${profile.shortText}</p>`;
+  if (part === 'description') return description(profile.description ?? '');
+  if (part === 'banner') return banner ? bannerImage(base, banner, name) : '';
+  if (part === 'icon') return iconImage(base, icon);
+  // As text and not as links, so that an operator does not open an unknown site by accident.
+  return html`<ul class="plain">${LINKS.map((link) => profile[link])
+    .filter(Boolean)
+    .map((address) => html`<li class="mono">${address}</li>`)}</ul>`;
 }

@@ -1,27 +1,81 @@
 import { ObjectId } from 'mongodb';
+import { z } from 'zod';
+import { InvalidDocumentError } from '../../../platform/document.ts';
 import { isId } from '../../../servers/slug.ts';
 import { BLOCKS_APPLY_SECONDS } from '../../../votes/blocks/block-list.ts';
 import { ORIGIN_BLOCKED_DAYS } from '../../../votes/blocks/change-blocks.ts';
 import {
   COUNTED_LATER,
   COUNTED_OPEN,
+  decideHeld,
   HELD_DECISIONS,
   type HeldDecision,
+  MOST_DECIDED,
 } from '../../../votes/exclusions/decide-held.ts';
-import { exclusionsOfGroup } from '../../../votes/exclusions/player-exclusion.ts';
+import { exclusionsOfGroup, requestGroupInclusion } from '../../../votes/exclusions/player-exclusion.ts';
+import { blockGroup } from '../../../votes/exclusions/quarantine.ts';
 import type { VoteExclusion } from '../../../votes/exclusions/vote-exclusion.ts';
+import { OPERATOR } from '../../route-options.ts';
 import { queryText } from '../../shared/form.ts';
+import { formRoute, refused } from '../../shared/form-route.ts';
 import { count, counted } from '../../shared/format.ts';
 import { type Content, html } from '../../shared/html.ts';
 import { button } from '../../shared/parts.ts';
+import { idField, utcFieldValue } from '../admin-fields.ts';
 import { adminPath } from '../admin-frame.ts';
-import { utcFieldValue } from '../utc-fields.ts';
-import { type Inbox, numberOrZero } from './inbox.ts';
+import { type Inbox, inboxPath, numberOrZero, pickedIds } from './inbox.ts';
 import { resultNotice } from './inbox-parts.ts';
+
+const CONFIRMED = 'Unusual votes, excluded after a quarantine.';
+
+const decisionForm = z.object({ decision: z.enum(HELD_DECISIONS), seen: z.iso.datetime() });
+
+export function heldForms({ app, deps, base, numbers }: Inbox): void {
+  formRoute(app, {
+    path: '/attention/held',
+    access: OPERATOR,
+    schema: decisionForm,
+    run: async ({ request, by, data: { decision, seen } }) => {
+      const quarantineIds = pickedIds(request, MOST_DECIDED);
+      if (quarantineIds.length === 0) return inboxPath(base, 'held', { done: 'none' });
+      const until = new Date(Math.min(Date.parse(seen), deps.clock.now().getTime()));
+      const decided = await decideHeld(deps, decision, { quarantineIds, until }, { by, reason: CONFIRMED });
+      numbers.forget();
+      const { groupId, missed, later, left } = decided;
+      return inboxPath(base, 'held', { done: decision, group: groupId.toHexString(), missed, later, left });
+    },
+  });
+
+  formRoute(app, {
+    path: '/attention/held/undo',
+    access: OPERATOR,
+    schema: z.object({ group: idField }),
+    run: async ({ by, data: { group } }) => {
+      const undone = await requestGroupInclusion(deps, new ObjectId(group), by);
+      numbers.forget();
+      return undone.length > 0
+        ? inboxPath(base, 'held', { done: 'undone' })
+        : refused(404, 'There is no such decision.');
+    },
+  });
+
+  formRoute(app, {
+    path: '/attention/held/block',
+    access: OPERATOR,
+    schema: z.object({ origin: z.string() }),
+    run: async ({ by, data: { origin } }) => {
+      const block = await blockGroup(deps, origin, by);
+      return block
+        ? inboxPath(base, 'held', { done: 'blocked', block: block._id.toHexString() })
+        : refused(409, 'There are no such held votes. Somebody may have decided about them already.');
+    },
+    refusalOf: (error) =>
+      error instanceof InvalidDocumentError ? { status: 409, errors: error.errors } : undefined,
+  });
+}
 
 type Query = Record<string, string>;
 
-/** After the redirect from a form of held-forms.ts: a notice with the result. `query` is the query of the redirect. */
 export async function heldResult(inbox: Inbox, query: Query): Promise<Content> {
   const { deps, base } = inbox;
   const { done = '', group = '', block = '' } = query;
@@ -42,7 +96,7 @@ export async function heldResult(inbox: Inbox, query: Query): Promise<Content> {
   return decisionResult(base, { decision, exclusions, group, query });
 }
 
-/** A number of open quarantines as text: `12`. At `COUNTED_OPEN`, where counting stops: `… or more`. */
+/** Counting stops at `COUNTED_OPEN`: `… or more`. */
 export function openCount(open: number): string {
   return open >= COUNTED_OPEN ? `${count(COUNTED_OPEN)} or more` : count(open);
 }
@@ -84,10 +138,7 @@ function decisionResult(base: string, { decision, exclusions, group, query }: Re
   );
 }
 
-/**
- * How to undo a decision. For an exclusion: a button. If votes of one server were lifted: a link to the form that
- * excludes votes. If votes of several servers were lifted: empty.
- */
+/** Lifted votes are excluded again with the form, which takes one server. */
 function undoOf(base: string, decision: HeldDecision, exclusions: VoteExclusion[], group: string): Content {
   if (decision === 'exclude') {
     const to = adminPath(base, '/attention/held/undo');

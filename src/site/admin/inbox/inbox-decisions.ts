@@ -1,5 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
+import type { AppDeps } from '../../../process/app-deps.ts';
 import { hideServer, unhideServer } from '../../../servers/moderate-server.ts';
 import { isId } from '../../../servers/slug.ts';
 import { OPERATOR } from '../../route-options.ts';
@@ -7,16 +8,77 @@ import { fieldText, UNTOUCHED } from '../../shared/form.ts';
 import { formRoute, refused } from '../../shared/form-route.ts';
 import { type Content, type Html, html } from '../../shared/html.ts';
 import { button } from '../../shared/parts.ts';
-import { adminPath, adminServerPath } from '../admin-frame.ts';
-import { idField } from '../exclusion-form.ts';
-import { reasonFields } from '../reason-fields.ts';
-import type { Inbox } from './inbox.ts';
-import { hiddenFields, resultNotice } from './inbox-parts.ts';
-import { type InboxTab, inboxPath } from './inbox-tabs.ts';
+import { hiddenFields, idField, reasonFields } from '../admin-fields.ts';
+import { adminPath, type NamedServer, serverLink } from '../admin-frame.ts';
+import { type Inbox, type InboxTab, inboxPath, joinedIds, numberOrZero, pickedIds } from './inbox.ts';
+import { resultNotice } from './inbox-parts.ts';
+
+type Decision = {
+  name: string;
+  run(deps: AppDeps, ids: ObjectId[], by: string): Promise<number>;
+  said(changed: number): string;
+};
+
+export type ItemDecisions = {
+  tab: InboxTab;
+  most: number;
+  /** In the plural, for sentences: `reports`. */
+  items: string;
+  decision: Decision & {
+    of: string;
+    /** The sentence about items that other operators decided first. */
+    missed(missed: number): string;
+  };
+  undo: Decision;
+};
+
+const path = (tab: InboxTab) => `/attention/${tab}`;
+
+export function itemDecisionsForm({ app, deps, base, numbers }: Inbox, decisions: ItemDecisions): void {
+  const { tab, most, decision, undo } = decisions;
+  formRoute(app, {
+    path: path(tab),
+    access: OPERATOR,
+    schema: z.object({ decision: z.enum([decision.name, undo.name]) }),
+    run: async ({ request, by, data }) => {
+      const ids = pickedIds(request, most);
+      if (ids.length === 0) return inboxPath(base, tab, { done: 'none' });
+      const { run } = data.decision === decision.name ? decision : undo;
+      const changed = await run(deps, ids, by);
+      numbers.forget();
+      const missed = ids.length - changed;
+      return inboxPath(base, tab, {
+        done: data.decision,
+        ids: joinedIds(ids),
+        changed: String(changed),
+        missed,
+      });
+    },
+  });
+}
+
+export function itemDecisionsResult(
+  base: string,
+  { tab, items, decision, undo }: ItemDecisions,
+  { done, ids = '', ...query }: Record<string, string>,
+): Content {
+  if (done === 'none') return resultNotice('attention', `Select the ${items} first.`);
+  const changed = numberOrZero(query.changed);
+  if (done === undo.name) return resultNotice('good', undo.said(changed));
+  if (done !== decision.name) return '';
+  const missed = numberOrZero(query.missed);
+  const text = `${decision.said(changed)}${missed ? ` ${decision.missed(missed)}` : ''}`;
+  const undoing = button({
+    to: adminPath(base, path(tab)),
+    text: 'Undo',
+    hidden: { decision: undo.name, item: ids },
+    of: decision.of,
+  });
+  return resultNotice(missed ? 'attention' : 'good', text, changed > 0 ? undoing : '');
+}
 
 const tabField = z.enum(['reports', 'servers']);
 
-/** The forms of the inbox that hide a server and show it again. They redirect to the tab from which they were sent. */
 export function hidingForms({ app, deps, base, numbers }: Inbox): void {
   formRoute(app, {
     path: '/attention/hide',
@@ -47,10 +109,7 @@ export function hidingForms({ app, deps, base, numbers }: Inbox): void {
 
 const noServer = () => refused(404, 'This server does not exist, or was removed.');
 
-type Named = { _id: ObjectId; name: string };
-
-/** A button that opens the form to hide a server. */
-export function hideAction(base: string, tab: z.output<typeof tabField>, { _id, name }: Named): Html {
+export function hideAction(base: string, tab: z.output<typeof tabField>, { _id, name }: NamedServer): Html {
   const id = _id.toHexString();
   return html`<details class="confirm">
     <summary class="button quiet">Hide server…<span class="for-readers"> ${name}</span></summary>
@@ -68,7 +127,6 @@ export function hideAction(base: string, tab: z.output<typeof tabField>, { _id, 
   </details>`;
 }
 
-/** A notice after a server was hidden (with a button to undo that) or shown again. Empty after another action. */
 export async function hidingResult(
   { deps, base }: Inbox,
   tab: InboxTab,
@@ -77,7 +135,7 @@ export async function hidingResult(
   if ((done !== 'hidden' && done !== 'unhidden') || !isId(server)) return '';
   const found = await deps.servers.findOne({ _id: new ObjectId(server) }, { projection: { name: 1 } });
   if (!found) return '';
-  const name = html`<a href="${adminServerPath(base, found)}"><bdi>${found.name}</bdi></a>`;
+  const name = serverLink(base, found);
   if (done === 'unhidden') return resultNotice('good', html`${name} is listed again.`);
   const to = adminPath(base, '/attention/unhide');
   const undo = button({ to, text: 'Undo', hidden: { server, tab }, of: `hiding ${found.name}` });
