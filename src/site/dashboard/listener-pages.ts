@@ -40,8 +40,7 @@ import { gamePortWarning } from './game-port-warning.ts';
 import { listenerForm } from './listener-form.ts';
 import { noListenerRefusal, settingsRefusal } from './listener-refusals.ts';
 import { secretShownOnce, settingsCard } from './listener-settings-card.ts';
-import { testCard } from './listener-test-card.ts';
-import type { RunTest } from './listener-test-page.ts';
+import { type RunTest, testCard } from './listener-test-page.ts';
 import { mustChooseRewards, notChosen, rewardsCard, rewardsRoute } from './rewards-card.ts';
 import { serverFrame } from './server-frame.ts';
 

@@ -1,4 +1,4 @@
-import { type Text, t } from '../../language/t.ts';
+import { t, type Text } from '../../language/t.ts';
 import type { Server } from '../../servers/server.ts';
 import { tabsOf } from '../shared/area.ts';
 import { contactLine } from '../shared/contact.ts';
@@ -6,7 +6,7 @@ import { SERVER_AREA, type ServerTab } from '../shared/dashboard-pages.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import type { Site } from '../shared/decorate-site.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { notice, tabs } from '../shared/parts.ts';
+import { linkTo, notice, tabs } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { statusBadge } from '../shared/server-status.ts';
 
@@ -59,7 +59,7 @@ function hiddenNotice(site: Frame['site'], { hiddenReason }: Frame['server']): H
 
 function removalNotice(profilePath: string): Html {
   const removed = t('The operator removed a part of this server’s profile. <a>See the reason</a>.', {
-    a: (text) => html`<a href="${profilePath}">${text}</a>`,
+    a: linkTo(profilePath),
   });
   return notice('attention', removed);
 }

@@ -13,15 +13,14 @@ import { OWNER, SOLE_OWNER } from '../route-options.ts';
 import { checkTaker } from '../shared/check-taker.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import type { Site } from '../shared/decorate-site.ts';
-import type { Typed } from '../shared/form.ts';
 import { type ContextOf, formRoute } from '../shared/form-route.ts';
+import type { Typed } from '../shared/form.ts';
 import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
-import { DISCORD_MESSAGES, type DiscordShowing, discordCard, discordRoutes } from './discord-messages.ts';
-import { afterProving } from './draft-pages.ts';
+import { DISCORD_MESSAGES, discordCard, discordRoutes, type DiscordShowing } from './discord-messages.ts';
+import { afterProving, ownershipProofCards } from './draft-pages.ts';
 import { identityCard, identityRoutes } from './identity-forms.ts';
-import { ownershipProofCards } from './ownership-proof.ts';
 import { addressForm, detailsForm, namingContact } from './server-fields.ts';
 import { serverFrame } from './server-frame.ts';
 import { addressCard, detailsCard, howToVoteCard, removeCard, voteFormCard } from './settings-cards.ts';
@@ -69,14 +68,14 @@ function settingsPage(site: Site, deps: AppDeps): SettingsPage {
       deps.discordWebhooks.findOne({ _id: server._id }),
     ]);
     const path = serverPath(site.base, server, '/settings');
-    const proof = { now, action: `${path}/place/check`, correct: `${path}#place` };
+    const proof = { startCheck: `${path}/place/check`, editAddress: `${path}#place` };
     const body = html`${detailsCard(path, server, details)}
       ${voteFormCard(`${path}/web-votes`, server)}
       ${identityCard(path, deps.config, server, identity)}
       ${howToVoteCard(`${path}/how-to-vote`, server, howToVote)}
       ${discordCard(`${path}/discord`, webhook, discord, now)}
       ${addressCard(`${path}/place`, server, move, address)}
-      ${move ? ownershipProofCards({ draft: move, ...proof }) : ''}
+      ${move ? ownershipProofCards(move, proof, now) : ''}
       ${removeCard(`${path}/remove`, server, removal)}`;
     return {
       title: `${t('Settings')} · ${server.name}`,

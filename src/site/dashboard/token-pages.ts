@@ -35,13 +35,11 @@ import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { card, checkbox, copyable, notice, optionsOf } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
-import { curlLines } from './curl-lines.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { hiddenId, newIdField } from './hidden-ids.ts';
 import { serverFrame } from './server-frame.ts';
+import { curlLines, OVERLAPS, oldTokensNotice, shownOnce, tokenTable } from './token-cards.ts';
 import { LIFETIMES, lifetimeField, lifetimeSchema } from './token-lifetimes.ts';
-import { shownOnce } from './token-shown.ts';
-import { OVERLAPS, oldTokensNotice, tokenTable } from './token-table.ts';
 
 const KIND_TEXTS: [TokenKind, Text][] = [
   ['api', defineMessage('The API')],

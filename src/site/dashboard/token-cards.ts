@@ -1,15 +1,25 @@
 import type { WithId } from 'mongodb';
 import { defineMessage, filled, type Text, t } from '../../language/t.ts';
 import { DAY, HOUR } from '../../platform/clock.ts';
-import { type ApiToken, kindOf, scopesOf } from '../../servers/api-token.ts';
-import { isOld, isValid } from '../../servers/api-tokens.ts';
+import { type ApiToken, kindOf, scopesOf, type TokenKind } from '../../servers/api-token.ts';
+import { type IssuedToken, isOld, isValid } from '../../servers/api-tokens.ts';
 import { REVOKED_WITHIN_SECONDS } from '../../servers/authenticate-token.ts';
 import type { Server } from '../../servers/server.ts';
 import type { makerNames } from '../../servers/token-makers.ts';
+import type { VrcFile } from '../../votes/claims/vrc-file.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { day, timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { badge, button, type Column, confirmed, dataTable, notice, type Tone } from '../shared/parts.ts';
+import {
+  badge,
+  button,
+  type Column,
+  confirmed,
+  copyable,
+  dataTable,
+  notice,
+  type Tone,
+} from '../shared/parts.ts';
 import { newIdField } from './hidden-ids.ts';
 import { SOON_DAYS } from './token-lifetimes.ts';
 
@@ -142,4 +152,69 @@ function tokenActions(base: string, server: WithId<Server>, { _id, name }: WithI
       form: button({ to: `${path}/revoke`, text: t('Revoke token'), kind: 'danger', of: name }),
     })}
   </div>`;
+}
+
+/** The card with a new token, which is shown once, and what tokens of its kind may do. */
+export function shownOnce({ token }: IssuedToken, kind: TokenKind, vrc: (key: string) => VrcFile): Html {
+  if (kind === 'claim') return claimKeyShownOnce(token, vrc(token));
+  if (kind === 'deliver') return deliveryTokenShownOnce(token);
+  return html`<section class="card new-token">
+    <h2>${t('Your new token')}</h2>
+    <p>${t('Copy it now: it is shown only once. Anyone who has it can do for this server what you chose.')}</p>
+    ${copyable(token, t('the token'))}
+  </section>`;
+}
+
+function claimKeyShownOnce(key: string, file: VrcFile): Html {
+  const once = t(
+    'Copy it now: it is shown only once. It may only check and claim votes of this server, since plugins send it in addresses.',
+  );
+  const where = t(
+    'Save it as a file that ends with <code>.vrc</code> in the folder <code>Lists</code> of VoteReward’s data folder.',
+  );
+  return html`<section class="card new-token">
+    <h2>${t('Your new claim key')}</h2>
+    <p>${once}</p>
+    ${copyable(key, t('the claim key'))}
+    <h3>${t('File for VoteReward (PocketMine)')}</h3>
+    <p>${where}</p>
+    ${copyable(JSON.stringify(file, null, 2), t('the file'))}
+  </section>`;
+}
+
+function deliveryTokenShownOnce(token: string): Html {
+  const once = t(
+    'Copy it now: it is shown only once. It may only fetch votes of this server and report what became of them. The relay and the two lines for it are under “Connect”.',
+  );
+  return html`<section class="card new-token">
+    <h2>${t('Your new delivery token')}</h2>
+    <p>${once}</p>
+    ${copyable(token, t('the delivery token'))}
+  </section>`;
+}
+
+/** One API call as a curl command. */
+type CurlLine = { title: Text; line: string };
+
+/**
+ * The API calls for a server as curl commands. `address` is the URL of the API for this server, without a slash at its
+ * end; `token` is the token itself, or `$TOKEN`.
+ */
+export function curlLines(address: string, token: string): CurlLine[] {
+  // The quotes are double quotes, so that the shell expands `$TOKEN`.
+  const call = (endpoint: string, ...rest: string[]) =>
+    [`curl "${address}/${endpoint}"`, `-H "Authorization: Bearer ${token}"`, ...rest].join(' \\\n  ');
+  const json = (body: object) => ['-H "Content-Type: application/json"', `-d '${JSON.stringify(body)}'`];
+  return [
+    { title: defineMessage('Cast a vote'), line: call('vote', ...json({ username: 'Steve' })) },
+    { title: defineMessage('Check whether a player has voted'), line: call('check-vote?username=Steve') },
+    { title: defineMessage('List votes'), line: call('votes?limit=10') },
+    { title: defineMessage('List the top voters of this month'), line: call('top-voters?month=current') },
+    {
+      title: defineMessage('Report the status'),
+      line: call('status', ...json({ online_players: 12, max_players: 64 })),
+    },
+    { title: defineMessage('Get the server’s statistics'), line: call('info') },
+    { title: defineMessage('List reviews'), line: call('reviews?page=1&limit=10') },
+  ];
 }
