@@ -15,7 +15,7 @@ import { userOf } from '../guard-routes.ts';
 import { SIGNED_IN } from '../route-options.ts';
 import { contactText } from '../shared/contact.ts';
 import type { Site } from '../shared/decorate-site.ts';
-import { formRoute, refused, type RefusedForm } from '../shared/form-route.ts';
+import { formRoute, type RefusedForm, refused } from '../shared/form-route.ts';
 import { count, counted, day, timeAgo } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';

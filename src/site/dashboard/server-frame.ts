@@ -1,4 +1,4 @@
-import { t, type Text } from '../../language/t.ts';
+import { type Text, t } from '../../language/t.ts';
 import type { Server } from '../../servers/server.ts';
 import { tabsOf } from '../shared/area.ts';
 import { contactLine } from '../shared/contact.ts';

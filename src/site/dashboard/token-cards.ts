@@ -2,18 +2,16 @@ import type { WithId } from 'mongodb';
 import { defineMessage, filled, type Text, t } from '../../language/t.ts';
 import { DAY, HOUR } from '../../platform/clock.ts';
 import { type ApiToken, kindOf, scopesOf, type TokenKind } from '../../servers/api-token.ts';
-import { type IssuedToken, isOld, isValid } from '../../servers/api-tokens.ts';
+import { isOld, isValid } from '../../servers/api-tokens.ts';
 import { REVOKED_WITHIN_SECONDS } from '../../servers/authenticate-token.ts';
-import type { Server } from '../../servers/server.ts';
-import type { makerNames } from '../../servers/token-makers.ts';
 import type { VrcFile } from '../../votes/claims/vrc-file.ts';
-import { serverPath } from '../shared/dashboard-paths.ts';
 import { day, timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import {
   badge,
   button,
   type Column,
+  card,
   confirmed,
   copyable,
   dataTable,
@@ -23,7 +21,7 @@ import {
 import { newIdField } from './hidden-ids.ts';
 import { SOON_DAYS } from './token-lifetimes.ts';
 
-/** The choices for how long the old token stays valid after a rotation, in milliseconds. */
+/** How long the old token stays valid after a rotation, in milliseconds. */
 export const OVERLAPS = { '0': 0, '1h': HOUR, '1d': DAY, '7d': 7 * DAY } as const;
 const OVERLAP_TEXTS: [keyof typeof OVERLAPS, Text][] = [
   ['1h', defineMessage('for 1 hour')],
@@ -32,7 +30,6 @@ const OVERLAP_TEXTS: [keyof typeof OVERLAPS, Text][] = [
   ['0', defineMessage('no longer')],
 ];
 
-/** A warning about tokens without an expiry that are over a year old; empty if there are none. */
 export function oldTokensNotice(tokens: ApiToken[], now: Date): Content {
   const old = tokens.filter((token) => isOld(token, now)).length;
   if (old === 0) return '';
@@ -45,40 +42,32 @@ export function oldTokensNotice(tokens: ApiToken[], now: Date): Content {
   );
 }
 
-type Shown = {
-  base: string;
-  server: WithId<Server>;
-  tokens: WithId<ApiToken>[];
-  makerOf: Awaited<ReturnType<typeof makerNames>>;
-  now: Date;
-};
-
-/** The table of the valid tokens with their actions, and a list of the expired and revoked ones. */
-export function tokenTable({ base, server, tokens, makerOf, now }: Shown): Html {
-  const [valid, invalid] = [
-    tokens.filter((token) => isValid(token, now)),
-    tokens.filter((token) => !isValid(token, now)),
-  ];
-  const columns = [
+/** The table of the valid tokens with their actions, and a list of the others. `path`: that of the page. */
+export function tokenTable(
+  path: string,
+  tokens: WithId<ApiToken>[],
+  makerNameOf: (token: ApiToken) => string,
+  now: Date,
+): Html {
+  const valid = tokens.filter((token) => isValid(token, now));
+  const invalid = tokens.filter((token) => !isValid(token, now));
+  const columns: Column<WithId<ApiToken>>[] = [
     {
       title: t('Name'),
       heads: true,
-      cell: ({ name, prefix, ...token }: ApiToken): Content =>
+      cell: ({ name, prefix, ...token }) =>
         html`<span><bdi>${name}</bdi>${limitsOf(token)}<br /><span class="mono soft">${prefix}…</span></span>`,
     },
-    { title: t('Made by'), cell: (token: ApiToken): Content => html`<bdi>${makerOf(token)}</bdi>` },
-    { title: t('Created'), cell: ({ createdAt }: ApiToken): Content => timeAgo(createdAt, now) },
+    { title: t('Made by'), cell: (token) => html`<bdi>${makerNameOf(token)}</bdi>` },
+    { title: t('Created'), cell: ({ createdAt }) => timeAgo(createdAt, now) },
     {
       title: t('Last used'),
-      cell: ({ lastUsedAt }: ApiToken): Content =>
+      cell: ({ lastUsedAt }) =>
         lastUsedAt ? timeAgo(lastUsedAt, now) : html`<span class="soft">${t('never')}</span>`,
     },
-    { title: t('State'), cell: (token: ApiToken): Content => stateOf(token, now) },
+    { title: t('State'), cell: (token) => stateOf(token, now) },
   ];
-  const actions = {
-    title: t('Actions'),
-    cell: (token: WithId<ApiToken>): Content => tokenActions(base, server, token),
-  };
+  const actions = { title: t('Actions'), cell: (token: WithId<ApiToken>) => tokenActions(path, token) };
   return html`${dataTable({
     caption: t('Valid tokens'),
     rows: valid.toReversed(),
@@ -124,8 +113,8 @@ function validUntil(tone: Tone, end: Content): Html {
   return html`<span>${badge(tone, t('valid'))} <span class="small soft">${end}</span></span>`;
 }
 
-function tokenActions(base: string, server: WithId<Server>, { _id, name }: WithId<ApiToken>): Html {
-  const path = serverPath(base, server, `/tokens/${_id.toHexString()}`);
+function tokenActions(tokensPath: string, { _id, name }: WithId<ApiToken>): Html {
+  const path = `${tokensPath}/${_id.toHexString()}`;
   const rotate = html`<form method="post" action="${path}/rotate" class="stack">
     ${newIdField()}
     <label>${t('Keep the old token valid')}
@@ -154,9 +143,9 @@ function tokenActions(base: string, server: WithId<Server>, { _id, name }: WithI
   </div>`;
 }
 
-/** The card with a new token, which is shown once, and what tokens of its kind may do. */
-export function shownOnce({ token }: IssuedToken, kind: TokenKind, vrc: (key: string) => VrcFile): Html {
-  if (kind === 'claim') return claimKeyShownOnce(token, vrc(token));
+/** The card with a new token. `vrcOf` makes the file for VoteReward of a claim key. */
+export function shownOnce(token: string, kind: TokenKind, vrcOf: (key: string) => VrcFile): Html {
+  if (kind === 'claim') return claimKeyShownOnce(token, vrcOf(token));
   if (kind === 'deliver') return deliveryTokenShownOnce(token);
   return html`<section class="card new-token">
     <h2>${t('Your new token')}</h2>
@@ -193,28 +182,32 @@ function deliveryTokenShownOnce(token: string): Html {
   </section>`;
 }
 
-/** One API call as a curl command. */
-type CurlLine = { title: Text; line: string };
-
-/**
- * The API calls for a server as curl commands. `address` is the URL of the API for this server, without a slash at its
- * end; `token` is the token itself, or `$TOKEN`.
- */
-export function curlLines(address: string, token: string): CurlLine[] {
+/** The API calls as curl commands, with a new token if there is one. `address`: the URL of the API for this server. */
+export function callsCard(address: string, token: string | undefined): Html {
   // The quotes are double quotes, so that the shell expands `$TOKEN`.
   const call = (endpoint: string, ...rest: string[]) =>
-    [`curl "${address}/${endpoint}"`, `-H "Authorization: Bearer ${token}"`, ...rest].join(' \\\n  ');
+    [`curl "${address}/${endpoint}"`, `-H "Authorization: Bearer ${token ?? '$TOKEN'}"`, ...rest].join(
+      ' \\\n  ',
+    );
   const json = (body: object) => ['-H "Content-Type: application/json"', `-d '${JSON.stringify(body)}'`];
-  return [
-    { title: defineMessage('Cast a vote'), line: call('vote', ...json({ username: 'Steve' })) },
-    { title: defineMessage('Check whether a player has voted'), line: call('check-vote?username=Steve') },
-    { title: defineMessage('List votes'), line: call('votes?limit=10') },
-    { title: defineMessage('List the top voters of this month'), line: call('top-voters?month=current') },
-    {
-      title: defineMessage('Report the status'),
-      line: call('status', ...json({ online_players: 12, max_players: 64 })),
-    },
-    { title: defineMessage('Get the server’s statistics'), line: call('info') },
-    { title: defineMessage('List reviews'), line: call('reviews?page=1&limit=10') },
-  ];
+  const calls = [
+    [t('Cast a vote'), call('vote', ...json({ username: 'Steve' }))],
+    [t('Check whether a player has voted'), call('check-vote?username=Steve')],
+    [t('List votes'), call('votes?limit=10')],
+    [t('List the top voters of this month'), call('top-voters?month=current')],
+    [t('Report the status'), call('status', ...json({ online_players: 12, max_players: 64 }))],
+    [t('Get the server’s statistics'), call('info')],
+    [t('List reviews'), call('reviews?page=1&limit=10')],
+  ] as const;
+  const intro = token
+    ? t('With your new token:')
+    : html`${t('Set your token once with <code>TOKEN=tp_…</code>, then:')}`;
+  return card({
+    title: t('Example calls'),
+    body: html`<p>${intro}</p>
+    ${calls.map(
+      ([title, line]) =>
+        html`<div><h3>${title}</h3>${copyable(line, t('the call: {title}', { title }))}</div>`,
+    )}`,
+  });
 }
