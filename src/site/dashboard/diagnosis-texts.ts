@@ -1,14 +1,16 @@
 import type { Diagnosis } from '../../delivery/diagnosis/diagnosis.ts';
 import { withServiceName } from '../../delivery/diagnosis/explain.ts';
-import { defineMessage, type Text, t } from '../../language/t.ts';
+import { defineMessage, t, type Text } from '../../language/t.ts';
 import { NOTHING_TO_DO } from '../../listeners/explanation.ts';
 import type { Protocol } from '../../listeners/listener.ts';
 import type { DiagnosisStep } from '../../listeners/outcomes/outcome-definition.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { badge, facts, type Tone } from '../shared/parts.ts';
 
-/** The steps of a diagnosis in their order, each with its name and the question that it answers. */
-const STEPS: Record<DiagnosisStep, [name: Text, question: Text]> = {
+type StepText = [name: Text, question: Text];
+
+/** The steps of a diagnosis, in their order. */
+const STEPS: Record<DiagnosisStep, StepText> = {
   'name-resolution': [defineMessage('Look up the host'), defineMessage('Does the host name resolve?')],
   'address-policy': [
     defineMessage('Check the address'),
@@ -28,24 +30,21 @@ const STEPS: Record<DiagnosisStep, [name: Text, question: Text]> = {
 };
 
 /** The steps that have other texts for HTTP. `key-or-token` is shown only if a test stops at it. */
-const HTTP_STEPS: Partial<Record<DiagnosisStep, [name: Text, question: Text]>> = {
+const HTTP_STEPS: Partial<Record<DiagnosisStep, StepText>> = {
   greeting: [defineMessage('Encryption'), defineMessage('With https://: is the certificate valid?')],
   'key-or-token': [defineMessage('Secret'), defineMessage('Does it accept our signature?')],
   acknowledgement: [defineMessage('Answer'), defineMessage('Does it accept the test vote?')],
 };
 
 /** The only step of a test if the server fetches its votes. */
-const FETCH_STEP: [name: Text, question: Text] = [
-  defineMessage('Call'),
-  defineMessage('Does a program ask for votes?'),
-];
+const FETCH_STEP: StepText = [defineMessage('Call'), defineMessage('Does a program ask for votes?')];
 
 const ORDER = Object.keys(STEPS) as DiagnosisStep[];
 
 /** The settings of a listener on which the steps and texts of its test depend. */
 export type Tested = { protocol: Protocol; url?: string | null; serviceName?: string };
 
-/** Whether a test has this step. An `http://` URL has no encryption to test; HTTP has no protocol version or token. */
+/** An `http://` URL has no encryption to test; HTTP has no protocol version or token. */
 function hasStep(step: DiagnosisStep, { protocol, url }: Tested): boolean {
   if (protocol === 'fetch') return step === 'acknowledgement';
   if (protocol !== 'http') return true;
@@ -53,7 +52,7 @@ function hasStep(step: DiagnosisStep, { protocol, url }: Tested): boolean {
   return step !== 'protocol-version' && step !== 'key-or-token';
 }
 
-function stepText(step: DiagnosisStep, { protocol }: Tested): [name: Text, question: Text] {
+function stepText(step: DiagnosisStep, { protocol }: Tested): StepText {
   if (protocol === 'fetch') return FETCH_STEP;
   return (protocol === 'http' ? HTTP_STEPS[step] : undefined) ?? STEPS[step];
 }
@@ -82,7 +81,7 @@ export function diagnosisResult(diagnosis: Diagnosis, tested: Tested): Html {
   return html`<div class="verdict">
     <ol class="steps">${stepResults(diagnosis, tested)}</ol>
     <div class="notice ${tone}" role="status">
-      <p><strong>${isFetching ? fetchedHeadOf(outcome) : headOf(outcome)}</strong></p>
+      <p><strong>${headOf(outcome, isFetching)}</strong></p>
       <p>${t(cause)}</p>
       ${advice !== NOTHING_TO_DO ? html`<p>${t(advice)}</p>` : ''}
     </div>
@@ -98,11 +97,9 @@ export function diagnosisResult(diagnosis: Diagnosis, tested: Tested): Html {
   </div>`;
 }
 
-function fetchedHeadOf(outcome: Diagnosis['outcome']): string {
-  return outcome === 'delivered' ? t('A program asked for votes') : t('No program asked for votes');
-}
-
-function headOf(outcome: Diagnosis['outcome']): string {
+function headOf(outcome: Diagnosis['outcome'], isFetching: boolean): string {
+  if (isFetching)
+    return outcome === 'delivered' ? t('A program asked for votes') : t('No program asked for votes');
   switch (outcome) {
     case 'delivered':
       return t('The test vote arrived');

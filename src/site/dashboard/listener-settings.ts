@@ -9,21 +9,21 @@ import { rotateSecret, setHttpListener } from '../../delivery/http/http-listener
 import type { ListenerSet } from '../../delivery/store-listener.ts';
 import { countSentNotConfirmed } from '../../delivery/unconfirmed-votes.ts';
 import { defineMessage, t } from '../../language/t.ts';
-import { type Listener, PROTOCOLS, type Protocol, REWARDS } from '../../listeners/listener.ts';
 import { settingsProof } from '../../listeners/listener-state.ts';
+import { type Listener, type Protocol, PROTOCOLS } from '../../listeners/listener.ts';
 import { EarlierProcessesError } from '../../platform/earlier-processes.ts';
 import { UnsealError } from '../../platform/secrets.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { OWNER } from '../route-options.ts';
 import { checkTaker } from '../shared/check-taker.ts';
+import { formRoute, refused, type RefusedForm } from '../shared/form-route.ts';
 import { fieldText, type Typed } from '../shared/form.ts';
-import { formRoute, type RefusedForm, refused } from '../shared/form-route.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
 import { notice } from '../shared/parts.ts';
 import { secretShownOnce } from './listener-settings-card.ts';
 import type { RunTest } from './listener-test-page.ts';
-import { mustChooseRewards, notChosen } from './rewards-card.ts';
+import { mustChooseRewards, notChosen, rewardsChoice } from './rewards-card.ts';
 
 export const protocolField = z.enum(PROTOCOLS).optional().catch(undefined);
 
@@ -37,7 +37,7 @@ const settingsForm = z.object({
   serviceName: fieldText,
   maxSendings: z.string().transform(Number).optional(),
   keepUnconfirmed: z.string().optional(),
-  rewards: z.enum(REWARDS, { error: () => t('Choose one of these.') }).optional(),
+  rewards: rewardsChoice,
 });
 
 /** The protocol of a new listener's form, and of a form that sends none. */
@@ -73,7 +73,6 @@ export function settingsRoutes(
     refusalOf,
     run: async ({ request, server, by, path, data }) => {
       const { _id: serverId } = server;
-      // If there is a claim key and no listener yet: players could be rewarded twice, so the owner must choose.
       if (!data.rewards && (await mustChooseRewards(deps, serverId))) return notChosen();
       const { listener, secret } = await store(deps, serverId, data, by);
       // If a secret was created: send no test vote, because the owner must first set the secret on the server.

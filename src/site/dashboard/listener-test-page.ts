@@ -1,6 +1,5 @@
 import { EventEmitter, on } from 'node:events';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { WithId } from 'mongodb';
 import type { ListenerView } from '../../delivery/change-listener.ts';
 import type { Diagnosis, OnStep } from '../../delivery/diagnosis/diagnosis.ts';
 import { lastTest } from '../../delivery/diagnosis/last-test.ts';
@@ -11,13 +10,11 @@ import type { DiagnosisStep } from '../../listeners/outcomes/outcome-definition.
 import { CHECKS } from '../../platform/limits/check-allowance.ts';
 import type { QuestionResult } from '../../platform/worker-answers.ts';
 import { roleOf } from '../../servers/ownership.ts';
-import type { Server } from '../../servers/server.ts';
-import { type AnswerOf, answerNow } from '../../workflows/answer-now.ts';
+import { answerNow, type AnswerOf } from '../../workflows/answer-now.ts';
 import { isByOperator, serverOf, userOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
-import type { Site } from '../shared/decorate-site.ts';
-import { type FormAnswer, formRoute, type RefusedForm, refused } from '../shared/form-route.ts';
+import { type FormAnswer, formRoute, refused, type RefusedForm } from '../shared/form-route.ts';
 import { timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, streamPage } from '../shared/layout.ts';
@@ -29,16 +26,14 @@ import { beginning, diagnosisResult, type Tested } from './diagnosis-texts.ts';
 import { serverFrame } from './server-frame.ts';
 
 /**
- * Answers a form with a page that shows the steps of a test vote as they happen.
- *
- * @param saved - a message above the test, if settings were just saved. Saving was already counted as one of the user's
- * `CHECKS`, so the test is not counted.
+ * Answers a form with a page that shows the steps of a test vote as they happen. `saved`: a message above the test, if
+ * settings were just saved; the test is then not counted, because saving was already one of the user's `CHECKS`.
  */
 export type RunTest = (request: FastifyRequest, saved?: Html) => Promise<FormAnswer>;
 
 /**
  * `POST /dashboard/servers/<id>/listener/test`: lets a worker send a test vote. The page is streamed while the test
- * runs, so it needs no script. Returns the function that runs the test, for the form that saves the settings.
+ * runs, so it needs no script. Also the form that saves the settings runs the returned function.
  */
 export function listenerTestPage(app: FastifyInstance, { deps }: DashboardParts): RunTest {
   const { site } = app;
@@ -47,18 +42,31 @@ export function listenerTestPage(app: FastifyInstance, { deps }: DashboardParts)
     reply.redirect(serverPath(site.base, serverOf(request), '/listener'), 303),
   );
 
-  const page = (request: FastifyRequest, content: Content): Page =>
-    testPage(site, serverOf(request), deps.clock.now(), content);
+  const page = (request: FastifyRequest, content: Content): Page => {
+    const server = serverOf(request);
+    const path = serverPath(site.base, server, '/listener');
+    const body = html`${content}
+    <div class="actions">
+      ${button({ to: `${path}/test`, text: t('Send another test vote') })}
+      <a class="button quiet" href="${path}#settings">${t('Open settings')}</a>
+      <a class="button quiet" href="${path}">${t('Back to vote listener')}</a>
+    </div>`;
+    return {
+      title: t('Test vote · {name}', { name: server.name }),
+      body: serverFrame({ site, server, now: deps.clock.now(), part: '/listener', body }),
+    };
+  };
 
   const runTest: RunTest = async (request, saved) => {
-    const { _id: serverId } = serverOf(request);
-    const user = userOf(request);
+    const server = serverOf(request);
+    const { _id: serverId } = server;
+    const { _id: userId } = userOf(request);
     const refuse = (why: RefusedForm): FormAnswer =>
       saved ? { page: page(request, [saved, notice('attention', why.errors.form)]) } : why;
     const refusal = await requestDiagnosis(deps, {
-      ownerId: user._id.toHexString(),
+      ownerId: userId.toHexString(),
       serverId,
-      proven: roleOf(serverOf(request), user._id) !== null || isByOperator(deps, request),
+      proven: roleOf(server, userId) !== null || isByOperator(deps, request),
       alreadyCounted: saved !== undefined,
     });
     if (refusal) return refuse(refusedFor(refusal));
@@ -84,20 +92,6 @@ export function listenerTestPage(app: FastifyInstance, { deps }: DashboardParts)
     run: ({ request }) => runTest(request),
   });
   return runTest;
-}
-
-function testPage(site: Site, server: WithId<Server>, now: Date, content: Content): Page {
-  const path = serverPath(site.base, server, '/listener');
-  const body = html`${content}
-    <div class="actions">
-      ${button({ to: `${path}/test`, text: t('Send another test vote') })}
-      <a class="button quiet" href="${path}#settings">${t('Open settings')}</a>
-      <a class="button quiet" href="${path}">${t('Back to vote listener')}</a>
-    </div>`;
-  return {
-    title: t('Test vote · {name}', { name: server.name }),
-    body: serverFrame({ site, server, now, part: '/listener', body }),
-  };
 }
 
 /** The pieces of the streamed page: each step when it begins, then the result. */
@@ -139,7 +133,6 @@ function diagnosisIn(ending: Ending): Diagnosis | null {
   return ending.kind === 'answered' && ending.result.kind === 'diagnosed' ? ending.result.diagnosis : null;
 }
 
-/** The refusal if a test ended without a diagnosis. */
 function missingResult(ending: Ending): RefusedForm {
   if (ending.kind !== 'answered') return refused(notAnsweredStatus(ending), notAnsweredText(ending));
   const { result } = ending;
@@ -148,7 +141,6 @@ function missingResult(ending: Ending): RefusedForm {
   return refused(500, t('The stored token, key or secret cannot be read. Enter it again under “Change”.'));
 }
 
-/** The refusal if the web process or a worker refused the test. */
 function refusedFor(refusal: DiagnosisRefusal): RefusedForm {
   switch (refusal.code) {
     case 'ownership-not-proven':
@@ -173,42 +165,31 @@ function refusedFor(refusal: DiagnosisRefusal): RefusedForm {
   }
 }
 
-/** The card that explains the test vote, with a button that sends one, and the result of the last test. */
+/** The card that explains the test vote, with the result of the last one if the settings are unchanged since then. */
 export function testCard(path: string, listener: ListenerView, now: Date): Html {
   const { state, protocol } = listener;
-  if (protocol === 'fetch') return fetchTestCard(path, listener, now);
-  const about = t('Sends a marked vote of the player “{player}” and shows each step. It is not counted.', {
-    player: TEST_USERNAME,
-  });
+  const isFetching = protocol === 'fetch';
+  const about = isFetching
+    ? t(
+        'Waits for the next call of the program that fetches your votes, and shows which program it is. No vote is handed out for the test.',
+      )
+    : t('Sends a marked vote of the player “{player}” and shows each step. It is not counted.', {
+        player: TEST_USERNAME,
+      });
   const sentAnyway =
-    state === 'active'
+    isFetching || state === 'active'
       ? ''
       : ` ${t('It is sent even though the listener is {state}.', { state: t(LISTENER_STATE_NAMES[state]) })}`;
-  return card({
-    title: t('Test vote'),
-    body: html`<p>${about}${sentAnyway}</p>
-      <div>${button({ to: `${path}/test`, text: t('Send test vote'), kind: 'primary' })}</div>
-      ${lastResult(listener, now)}`,
-  });
-}
-
-/** The card of the test if the server fetches its votes. */
-function fetchTestCard(path: string, listener: ListenerView, now: Date): Html {
-  const about = t(
-    'Waits for the next call of the program that fetches your votes, and shows which program it is. No vote is handed out for the test.',
-  );
-  return card({
-    title: t('Test'),
-    body: html`<p>${about}</p>
-      <div>${button({ to: `${path}/test`, text: t('Wait for the next call'), kind: 'primary' })}</div>
-      ${lastResult(listener, now)}`,
-  });
-}
-
-/** The result of the last test. Empty if the settings have changed since then. */
-function lastResult(listener: ListenerView, now: Date): Content {
+  const text = isFetching ? t('Wait for the next call') : t('Send test vote');
   const last = lastTest(listener);
-  if (!last) return '';
-  return html`<h3>${t('Last test, {time}', { time: timeAgo(last.at, now) })}</h3>
+  const lastResult =
+    last &&
+    html`<h3>${t('Last test, {time}', { time: timeAgo(last.at, now) })}</h3>
     ${diagnosisResult(last.diagnosis, listener)}`;
+  return card({
+    title: isFetching ? t('Test') : t('Test vote'),
+    body: html`<p>${about}${sentAnyway}</p>
+      <div>${button({ to: `${path}/test`, text, kind: 'primary' })}</div>
+      ${lastResult}`,
+  });
 }
