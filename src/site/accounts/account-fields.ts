@@ -1,7 +1,10 @@
+import { z } from 'zod';
 import { PASSWORD_LENGTH } from '../../accounts/auth.ts';
+import { isCommonPassword, isOwnPassword } from '../../accounts/common-passwords.ts';
 import { t } from '../../language/t.ts';
 import type { Typed } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
+import type { RefusedForm } from '../shared/form-route.ts';
 import type { Html } from '../shared/html.ts';
 
 /** The field for an e-mail address. The defaults are for the address with which the user signs in. */
@@ -48,4 +51,21 @@ export function newPasswordField(
     maxlength: PASSWORD_LENGTH.max,
     hint,
   });
+}
+
+/** The rules for a new password. */
+export const newPassword = z
+  .string()
+  .min(PASSWORD_LENGTH.min, { error: () => t('Use at least {min} characters.', PASSWORD_LENGTH) })
+  .max(PASSWORD_LENGTH.max, { error: () => t('Use at most {max} characters.', PASSWORD_LENGTH) })
+  .refine((password) => !isCommonPassword(password), {
+    error: () => t('This password is too common. Choose another one.'),
+  });
+
+/** Returns the refusal if the password is the user's own address or name; otherwise null. */
+export function refuseOwn(password: string, user: { email: string; name: string }): RefusedForm | null {
+  if (!isOwnPassword(password, user)) return null;
+  return {
+    errors: { password: t('The password must not be your e-mail address or name. Choose another one.') },
+  };
 }

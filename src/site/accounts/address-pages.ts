@@ -1,9 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { type AddressChange, CONFIRM_DAYS } from '../../accounts/address/address-change.ts';
 import { cancelAddressChange } from '../../accounts/address/cancel-change.ts';
 import {
   ADDRESS_CHANGES,
   addressSchema,
+  type Confirmed,
   changeAddressUnconfirmed,
   changeOfLink,
   confirmAddressChange,
@@ -12,6 +14,7 @@ import {
 } from '../../accounts/address/change-address.ts';
 import { countMail } from '../../accounts/mail-limits.ts';
 import { MAX_TOKEN_LENGTH } from '../../accounts/one-time-token.ts';
+import type { User } from '../../accounts/user.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { countUse } from '../../platform/limits/by-network.ts';
 import { showUser } from '../../workflows/find-users.ts';
@@ -21,10 +24,19 @@ import { ANYONE, SIGNED_IN } from '../route-options.ts';
 import { tooManyLinks, withMinimumDuration } from '../shared/better-auth-calls.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, type RefusedForm } from '../shared/form-route.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { proofForm, SECRET_FIELDS, withReAuthentication } from '../shared/re-authentication.ts';
+import { button, facts, linkTo } from '../shared/parts.ts';
+import {
+  noPasswordYet,
+  proofForm,
+  reAuthenticationFields,
+  SECRET_FIELDS,
+  withReAuthentication,
+} from '../shared/re-authentication.ts';
+import { emailField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
-import { changePage, confirmedPage, confirmPage, invalidLinkPage, sentPage } from './address-views.ts';
+import { narrowPage } from './narrow-page.ts';
 
 const TAKEN = defineMessage('An account with this e-mail address already exists.');
 
@@ -149,4 +161,148 @@ function confirmationPages(app: FastifyInstance, deps: AccountParts['deps']): vo
 function sessionOf({ signedIn }: FastifyRequest) {
   if (!signedIn) throw new Error('this route requires a signed-in user');
   return signedIn.session.id;
+}
+
+type Changing = {
+  base: string;
+  user: Pick<User, 'email' | 'twoFactorEnabled'>;
+  hasPassword: boolean;
+  sendsMail: boolean;
+};
+
+/** The page with the form for a new address. It says what happens after the form was sent. */
+function changePage({ base, user, hasPassword, sendsMail }: Changing, typed: Typed): Page {
+  const consequence = sendsMail
+    ? t(
+        'We send a link to both addresses. The change happens after you have opened both and confirmed, within {days} days. Your other sessions are then signed out.',
+        { days: CONFIRM_DAYS },
+      )
+    : t('The new address is what you sign in with. Your other sessions are signed out.');
+  const ifNotReadable = t(
+    'If you cannot read mails to your present address, ask the operator of this listing.',
+  );
+  return narrowPage(
+    t('Change your e-mail address'),
+    html`<p>${consequence}</p>
+      <form method="post" action="${base}/account/email" class="card stack">
+        ${facts([[t('Present address'), user.email]])}
+        ${emailField(typed, { label: t('New e-mail address'), autocomplete: 'email' })}
+        ${reAuthenticationFields(typed, user)}
+        <button type="submit">${t('Change address')}</button>
+      </form>
+      ${hasPassword ? '' : noPasswordYet(base)}
+      ${sendsMail ? html`<p class="soft small">${ifNotReadable}</p>` : ''}
+      <p><a href="${base}/account">${t('Back to your account')}</a></p>`,
+  );
+}
+
+/** The page after a request for a new address. It does not reveal whether another account has this address. */
+function sentPage(base: string, from: string, to: string): Page {
+  const sent = t(
+    'We have sent a link to {from} and one to {to}. Open both within {days} days. Until then your address stays as it is.',
+    { days: CONFIRM_DAYS, from, to },
+  );
+  return narrowPage(
+    t('Confirm both addresses'),
+    html`<p>${sent}</p>
+      <p class="soft">${t('No mail? Check your spam folder and the address above.')}</p>
+      <p><a href="${base}/account">${t('Back to your account')}</a></p>`,
+  );
+}
+
+type Found = { change: AddressChange; end: 'old' | 'new' };
+
+/**
+ * The page behind a confirmation link. `end` says whether the link went to the old or to the new address. The old
+ * address can also cancel the change; if an operator requested the change, the old address can only cancel it.
+ */
+function confirmPage(base: string, { change, end }: Found, token: string): Page {
+  const { from, to, by } = change;
+  const isOldOfOperators = end === 'old' && Boolean(by);
+  const title = isOldOfOperators
+    ? t('Your address is about to be changed')
+    : t('Confirm the change of your address');
+  const confirm = end === 'old' ? t('Confirm change') : t('Confirm this address');
+  const remark = isOldOfOperators
+    ? t(
+        'An operator was asked for this change. It happens when the new address confirms it. If you did not ask for it, cancel it and tell the operator.',
+      )
+    : ifUnasked(base, end);
+  return narrowPage(
+    title,
+    html`<div class="card stack">
+        ${facts(
+          end === 'old'
+            ? [
+                [t('Present address'), from],
+                [t('New address'), to],
+              ]
+            : [[t('New address'), to]],
+        )}
+        <div class="actions">
+          ${isOldOfOperators ? '' : decision(base, token, 'confirm', confirm)}
+          ${end === 'old' ? decision(base, token, 'cancel', t('Cancel change')) : ''}
+        </div>
+        <p class="soft small">${remark}</p>
+      </div>`,
+  );
+}
+
+function ifUnasked(base: string, end: Found['end']): Content {
+  if (end === 'new') return t('If you did not ask for this, close this page. Nothing will change.');
+  return t(
+    'If you did not ask for this, somebody knows your password. Cancel the change, then <a>set a new password</a>.',
+    { a: linkTo(`${base}/forgot-password`) },
+  );
+}
+
+function decision(base: string, token: string, name: 'confirm' | 'cancel', text: string): Html {
+  const kind = name === 'confirm' ? 'primary' : 'quiet';
+  return button({ to: `${base}/confirm-address`, text, kind, hidden: { token, decision: name } });
+}
+
+/** The page after a user has confirmed or cancelled a change. `result` says what became of the change. */
+function confirmedPage(
+  base: string,
+  { from, to }: Pick<AddressChange, 'from' | 'to'>,
+  result: Exclude<Confirmed, 'useless-link'> | 'cancelled',
+  end: 'old' | 'new' = 'old',
+): Page {
+  const stays = t(
+    'The address of your account is still {from}. If you did not ask for the change, <a>set a new password</a> now: somebody knows yours.',
+    { from, a: linkTo(`${base}/forgot-password`) },
+  );
+  const [title, body] = {
+    waiting: [
+      t('One address is confirmed'),
+      html`<p>${t('Now open the link in our mail to {to}. The address changes after that.', {
+        to: end === 'old' ? to : t('the present address of the account'),
+      })}</p>`,
+    ],
+    changed: [
+      t('The address is changed'),
+      html`<p>${t('The address of your account is now {to}. Sign in with it from now on.', { to })}</p>
+        <p><a class="button" href="${base}/account">${t('Your account')}</a></p>`,
+    ],
+    taken: [
+      t('The address was not changed'),
+      html`<p>${t('Another account has the new address by now.')}</p>
+        <p><a href="${base}/account">${t('Your account')}</a></p>`,
+    ],
+    cancelled: [t('The change is cancelled'), html`<p>${stays}</p>`],
+  }[result] as [string, Html];
+  return { title, width: 'narrow', body: html`<h1>${title}</h1>${body}` };
+}
+
+/** The page behind an invalid link. Usually, the change was completed, cancelled or replaced, or has expired. */
+function invalidLinkPage(base: string): Page {
+  const why = t(
+    'The change is complete, was cancelled or replaced by a newer one, or is more than {days} days old; or the link is incomplete.',
+    { days: CONFIRM_DAYS },
+  );
+  return narrowPage(
+    t('This link does not work'),
+    html`<p>${why}</p>
+      <p>${t('See <a>your account</a>.', { a: linkTo(`${base}/account`) })}</p>`,
+  );
 }

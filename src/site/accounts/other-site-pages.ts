@@ -20,6 +20,7 @@ import type { Page } from '../shared/layout.ts';
 import { nextPage } from '../shared/next-path.ts';
 import { refuseIfUsedUp, throwIfUsedUp } from '../shared/used-up.ts';
 import type { AccountParts } from './account-parts.ts';
+import { narrowPage } from './narrow-page.ts';
 import { suspendedText } from './suspension.ts';
 
 /** The messages for error codes that the sign-in page gets as `?error=`. Other codes have a general message. */
@@ -200,11 +201,9 @@ export function otherSiteButtons(base: string, sites: OtherSite[], next: string)
 
 /** The page that is shown until the browser has loaded the other site. */
 function leavingPage(name: string, url: string): Page {
-  return {
-    title: t('Sign in'),
-    width: 'narrow',
-    body: html`<h1>${t('Sign in')}</h1>
-      <p>${t('You sign in at {name}.', { name })}</p>
+  return narrowPage(
+    t('Sign in'),
+    html`<p>${t('You sign in at {name}.', { name })}</p>
       <p><a class="button" href="${url}" rel="noreferrer">${t('Continue with {name}', { name })}</a></p>`,
-  };
+  );
 }

@@ -5,20 +5,18 @@ import type { AccountDeletion } from '../../accounts/deletion/account-deletion.t
 import type { OtherSite } from '../../accounts/other-sites/other-sites.ts';
 import type { SignedIn } from '../../accounts/sessions.ts';
 import { requiresPassword } from '../../accounts/sign-in-rules.ts';
-import type { SignInSession } from '../../accounts/user.ts';
+import type { SignInSession, User } from '../../accounts/user.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { wantsMailOf } from '../../notifications/kinds.ts';
 import type { Typed } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
-import { timeAgo } from '../shared/format.ts';
+import { time, timeAgo } from '../shared/format.ts';
 import { type Html, html } from '../shared/html.ts';
 import { kindBoxes } from '../shared/kind-boxes.ts';
 import type { Page } from '../shared/layout.ts';
 import { badge, button, card, dataTable, facts, linkTo } from '../shared/parts.ts';
 import { newPasswordField, userNameField } from './account-fields.ts';
-import { addressPart } from './address-views.ts';
-import { agentName } from './agent-name.ts';
-import { deletionBanner } from './deletion-views.ts';
+import { deletionBanner } from './deletion-pages.ts';
 
 const MESSAGES = {
   name: defineMessage('Name updated.'),
@@ -197,4 +195,50 @@ function sessionTable({ base, signedIn, sessions, now }: Account): Html {
     ],
     empty: '',
   });
+}
+
+/** The first match counts, because most user agents also contain names of browsers that are further down here. */
+const BROWSERS: [RegExp, string][] = [
+  [/\bEdg(e|A|iOS)?\//, 'Edge'],
+  [/\bOPR\//, 'Opera'],
+  [/\bFirefox\/|\bFxiOS\//, 'Firefox'],
+  [/Chrome\/|\bCriOS\//, 'Chrome'],
+  [/\bSafari\//, 'Safari'],
+];
+
+const SYSTEMS: [RegExp, string][] = [
+  [/\bAndroid\b/, 'Android'],
+  [/\biPhone\b|\biPad\b/, 'iOS'],
+  [/\bWindows\b/, 'Windows'],
+  [/\bMac OS X\b/, 'macOS'],
+  [/\bLinux\b|\bX11\b/, 'Linux'],
+];
+
+/** A browser's name from its user agent: `Firefox on Windows`, or `Firefox` if the system is unknown. */
+export function agentName(userAgent: string): string {
+  const browser = BROWSERS.find(([pattern]) => pattern.test(userAgent))?.[1];
+  const system = SYSTEMS.find(([pattern]) => pattern.test(userAgent))?.[1];
+  if (browser && system) return t('{browser} on {system}', { browser, system });
+  return browser ?? t('Unknown browser');
+}
+
+/** The part of the account page with the address, and with a requested change that is not confirmed yet. */
+function addressPart(base: string, { email }: Pick<User, 'email'>, change: AddressChange | null): Html {
+  return html`${facts([[t('E-mail address'), email]])}
+    ${change ? waiting(base, change) : ''}
+    <p><a class="button quiet" href="${base}/account/email">${t('Change e-mail address')}</a></p>`;
+}
+
+function waiting(base: string, { to, oldConfirmedAt, newConfirmedAt, expiresAt }: AddressChange): Html {
+  const state = (at: Date | null | undefined) =>
+    at ? badge('good', t('confirmed')) : badge('attention', t('not confirmed'));
+  return html`<div class="stack">
+    <p>${t('Change to <strong>{to}</strong>: open the links in our mails to both addresses.', { to })}</p>
+    ${facts([
+      [t('Present address'), state(oldConfirmedAt)],
+      [t('New address'), state(newConfirmedAt)],
+      [t('Lapses'), expiresAt ? time(expiresAt) : undefined],
+    ])}
+    ${button({ to: `${base}/account/email/cancel`, text: t('Cancel the change') })}
+  </div>`;
 }

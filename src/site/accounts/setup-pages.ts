@@ -18,11 +18,10 @@ import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { copyable, linkTo, notice } from '../shared/parts.ts';
 import { refuseIfUsedUp } from '../shared/used-up.ts';
-import { emailField, newPasswordField, userNameField } from './account-fields.ts';
+import { emailField, newPassword, newPasswordField, refuseOwn, userNameField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
-import { newPassword, refuseOwn } from './new-password.ts';
-import { beginTwoFactor } from './two-factor-begin.ts';
-import { twoFactorSetUpPage } from './two-factor-views.ts';
+import { narrowPage } from './narrow-page.ts';
+import { beginTwoFactor, twoFactorSetUpPage } from './two-factor-setup.ts';
 
 /** The code of a setup link. A script sends it; without scripts, users paste the code or the whole link. */
 const codeText = z
@@ -169,12 +168,9 @@ function codePage(base: string, typed: Typed): Page {
   const who = t(
     'This site has no operator yet. Whoever has a setup link becomes its operator. On the machine of the site, run one of these:',
   );
-  return {
-    title: t('Set up this site'),
-    width: 'narrow',
-    scripts: ['setup.js'],
-    body: html`<h1>${t('Set up this site')}</h1>
-      <p>${who}</p>
+  const page = narrowPage(
+    t('Set up this site'),
+    html`<p>${who}</p>
       ${copyable('npm run -s tallyport -- setup-link', t('Command with npm'))}
       ${copyable('docker compose exec web node src/cli.ts setup-link', t('Command with Compose'))}
       <p>${t('Open the link that it prints, or paste the link here.')}</p>
@@ -189,7 +185,8 @@ function codePage(base: string, typed: Typed): Page {
         })}
         <button type="submit">${t('Continue')}</button>
       </form>`,
-  };
+  );
+  return { ...page, scripts: ['setup.js'] };
 }
 
 function operatorPage(base: string, typed: Typed): Page {
@@ -197,11 +194,9 @@ function operatorPage(base: string, typed: Typed): Page {
   const what = t(
     'This account runs the site. After it, you set up a second factor, and then the site’s name, mail, contact and look.',
   );
-  return {
-    title: t('Make the operator'),
-    width: 'narrow',
-    body: html`<h1>${t('Make the operator')}</h1>
-      <p>${what}</p>
+  return narrowPage(
+    t('Make the operator'),
+    html`<p>${what}</p>
       <form method="post" action="${base}/setup/operator" class="card stack">
         <input type="hidden" name="code" value="${code}" />
         ${emailField(typed)}
@@ -209,17 +204,15 @@ function operatorPage(base: string, typed: Typed): Page {
         ${newPasswordField(typed)}
         <button type="submit">${t('Make the operator')}</button>
       </form>`,
-  };
+  );
 }
 
 /** The page for the case that another request with a valid code created the operator a moment earlier. */
 function takenPage(base: string): Page {
   const made = t('The operator was made a moment ago, with this or another link. Nothing was changed now.');
-  return {
-    title: t('This site has an operator'),
-    width: 'narrow',
-    body: html`<h1>${t('This site has an operator')}</h1>
-      ${notice('attention', made)}
+  return narrowPage(
+    t('This site has an operator'),
+    html`${notice('attention', made)}
       <p>${t('If that was you, <a>sign in</a>.', { a: linkTo(`${base}/sign-in`) })}</p>`,
-  };
+  );
 }

@@ -25,6 +25,7 @@ import { linkTo } from '../shared/parts.ts';
 import { refuseIfUsedUp } from '../shared/used-up.ts';
 import { emailField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
+import { narrowPage } from './narrow-page.ts';
 import { homeOf } from './home.ts';
 import { errorOfOtherSite, otherSiteButtons } from './other-site-pages.ts';
 import { purposeOf } from './purpose.ts';
@@ -224,12 +225,9 @@ async function headersOfPending(request: FastifyRequest, auth: Auth): Promise<He
 type SignIn = { base: string; next: string; purpose: Content; buttons: Content };
 
 function signInPage({ base, next, purpose, buttons }: SignIn, typed: Typed): Page {
-  return {
-    title: t('Sign in'),
-    width: 'narrow',
-    messages: MESSAGES,
-    body: html`<h1>${t('Sign in')}</h1>
-      ${purpose}
+  const page = narrowPage(
+    t('Sign in'),
+    html`${purpose}
       <form method="post" action="${base}/sign-in" class="card stack">
         <input type="hidden" name="next" value="${next}" />
         ${emailField(typed)}
@@ -246,15 +244,14 @@ function signInPage({ base, next, purpose, buttons }: SignIn, typed: Typed): Pag
       <p>${t('New here? <a>Sign up</a> to keep favourites, write reviews or list your server.', {
         a: linkTo(`${base}/sign-up${queryText({ next })}`),
       })}</p>`,
-  };
+  );
+  return { ...page, messages: MESSAGES };
 }
 
 function codePage(base: string, next: string, typed: Typed): Page {
-  return {
-    title: t('Two-factor authentication'),
-    width: 'narrow',
-    body: html`<h1>${t('Two-factor authentication')}</h1>
-      <form method="post" action="${base}/sign-in/code" class="card stack">
+  return narrowPage(
+    t('Two-factor authentication'),
+    html`<form method="post" action="${base}/sign-in/code" class="card stack">
         <input type="hidden" name="next" value="${next}" />
         ${fieldsOf(typed).secret('code', {
           label: t('Code'),
@@ -266,5 +263,5 @@ function codePage(base: string, next: string, typed: Typed): Page {
         })}
         <button type="submit">${t('Continue')}</button>
       </form>`,
-  };
+  );
 }

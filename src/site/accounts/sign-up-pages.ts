@@ -30,10 +30,10 @@ import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPage } from '../shared/next-path.ts';
 import { linkTo } from '../shared/parts.ts';
 import { refuseIfUsedUp } from '../shared/used-up.ts';
-import { emailField, newPasswordField, userNameField } from './account-fields.ts';
+import { emailField, newPassword, newPasswordField, refuseOwn, userNameField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
+import { narrowPage } from './narrow-page.ts';
 import { homeOf } from './home.ts';
-import { newPassword, refuseOwn } from './new-password.ts';
 import { otherSiteButtons } from './other-site-pages.ts';
 import { purposeOf } from './purpose.ts';
 
@@ -157,11 +157,9 @@ async function isTaken({ users }: AppDeps, error: unknown, email: string): Promi
 type SignUp = { base: string; next: string; purpose: Content; sendsMail: boolean; buttons: Content };
 
 function signUpPage({ base, next, purpose, sendsMail, buttons }: SignUp, typed: Typed): Page {
-  return {
-    title: t('Sign up'),
-    width: 'narrow',
-    body: html`<h1>${t('Sign up')}</h1>
-      ${purpose}
+  return narrowPage(
+    t('Sign up'),
+    html`${purpose}
       <form method="post" action="${base}/sign-up" class="card stack">
         <input type="hidden" name="next" value="${next}" />
         ${sendsMail ? '' : userNameField(typed)}
@@ -173,16 +171,14 @@ function signUpPage({ base, next, purpose, sendsMail, buttons }: SignUp, typed: 
       <p>${t('Have an account? <a>Sign in</a>.', {
         a: linkTo(`${base}/sign-in${queryText({ next })}`),
       })}</p>`,
-  };
+  );
 }
 
 /** The page after the form was sent. It does not reveal whether an account has the address. */
 function sentPage(email: string): Page {
-  return {
-    title: t('Confirm your e-mail address'),
-    width: 'narrow',
-    body: html`<h1>${t('Confirm your e-mail address')}</h1>
-      <p>${t('We have sent a link to {email}. Open it to choose your password. It expires in one day.', { email })}</p>
+  return narrowPage(
+    t('Confirm your e-mail address'),
+    html`<p>${t('We have sent a link to {email}. Open it to choose your password. It expires in one day.', { email })}</p>
       <p class="soft">${t('No mail? Check your spam folder and the address above, or sign up again.')}</p>`,
-  };
+  );
 }

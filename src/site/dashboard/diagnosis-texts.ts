@@ -1,6 +1,6 @@
 import type { Diagnosis } from '../../delivery/diagnosis/diagnosis.ts';
 import { withServiceName } from '../../delivery/diagnosis/explain.ts';
-import { defineMessage, t, type Text } from '../../language/t.ts';
+import { defineMessage, type Text, t } from '../../language/t.ts';
 import { NOTHING_TO_DO } from '../../listeners/explanation.ts';
 import type { Protocol } from '../../listeners/listener.ts';
 import type { DiagnosisStep } from '../../listeners/outcomes/outcome-definition.ts';

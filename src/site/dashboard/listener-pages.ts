@@ -1,5 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import { type ListenerView, pauseListener, removeListener, resumeListener } from '../../delivery/change-listener.ts';
+import {
+  type ListenerView,
+  pauseListener,
+  removeListener,
+  resumeListener,
+} from '../../delivery/change-listener.ts';
 import { COUNTED_AT_MOST } from '../../delivery/count-votes.ts';
 import { countEarlierVotes, type EarlierVotes, sendEarlierVotes } from '../../delivery/earlier-votes.ts';
 import { lastRefusedVote, type RefusedVote } from '../../delivery/refused-vote.ts';
@@ -15,8 +20,8 @@ import { OWNER } from '../route-options.ts';
 import { checkTaker } from '../shared/check-taker.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import type { Site } from '../shared/decorate-site.ts';
-import { formRoute, type PathOfServer, refused, type RefusedForm } from '../shared/form-route.ts';
 import { UNTOUCHED } from '../shared/form.ts';
+import { formRoute, type PathOfServer, type RefusedForm, refused } from '../shared/form-route.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { listenerAnnouncement, listenerBadge, listenerStateSection } from '../shared/listener-state-parts.ts';
@@ -25,8 +30,14 @@ import { livePart } from '../shared/live.ts';
 import { button, card, notice } from '../shared/parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { listenerForm } from './listener-form.ts';
+import {
+  DEFAULT_PROTOCOL,
+  gamePortWarning,
+  type ListenerPage,
+  protocolField,
+  settingsRoutes,
+} from './listener-settings.ts';
 import { settingsCard } from './listener-settings-card.ts';
-import { DEFAULT_PROTOCOL, gamePortWarning, type ListenerPage, protocolField, settingsRoutes } from './listener-settings.ts';
 import { type RunTest, testCard } from './listener-test-page.ts';
 import { rewardsCard, rewardsRoute } from './rewards-card.ts';
 import { serverFrame } from './server-frame.ts';

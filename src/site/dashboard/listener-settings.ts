@@ -9,15 +9,15 @@ import { rotateSecret, setHttpListener } from '../../delivery/http/http-listener
 import type { ListenerSet } from '../../delivery/store-listener.ts';
 import { countSentNotConfirmed } from '../../delivery/unconfirmed-votes.ts';
 import { defineMessage, t } from '../../language/t.ts';
+import { type Listener, PROTOCOLS, type Protocol } from '../../listeners/listener.ts';
 import { settingsProof } from '../../listeners/listener-state.ts';
-import { type Listener, type Protocol, PROTOCOLS } from '../../listeners/listener.ts';
 import { EarlierProcessesError } from '../../platform/earlier-processes.ts';
 import { UnsealError } from '../../platform/secrets.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { OWNER } from '../route-options.ts';
 import { checkTaker } from '../shared/check-taker.ts';
-import { formRoute, refused, type RefusedForm } from '../shared/form-route.ts';
 import { fieldText, type Typed } from '../shared/form.ts';
+import { formRoute, type RefusedForm, refused } from '../shared/form-route.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
 import { notice } from '../shared/parts.ts';

@@ -10,11 +10,11 @@ import type { DiagnosisStep } from '../../listeners/outcomes/outcome-definition.
 import { CHECKS } from '../../platform/limits/check-allowance.ts';
 import type { QuestionResult } from '../../platform/worker-answers.ts';
 import { roleOf } from '../../servers/ownership.ts';
-import { answerNow, type AnswerOf } from '../../workflows/answer-now.ts';
+import { type AnswerOf, answerNow } from '../../workflows/answer-now.ts';
 import { isByOperator, serverOf, userOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
-import { type FormAnswer, formRoute, refused, type RefusedForm } from '../shared/form-route.ts';
+import { type FormAnswer, formRoute, type RefusedForm, refused } from '../shared/form-route.ts';
 import { timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, streamPage } from '../shared/layout.ts';

@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ObjectId } from 'mongodb';
 import { z } from 'zod';
-import { defineMessage, t, type Text } from '../../language/t.ts';
+import { defineMessage, type Text, t } from '../../language/t.ts';
 import { REWARDS, type Rewards } from '../../listeners/listener.ts';
 import { setRewards } from '../../listeners/rewards.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { hasClaimKeys } from '../../servers/api-tokens.ts';
 import { OWNER } from '../route-options.ts';
-import { formRoute, refused, type RefusedForm } from '../shared/form-route.ts';
 import type { Typed } from '../shared/form.ts';
+import { formRoute, type RefusedForm, refused } from '../shared/form-route.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
 import { card, notice } from '../shared/parts.ts';

@@ -5,8 +5,8 @@ import { defineMessage, t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { discardMove, findMove, saveMove } from '../../servers/drafts.ts';
 import { editServer, resetsProbe } from '../../servers/listed-servers.ts';
-import type { ServerDraft } from '../../servers/server-draft.ts';
 import type { Server } from '../../servers/server.ts';
+import type { ServerDraft } from '../../servers/server-draft.ts';
 import { proveMoveNow } from '../../workflows/answer-now.ts';
 import { removeServer } from '../../workflows/remove-server.ts';
 import { isByOperator, serverOf } from '../guard-routes.ts';
@@ -14,19 +14,27 @@ import { OWNER, SOLE_OWNER } from '../route-options.ts';
 import { checkTaker } from '../shared/check-taker.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import type { Site } from '../shared/decorate-site.ts';
+import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
 import { type ContextOf, formRoute } from '../shared/form-route.ts';
-import { type Typed, UNTOUCHED } from '../shared/form.ts';
-import { type Content, html, type Html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { button, card, confirmed, notice } from '../shared/parts.ts';
 import { serverAddress } from '../shared/server-status.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
-import { DISCORD_MESSAGES, discordCard, discordRoutes, type DiscordShowing } from './discord-messages.ts';
+import { DISCORD_MESSAGES, type DiscordShowing, discordCard, discordRoutes } from './discord-messages.ts';
 import { afterProving, ownershipProofCards } from './draft-pages.ts';
-import { addressFields, addressForm, detailsForm, gameFields, namingContact, serverNameField, valuesOf } from './server-fields.ts';
+import {
+  addressFields,
+  addressForm,
+  detailsForm,
+  gameFields,
+  namingContact,
+  serverNameField,
+  valuesOf,
+} from './server-fields.ts';
 import { serverFrame } from './server-frame.ts';
-import { voteSettingsCards, voteSettingsRoutes, type VoteShowing } from './vote-settings.ts';
+import { type VoteShowing, voteSettingsCards, voteSettingsRoutes } from './vote-settings.ts';
 
 const MESSAGES = {
   saved: defineMessage('Settings saved.'),

@@ -10,9 +10,9 @@ import type { Server } from '../../servers/server.ts';
 import { switchVoteForm } from '../../servers/vote-form-switch.ts';
 import { offersSteam } from '../../votes/identity/steam-players.ts';
 import { OWNER } from '../route-options.ts';
+import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
 import { formRoute } from '../shared/form-route.ts';
-import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { count } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
@@ -169,12 +169,7 @@ function bedrockCard(to: string, server: Server, typed: Typed): Html {
   });
 }
 
-function howToVoteCard(
-  path: string,
-  { howToVote }: Server,
-  typed = UNTOUCHED,
-  preview?: string,
-): Html {
+function howToVoteCard(path: string, { howToVote }: Server, typed = UNTOUCHED, preview?: string): Html {
   const field = fieldsOf(typed).area('howToVote', {
     label: t('Rewards and how to vote'),
     hint: t('Up to {characters} characters of plain text. URLs that begin with https:// become links.', {
@@ -199,4 +194,3 @@ function howToVoteCard(
       ${shown ? html`<section><h3>${heading}</h3>${writtenText(shown)}</section>` : ''}`,
   });
 }
-

@@ -1,0 +1,7 @@
+import { type Content, html } from '../shared/html.ts';
+import type { Page } from '../shared/layout.ts';
+
+/** A page in one narrow column, with its title above `content`. */
+export function narrowPage(title: string, content: Content): Page {
+  return narrowPage(title, html`${content}`);
+}
