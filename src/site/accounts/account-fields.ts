@@ -24,7 +24,6 @@ export function emailField(
 
 type EmailOptions = { label?: string; autocomplete?: 'username' | 'email'; hint?: string | undefined };
 
-/** The field for a user's name. `value` is the present one. */
 export function userNameField(typed: Typed, value = ''): Html {
   return fieldsOf(typed).text('name', {
     label: t('Your name'),
@@ -53,7 +52,6 @@ export function newPasswordField(
   });
 }
 
-/** The rules for a new password. */
 export const newPassword = z
   .string()
   .min(PASSWORD_LENGTH.min, { error: () => t('Use at least {min} characters.', PASSWORD_LENGTH) })

@@ -12,7 +12,6 @@ import { signUpPages } from './sign-up-pages.ts';
 import { twoFactorPages } from './two-factor-pages.ts';
 import { verifyEmailPages } from './verify-email-pages.ts';
 
-/** Registers the pages for sign-up, sign-in, sign-out and the user's own account. */
 export async function accountPages(app: FastifyInstance, parts: AccountParts): Promise<void> {
   setupPages(app, parts);
   signUpPages(app, parts);

@@ -170,7 +170,6 @@ type Changing = {
   sendsMail: boolean;
 };
 
-/** The page with the form for a new address. It says what happens after the form was sent. */
 function changePage({ base, user, hasPassword, sendsMail }: Changing, typed: Typed): Page {
   const consequence = sendsMail
     ? t(
@@ -261,7 +260,6 @@ function decision(base: string, token: string, name: 'confirm' | 'cancel', text:
   return button({ to: `${base}/confirm-address`, text, kind, hidden: { token, decision: name } });
 }
 
-/** The page after a user has confirmed or cancelled a change. `result` says what became of the change. */
 function confirmedPage(
   base: string,
   { from, to }: Pick<AddressChange, 'from' | 'to'>,

@@ -106,7 +106,6 @@ export function deletionPages(app: FastifyInstance, { deps, auth }: AccountParts
   });
 }
 
-/** A banner about a requested deletion, with a button that cancels it. */
 export function deletionBanner(base: string, deletion: AccountDeletion | null): Content {
   if (!deletion) return '';
   const sentence = t('Your account will be deleted on {time}, with your servers and reviews.', {
@@ -124,13 +123,11 @@ export function deletionBanner(base: string, deletion: AccountDeletion | null): 
 type Deleting = {
   base: string;
   view: UserView;
-  /** The number of the user's reviews. */
   reviews: number;
   deletion: AccountDeletion | null;
   sendsMail: boolean;
 };
 
-/** The page that explains what a deletion removes, with the form that requests it. */
 export function deletePage(deleting: Deleting, typed: Typed): Page {
   const { base, view, deletion, sendsMail } = deleting;
   const delay = sendsMail
@@ -218,7 +215,6 @@ export function keepPage(base: string, { dueAt }: Pick<AccountDeletion, 'dueAt'>
   );
 }
 
-/** The page after a deletion was cancelled. */
 export function keptPage(base: string): Page {
   return narrowPage(
     t('Your account stays'),

@@ -100,7 +100,6 @@ function startRoute(id: OtherSite['id'], app: FastifyInstance, { deps, auth }: A
   });
 }
 
-/** The cookie that the sign-in library sets when a sign-in through another site begins. */
 const STATE_COOKIE = /(^|;\s*)(__Secure-)?tallyport\.state=/;
 
 /** The `Set-Cookie` header that begins a session. If the sign-in library deletes the cookie, the value is empty. */
@@ -155,7 +154,6 @@ function callbackRoute(id: OtherSite['id'], app: FastifyInstance, { deps, auth }
   });
 }
 
-/** The target of a response of the sign-in library; null if the response is not a redirect. */
 function redirectOf({ status, headers }: Response, origin: string): URL | null {
   const location = headers.get('location');
   return location && status >= 300 && status < 400 ? URL.parse(location, origin) : null;
@@ -199,7 +197,6 @@ export function otherSiteButtons(base: string, sites: OtherSite[], next: string)
   )}`;
 }
 
-/** The page that is shown until the browser has loaded the other site. */
 function leavingPage(name: string, url: string): Page {
   return narrowPage(
     t('Sign in'),

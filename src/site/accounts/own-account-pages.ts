@@ -79,7 +79,6 @@ export function ownAccountPages(app: FastifyInstance, { deps, auth }: AccountPar
 /** Makes the account page. `typed` has the entered values and errors of the form that was sent. */
 type ShowAccount = (request: FastifyRequest, typed?: Typed) => Promise<Page>;
 
-/** The form for the user's name, and the form that selects the user's notifications. */
 function profileForms(app: FastifyInstance, deps: AppDeps, show: ShowAccount): void {
   const { base } = app.site;
 

@@ -31,7 +31,6 @@ const MESSAGES = {
   'two-factor-off': defineMessage('Two-factor authentication is off.'),
 };
 
-/** The data of the account page. */
 type Account = {
   base: string;
   sendsMail: boolean;
@@ -39,7 +38,6 @@ type Account = {
   sites: (OtherSite & { isLinked: boolean })[];
   hasPassword: boolean;
   signedIn: SignedIn;
-  /** A change of the address that is not confirmed yet. */
   addressChange: AddressChange | null;
   deletion: AccountDeletion | null;
   sessions: WithId<SignInSession>[];
@@ -47,7 +45,6 @@ type Account = {
   typed: Typed;
 };
 
-/** The account page: a card for each part of the account. */
 export function accountPage(account: Account): Page {
   const { base, sites } = account;
   const { user } = account.signedIn;
@@ -222,7 +219,6 @@ export function agentName(userAgent: string): string {
   return browser ?? t('Unknown browser');
 }
 
-/** The part of the account page with the address, and with a requested change that is not confirmed yet. */
 function addressPart(base: string, { email }: Pick<User, 'email'>, change: AddressChange | null): Html {
   return html`${facts([[t('E-mail address'), email]])}
     ${change ? waiting(base, change) : ''}

@@ -88,7 +88,6 @@ export function setupPages(app: FastifyInstance, parts: AccountParts): void {
   });
 }
 
-/** The error for a path that does not exist. */
 function unknownPath(): RefusedError {
   return new RefusedError({ status: 404, code: 'not-found', sentence: SENTENCES[404] });
 }
@@ -112,7 +111,6 @@ function uselessCode(base: string): FormAnswer {
   return { errors, on: codePage(base, { values: {}, errors }) };
 }
 
-/** Creates the operator's account, signs the operator in, and shows the secret of the second factor. */
 async function makeOperator(
   parts: AccountParts,
   request: FastifyRequest,
@@ -156,7 +154,6 @@ async function enter(
   return { page: twoFactorSetUpPage(`${base}/account/two-factor`, begun.totpURI, { skip }) };
 }
 
-/** The request's headers with the cookies of the session that the sign-in library has just begun. */
 function inNewSession(request: FastifyRequest, given: Headers): Headers {
   const headers = signInHeaders(request);
   const cookies = given.getSetCookie().map((one) => one.split(';')[0] ?? '');
@@ -207,7 +204,6 @@ function operatorPage(base: string, typed: Typed): Page {
   );
 }
 
-/** The page for the case that another request with a valid code created the operator a moment earlier. */
 function takenPage(base: string): Page {
   const made = t('The operator was made a moment ago, with this or another link. Nothing was changed now.');
   return narrowPage(

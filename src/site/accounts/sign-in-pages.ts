@@ -165,7 +165,6 @@ function passwordPages(app: FastifyInstance, { deps, auth, devices }: AccountPar
   });
 }
 
-/** The second step of a sign-in: after the right password, the user enters a code of the second factor. */
 function codePages(app: FastifyInstance, { deps, auth, devices }: AccountParts): void {
   const { base } = app.site;
   const inside = (next: unknown) => nextPage(app, next, '');

@@ -45,7 +45,6 @@ const WRONG_CODE = defineMessage(
   'The code is wrong. Wait for the next one, and check the clock of your phone.',
 );
 
-/** The forms that turn the second factor on: one shows a secret for the app, the next checks a code of the app. */
 export function setUpForms(
   app: FastifyInstance,
   { deps, auth }: Parts,

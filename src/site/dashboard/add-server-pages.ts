@@ -5,8 +5,8 @@ import { proveDraftNow } from '../../workflows/answer-now.ts';
 import { PageError } from '../error-pages.ts';
 import { userOf } from '../guard-routes.ts';
 import { SIGNED_IN } from '../route-options.ts';
-import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
+import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
@@ -20,8 +20,6 @@ import {
   serverNameField,
   valuesOf,
 } from './server-fields.ts';
-
-const newServerForm = serverForm.extend({ draft: hiddenId.optional() });
 
 /** `/dashboard/servers/new`: the form to add a server, or to edit a draft (`?draft=<id>`). */
 export function addServerPages(app: FastifyInstance, { deps }: DashboardParts): void {
@@ -39,10 +37,17 @@ export function addServerPages(app: FastifyInstance, { deps }: DashboardParts): 
   formRoute(app, {
     path: '/servers/new',
     access: SIGNED_IN,
-    schema: newServerForm,
+    schema: serverForm.extend({ draft: hiddenId.optional() }),
     show: (_request, typed) => newServerPage(base, typed, typed.values.draft),
     refusalOf: (error) =>
-      error instanceof TooManyDraftsError ? tooManyDrafts() : namingContact(app.site, error),
+      error instanceof TooManyDraftsError
+        ? refused(
+            400,
+            t('You have {most} unverified servers. Verify or discard one of them first.', {
+              most: MOST_DRAFTS,
+            }),
+          )
+        : namingContact(app.site, error),
     run: async ({ user, data: { draft: draftId, ...settings } }) => {
       const draft = await saveDraft(deps, user._id, settings, draftId);
       if (!draft) return noDraft();
@@ -55,14 +60,6 @@ export function addServerPages(app: FastifyInstance, { deps }: DashboardParts): 
   });
 }
 
-function tooManyDrafts() {
-  const sentence = t('You have {most} unverified servers. Verify or discard one of them first.', {
-    most: MOST_DRAFTS,
-  });
-  return refused(400, sentence);
-}
-
-/** The page with the form. `draft` is the id of the edited draft, absent for a new server. */
 function newServerPage(base: string, typed: Typed, draft?: string): Page {
   const title = draft ? t('Edit the server') : t('Add a server');
   const intro = t(

@@ -37,7 +37,6 @@ const STATUS: Partial<Record<PictureFailure, number>> = { 'too-large': 413, busy
 
 type ShowError = (request: FastifyRequest, error: string) => Promise<Page>;
 
-/** The forms that set and remove a server's banner. `show` makes the profile page with an error. */
 export async function bannerForms(
   app: FastifyInstance,
   { deps, show }: Pick<DashboardParts, 'deps'> & { show: ShowError },

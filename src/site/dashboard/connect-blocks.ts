@@ -17,7 +17,6 @@ export type Connected = {
   key: string | undefined;
 };
 
-/** A configuration for one plugin, ready to copy. */
 export type ConnectBlock = {
   id: string;
   title: string;

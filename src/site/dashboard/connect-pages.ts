@@ -43,9 +43,7 @@ const MESSAGES = {
 };
 
 type Showing = {
-  /** A new claim key. */
   key?: string;
-  /** A new delivery token for the relay. */
   relayKey?: string;
   message?: Html;
   /** The result of a test, and the id of the configuration below which it is shown. */

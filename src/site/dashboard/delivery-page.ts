@@ -119,7 +119,6 @@ function keyFigures(days: DayOfDeliveries[]): Html {
   </div>`;
 }
 
-/** The causes of failed attempts, most frequent first. */
 function causesTable(days: DayOfDeliveries[]): Content {
   const causes = Object.entries(totalOf(days).causes) as [OutcomeCode, number][];
   if (causes.length === 0) return '';

@@ -9,7 +9,6 @@ import { badge, facts, type Tone } from '../shared/parts.ts';
 
 type StepText = [name: Text, question: Text];
 
-/** The steps of a diagnosis, in their order. */
 const STEPS: Record<DiagnosisStep, StepText> = {
   'name-resolution': [defineMessage('Look up the host'), defineMessage('Does the host name resolve?')],
   'address-policy': [
@@ -36,7 +35,6 @@ const HTTP_STEPS: Partial<Record<DiagnosisStep, StepText>> = {
   acknowledgement: [defineMessage('Answer'), defineMessage('Does it accept the test vote?')],
 };
 
-/** The only step of a test if the server fetches its votes. */
 const FETCH_STEP: StepText = [defineMessage('Call'), defineMessage('Does a program ask for votes?')];
 
 const ORDER = Object.keys(STEPS) as DiagnosisStep[];
@@ -57,7 +55,6 @@ function stepText(step: DiagnosisStep, { protocol }: Tested): StepText {
   return (protocol === 'http' ? HTTP_STEPS[step] : undefined) ?? STEPS[step];
 }
 
-/** The list entry of a step that has just started. */
 export function beginning(step: DiagnosisStep, tested: Tested): Html {
   if (!hasStep(step, tested)) return html``;
   const [name, question] = stepText(step, tested);

@@ -138,7 +138,6 @@ export async function afterProving(
 
 type ProofPaths = { startCheck: string; editAddress: string };
 
-/** The result of the latest check, and the ways to verify ownership. */
 export function ownershipProofCards(draft: ServerDraft, paths: ProofPaths, now: Date): Html {
   const { check } = draft;
   return html`${check ? checkCard(draft, check, paths, now) : ''}${proofCard(draft, paths)}`;

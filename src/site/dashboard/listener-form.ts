@@ -18,7 +18,6 @@ type Form = {
   typed: Typed;
   /** The server's unconfirmed votes, including those sent to a listener that was removed. */
   unconfirmed: number;
-  /** The default. */
   serviceName: string;
   /** Whether a plugin can claim votes, so that the owner must choose how players are rewarded. */
   hasClaimKeys: boolean;

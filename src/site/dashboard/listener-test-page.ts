@@ -94,7 +94,6 @@ export function listenerTestPage(app: FastifyInstance, { deps }: DashboardParts)
   return runTest;
 }
 
-/** The pieces of the streamed page: each step when it begins, then the result. */
 async function* piecesOf(test: RunningTest, tested: Tested): AsyncGenerator<Html> {
   const underWay = t('Test in progress. It takes up to a minute if the listener does not answer.');
   // The end tag of the list follows after the last step. Browsers show the list before it is closed.
@@ -112,7 +111,6 @@ async function* piecesOf(test: RunningTest, tested: Tested): AsyncGenerator<Html
 type RunningTest = {
   /** Resolves when the first step begins. If the test is refused, it never resolves. */
   begun: Promise<'begun'>;
-  /** Yields each step when it begins, and ends when the test ends. */
   steps: AsyncIterable<[DiagnosisStep]>;
   /** How the test ended. Never rejects. */
   result: Promise<Ending>;

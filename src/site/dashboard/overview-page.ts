@@ -130,7 +130,6 @@ const OWNERSHIP_PROOF_TEXTS = {
   operator: defineMessage('by an operator of this listing'),
 } as const;
 
-/** The game's name, and a remark if its servers are not probed. */
 function gameText(game: string | null | undefined): string {
   const name = gameName(game) || t('none');
   return isProbed(game) ? name : t('{game} (not probed: status from reports only)', { game: name });

@@ -53,11 +53,9 @@ const profileForm = z.object({
 
 type Showing = {
   typed?: Typed;
-  /** The chosen tags. The browser sends one form field for each of them. */
   tags?: string[];
-  /** The entered texts, if the user asked for a preview. They are not saved. */
+  /** Texts that are not saved. */
   preview?: ProfileTexts;
-  /** Why the uploaded banner was refused. */
   bannerError?: string;
 };
 
@@ -112,7 +110,6 @@ export function profilePages(app: FastifyInstance, { deps }: DashboardParts): vo
   });
 }
 
-/** Notices about the parts of the profile that an operator removed, with the reasons. */
 function removals({ profile }: Server): Content {
   return (profile?.removals ?? []).map(({ part, at, reason }) => {
     const removed = { part: t(PART_TEXTS[part]), day: day(at), reason };
@@ -120,7 +117,6 @@ function removals({ profile }: Server): Content {
   });
 }
 
-/** The stored profile as the values of the form. */
 function valuesOf(profile: ProfileTexts = {}): Record<string, string> {
   const { shortText = '', description = '', languages = [] } = profile;
   const links = LINKS.map((name) => [name, profile[name] ?? '']);

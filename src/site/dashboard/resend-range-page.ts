@@ -93,7 +93,6 @@ export function resendRangePage(app: FastifyInstance, { deps }: DashboardParts):
     );
   };
 
-  /** The page that asks for confirmation. `sent`: how many votes the previous request sent, such as `5,000 votes`. */
   const question = async (
     request: FastifyRequest,
     filter: ResendFilter,
@@ -133,7 +132,6 @@ function rangeOf(filter: ResendFilter, shown: Date): ResendRange {
   };
 }
 
-/** Names the votes that a selection leaves out, with a link to the page that sends them. */
 function leftOutText({ votes, more }: { votes: number; more: boolean }, href: string): Content {
   if (votes === 0) return '';
   const shown = { a: linkTo(href), votes: more ? `${counted(votes, 'vote')} +` : counted(votes, 'vote') };
@@ -192,7 +190,6 @@ function howMany(votes: number, more: boolean): Content {
     : t('<strong>{votes}</strong> will be queued again.', shown);
 }
 
-/** The time range of the votes as text. */
 function castText({ since, until }: VoteFilter, before: Date): string {
   const from = since ? t('from {since}', { since }) : t('in the last {days} days', { days: RESENDABLE_DAYS });
   return until

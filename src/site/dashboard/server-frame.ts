@@ -1,4 +1,5 @@
-import { type Text, t } from '../../language/t.ts';
+import type { WithId } from 'mongodb';
+import { t, type Text } from '../../language/t.ts';
 import type { Server } from '../../servers/server.ts';
 import { tabsOf } from '../shared/area.ts';
 import { contactLine } from '../shared/contact.ts';
@@ -11,13 +12,9 @@ import { publicPath } from '../shared/server-paths.ts';
 import { statusBadge } from '../shared/server-status.ts';
 
 type Frame = {
-  site: Pick<Site, 'base' | 'pages' | 'contact'>;
-  server: Pick<
-    Server,
-    '_id' | 'name' | 'slug' | 'probe' | 'lastReport' | 'hiddenAt' | 'hiddenReason' | 'profile'
-  >;
+  site: Site;
+  server: WithId<Server>;
   now: Date;
-  /** The path of the current tab. */
   part: ServerTab;
   body: Content;
 };

@@ -1,18 +1,19 @@
 import type { FastifyInstance } from 'fastify';
 import type { ObjectId, WithId } from 'mongodb';
 import { defineMessage, t } from '../../language/t.ts';
-import type { Listener } from '../../listeners/listener.ts';
 import {
   listenerState,
   PROOF_FIELDS,
-  STATE_FIELDS,
   type settingsProof,
+  STATE_FIELDS,
 } from '../../listeners/listener-state.ts';
+import type { Listener } from '../../listeners/listener.ts';
+import { AN_OPERATOR } from '../../servers/actor-names.ts';
 import { listDrafts } from '../../servers/drafts.ts';
 import { invitationsOf, serversOfUser } from '../../servers/members.ts';
 import { roleOf } from '../../servers/ownership.ts';
-import type { Server } from '../../servers/server.ts';
 import type { ServerDraft } from '../../servers/server-draft.ts';
+import type { Server } from '../../servers/server.ts';
 import { RANKING_DAYS } from '../../votes/ranking-period.ts';
 import { userOf } from '../guard-routes.ts';
 import { SIGNED_IN } from '../route-options.ts';
@@ -26,8 +27,7 @@ import { listenerBadge } from '../shared/listener-state-parts.ts';
 import { badge, button, card, confirmed, dataTable } from '../shared/parts.ts';
 import { serverAddress, statusBadge } from '../shared/server-status.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
-import { receivedInvitations } from './invitation-cards.ts';
-import { ROLE_TEXTS } from './members-card.ts';
+import { ROLE_TEXTS } from './member-cards.ts';
 
 const MESSAGES = {
   discarded: defineMessage('Draft discarded.'),
@@ -175,5 +175,24 @@ function draftCard(base: string, drafts: WithId<ServerDraft>[]): Content {
       ],
       empty: '',
     }),
+  });
+}
+
+function receivedInvitations(base: string, invitations: Awaited<ReturnType<typeof invitationsOf>>): Content {
+  return invitations.map(({ server, role, by }) => {
+    const path = `${base}/dashboard/invitations/${server._id.toHexString()}`;
+    const sentence = t('{by} invites you to manage <bdi>{server}</bdi> ({role}).', {
+      by: by === AN_OPERATOR ? t(AN_OPERATOR) : by,
+      server: server.name,
+      role: t(ROLE_TEXTS[role]),
+    });
+    return card({
+      title: t('Invitation'),
+      body: html`<p>${sentence}</p>
+        <div class="actions">
+          ${button({ to: `${path}/accept`, text: t('Accept'), kind: 'primary', of: server.name })}
+          ${button({ to: `${path}/decline`, text: t('Decline'), of: server.name })}
+        </div>`,
+    });
   });
 }

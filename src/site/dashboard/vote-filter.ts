@@ -41,7 +41,6 @@ export function isFiltered({ state, player, since, until }: VoteFilter): boolean
   return [state, player, since, until].some((value) => value !== undefined);
 }
 
-/** The filter as a query string: `?state=failed&player=Steve`, or `''`. */
 export function filterText(
   { state, player, since, until }: VoteFilter,
   more: Record<string, string> = {},
@@ -53,7 +52,6 @@ export function filterText(
   return text ? `?${text}` : '';
 }
 
-/** The filter form, with a link that clears the filter. */
 export function voteFilterForm(path: string, filter: VoteFilter): Html {
   const { state, player = '', since = '', until = '' } = filter;
   return html`<form method="get" action="${path}" class="filters" role="search" aria-label="${t('Votes')}">

@@ -104,7 +104,6 @@ type Shown = {
   now: Date;
 };
 
-/** The fields of a listener that change while the page is open. */
 const SHOWN_OF_LISTENER = {
   breaker: 1,
   pause: 1,
@@ -114,7 +113,6 @@ const SHOWN_OF_LISTENER = {
   revision: 1,
 } as const;
 
-/** The fields of a vote that change while the page is open. */
 const inBrief = ({ _id, excludedAt, quarantinedAt, delivery }: Vote) => [
   _id,
   delivery.state,
@@ -160,7 +158,6 @@ function table({ path, filter, from, page, status, now }: Shown): Html {
   ${cursorPager(path, { from: from && formatVotesCursor(from), next: next && formatVotesCursor(next) }, filter)}`;
 }
 
-/** The mark of a vote whose SteamID Steam confirmed. */
 function provenMark(): Html {
   return html` <span class="small soft" title="${t('proven: Steam confirmed the SteamID')}">${t('proven')}</span>`;
 }
