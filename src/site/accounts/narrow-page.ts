@@ -3,5 +3,10 @@ import type { Page } from '../shared/layout.ts';
 
 /** A page in one narrow column, with its title above `content`. */
 export function narrowPage(title: string, content: Content): Page {
-  return narrowPage(title, html`${content}`);
+  return {
+    title,
+    width: 'narrow',
+    body: html`<h1>${title}</h1>
+      ${content}`,
+  };
 }
