@@ -5,25 +5,24 @@ import { cancelAddressChange } from '../../accounts/address/cancel-change.ts';
 import {
   ADDRESS_CHANGES,
   addressSchema,
-  type Confirmed,
   changeAddressUnconfirmed,
   changeOfLink,
   confirmAddressChange,
+  type Confirmed,
   findAddressChange,
   requestAddressChange,
 } from '../../accounts/address/change-address.ts';
 import { countMail } from '../../accounts/mail-limits.ts';
 import { MAX_TOKEN_LENGTH } from '../../accounts/one-time-token.ts';
-import type { User } from '../../accounts/user.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { countUse } from '../../platform/limits/by-network.ts';
-import { showUser } from '../../workflows/find-users.ts';
+import { showUser, type UserView } from '../../workflows/find-users.ts';
 import { PageError } from '../error-pages.ts';
 import { userOf } from '../guard-routes.ts';
 import { ANYONE, SIGNED_IN } from '../route-options.ts';
 import { tooManyLinks, withMinimumDuration } from '../shared/better-auth-calls.ts';
-import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, type RefusedForm } from '../shared/form-route.ts';
+import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { button, facts, linkTo } from '../shared/parts.ts';
@@ -46,7 +45,7 @@ const decisionForm = z.object({
   decision: z.enum(['confirm', 'cancel'], { error: () => t('Choose one of these.') }),
 });
 
-/** `/account/email` changes the address of an account. */
+/** `/account/email` and `/confirm-address`, to which the mailed links lead. */
 export function addressPages(app: FastifyInstance, parts: AccountParts): void {
   changePages(app, parts);
   confirmationPages(app, parts.deps);
@@ -59,7 +58,7 @@ function changePages(app: FastifyInstance, { deps, auth, devices }: AccountParts
   const form = async (request: FastifyRequest, typed: Typed = UNTOUCHED): Promise<Page> => {
     const view = await showUser(deps, userOf(request)._id);
     if (!view) throw new PageError(404, t('This account no longer exists.'));
-    return changePage({ base, ...view, sendsMail: sendsMail() }, typed);
+    return changePage(base, view, sendsMail(), typed);
   };
 
   app.get('/account/email', SIGNED_IN, async (request, reply) =>
@@ -69,10 +68,7 @@ function changePages(app: FastifyInstance, { deps, auth, devices }: AccountParts
   formRoute(app, {
     path: '/account/email',
     access: SIGNED_IN,
-    schema: (request) =>
-      proofForm(userOf(request)).extend({
-        email: addressSchema,
-      }),
+    schema: (request) => proofForm(userOf(request)).extend({ email: addressSchema }),
     secrets: SECRET_FIELDS,
     show: form,
     run: async ({ request, reply, user, data }) => {
@@ -93,8 +89,9 @@ function changePages(app: FastifyInstance, { deps, auth, devices }: AccountParts
     request: FastifyRequest,
     email: string,
   ): Promise<'changed' | 'requested' | RefusedForm> => {
-    const user = userOf(request);
-    const own = { user, sessionId: sessionOf(request) };
+    if (!request.signedIn) throw new Error('this route requires a signed-in user');
+    const { user, session } = request.signedIn;
+    const own = { user, sessionId: session.id };
     if (!sendsMail()) {
       const isChanged = await changeAddressUnconfirmed(deps, own, { email });
       return isChanged ? 'changed' : { status: 409, errors: { email: t(TAKEN) } };
@@ -122,7 +119,7 @@ function changePages(app: FastifyInstance, { deps, auth, devices }: AccountParts
   });
 }
 
-/** `/confirm-address`: the page behind the mailed links. Opening it changes nothing: mail scanners open every link. */
+/** Opening a mailed link changes nothing: mail scanners open every link. */
 function confirmationPages(app: FastifyInstance, deps: AccountParts['deps']): void {
   const { base } = app.site;
 
@@ -158,19 +155,7 @@ function confirmationPages(app: FastifyInstance, deps: AccountParts['deps']): vo
   });
 }
 
-function sessionOf({ signedIn }: FastifyRequest) {
-  if (!signedIn) throw new Error('this route requires a signed-in user');
-  return signedIn.session.id;
-}
-
-type Changing = {
-  base: string;
-  user: Pick<User, 'email' | 'twoFactorEnabled'>;
-  hasPassword: boolean;
-  sendsMail: boolean;
-};
-
-function changePage({ base, user, hasPassword, sendsMail }: Changing, typed: Typed): Page {
+function changePage(base: string, { user, hasPassword }: UserView, sendsMail: boolean, typed: Typed): Page {
   const consequence = sendsMail
     ? t(
         'We send a link to both addresses. The change happens after you have opened both and confirmed, within {days} days. Your other sessions are then signed out.',
@@ -195,7 +180,7 @@ function changePage({ base, user, hasPassword, sendsMail }: Changing, typed: Typ
   );
 }
 
-/** The page after a request for a new address. It does not reveal whether another account has this address. */
+/** Does not reveal whether another account has the new address. */
 function sentPage(base: string, from: string, to: string): Page {
   const sent = t(
     'We have sent a link to {from} and one to {to}. Open both within {days} days. Until then your address stays as it is.',
@@ -211,10 +196,7 @@ function sentPage(base: string, from: string, to: string): Page {
 
 type Found = { change: AddressChange; end: 'old' | 'new' };
 
-/**
- * The page behind a confirmation link. `end` says whether the link went to the old or to the new address. The old
- * address can also cancel the change; if an operator requested the change, the old address can only cancel it.
- */
+/** `end`: the address to which the link went. The old one can also cancel; a change by an operator it can only cancel. */
 function confirmPage(base: string, { change, end }: Found, token: string): Page {
   const { from, to, by } = change;
   const isOldOfOperators = end === 'old' && Boolean(by);
@@ -292,7 +274,6 @@ function confirmedPage(
   return { title, width: 'narrow', body: html`<h1>${title}</h1>${body}` };
 }
 
-/** The page behind an invalid link. Usually, the change was completed, cancelled or replaced, or has expired. */
 function invalidLinkPage(base: string): Page {
   const why = t(
     'The change is complete, was cancelled or replaced by a newer one, or is more than {days} days old; or the link is incomplete.',

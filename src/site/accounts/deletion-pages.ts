@@ -18,8 +18,8 @@ import { showUser, type UserView } from '../../workflows/find-users.ts';
 import { PageError } from '../error-pages.ts';
 import { userOf } from '../guard-routes.ts';
 import { ANYONE, SIGNED_IN } from '../route-options.ts';
-import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
+import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { counted, time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
@@ -128,16 +128,17 @@ type Deleting = {
   sendsMail: boolean;
 };
 
-export function deletePage(deleting: Deleting, typed: Typed): Page {
+function deletePage(deleting: Deleting, typed: Typed): Page {
   const { base, view, deletion, sendsMail } = deleting;
+  const days = DELETION_DELAY_DAYS;
   const delay = sendsMail
     ? t(
         'Your account is deleted after {days} days. Until then everything stays as it is, and you can change your mind with the link that we mail to you, or on your account page. After that nobody can bring it back.',
-        { days: DELETION_DELAY_DAYS },
+        { days },
       )
     : t(
         'Your account is deleted after {days} days. Until then everything stays as it is, and you can change your mind on your account page. After that nobody can bring it back.',
-        { days: DELETION_DELAY_DAYS },
+        { days },
       );
   return narrowPage(
     t('Delete your account'),
@@ -149,9 +150,7 @@ export function deletePage(deleting: Deleting, typed: Typed): Page {
           ? ''
           : html`<form method="post" action="${base}/account/delete" class="card stack">
               ${reAuthenticationFields(typed, view.user)}
-              <button type="submit" class="danger">${t('Delete my account in {days} days', {
-                days: DELETION_DELAY_DAYS,
-              })}</button>
+              <button type="submit" class="danger">${t('Delete my account in {days} days', { days })}</button>
               ${view.hasPassword ? '' : noPasswordYet(base)}
             </form>`
       }
@@ -199,8 +198,8 @@ function names(servers: UserView['servers']): Html {
   return html`${servers.map(({ name }, index) => html`${index > 0 ? ', ' : ''}<bdi>${name}</bdi>`)}`;
 }
 
-/** The page behind the mailed link. Opening it changes nothing: mail scanners open every link. */
-export function keepPage(base: string, { dueAt }: Pick<AccountDeletion, 'dueAt'>, token: string): Page {
+/** Opening the mailed link changes nothing: mail scanners open every link. */
+function keepPage(base: string, { dueAt }: AccountDeletion, token: string): Page {
   const ifUnasked = t(
     'If you did not ask for the deletion, somebody knows your password. Keep the account, then <a>set a new password</a>.',
     { a: linkTo(`${base}/forgot-password`) },
@@ -215,7 +214,7 @@ export function keepPage(base: string, { dueAt }: Pick<AccountDeletion, 'dueAt'>
   );
 }
 
-export function keptPage(base: string): Page {
+function keptPage(base: string): Page {
   return narrowPage(
     t('Your account stays'),
     html`<p>${t('The deletion is cancelled. Nothing was deleted.')}</p>
@@ -223,8 +222,7 @@ export function keptPage(base: string): Page {
   );
 }
 
-/** The page behind an invalid link: the deletion was cancelled or has happened, or the link is incomplete. */
-export function invalidKeepLinkPage(base: string): Page {
+function invalidKeepLinkPage(base: string): Page {
   return narrowPage(
     t('This link does not work'),
     html`<p>${t('The deletion was cancelled already, or the account is deleted; or the link is incomplete.')}</p>

@@ -2,11 +2,7 @@ import type { ObjectId } from 'mongodb';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { hasServers } from '../../servers/members.ts';
 
-/**
- * The path of a user's start page, which follows a sign-in unless the user wanted another page. Owners and members
- * get the dashboard. Of the others, operators get the admin area, users with a draft get the dashboard, and everybody
- * else gets the favourites.
- */
+/** The path of a user's start page, which follows a sign-in unless the user wanted another page. */
 export async function homeOf(deps: AppDeps, base: string, userId: ObjectId): Promise<string> {
   if (await hasServers(deps, userId)) return `${base}/dashboard`;
   const user = await deps.users.findOne({ _id: userId }, { projection: { role: 1 } });

@@ -19,14 +19,14 @@ import { mailSetting } from '../../notifications/kinds.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
 import { shownText } from '../../platform/text.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import { EXPORTS, exportAccount } from '../../workflows/export-account.ts';
+import { exportAccount, EXPORTS } from '../../workflows/export-account.ts';
 import { showUser } from '../../workflows/find-users.ts';
 import { PageError } from '../error-pages.ts';
 import { signInHeaders } from '../guard-routes.ts';
 import { SIGNED_IN } from '../route-options.ts';
 import { giveCookies, hashingClientOf, refusalCode } from '../shared/better-auth-calls.ts';
-import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
+import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { idParam } from '../shared/id-param.ts';
 import { chosenKinds, kindsForm } from '../shared/kind-boxes.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
@@ -38,7 +38,6 @@ import { accountPage } from './own-account-views.ts';
 /** At most this many sessions are shown. “Sign out everywhere” also ends the others. */
 const MAX_SESSIONS = 50;
 
-const nameForm = z.object({ name: shownText(60) });
 const passwordForm = z.object({
   current: z
     .string()
@@ -76,7 +75,6 @@ export function ownAccountPages(app: FastifyInstance, { deps, auth }: AccountPar
   sessionForms(app, { deps, auth });
 }
 
-/** Makes the account page. `typed` has the entered values and errors of the form that was sent. */
 type ShowAccount = (request: FastifyRequest, typed?: Typed) => Promise<Page>;
 
 function profileForms(app: FastifyInstance, deps: AppDeps, show: ShowAccount): void {
@@ -85,7 +83,7 @@ function profileForms(app: FastifyInstance, deps: AppDeps, show: ShowAccount): v
   formRoute(app, {
     path: '/account/name',
     access: SIGNED_IN,
-    schema: nameForm,
+    schema: z.object({ name: shownText(60) }),
     show,
     run: async ({ user, data }) => {
       await changeOwnAccount(deps, user._id, { name: data.name });

@@ -8,8 +8,8 @@ import { requiresPassword } from '../../accounts/sign-in-rules.ts';
 import type { SignInSession, User } from '../../accounts/user.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { wantsMailOf } from '../../notifications/kinds.ts';
-import type { Typed } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
+import type { Typed } from '../shared/form.ts';
 import { time, timeAgo } from '../shared/format.ts';
 import { type Html, html } from '../shared/html.ts';
 import { kindBoxes } from '../shared/kind-boxes.ts';
@@ -57,10 +57,7 @@ export function accountPage(account: Account): Page {
         ${card({ title: t('Profile'), body: namePart(account) })}
         ${card({ title: t('E-mail address'), body: addressPart(base, user, account.addressChange) })}
         ${card({ title: t('Password'), body: passwordPart(account) })}
-        ${card({
-          title: t('Two-factor authentication'),
-          body: twoFactorPart(account),
-        })}
+        ${card({ title: t('Two-factor authentication'), body: twoFactorPart(account) })}
         ${card({ id: 'notifications', title: t('Notifications'), body: mailPart(account) })}
         ${sites.map((site) => card({ title: site.name, body: sitePart(account, site) }))}
       </div>
@@ -171,11 +168,7 @@ function sessionTable({ base, signedIn, sessions, now }: Account): Html {
     caption: t('Sessions'),
     rows: sessions,
     columns: [
-      {
-        title: t('Browser'),
-        heads: true,
-        cell: ({ userAgent }) => agentName(userAgent ?? ''),
-      },
+      { title: t('Browser'), heads: true, cell: ({ userAgent }) => agentName(userAgent ?? '') },
       { title: t('IP address'), cell: ({ ipAddress }) => ipAddress || t('unknown') },
       { title: t('Signed in'), cell: ({ createdAt }) => timeAgo(createdAt, now) },
       {
@@ -211,7 +204,7 @@ const SYSTEMS: [RegExp, string][] = [
   [/\bLinux\b|\bX11\b/, 'Linux'],
 ];
 
-/** A browser's name from its user agent: `Firefox on Windows`, or `Firefox` if the system is unknown. */
+/** `Firefox on Windows`, or `Firefox` if the system is unknown. */
 export function agentName(userAgent: string): string {
   const browser = BROWSERS.find(([pattern]) => pattern.test(userAgent))?.[1];
   const system = SYSTEMS.find(([pattern]) => pattern.test(userAgent))?.[1];

@@ -18,17 +18,13 @@ import {
 } from '../shared/better-auth-calls.ts';
 import { contactLine } from '../shared/contact.ts';
 import type { Site } from '../shared/decorate-site.ts';
-import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
+import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { emailField, newPassword, newPasswordField, refuseOwn } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import { narrowPage } from './narrow-page.ts';
-
-const forgotForm = z.object({
-  email: addressSchema,
-});
 
 /** A value that cannot be a token becomes empty: the answer is then the same as for an invalid link. */
 const setForm = z.object({ token: z.string().max(MAX_TOKEN_LENGTH).catch(''), password: newPassword });
@@ -45,7 +41,7 @@ export function passwordPages(app: FastifyInstance, { deps, auth }: AccountParts
   formRoute(app, {
     path: '/forgot-password',
     access: ANYONE,
-    schema: forgotForm,
+    schema: z.object({ email: addressSchema }),
     check: () => (sendsMail() ? null : { page: askOperatorPage(app.site), status: 404 }),
     show: (_request, typed) => forgotPage(app.site, typed),
     run: async ({ request, data: { email } }) => {
@@ -118,7 +114,7 @@ function forgotPage(site: Site, typed: Typed): Page {
   );
 }
 
-/** The page after a link was requested. It does not reveal whether an account has the address. */
+/** Does not reveal whether an account has the address. */
 function sentPage(email: string): Page {
   return narrowPage(
     t('Check your inbox'),

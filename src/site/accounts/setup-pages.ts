@@ -11,9 +11,9 @@ import { shownText } from '../../platform/text.ts';
 import { signInHeaders } from '../guard-routes.ts';
 import { ANYONE } from '../route-options.ts';
 import { giveCookies, hashingClientOf } from '../shared/better-auth-calls.ts';
-import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
 import { type FormAnswer, formRoute } from '../shared/form-route.ts';
+import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { copyable, linkTo, notice } from '../shared/parts.ts';
@@ -28,8 +28,6 @@ const codeText = z
   .string()
   .max(2_048)
   .transform((text) => text.trim().replace(/^.*token=/s, ''));
-
-const codeForm = z.object({ code: codeText });
 
 const operatorForm = z.object({
   code: codeText,
@@ -50,7 +48,7 @@ export function setupPages(app: FastifyInstance, parts: AccountParts): void {
     if (!(await hasOperator(deps))) return null;
     // If the new operator opens or reloads the page again: a redirect to the next step.
     if (signedIn?.user.role === 'operator') return `${base}/operator/setup`;
-    throw unknownPath();
+    throw new RefusedError({ status: 404, code: 'not-found', sentence: SENTENCES[404] });
   };
 
   app.get('/setup', ANYONE, async (request, reply) => {
@@ -62,7 +60,7 @@ export function setupPages(app: FastifyInstance, parts: AccountParts): void {
   formRoute(app, {
     path: '/setup',
     access: ANYONE,
-    schema: codeForm,
+    schema: z.object({ code: codeText }),
     secrets: ['code'],
     check: onlyWithoutOperator,
     show: (_request, typed) => codePage(base, typed),
@@ -88,11 +86,7 @@ export function setupPages(app: FastifyInstance, parts: AccountParts): void {
   });
 }
 
-function unknownPath(): RefusedError {
-  return new RefusedError({ status: 404, code: 'not-found', sentence: SENTENCES[404] });
-}
-
-/** Counts an attempt with a code and checks the code. Returns null if the code is valid, otherwise the refusal. */
+/** Counts an attempt with a code. Returns null if the code is valid. */
 async function refuseCode(
   { deps }: AccountParts,
   request: FastifyRequest,

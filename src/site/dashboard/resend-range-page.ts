@@ -23,7 +23,7 @@ import { type Page, sendPage } from '../shared/layout.ts';
 import { button, card, facts, linkTo, notice } from '../shared/parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
-import { filterText, type VoteFilter, voteQuery, wantedBy } from './vote-filter.ts';
+import { filterText, type VoteFilter, voteQuery, wantedBy } from './votes-page.ts';
 
 /** One request sends at most this many votes again, which takes some seconds. A further request sends the next ones. */
 const RESEND_BATCH_SIZE = 5_000;

@@ -1,12 +1,22 @@
 import type { FastifyInstance } from 'fastify';
 import type { ObjectId } from 'mongodb';
+import { z } from 'zod';
 import { isResendable } from '../../delivery/resend-votes.ts';
 import { statusText } from '../../delivery/timeline/status-text.ts';
 import { briefStatus } from '../../delivery/timeline/vote-timeline.ts';
 import { defineMessage, t } from '../../language/t.ts';
+import { after, DAY } from '../../platform/clock.ts';
 import { arrivalOf } from '../../votes/arrival.ts';
-import { formatVotesCursor, pageOfVotes, type VotesCursor, type VotesPage } from '../../votes/read-votes.ts';
-import { isConfirmed } from '../../votes/sent-not-confirmed.ts';
+import {
+  formatVotesCursor,
+  pageOfVotes,
+  type VotesCursor,
+  type VotesPage,
+  type VotesWanted,
+} from '../../votes/read-votes.ts';
+import { isConfirmed, VOTE_SELECTIONS } from '../../votes/sent-not-confirmed.ts';
+import { STATE_NAMES } from '../../votes/state-names.ts';
+import { usernameSchema } from '../../votes/username.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
@@ -17,18 +27,11 @@ import { sendPage } from '../shared/layout.ts';
 import { listenerAnnouncement, listenerLine, waitingText } from '../shared/listener-state-parts.ts';
 import { type ListenerStatus, listenerStatusReader } from '../shared/listener-status.ts';
 import { isUnchanged, livePart, markOf, pageState, seenMark, sendUnchanged } from '../shared/live.ts';
-import { card, cursorPager, dataTable, figure } from '../shared/parts.ts';
+import { card, cursorPager, dataTable, figure, select, textField } from '../shared/parts.ts';
 import { stateBadge } from '../shared/vote-state.ts';
+import { votesCursor } from '../shared/votes-cursor.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
-import {
-  filterText,
-  isFiltered,
-  type VoteFilter,
-  voteFilterForm,
-  voteQuery,
-  wantedBy,
-} from './vote-filter.ts';
 
 const MESSAGES = {
   resent: defineMessage('Votes queued again.'),
@@ -185,4 +188,76 @@ function emptyText(filter: VoteFilter, more: boolean): string {
   return t(
     'No votes yet. Votes come from the vote form on the server’s page, and from plugins and websites that use an API token.',
   );
+}
+
+/** A UTC day from a date field: `2026-11-21`. */
+const utcDay = z.iso
+  .date()
+  .refine((text) => text >= '2000' && text < '2200')
+  .optional()
+  .catch(undefined);
+
+/** The query of the votes page. Invalid values count as absent. */
+export const voteQuery = z.object({
+  state: z.enum(VOTE_SELECTIONS).optional().catch(undefined),
+  player: usernameSchema.optional().catch(undefined),
+  since: utcDay,
+  until: utcDay,
+  from: votesCursor,
+});
+
+export type VoteFilter = Omit<z.output<typeof voteQuery>, 'from'>;
+
+/** The filter as a selection of votes. The votes of both days, `since` and `until`, are included. */
+export function wantedBy({ state, player, since, until }: VoteFilter): VotesWanted {
+  return {
+    state,
+    player,
+    since: since === undefined ? undefined : new Date(since),
+    until: until === undefined ? undefined : after(new Date(until), DAY),
+  };
+}
+
+export function isFiltered({ state, player, since, until }: VoteFilter): boolean {
+  return [state, player, since, until].some((value) => value !== undefined);
+}
+
+export function filterText(
+  { state, player, since, until }: VoteFilter,
+  more: Record<string, string> = {},
+): string {
+  const given = Object.entries({ state, player, since, until, ...more }).filter(
+    ([, value]) => value !== undefined,
+  );
+  const text = new URLSearchParams(given as [string, string][]).toString();
+  return text ? `?${text}` : '';
+}
+
+export function voteFilterForm(path: string, filter: VoteFilter): Html {
+  const { state, player = '', since = '', until = '' } = filter;
+  return html`<form method="get" action="${path}" class="filters" role="search" aria-label="${t('Votes')}">
+    ${select({
+      name: 'state',
+      label: t('State'),
+      value: state,
+      options: [
+        ['', t('all')],
+        ...VOTE_SELECTIONS.map((one): [string, string] => [one, t(STATE_NAMES[one])]),
+      ],
+    })}
+    ${textField({
+      name: 'player',
+      label: t('Player'),
+      value: player,
+      maxlength: 50,
+      autocomplete: 'off',
+      spellcheck: false,
+    })}
+    ${textField({ name: 'since', label: t('From (UTC day)'), type: 'date', value: since })}
+    ${textField({ name: 'until', label: t('To'), type: 'date', value: until })}
+    <div class="actions">
+      <button type="submit" class="quiet">${t('Show')}</button>
+      ${isFiltered(filter) ? html`<a href="${path}">${t('Show all')}</a>` : ''}
+    </div>
+  </form>`;
 }
