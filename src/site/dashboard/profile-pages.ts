@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { WithId } from 'mongodb';
 import { z } from 'zod';
 import { defineMessage, t } from '../../language/t.ts';
 import { readProfile, setProfile } from '../../servers/edit-profile.ts';
@@ -17,9 +16,9 @@ import { readTags, type Tag } from '../../servers/tag-list.ts';
 import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
-import { allValues, fieldText, type Typed } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
 import { formRoute } from '../shared/form-route.ts';
+import { allValues, fieldText, type Typed } from '../shared/form.ts';
 import { count, day } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
@@ -62,16 +61,16 @@ type Showing = {
 /** `/dashboard/servers/<id>/profile`: the server's texts and pictures. */
 export function profilePages(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base } = app.site;
-  const pathOf = (server: WithId<Server>) => serverPath(base, server, '/profile');
 
   const page = async (request: FastifyRequest, showing: Showing = {}): Promise<Page> => {
     const server = serverOf(request);
+    const path = serverPath(base, server, '/profile');
     const tags = await readTags(deps);
     const now = deps.clock.now();
     const body = html`${removals(server)}
       ${showing.preview ? previewCard(base, server, showing.preview, tags) : ''}
-      ${profileCard(pathOf(server), server, tags, showing)}
-      ${picturesCard(base, pathOf(server), server, { error: showing.bannerError, now })}
+      ${profileCard(path, server, tags, showing)}
+      ${picturesCard(base, path, server, showing.bannerError, now)}
       <p class="small"><a href="${base}${publicPath(server)}">${t('See the public page')}</a></p>`;
     return {
       title: `${t('Profile')} · ${server.name}`,

@@ -28,9 +28,6 @@ import { filterText, type VoteFilter, voteQuery, wantedBy } from './votes-page.t
 /** One request sends at most this many votes again, which takes some seconds. A further request sends the next ones. */
 const RESEND_BATCH_SIZE = 5_000;
 
-/** The time at which the confirmation page was shown. Votes cast later are not sent again. */
-const shownUntil = z.iso.datetime({ precision: 3 }).transform((text) => new Date(text));
-
 /** A filter of votes. `twice`: only votes that are left out otherwise (`ResendRange`). */
 const resendQuery = voteQuery.extend({ twice: z.literal('only').optional().catch(undefined) });
 
@@ -48,7 +45,10 @@ export function resendRangePage(app: FastifyInstance, { deps }: DashboardParts):
   formRoute(app, {
     path: '/servers/:serverId/votes/resend',
     access: OWNER,
-    schema: resendQuery.extend({ shown: shownUntil }),
+    // `shown`: the time of the confirmation page. Votes that were cast later are not sent again.
+    schema: resendQuery.extend({
+      shown: z.iso.datetime({ precision: 3 }).transform((text) => new Date(text)),
+    }),
     run: async ({ request, reply, server, user, by, path, data: { shown, ...wanted } }) => {
       const filter = resendable(wanted);
       const range = rangeOf(filter, shown);
@@ -159,13 +159,17 @@ function questionBody(
   const first = t('The first {votes} are sent first, oldest first. You can then send the rest.', {
     votes: count(votes),
   });
+  const warning = duplicateWarning(states, twice);
+  const arrival = warning
+    ? notice('attention', warning)
+    : html`<p>${t('These votes surely did not arrive.')}</p>`;
   return html`<p>${howMany(votes, more)}</p>
     ${facts([
       [t('State'), alternatives(states.map((state) => t(STATE_NAMES[state])))],
       [t('Player'), player === undefined ? null : html`<bdi>${player}</bdi>`],
       [t('Cast'), castText(filter, until)],
     ])}
-    ${votes === 0 ? '' : duplicateWarning(states, twice)}
+    ${votes === 0 ? '' : arrival}
     ${leftOut}
     ${more ? html`<p>${first}</p>` : ''}
     <p class="soft">${t(
@@ -197,26 +201,14 @@ function castText({ since, until }: VoteFilter, before: Date): string {
     : `${from}, ${t('before {time}', { time: timeText(before) })}`;
 }
 
-function duplicateWarning(states: VoteSelection[], twice: ResendRange['twice']): Content {
-  if (twice) {
-    return notice(
-      'attention',
-      t('These votes may have arrived, or plugins claimed them. Their players may be rewarded twice.'),
+function duplicateWarning(states: VoteSelection[], twice: ResendRange['twice']): string | null {
+  if (twice)
+    return t('These votes may have arrived, or plugins claimed them. Their players may be rewarded twice.');
+  if (states.includes('delivered')) return t('These votes were delivered. Each will arrive twice.');
+  if (states.includes('sent-not-confirmed'))
+    return t(
+      'Nothing confirmed these votes, as with most Votifier v1 listeners. Votes that have arrived will arrive twice. Send only votes that did not reach your game.',
     );
-  }
-  if (states.includes('delivered')) {
-    return notice('attention', t('These votes were delivered. Each will arrive twice.'));
-  }
-  if (states.includes('sent-not-confirmed')) {
-    return notice(
-      'attention',
-      t(
-        'Nothing confirmed these votes, as with most Votifier v1 listeners. Votes that have arrived will arrive twice. Send only votes that did not reach your game.',
-      ),
-    );
-  }
-  if (states.includes('unconfirmed')) {
-    return notice('attention', t('These votes may have arrived. Some may arrive twice.'));
-  }
-  return html`<p>${t('These votes surely did not arrive.')}</p>`;
+  if (states.includes('unconfirmed')) return t('These votes may have arrived. Some may arrive twice.');
+  return null;
 }

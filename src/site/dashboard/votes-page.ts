@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import type { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { isResendable } from '../../delivery/resend-votes.ts';
 import { statusText } from '../../delivery/timeline/status-text.ts';
@@ -43,10 +42,6 @@ export function votesPage(app: FastifyInstance, { deps }: DashboardParts): void 
   const { base } = app.site;
   const statusOf = listenerStatusReader(deps);
 
-  /** Fields of the listener that the page shows. If they and the votes are unchanged, a poll gets 204 (live.ts). */
-  const listenerStateOf = (serverId: ObjectId) =>
-    deps.listeners.findOne({ serverId }, { projection: SHOWN_OF_LISTENER });
-
   app.get('/servers/:serverId/votes', OWNER, async (request, reply) => {
     const server = serverOf(request);
     const { from, ...filter } = voteQuery.parse(request.query);
@@ -54,8 +49,9 @@ export function votesPage(app: FastifyInstance, { deps }: DashboardParts): void 
     const now = deps.clock.now();
     const [page, state] = await Promise.all([
       pageOfVotes(deps, server._id, wantedBy(filter), from),
-      listenerStateOf(server._id),
+      deps.listeners.findOne({ serverId: server._id }, { projection: SHOWN_OF_LISTENER }),
     ]);
+    // If these fields of the listener and of the votes are unchanged: a poll gets 204 (live.ts).
     const shownState = pageState(state, page.votes.map(inBrief), page.next);
     const seen = seenMark(request);
     if (seen && isUnchanged(seen, shownState, now)) return sendUnchanged(reply);
@@ -190,7 +186,7 @@ function emptyText(filter: VoteFilter, more: boolean): string {
   );
 }
 
-/** A UTC day from a date field: `2026-11-21`. */
+/** A day such as `2026-11-21`. */
 const utcDay = z.iso
   .date()
   .refine((text) => text >= '2000' && text < '2200')
