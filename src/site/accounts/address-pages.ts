@@ -23,7 +23,7 @@ import { ANYONE, SIGNED_IN } from '../route-options.ts';
 import { tooManyLinks, withMinimumDuration } from '../shared/better-auth-calls.ts';
 import { formRoute, type RefusedForm } from '../shared/form-route.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
-import { type Content, type Html, html } from '../shared/html.ts';
+import { type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { button, facts, linkTo } from '../shared/parts.ts';
 import {
@@ -208,7 +208,12 @@ function confirmPage(base: string, { change, end }: Found, token: string): Page 
     ? t(
         'An operator was asked for this change. It happens when the new address confirms it. If you did not ask for it, cancel it and tell the operator.',
       )
-    : ifUnasked(base, end);
+    : end === 'new'
+      ? t('If you did not ask for this, close this page. Nothing will change.')
+      : t(
+          'If you did not ask for this, somebody knows your password. Cancel the change, then <a>set a new password</a>.',
+          { a: linkTo(`${base}/forgot-password`) },
+        );
   return narrowPage(
     title,
     html`<div class="card stack">
@@ -226,14 +231,6 @@ function confirmPage(base: string, { change, end }: Found, token: string): Page 
         </div>
         <p class="soft small">${remark}</p>
       </div>`,
-  );
-}
-
-function ifUnasked(base: string, end: Found['end']): Content {
-  if (end === 'new') return t('If you did not ask for this, close this page. Nothing will change.');
-  return t(
-    'If you did not ask for this, somebody knows your password. Cancel the change, then <a>set a new password</a>.',
-    { a: linkTo(`${base}/forgot-password`) },
   );
 }
 

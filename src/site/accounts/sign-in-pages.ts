@@ -9,15 +9,15 @@ import { hashingFor } from '../../accounts/password-slots.ts';
 import { APP_CODE, asGivenOut } from '../../accounts/second-factor.ts';
 import { CODES, countTry, forgiveTry, TOO_MANY_ATTEMPTS } from '../../accounts/sign-in-limits.ts';
 import { offerAccount } from '../../accounts/sign-up.ts';
-import { defineMessage, filled, type Text, t } from '../../language/t.ts';
+import { defineMessage, filled, t, type Text } from '../../language/t.ts';
 import { storedEmail } from '../../platform/email-address.ts';
 import { signInHeaders } from '../guard-routes.ts';
 import { ANYONE } from '../route-options.ts';
 import { giveCookies, hashingClientOf, refusalCode } from '../shared/better-auth-calls.ts';
 import { withErrorSummary } from '../shared/error-summary.ts';
-import { queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
+import { queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { type Content, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPage } from '../shared/next-path.ts';
@@ -26,9 +26,8 @@ import { refuseIfUsedUp } from '../shared/used-up.ts';
 import { emailField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import { narrowPage } from './narrow-page.ts';
-import { homeOf } from './home.ts';
 import { errorOfOtherSite, otherSiteButtons } from './other-site-pages.ts';
-import { purposeOf } from './purpose.ts';
+import { homeOf, purposeOf } from './sign-in-next.ts';
 import { suspensionNotice } from './suspension.ts';
 
 const signInForm = z.object({

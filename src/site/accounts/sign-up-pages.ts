@@ -32,10 +32,9 @@ import { linkTo } from '../shared/parts.ts';
 import { refuseIfUsedUp } from '../shared/used-up.ts';
 import { emailField, newPassword, newPasswordField, refuseOwn, userNameField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
-import { homeOf } from './home.ts';
 import { narrowPage } from './narrow-page.ts';
 import { otherSiteButtons } from './other-site-pages.ts';
-import { purposeOf } from './purpose.ts';
+import { homeOf, purposeOf } from './sign-in-next.ts';
 
 const addressForm = z.object({ email: addressSchema, next: z.string().max(2_048).optional() });
 const signUpForm = addressForm.extend({ name: shownText(60), password: newPassword });

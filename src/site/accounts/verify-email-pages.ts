@@ -2,14 +2,14 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { MAX_TOKEN_LENGTH } from '../../accounts/one-time-token.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
-import { finishSignUp, readSignUp } from '../../accounts/sign-up.ts';
 import { makeWithinLimits } from '../../accounts/sign-up-limits.ts';
+import { finishSignUp, readSignUp } from '../../accounts/sign-up.ts';
 import { t } from '../../language/t.ts';
 import { shownText } from '../../platform/text.ts';
 import { ANYONE } from '../route-options.ts';
 import { hashingClientOf, tooManyAccounts } from '../shared/better-auth-calls.ts';
-import { queryText, type Typed, typedValues, UNTOUCHED } from '../shared/form.ts';
 import { formRoute } from '../shared/form-route.ts';
+import { queryText, type Typed, typedValues, UNTOUCHED } from '../shared/form.ts';
 import { type Content, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPage } from '../shared/next-path.ts';
@@ -17,7 +17,7 @@ import { facts, linkTo } from '../shared/parts.ts';
 import { newPassword, newPasswordField, refuseOwn, userNameField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import { narrowPage } from './narrow-page.ts';
-import { purposeOf } from './purpose.ts';
+import { purposeOf } from './sign-in-next.ts';
 
 const finishForm = z.object({
   token: z.string().max(MAX_TOKEN_LENGTH),

@@ -1,4 +1,4 @@
-import type { ObjectId, WithId } from 'mongodb';
+import type { WithId } from 'mongodb';
 import { defineMessage, t, type Text } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { ApiToken } from '../../servers/api-token.ts';
@@ -17,19 +17,10 @@ export const ROLE_TEXTS: Record<MemberRole, Text> = {
   read: defineMessage('read only'),
 };
 
-type MemberRow = {
-  userId: ObjectId;
-  role: MemberRole | 'owner';
-  at: Date | null;
-  /** The e-mail address, or a placeholder text. */
-  email: string;
-  tokens: ApiToken[];
-};
+type MemberRow = Awaited<ReturnType<typeof readMembers>>[number];
 
-export async function readMembers(
-  deps: AppDeps,
-  { _id, ownerId, members }: WithId<Server>,
-): Promise<MemberRow[]> {
+/** The owner and the members, each with the address or a placeholder, and the valid tokens that they made. */
+export async function readMembers(deps: AppDeps, { _id, ownerId, members }: WithId<Server>) {
   const users = [
     ...(ownerId ? [{ userId: ownerId, role: 'owner' as const, at: null }] : []),
     ...(members ?? []),

@@ -23,6 +23,13 @@ type Frame = {
 export function serverFrame({ site, server, now, part, body }: Frame): Html {
   const { base } = site;
   const hasRemovals = Boolean(server.profile?.removals?.length);
+  const removed = t('The operator removed a part of this server’s profile. <a>See the reason</a>.', {
+    a: linkTo(serverPath(base, server, '/profile')),
+  });
+  const hidden = t(
+    'The operator has hidden this server from the ranking and public lists: “<bdi>{reason}</bdi>” Its API and votes keep working.',
+    { reason: server.hiddenReason ?? '' },
+  );
   return html`<div class="page-head">
       <div>
         <p class="small">
@@ -41,22 +48,7 @@ export function serverFrame({ site, server, now, part, body }: Frame): Html {
       })),
       serverPath(base, server, part),
     )}
-    ${server.hiddenAt ? hiddenNotice(site, server) : ''}
-    ${hasRemovals && part !== '/profile' ? removalNotice(serverPath(base, server, '/profile')) : ''}
+    ${server.hiddenAt ? notice('attention', html`${hidden}${contactLine(site)}`) : ''}
+    ${hasRemovals && part !== '/profile' ? notice('attention', removed) : ''}
     ${body}`;
-}
-
-function hiddenNotice(site: Frame['site'], { hiddenReason }: Frame['server']): Html {
-  const hidden = t(
-    'The operator has hidden this server from the ranking and public lists: “<bdi>{reason}</bdi>” Its API and votes keep working.',
-    { reason: hiddenReason ?? '' },
-  );
-  return notice('attention', html`${hidden}${contactLine(site)}`);
-}
-
-function removalNotice(profilePath: string): Html {
-  const removed = t('The operator removed a part of this server’s profile. <a>See the reason</a>.', {
-    a: linkTo(profilePath),
-  });
-  return notice('attention', removed);
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { ObjectId } from 'mongodb';
 import { UPTIME_DAYS } from '../../history/daily-figures.ts';
-import { type History, type HistoryPoint, historyAndReports, uptimeDays } from '../../history/history.ts';
+import { type History, historyAndReports, type HistoryPoint, uptimeDays } from '../../history/history.ts';
 import { t } from '../../language/t.ts';
 import { DAY } from '../../platform/clock.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
@@ -139,10 +139,7 @@ function voterTable(voters: TopVoter[], now: Date): Html {
   });
 }
 
-/**
- * The points whose time is at most `days` + 1 days ago. The time of a daily point is the beginning of its day, so of
- * daily points these are the last `days` full UTC days.
- */
+/** Of daily points, the last `days` full UTC days: the time of such a point is the beginning of its day. */
 function since(points: HistoryPoint[], now: Date, days: number): HistoryPoint[] {
   return points.filter(({ at }) => now.getTime() - at.getTime() <= (days + 1) * DAY);
 }
@@ -163,16 +160,12 @@ function dailyFile(
 ): TableFile {
   return async (deps, serverId, days) => {
     const points = (await historyAndReports(deps, serverId, 'all'))[of]?.points ?? [];
-    const rows = since(points, deps.clock.now(), days).map((point) => [
-      dayOf(point.at),
-      ...values(point).map(rounded),
-    ]);
-    return csv(['day', ...columns], rows);
+    const rounded = (value: number | null) => (value === null ? null : Math.round(100 * value) / 100);
+    return csv(
+      ['day', ...columns],
+      since(points, deps.clock.now(), days).map((point) => [dayOf(point.at), ...values(point).map(rounded)]),
+    );
   };
-}
-
-function rounded(value: number | null): number | null {
-  return value === null ? null : Math.round(100 * value) / 100;
 }
 
 /** The CSV files by name. Each line is a UTC day or a player. Unknown values are empty cells. */
