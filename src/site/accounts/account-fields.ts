@@ -7,7 +7,9 @@ import { fieldsOf } from '../shared/form-fields.ts';
 import type { RefusedForm } from '../shared/form-route.ts';
 import type { Html } from '../shared/html.ts';
 
-/** The field for an e-mail address. The defaults are for the address with which the user signs in. */
+type EmailOptions = { label?: string; autocomplete?: 'username' | 'email'; hint?: string | undefined };
+
+/** The defaults are for the address with which the user signs in. */
 export function emailField(
   typed: Typed,
   { label = t('E-mail address'), autocomplete = 'username', hint }: EmailOptions = {},
@@ -22,8 +24,6 @@ export function emailField(
   });
 }
 
-type EmailOptions = { label?: string; autocomplete?: 'username' | 'email'; hint?: string | undefined };
-
 export function userNameField(typed: Typed, value = ''): Html {
   return fieldsOf(typed).text('name', {
     label: t('Your name'),
@@ -35,7 +35,7 @@ export function userNameField(typed: Typed, value = ''): Html {
   });
 }
 
-/** The field for a new password. `hint` is the text below its label, by default the rule for its length. */
+/** By default, the hint is the rule for its length. */
 export function newPasswordField(
   typed: Typed,
   label = t('Password'),
@@ -60,7 +60,6 @@ export const newPassword = z
     error: () => t('This password is too common. Choose another one.'),
   });
 
-/** Returns the refusal if the password is the user's own address or name; otherwise null. */
 export function refuseOwn(password: string, user: { email: string; name: string }): RefusedForm | null {
   if (!isOwnPassword(password, user)) return null;
   return {

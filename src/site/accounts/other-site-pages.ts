@@ -13,8 +13,8 @@ import { signInHeaders } from '../guard-routes.ts';
 import { ANYONE } from '../route-options.ts';
 import { giveCookies, TOO_MANY_ACCOUNTS } from '../shared/better-auth-calls.ts';
 import type { Site } from '../shared/decorate-site.ts';
-import { queryText } from '../shared/form.ts';
 import { formRoute } from '../shared/form-route.ts';
+import { queryText } from '../shared/form.ts';
 import { type Content, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
 import { nextPage } from '../shared/next-path.ts';
@@ -28,7 +28,10 @@ const ERRORS = new Map<string, (name: string) => string>([
   ['access_denied', (name) => t('You cancelled the sign-in with {name}.', { name })],
   ['email_not_found', noVerifiedAddress],
   ['email_not_verified', noVerifiedAddress],
-  ['state_mismatch', stateLost],
+  [
+    'state_mismatch',
+    (name) => t('The sign-in with {name} took too long, or began in another browser. Try again.', { name }),
+  ],
   ['TOO_MANY_ACCOUNTS', () => t(TOO_MANY_ACCOUNTS)],
   ['PASSWORD_NEEDED', () => t('This account requires its password. Sign in with your password.')],
   [
@@ -37,10 +40,6 @@ const ERRORS = new Map<string, (name: string) => string>([
       t('Sign-in with {name} does not work at the moment. Try again later, or use your password.', { name }),
   ],
 ]);
-
-function stateLost(name: string): string {
-  return t('The sign-in with {name} took too long, or began in another browser. Try again.', { name });
-}
 
 function noVerifiedAddress(name: string): string {
   return t('Your account at {name} has no verified e-mail address. Verify one there first.', { name });
@@ -160,9 +159,7 @@ function redirectOf({ status, headers }: Response, origin: string): URL | null {
 }
 
 /** Why a sign-in failed, for the log. For most errors, this is only the type: a message may contain personal data. */
-function reasonOf(cause: Error): string {
-  return cause instanceof OpenIdError ? cause.message : errorType(cause);
-}
+const reasonOf = (cause: Error) => (cause instanceof OpenIdError ? cause.message : errorType(cause));
 
 function logRefusedSignIn(
   request: FastifyRequest,
@@ -172,7 +169,7 @@ function logRefusedSignIn(
   request.log.warn({ event: 'account.sign_in_refused', provider, address: request.ip, ...why });
 }
 
-/** The message about a failed sign-in through another site, for the query `?error=CODE&from=ID` of the sign-in page. */
+/** The message for the query `?error=CODE&from=ID` of the sign-in page. */
 export function errorOfOtherSite(
   site: Site,
   sites: OtherSite[],
@@ -187,7 +184,7 @@ export function errorOfOtherSite(
   );
 }
 
-/** The buttons to sign in through other sites. `next` is the path of the page that the user wants afterwards. */
+/** `next`: the path of the page that the user wants afterwards. */
 export function otherSiteButtons(base: string, sites: OtherSite[], next: string): Content {
   return html`${sites.map(
     ({ id, name }) => html`<form method="post" action="${base}/sign-in/${id}" class="stack">

@@ -34,7 +34,6 @@ const MESSAGES = {
 type Account = {
   base: string;
   sendsMail: boolean;
-  /** The other sites through which users can sign in, and whether this account is connected with them. */
   sites: (OtherSite & { isLinked: boolean })[];
   hasPassword: boolean;
   signedIn: SignedIn;

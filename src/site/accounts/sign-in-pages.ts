@@ -82,7 +82,7 @@ const CODE_REFUSALS: Record<string, Text> = {
   TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE: defineMessage('Too many wrong codes. Sign in again.'),
 };
 
-/** Registers `/sign-in`, `/sign-in/code` (for the second factor) and `/sign-out`. */
+/** `/sign-in`, `/sign-in/code` (for the second factor) and `/sign-out`. */
 export function signInPages(app: FastifyInstance, parts: AccountParts): void {
   const { base } = app.site;
   passwordPages(app, parts);
@@ -207,10 +207,7 @@ function codePages(app: FastifyInstance, { deps, auth, devices }: AccountParts):
   });
 }
 
-/**
- * The request's headers, without any cookie except that of the pending sign-in. If the request had a session, the
- * sign-in library would neither count wrong codes nor mark codes as used.
- */
+/** Without other cookies: if the request had a session, the library would neither count wrong codes nor used ones. */
 async function headersOfPending(request: FastifyRequest, auth: Auth): Promise<Headers> {
   const headers = signInHeaders(request);
   const context = await auth.$context;

@@ -21,7 +21,7 @@ import { blocksOf, type ConnectBlock, type Connected, usesRelay } from './connec
 import type { DashboardParts } from './dashboard-parts.ts';
 import { hiddenId, newIdField } from './hidden-ids.ts';
 import { serverFrame } from './server-frame.ts';
-import { LIFETIMES, lifetimeField, lifetimeSchema } from './token-lifetimes.ts';
+import { lifetimeField, LIFETIMES, lifetimeSchema } from './token-lifetimes.ts';
 
 /** What the API would answer to a plugin that asks about a player. */
 const ANSWERS = {
@@ -42,6 +42,7 @@ const MESSAGES = {
   ),
 };
 
+/** `key`: a new claim key. `relayKey`: a new delivery token. */
 type Showing = {
   key?: string;
   relayKey?: string;
@@ -165,11 +166,14 @@ function connectBody(
   const twoWays = t(
     '<strong>Pushed:</strong> the listing sends each vote to the vote listener of your server, or your server fetches it. <strong>Claimed:</strong> your plugin asks the listing whether a player voted, and claims the vote with a claim key. Choose one of them, or each vote is rewarded twice.',
   );
+  const filledIn = t(
+    'Your claim key is filled in below. Copy what you need now: it is shown only once. It may only check and claim votes. The tests are on this page when you open it again.',
+  );
   return html`${message ?? ''}
     ${card({
       title: t('Two ways to reward players'),
       body: html`<p>${twoWays}</p>
-        ${key ? keyNotice() : keyButton(path)}`,
+        ${key ? notice('good', filledIn) : keyButton(path)}`,
     })}
     ${isForRelay && !isPushed ? relay : ''} ${first.map(shown)} ${isForRelay && isPushed ? relay : ''}
     <details ${isTestedBelow ? 'open' : ''}>
@@ -185,15 +189,6 @@ function keyButton(path: string): Html {
     <button type="submit" class="quiet">${t('Create a claim key')}</button>
   </form>
   <p class="small soft">${t('The key is shown once, filled in below. You can revoke it under “API access”.')}</p>`;
-}
-
-function keyNotice(): Html {
-  return notice(
-    'good',
-    t(
-      'Your claim key is filled in below. Copy what you need now: it is shown only once. It may only check and claim votes. The tests are on this page when you open it again.',
-    ),
-  );
 }
 
 function blockCard(

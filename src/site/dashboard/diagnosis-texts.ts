@@ -67,7 +67,6 @@ function answerOf({ outcome, fault, reply, isReplyHidden }: Diagnosis): Content 
   return outcome === 'delivered' || !fault ? null : t('no answer');
 }
 
-/** The result of a test: each step with its result, the cause, and advice if there is any. */
 export function diagnosisResult(diagnosis: Diagnosis, tested: Tested): Html {
   const { outcome, fault, reply, detail } = diagnosis;
   const { cause, advice } = withServiceName(diagnosis, tested.serviceName);

@@ -93,10 +93,7 @@ export function noDraft(): RefusedForm {
   return refused(404, t('You have no draft with this id.'));
 }
 
-/**
- * The answer to a form that checks the ownership. If the ownership is proven: a redirect to the listed server, with the
- * message `done`. If it is not proven: a redirect to `path`, which shows the result. Otherwise a refusal.
- */
+/** If the ownership is proven: to the listed server, with the message `done`. Otherwise `path` shows the result. */
 export async function afterProving(
   site: Site,
   proving: Promise<ProofEnded>,

@@ -31,10 +31,7 @@ import { serverFrame } from './server-frame.ts';
  */
 export type RunTest = (request: FastifyRequest, saved?: Html) => Promise<FormAnswer>;
 
-/**
- * `POST /dashboard/servers/<id>/listener/test`: lets a worker send a test vote. The page is streamed while the test
- * runs, so it needs no script. Also the form that saves the settings runs the returned function.
- */
+/** `POST …/listener/test`: lets a worker send a test vote. The page is streamed meanwhile, so it needs no script. */
 export function listenerTestPage(app: FastifyInstance, { deps }: DashboardParts): RunTest {
   const { site } = app;
   // The result is shown at the path of the form. If a user opens this path again: redirect to the listener's page.

@@ -83,7 +83,7 @@ function memberActions(membersPath: string, { userId, role, email, tokens }: Mem
   </div>`;
 }
 
-/** A warning with the member's tokens: they are revoked if the member is made read-only, or removed without `keep`. */
+/** The tokens are revoked if the member is made read-only, or removed without `keep`. */
 function losesTokens(tokens: ApiToken[]): Content {
   if (tokens.length === 0) return t('The member has made no valid token.');
   return html`${t('These tokens, which the member made, stop working within {seconds} seconds:', {

@@ -51,7 +51,7 @@ const SCOPE_TEXTS: Record<TokenScope, Text> = {
   read: defineMessage('Read votes, figures and reviews'),
 };
 
-/** The schema of a check box: browsers send `yes` if it is checked, otherwise nothing. */
+/** Of a check box, browsers send `yes` or nothing. */
 const box = z.literal('yes', { error: () => t(INCOMPLETE) }).optional();
 
 const issueForm = z.object({

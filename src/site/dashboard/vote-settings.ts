@@ -19,10 +19,9 @@ import type { Page } from '../shared/layout.ts';
 import { button, card, checkbox } from '../shared/parts.ts';
 import { writtenText } from '../shared/written-text.ts';
 
-/** What the cards about voting show: the entered values, and a text about voting that is not saved. */
+/** `preview`: a text about voting that is not saved. */
 export type VoteShowing = { howToVote?: Typed; preview?: string; identity?: Typed };
 
-/** The settings about votes: the public vote form, the players' names, and the owner's text about voting. */
 export function voteSettingsCards(
   path: string,
   config: Pick<Config, 'STEAM_SIGN_IN'>,
