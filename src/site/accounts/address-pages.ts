@@ -5,10 +5,10 @@ import { cancelAddressChange } from '../../accounts/address/cancel-change.ts';
 import {
   ADDRESS_CHANGES,
   addressSchema,
+  type Confirmed,
   changeAddressUnconfirmed,
   changeOfLink,
   confirmAddressChange,
-  type Confirmed,
   findAddressChange,
   requestAddressChange,
 } from '../../accounts/address/change-address.ts';
@@ -21,8 +21,8 @@ import { PageError } from '../error-pages.ts';
 import { userOf } from '../guard-routes.ts';
 import { ANYONE, SIGNED_IN } from '../route-options.ts';
 import { tooManyLinks, withMinimumDuration } from '../shared/better-auth-calls.ts';
-import { formRoute, type RefusedForm } from '../shared/form-route.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
+import { formRoute, type RefusedForm } from '../shared/form-route.ts';
 import { type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { button, facts, linkTo } from '../shared/parts.ts';

@@ -18,8 +18,8 @@ import {
 } from '../shared/better-auth-calls.ts';
 import { contactLine } from '../shared/contact.ts';
 import type { Site } from '../shared/decorate-site.ts';
-import { formRoute, refused } from '../shared/form-route.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
+import { formRoute, refused } from '../shared/form-route.ts';
 import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { emailField, newPassword, newPasswordField, refuseOwn } from './account-fields.ts';

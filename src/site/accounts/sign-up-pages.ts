@@ -7,8 +7,8 @@ import { countMail } from '../../accounts/mail-limits.ts';
 import { otherSites } from '../../accounts/other-sites/other-sites.ts';
 import { hashingFor } from '../../accounts/password-slots.ts';
 import { SIGN_UPS } from '../../accounts/sign-in-limits.ts';
-import { makeWithinLimits, networkSignUpsUsed } from '../../accounts/sign-up-limits.ts';
 import { offerAccount } from '../../accounts/sign-up.ts';
+import { makeWithinLimits, networkSignUpsUsed } from '../../accounts/sign-up-limits.ts';
 import { t } from '../../language/t.ts';
 import { AppError } from '../../platform/app-error.ts';
 import { shownText } from '../../platform/text.ts';
@@ -23,8 +23,8 @@ import {
   tooManyLinks,
   withMinimumDuration,
 } from '../shared/better-auth-calls.ts';
-import { type FormAnswer, formRoute, refused, type SentForm } from '../shared/form-route.ts';
 import { queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
+import { type FormAnswer, formRoute, refused, type SentForm } from '../shared/form-route.ts';
 import { type Content, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPage } from '../shared/next-path.ts';
@@ -173,7 +173,9 @@ function signUpPage({ base, next, purpose, sendsMail, buttons }: SignUp, typed: 
 function sentPage(email: string): Page {
   return narrowPage(
     t('Confirm your e-mail address'),
-    html`<p>${t('We have sent a link to {email}. Open it to choose your password. It expires in one day.', { email })}</p>
+    html`<p>${t('We have sent a link to {email}. Open it to choose your password. It expires in one day.', {
+      email,
+    })}</p>
       <p class="soft">${t('No mail? Check your spam folder and the address above, or sign up again.')}</p>`,
   );
 }

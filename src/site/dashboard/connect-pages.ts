@@ -21,7 +21,7 @@ import { blocksOf, type ConnectBlock, type Connected, usesRelay } from './connec
 import type { DashboardParts } from './dashboard-parts.ts';
 import { hiddenId, newIdField } from './hidden-ids.ts';
 import { serverFrame } from './server-frame.ts';
-import { lifetimeField, LIFETIMES, lifetimeSchema } from './token-lifetimes.ts';
+import { LIFETIMES, lifetimeField, lifetimeSchema } from './token-lifetimes.ts';
 
 /** What the API would answer to a plugin that asks about a player. */
 const ANSWERS = {

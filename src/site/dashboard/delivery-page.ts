@@ -67,7 +67,10 @@ function countedText(countedAt: Date | null, now: Date) {
 
 function cards(path: string, votesPath: string, days: DayOfDeliveries[]): Html {
   const file = (name: FileName, title: string) =>
-    html`<a href="${path}/${name}" download>${t('Download CSV<span>: {title}</span>', { span: forReaders, title })}</a>`;
+    html`<a href="${path}/${name}" download>${t('Download CSV<span>: {title}</span>', {
+      span: forReaders,
+      title,
+    })}</a>`;
   const byDay = t(
     'By the day of the vote. A vote may have several failed attempts and arrive in the end: <a>the list of votes</a> has the timeline of each.',
     { a: linkTo(votesPath) },

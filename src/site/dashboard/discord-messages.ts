@@ -7,9 +7,9 @@ import { chooseKinds, removeWebhook, setWebhook } from '../../notifications/disc
 import { answerNow } from '../../workflows/answer-now.ts';
 import { OWNER } from '../route-options.ts';
 import { checkTaker } from '../shared/check-taker.ts';
+import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
 import { formRoute, type PathOfServer, refused } from '../shared/form-route.ts';
-import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { relative, timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { chosenKinds, kindBoxes, kindsForm } from '../shared/kind-boxes.ts';

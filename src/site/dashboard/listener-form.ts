@@ -79,6 +79,7 @@ function keepField({ listener, unconfirmed, typed: { values } }: Form): Content 
 }
 
 function urlField({ listener, typed }: Form): Content {
+  const isSet = listener?.protocol === 'http';
   return [
     fieldsOf(typed).text('url', {
       label: 'URL',
@@ -93,7 +94,7 @@ function urlField({ listener, typed }: Form): Content {
       value: listener?.url ?? '',
     }),
     html`<p class="soft">
-      ${listener?.protocol === 'http' ? t('The signing secret does not change.') : t('We create a signing secret and show it once.')}
+      ${isSet ? t('The signing secret does not change.') : t('We create a signing secret and show it once.')}
     </p>`,
   ];
 }

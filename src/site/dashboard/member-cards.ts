@@ -1,16 +1,16 @@
 import type { WithId } from 'mongodb';
-import { defineMessage, t, type Text } from '../../language/t.ts';
+import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { ApiToken } from '../../servers/api-token.ts';
 import { isValid, listTokens } from '../../servers/api-tokens.ts';
 import { REVOKED_WITHIN_SECONDS } from '../../servers/authenticate-token.ts';
 import type { openInvitations } from '../../servers/members.ts';
 import type { MemberRole, Server } from '../../servers/server.ts';
-import { fieldsOf } from '../shared/form-fields.ts';
 import type { Typed } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import { timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { button, card, checkbox, type Column, confirmed, dataTable, optionsOf } from '../shared/parts.ts';
+import { button, type Column, card, checkbox, confirmed, dataTable, optionsOf } from '../shared/parts.ts';
 
 export const ROLE_TEXTS: Record<MemberRole, Text> = {
   full: defineMessage('full'),

@@ -9,15 +9,15 @@ import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { emptyLine } from '../shared/empty-card.ts';
-import { fieldsOf } from '../shared/form-fields.ts';
-import { formRoute, refused, type RefusedForm } from '../shared/form-route.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
+import { formRoute, type RefusedForm, refused } from '../shared/form-route.ts';
 import { count } from '../shared/format.ts';
 import { type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { button, card, confirmed, pager } from '../shared/parts.ts';
-import { pageFrom, reviewItem, REVIEWS_A_PAGE, spreadCard } from '../shared/review-parts.ts';
+import { pageFrom, REVIEWS_A_PAGE, reviewItem, spreadCard } from '../shared/review-parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
 

@@ -1,5 +1,5 @@
 import type { WithId } from 'mongodb';
-import { t, type Text } from '../../language/t.ts';
+import { type Text, t } from '../../language/t.ts';
 import type { Server } from '../../servers/server.ts';
 import { tabsOf } from '../shared/area.ts';
 import { contactLine } from '../shared/contact.ts';

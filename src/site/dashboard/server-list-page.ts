@@ -1,19 +1,19 @@
 import type { FastifyInstance } from 'fastify';
 import type { ObjectId, WithId } from 'mongodb';
 import { defineMessage, t } from '../../language/t.ts';
+import type { Listener } from '../../listeners/listener.ts';
 import {
   listenerState,
   PROOF_FIELDS,
-  type settingsProof,
   STATE_FIELDS,
+  type settingsProof,
 } from '../../listeners/listener-state.ts';
-import type { Listener } from '../../listeners/listener.ts';
 import { AN_OPERATOR } from '../../servers/actor-names.ts';
 import { listDrafts } from '../../servers/drafts.ts';
 import { invitationsOf, serversOfUser } from '../../servers/members.ts';
 import { roleOf } from '../../servers/ownership.ts';
-import type { ServerDraft } from '../../servers/server-draft.ts';
 import type { Server } from '../../servers/server.ts';
+import type { ServerDraft } from '../../servers/server-draft.ts';
 import { RANKING_DAYS } from '../../votes/ranking-period.ts';
 import { userOf } from '../guard-routes.ts';
 import { SIGNED_IN } from '../route-options.ts';

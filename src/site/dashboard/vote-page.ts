@@ -4,8 +4,8 @@ import { z } from 'zod';
 import {
   DELIVERED_RESENDS,
   mayArriveTwice,
-  resendVote,
   type Resent,
+  resendVote,
   whyNotResend,
 } from '../../delivery/resend-vote.ts';
 import { actorsOf, ownerEvents } from '../../delivery/timeline/owner-events.ts';
@@ -22,7 +22,7 @@ import { PageError } from '../error-pages.ts';
 import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
-import { formRoute, refused, type RefusedForm } from '../shared/form-route.ts';
+import { formRoute, type RefusedForm, refused } from '../shared/form-route.ts';
 import { pageTimes, time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
