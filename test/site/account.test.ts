@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { KIND_NAMES, wantsMailOf } from '../../src/notifications/kinds.ts';
-import { agentName } from '../../src/site/accounts/agent-name.ts';
+import { agentName } from '../../src/site/accounts/own-account-views.ts';
 import { PASSWORD, signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp, sendForm, type WebApp } from '../support/web-app.ts';
 import { cookiesOf, isSignedIn, sendSignIn } from './account-pages.ts';

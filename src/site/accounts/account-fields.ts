@@ -1,10 +1,15 @@
+import { z } from 'zod';
 import { PASSWORD_LENGTH } from '../../accounts/auth.ts';
+import { isCommonPassword, isOwnPassword } from '../../accounts/common-passwords.ts';
 import { t } from '../../language/t.ts';
 import type { Typed } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
+import type { RefusedForm } from '../shared/form-route.ts';
 import type { Html } from '../shared/html.ts';
 
-/** The field for an e-mail address. The defaults are for the address with which the user signs in. */
+type EmailOptions = { label?: string; autocomplete?: 'username' | 'email'; hint?: string | undefined };
+
+/** The defaults are for the address with which the user signs in. */
 export function emailField(
   typed: Typed,
   { label = t('E-mail address'), autocomplete = 'username', hint }: EmailOptions = {},
@@ -19,9 +24,6 @@ export function emailField(
   });
 }
 
-type EmailOptions = { label?: string; autocomplete?: 'username' | 'email'; hint?: string | undefined };
-
-/** The field for a user's name. `value` is the present one. */
 export function userNameField(typed: Typed, value = ''): Html {
   return fieldsOf(typed).text('name', {
     label: t('Your name'),
@@ -33,7 +35,7 @@ export function userNameField(typed: Typed, value = ''): Html {
   });
 }
 
-/** The field for a new password. `hint` is the text below its label, by default the rule for its length. */
+/** By default, the hint is the rule for its length. */
 export function newPasswordField(
   typed: Typed,
   label = t('Password'),
@@ -48,4 +50,19 @@ export function newPasswordField(
     maxlength: PASSWORD_LENGTH.max,
     hint,
   });
+}
+
+export const newPassword = z
+  .string()
+  .min(PASSWORD_LENGTH.min, { error: () => t('Use at least {min} characters.', PASSWORD_LENGTH) })
+  .max(PASSWORD_LENGTH.max, { error: () => t('Use at most {max} characters.', PASSWORD_LENGTH) })
+  .refine((password) => !isCommonPassword(password), {
+    error: () => t('This password is too common. Choose another one.'),
+  });
+
+export function refuseOwn(password: string, user: { email: string; name: string }): RefusedForm | null {
+  if (!isOwnPassword(password, user)) return null;
+  return {
+    errors: { password: t('The password must not be your e-mail address or name. Choose another one.') },
+  };
 }

@@ -2,9 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import type { AccountParts } from './account-parts.ts';
 import { addressPages } from './address-pages.ts';
 import { deletionPages } from './deletion-pages.ts';
-import { exportPages } from './export-pages.ts';
 import { otherSitePages } from './other-site-pages.ts';
-import { ownAccountPages } from './own-account-pages.ts';
+import { exportPages, ownAccountPages } from './own-account-pages.ts';
 import { ownReviewPages } from './own-review-pages.ts';
 import { passwordPages } from './password-pages.ts';
 import { setupPages } from './setup-pages.ts';
@@ -13,7 +12,6 @@ import { signUpPages } from './sign-up-pages.ts';
 import { twoFactorPages } from './two-factor-pages.ts';
 import { verifyEmailPages } from './verify-email-pages.ts';
 
-/** Registers the pages for sign-up, sign-in, sign-out and the user's own account. */
 export async function accountPages(app: FastifyInstance, parts: AccountParts): Promise<void> {
   setupPages(app, parts);
   signUpPages(app, parts);

@@ -2,5 +2,4 @@ import type { Auth } from '../../accounts/auth.ts';
 import type { KnownDevices } from '../../accounts/known-devices.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 
-/** Dependencies of the pages in this folder. */
 export type AccountParts = { deps: AppDeps; auth: Auth; devices: KnownDevices };

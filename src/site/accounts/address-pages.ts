@@ -1,8 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { type AddressChange, CONFIRM_DAYS } from '../../accounts/address/address-change.ts';
 import {
   ADDRESS_CHANGES,
   addressSchema,
+  type Confirmed,
   cancelAddressChange,
   changeAddressUnconfirmed,
   changeOfLink,
@@ -14,17 +16,26 @@ import { countMail } from '../../accounts/mail-limits.ts';
 import { MAX_TOKEN_LENGTH } from '../../accounts/one-time-token.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { countUse } from '../../platform/limits/by-network.ts';
-import { showUser } from '../../workflows/find-users.ts';
+import { showUser, type UserView } from '../../workflows/find-users.ts';
 import { PageError } from '../error-pages.ts';
 import { userOf } from '../guard-routes.ts';
 import { ANYONE, SIGNED_IN } from '../route-options.ts';
 import { tooManyLinks, withMinimumDuration } from '../shared/better-auth-calls.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, type RefusedForm } from '../shared/form-route.ts';
+import { type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { proofForm, SECRET_FIELDS, withReAuthentication } from '../shared/re-authentication.ts';
+import { button, facts, linkTo } from '../shared/parts.ts';
+import {
+  noPasswordYet,
+  proofForm,
+  reAuthenticationFields,
+  SECRET_FIELDS,
+  withReAuthentication,
+} from '../shared/re-authentication.ts';
+import { emailField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
-import { changePage, confirmedPage, confirmPage, invalidLinkPage, sentPage } from './address-views.ts';
+import { narrowPage } from './narrow-page.ts';
 
 const TAKEN = defineMessage('An account with this e-mail address already exists.');
 
@@ -34,7 +45,7 @@ const decisionForm = z.object({
   decision: z.enum(['confirm', 'cancel'], { error: () => t('Choose one of these.') }),
 });
 
-/** `/account/email` changes the address of an account. */
+/** `/account/email` and `/confirm-address`, to which the mailed links lead. */
 export function addressPages(app: FastifyInstance, parts: AccountParts): void {
   changePages(app, parts);
   confirmationPages(app, parts.deps);
@@ -47,7 +58,7 @@ function changePages(app: FastifyInstance, { deps, auth, devices }: AccountParts
   const form = async (request: FastifyRequest, typed: Typed = UNTOUCHED): Promise<Page> => {
     const view = await showUser(deps, userOf(request)._id);
     if (!view) throw new PageError(404, t('This account no longer exists.'));
-    return changePage({ base, ...view, sendsMail: sendsMail() }, typed);
+    return changePage(base, view, sendsMail(), typed);
   };
 
   app.get('/account/email', SIGNED_IN, async (request, reply) =>
@@ -57,10 +68,7 @@ function changePages(app: FastifyInstance, { deps, auth, devices }: AccountParts
   formRoute(app, {
     path: '/account/email',
     access: SIGNED_IN,
-    schema: (request) =>
-      proofForm(userOf(request)).extend({
-        email: addressSchema,
-      }),
+    schema: (request) => proofForm(userOf(request)).extend({ email: addressSchema }),
     secrets: SECRET_FIELDS,
     show: form,
     run: async ({ request, reply, user, data }) => {
@@ -81,8 +89,9 @@ function changePages(app: FastifyInstance, { deps, auth, devices }: AccountParts
     request: FastifyRequest,
     email: string,
   ): Promise<'changed' | 'requested' | RefusedForm> => {
-    const user = userOf(request);
-    const own = { user, sessionId: sessionOf(request) };
+    if (!request.signedIn) throw new Error('this route requires a signed-in user');
+    const { user, session } = request.signedIn;
+    const own = { user, sessionId: session.id };
     if (!sendsMail()) {
       const isChanged = await changeAddressUnconfirmed(deps, own, { email });
       return isChanged ? 'changed' : { status: 409, errors: { email: t(TAKEN) } };
@@ -110,7 +119,7 @@ function changePages(app: FastifyInstance, { deps, auth, devices }: AccountParts
   });
 }
 
-/** `/confirm-address`: the page behind the mailed links. Opening it changes nothing: mail scanners open every link. */
+/** Opening a mailed link changes nothing: mail scanners open every link. */
 function confirmationPages(app: FastifyInstance, deps: AccountParts['deps']): void {
   const { base } = app.site;
 
@@ -146,7 +155,130 @@ function confirmationPages(app: FastifyInstance, deps: AccountParts['deps']): vo
   });
 }
 
-function sessionOf({ signedIn }: FastifyRequest) {
-  if (!signedIn) throw new Error('this route requires a signed-in user');
-  return signedIn.session.id;
+function changePage(base: string, { user, hasPassword }: UserView, sendsMail: boolean, typed: Typed): Page {
+  const consequence = sendsMail
+    ? t(
+        'We send a link to both addresses. The change happens after you have opened both and confirmed, within {days} days. Your other sessions are then signed out.',
+        { days: CONFIRM_DAYS },
+      )
+    : t('The new address is what you sign in with. Your other sessions are signed out.');
+  const ifNotReadable = t(
+    'If you cannot read mails to your present address, ask the operator of this listing.',
+  );
+  return narrowPage(
+    t('Change your e-mail address'),
+    html`<p>${consequence}</p>
+      <form method="post" action="${base}/account/email" class="card stack">
+        ${facts([[t('Present address'), user.email]])}
+        ${emailField(typed, { label: t('New e-mail address'), autocomplete: 'email' })}
+        ${reAuthenticationFields(typed, user)}
+        <button type="submit">${t('Change address')}</button>
+      </form>
+      ${hasPassword ? '' : noPasswordYet(base)}
+      ${sendsMail ? html`<p class="soft small">${ifNotReadable}</p>` : ''}
+      <p><a href="${base}/account">${t('Back to your account')}</a></p>`,
+  );
+}
+
+/** Does not reveal whether another account has the new address. */
+function sentPage(base: string, from: string, to: string): Page {
+  const sent = t(
+    'We have sent a link to {from} and one to {to}. Open both within {days} days. Until then your address stays as it is.',
+    { days: CONFIRM_DAYS, from, to },
+  );
+  return narrowPage(
+    t('Confirm both addresses'),
+    html`<p>${sent}</p>
+      <p class="soft">${t('No mail? Check your spam folder and the address above.')}</p>
+      <p><a href="${base}/account">${t('Back to your account')}</a></p>`,
+  );
+}
+
+type Found = { change: AddressChange; end: 'old' | 'new' };
+
+/** `end`: the address to which the link went. The old one can also cancel; a change by an operator it can only cancel. */
+function confirmPage(base: string, { change, end }: Found, token: string): Page {
+  const { from, to, by } = change;
+  const isOldOfOperators = end === 'old' && Boolean(by);
+  const title = isOldOfOperators
+    ? t('Your address is about to be changed')
+    : t('Confirm the change of your address');
+  const confirm = end === 'old' ? t('Confirm change') : t('Confirm this address');
+  const remark = isOldOfOperators
+    ? t(
+        'An operator was asked for this change. It happens when the new address confirms it. If you did not ask for it, cancel it and tell the operator.',
+      )
+    : end === 'new'
+      ? t('If you did not ask for this, close this page. Nothing will change.')
+      : t(
+          'If you did not ask for this, somebody knows your password. Cancel the change, then <a>set a new password</a>.',
+          { a: linkTo(`${base}/forgot-password`) },
+        );
+  return narrowPage(
+    title,
+    html`<div class="card stack">
+        ${facts(
+          end === 'old'
+            ? [
+                [t('Present address'), from],
+                [t('New address'), to],
+              ]
+            : [[t('New address'), to]],
+        )}
+        <div class="actions">
+          ${isOldOfOperators ? '' : decision(base, token, 'confirm', confirm)}
+          ${end === 'old' ? decision(base, token, 'cancel', t('Cancel change')) : ''}
+        </div>
+        <p class="soft small">${remark}</p>
+      </div>`,
+  );
+}
+
+function decision(base: string, token: string, name: 'confirm' | 'cancel', text: string): Html {
+  const kind = name === 'confirm' ? 'primary' : 'quiet';
+  return button({ to: `${base}/confirm-address`, text, kind, hidden: { token, decision: name } });
+}
+
+function confirmedPage(
+  base: string,
+  { from, to }: Pick<AddressChange, 'from' | 'to'>,
+  result: Exclude<Confirmed, 'useless-link'> | 'cancelled',
+  end: 'old' | 'new' = 'old',
+): Page {
+  const stays = t(
+    'The address of your account is still {from}. If you did not ask for the change, <a>set a new password</a> now: somebody knows yours.',
+    { from, a: linkTo(`${base}/forgot-password`) },
+  );
+  const [title, body] = {
+    waiting: [
+      t('One address is confirmed'),
+      html`<p>${t('Now open the link in our mail to {to}. The address changes after that.', {
+        to: end === 'old' ? to : t('the present address of the account'),
+      })}</p>`,
+    ],
+    changed: [
+      t('The address is changed'),
+      html`<p>${t('The address of your account is now {to}. Sign in with it from now on.', { to })}</p>
+        <p><a class="button" href="${base}/account">${t('Your account')}</a></p>`,
+    ],
+    taken: [
+      t('The address was not changed'),
+      html`<p>${t('Another account has the new address by now.')}</p>
+        <p><a href="${base}/account">${t('Your account')}</a></p>`,
+    ],
+    cancelled: [t('The change is cancelled'), html`<p>${stays}</p>`],
+  }[result] as [string, Html];
+  return { title, width: 'narrow', body: html`<h1>${title}</h1>${body}` };
+}
+
+function invalidLinkPage(base: string): Page {
+  const why = t(
+    'The change is complete, was cancelled or replaced by a newer one, or is more than {days} days old; or the link is incomplete.',
+    { days: CONFIRM_DAYS },
+  );
+  return narrowPage(
+    t('This link does not work'),
+    html`<p>${why}</p>
+      <p>${t('See <a>your account</a>.', { a: linkTo(`${base}/account`) })}</p>`,
+  );
 }

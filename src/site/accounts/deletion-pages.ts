@@ -1,7 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { AccountDeletion } from '../../accounts/deletion/account-deletion.ts';
 import {
   cancelDeletion,
+  DELETION_DELAY_DAYS,
   deletionOfLink,
   findDeletion,
   requestDeletion,
@@ -9,17 +11,28 @@ import {
 import { MAX_TOKEN_LENGTH } from '../../accounts/one-time-token.ts';
 import { UserError } from '../../accounts/users.ts';
 import { t } from '../../language/t.ts';
+import { MAIL_TTL_MS } from '../../mail/mail.ts';
+import { DAY } from '../../platform/clock.ts';
 import { countReviewsOf } from '../../reviews/own-review.ts';
-import { showUser } from '../../workflows/find-users.ts';
+import { showUser, type UserView } from '../../workflows/find-users.ts';
 import { PageError } from '../error-pages.ts';
 import { userOf } from '../guard-routes.ts';
 import { ANYONE, SIGNED_IN } from '../route-options.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
+import { counted, time } from '../shared/format.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { proofForm, SECRET_FIELDS, withReAuthentication } from '../shared/re-authentication.ts';
+import { button, card, facts, linkTo, notice } from '../shared/parts.ts';
+import {
+  noPasswordYet,
+  proofForm,
+  reAuthenticationFields,
+  SECRET_FIELDS,
+  withReAuthentication,
+} from '../shared/re-authentication.ts';
 import type { AccountParts } from './account-parts.ts';
-import { deletePage, invalidKeepLinkPage, keepPage, keptPage } from './deletion-views.ts';
+import { narrowPage } from './narrow-page.ts';
 
 /** A value that cannot be a token becomes empty: the answer is then the same as for an invalid link. */
 const tokenForm = z.object({ token: z.string().max(MAX_TOKEN_LENGTH).catch('') });
@@ -91,4 +104,128 @@ export function deletionPages(app: FastifyInstance, { deps, auth }: AccountParts
       return { page: keptPage(base) };
     },
   });
+}
+
+export function deletionBanner(base: string, deletion: AccountDeletion | null): Content {
+  if (!deletion) return '';
+  const sentence = t('Your account will be deleted on {time}, with your servers and reviews.', {
+    time: time(deletion.dueAt),
+  });
+  return notice(
+    'attention',
+    html`<div class="stack">
+      <p>${sentence}</p>
+      ${button({ to: `${base}/account/delete/cancel`, text: t('Keep my account'), kind: 'primary' })}
+    </div>`,
+  );
+}
+
+type Deleting = {
+  base: string;
+  view: UserView;
+  reviews: number;
+  deletion: AccountDeletion | null;
+  sendsMail: boolean;
+};
+
+function deletePage(deleting: Deleting, typed: Typed): Page {
+  const { base, view, deletion, sendsMail } = deleting;
+  const days = DELETION_DELAY_DAYS;
+  const delay = sendsMail
+    ? t(
+        'Your account is deleted after {days} days. Until then everything stays as it is, and you can change your mind with the link that we mail to you, or on your account page. After that nobody can bring it back.',
+        { days },
+      )
+    : t(
+        'Your account is deleted after {days} days. Until then everything stays as it is, and you can change your mind on your account page. After that nobody can bring it back.',
+        { days },
+      );
+  return narrowPage(
+    t('Delete your account'),
+    html`${deletionBanner(base, deletion)}
+      <p>${delay}</p>
+      ${card({ title: t('What happens'), body: consequences(deleting) })}
+      ${
+        deletion
+          ? ''
+          : html`<form method="post" action="${base}/account/delete" class="card stack">
+              ${reAuthenticationFields(typed, view.user)}
+              <button type="submit" class="danger">${t('Delete my account in {days} days', { days })}</button>
+              ${view.hasPassword ? '' : noPasswordYet(base)}
+            </form>`
+      }
+      <p><a href="${base}/account">${t('Back to your account')}</a></p>`,
+  );
+}
+
+function consequences({ view: { servers }, reviews }: Deleting): Html {
+  const removed = t(
+    'Removed from the listing for ever: {servers}. Their members lose them too, and votes that still wait for a vote listener are not delivered. If a server should stay listed, ask the operator to transfer it to another account first.',
+    { servers: names(servers) },
+  );
+  const ownReviews =
+    reviews === 0
+      ? t('You have written none.')
+      : t('Your {reviews} and the owners’ answers are deleted.', { reviews: counted(reviews, 'review') });
+  return facts([
+    [t('Servers'), servers.length === 0 ? t('You have none.') : removed],
+    [t('Servers of others'), t('You leave the servers that you are a member of. They stay listed.')],
+    [t('API tokens'), t('All tokens and claim keys of your servers stop working.')],
+    [t('Reviews'), `${ownReviews} ${t('Reviews of your servers disappear with them.')}`],
+    [
+      t('Votes'),
+      t('Votes carry a player name and not your account, so votes for other servers stay and still count.'),
+    ],
+    [t('Reports'), t('Your reports about servers stay without your account.')],
+    [t('Favourites'), t('Your favourites, and the player name of your last vote on a page, are deleted.')],
+    [
+      t('Sign-in'),
+      t(
+        'Your e-mail address, name, password, second factor and sessions are deleted. You can sign up again with the same address.',
+      ),
+    ],
+    [
+      t('What stays'),
+      t(
+        'The operators’ audit log keeps your address with the changes that you made. The record of mails keeps it for {days} days.',
+        { days: MAIL_TTL_MS / DAY },
+      ),
+    ],
+  ]);
+}
+
+function names(servers: UserView['servers']): Html {
+  return html`${servers.map(({ name }, index) => html`${index > 0 ? ', ' : ''}<bdi>${name}</bdi>`)}`;
+}
+
+/** Opening the mailed link changes nothing: mail scanners open every link. */
+function keepPage(base: string, { dueAt }: AccountDeletion, token: string): Page {
+  const ifUnasked = t(
+    'If you did not ask for the deletion, somebody knows your password. Keep the account, then <a>set a new password</a>.',
+    { a: linkTo(`${base}/forgot-password`) },
+  );
+  return narrowPage(
+    t('Keep your account'),
+    html`<div class="card stack">
+        <p>${t('Your account will be deleted on {time}.', { time: time(dueAt) })}</p>
+        ${button({ to: `${base}/keep-account`, text: t('Keep my account'), kind: 'primary', hidden: { token } })}
+        <p class="soft small">${ifUnasked}</p>
+      </div>`,
+  );
+}
+
+function keptPage(base: string): Page {
+  return narrowPage(
+    t('Your account stays'),
+    html`<p>${t('The deletion is cancelled. Nothing was deleted.')}</p>
+      <p><a class="button" href="${base}/account">${t('Your account')}</a></p>`,
+  );
+}
+
+function invalidKeepLinkPage(base: string): Page {
+  return narrowPage(
+    t('This link does not work'),
+    html`<p>${t('The deletion was cancelled already, or the account is deleted; or the link is incomplete.')}</p>
+      <p>${t('See <a>your account</a>.', { a: linkTo(`${base}/account`) })}</p>`,
+  );
 }

@@ -20,6 +20,7 @@ import type { Page } from '../shared/layout.ts';
 import { nextPage } from '../shared/next-path.ts';
 import { refuseIfUsedUp, throwIfUsedUp } from '../shared/used-up.ts';
 import type { AccountParts } from './account-parts.ts';
+import { narrowPage } from './narrow-page.ts';
 import { suspendedText } from './suspension.ts';
 
 /** The messages for error codes that the sign-in page gets as `?error=`. Other codes have a general message. */
@@ -27,7 +28,10 @@ const ERRORS = new Map<string, (name: string) => string>([
   ['access_denied', (name) => t('You cancelled the sign-in with {name}.', { name })],
   ['email_not_found', noVerifiedAddress],
   ['email_not_verified', noVerifiedAddress],
-  ['state_mismatch', stateLost],
+  [
+    'state_mismatch',
+    (name) => t('The sign-in with {name} took too long, or began in another browser. Try again.', { name }),
+  ],
   ['TOO_MANY_ACCOUNTS', () => t(TOO_MANY_ACCOUNTS)],
   ['PASSWORD_NEEDED', () => t('This account requires its password. Sign in with your password.')],
   [
@@ -36,10 +40,6 @@ const ERRORS = new Map<string, (name: string) => string>([
       t('Sign-in with {name} does not work at the moment. Try again later, or use your password.', { name }),
   ],
 ]);
-
-function stateLost(name: string): string {
-  return t('The sign-in with {name} took too long, or began in another browser. Try again.', { name });
-}
 
 function noVerifiedAddress(name: string): string {
   return t('Your account at {name} has no verified e-mail address. Verify one there first.', { name });
@@ -99,7 +99,6 @@ function startRoute(id: OtherSite['id'], app: FastifyInstance, { deps, auth }: A
   });
 }
 
-/** The cookie that the sign-in library sets when a sign-in through another site begins. */
 const STATE_COOKIE = /(^|;\s*)(__Secure-)?tallyport\.state=/;
 
 /** The `Set-Cookie` header that begins a session. If the sign-in library deletes the cookie, the value is empty. */
@@ -154,16 +153,13 @@ function callbackRoute(id: OtherSite['id'], app: FastifyInstance, { deps, auth }
   });
 }
 
-/** The target of a response of the sign-in library; null if the response is not a redirect. */
 function redirectOf({ status, headers }: Response, origin: string): URL | null {
   const location = headers.get('location');
   return location && status >= 300 && status < 400 ? URL.parse(location, origin) : null;
 }
 
 /** Why a sign-in failed, for the log. For most errors, this is only the type: a message may contain personal data. */
-function reasonOf(cause: Error): string {
-  return cause instanceof OpenIdError ? cause.message : errorType(cause);
-}
+const reasonOf = (cause: Error) => (cause instanceof OpenIdError ? cause.message : errorType(cause));
 
 function logRefusedSignIn(
   request: FastifyRequest,
@@ -173,7 +169,7 @@ function logRefusedSignIn(
   request.log.warn({ event: 'account.sign_in_refused', provider, address: request.ip, ...why });
 }
 
-/** The message about a failed sign-in through another site, for the query `?error=CODE&from=ID` of the sign-in page. */
+/** The message for the query `?error=CODE&from=ID` of the sign-in page. */
 export function errorOfOtherSite(
   site: Site,
   sites: OtherSite[],
@@ -188,7 +184,7 @@ export function errorOfOtherSite(
   );
 }
 
-/** The buttons to sign in through other sites. `next` is the path of the page that the user wants afterwards. */
+/** `next`: the path of the page that the user wants afterwards. */
 export function otherSiteButtons(base: string, sites: OtherSite[], next: string): Content {
   return html`${sites.map(
     ({ id, name }) => html`<form method="post" action="${base}/sign-in/${id}" class="stack">
@@ -198,13 +194,10 @@ export function otherSiteButtons(base: string, sites: OtherSite[], next: string)
   )}`;
 }
 
-/** The page that is shown until the browser has loaded the other site. */
 function leavingPage(name: string, url: string): Page {
-  return {
-    title: t('Sign in'),
-    width: 'narrow',
-    body: html`<h1>${t('Sign in')}</h1>
-      <p>${t('You sign in at {name}.', { name })}</p>
+  return narrowPage(
+    t('Sign in'),
+    html`<p>${t('You sign in at {name}.', { name })}</p>
       <p><a class="button" href="${url}" rel="noreferrer">${t('Continue with {name}', { name })}</a></p>`,
-  };
+  );
 }

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { findAddressChange } from '../../accounts/address/change-address.ts';
@@ -15,8 +16,10 @@ import { RE_AUTHENTICATIONS } from '../../accounts/sign-in-limits.ts';
 import { endSessions } from '../../accounts/users.ts';
 import { t } from '../../language/t.ts';
 import { mailSetting } from '../../notifications/kinds.ts';
+import { dayOf } from '../../platform/periods/period-marks.ts';
 import { shownText } from '../../platform/text.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
+import { EXPORTS, exportAccount } from '../../workflows/export-account.ts';
 import { showUser } from '../../workflows/find-users.ts';
 import { PageError } from '../error-pages.ts';
 import { signInHeaders } from '../guard-routes.ts';
@@ -28,14 +31,13 @@ import { idParam } from '../shared/id-param.ts';
 import { chosenKinds, kindsForm } from '../shared/kind-boxes.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { refuseIfUsedUp } from '../shared/used-up.ts';
+import { newPassword, refuseOwn } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
-import { newPassword, refuseOwn } from './new-password.ts';
 import { accountPage } from './own-account-views.ts';
 
 /** At most this many sessions are shown. “Sign out everywhere” also ends the others. */
 const MAX_SESSIONS = 50;
 
-const nameForm = z.object({ name: shownText(60) });
 const passwordForm = z.object({
   current: z
     .string()
@@ -73,17 +75,15 @@ export function ownAccountPages(app: FastifyInstance, { deps, auth }: AccountPar
   sessionForms(app, { deps, auth });
 }
 
-/** Makes the account page. `typed` has the entered values and errors of the form that was sent. */
 type ShowAccount = (request: FastifyRequest, typed?: Typed) => Promise<Page>;
 
-/** The form for the user's name, and the form that selects the user's notifications. */
 function profileForms(app: FastifyInstance, deps: AppDeps, show: ShowAccount): void {
   const { base } = app.site;
 
   formRoute(app, {
     path: '/account/name',
     access: SIGNED_IN,
-    schema: nameForm,
+    schema: z.object({ name: shownText(60) }),
     show,
     run: async ({ user, data }) => {
       await changeOwnAccount(deps, user._id, { name: data.name });
@@ -181,6 +181,33 @@ function sessionForms(app: FastifyInstance, { deps, auth }: Pick<AccountParts, '
     run: async ({ request, user }) => {
       await endSession(deps, user._id, idParam(request, 'sessionId'));
       return `${base}/account?done=session`;
+    },
+  });
+}
+
+/**
+ * `/account/export`: the user's data as JSON. There is no GET, because a link on another site could then use up the
+ * limit of exports.
+ */
+export function exportPages(app: FastifyInstance, { deps }: Pick<AccountParts, 'deps'>): void {
+  formRoute(app, {
+    path: '/account/export',
+    access: SIGNED_IN,
+    run: async ({ request, user: { _id } }) => {
+      const usedUp = await refuseIfUsedUp(deps, EXPORTS, _id);
+      if (usedUp) return usedUp;
+      const user = await deps.users.findOne({ _id });
+      if (!user) return refused(404, t('This account no longer exists.'));
+      request.log.info({ event: 'account.exported', userId: _id.toHexString() });
+      const name = `account-${dayOf(deps.clock.now())}.json`;
+      return {
+        send: (reply) =>
+          reply
+            .header('cache-control', 'no-store')
+            .header('content-disposition', `attachment; filename="${name}"`)
+            .type('application/json; charset=utf-8')
+            .send(Readable.from(exportAccount(deps, user))),
+      };
     },
   });
 }

@@ -5,20 +5,18 @@ import type { AccountDeletion } from '../../accounts/deletion/account-deletion.t
 import type { OtherSite } from '../../accounts/other-sites/other-sites.ts';
 import type { SignedIn } from '../../accounts/sessions.ts';
 import { requiresPassword } from '../../accounts/sign-in-rules.ts';
-import type { SignInSession } from '../../accounts/user.ts';
+import type { SignInSession, User } from '../../accounts/user.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { wantsMailOf } from '../../notifications/kinds.ts';
 import type { Typed } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
-import { timeAgo } from '../shared/format.ts';
+import { time, timeAgo } from '../shared/format.ts';
 import { type Html, html } from '../shared/html.ts';
 import { kindBoxes } from '../shared/kind-boxes.ts';
 import type { Page } from '../shared/layout.ts';
 import { badge, button, card, dataTable, facts, linkTo } from '../shared/parts.ts';
 import { newPasswordField, userNameField } from './account-fields.ts';
-import { addressPart } from './address-views.ts';
-import { agentName } from './agent-name.ts';
-import { deletionBanner } from './deletion-views.ts';
+import { deletionBanner } from './deletion-pages.ts';
 
 const MESSAGES = {
   name: defineMessage('Name updated.'),
@@ -33,15 +31,12 @@ const MESSAGES = {
   'two-factor-off': defineMessage('Two-factor authentication is off.'),
 };
 
-/** The data of the account page. */
 type Account = {
   base: string;
   sendsMail: boolean;
-  /** The other sites through which users can sign in, and whether this account is connected with them. */
   sites: (OtherSite & { isLinked: boolean })[];
   hasPassword: boolean;
   signedIn: SignedIn;
-  /** A change of the address that is not confirmed yet. */
   addressChange: AddressChange | null;
   deletion: AccountDeletion | null;
   sessions: WithId<SignInSession>[];
@@ -49,7 +44,6 @@ type Account = {
   typed: Typed;
 };
 
-/** The account page: a card for each part of the account. */
 export function accountPage(account: Account): Page {
   const { base, sites } = account;
   const { user } = account.signedIn;
@@ -62,10 +56,7 @@ export function accountPage(account: Account): Page {
         ${card({ title: t('Profile'), body: namePart(account) })}
         ${card({ title: t('E-mail address'), body: addressPart(base, user, account.addressChange) })}
         ${card({ title: t('Password'), body: passwordPart(account) })}
-        ${card({
-          title: t('Two-factor authentication'),
-          body: twoFactorPart(account),
-        })}
+        ${card({ title: t('Two-factor authentication'), body: twoFactorPart(account) })}
         ${card({ id: 'notifications', title: t('Notifications'), body: mailPart(account) })}
         ${sites.map((site) => card({ title: site.name, body: sitePart(account, site) }))}
       </div>
@@ -176,11 +167,7 @@ function sessionTable({ base, signedIn, sessions, now }: Account): Html {
     caption: t('Sessions'),
     rows: sessions,
     columns: [
-      {
-        title: t('Browser'),
-        heads: true,
-        cell: ({ userAgent }) => agentName(userAgent ?? ''),
-      },
+      { title: t('Browser'), heads: true, cell: ({ userAgent }) => agentName(userAgent ?? '') },
       { title: t('IP address'), cell: ({ ipAddress }) => ipAddress || t('unknown') },
       { title: t('Signed in'), cell: ({ createdAt }) => timeAgo(createdAt, now) },
       {
@@ -197,4 +184,49 @@ function sessionTable({ base, signedIn, sessions, now }: Account): Html {
     ],
     empty: '',
   });
+}
+
+/** The first match counts, because most user agents also contain names of browsers that are further down here. */
+const BROWSERS: [RegExp, string][] = [
+  [/\bEdg(e|A|iOS)?\//, 'Edge'],
+  [/\bOPR\//, 'Opera'],
+  [/\bFirefox\/|\bFxiOS\//, 'Firefox'],
+  [/Chrome\/|\bCriOS\//, 'Chrome'],
+  [/\bSafari\//, 'Safari'],
+];
+
+const SYSTEMS: [RegExp, string][] = [
+  [/\bAndroid\b/, 'Android'],
+  [/\biPhone\b|\biPad\b/, 'iOS'],
+  [/\bWindows\b/, 'Windows'],
+  [/\bMac OS X\b/, 'macOS'],
+  [/\bLinux\b|\bX11\b/, 'Linux'],
+];
+
+/** `Firefox on Windows`, or `Firefox` if the system is unknown. */
+export function agentName(userAgent: string): string {
+  const browser = BROWSERS.find(([pattern]) => pattern.test(userAgent))?.[1];
+  const system = SYSTEMS.find(([pattern]) => pattern.test(userAgent))?.[1];
+  if (browser && system) return t('{browser} on {system}', { browser, system });
+  return browser ?? t('Unknown browser');
+}
+
+function addressPart(base: string, { email }: Pick<User, 'email'>, change: AddressChange | null): Html {
+  return html`${facts([[t('E-mail address'), email]])}
+    ${change ? waiting(base, change) : ''}
+    <p><a class="button quiet" href="${base}/account/email">${t('Change e-mail address')}</a></p>`;
+}
+
+function waiting(base: string, { to, oldConfirmedAt, newConfirmedAt, expiresAt }: AddressChange): Html {
+  const state = (at: Date | null | undefined) =>
+    at ? badge('good', t('confirmed')) : badge('attention', t('not confirmed'));
+  return html`<div class="stack">
+    <p>${t('Change to <strong>{to}</strong>: open the links in our mails to both addresses.', { to })}</p>
+    ${facts([
+      [t('Present address'), state(oldConfirmedAt)],
+      [t('New address'), state(newConfirmedAt)],
+      [t('Lapses'), expiresAt ? time(expiresAt) : undefined],
+    ])}
+    ${button({ to: `${base}/account/email/cancel`, text: t('Cancel the change') })}
+  </div>`;
 }

@@ -22,13 +22,9 @@ import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { emailField, newPasswordField } from './account-fields.ts';
+import { emailField, newPassword, newPasswordField, refuseOwn } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
-import { newPassword, refuseOwn } from './new-password.ts';
-
-const forgotForm = z.object({
-  email: addressSchema,
-});
+import { narrowPage } from './narrow-page.ts';
 
 /** A value that cannot be a token becomes empty: the answer is then the same as for an invalid link. */
 const setForm = z.object({ token: z.string().max(MAX_TOKEN_LENGTH).catch(''), password: newPassword });
@@ -45,7 +41,7 @@ export function passwordPages(app: FastifyInstance, { deps, auth }: AccountParts
   formRoute(app, {
     path: '/forgot-password',
     access: ANYONE,
-    schema: forgotForm,
+    schema: z.object({ email: addressSchema }),
     check: () => (sendsMail() ? null : { page: askOperatorPage(app.site), status: 404 }),
     show: (_request, typed) => forgotPage(app.site, typed),
     run: async ({ request, data: { email } }) => {
@@ -106,70 +102,60 @@ export function passwordPages(app: FastifyInstance, { deps, auth }: AccountParts
 
 function forgotPage(site: Site, typed: Typed): Page {
   const { base } = site;
-  return {
-    title: t('Reset your password'),
-    width: 'narrow',
-    body: html`<h1>${t('Reset your password')}</h1>
-      <p>${t('Enter your e-mail address. We will send you a link to set a new password.')}</p>
+  return narrowPage(
+    t('Reset your password'),
+    html`<p>${t('Enter your e-mail address. We will send you a link to set a new password.')}</p>
       <form method="post" action="${base}/forgot-password" class="card stack">
         ${emailField(typed)}
         <button type="submit">${t('Send link')}</button>
       </form>
       ${contactLine(site)}
       <p><a href="${base}/sign-in">${t('Back to sign-in')}</a></p>`,
-  };
+  );
 }
 
-/** The page after a link was requested. It does not reveal whether an account has the address. */
+/** Does not reveal whether an account has the address. */
 function sentPage(email: string): Page {
-  return {
-    title: t('Check your inbox'),
-    width: 'narrow',
-    body: html`<h1>${t('Check your inbox')}</h1>
-      <p>${t(
-        'If an account exists for {email}, we have sent a link to it. The link works once and expires in one hour.',
-        { email },
-      )}</p>
+  return narrowPage(
+    t('Check your inbox'),
+    html`<p>${t(
+      'If an account exists for {email}, we have sent a link to it. The link works once and expires in one hour.',
+      { email },
+    )}</p>
       <p class="soft">${t('No mail? Check your spam folder and the address above.')}</p>`,
-  };
+  );
 }
 
 function askOperatorPage(site: Site): Page {
-  return {
-    title: t('Reset your password'),
-    width: 'narrow',
-    body: html`<h1>${t('Reset your password')}</h1>
-      <p>${t('This listing does not send e-mail. Ask its operator for a link to set a new password.')}</p>
+  return narrowPage(
+    t('Reset your password'),
+    html`<p>${t('This listing does not send e-mail. Ask its operator for a link to set a new password.')}</p>
       ${contactLine(site)}`,
-  };
+  );
 }
 
 function invalidLinkPage(base: string, sendsMail: boolean): Page {
-  return {
-    title: t('This link does not work'),
-    width: 'narrow',
-    body: html`<h1>${t('This link does not work')}</h1>
-      <p>${t(
-        'It was already used, it is more than one hour old, the password was changed since, or the link is incomplete.',
-      )}</p>
+  return narrowPage(
+    t('This link does not work'),
+    html`<p>${t(
+      'It was already used, it is more than one hour old, the password was changed since, or the link is incomplete.',
+    )}</p>
       ${
         sendsMail
           ? html`<p><a class="button" href="${base}/forgot-password">${t('Request a new link')}</a></p>`
           : html`<p>${t('Ask the person who gave it to you for a new link.')}</p>`
       }`,
-  };
+  );
 }
 
 function setPage(base: string, typed: Typed): Page {
-  return {
-    title: t('Set a password'),
-    width: 'narrow',
-    body: html`<h1>${t('Set a password')}</h1>
-      <form method="post" action="${base}/set-password" class="card stack">
+  return narrowPage(
+    t('Set a password'),
+    html`<form method="post" action="${base}/set-password" class="card stack">
         <input type="hidden" name="token" value="${typed.values.token ?? ''}" />
         ${newPasswordField(typed, t('New password'))}
         <button type="submit">${t('Set password')}</button>
         <p class="soft small">${t('All of your sessions will be signed out. Sign in with the new password.')}</p>
       </form>`,
-  };
+  );
 }

@@ -23,19 +23,16 @@ import { html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { copyable, linkTo, notice } from '../shared/parts.ts';
 import { refuseIfUsedUp } from '../shared/used-up.ts';
-import { emailField, newPasswordField, userNameField } from './account-fields.ts';
+import { emailField, newPassword, newPasswordField, refuseOwn, userNameField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
-import { newPassword, refuseOwn } from './new-password.ts';
-import { beginTwoFactor } from './two-factor-begin.ts';
-import { twoFactorSetUpPage } from './two-factor-views.ts';
+import { narrowPage } from './narrow-page.ts';
+import { beginTwoFactor, twoFactorSetUpPage } from './two-factor-setup.ts';
 
 /** The code of a setup link. A script sends it; without scripts, users paste the code or the whole link. */
 const codeText = z
   .string()
   .max(2_048)
   .transform((text) => text.trim().replace(/^.*token=/s, ''));
-
-const codeForm = z.object({ code: codeText });
 
 const operatorForm = z.object({
   code: codeText,
@@ -56,7 +53,7 @@ export function setupPages(app: FastifyInstance, parts: AccountParts): void {
     if (!(await hasOperator(deps))) return null;
     // If the new operator opens or reloads the page again: a redirect to the next step.
     if (signedIn?.user.role === 'operator') return `${base}/operator/setup`;
-    throw unknownPath();
+    throw new RefusedError({ status: 404, code: 'not-found', sentence: SENTENCES[404] });
   };
 
   app.get('/setup', ANYONE, async (request, reply) => {
@@ -68,7 +65,7 @@ export function setupPages(app: FastifyInstance, parts: AccountParts): void {
   formRoute(app, {
     path: '/setup',
     access: ANYONE,
-    schema: codeForm,
+    schema: z.object({ code: codeText }),
     secrets: ['code'],
     check: onlyWithoutOperator,
     show: (_request, typed) => codePage(base, typed),
@@ -94,12 +91,7 @@ export function setupPages(app: FastifyInstance, parts: AccountParts): void {
   });
 }
 
-/** The error for a path that does not exist. */
-function unknownPath(): RefusedError {
-  return new RefusedError({ status: 404, code: 'not-found', sentence: SENTENCES[404] });
-}
-
-/** Counts an attempt with a code and checks the code. Returns null if the code is valid, otherwise the refusal. */
+/** Counts an attempt with a code. Returns null if the code is valid. */
 async function refuseCode(
   { deps }: AccountParts,
   request: FastifyRequest,
@@ -118,7 +110,6 @@ function uselessCode(base: string): FormAnswer {
   return { errors, on: codePage(base, { values: {}, errors }) };
 }
 
-/** Creates the operator's account, signs the operator in, and shows the secret of the second factor. */
 async function makeOperator(
   parts: AccountParts,
   request: FastifyRequest,
@@ -162,7 +153,6 @@ async function enter(
   return { page: twoFactorSetUpPage(`${base}/account/two-factor`, begun.totpURI, { skip }) };
 }
 
-/** The request's headers with the cookies of the session that the sign-in library has just begun. */
 function inNewSession(request: FastifyRequest, given: Headers): Headers {
   const headers = signInHeaders(request);
   const cookies = given.getSetCookie().map((one) => one.split(';')[0] ?? '');
@@ -174,12 +164,9 @@ function codePage(base: string, typed: Typed): Page {
   const who = t(
     'This site has no operator yet. Whoever has a setup link becomes its operator. On the machine of the site, run one of these:',
   );
-  return {
-    title: t('Set up this site'),
-    width: 'narrow',
-    scripts: ['setup.js'],
-    body: html`<h1>${t('Set up this site')}</h1>
-      <p>${who}</p>
+  const page = narrowPage(
+    t('Set up this site'),
+    html`<p>${who}</p>
       ${copyable('npm run -s tallyport -- setup-link', t('Command with npm'))}
       ${copyable('docker compose exec web node src/cli.ts setup-link', t('Command with Compose'))}
       <p>${t('Open the link that it prints, or paste the link here.')}</p>
@@ -194,7 +181,8 @@ function codePage(base: string, typed: Typed): Page {
         })}
         <button type="submit">${t('Continue')}</button>
       </form>`,
-  };
+  );
+  return { ...page, scripts: ['setup.js'] };
 }
 
 function operatorPage(base: string, typed: Typed): Page {
@@ -202,11 +190,9 @@ function operatorPage(base: string, typed: Typed): Page {
   const what = t(
     'This account runs the site. After it, you set up a second factor, and then the site’s name, mail, contact and look.',
   );
-  return {
-    title: t('Make the operator'),
-    width: 'narrow',
-    body: html`<h1>${t('Make the operator')}</h1>
-      <p>${what}</p>
+  return narrowPage(
+    t('Make the operator'),
+    html`<p>${what}</p>
       <form method="post" action="${base}/setup/operator" class="card stack">
         <input type="hidden" name="code" value="${code}" />
         ${emailField(typed)}
@@ -214,17 +200,14 @@ function operatorPage(base: string, typed: Typed): Page {
         ${newPasswordField(typed)}
         <button type="submit">${t('Make the operator')}</button>
       </form>`,
-  };
+  );
 }
 
-/** The page for the case that another request with a valid code created the operator a moment earlier. */
 function takenPage(base: string): Page {
   const made = t('The operator was made a moment ago, with this or another link. Nothing was changed now.');
-  return {
-    title: t('This site has an operator'),
-    width: 'narrow',
-    body: html`<h1>${t('This site has an operator')}</h1>
-      ${notice('attention', made)}
+  return narrowPage(
+    t('This site has an operator'),
+    html`${notice('attention', made)}
       <p>${t('If that was you, <a>sign in</a>.', { a: linkTo(`${base}/sign-in`) })}</p>`,
-  };
+  );
 }

@@ -25,9 +25,9 @@ import { linkTo } from '../shared/parts.ts';
 import { refuseIfUsedUp } from '../shared/used-up.ts';
 import { emailField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
-import { homeOf } from './home.ts';
+import { narrowPage } from './narrow-page.ts';
 import { errorOfOtherSite, otherSiteButtons } from './other-site-pages.ts';
-import { purposeOf } from './purpose.ts';
+import { homeOf, purposeOf } from './sign-in-next.ts';
 import { suspensionNotice } from './suspension.ts';
 
 const signInForm = z.object({
@@ -82,7 +82,7 @@ const CODE_REFUSALS: Record<string, Text> = {
   TOO_MANY_ATTEMPTS_REQUEST_NEW_CODE: defineMessage('Too many wrong codes. Sign in again.'),
 };
 
-/** Registers `/sign-in`, `/sign-in/code` (for the second factor) and `/sign-out`. */
+/** `/sign-in`, `/sign-in/code` (for the second factor) and `/sign-out`. */
 export function signInPages(app: FastifyInstance, parts: AccountParts): void {
   const { base } = app.site;
   passwordPages(app, parts);
@@ -164,7 +164,6 @@ function passwordPages(app: FastifyInstance, { deps, auth, devices }: AccountPar
   });
 }
 
-/** The second step of a sign-in: after the right password, the user enters a code of the second factor. */
 function codePages(app: FastifyInstance, { deps, auth, devices }: AccountParts): void {
   const { base } = app.site;
   const inside = (next: unknown) => nextPage(app, next, '');
@@ -208,10 +207,7 @@ function codePages(app: FastifyInstance, { deps, auth, devices }: AccountParts):
   });
 }
 
-/**
- * The request's headers, without any cookie except that of the pending sign-in. If the request had a session, the
- * sign-in library would neither count wrong codes nor mark codes as used.
- */
+/** Without other cookies: if the request had a session, the library would neither count wrong codes nor used ones. */
 async function headersOfPending(request: FastifyRequest, auth: Auth): Promise<Headers> {
   const headers = signInHeaders(request);
   const context = await auth.$context;
@@ -224,12 +220,9 @@ async function headersOfPending(request: FastifyRequest, auth: Auth): Promise<He
 type SignIn = { base: string; next: string; purpose: Content; buttons: Content };
 
 function signInPage({ base, next, purpose, buttons }: SignIn, typed: Typed): Page {
-  return {
-    title: t('Sign in'),
-    width: 'narrow',
-    messages: MESSAGES,
-    body: html`<h1>${t('Sign in')}</h1>
-      ${purpose}
+  const page = narrowPage(
+    t('Sign in'),
+    html`${purpose}
       <form method="post" action="${base}/sign-in" class="card stack">
         <input type="hidden" name="next" value="${next}" />
         ${emailField(typed)}
@@ -246,15 +239,14 @@ function signInPage({ base, next, purpose, buttons }: SignIn, typed: Typed): Pag
       <p>${t('New here? <a>Sign up</a> to keep favourites, write reviews or list your server.', {
         a: linkTo(`${base}/sign-up${queryText({ next })}`),
       })}</p>`,
-  };
+  );
+  return { ...page, messages: MESSAGES };
 }
 
 function codePage(base: string, next: string, typed: Typed): Page {
-  return {
-    title: t('Two-factor authentication'),
-    width: 'narrow',
-    body: html`<h1>${t('Two-factor authentication')}</h1>
-      <form method="post" action="${base}/sign-in/code" class="card stack">
+  return narrowPage(
+    t('Two-factor authentication'),
+    html`<form method="post" action="${base}/sign-in/code" class="card stack">
         <input type="hidden" name="next" value="${next}" />
         ${fieldsOf(typed).secret('code', {
           label: t('Code'),
@@ -266,5 +258,5 @@ function codePage(base: string, next: string, typed: Typed): Page {
         })}
         <button type="submit">${t('Continue')}</button>
       </form>`,
-  };
+  );
 }

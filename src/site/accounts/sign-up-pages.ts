@@ -30,18 +30,13 @@ import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPage } from '../shared/next-path.ts';
 import { linkTo } from '../shared/parts.ts';
 import { refuseIfUsedUp } from '../shared/used-up.ts';
-import { emailField, newPasswordField, userNameField } from './account-fields.ts';
+import { emailField, newPassword, newPasswordField, refuseOwn, userNameField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
-import { homeOf } from './home.ts';
-import { newPassword, refuseOwn } from './new-password.ts';
+import { narrowPage } from './narrow-page.ts';
 import { otherSiteButtons } from './other-site-pages.ts';
-import { purposeOf } from './purpose.ts';
+import { homeOf, purposeOf } from './sign-in-next.ts';
 
-const addressForm = z.object({
-  email: addressSchema,
-  next: z.string().max(2_048).optional(),
-});
-
+const addressForm = z.object({ email: addressSchema, next: z.string().max(2_048).optional() });
 const signUpForm = addressForm.extend({ name: shownText(60), password: newPassword });
 
 /** If an operator turns mail on or off, the form changes while the process runs. */
@@ -69,73 +64,73 @@ export function signUpPages(app: FastifyInstance, parts: AccountParts): void {
     return sendPage(request, reply, await page(next, UNTOUCHED));
   });
 
-  const show = (_request: FastifyRequest, typed: Typed) => page(inside(typed.values.next), typed);
-  const sendLink = linkSender(parts);
-  const createAccount = accountCreator(base, parts);
   formRoute<EitherForm>(app, {
     path: '/sign-up',
     access: ANYONE,
     schema: () => (sendsMail() ? addressForm : signUpForm),
     secrets: ['password'],
-    show,
+    show: (_request, typed) => page(inside(typed.values.next), typed),
     run: (sent) => {
       const { next: wanted, ...account } = sent.data;
       const next = inside(wanted);
       return 'password' in account
-        ? createAccount(sent, account, next)
-        : sendLink(sent.request, account.email, next);
+        ? createAccount(parts, sent, account, next)
+        : sendLink(parts, sent.request, account.email, next);
     },
   });
 }
 
-type Sent = Pick<SentForm<EitherForm>, 'request' | 'reply'>;
-
-/** For a listing that sends mail: returns the function that mails a link. Its answer is the same for every address. */
-function linkSender({ deps }: AccountParts) {
-  return async (request: FastifyRequest, email: string, next: string): Promise<FormAnswer> => {
-    const usedUp = await networkSignUpsUsed(deps, request.ip);
-    if (usedUp) return tooManyAccounts(usedUp);
-    const retryAt = await countMail(deps, { email, address: request.ip });
-    if (retryAt) return tooManyLinks(retryAt);
-    await withMinimumDuration(() => offerAccount(deps, email, next));
-    return { page: sentPage(email) };
-  };
+/** For a listing that sends mail. The answer is the same for every address. */
+async function sendLink(
+  { deps }: AccountParts,
+  request: FastifyRequest,
+  email: string,
+  next: string,
+): Promise<FormAnswer> {
+  const usedUp = await networkSignUpsUsed(deps, request.ip);
+  if (usedUp) return tooManyAccounts(usedUp);
+  const retryAt = await countMail(deps, { email, address: request.ip });
+  if (retryAt) return tooManyLinks(retryAt);
+  await withMinimumDuration(() => offerAccount(deps, email, next));
+  return { page: sentPage(email) };
 }
 
-/** For a listing without mail: returns the function that creates an account. Its address cannot be confirmed. */
-function accountCreator(base: string, { deps, auth, devices }: AccountParts) {
-  type NewAccount = { name: string; email: string; password: string };
-  return async ({ request, reply }: Sent, account: NewAccount, next: string): Promise<FormAnswer> => {
-    const { email, password } = account;
-    const own = refuseOwn(password, account);
-    if (own) return own;
-    const usedUp = await refuseIfUsedUp(deps, SIGN_UPS, request.ip);
-    if (usedUp) return usedUp;
-    const signUp = () =>
-      auth.api.signUpEmail({
-        body: { ...account, email: forLibrary(email) },
-        headers: signInHeaders(request),
-        returnHeaders: true,
-      });
-    try {
-      const made = await makeWithinLimits(deps, { email, address: request.ip }, () =>
-        hashingFor(hashingClientOf(request), signUp),
-      );
-      if (made.retryAt) return tooManyAccounts(made.retryAt);
-      const { headers, response } = made.result;
-      giveCookies(reply, headers);
-      reply.header('set-cookie', devices.cookieFor(email));
-      request.log.info({ event: 'account.signed_up', userId: response.user.id });
-      return next || (await homeOf(deps, base, new ObjectId(response.user.id)));
-    } catch (error) {
-      return refused(
-        409,
-        (await isTaken(deps, error, email))
-          ? t('An account with this e-mail address already exists. Sign in, or reset your password.')
-          : t('Could not create the account. Check your entries.'),
-      );
-    }
-  };
+/** For a listing without mail, which cannot confirm the address. */
+async function createAccount(
+  { deps, auth, devices }: AccountParts,
+  { request, reply }: Pick<SentForm<EitherForm>, 'request' | 'reply'>,
+  account: { name: string; email: string; password: string },
+  next: string,
+): Promise<FormAnswer> {
+  const { email, password } = account;
+  const own = refuseOwn(password, account);
+  if (own) return own;
+  const usedUp = await refuseIfUsedUp(deps, SIGN_UPS, request.ip);
+  if (usedUp) return usedUp;
+  const signUp = () =>
+    auth.api.signUpEmail({
+      body: { ...account, email: forLibrary(email) },
+      headers: signInHeaders(request),
+      returnHeaders: true,
+    });
+  try {
+    const made = await makeWithinLimits(deps, { email, address: request.ip }, () =>
+      hashingFor(hashingClientOf(request), signUp),
+    );
+    if (made.retryAt) return tooManyAccounts(made.retryAt);
+    const { headers, response } = made.result;
+    giveCookies(reply, headers);
+    reply.header('set-cookie', devices.cookieFor(email));
+    request.log.info({ event: 'account.signed_up', userId: response.user.id });
+    return next || (await homeOf(deps, request.server.site.base, new ObjectId(response.user.id)));
+  } catch (error) {
+    return refused(
+      409,
+      (await isTaken(deps, error, email))
+        ? t('An account with this e-mail address already exists. Sign in, or reset your password.')
+        : t('Could not create the account. Check your entries.'),
+    );
+  }
 }
 
 const TAKEN = new Set(['USER_ALREADY_EXISTS', 'USER_ALREADY_EXISTS_USE_ANOTHER_EMAIL']);
@@ -157,11 +152,9 @@ async function isTaken({ users }: AppDeps, error: unknown, email: string): Promi
 type SignUp = { base: string; next: string; purpose: Content; sendsMail: boolean; buttons: Content };
 
 function signUpPage({ base, next, purpose, sendsMail, buttons }: SignUp, typed: Typed): Page {
-  return {
-    title: t('Sign up'),
-    width: 'narrow',
-    body: html`<h1>${t('Sign up')}</h1>
-      ${purpose}
+  return narrowPage(
+    t('Sign up'),
+    html`${purpose}
       <form method="post" action="${base}/sign-up" class="card stack">
         <input type="hidden" name="next" value="${next}" />
         ${sendsMail ? '' : userNameField(typed)}
@@ -173,16 +166,16 @@ function signUpPage({ base, next, purpose, sendsMail, buttons }: SignUp, typed: 
       <p>${t('Have an account? <a>Sign in</a>.', {
         a: linkTo(`${base}/sign-in${queryText({ next })}`),
       })}</p>`,
-  };
+  );
 }
 
-/** The page after the form was sent. It does not reveal whether an account has the address. */
+/** Does not reveal whether an account has the address. */
 function sentPage(email: string): Page {
-  return {
-    title: t('Confirm your e-mail address'),
-    width: 'narrow',
-    body: html`<h1>${t('Confirm your e-mail address')}</h1>
-      <p>${t('We have sent a link to {email}. Open it to choose your password. It expires in one day.', { email })}</p>
+  return narrowPage(
+    t('Confirm your e-mail address'),
+    html`<p>${t('We have sent a link to {email}. Open it to choose your password. It expires in one day.', {
+      email,
+    })}</p>
       <p class="soft">${t('No mail? Check your spam folder and the address above, or sign up again.')}</p>`,
-  };
+  );
 }

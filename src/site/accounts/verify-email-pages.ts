@@ -14,10 +14,10 @@ import { type Content, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { nextPage } from '../shared/next-path.ts';
 import { facts, linkTo } from '../shared/parts.ts';
-import { newPasswordField, userNameField } from './account-fields.ts';
+import { newPassword, newPasswordField, refuseOwn, userNameField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
-import { newPassword, refuseOwn } from './new-password.ts';
-import { purposeOf } from './purpose.ts';
+import { narrowPage } from './narrow-page.ts';
+import { purposeOf } from './sign-in-next.ts';
 
 const finishForm = z.object({
   token: z.string().max(MAX_TOKEN_LENGTH),
@@ -80,11 +80,9 @@ export function verifyEmailPages(app: FastifyInstance, { deps, auth }: AccountPa
 type Link = { base: string; email: string; token: string; purpose: Content };
 
 function finishPage({ base, email, token, purpose }: Link, typed: Typed): Page {
-  return {
-    title: t('Finish signing up'),
-    width: 'narrow',
-    body: html`<h1>${t('Finish signing up')}</h1>
-      ${purpose}
+  return narrowPage(
+    t('Finish signing up'),
+    html`${purpose}
       <form method="post" action="${base}/verify-email" class="card stack">
         <input type="hidden" name="token" value="${token}" />
         ${facts([[t('E-mail address'), email]])}
@@ -93,32 +91,28 @@ function finishPage({ base, email, token, purpose }: Link, typed: Typed): Page {
         <button type="submit">${t('Create account')}</button>
         <p class="soft small">${t('If you did not sign up here, close this page. No account will be created.')}</p>
       </form>`,
-  };
+  );
 }
 
 function invalidLinkPage(base: string): Page {
-  return {
-    title: t('This link does not work'),
-    width: 'narrow',
-    body: html`<h1>${t('This link does not work')}</h1>
-      <p>${t(
-        'It was already used, it is more than one day old, or it is incomplete. Some mail programs break long links.',
-      )}</p>
+  return narrowPage(
+    t('This link does not work'),
+    html`<p>${t(
+      'It was already used, it is more than one day old, or it is incomplete. Some mail programs break long links.',
+    )}</p>
       <p>${t('<a>Sign in</a>, or <a2>sign up again</a2> to get a new link.', {
         a: linkTo(`${base}/sign-in`),
         a2: linkTo(`${base}/sign-up`),
       })}</p>`,
-  };
+  );
 }
 
 function hasAccountPage(base: string): Page {
-  return {
-    title: t('You already have an account'),
-    width: 'narrow',
-    body: html`<h1>${t('You already have an account')}</h1>
-      <p>${t(
-        'An account with your e-mail address already exists. <a>Sign in</a>, or <a2>set a new password</a2>.',
-        { a: linkTo(`${base}/sign-in`), a2: linkTo(`${base}/forgot-password`) },
-      )}</p>`,
-  };
+  return narrowPage(
+    t('You already have an account'),
+    html`<p>${t(
+      'An account with your e-mail address already exists. <a>Sign in</a>, or <a2>set a new password</a2>.',
+      { a: linkTo(`${base}/sign-in`), a2: linkTo(`${base}/forgot-password`) },
+    )}</p>`,
+  );
 }

@@ -21,8 +21,6 @@ import {
   valuesOf,
 } from './server-fields.ts';
 
-const newServerForm = serverForm.extend({ draft: hiddenId.optional() });
-
 /** `/dashboard/servers/new`: the form to add a server, or to edit a draft (`?draft=<id>`). */
 export function addServerPages(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base } = app.site;
@@ -39,10 +37,17 @@ export function addServerPages(app: FastifyInstance, { deps }: DashboardParts): 
   formRoute(app, {
     path: '/servers/new',
     access: SIGNED_IN,
-    schema: newServerForm,
+    schema: serverForm.extend({ draft: hiddenId.optional() }),
     show: (_request, typed) => newServerPage(base, typed, typed.values.draft),
     refusalOf: (error) =>
-      error instanceof TooManyDraftsError ? tooManyDrafts() : namingContact(app.site, error),
+      error instanceof TooManyDraftsError
+        ? refused(
+            400,
+            t('You have {most} unverified servers. Verify or discard one of them first.', {
+              most: MOST_DRAFTS,
+            }),
+          )
+        : namingContact(app.site, error),
     run: async ({ user, data: { draft: draftId, ...settings } }) => {
       const draft = await saveDraft(deps, user._id, settings, draftId);
       if (!draft) return noDraft();
@@ -55,14 +60,6 @@ export function addServerPages(app: FastifyInstance, { deps }: DashboardParts): 
   });
 }
 
-function tooManyDrafts() {
-  const sentence = t('You have {most} unverified servers. Verify or discard one of them first.', {
-    most: MOST_DRAFTS,
-  });
-  return refused(400, sentence);
-}
-
-/** The page with the form. `draft` is the id of the edited draft, absent for a new server. */
 function newServerPage(base: string, typed: Typed, draft?: string): Page {
   const title = draft ? t('Edit the server') : t('Add a server');
   const intro = t(

@@ -35,12 +35,9 @@ const UPLOADS = defineLimit({
 
 const STATUS: Partial<Record<PictureFailure, number>> = { 'too-large': 413, busy: 503, slow: 503 };
 
-type ShowError = (request: FastifyRequest, error: string) => Promise<Page>;
-
-/** The forms that set and remove a server's banner. `show` makes the profile page with an error. */
 export async function bannerForms(
   app: FastifyInstance,
-  { deps, show }: Pick<DashboardParts, 'deps'> & { show: ShowError },
+  { deps, show }: DashboardParts & { show: (request: FastifyRequest, error: string) => Promise<Page> },
 ): Promise<void> {
   const { base } = app.site;
   const uploadedFile = await acceptUploads(app);
@@ -49,12 +46,8 @@ export async function bannerForms(
     const server = serverOf(request);
     const user = userOf(request);
     const until = await countUse(deps, UPLOADS, user._id);
-    if (until)
-      throw new PageError(
-        429,
-        t('You can upload {times} pictures an hour.', { times: UPLOADS.times }),
-        until,
-      );
+    const tooMany = t('You can upload {times} pictures an hour.', { times: UPLOADS.times });
+    if (until) throw new PageError(429, tooMany, until);
     try {
       const bytes = await uploadedFile(request, reply);
       await uploadBanner(deps, server, bytes, user.email);
@@ -77,7 +70,7 @@ export async function bannerForms(
   });
 }
 
-/** Whether an uploaded banner waits for a worker. If so, the page refreshes itself. */
+/** Whether an uploaded banner waits for a worker. */
 export function isPreparing({ profile }: Server, now: Date): boolean {
   const { bannerUpload } = profile ?? {};
   return bannerUpload !== undefined && failureOf(bannerUpload, now) === undefined;
@@ -88,12 +81,13 @@ function failureOf({ at, failure }: BannerUpload, now: Date): PictureFailure | u
   return failure ?? (now.getTime() - at.getTime() > UPLOAD_TTL_MS ? 'late' : undefined);
 }
 
-/** The card with the banner and its forms, and the icon. `error` says why the upload of this request was refused. */
+/** `error`: why the upload of this request was refused. */
 export function picturesCard(
   base: string,
   path: string,
   server: Server,
-  { error, now }: { error: string | undefined; now: Date },
+  error: string | undefined,
+  now: Date,
 ): Html {
   const { banner, icon } = server.profile ?? {};
   const describedBy = error ? 'banner-hint banner-error' : 'banner-hint';
@@ -124,7 +118,7 @@ export function picturesCard(
   });
 }
 
-/** The banner, and the state of the newest upload. Until the upload is encoded, this part refreshes itself. */
+/** Until the newest upload is encoded, this part refreshes itself. */
 function bannerPart(base: string, path: string, { name, profile }: Server, now: Date): Html {
   const { banner, bannerUpload } = profile ?? {};
   const failure = bannerUpload && failureOf(bannerUpload, now);

@@ -7,39 +7,35 @@ import { COOLDOWN_HOURS } from '../../votes/cast/cooldown.ts';
 import { vrcFile } from '../../votes/claims/vrc-file.ts';
 import { publicPath } from '../shared/server-paths.ts';
 
-/** The values from which the configurations of plugins are made. */
 export type Connected = {
   /** The listing's name, and its URL without a slash at the end. */
   name: string;
   url: string;
   server: Pick<Server, '_id' | 'slug' | 'name' | 'game'>;
-  listener: Pick<Listener, 'serviceName' | 'protocol'> | null;
-  /** A new claim key, shown once; null otherwise. */
-  key: string | null;
+  listener: Pick<Listener, 'serviceName' | 'protocol' | 'fetched'> | null;
+  /** A new claim key, which is shown once. */
+  key: string | undefined;
 };
 
-/** How a plugin gets votes. `push`: through a vote listener. `claim`: the plugin calls Tallyport with a claim key. */
-export type Way = 'push' | 'claim';
-
-/** A configuration for one plugin, ready to copy. */
 export type ConnectBlock = {
   id: string;
   title: string;
-  way: Way;
+  /** `push`: the vote listener gets the votes. `claim`: the plugin calls Tallyport with a claim key. */
+  way: 'push' | 'claim';
   /** Sentences that say where the owner must paste `text`, or what it is an example of. */
   about: string;
   text: string;
 };
 
-/** Shown in a configuration instead of the claim key. The key itself is shown only once, when it is created. */
-export const NO_KEY = 'YOUR-CLAIM-KEY';
+/** Shown in a configuration instead of the claim key. */
+const NO_KEY = 'YOUR-CLAIM-KEY';
 
 /** Whether the relay is shown outside “Other plugins”: for Minecraft, and for servers that fetch their votes. */
 export function usesRelay({ server: { game }, listener }: Connected): boolean {
   return listener?.protocol === 'fetch' || (game?.startsWith('minecraft') ?? false);
 }
 
-/** The configurations for a server: `first` has those that fit the server's game. */
+/** `first` has the configurations that fit the server's game. */
 export function blocksOf(connected: Connected): { first: ConnectBlock[]; others: ConnectBlock[] } {
   const { game } = connected.server;
   const all = [votingPlugin, easyVote, voteReward, plainHttp, signedHttp].map((block) => block(connected));
@@ -52,13 +48,7 @@ export function blocksOf(connected: Connected): { first: ConnectBlock[]; others:
   return { first: all.filter(({ id }) => fitting(id)), others: all.filter(({ id }) => !fitting(id)) };
 }
 
-/** The URL of the vote page, for a plugin that links to it. `name` is the plugin's placeholder for a player's name. */
-function voteLink({ url, server }: Connected, name: string): string {
-  return `${url}${publicPath(server, '/vote')}?username=${name}`;
-}
-
-function votingPlugin(connected: Connected): ConnectBlock {
-  const { name, listener } = connected;
+function votingPlugin({ name, url, server, listener }: Connected): ConnectBlock {
   const site = name.replace(/[^A-Za-z0-9]/g, '') || 'Tallyport';
   const service = JSON.stringify(listener?.serviceName ?? name);
   return {
@@ -73,17 +63,16 @@ function votingPlugin(connected: Connected): ConnectBlock {
     Enabled: true
     Name: ${JSON.stringify(name)}
     ServiceSite: ${service}
-    VoteURL: ${JSON.stringify(voteLink(connected, '%player%'))}
+    VoteURL: ${JSON.stringify(`${url}${publicPath(server, '/vote')}?username=%player%`)}
     VoteDelay: 24`,
   };
 }
 
 function easyVote({ name, url, server, key }: Connected): ConnectBlock {
-  const site = name;
   const json = {
-    'Server Voting IDs and Keys': { [server.name]: { [site]: `${server.slug}:${key ?? NO_KEY}` } },
+    'Server Voting IDs and Keys': { [server.name]: { [name]: `${server.slug}:${key ?? NO_KEY}` } },
     'Voting Sites API Information': {
-      [site]: {
+      [name]: {
         'API Claim Reward (GET URL)': `${url}/api/?action=custom&object=plugin&element=reward&key={0}&steamid={1}`,
         'API Vote status (GET URL)': `${url}/api/?object=votes&element=claim&key={0}&steamid={1}`,
         'Vote link (URL)': `${url}/servers/{0}/vote`,

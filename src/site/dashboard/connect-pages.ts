@@ -8,28 +8,22 @@ import { COOLDOWN_HOURS } from '../../votes/cast/cooldown.ts';
 import { checkClaim } from '../../votes/claims/claim-vote.ts';
 import { LONGEST_USERNAME, usernameSchema } from '../../votes/username.ts';
 import { serverOf, userOf } from '../guard-routes.ts';
+import { RELAY_JAR_PATH } from '../relay-jar.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
+import { fetchedText } from '../shared/fetch-state.ts';
 import { type FormAnswer, formRoute } from '../shared/form-route.ts';
 import { timeText } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { button, card, copyable, notice, textField } from '../shared/parts.ts';
+import { button, card, copyable, linkTo, notice, textField } from '../shared/parts.ts';
 import { blocksOf, type ConnectBlock, type Connected, usesRelay } from './connect-blocks.ts';
-import { relayCard } from './connect-relay.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { hiddenId, newIdField } from './hidden-ids.ts';
 import { serverFrame } from './server-frame.ts';
 import { LIFETIMES, lifetimeField, lifetimeSchema } from './token-lifetimes.ts';
 
-const keyForm = z.object({
-  newId: hiddenId,
-  lifetime: lifetimeSchema.default('1y'),
-});
-const relayForm = z.object({ newId: hiddenId });
-const checkForm = z.object({ username: usernameSchema, block: z.string() });
-
-/** The result of a test: what the API would answer to a plugin that asks about this player. */
+/** What the API would answer to a plugin that asks about a player. */
 const ANSWERS = {
   off: defineMessage(
     'The plugin is answered that claims are off: under “Vote listener” you chose that only the listener rewards votes.',
@@ -48,10 +42,9 @@ const MESSAGES = {
   ),
 };
 
+/** `key`: a new claim key. `relayKey`: a new delivery token. */
 type Showing = {
-  /** A new claim key. */
   key?: string;
-  /** A new delivery token for the relay. */
   relayKey?: string;
   message?: Html;
   /** The result of a test, and the id of the configuration below which it is shown. */
@@ -65,9 +58,9 @@ export function connectPages(app: FastifyInstance, { deps }: DashboardParts): vo
   const page = async (request: FastifyRequest, showing: Showing = {}): Promise<Page> => {
     const server = serverOf(request);
     const listener = await deps.listeners.findOne({ serverId: server._id });
-    const connected = { name: app.site.name, url, server, listener, key: showing.key ?? null };
+    const connected = { name: app.site.name, url, server, listener, key: showing.key };
     const now = deps.clock.now();
-    const relay = relayCard({ base, url, server, listener, key: showing.relayKey ?? null, now });
+    const relay = relayCard(base, connected, showing.relayKey, now);
     const body = connectBody(base, connected, showing, relay);
     return {
       title: t('Connect your plugin · {server}', { server: server.name }),
@@ -80,7 +73,7 @@ export function connectPages(app: FastifyInstance, { deps }: DashboardParts): vo
     sendPage(request, reply, await page(request)),
   );
 
-  /** Issues a token and shows it in the page. If the form was sent twice, the second answer has a message instead. */
+  /** If the form was sent twice: the second answer has a message instead of the token. */
   const issue = async (
     request: FastifyRequest,
     wanted: { name: string; kind: TokenKind; tokenId: ObjectId; expiresInMs?: number },
@@ -107,7 +100,7 @@ export function connectPages(app: FastifyInstance, { deps }: DashboardParts): vo
   formRoute(app, {
     path: '/servers/:serverId/connect/key',
     access: OWNER,
-    schema: keyForm,
+    schema: z.object({ newId: hiddenId, lifetime: lifetimeSchema.default('1y') }),
     run: ({ request, data }) => {
       const expiresInMs = LIFETIMES[data.lifetime];
       const name = t('Vote plugin, {time}', { time: timeText(deps.clock.now()) });
@@ -115,7 +108,7 @@ export function connectPages(app: FastifyInstance, { deps }: DashboardParts): vo
         name,
         kind: 'claim',
         tokenId: data.newId,
-        ...(expiresInMs ? { expiresInMs } : {}),
+        ...(expiresInMs && { expiresInMs }),
       } as const;
       return issue(request, wanted, (key) => ({ key }));
     },
@@ -124,7 +117,7 @@ export function connectPages(app: FastifyInstance, { deps }: DashboardParts): vo
   formRoute(app, {
     path: '/servers/:serverId/connect/relay',
     access: OWNER,
-    schema: relayForm,
+    schema: z.object({ newId: hiddenId }),
     run: ({ request, data }) => {
       const name = t('Relay, {time}', { time: timeText(deps.clock.now()) });
       const wanted = { name, kind: 'deliver', tokenId: data.newId } as const;
@@ -135,7 +128,7 @@ export function connectPages(app: FastifyInstance, { deps }: DashboardParts): vo
   formRoute(app, {
     path: '/servers/:serverId/connect/check',
     access: OWNER,
-    schema: checkForm,
+    schema: z.object({ username: usernameSchema, block: z.string() }),
     show: (request, { values: { block = '', username = '' }, errors }) =>
       page(request, { tested: { block, username, error: errors.username } }),
     run: async ({ request, server, data: { username, block } }) => {
@@ -165,7 +158,7 @@ function connectBody(
   const { first, others } = blocksOf(connected);
   const { server } = connected;
   const path = serverPath(base, server, '/connect');
-  const shown = (block: ConnectBlock) => blockCard(base, connected, block, tested);
+  const shown = (block: ConnectBlock) => blockCard(serverPath(base, server), connected, block, tested);
   const isTestedBelow = others.some(({ id }) => id === tested?.block);
   const isPushed = connected.listener !== null && connected.listener.protocol !== 'fetch';
   // If the relay's key was just created: the card of the relay is visible for every game, because it shows the key.
@@ -173,11 +166,14 @@ function connectBody(
   const twoWays = t(
     '<strong>Pushed:</strong> the listing sends each vote to the vote listener of your server, or your server fetches it. <strong>Claimed:</strong> your plugin asks the listing whether a player voted, and claims the vote with a claim key. Choose one of them, or each vote is rewarded twice.',
   );
+  const filledIn = t(
+    'Your claim key is filled in below. Copy what you need now: it is shown only once. It may only check and claim votes. The tests are on this page when you open it again.',
+  );
   return html`${message ?? ''}
     ${card({
       title: t('Two ways to reward players'),
       body: html`<p>${twoWays}</p>
-        ${key ? keyNotice() : keyButton(path)}`,
+        ${key ? notice('good', filledIn) : keyButton(path)}`,
     })}
     ${isForRelay && !isPushed ? relay : ''} ${first.map(shown)} ${isForRelay && isPushed ? relay : ''}
     <details ${isTestedBelow ? 'open' : ''}>
@@ -195,22 +191,12 @@ function keyButton(path: string): Html {
   <p class="small soft">${t('The key is shown once, filled in below. You can revoke it under “API access”.')}</p>`;
 }
 
-function keyNotice(): Html {
-  return notice(
-    'good',
-    t(
-      'Your claim key is filled in below. Copy what you need now: it is shown only once. It may only check and claim votes. The tests are on this page when you open it again.',
-    ),
-  );
-}
-
 function blockCard(
-  base: string,
-  { server, listener, key }: Connected,
+  path: string,
+  { listener, key }: Connected,
   { id, title, way, about, text }: ConnectBlock,
   tested: Showing['tested'],
 ): Html {
-  const path = serverPath(base, server);
   return card({
     id,
     title,
@@ -247,4 +233,50 @@ function claimTest(path: string, id: string, tested: Showing['tested']): Html {
     })}</div>
     <div class="actions"><button type="submit" class="quiet">${t('Ask as the plugin')}</button></div>
   </form>`;
+}
+
+/** The card with the relay. `key`: a new delivery token, which is shown once. */
+function relayCard(base: string, connected: Connected, key: string | undefined, now: Date): Html {
+  const { url, server, listener } = connected;
+  const path = serverPath(base, server);
+  const lines = `server=${url}/api/v1/servers/${server._id.toHexString()}\nkey=${key ?? 'YOUR-KEY'}`;
+  const state =
+    listener?.protocol === 'fetch'
+      ? fetchedText(listener, now)
+      : t('Choose “<a>My server fetches its votes</a>” under “Vote listener”. Until then it gets none.', {
+          a: linkTo(`${path}/listener?protocol=fetch#settings`),
+        });
+  const about = t(
+    'The relay is a small program beside your game server. It fetches your votes from here and hands them to the Votifier that is installed there, so no port needs to be open. It needs only the Java of your server.',
+  );
+  const put = t(
+    '<a>Download tallyport-relay.jar</a> and put it into the folder <code>plugins</code> of your server (Bukkit, Spigot, Paper), then start the server once. On another server, put it beside the server and run <code>java -jar tallyport-relay.jar</code>.',
+    { a: (text) => html`<a href="${base}${RELAY_JAR_PATH}" download>${text}</a>` },
+  );
+  const fill = t(
+    'Put these two lines into <code>tallyport-relay.properties</code>, which the relay wrote: in <code>plugins/TallyportRelay</code>, or beside the jar.',
+  );
+  const form = html`<form method="post" action="${path}/connect/relay" class="one-button">
+    ${newIdField()}
+    <button type="submit">${t('Create a key')}</button>
+  </form>`;
+  const haveKey = key
+    ? t('Your key is filled in below. Copy it now: it is shown only once.')
+    : t('Create a key for the relay. It is shown once, filled in below.');
+  const ofKey = t(
+    'The key may only fetch votes of this server and report what became of them. It does not expire; you can revoke it under “API access”.',
+  );
+  return card({
+    id: 'relay',
+    title: t('Without an open port: the relay (Minecraft: Java Edition)'),
+    isResult: key !== undefined,
+    body: html`<p>${about}</p>
+      <p>${state}</p>
+      <ol class="spaced">
+        <li>${put}</li>
+        <li>${haveKey} ${key ? '' : form}</li>
+        <li>${fill} ${copyable(lines, t('the two lines'))}</li>
+      </ol>
+      <p class="small soft">${ofKey}</p>`,
+  });
 }

@@ -3,28 +3,28 @@ import { percentile } from '../../delivery/figures/arrival-times.ts';
 import { type DayOfDeliveries, deliveriesByDay } from '../../delivery/figures/delivery-figures.ts';
 import { forwardedOf, successRate, totalOf } from '../../delivery/figures/delivery-sums.ts';
 import { defineMessage, t } from '../../language/t.ts';
+import { type OutcomeCode, outcomeOf } from '../../listeners/outcomes.ts';
 import { PageError } from '../error-pages.ts';
 import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
+import { csv } from '../shared/csv.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import {
   arrivalChart,
   deliveryChart,
   failuresChart,
+  numberColumn,
   shareOrDash,
   sourcesChart,
   timeOrDash,
 } from '../shared/delivery-charts.ts';
-import { count, timeAgo } from '../shared/format.ts';
-import { type Html, html } from '../shared/html.ts';
+import { count, dayText, timeAgo } from '../shared/format.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
-import { card, figure, linkTo } from '../shared/parts.ts';
+import { card, dataTable, figure, forReaders, linkTo } from '../shared/parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
-import { causesTable } from './delivery-causes.ts';
-import { DELIVERY_TABLES, isDeliveryTable } from './delivery-tables.ts';
 import { serverFrame } from './server-frame.ts';
 
-/** The days on the page; the CSV files have up to `FILE_DAYS`. */
 const PAGE_DAYS = 30;
 const FILE_DAYS = 90;
 
@@ -49,13 +49,13 @@ export function deliveryPage(app: FastifyInstance, { deps }: DashboardParts): vo
   app.get('/servers/:serverId/deliveries/:table', OWNER, async (request, reply) => {
     const server = serverOf(request);
     const { table = '' } = request.params as { table?: string };
-    if (!isDeliveryTable(table)) throw new PageError(404, t('This file does not exist.'));
+    if (!Object.hasOwn(FILES, table)) throw new PageError(404, t('This file does not exist.'));
     const { days } = await deliveriesByDay(deps, server._id, FILE_DAYS);
     return reply
       .header('cache-control', 'no-store')
       .header('content-disposition', `attachment; filename="${server.slug}-${table}"`)
       .type('text/csv; charset=utf-8')
-      .send(DELIVERY_TABLES[table](days));
+      .send(FILES[table as FileName](days));
   });
 }
 
@@ -66,9 +66,9 @@ function countedText(countedAt: Date | null, now: Date) {
 }
 
 function cards(path: string, votesPath: string, days: DayOfDeliveries[]): Html {
-  const file = (name: keyof typeof DELIVERY_TABLES, title: string) =>
+  const file = (name: FileName, title: string) =>
     html`<a href="${path}/${name}" download>${t('Download CSV<span>: {title}</span>', {
-      span: (text) => html`<span class="for-readers">${text}</span>`,
+      span: forReaders,
       title,
     })}</a>`;
   const byDay = t(
@@ -103,7 +103,6 @@ const TIME_TEXT = defineMessage(
   'From the vote to the acknowledgement of the listener, outages and retries included, for votes that were delivered. Votes that somebody sent again by hand are left out. Each time is exact to 5 %.',
 );
 
-/** The figures of all days together. */
 function keyFigures(days: DayOfDeliveries[]): Html {
   const total = totalOf(days);
   const votes = forwardedOf(total);
@@ -122,3 +121,53 @@ function keyFigures(days: DayOfDeliveries[]): Html {
     ${figure(t('Waiting'), count(total.waiting))}
   </div>`;
 }
+
+function causesTable(days: DayOfDeliveries[]): Content {
+  const causes = Object.entries(totalOf(days).causes) as [OutcomeCode, number][];
+  if (causes.length === 0) return '';
+  const lastDayOf = (code: OutcomeCode) => days.findLast(({ causes }) => causes[code])?.day ?? '';
+  return dataTable({
+    caption: t('Failed attempts by cause'),
+    rows: causes.toSorted(([, a], [, b]) => b - a),
+    columns: [
+      {
+        title: t('Cause'),
+        heads: true,
+        cell: ([code]) => html`${t(outcomeOf(code).text.cause)} <code class="small">${code}</code>`,
+      },
+      numberColumn<[OutcomeCode, number]>(t('Failed attempts'), ([, attempts]) => attempts),
+      { title: t('Last'), cell: ([code]) => dayText(new Date(lastDayOf(code))) },
+    ],
+    empty: '',
+  });
+}
+
+const COLUMNS = {
+  votes_page: ({ page }) => page,
+  votes_api: ({ api }) => api,
+  votes_excluded: ({ excluded }) => excluded,
+  not_forwarded: ({ notForwarded }) => notForwarded,
+  waiting: ({ waiting }) => waiting,
+  delivered: ({ delivered }) => delivered,
+  unconfirmed: ({ unconfirmed }) => unconfirmed,
+  failed: ({ failed }) => failed,
+  p50_ms: ({ times }) => percentile(times, 0.5),
+  p95_ms: ({ times }) => percentile(times, 0.95),
+} satisfies Record<string, (day: DayOfDeliveries) => number | null>;
+
+/** The CSV files by name. Each line is a UTC day, or a cause of failures on a day. Unknown values are empty cells. */
+const FILES = {
+  'deliveries.csv': (days: DayOfDeliveries[]) =>
+    csv(
+      ['day', ...Object.keys(COLUMNS)],
+      days.map((day) => [day.day, ...Object.values(COLUMNS).map((of) => of(day))]),
+    ),
+  'failures.csv': (days: DayOfDeliveries[]) =>
+    csv(
+      ['day', 'cause', 'failed_attempts'],
+      days.flatMap(({ day, causes }) =>
+        Object.entries(causes).map(([code, attempts]) => [day, code, attempts]),
+      ),
+    ),
+};
+type FileName = keyof typeof FILES;

@@ -7,8 +7,9 @@ import type { DiagnosisStep } from '../../listeners/outcomes/outcome-definition.
 import { type Content, type Html, html } from '../shared/html.ts';
 import { badge, facts, type Tone } from '../shared/parts.ts';
 
-/** The steps of a diagnosis in their order, each with its name and the question that it answers. */
-const STEPS: Record<DiagnosisStep, [name: Text, question: Text]> = {
+type StepText = [name: Text, question: Text];
+
+const STEPS: Record<DiagnosisStep, StepText> = {
   'name-resolution': [defineMessage('Look up the host'), defineMessage('Does the host name resolve?')],
   'address-policy': [
     defineMessage('Check the address'),
@@ -28,24 +29,20 @@ const STEPS: Record<DiagnosisStep, [name: Text, question: Text]> = {
 };
 
 /** The steps that have other texts for HTTP. `key-or-token` is shown only if a test stops at it. */
-const HTTP_STEPS: Partial<Record<DiagnosisStep, [name: Text, question: Text]>> = {
+const HTTP_STEPS: Partial<Record<DiagnosisStep, StepText>> = {
   greeting: [defineMessage('Encryption'), defineMessage('With https://: is the certificate valid?')],
   'key-or-token': [defineMessage('Secret'), defineMessage('Does it accept our signature?')],
   acknowledgement: [defineMessage('Answer'), defineMessage('Does it accept the test vote?')],
 };
 
-/** The only step of a test if the server fetches its votes. */
-const FETCH_STEP: [name: Text, question: Text] = [
-  defineMessage('Call'),
-  defineMessage('Does a program ask for votes?'),
-];
+const FETCH_STEP: StepText = [defineMessage('Call'), defineMessage('Does a program ask for votes?')];
 
 const ORDER = Object.keys(STEPS) as DiagnosisStep[];
 
 /** The settings of a listener on which the steps and texts of its test depend. */
 export type Tested = { protocol: Protocol; url?: string | null; serviceName?: string };
 
-/** Whether a test has this step. An `http://` URL has no encryption to test; HTTP has no protocol version or token. */
+/** An `http://` URL has no encryption to test; HTTP has no protocol version or token. */
 function hasStep(step: DiagnosisStep, { protocol, url }: Tested): boolean {
   if (protocol === 'fetch') return step === 'acknowledgement';
   if (protocol !== 'http') return true;
@@ -53,12 +50,11 @@ function hasStep(step: DiagnosisStep, { protocol, url }: Tested): boolean {
   return step !== 'protocol-version' && step !== 'key-or-token';
 }
 
-function stepText(step: DiagnosisStep, { protocol }: Tested): [name: Text, question: Text] {
+function stepText(step: DiagnosisStep, { protocol }: Tested): StepText {
   if (protocol === 'fetch') return FETCH_STEP;
   return (protocol === 'http' ? HTTP_STEPS[step] : undefined) ?? STEPS[step];
 }
 
-/** The list entry of a step that has just started. */
 export function beginning(step: DiagnosisStep, tested: Tested): Html {
   if (!hasStep(step, tested)) return html``;
   const [name, question] = stepText(step, tested);
@@ -71,7 +67,6 @@ function answerOf({ outcome, fault, reply, isReplyHidden }: Diagnosis): Content 
   return outcome === 'delivered' || !fault ? null : t('no answer');
 }
 
-/** The result of a test: each step with its result, the cause, and advice if there is any. */
 export function diagnosisResult(diagnosis: Diagnosis, tested: Tested): Html {
   const { outcome, fault, reply, detail } = diagnosis;
   const { cause, advice } = withServiceName(diagnosis, tested.serviceName);
@@ -82,7 +77,7 @@ export function diagnosisResult(diagnosis: Diagnosis, tested: Tested): Html {
   return html`<div class="verdict">
     <ol class="steps">${stepResults(diagnosis, tested)}</ol>
     <div class="notice ${tone}" role="status">
-      <p><strong>${isFetching ? fetchedHeadOf(outcome) : headOf(outcome)}</strong></p>
+      <p><strong>${headOf(outcome, isFetching)}</strong></p>
       <p>${t(cause)}</p>
       ${advice !== NOTHING_TO_DO ? html`<p>${t(advice)}</p>` : ''}
     </div>
@@ -98,11 +93,9 @@ export function diagnosisResult(diagnosis: Diagnosis, tested: Tested): Html {
   </div>`;
 }
 
-function fetchedHeadOf(outcome: Diagnosis['outcome']): string {
-  return outcome === 'delivered' ? t('A program asked for votes') : t('No program asked for votes');
-}
-
-function headOf(outcome: Diagnosis['outcome']): string {
+function headOf(outcome: Diagnosis['outcome'], isFetching: boolean): string {
+  if (isFetching)
+    return outcome === 'delivered' ? t('A program asked for votes') : t('No program asked for votes');
   switch (outcome) {
     case 'delivered':
       return t('The test vote arrived');

@@ -29,7 +29,6 @@ export type DiscordShowing = { typed?: Typed; message?: Html };
 
 type DiscordPage = (request: FastifyRequest, showing: DiscordShowing) => Promise<Page>;
 
-/** The forms for a server's Discord messages. They are on the server's settings page. */
 export function discordRoutes(app: FastifyInstance, { deps }: DashboardParts, page: DiscordPage): void {
   const path = '/servers/:serverId/settings/discord';
   const back = (to: PathOfServer, done: keyof typeof DISCORD_MESSAGES) =>
@@ -72,8 +71,7 @@ export function discordRoutes(app: FastifyInstance, { deps }: DashboardParts, pa
     check: checkTaker(deps),
     show: (request) => page(request, {}),
     run: async ({ request, server }) => {
-      const ids = { serverId: server._id.toHexString() };
-      const ended = await answerNow(deps, 'test-discord', ids);
+      const ended = await answerNow(deps, 'test-discord', { serverId: server._id.toHexString() });
       if (ended.kind !== 'answered') return refused(notAnsweredStatus(ended), notAnsweredText(ended));
       return { page: page(request, { message: notice(...testText(ended.result)) }) };
     },
@@ -120,7 +118,6 @@ function present(path: string, webhook: DiscordWebhook, now: Date): Content {
     </form>`;
 }
 
-/** The state of the webhook: whether messages are sent, and why not. */
 function stateOf({ ending, setAt, off, failing }: DiscordWebhook, now: Date): Html {
   if (off) {
     const why = { time: timeAgo(off.at, now), why: t(OFF_TEXTS[off.reason]) };
@@ -130,20 +127,16 @@ function stateOf({ ending, setAt, off, failing }: DiscordWebhook, now: Date): Ht
     );
   }
   const set = { time: timeAgo(setAt, now), ending: html`<span class="mono">${ending}</span>` };
+  const problem =
+    failing &&
+    t(
+      'Failing: Discord refused the last message, {time} ({reason}). Send a test message. If it is refused too, enter the address of another webhook.',
+      { time: relative(failing.at, now), reason: failing.reason },
+    );
   return html`<p>
     ${t('A webhook is set, {time}. Its id ends with {ending}; its address is secret and not shown.', set)}
   </p>
-  ${failing ? failingNotice(failing, now) : ''}`;
-}
-
-function failingNotice({ at, reason }: NonNullable<DiscordWebhook['failing']>, now: Date): Html {
-  return notice(
-    'bad',
-    t(
-      'Failing: Discord refused the last message, {time} ({reason}). Send a test message. If it is refused too, enter the address of another webhook.',
-      { time: relative(at, now), reason },
-    ),
-  );
+  ${problem ? notice('bad', problem) : ''}`;
 }
 
 function addressForm(path: string, webhook: DiscordWebhook | null, typed: Typed): Html {
@@ -212,15 +205,11 @@ function testText(tested: WebhookTest): [Tone, string] {
   }
 }
 
-function statusIn(reason: string): string {
-  return /^HTTP \d{3}/.exec(reason)?.[0] ?? t('no status');
-}
-
-/** @param reason - `HTTP`, the status code and the beginning of the response; or the code of a connection error */
+/** `reason`: `HTTP`, the status code and the beginning of the response; or the code of a connection error. */
 function unavailableText(reason: string): string {
   if (reason.startsWith('HTTP'))
     return t('Discord answered with an error ({reason}). Try again in some minutes.', {
-      reason: statusIn(reason),
+      reason: /^HTTP \d{3}/.exec(reason)?.[0] ?? t('no status'),
     });
   if (reason.startsWith('dns-'))
     return t('The name of Discord could not be resolved. Try again in some minutes.');

@@ -1,9 +1,14 @@
+import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ObjectId, WithId } from 'mongodb';
+import { isProbed } from '../../games/games.ts';
 import { t } from '../../language/t.ts';
+import { after } from '../../platform/clock.ts';
+import { hostAndPort } from '../../platform/host-and-port.ts';
 import { CHECKS } from '../../platform/limits/check-allowance.ts';
-import { discardDraft, findDraft } from '../../servers/drafts.ts';
-import type { ServerDraft } from '../../servers/server-draft.ts';
+import { plainText } from '../../probing/minecraft-text.ts';
+import { discardDraft, findDraft, recordName, recordText } from '../../servers/drafts.ts';
+import { DRAFT_TTL_MS, type DraftCheck, type ServerDraft } from '../../servers/server-draft.ts';
 import { type ProofEnded, proveDraftNow } from '../../workflows/answer-now.ts';
 import { PageError } from '../error-pages.ts';
 import { userOf } from '../guard-routes.ts';
@@ -11,13 +16,14 @@ import { SIGNED_IN } from '../route-options.ts';
 import { contactText } from '../shared/contact.ts';
 import type { Site } from '../shared/decorate-site.ts';
 import { formRoute, type RefusedForm, refused } from '../shared/form-route.ts';
-import { html } from '../shared/html.ts';
+import { count, counted, day, timeAgo } from '../shared/format.ts';
+import { gameName } from '../shared/game-names.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import { notAnsweredStatus, notAnsweredText } from '../shared/not-answered.ts';
-import { button, confirmed } from '../shared/parts.ts';
+import { button, card, confirmed, copyable, linkTo, notice } from '../shared/parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
-import { ownershipProofCards } from './ownership-proof.ts';
 
 /** `/dashboard/drafts/<id>`: a server that is not listed until its ownership is verified. */
 export function draftPages(app: FastifyInstance, { deps }: DashboardParts): void {
@@ -28,17 +34,13 @@ export function draftPages(app: FastifyInstance, { deps }: DashboardParts): void
     return draft && draftPage(base, draft, deps.clock.now());
   };
 
-  const isListed = async (request: FastifyRequest): Promise<boolean> => {
-    const own = { _id: draftIdOf(request), ownerId: userOf(request)._id, removedAt: null };
-    return (await deps.servers.findOne(own, { projection: { _id: 1 } })) !== null;
-  };
-
   app.get('/drafts/:draftId', SIGNED_IN, async (request, reply) => {
     const found = await page(request);
     if (found) return sendPage(request, reply, found);
     // If the draft is a listed server now (with the same id), as after the Back button or in a second tab: redirect.
-    if (await isListed(request))
-      return reply.redirect(`${base}/dashboard/servers/${draftIdOf(request)}`, 303);
+    const own = { _id: draftIdOf(request), ownerId: userOf(request)._id, removedAt: null };
+    const listed = await deps.servers.findOne(own, { projection: { _id: 1 } });
+    if (listed) return reply.redirect(`${base}/dashboard/servers/${listed._id.toHexString()}`, 303);
     throw new PageError(404, t('You have no draft with this id.'));
   });
 
@@ -48,8 +50,7 @@ export function draftPages(app: FastifyInstance, { deps }: DashboardParts): void
     show: page,
     run: ({ request, user }) => {
       const draftId = draftIdOf(request);
-      const proving = proveDraftNow(deps, user, draftId);
-      return afterProving(app.site, proving, draftPath(base, draftId));
+      return afterProving(app.site, proveDraftNow(deps, user, draftId), draftPath(base, draftId));
     },
   });
 
@@ -67,10 +68,9 @@ export function draftPath(base: string, draftId: ObjectId): string {
   return `${base}/dashboard/drafts/${draftId.toHexString()}`;
 }
 
-/** The page of a draft: the result of the latest check, and the ways to prove the ownership. */
 export function draftPage(base: string, draft: WithId<ServerDraft>, now: Date): Page {
   const path = draftPath(base, draft._id);
-  const correct = `${base}/dashboard/servers/new?draft=${draft._id.toHexString()}`;
+  const editAddress = `${base}/dashboard/servers/new?draft=${draft._id.toHexString()}`;
   return {
     title: draft.name,
     body: html`<div class="page-head"><div>
@@ -78,14 +78,14 @@ export function draftPage(base: string, draft: WithId<ServerDraft>, now: Date): 
         <h1><bdi>${draft.name}</bdi></h1>
       </div>
       <div class="actions">
-        <a class="button quiet" href="${correct}">${t('Edit')}</a>
+        <a class="button quiet" href="${editAddress}">${t('Edit')}</a>
         ${confirmed({
           text: t('Discard'),
           consequence: t('Your entries are deleted, and the verification code becomes invalid.'),
           form: button({ to: `${path}/discard`, text: t('Discard draft'), kind: 'danger' }),
         })}
       </div></div>
-      ${ownershipProofCards({ draft, now, action: `${path}/check`, correct })}`,
+      ${ownershipProofCards(draft, { startCheck: `${path}/check`, editAddress }, now)}`,
   };
 }
 
@@ -93,10 +93,7 @@ export function noDraft(): RefusedForm {
   return refused(404, t('You have no draft with this id.'));
 }
 
-/**
- * The answer to a form that checks the ownership. If the ownership is proven: a redirect to the listed server, with the
- * message `done`. If it is not proven: a redirect to `path`, which shows the result. Otherwise a refusal.
- */
+/** If the ownership is proven: to the listed server, with the message `done`. Otherwise `path` shows the result. */
 export async function afterProving(
   site: Site,
   proving: Promise<ProofEnded>,
@@ -134,4 +131,139 @@ export async function afterProving(
     default:
       return refused(notAnsweredStatus(proved), notAnsweredText(proved));
   }
+}
+
+type ProofPaths = { startCheck: string; editAddress: string };
+
+export function ownershipProofCards(draft: ServerDraft, paths: ProofPaths, now: Date): Html {
+  const { check } = draft;
+  return html`${check ? checkCard(draft, check, paths, now) : ''}${proofCard(draft, paths)}`;
+}
+
+function checkCard(draft: ServerDraft, check: DraftCheck, paths: ProofPaths, now: Date): Html {
+  const message = (motd: string) => html`<div>
+    <p class="soft small">${t('Message (MOTD) or name')}</p>
+    <pre class="block" dir="auto">${plainText(motd)}</pre>
+  </div>`;
+  return card({
+    id: 'check',
+    title: t('Check result'),
+    actions: html`<span class="soft small">${timeAgo(check.at, now)}</span>`,
+    body: html`${reached(draft, check, paths)}
+      ${check.reached && check.motd ? message(check.motd) : ''}
+      <ul class="plain">
+        ${check.reached ? html`<li>${messageResult(draft, check)}</li>` : ''}
+        <li>${dnsResult(draft, check)}</li>
+      </ul>`,
+  });
+}
+
+function proofCard(draft: ServerDraft, { startCheck }: ProofPaths): Html {
+  const { address, code } = draft;
+  const ways = [
+    ...(isProbed(draft.game) ? [messageWay(code)] : []),
+    // An IP address has no DNS record.
+    ...(isIP(address) === 0 ? [dnsWay(address, code)] : []),
+  ];
+  const what = ways.length > 1 ? t('Choose one of these ways, then check.') : t('Do this, then check.');
+  const noWay = t(
+    'We cannot verify an IP address without a game that we can query. Enter a host name, choose a game, or contact the operator of this listing.',
+  );
+  const lastDay = day(after(draft.createdAt, DRAFT_TTL_MS));
+  return card({
+    title: t('Verify ownership'),
+    body: html`<p>${what} ${t('You only need to do this once and can remove the code afterwards.')}</p>
+      ${ways.length === 0 ? notice('attention', noWay) : ways}
+      <div class="actions">${button({ to: startCheck, text: t('Check now'), kind: 'primary' })}</div>
+      <p class="soft small">${t('Your entries are kept until {day}.', { day: lastDay })}</p>`,
+  });
+}
+
+function reached({ game, address, port }: ServerDraft, check: DraftCheck, { editAddress }: ProofPaths): Html {
+  if (check.reached) {
+    const { latencyMs, version } = check;
+    const reply = t('Server reached: {players}, {latencyMs} ms', {
+      players: playersOf(check),
+      latencyMs: count(Math.round(latencyMs)),
+    });
+    return notice('good', html`${reply}${version ? html` <span class="soft">(${version})</span>` : ''}`);
+  }
+  if (!isProbed(game)) {
+    return notice(
+      'quiet',
+      game
+        ? t(
+            'We cannot query {game} servers, so we cannot check this server. Its status will come from its own reports. Verify it with a DNS record.',
+            { game: gameName(game) },
+          )
+        : t(
+            'Without a game, we cannot check this server. Its status will come from its own reports. Verify it with a DNS record.',
+          ),
+    );
+  }
+  const advice = t(
+    'The server must answer once before it is listed. <a>Edit your entries</a>, or start the server and check again. If the server does not answer queries by design, leave the game empty.',
+    { a: linkTo(editAddress) },
+  );
+  return notice(
+    'bad',
+    html`<p>${t('We could not reach {address}.', { address: hostAndPort(address, port) })} ${check.words}</p>
+      <p>${advice}</p>`,
+  );
+}
+
+function playersOf({ onlinePlayers, playersHidden, maxPlayers }: DraftCheck): string {
+  if (playersHidden) return t('players hidden');
+  if (maxPlayers === 0) return counted(onlinePlayers, 'player');
+  return t('{online} of {most, plural, one {# player} other {# players}}', {
+    online: count(onlinePlayers),
+    most: maxPlayers,
+  });
+}
+
+function messageResult({ code }: ServerDraft, { motd, messageCounts }: DraftCheck): Content {
+  if (!messageCounts) {
+    return t(
+      'We cannot accept its message: it comes from a query port that anyone on the same machine could have opened. Use the DNS record.',
+    );
+  }
+  return plainText(motd).toLowerCase().includes(code)
+    ? t('Code found in the message.')
+    : t('Code not found in the message yet.');
+}
+
+function dnsResult({ address }: ServerDraft, { dns }: DraftCheck): Content {
+  switch (dns) {
+    case 'found':
+      return t('DNS record found.');
+    case 'wrong':
+      return t('The DNS record <code>{address}</code> has a different code.', {
+        address: recordName(address),
+      });
+    case 'none':
+      return t(
+        'DNS record <code>{address}</code> not found yet. A new record may take some minutes to appear.',
+        { address: recordName(address) },
+      );
+    case 'no-answer':
+      return t('The name servers of <code>{address}</code> did not answer.', { address });
+    case 'no-name':
+      return t('An IP address has no DNS record. Use the message.');
+  }
+}
+
+function messageWay(code: string): Html {
+  return html`<section class="way">
+    <h3>${t('Message (MOTD)')}</h3>
+    <p>${t('Add this code anywhere in the server’s name or message (MOTD), and restart or reload the server.')}</p>
+    ${copyable(code, t('the code'))}
+  </section>`;
+}
+
+function dnsWay(address: string, code: string): Html {
+  return html`<section class="way">
+    <h3>${t('DNS record')}</h3>
+    <p>${t('Create a TXT record with this name and value.')}</p>
+    ${copyable(recordName(address), t('the record’s name'))} ${copyable(recordText(code), t('the record’s value'))}
+  </section>`;
 }

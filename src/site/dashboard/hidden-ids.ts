@@ -5,7 +5,7 @@ import { isId } from '../../servers/slug.ts';
 import { INCOMPLETE } from '../shared/form.ts';
 import { type Html, html } from '../shared/html.ts';
 
-/** The schema of a hidden field with an id. Users cannot correct the id, so its error says to reload the page. */
+/** Users cannot correct a hidden id, so its error says to reload the page. */
 export const hiddenId = z
   .string()
   .refine(isId, { error: () => t(INCOMPLETE) })

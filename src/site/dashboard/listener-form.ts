@@ -12,22 +12,22 @@ import { protocolChoices } from '../shared/protocol-choices.ts';
 import { rewardsField } from './rewards-card.ts';
 
 type Form = {
-  /** The path of the listener's page. */
   path: string;
   protocol: Protocol;
   listener: ListenerView | null;
   typed: Typed;
-  /** The number of unconfirmed votes of the server, including those sent to a listener that was removed. */
+  /** The server's unconfirmed votes, including those sent to a listener that was removed. */
   unconfirmed: number;
-  /** The default service name. */
   serviceName: string;
   /** Whether a plugin can claim votes, so that the owner must choose how players are rewarded. */
   hasClaimKeys: boolean;
 };
 
-/** The form with the choice of a protocol and the fields of the chosen protocol. */
 export function listenerForm(form: Form): Html {
-  const { path, protocol, listener } = form;
+  const { path, protocol, listener, hasClaimKeys } = form;
+  const { values, errors } = form.typed;
+  // If plugins can also claim the votes of a new listener: no option is preselected.
+  const rewards = values.rewards ?? (hasClaimKeys ? undefined : 'push');
   return html`<nav class="choices" aria-label="${t('Protocol')}">
       ${protocolChoices().map(
         ({ protocol: value, name, about }) =>
@@ -39,7 +39,7 @@ export function listenerForm(form: Form): Html {
     <form method="post" action="${path}" class="stack">
       <input type="hidden" name="protocol" value="${protocol}" />
       ${protocol === 'http' ? urlField(form) : protocol === 'fetch' ? fetchFields(form) : votifierFields(form)}
-      ${listener ? '' : newRewardsField(form)} ${maxSendingsField(form)} ${keepField(form)}
+      ${listener ? '' : rewardsField(rewards, errors.rewards)} ${maxSendingsField(form)} ${keepField(form)}
       <div class="actions">
         <button type="submit">${listener ? t('Save settings') : t('Save vote listener')}</button>
         ${listener ? html`<a class="button quiet" href="${path}">${t('Cancel')}</a>` : ''}
@@ -47,10 +47,7 @@ export function listenerForm(form: Form): Html {
     </form>`;
 }
 
-/**
- * The field for how often a vote is sent if no answer comes. If it is sent several times, the player may be rewarded
- * twice. If it is sent once, the vote may be lost.
- */
+/** If a vote is sent several times, its player may be rewarded twice; if it is sent once, it may be lost. */
 function maxSendingsField({ protocol, listener, typed }: Form): Html {
   const twice = t('The vote may have arrived anyway. Most plugins then reward the player again.');
   const once = t('With “once”, it is not sent again after a server error (HTTP 5xx or 408) either.');
@@ -66,12 +63,6 @@ function maxSendingsField({ protocol, listener, typed }: Form): Html {
   });
 }
 
-/** The choice of rewards for a new listener. If plugins can also claim the votes: no option is preselected. */
-function newRewardsField({ hasClaimKeys, typed: { values, errors } }: Form): Html {
-  return rewardsField(values.rewards ?? (hasClaimKeys ? undefined : 'push'), errors.rewards);
-}
-
-/** The check box that decides whether unconfirmed votes are sent again. Empty if there are no unconfirmed votes. */
 function keepField({ listener, unconfirmed, typed: { values } }: Form): Content {
   if (unconfirmed === 0) return '';
   const votes = counted(unconfirmed, 'vote');
@@ -139,7 +130,6 @@ function votifierFields(form: Form): Content {
   ];
 }
 
-/** The fields for a server that fetches its votes, which needs no address and no secret. */
 function fetchFields(form: Form): Content {
   const about = t(
     'Nothing is sent to your server: it needs neither an address nor an open port. The next page has the program and its key.',
@@ -160,15 +150,11 @@ function serviceNameField({ listener, serviceName, typed }: Form): Html {
   });
 }
 
-/** The entered secret. If it is a private key that was pasted by mistake, it is not shown again. */
-function typedSecret({ secret = '' }: Typed['values']): string {
-  return holdsPrivateKey(secret) ? '' : secret;
-}
-
-/** The field for the token or key. It never contains a stored secret; after an error it contains the entered one. */
+/** Never contains a stored secret. After an error it has the entered one, unless a private key was pasted by mistake. */
 function secretField({ protocol, typed }: Form, isSet: boolean): Html {
   const keepHint = isSet ? ` ${t('Leave empty to keep the current one.')}` : '';
-  const fields = fieldsOf({ ...typed, values: { secret: typedSecret(typed.values) } });
+  const { secret = '' } = typed.values;
+  const fields = fieldsOf({ ...typed, values: { secret: holdsPrivateKey(secret) ? '' : secret } });
   const required = !isSet;
   return protocol === 'votifier-v1'
     ? fields.area('secret', {

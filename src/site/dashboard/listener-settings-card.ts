@@ -4,12 +4,12 @@ import { defineMessage, t } from '../../language/t.ts';
 import { maxSendingsOf, RESENDABLE_DAYS } from '../../listeners/delivery-limits.ts';
 import { HOUR } from '../../platform/clock.ts';
 import { hostAndPort } from '../../platform/host-and-port.ts';
-import { counted, timeAgo } from '../shared/format.ts';
-import { type Content, type Html, html } from '../shared/html.ts';
+import { counted, timeAgo, timeText } from '../shared/format.ts';
+import { type Html, html } from '../shared/html.ts';
 import { button, confirmed, copyable, facts } from '../shared/parts.ts';
 import { protocolName } from '../shared/protocol-choices.ts';
 
-/** The body of a card: a listener's settings without secrets, and buttons to change them or remove the listener. */
+/** The body of the card with the stored settings. It shows no secrets. */
 export function settingsCard(path: string, listener: ListenerView, now: Date): Html {
   const { protocol, host, port, url, serviceName, updatedAt, waiting, revision } = listener;
   const sendings = counted(maxSendingsOf(listener), 'time');
@@ -48,9 +48,7 @@ function removal(waiting: number): string {
       ? t('No votes are waiting.')
       : t(
           '{waiting, plural, one {# vote is waiting and leaves} other {# votes are waiting and leave}} the queue.',
-          {
-            waiting,
-          },
+          { waiting },
         );
   return t(
     'Votes are still counted, but no longer forwarded. {queued} After you set up a listener again, you can send votes for up to {days} days after they were cast.',
@@ -74,11 +72,10 @@ function rotateButton(path: string, revision: number): Html {
   });
 }
 
-/** The card that shows a new secret, once. */
-export function secretShownOnce(secret: string, previousValidUntil: Content): Html {
+export function secretShownOnce(secret: string, oldValidUntil?: Date): Html {
   const oldSecret =
-    previousValidUntil &&
-    t('Votes are also signed with the old secret until {time}.', { time: html`${previousValidUntil}` });
+    oldValidUntil &&
+    t('Votes are also signed with the old secret until {time}.', { time: timeText(oldValidUntil) });
   return html`<section class="card">
     <h2>${t('Your signing secret')}</h2>
     <p>${t('Copy it now: it is shown only once. Your website uses it to verify that votes come from this listing.')}</p>

@@ -1,22 +1,23 @@
 import { EventEmitter, on } from 'node:events';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { WithId } from 'mongodb';
-import type { Diagnosis, OnStep } from '../../delivery/diagnosis/diagnosis.ts';
+import type { ListenerView } from '../../delivery/change-listener.ts';
+import { type Diagnosis, lastTest, type OnStep } from '../../delivery/diagnosis/diagnosis.ts';
 import { type DiagnosisRefusal, requestDiagnosis } from '../../delivery/diagnosis/request-diagnosis.ts';
+import { TEST_USERNAME } from '../../delivery/vote-message.ts';
 import { t } from '../../language/t.ts';
 import type { DiagnosisStep } from '../../listeners/outcomes/outcome-definition.ts';
 import { CHECKS } from '../../platform/limits/check-allowance.ts';
 import type { QuestionResult } from '../../platform/worker-answers.ts';
 import { roleOf } from '../../servers/ownership.ts';
-import type { Server } from '../../servers/server.ts';
 import { type AnswerOf, answerNow } from '../../workflows/answer-now.ts';
 import { isByOperator, serverOf, userOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
-import type { Site } from '../shared/decorate-site.ts';
 import { type FormAnswer, formRoute, type RefusedForm, refused } from '../shared/form-route.ts';
+import { timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, streamPage } from '../shared/layout.ts';
+import { LISTENER_STATE_NAMES } from '../shared/listener-state-parts.ts';
 import { notAnsweredStatus, notAnsweredText } from '../shared/not-answered.ts';
 import { button, card, notice } from '../shared/parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
@@ -24,17 +25,12 @@ import { beginning, diagnosisResult, type Tested } from './diagnosis-texts.ts';
 import { serverFrame } from './server-frame.ts';
 
 /**
- * Answers a form with a page that shows the steps of a test vote as they happen.
- *
- * @param saved - a message above the test, if settings were just saved. Saving was already counted as one of the user's
- * `CHECKS`, so the test is not counted.
+ * Answers a form with a page that shows the steps of a test vote as they happen. `saved`: a message above the test, if
+ * settings were just saved; the test is then not counted, because saving was already one of the user's `CHECKS`.
  */
 export type RunTest = (request: FastifyRequest, saved?: Html) => Promise<FormAnswer>;
 
-/**
- * `POST /dashboard/servers/<id>/listener/test`: lets a worker send a test vote. The page is streamed while the test
- * runs, so it needs no script. Returns the function that runs the test, for the form that saves the settings.
- */
+/** `POST …/listener/test`: lets a worker send a test vote. The page is streamed meanwhile, so it needs no script. */
 export function listenerTestPage(app: FastifyInstance, { deps }: DashboardParts): RunTest {
   const { site } = app;
   // The result is shown at the path of the form. If a user opens this path again: redirect to the listener's page.
@@ -42,18 +38,31 @@ export function listenerTestPage(app: FastifyInstance, { deps }: DashboardParts)
     reply.redirect(serverPath(site.base, serverOf(request), '/listener'), 303),
   );
 
-  const page = (request: FastifyRequest, content: Content): Page =>
-    testPage(site, serverOf(request), deps.clock.now(), content);
+  const page = (request: FastifyRequest, content: Content): Page => {
+    const server = serverOf(request);
+    const path = serverPath(site.base, server, '/listener');
+    const body = html`${content}
+    <div class="actions">
+      ${button({ to: `${path}/test`, text: t('Send another test vote') })}
+      <a class="button quiet" href="${path}#settings">${t('Open settings')}</a>
+      <a class="button quiet" href="${path}">${t('Back to vote listener')}</a>
+    </div>`;
+    return {
+      title: t('Test vote · {name}', { name: server.name }),
+      body: serverFrame({ site, server, now: deps.clock.now(), part: '/listener', body }),
+    };
+  };
 
   const runTest: RunTest = async (request, saved) => {
-    const { _id: serverId } = serverOf(request);
-    const user = userOf(request);
+    const server = serverOf(request);
+    const { _id: serverId } = server;
+    const { _id: userId } = userOf(request);
     const refuse = (why: RefusedForm): FormAnswer =>
       saved ? { page: page(request, [saved, notice('attention', why.errors.form)]) } : why;
     const refusal = await requestDiagnosis(deps, {
-      ownerId: user._id.toHexString(),
+      ownerId: userId.toHexString(),
       serverId,
-      proven: roleOf(serverOf(request), user._id) !== null || isByOperator(deps, request),
+      proven: roleOf(server, userId) !== null || isByOperator(deps, request),
       alreadyCounted: saved !== undefined,
     });
     if (refusal) return refuse(refusedFor(refusal));
@@ -81,21 +90,6 @@ export function listenerTestPage(app: FastifyInstance, { deps }: DashboardParts)
   return runTest;
 }
 
-function testPage(site: Site, server: WithId<Server>, now: Date, content: Content): Page {
-  const path = serverPath(site.base, server, '/listener');
-  const body = html`${content}
-    <div class="actions">
-      ${button({ to: `${path}/test`, text: t('Send another test vote') })}
-      <a class="button quiet" href="${path}#settings">${t('Open settings')}</a>
-      <a class="button quiet" href="${path}">${t('Back to vote listener')}</a>
-    </div>`;
-  return {
-    title: t('Test vote · {name}', { name: server.name }),
-    body: serverFrame({ site, server, now, part: '/listener', body }),
-  };
-}
-
-/** The pieces of the streamed page: each step when it begins, then the result. */
 async function* piecesOf(test: RunningTest, tested: Tested): AsyncGenerator<Html> {
   const underWay = t('Test in progress. It takes up to a minute if the listener does not answer.');
   // The end tag of the list follows after the last step. Browsers show the list before it is closed.
@@ -113,7 +107,6 @@ async function* piecesOf(test: RunningTest, tested: Tested): AsyncGenerator<Html
 type RunningTest = {
   /** Resolves when the first step begins. If the test is refused, it never resolves. */
   begun: Promise<'begun'>;
-  /** Yields each step when it begins, and ends when the test ends. */
   steps: AsyncIterable<[DiagnosisStep]>;
   /** How the test ended. Never rejects. */
   result: Promise<Ending>;
@@ -134,7 +127,6 @@ function diagnosisIn(ending: Ending): Diagnosis | null {
   return ending.kind === 'answered' && ending.result.kind === 'diagnosed' ? ending.result.diagnosis : null;
 }
 
-/** The refusal if a test ended without a diagnosis. */
 function missingResult(ending: Ending): RefusedForm {
   if (ending.kind !== 'answered') return refused(notAnsweredStatus(ending), notAnsweredText(ending));
   const { result } = ending;
@@ -143,7 +135,6 @@ function missingResult(ending: Ending): RefusedForm {
   return refused(500, t('The stored token, key or secret cannot be read. Enter it again under “Change”.'));
 }
 
-/** The refusal if the web process or a worker refused the test. */
 function refusedFor(refusal: DiagnosisRefusal): RefusedForm {
   switch (refusal.code) {
     case 'ownership-not-proven':
@@ -166,4 +157,33 @@ function refusedFor(refusal: DiagnosisRefusal): RefusedForm {
       return refused(429, sentence, refusal.nextAllowedAt);
     }
   }
+}
+
+/** The card that explains the test vote, with the result of the last one if the settings are unchanged since then. */
+export function testCard(path: string, listener: ListenerView, now: Date): Html {
+  const { state, protocol } = listener;
+  const isFetching = protocol === 'fetch';
+  const about = isFetching
+    ? t(
+        'Waits for the next call of the program that fetches your votes, and shows which program it is. No vote is handed out for the test.',
+      )
+    : t('Sends a marked vote of the player “{player}” and shows each step. It is not counted.', {
+        player: TEST_USERNAME,
+      });
+  const sentAnyway =
+    isFetching || state === 'active'
+      ? ''
+      : ` ${t('It is sent even though the listener is {state}.', { state: t(LISTENER_STATE_NAMES[state]) })}`;
+  const text = isFetching ? t('Wait for the next call') : t('Send test vote');
+  const last = lastTest(listener);
+  const lastResult =
+    last &&
+    html`<h3>${t('Last test, {time}', { time: timeAgo(last.at, now) })}</h3>
+    ${diagnosisResult(last.diagnosis, listener)}`;
+  return card({
+    title: isFetching ? t('Test') : t('Test vote'),
+    body: html`<p>${about}${sentAnyway}</p>
+      <div>${button({ to: `${path}/test`, text, kind: 'primary' })}</div>
+      ${lastResult}`,
+  });
 }

@@ -23,14 +23,8 @@ import { html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
-import { inviteCard } from './invitation-cards.ts';
-import { membersCard, readMembers } from './members-card.ts';
+import { inviteCard, membersCard, readMembers } from './member-cards.ts';
 import { serverFrame } from './server-frame.ts';
-
-const inviteForm = z.object({ email: z.string(), role: z.string() });
-const roleForm = z.object({ role: z.enum(MEMBER_ROLES) });
-const withdrawForm = z.object({ email: z.string() });
-const removeForm = z.object({ keep: z.literal('yes').optional() });
 
 const MESSAGES = {
   invited: defineMessage('Invitation saved.'),
@@ -50,9 +44,9 @@ export function memberPages(app: FastifyInstance, { deps }: DashboardParts): voi
     const now = deps.clock.now();
     const path = serverPath(base, server, '/members');
     const mayChange = (server.ownerId?.equals(userOf(request)._id) ?? false) || isByOperator(deps, request);
-    const invite = { path, open: openInvitations(server, now), isMailed: Boolean(deps.config.SMTP_URL) };
+    const isMailed = Boolean(deps.config.SMTP_URL);
     const body = html`${membersCard(path, await readMembers(deps, server), mayChange, now)}
-      ${mayChange ? inviteCard({ ...invite, typed, now }) : ''}`;
+      ${mayChange ? inviteCard(path, openInvitations(server, now), isMailed, typed, now) : ''}`;
     return {
       title: `${t('Members')} · ${server.name}`,
       messages: MESSAGES,
@@ -69,14 +63,13 @@ export function memberPages(app: FastifyInstance, { deps }: DashboardParts): voi
 
 type ShowMembers = (request: FastifyRequest, typed: Typed) => Promise<Page>;
 
-/** The forms for invitations: those of the owner, and those with which the invited user accepts or declines. */
 function invitationRoutes(app: FastifyInstance, deps: AppDeps, page: ShowMembers): void {
   const { base } = app.site;
 
   formRoute(app, {
     path: '/servers/:serverId/members',
     access: SOLE_OWNER,
-    schema: inviteForm,
+    schema: z.object({ email: z.string(), role: z.string() }),
     show: page,
     run: async ({ request, server, user, path, data }) => {
       const { _id, email } = user;
@@ -88,7 +81,7 @@ function invitationRoutes(app: FastifyInstance, deps: AppDeps, page: ShowMembers
   formRoute(app, {
     path: '/servers/:serverId/members/withdraw',
     access: SOLE_OWNER,
-    schema: withdrawForm,
+    schema: z.object({ email: z.string() }),
     run: async ({ server, by, path, data }) => {
       await withdrawInvitation(deps, server._id, data.email, by);
       return `${path('/members')}?done=withdrawn`;
@@ -117,14 +110,13 @@ function invitationRoutes(app: FastifyInstance, deps: AppDeps, page: ShowMembers
   });
 }
 
-/** The forms that change a member's role or remove a member, and the form with which a member leaves. */
 function roleRoutes(app: FastifyInstance, deps: AppDeps): void {
   const { base } = app.site;
 
   formRoute(app, {
     path: '/servers/:serverId/members/:userId/role',
     access: SOLE_OWNER,
-    schema: roleForm,
+    schema: z.object({ role: z.enum(MEMBER_ROLES) }),
     run: async ({ request, server, by, path, data }) => {
       const userId = idParam(request, 'userId');
       const isChanged = await changeRole(deps, server._id, userId, data.role, by);
@@ -135,7 +127,7 @@ function roleRoutes(app: FastifyInstance, deps: AppDeps): void {
   formRoute(app, {
     path: '/servers/:serverId/members/:userId/remove',
     access: SOLE_OWNER,
-    schema: removeForm,
+    schema: z.object({ keep: z.literal('yes').optional() }),
     run: async ({ request, server, user, by, path, data }) => {
       const keepFor = data.keep ? makerOf(server, user._id) : undefined;
       const isRemoved = await removeMember(deps, server._id, idParam(request, 'userId'), by, keepFor);

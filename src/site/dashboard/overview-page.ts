@@ -40,10 +40,10 @@ export function overviewPage(app: FastifyInstance, { deps }: DashboardParts): vo
       listTokens(deps, server._id),
       readAnswered(deps, server._id, { page: 1, limit: 1 }),
     ]);
-    const done = { token: tokens.some((token) => isValid(token, now)), listener };
+    const hasToken = tokens.some((token) => isValid(token, now));
     const open = (part: string) => html`<a href="${serverPath(base, server, part)}">${t('Open')}</a>`;
     const body = html`<section class="card">${serverFigures(info, { game: server.game })}</section>
-      ${nextSteps(base, server, done)}
+      ${nextSteps(base, server, hasToken, listener)}
       <div class="columns">
         ${card({ title: t('Vote listener'), actions: open('/listener'), body: listenerLine(listener, now) })}
         ${card({ title: t('Reviews'), actions: open('/reviews'), body: reviewLine(reviews) })}
@@ -58,11 +58,13 @@ export function overviewPage(app: FastifyInstance, { deps }: DashboardParts): vo
   });
 }
 
-type Done = { token: boolean; listener: ListenerView | null };
-
-/** The next steps after a server was listed, with a mark on those that are done; empty when all are done. */
-function nextSteps(base: string, server: WithId<Server>, { token, listener }: Done): Content {
-  const steps: { done: boolean; part: string; text: string; why: string }[] = [
+function nextSteps(
+  base: string,
+  server: WithId<Server>,
+  hasToken: boolean,
+  listener: ListenerView | null,
+): Content {
+  const steps = [
     {
       done: hasAbout(server.profile ?? {}) || Boolean(server.profile?.shortText),
       part: '/profile',
@@ -70,7 +72,7 @@ function nextSteps(base: string, server: WithId<Server>, { token, listener }: Do
       why: t('Texts, tags and a banner make players choose it.'),
     },
     {
-      done: token,
+      done: hasToken,
       part: '/tokens',
       text: t('Create an API token'),
       why: t('Your website or plugin uses it to cast votes.'),
@@ -130,7 +132,6 @@ const OWNERSHIP_PROOF_TEXTS = {
   operator: defineMessage('by an operator of this listing'),
 } as const;
 
-/** The game's name, and a remark if its servers are not probed. */
 function gameText(game: string | null | undefined): string {
   const name = gameName(game) || t('none');
   return isProbed(game) ? name : t('{game} (not probed: status from reports only)', { game: name });

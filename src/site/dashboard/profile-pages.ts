@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { WithId } from 'mongodb';
 import { z } from 'zod';
 import { defineMessage, t } from '../../language/t.ts';
 import { readProfile, setProfile } from '../../servers/edit-profile.ts';
@@ -53,27 +52,25 @@ const profileForm = z.object({
 
 type Showing = {
   typed?: Typed;
-  /** The chosen tags. The browser sends one form field for each of them. */
   tags?: string[];
-  /** The entered texts, if the user asked for a preview. They are not saved. */
+  /** Texts that are not saved. */
   preview?: ProfileTexts;
-  /** Why the uploaded banner was refused. */
   bannerError?: string;
 };
 
 /** `/dashboard/servers/<id>/profile`: the server's texts and pictures. */
 export function profilePages(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base } = app.site;
-  const pathOf = (server: WithId<Server>) => serverPath(base, server, '/profile');
 
   const page = async (request: FastifyRequest, showing: Showing = {}): Promise<Page> => {
     const server = serverOf(request);
+    const path = serverPath(base, server, '/profile');
     const tags = await readTags(deps);
     const now = deps.clock.now();
     const body = html`${removals(server)}
       ${showing.preview ? previewCard(base, server, showing.preview, tags) : ''}
-      ${profileCard(pathOf(server), server, tags, showing)}
-      ${picturesCard(base, pathOf(server), server, { error: showing.bannerError, now })}
+      ${profileCard(path, server, tags, showing)}
+      ${picturesCard(base, path, server, showing.bannerError, now)}
       <p class="small"><a href="${base}${publicPath(server)}">${t('See the public page')}</a></p>`;
     return {
       title: `${t('Profile')} · ${server.name}`,
@@ -112,7 +109,6 @@ export function profilePages(app: FastifyInstance, { deps }: DashboardParts): vo
   });
 }
 
-/** Notices about the parts of the profile that an operator removed, with the reasons. */
 function removals({ profile }: Server): Content {
   return (profile?.removals ?? []).map(({ part, at, reason }) => {
     const removed = { part: t(PART_TEXTS[part]), day: day(at), reason };
@@ -120,7 +116,6 @@ function removals({ profile }: Server): Content {
   });
 }
 
-/** The stored profile as the values of the form. */
 function valuesOf(profile: ProfileTexts = {}): Record<string, string> {
   const { shortText = '', description = '', languages = [] } = profile;
   const links = LINKS.map((name) => [name, profile[name] ?? '']);

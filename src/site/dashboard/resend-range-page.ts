@@ -23,13 +23,10 @@ import { type Page, sendPage } from '../shared/layout.ts';
 import { button, card, facts, linkTo, notice } from '../shared/parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
-import { filterText, type VoteFilter, voteQuery, wantedBy } from './vote-filter.ts';
+import { filterText, type VoteFilter, voteQuery, wantedBy } from './votes-page.ts';
 
 /** One request sends at most this many votes again, which takes some seconds. A further request sends the next ones. */
 const RESEND_BATCH_SIZE = 5_000;
-
-/** The time at which the confirmation page was shown. Votes cast later are not sent again. */
-const shownUntil = z.iso.datetime({ precision: 3 }).transform((text) => new Date(text));
 
 /** A filter of votes. `twice`: only votes that are left out otherwise (`ResendRange`). */
 const resendQuery = voteQuery.extend({ twice: z.literal('only').optional().catch(undefined) });
@@ -48,7 +45,10 @@ export function resendRangePage(app: FastifyInstance, { deps }: DashboardParts):
   formRoute(app, {
     path: '/servers/:serverId/votes/resend',
     access: OWNER,
-    schema: resendQuery.extend({ shown: shownUntil }),
+    // `shown`: the time of the confirmation page. Votes that were cast later are not sent again.
+    schema: resendQuery.extend({
+      shown: z.iso.datetime({ precision: 3 }).transform((text) => new Date(text)),
+    }),
     run: async ({ request, reply, server, user, by, path, data: { shown, ...wanted } }) => {
       const filter = resendable(wanted);
       const range = rangeOf(filter, shown);
@@ -93,7 +93,6 @@ export function resendRangePage(app: FastifyInstance, { deps }: DashboardParts):
     );
   };
 
-  /** The page that asks for confirmation. `sent`: how many votes the previous request sent, such as `5,000 votes`. */
   const question = async (
     request: FastifyRequest,
     filter: ResendFilter,
@@ -133,7 +132,6 @@ function rangeOf(filter: ResendFilter, shown: Date): ResendRange {
   };
 }
 
-/** Names the votes that a selection leaves out, with a link to the page that sends them. */
 function leftOutText({ votes, more }: { votes: number; more: boolean }, href: string): Content {
   if (votes === 0) return '';
   const shown = { a: linkTo(href), votes: more ? `${counted(votes, 'vote')} +` : counted(votes, 'vote') };
@@ -161,13 +159,17 @@ function questionBody(
   const first = t('The first {votes} are sent first, oldest first. You can then send the rest.', {
     votes: count(votes),
   });
+  const warning = duplicateWarning(states, twice);
+  const arrival = warning
+    ? notice('attention', warning)
+    : html`<p>${t('These votes surely did not arrive.')}</p>`;
   return html`<p>${howMany(votes, more)}</p>
     ${facts([
       [t('State'), alternatives(states.map((state) => t(STATE_NAMES[state])))],
       [t('Player'), player === undefined ? null : html`<bdi>${player}</bdi>`],
       [t('Cast'), castText(filter, until)],
     ])}
-    ${votes === 0 ? '' : duplicateWarning(states, twice)}
+    ${votes === 0 ? '' : arrival}
     ${leftOut}
     ${more ? html`<p>${first}</p>` : ''}
     <p class="soft">${t(
@@ -192,7 +194,6 @@ function howMany(votes: number, more: boolean): Content {
     : t('<strong>{votes}</strong> will be queued again.', shown);
 }
 
-/** The time range of the votes as text. */
 function castText({ since, until }: VoteFilter, before: Date): string {
   const from = since ? t('from {since}', { since }) : t('in the last {days} days', { days: RESENDABLE_DAYS });
   return until
@@ -200,26 +201,14 @@ function castText({ since, until }: VoteFilter, before: Date): string {
     : `${from}, ${t('before {time}', { time: timeText(before) })}`;
 }
 
-function duplicateWarning(states: VoteSelection[], twice: ResendRange['twice']): Content {
-  if (twice) {
-    return notice(
-      'attention',
-      t('These votes may have arrived, or plugins claimed them. Their players may be rewarded twice.'),
+function duplicateWarning(states: VoteSelection[], twice: ResendRange['twice']): string | null {
+  if (twice)
+    return t('These votes may have arrived, or plugins claimed them. Their players may be rewarded twice.');
+  if (states.includes('delivered')) return t('These votes were delivered. Each will arrive twice.');
+  if (states.includes('sent-not-confirmed'))
+    return t(
+      'Nothing confirmed these votes, as with most Votifier v1 listeners. Votes that have arrived will arrive twice. Send only votes that did not reach your game.',
     );
-  }
-  if (states.includes('delivered')) {
-    return notice('attention', t('These votes were delivered. Each will arrive twice.'));
-  }
-  if (states.includes('sent-not-confirmed')) {
-    return notice(
-      'attention',
-      t(
-        'Nothing confirmed these votes, as with most Votifier v1 listeners. Votes that have arrived will arrive twice. Send only votes that did not reach your game.',
-      ),
-    );
-  }
-  if (states.includes('unconfirmed')) {
-    return notice('attention', t('These votes may have arrived. Some may arrive twice.'));
-  }
-  return html`<p>${t('These votes surely did not arrive.')}</p>`;
+  if (states.includes('unconfirmed')) return t('These votes may have arrived. Some may arrive twice.');
+  return null;
 }

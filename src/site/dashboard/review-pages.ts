@@ -5,7 +5,6 @@ import { defineMessage, t } from '../../language/t.ts';
 import { answerReview, LONGEST_ANSWER, removeAnswer } from '../../reviews/answer-review.ts';
 import { readAnswered } from '../../reviews/read-reviews.ts';
 import type { Review } from '../../reviews/review.ts';
-import type { Server } from '../../servers/server.ts';
 import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
@@ -37,7 +36,12 @@ export function reviewPages(app: FastifyInstance, { deps }: DashboardParts): voi
     const page = pageOf(request);
     const found = await readAnswered(deps, server._id, { page, limit: REVIEWS_A_PAGE });
     const path = serverPath(base, server, '/reviews');
-    const reviews = found.reviews.map((review) => answerable({ path, page, review, server, now, wrong }));
+    const reviews = found.reviews.map((review) => {
+      const { _id } = review;
+      const typed = wrong?.reviewId.equals(_id) ? wrong.typed : undefined;
+      const more = answerForms(`${path}/${_id.toHexString()}`, page, review, typed);
+      return reviewItem({ review, server, now, more });
+    });
     const empty =
       page > 1
         ? t('There are no reviews on this page.')
@@ -58,7 +62,7 @@ export function reviewPages(app: FastifyInstance, { deps }: DashboardParts): voi
     };
   };
 
-  /** The address of a review: the page of the list that has the review, with the review's anchor and a message. */
+  /** The review on its page of the list. */
   const back = (request: FastifyRequest, reviewId: ObjectId, done: keyof typeof MESSAGES) =>
     `${serverPath(base, serverOf(request), '/reviews')}?page=${pageOf(request)}&done=${done}#review-${reviewId.toHexString()}`;
 
@@ -73,8 +77,7 @@ export function reviewPages(app: FastifyInstance, { deps }: DashboardParts): voi
     show: (request, typed) => show(request, { reviewId: idParam(request, 'reviewId'), typed }),
     run: async ({ request, server, by, data: { answer } }) => {
       const reviewId = idParam(request, 'reviewId');
-      const wanted = { serverId: server._id, reviewId, answer };
-      const isAnswered = await answerReview(deps, wanted, by);
+      const isAnswered = await answerReview(deps, { serverId: server._id, reviewId, answer }, by);
       return isAnswered ? back(request, reviewId, 'answered') : noReview();
     },
   });
@@ -84,8 +87,7 @@ export function reviewPages(app: FastifyInstance, { deps }: DashboardParts): voi
     access: OWNER,
     run: async ({ request, server, by }) => {
       const reviewId = idParam(request, 'reviewId');
-      const answered = { serverId: server._id, reviewId };
-      const isFound = await removeAnswer(deps, answered, by);
+      const isFound = await removeAnswer(deps, { serverId: server._id, reviewId }, by);
       return isFound ? back(request, reviewId, 'answer-removed') : noReview();
     },
   });
@@ -101,45 +103,17 @@ function noReview(): RefusedForm {
   return refused(404, t('This server has no public review with this id.'));
 }
 
-type Item = {
-  path: string;
-  page: number;
-  review: WithId<Review>;
-  server: WithId<Server>;
-  now: Date;
-  wrong: RejectedAnswer | undefined;
-};
-
-function answerable({ path, page, review, server, now, wrong }: Item): Html {
-  const { _id } = review;
-  const forms = { path: `${path}/${_id.toHexString()}`, page, review };
-  return reviewItem({
-    review,
-    server,
-    now,
-    more: answerForms({ ...forms, wrong: wrong?.reviewId.equals(_id) ? wrong.typed : undefined }),
-  });
-}
-
-function answerForms({
-  path,
-  page,
-  review,
-  wrong,
-}: {
-  path: string;
-  page: number;
-  review: WithId<Review>;
-  wrong: Typed | undefined;
-}): Html {
-  const { username, answer, _id } = review;
+function answerForms(
+  path: string,
+  page: number,
+  { username, answer, _id }: WithId<Review>,
+  wrong: Typed | undefined,
+): Html {
   // The page has one such field for each review, so each field gets its own id.
   const field = fieldsOf(wrong ?? UNTOUCHED).area('answer', {
     id: `answer-${_id.toHexString()}`,
     label: t('Your answer'),
-    hint: t('Published at once. Up to {characters} characters.', {
-      characters: count(LONGEST_ANSWER),
-    }),
+    hint: t('Published at once. Up to {characters} characters.', { characters: count(LONGEST_ANSWER) }),
     rows: 4,
     required: true,
     value: answer?.text ?? '',
@@ -149,11 +123,7 @@ function answerForms({
     text: t('Remove your answer'),
     of: whose,
     consequence: t('Your answer is deleted and no longer public.'),
-    form: button({
-      to: `${path}/remove-answer?page=${page}`,
-      text: t('Remove answer'),
-      kind: 'danger',
-    }),
+    form: button({ to: `${path}/remove-answer?page=${page}`, text: t('Remove answer'), kind: 'danger' }),
   });
   return html`<div class="actions">
     <details ${wrong ? 'open' : ''}>

@@ -32,9 +32,9 @@ const REWARD_TEXTS: Record<Rewards, { text: Text; about: Text }> = {
   },
 };
 
-const form = z.object({ rewards: z.enum(REWARDS, { error: () => t('Choose one of these.') }).optional() });
+/** A form that sends no choice is refused with a sentence of its own (`notChosen`). */
+export const rewardsChoice = z.enum(REWARDS, { error: () => t('Choose one of these.') }).optional();
 
-/** `POST …/listener/rewards`: stores how players get their rewards. */
 export function rewardsRoute(
   app: FastifyInstance,
   { deps }: DashboardParts,
@@ -43,7 +43,7 @@ export function rewardsRoute(
   formRoute(app, {
     path: '/servers/:serverId/listener/rewards',
     access: OWNER,
-    schema: form,
+    schema: z.object({ rewards: rewardsChoice }),
     show,
     run: async ({ server, by, path, data: { rewards } }) => {
       if (!rewards) return notChosen();
@@ -54,18 +54,16 @@ export function rewardsRoute(
   });
 }
 
-/** Whether the server has claim keys but no listener yet. If so, the owner must choose how players are rewarded. */
+/** If the server has claim keys but no listener yet: players could be rewarded twice, so the owner must choose. */
 export async function mustChooseRewards(deps: AppDeps, serverId: ObjectId): Promise<boolean> {
   const existing = await deps.listeners.findOne({ serverId }, { projection: { _id: 1 } });
   return existing === null && (await hasClaimKeys(deps, serverId));
 }
 
-/** The refusal of a form that does not say how players are rewarded. */
 export function notChosen(): RefusedForm {
   return { errors: { rewards: t('Choose how players are rewarded.') } };
 }
 
-/** The field for how players are rewarded: pushed, claimed or both. If `value` is undefined, no option is selected. */
 export function rewardsField(value: string | undefined, error?: string): Html {
   return radios({
     name: 'rewards',
@@ -81,14 +79,12 @@ export function rewardsField(value: string | undefined, error?: string): Html {
   });
 }
 
-/** The card with the choice of rewards of an existing listener. `hasClaimKeys`: whether a plugin can claim votes. */
+/** `hasClaimKeys`: whether a plugin can claim votes. `error`: what is wrong with the entered choice. */
 export function rewardsCard(
   path: string,
-  {
-    rewards,
-    hasClaimKeys,
-    error,
-  }: { rewards: Rewards | undefined; hasClaimKeys: boolean; error?: string | undefined },
+  rewards: Rewards | undefined,
+  hasClaimKeys: boolean,
+  error: string | undefined,
 ): Html {
   return card({
     title: t('Rewards'),

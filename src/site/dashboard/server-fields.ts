@@ -3,6 +3,8 @@ import { knownGame, listGames } from '../../games/games.ts';
 import { t } from '../../language/t.ts';
 import { InvalidDocumentError } from '../../platform/document.ts';
 import { MOVE_TAKEN, TAKEN } from '../../servers/drafts.ts';
+import type { Server } from '../../servers/server.ts';
+import type { ServerDraft } from '../../servers/server-draft.ts';
 import { contactText } from '../shared/contact.ts';
 import { countries } from '../shared/country-names.ts';
 import type { Site } from '../shared/decorate-site.ts';
@@ -13,11 +15,10 @@ import { gameName } from '../shared/game-names.ts';
 import { type Html, html } from '../shared/html.ts';
 import { PORT_LENGTH } from '../shared/parts.ts';
 
-/** A port as a number; NaN if the text is empty or not a number. The schema of servers validates it later. */
 const portText = z.string().transform((value) => Number(value.trim() === '' ? Number.NaN : value));
 const textOrNull = z.string().transform((value) => (value.trim() === '' ? null : value));
 
-/** The form of a server. It only converts the values; the schema of servers validates them later. */
+/** Only converts the values: the schema of servers validates them later. */
 export const serverForm = z.object({
   name: z.string(),
   address: z.string(),
@@ -27,10 +28,9 @@ export const serverForm = z.object({
   countryCode: textOrNull,
 });
 
-/** The fields of the address, for moving a server to another address. */
 export const addressForm = serverForm.pick({ address: true, port: true });
 
-/** The other fields of a listed server. Changing them needs no ownership proof. */
+/** Changing these fields needs no ownership proof. */
 export const detailsForm = serverForm.omit({ address: true, port: true });
 
 /** The games that can be chosen. If several games have the same name, only one of them is here. */
@@ -104,23 +104,15 @@ export function gameFields(typed: Typed): Html {
     </div>`;
 }
 
-/** The current settings as values of the form. */
-export function valuesOf(of: {
-  name: string;
-  address: string;
-  port: number;
-  game?: string | null | undefined;
-  queryPort?: number | null | undefined;
-  countryCode?: string | null | undefined;
-}): Typed {
+export function valuesOf({ name, address, port, game, queryPort, countryCode }: Server | ServerDraft): Typed {
   return {
     values: {
-      name: of.name,
-      address: of.address,
-      port: String(of.port),
-      game: gameName(of.game),
-      queryPort: of.queryPort ? String(of.queryPort) : '',
-      countryCode: of.countryCode ?? '',
+      name,
+      address,
+      port: String(port),
+      game: gameName(game),
+      queryPort: queryPort ? String(queryPort) : '',
+      countryCode: countryCode ?? '',
     },
     errors: {},
   };

@@ -1,3 +1,4 @@
+import type { WithId } from 'mongodb';
 import { type Text, t } from '../../language/t.ts';
 import type { Server } from '../../servers/server.ts';
 import { tabsOf } from '../shared/area.ts';
@@ -6,18 +7,14 @@ import { SERVER_AREA, type ServerTab } from '../shared/dashboard-pages.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import type { Site } from '../shared/decorate-site.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { notice, tabs } from '../shared/parts.ts';
+import { linkTo, notice, tabs } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { statusBadge } from '../shared/server-status.ts';
 
 type Frame = {
-  site: Pick<Site, 'base' | 'pages' | 'contact'>;
-  server: Pick<
-    Server,
-    '_id' | 'name' | 'slug' | 'probe' | 'lastReport' | 'hiddenAt' | 'hiddenReason' | 'profile'
-  >;
+  site: Site;
+  server: WithId<Server>;
   now: Date;
-  /** The path of the current tab. */
   part: ServerTab;
   body: Content;
 };
@@ -26,6 +23,13 @@ type Frame = {
 export function serverFrame({ site, server, now, part, body }: Frame): Html {
   const { base } = site;
   const hasRemovals = Boolean(server.profile?.removals?.length);
+  const removed = t('The operator removed a part of this server’s profile. <a>See the reason</a>.', {
+    a: linkTo(serverPath(base, server, '/profile')),
+  });
+  const hidden = t(
+    'The operator has hidden this server from the ranking and public lists: “<bdi>{reason}</bdi>” Its API and votes keep working.',
+    { reason: server.hiddenReason ?? '' },
+  );
   return html`<div class="page-head">
       <div>
         <p class="small">
@@ -44,22 +48,7 @@ export function serverFrame({ site, server, now, part, body }: Frame): Html {
       })),
       serverPath(base, server, part),
     )}
-    ${server.hiddenAt ? hiddenNotice(site, server) : ''}
-    ${hasRemovals && part !== '/profile' ? removalNotice(serverPath(base, server, '/profile')) : ''}
+    ${server.hiddenAt ? notice('attention', html`${hidden}${contactLine(site)}`) : ''}
+    ${hasRemovals && part !== '/profile' ? notice('attention', removed) : ''}
     ${body}`;
-}
-
-function hiddenNotice(site: Frame['site'], { hiddenReason }: Frame['server']): Html {
-  const hidden = t(
-    'The operator has hidden this server from the ranking and public lists: “<bdi>{reason}</bdi>” Its API and votes keep working.',
-    { reason: hiddenReason ?? '' },
-  );
-  return notice('attention', html`${hidden}${contactLine(site)}`);
-}
-
-function removalNotice(profilePath: string): Html {
-  const removed = t('The operator removed a part of this server’s profile. <a>See the reason</a>.', {
-    a: (text) => html`<a href="${profilePath}">${text}</a>`,
-  });
-  return notice('attention', removed);
 }

@@ -8,6 +8,7 @@ import {
   STATE_FIELDS,
   type settingsProof,
 } from '../../listeners/listener-state.ts';
+import { AN_OPERATOR } from '../../servers/actor-names.ts';
 import { listDrafts } from '../../servers/drafts.ts';
 import { invitationsOf, serversOfUser } from '../../servers/members.ts';
 import { roleOf } from '../../servers/ownership.ts';
@@ -26,8 +27,7 @@ import { listenerBadge } from '../shared/listener-state-parts.ts';
 import { badge, button, card, confirmed, dataTable } from '../shared/parts.ts';
 import { serverAddress, statusBadge } from '../shared/server-status.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
-import { receivedInvitations } from './invitation-cards.ts';
-import { ROLE_TEXTS } from './members-card.ts';
+import { ROLE_TEXTS } from './member-cards.ts';
 
 const MESSAGES = {
   discarded: defineMessage('Draft discarded.'),
@@ -40,13 +40,6 @@ const MESSAGES = {
 export function serverListPage(app: FastifyInstance, { deps }: DashboardParts): void {
   const { base } = app.site;
 
-  const listenersOf = async (servers: WithId<Server>[]): Promise<Map<string, ListedListener>> => {
-    const found = deps.listeners
-      .find({ serverId: { $in: servers.map(({ _id }) => _id) } })
-      .project<ListedListener>({ serverId: 1, ...STATE_FIELDS, ...PROOF_FIELDS });
-    return new Map((await found.toArray()).map((listener) => [listener.serverId.toHexString(), listener]));
-  };
-
   app.get('/', SIGNED_IN, async (request, reply) => {
     const user = userOf(request);
     const [servers, drafts, invitations] = await Promise.all([
@@ -54,8 +47,11 @@ export function serverListPage(app: FastifyInstance, { deps }: DashboardParts): 
       listDrafts(deps, user._id),
       invitationsOf(deps, user),
     ]);
-    const listeners = await listenersOf(servers);
-    const table = serverTable({ base, servers, listeners, userId: user._id, now: deps.clock.now() });
+    const listeners = await deps.listeners
+      .find({ serverId: { $in: servers.map(({ _id }) => _id) } })
+      .project<ListedListener>({ serverId: 1, ...STATE_FIELDS, ...PROOF_FIELDS })
+      .toArray();
+    const table = serverTable(base, servers, listeners, user._id, deps.clock.now());
     const unconfirmed = t('Your e-mail address is not confirmed, so invitations to servers are not shown.');
     // Without SMTP, users cannot confirm their addresses.
     const mayConfirm = !user.emailVerified && deps.config.SMTP_URL !== undefined;
@@ -74,7 +70,6 @@ export function serverListPage(app: FastifyInstance, { deps }: DashboardParts): 
   });
 }
 
-/** If the user is a member of the server: the role, and a button to leave. Otherwise empty. */
 function membership(base: string, server: WithId<Server>, userId: ObjectId): Content {
   const role = roleOf(server, userId);
   if (!role || role === 'owner') return '';
@@ -98,17 +93,15 @@ type ListedListener = Pick<Listener, 'serverId'> &
   Parameters<typeof listenerState>[0] &
   Parameters<typeof settingsProof>[0];
 
-type Table = {
-  base: string;
-  servers: WithId<Server>[];
-  listeners: Map<string, ListedListener>;
-  userId: ObjectId;
-  now: Date;
-};
-
-function serverTable({ base, servers, listeners, userId, now }: Table): Html {
+function serverTable(
+  base: string,
+  servers: WithId<Server>[],
+  listeners: ListedListener[],
+  userId: ObjectId,
+  now: Date,
+): Html {
   const listenerCell = (server: WithId<Server>): Content => {
-    const listener = listeners.get(server._id.toHexString());
+    const listener = listeners.find(({ serverId }) => serverId.equals(server._id));
     const path = serverPath(base, server, '/listener');
     return listener
       ? html`<a href="${path}">${listenerBadge({ ...listener, state: listenerState(listener) })}</a>`
@@ -168,12 +161,29 @@ function draftCard(base: string, drafts: WithId<ServerDraft>[]): Content {
         {
           title: t('State'),
           cell: ({ check }) =>
-            check?.reached
-              ? badge('attention', t('reached, not verified'))
-              : badge('attention', t('not verified')),
+            badge('attention', check?.reached ? t('reached, not verified') : t('not verified')),
         },
       ],
       empty: '',
     }),
+  });
+}
+
+function receivedInvitations(base: string, invitations: Awaited<ReturnType<typeof invitationsOf>>): Content {
+  return invitations.map(({ server, role, by }) => {
+    const path = `${base}/dashboard/invitations/${server._id.toHexString()}`;
+    const sentence = t('{by} invites you to manage <bdi>{server}</bdi> ({role}).', {
+      by: by === AN_OPERATOR ? t(AN_OPERATOR) : by,
+      server: server.name,
+      role: t(ROLE_TEXTS[role]),
+    });
+    return card({
+      title: t('Invitation'),
+      body: html`<p>${sentence}</p>
+        <div class="actions">
+          ${button({ to: `${path}/accept`, text: t('Accept'), kind: 'primary', of: server.name })}
+          ${button({ to: `${path}/decline`, text: t('Decline'), of: server.name })}
+        </div>`,
+    });
   });
 }

@@ -1,9 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { WithId } from 'mongodb';
 import { z } from 'zod';
 import { defineMessage, t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { discardMove, findMove, saveMove } from '../../servers/drafts.ts';
 import { editServer, resetsProbe } from '../../servers/listed-servers.ts';
+import type { Server } from '../../servers/server.ts';
+import type { ServerDraft } from '../../servers/server-draft.ts';
 import { readHowToVote, setHowToVote, switchVoteForm } from '../../servers/vote-options.ts';
 import { proveMoveNow } from '../../workflows/answer-now.ts';
 import { removeServer } from '../../workflows/remove-server.ts';
@@ -11,19 +14,28 @@ import { isByOperator, serverOf } from '../guard-routes.ts';
 import { OWNER, SOLE_OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import type { Site } from '../shared/decorate-site.ts';
-import type { Typed } from '../shared/form.ts';
+import { type Typed, UNTOUCHED } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import { type ContextOf, formRoute } from '../shared/form-route.ts';
-import { html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
+import { button, card, confirmed, notice } from '../shared/parts.ts';
+import { serverAddress } from '../shared/server-status.ts';
 import { checkTaker } from '../shared/used-up.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { DISCORD_MESSAGES, type DiscordShowing, discordCard, discordRoutes } from './discord-messages.ts';
-import { afterProving } from './draft-pages.ts';
-import { identityCard, identityRoutes } from './identity-forms.ts';
-import { ownershipProofCards } from './ownership-proof.ts';
-import { addressForm, detailsForm, namingContact } from './server-fields.ts';
+import { afterProving, ownershipProofCards } from './draft-pages.ts';
+import {
+  addressFields,
+  addressForm,
+  detailsForm,
+  gameFields,
+  namingContact,
+  serverNameField,
+  valuesOf,
+} from './server-fields.ts';
 import { serverFrame } from './server-frame.ts';
-import { addressCard, detailsCard, howToVoteCard, removeCard, voteFormCard } from './settings-cards.ts';
+import { type VoteShowing, voteSettingsCards, voteSettingsRoutes } from './vote-settings.ts';
 
 const MESSAGES = {
   saved: defineMessage('Settings saved.'),
@@ -32,16 +44,11 @@ const MESSAGES = {
   ...DISCORD_MESSAGES,
 };
 
-const webVotesForm = z.object({ webVotes: z.enum(['on', 'off']) });
-const howToVoteForm = z.object({ howToVote: z.string(), do: z.string().optional() });
-const removalForm = z.object({ name: z.string() });
-
 type Showing = {
   details?: Typed;
-  address?: Typed;
-  howToVote?: { typed?: Typed; preview?: string };
+  votes?: VoteShowing;
   discord?: DiscordShowing;
-  identity?: Typed;
+  address?: Typed;
   removal?: Typed;
 };
 type SettingsPage = (request: FastifyRequest, showing?: Showing) => Promise<Page>;
@@ -53,14 +60,13 @@ export function serverSettingsPages(app: FastifyInstance, parts: DashboardParts)
     sendPage(request, reply, await page(request)),
   );
   detailsRoutes(app, parts.deps, page);
-  votingRoutes(app, parts.deps, page);
-  identityRoutes(app, parts.deps, (request, identity) => page(request, { identity }));
+  voteSettingsRoutes(app, parts.deps, (request, votes) => page(request, { votes }));
   discordRoutes(app, parts, (request, discord) => page(request, { discord }));
   addressRoutes(app, parts.deps, page);
 }
 
 function settingsPage(site: Site, deps: AppDeps): SettingsPage {
-  return async (request, { details, address, howToVote = {}, discord = {}, identity, removal } = {}) => {
+  return async (request, { details, votes = {}, discord = {}, address, removal } = {}) => {
     const server = serverOf(request);
     const now = deps.clock.now();
     const [move, webhook] = await Promise.all([
@@ -68,14 +74,12 @@ function settingsPage(site: Site, deps: AppDeps): SettingsPage {
       deps.discordWebhooks.findOne({ _id: server._id }),
     ]);
     const path = serverPath(site.base, server, '/settings');
-    const proof = { now, action: `${path}/place/check`, correct: `${path}#place` };
+    const proof = { startCheck: `${path}/place/check`, editAddress: `${path}#place` };
     const body = html`${detailsCard(path, server, details)}
-      ${voteFormCard(`${path}/web-votes`, server)}
-      ${identityCard(path, deps.config, server, identity)}
-      ${howToVoteCard(`${path}/how-to-vote`, server, howToVote)}
+      ${voteSettingsCards(path, deps.config, server, votes)}
       ${discordCard(`${path}/discord`, webhook, discord, now)}
       ${addressCard(`${path}/place`, server, move, address)}
-      ${move ? ownershipProofCards({ draft: move, ...proof }) : ''}
+      ${move ? ownershipProofCards(move, proof, now) : ''}
       ${removeCard(`${path}/remove`, server, removal)}`;
     return {
       title: `${t('Settings')} · ${server.name}`,
@@ -85,7 +89,6 @@ function settingsPage(site: Site, deps: AppDeps): SettingsPage {
   };
 }
 
-/** The forms that change the details of a server and that remove it. */
 function detailsRoutes(app: FastifyInstance, deps: AppDeps, page: SettingsPage): void {
   const { base } = app.site;
   const takeCheck = checkTaker(deps);
@@ -106,41 +109,13 @@ function detailsRoutes(app: FastifyInstance, deps: AppDeps, page: SettingsPage):
   formRoute(app, {
     path: '/servers/:serverId/settings/remove',
     access: SOLE_OWNER,
-    schema: removalForm,
+    schema: z.object({ name: z.string() }),
     show: (request, removal) => page(request, { removal }),
     run: async ({ server, by, data }) => {
       if (data.name.trim() !== server.name)
         return { errors: { name: t('Type the name of the server to remove it.') } };
       await removeServer(deps, server._id, by);
       return `${base}/dashboard?done=removed`;
-    },
-  });
-}
-
-/** The form that turns the public vote form on or off, and the form for the text about rewards and how to vote. */
-function votingRoutes(app: FastifyInstance, deps: AppDeps, page: SettingsPage): void {
-  formRoute(app, {
-    path: '/servers/:serverId/settings/web-votes',
-    access: OWNER,
-    schema: webVotesForm,
-    run: async ({ server, by, path, data }) => {
-      await switchVoteForm(deps, server._id, data.webVotes === 'on', by);
-      return `${path('/settings')}?done=saved#vote-form`;
-    },
-  });
-
-  formRoute(app, {
-    path: '/servers/:serverId/settings/how-to-vote',
-    access: OWNER,
-    schema: howToVoteForm,
-    show: (request, typed) => page(request, { howToVote: { typed } }),
-    run: async ({ request, server, by, path, data, values }) => {
-      if (data.do === 'preview') {
-        const preview = readHowToVote(data.howToVote);
-        return { page: page(request, { howToVote: { typed: { values, errors: {} }, preview } }) };
-      }
-      await setHowToVote(deps, server._id, data.howToVote, by);
-      return `${path('/settings')}?done=saved-text#how-to-vote`;
     },
   });
 }
@@ -184,5 +159,78 @@ function addressRoutes(app: FastifyInstance, deps: AppDeps, page: SettingsPage):
       await discardMove(deps, server._id);
       return `${path('/settings')}?done=kept-address`;
     },
+  });
+}
+
+function detailsCard(path: string, server: WithId<Server>, typed = valuesOf(server)): Html {
+  const hint = t(
+    'The server’s id stays the same. A new name changes the page’s address; the old address redirects.',
+  );
+  return card({
+    title: t('Details'),
+    body: html`<form method="post" action="${path}" class="stack">
+      ${serverNameField(typed)} ${gameFields(typed)}
+      <p class="hint">${hint}</p>
+      <button type="submit">${t('Save')}</button>
+    </form>`,
+  });
+}
+
+/** `move`: a new address whose ownership is not proven yet. */
+function addressCard(
+  path: string,
+  server: WithId<Server>,
+  move: ServerDraft | null,
+  typed = valuesOf(move ?? server),
+): Html {
+  const hint = t(
+    'You need to verify ownership of the new address. Votes, tokens and the vote listener are kept.',
+  );
+  return card({
+    id: 'place',
+    title: t('Address'),
+    body: html`${move ? pendingMove(path, server, move) : ''}
+      <form method="post" action="${path}" class="stack">
+        ${addressFields(typed)}
+        <p class="hint">${hint}</p>
+        <button type="submit" class="quiet">${move ? t('Change') : t('Move to this address')}</button>
+      </form>`,
+  });
+}
+
+function pendingMove(path: string, server: Server, move: ServerDraft): Content {
+  const sentence = t(
+    'The server will move to {address} after you verify ownership. Until then it stays at {present}.',
+    {
+      address: html`<span class="mono">${serverAddress(move)}</span>`,
+      present: html`<span class="mono">${serverAddress(server)}</span>`,
+    },
+  );
+  return html`${notice('attention', sentence)}
+    ${button({ to: `${path}/discard`, text: t('Cancel move') })}`;
+}
+
+function removeCard(path: string, { name }: Server, typed = UNTOUCHED): Html {
+  const consequence = t(
+    '<bdi>{name}</bdi> is removed permanently: its tokens stop working, waiting votes are not delivered, and its page is deleted. Its id is never used again. If you add the server again, it starts from zero.',
+    { name },
+  );
+  return card({
+    title: t('Remove server'),
+    body: confirmed({
+      text: t('Remove server'),
+      consequence,
+      isOpen: Boolean(typed.errors.name),
+      form: html`<form method="post" action="${path}" class="stack">
+        ${fieldsOf(typed).text('name', {
+          id: 'removal',
+          label: t('Name of the server'),
+          required: true,
+          autocomplete: 'off',
+          spellcheck: false,
+        })}
+        <button type="submit" class="danger">${t('Remove permanently')}</button>
+      </form>`,
+    }),
   });
 }

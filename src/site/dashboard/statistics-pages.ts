@@ -1,30 +1,33 @@
 import type { FastifyInstance } from 'fastify';
-import type { WithId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import { UPTIME_DAYS } from '../../history/daily-figures.ts';
-import { type History, historyAndReports, uptimeDays } from '../../history/history.ts';
+import { type History, type HistoryPoint, historyAndReports, uptimeDays } from '../../history/history.ts';
 import { t } from '../../language/t.ts';
+import { DAY } from '../../platform/clock.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import { type RankDay, rankVotesByDay } from '../../ranking/evidence/rank-votes.ts';
-import type { Server } from '../../servers/server.ts';
 import { type TopVoter, topVoters } from '../../votes/top-voters.ts';
 import { votesByDay } from '../../votes/vote-figures.ts';
 import { PageError } from '../error-pages.ts';
 import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
+import { csv } from '../shared/csv.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { count, timeAgo } from '../shared/format.ts';
 import { latencyChart, playersChart, uptimeChart, votesChart } from '../shared/history-charts.ts';
 import { type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
-import { card, dataTable } from '../shared/parts.ts';
+import { card, dataTable, forReaders, linkTo } from '../shared/parts.ts';
 import { rankVotesTables } from '../shared/rank-votes-tables.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
-import { isTableName, since, TABLES, withoutEmptyEnds } from './statistics-tables.ts';
 
-/** The ranges of the charts in days. */
+/** The ranges of the charts, in days. */
 const SPANS = [30, 90] as const;
+/** How many players the page and the file `voters.csv` have at most. */
 const TOP_VOTERS = 25;
+const MAX_VOTERS = 1_000;
 
 /** `/dashboard/servers/<id>/statistics`: charts with their numbers as tables and CSV files. */
 export function statisticsPages(app: FastifyInstance, { deps }: DashboardParts): void {
@@ -69,11 +72,12 @@ export function statisticsPages(app: FastifyInstance, { deps }: DashboardParts):
   app.get('/servers/:serverId/statistics/:table', OWNER, async (request, reply) => {
     const server = serverOf(request);
     const { table = '' } = request.params as { table?: string };
-    if (!isTableName(table)) throw new PageError(404, t('This file does not exist.'));
-    const text = await TABLES[table](deps, server._id, spanOf(request.query));
+    const file = Object.hasOwn(FILES, table) && FILES[table];
+    if (!file) throw new PageError(404, t('This file does not exist.'));
+    const text = await file(deps, server._id, spanOf(request.query));
     return reply
       .header('cache-control', 'no-store')
-      .header('content-disposition', `attachment; filename="${fileName(server, table)}"`)
+      .header('content-disposition', `attachment; filename="${server.slug}-${table}"`)
       .type('text/csv; charset=utf-8')
       .send(text);
   });
@@ -81,11 +85,6 @@ export function statisticsPages(app: FastifyInstance, { deps }: DashboardParts):
 
 function spanOf(query: unknown): (typeof SPANS)[number] {
   return (query as { days?: unknown }).days === '90' ? 90 : 30;
-}
-
-/** The file name of a download. The characters of a slug are safe in headers and file names. */
-function fileName({ slug }: WithId<Server>, table: string): string {
-  return `${slug}-${table}`;
 }
 
 function spanLink(path: string, span: number, current: number): Html {
@@ -96,18 +95,14 @@ function spanLink(path: string, span: number, current: number): Html {
 }
 
 function part(title: string, path: string, file: string, body: Html): Html {
-  const download = t('Download CSV<span>: {title}</span>', {
-    span: (text) => html`<span class="for-readers">${text}</span>`,
-    title,
-  });
+  const download = t('Download CSV<span>: {title}</span>', { span: forReaders, title });
   return card({ title, actions: html`<a href="${path}/${file}" download>${download}</a>`, body });
 }
 
-/** The card that says how much a server's votes count for the rank, and why some weigh less. */
 function rankPart(base: string, days: RankDay[]): Html {
   const about = t(
     'Every accepted vote is delivered, can be claimed and is in all counts. Only for the rank some may weigh less (<link>the rules</link>).',
-    { link: (text) => html`<a href="${base}/how-ranking-works#weight">${text}</a>` },
+    { link: linkTo(`${base}/how-ranking-works#weight`) },
   );
   return card({
     title: t('Votes for the rank'),
@@ -143,3 +138,70 @@ function voterTable(voters: TopVoter[], now: Date): Html {
     empty: t('No votes this month.'),
   });
 }
+
+/** Of daily points, the last `days` full UTC days: the time of such a point is the beginning of its day. */
+function since(points: HistoryPoint[], now: Date, days: number): HistoryPoint[] {
+  return points.filter(({ at }) => now.getTime() - at.getTime() <= (days + 1) * DAY);
+}
+
+function withoutEmptyEnds(points: HistoryPoint[]): HistoryPoint[] {
+  const hasData = ({ source }: HistoryPoint) => source !== null;
+  const first = points.findIndex(hasData);
+  return first === -1 ? [] : points.slice(first, points.findLastIndex(hasData) + 1);
+}
+
+type TableFile = (deps: AppDeps, serverId: ObjectId, days: number) => Promise<string>;
+
+/** A CSV file with a line per day. `values` returns the cells after the day. */
+function dailyFile(
+  columns: string[],
+  values: (point: HistoryPoint) => (number | null)[],
+  of: 'history' | 'reported' = 'history',
+): TableFile {
+  return async (deps, serverId, days) => {
+    const points = (await historyAndReports(deps, serverId, 'all'))[of]?.points ?? [];
+    const rounded = (value: number | null) => (value === null ? null : Math.round(100 * value) / 100);
+    return csv(
+      ['day', ...columns],
+      since(points, deps.clock.now(), days).map((point) => [dayOf(point.at), ...values(point).map(rounded)]),
+    );
+  };
+}
+
+/** The CSV files by name. Each line is a UTC day or a player. Unknown values are empty cells. */
+const FILES: Record<string, TableFile> = {
+  'votes.csv': async (deps, serverId, days) => {
+    const votes = await votesByDay(deps, serverId, days);
+    return csv(
+      ['day', 'votes'],
+      votes.map(({ day, votes }) => [day, votes]),
+    );
+  },
+  'players.csv': dailyFile(['average_players', 'peak_players'], ({ averagePlayers, peakPlayers }) => [
+    averagePlayers,
+    peakPlayers,
+  ]),
+  'latency.csv': dailyFile(['average_latency_ms'], ({ latencyMs }) => [latencyMs]),
+  'reported.csv': dailyFile(
+    ['average_players', 'peak_players', 'average_latency_ms'],
+    ({ averagePlayers, peakPlayers, latencyMs }) => [averagePlayers, peakPlayers, latencyMs],
+    'reported',
+  ),
+  'uptime.csv': async (deps, serverId) => {
+    const days = await uptimeDays(deps, serverId);
+    return csv(
+      ['day', 'online_seconds', 'offline_seconds', 'unknown_seconds'],
+      days.map(({ day, onlineSeconds, offlineSeconds, unknownSeconds }) => [
+        day,
+        ...[onlineSeconds, offlineSeconds, unknownSeconds].map(Math.round),
+      ]),
+    );
+  },
+  'voters.csv': async (deps, serverId) => {
+    const voters = await topVoters(deps, serverId, MAX_VOTERS);
+    return csv(
+      ['player', 'votes', 'last_voted_at'],
+      voters.map(({ username, votes, lastVotedAt }) => [username, votes, lastVotedAt.toISOString()]),
+    );
+  },
+};

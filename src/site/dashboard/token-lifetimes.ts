@@ -7,10 +7,10 @@ import { fieldsOf } from '../shared/form-fields.ts';
 import type { Html } from '../shared/html.ts';
 import { optionsOf } from '../shared/parts.ts';
 
-/** If a token expires within this time, the table of tokens marks it. */
+/** The table marks tokens that expire within this time. */
 export const SOON_DAYS = 30;
 
-/** The lifetimes of a new token, in milliseconds. */
+/** In milliseconds. */
 export const LIFETIMES = {
   '30d': 30 * DAY,
   '90d': 90 * DAY,
@@ -30,7 +30,6 @@ export const lifetimeSchema = z.enum(Object.keys(LIFETIMES) as [Lifetime, ...Lif
   error: () => t('Choose one of these.'),
 });
 
-/** The field for the lifetime of a new token. By default, one year is selected. */
 export function lifetimeField(typed = UNTOUCHED): Html {
   return fieldsOf(typed).select('lifetime', {
     label: t('Expires'),

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { WithId } from 'mongodb';
 import { z } from 'zod';
 import { defineMessage, filled, type Text, t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
@@ -21,7 +20,6 @@ import {
   TokenMadeError,
 } from '../../servers/api-tokens.ts';
 import { REVOKED_WITHIN_SECONDS } from '../../servers/authenticate-token.ts';
-import type { Server } from '../../servers/server.ts';
 import { vrcFile } from '../../votes/claims/vrc-file.ts';
 import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
@@ -33,15 +31,13 @@ import { type FormAnswer, formRoute, refused } from '../shared/form-route.ts';
 import { type Html, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { card, checkbox, copyable, notice, optionsOf } from '../shared/parts.ts';
+import { card, checkbox, notice, optionsOf } from '../shared/parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
-import { curlLines } from './curl-lines.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { hiddenId, newIdField } from './hidden-ids.ts';
 import { serverFrame } from './server-frame.ts';
+import { callsCard, OVERLAPS, oldTokensNotice, shownOnce, tokenTable } from './token-cards.ts';
 import { LIFETIMES, lifetimeField, lifetimeSchema } from './token-lifetimes.ts';
-import { shownOnce } from './token-shown.ts';
-import { OVERLAPS, oldTokensNotice, tokenTable } from './token-table.ts';
 
 const KIND_TEXTS: [TokenKind, Text][] = [
   ['api', defineMessage('The API')],
@@ -55,7 +51,7 @@ const SCOPE_TEXTS: Record<TokenScope, Text> = {
   read: defineMessage('Read votes, figures and reviews'),
 };
 
-/** The schema of a check box: browsers send `yes` if it is checked, otherwise nothing. */
+/** Of a check box, browsers send `yes` or nothing. */
 const box = z.literal('yes', { error: () => t(INCOMPLETE) }).optional();
 
 const issueForm = z.object({
@@ -102,32 +98,25 @@ export function tokenPages(app: FastifyInstance, { deps }: DashboardParts): void
   });
 }
 
-type Showing = {
-  typed?: Typed;
-  issued?: IssuedToken;
-  kind?: TokenKind;
-  message?: Html;
-};
+type Showing = { typed?: Typed; issued?: IssuedToken; kind?: TokenKind; message?: Html };
 type TokenPage = (request: FastifyRequest, showing?: Showing) => Promise<Page>;
 
 function tokenPage(site: Site, deps: AppDeps): TokenPage {
   return async (request, { typed = UNTOUCHED, issued, kind = 'api', message } = {}) => {
     const server = serverOf(request);
     const now = deps.clock.now();
-    const vrcFor = (key: string) => vrcFile(site, `${site.url}${publicPath(server)}`, key);
+    const path = serverPath(site.base, server, '/tokens');
+    const vrcOf = (key: string) => vrcFile(site, `${site.url}${publicPath(server)}`, key);
     const tokens = await listTokens(deps, server._id);
     const makerNameOf = await makerNames(deps, server, tokens);
     const address = `${deps.config.PUBLIC_URL}/api/v1/servers/${server._id.toHexString()}`;
-    const body = html`${message ?? ''} ${issued ? shownOnce(issued, kind, vrcFor) : ''}
+    const body = html`${message ?? ''} ${issued ? shownOnce(issued.token, kind, vrcOf) : ''}
       ${card({
         title: t('Tokens'),
-        body: [
-          oldTokensNotice(tokens, now),
-          tokenTable({ base: site.base, server, tokens, makerOf: makerNameOf, now }),
-        ],
+        body: [oldTokensNotice(tokens, now), tokenTable(path, tokens, makerNameOf, now)],
       })}
-      ${card({ title: t('Create a token'), body: createForm(site.base, server, typed) })}
-      ${card({ title: t('Example calls'), body: curlCard(address, kind === 'api' ? issued?.token : undefined) })}`;
+      ${card({ title: t('Create a token'), body: createForm(path, typed) })}
+      ${callsCard(address, kind === 'api' ? issued?.token : undefined)}`;
     return {
       title: t('API access · {server}', { server: server.name }),
       messages: MESSAGES,
@@ -136,9 +125,8 @@ function tokenPage(site: Site, deps: AppDeps): TokenPage {
   };
 }
 
-/** The forms that create and replace a token. */
 function issuingRoutes(app: FastifyInstance, deps: AppDeps, page: TokenPage): void {
-  /** Runs `issue` and shows the new token. If the form was sent twice, the second answer has a message instead. */
+  /** Shows the new token. If the form was sent twice: the second answer has a message instead. */
   const issuing = async (
     request: FastifyRequest,
     issue: () => Promise<IssuedToken | null>,
@@ -150,7 +138,13 @@ function issuingRoutes(app: FastifyInstance, deps: AppDeps, page: TokenPage): vo
       return { page: page(request, { issued, kind: await kindOfIssued() }) };
     } catch (error) {
       if (!(error instanceof TokenMadeError)) throw error;
-      return { page: page(request, { message: alreadyCreated() }), status: 409 };
+      const message = notice(
+        'attention',
+        t(
+          'This form was already sent, and its token was created and shown then. If you did not save the token, revoke it and create another one.',
+        ),
+      );
+      return { page: page(request, { message }), status: 409 };
     }
   };
 
@@ -160,8 +154,8 @@ function issuingRoutes(app: FastifyInstance, deps: AppDeps, page: TokenPage): vo
     schema: issueForm,
     show: (request, typed) => page(request, { typed }),
     run: ({ request, server, user, by, data }) => {
-      const { name, kind } = data;
-      const expiresInMs = LIFETIMES[data.lifetime];
+      const { name, kind, newId: tokenId, lifetime } = data;
+      const expiresInMs = LIFETIMES[lifetime];
       const scopes = TOKEN_SCOPES.filter((scope) => data[scope]);
       if (kind === 'api' && scopes.length === 0)
         return refused(400, t('Choose at least one thing that the token may do.'));
@@ -169,10 +163,10 @@ function issuingRoutes(app: FastifyInstance, deps: AppDeps, page: TokenPage): vo
         serverId: server._id,
         name,
         kind,
-        ...(kind === 'api' && scopes.length < TOKEN_SCOPES.length ? { scopes } : {}),
-        tokenId: data.newId,
+        tokenId,
         maker: makerOf(server, user._id),
-        ...(expiresInMs ? { expiresInMs } : {}),
+        ...(kind === 'api' && scopes.length < TOKEN_SCOPES.length && { scopes }),
+        ...(expiresInMs && { expiresInMs }),
       };
       return issuing(
         request,
@@ -203,15 +197,6 @@ function issuingRoutes(app: FastifyInstance, deps: AppDeps, page: TokenPage): vo
   });
 }
 
-function alreadyCreated(): Html {
-  return notice(
-    'attention',
-    t(
-      'This form was already sent, and its token was created and shown then. If you did not save the token, revoke it and create another one.',
-    ),
-  );
-}
-
 /** The check boxes of the scopes. In a new form all of them are checked. */
 function scopeFields({ values }: Typed): Html {
   const isNew = Object.keys(values).length === 0;
@@ -223,9 +208,9 @@ function scopeFields({ values }: Typed): Html {
   </fieldset>`;
 }
 
-function createForm(base: string, server: WithId<Server>, typed: Typed): Html {
+function createForm(path: string, typed: Typed): Html {
   const fields = fieldsOf(typed);
-  return html`<form method="post" action="${serverPath(base, server, '/tokens')}" class="stack">
+  return html`<form method="post" action="${path}" class="stack">
     ${newIdField()}
     <div class="row">
       ${fields.text('name', {
@@ -246,15 +231,4 @@ function createForm(base: string, server: WithId<Server>, typed: Typed): Html {
     ${scopeFields(typed)}
     <button type="submit">${t('Create token')}</button>
   </form>`;
-}
-
-function curlCard(address: string, token: string | undefined): Html {
-  const intro = token
-    ? t('With your new token:')
-    : html`${t('Set your token once with <code>TOKEN=tp_…</code>, then:')}`;
-  return html`<p>${intro}</p>
-    ${curlLines(address, token ?? '$TOKEN').map(
-      ({ title, line }) =>
-        html`<div><h3>${t(title)}</h3>${copyable(line, t('the call: {title}', { title: t(title) }))}</div>`,
-    )}`;
 }

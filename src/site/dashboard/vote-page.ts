@@ -137,9 +137,7 @@ function notResent(resent: Exclude<Resent, { kind: 'resent' | 'under-way' }>): R
     case 'too-many':
       return refused(
         429,
-        t('You can send {times} delivered votes again per hour.', {
-          times: DELIVERED_RESENDS.times,
-        }),
+        t('You can send {times} delivered votes again per hour.', { times: DELIVERED_RESENDS.times }),
         resent.nextAllowedAt,
       );
     case 'not-found':
@@ -147,29 +145,26 @@ function notResent(resent: Exclude<Resent, { kind: 'resent' | 'under-way' }>): R
   }
 }
 
-function countedText({ excludedAt, quarantinedAt }: Vote, status: DeliveryStatus): string | null {
-  const isDecided = status.state === 'none' && status.why === 'excluded';
-  if (quarantinedAt && !isDecided) return t('no: it is quarantined');
-  return excludedAt ? t('no: an operator excluded it') : null;
-}
-
 function about(vote: Vote, status: DeliveryStatus): Html {
-  const { _id, votedAt, delivery, source } = vote;
+  const { _id, votedAt, delivery, source, excludedAt, quarantinedAt } = vote;
+  const isDecided = status.state === 'none' && status.why === 'excluded';
+  const notCounted =
+    quarantinedAt && !isDecided ? t('no: it is quarantined') : excludedAt && t('no: an operator excluded it');
   return facts([
     [t('Cast'), time(votedAt)],
     [t('Attempts'), delivery.attemptCount === 0 ? t('none yet') : String(delivery.attemptCount)],
     [t('Cast with'), source === 'web' ? t('the vote form') : null],
     [t('Identity'), vote.identity ? t('proven: Steam confirmed the SteamID') : null],
     [t('Claimed'), vote.claim ? html`${t('by a plugin, {time}', { time: time(vote.claim.at) })}` : null],
-    [t('Counted'), countedText(vote, status)],
+    [t('Counted'), notCounted],
     [t('Vote id'), html`<code>${_id.toString()}</code>`],
   ]);
 }
 
 /** The status of a vote's delivery as a sentence; if the vote waits because of its listener, advice for the owner. */
 function statusNotice(timeline: VoteTimeline, { queuePaused }: ListenerStatus, now: Date): Content {
-  const text = statusText(timeline.status, pageTimes(now), queuePaused, timeline);
   const { status } = timeline;
+  const text = statusText(status, pageTimes(now), queuePaused, timeline);
   const advice = status.state === 'waiting' && status.reason?.code ? t(status.reason.advice) : '';
   return html`<p>${text}</p>${advice && html`<p>${advice}</p>`}`;
 }

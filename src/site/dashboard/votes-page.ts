@@ -1,12 +1,21 @@
 import type { FastifyInstance } from 'fastify';
-import type { ObjectId } from 'mongodb';
+import { z } from 'zod';
 import { isResendable } from '../../delivery/resend-votes.ts';
 import { statusText } from '../../delivery/timeline/status-text.ts';
 import { briefStatus } from '../../delivery/timeline/vote-timeline.ts';
 import { defineMessage, t } from '../../language/t.ts';
+import { after, DAY } from '../../platform/clock.ts';
 import { arrivalOf } from '../../votes/arrival.ts';
-import { formatVotesCursor, pageOfVotes, type VotesCursor, type VotesPage } from '../../votes/read-votes.ts';
-import { isConfirmed } from '../../votes/sent-not-confirmed.ts';
+import {
+  formatVotesCursor,
+  pageOfVotes,
+  type VotesCursor,
+  type VotesPage,
+  type VotesWanted,
+} from '../../votes/read-votes.ts';
+import { isConfirmed, VOTE_SELECTIONS } from '../../votes/sent-not-confirmed.ts';
+import { STATE_NAMES } from '../../votes/state-names.ts';
+import { usernameSchema } from '../../votes/username.ts';
 import type { Vote } from '../../votes/vote.ts';
 import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
@@ -17,18 +26,11 @@ import { sendPage } from '../shared/layout.ts';
 import { listenerAnnouncement, listenerLine, waitingText } from '../shared/listener-state-parts.ts';
 import { type ListenerStatus, listenerStatusReader } from '../shared/listener-status.ts';
 import { isUnchanged, livePart, markOf, pageState, seenMark, sendUnchanged } from '../shared/live.ts';
-import { card, cursorPager, dataTable, figure } from '../shared/parts.ts';
+import { card, cursorPager, dataTable, figure, select, textField } from '../shared/parts.ts';
 import { stateBadge } from '../shared/vote-state.ts';
+import { votesCursor } from '../shared/votes-cursor.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
-import {
-  filterText,
-  isFiltered,
-  type VoteFilter,
-  voteFilterForm,
-  voteQuery,
-  wantedBy,
-} from './vote-filter.ts';
 
 const MESSAGES = {
   resent: defineMessage('Votes queued again.'),
@@ -40,10 +42,6 @@ export function votesPage(app: FastifyInstance, { deps }: DashboardParts): void 
   const { base } = app.site;
   const statusOf = listenerStatusReader(deps);
 
-  /** Fields of the listener that the page shows. If they and the votes are unchanged, a poll gets 204 (live.ts). */
-  const listenerStateOf = (serverId: ObjectId) =>
-    deps.listeners.findOne({ serverId }, { projection: SHOWN_OF_LISTENER });
-
   app.get('/servers/:serverId/votes', OWNER, async (request, reply) => {
     const server = serverOf(request);
     const { from, ...filter } = voteQuery.parse(request.query);
@@ -51,8 +49,9 @@ export function votesPage(app: FastifyInstance, { deps }: DashboardParts): void 
     const now = deps.clock.now();
     const [page, state] = await Promise.all([
       pageOfVotes(deps, server._id, wantedBy(filter), from),
-      listenerStateOf(server._id),
+      deps.listeners.findOne({ serverId: server._id }, { projection: SHOWN_OF_LISTENER }),
     ]);
+    // If these fields of the listener and of the votes are unchanged: a poll gets 204 (live.ts).
     const shownState = pageState(state, page.votes.map(inBrief), page.next);
     const seen = seenMark(request);
     if (seen && isUnchanged(seen, shownState, now)) return sendUnchanged(reply);
@@ -104,7 +103,6 @@ type Shown = {
   now: Date;
 };
 
-/** The fields of a listener that change while the page is open. */
 const SHOWN_OF_LISTENER = {
   breaker: 1,
   pause: 1,
@@ -114,7 +112,6 @@ const SHOWN_OF_LISTENER = {
   revision: 1,
 } as const;
 
-/** The fields of a vote that change while the page is open. */
 const inBrief = ({ _id, excludedAt, quarantinedAt, delivery }: Vote) => [
   _id,
   delivery.state,
@@ -160,7 +157,6 @@ function table({ path, filter, from, page, status, now }: Shown): Html {
   ${cursorPager(path, { from: from && formatVotesCursor(from), next: next && formatVotesCursor(next) }, filter)}`;
 }
 
-/** The mark of a vote whose SteamID Steam confirmed. */
 function provenMark(): Html {
   return html` <span class="small soft" title="${t('proven: Steam confirmed the SteamID')}">${t('proven')}</span>`;
 }
@@ -188,4 +184,76 @@ function emptyText(filter: VoteFilter, more: boolean): string {
   return t(
     'No votes yet. Votes come from the vote form on the server’s page, and from plugins and websites that use an API token.',
   );
+}
+
+/** A day such as `2026-11-21`. */
+const utcDay = z.iso
+  .date()
+  .refine((text) => text >= '2000' && text < '2200')
+  .optional()
+  .catch(undefined);
+
+/** The query of the votes page. Invalid values count as absent. */
+export const voteQuery = z.object({
+  state: z.enum(VOTE_SELECTIONS).optional().catch(undefined),
+  player: usernameSchema.optional().catch(undefined),
+  since: utcDay,
+  until: utcDay,
+  from: votesCursor,
+});
+
+export type VoteFilter = Omit<z.output<typeof voteQuery>, 'from'>;
+
+/** The filter as a selection of votes. The votes of both days, `since` and `until`, are included. */
+export function wantedBy({ state, player, since, until }: VoteFilter): VotesWanted {
+  return {
+    state,
+    player,
+    since: since === undefined ? undefined : new Date(since),
+    until: until === undefined ? undefined : after(new Date(until), DAY),
+  };
+}
+
+export function isFiltered({ state, player, since, until }: VoteFilter): boolean {
+  return [state, player, since, until].some((value) => value !== undefined);
+}
+
+export function filterText(
+  { state, player, since, until }: VoteFilter,
+  more: Record<string, string> = {},
+): string {
+  const given = Object.entries({ state, player, since, until, ...more }).filter(
+    ([, value]) => value !== undefined,
+  );
+  const text = new URLSearchParams(given as [string, string][]).toString();
+  return text ? `?${text}` : '';
+}
+
+export function voteFilterForm(path: string, filter: VoteFilter): Html {
+  const { state, player = '', since = '', until = '' } = filter;
+  return html`<form method="get" action="${path}" class="filters" role="search" aria-label="${t('Votes')}">
+    ${select({
+      name: 'state',
+      label: t('State'),
+      value: state,
+      options: [
+        ['', t('all')],
+        ...VOTE_SELECTIONS.map((one): [string, string] => [one, t(STATE_NAMES[one])]),
+      ],
+    })}
+    ${textField({
+      name: 'player',
+      label: t('Player'),
+      value: player,
+      maxlength: 50,
+      autocomplete: 'off',
+      spellcheck: false,
+    })}
+    ${textField({ name: 'since', label: t('From (UTC day)'), type: 'date', value: since })}
+    ${textField({ name: 'until', label: t('To'), type: 'date', value: until })}
+    <div class="actions">
+      <button type="submit" class="quiet">${t('Show')}</button>
+      ${isFiltered(filter) ? html`<a href="${path}">${t('Show all')}</a>` : ''}
+    </div>
+  </form>`;
 }

@@ -1,35 +1,26 @@
-import type { ObjectId, WithId } from 'mongodb';
+import type { WithId } from 'mongodb';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { ApiToken } from '../../servers/api-token.ts';
 import { isValid, listTokens } from '../../servers/api-tokens.ts';
 import { REVOKED_WITHIN_SECONDS } from '../../servers/authenticate-token.ts';
+import type { openInvitations } from '../../servers/members.ts';
 import type { MemberRole, Server } from '../../servers/server.ts';
+import type { Typed } from '../shared/form.ts';
+import { fieldsOf } from '../shared/form-fields.ts';
 import { timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { button, type Column, card, checkbox, confirmed, dataTable } from '../shared/parts.ts';
+import { button, type Column, card, checkbox, confirmed, dataTable, optionsOf } from '../shared/parts.ts';
 
 export const ROLE_TEXTS: Record<MemberRole, Text> = {
   full: defineMessage('full'),
   read: defineMessage('read only'),
 };
 
-type MemberRow = {
-  userId: ObjectId;
-  role: MemberRole | 'owner';
-  /** When the user became a member; null for the owner. */
-  at: Date | null;
-  /** The e-mail address, or a placeholder text. */
-  email: string;
-  /** The valid tokens that this user created. */
-  tokens: ApiToken[];
-};
+type MemberRow = Awaited<ReturnType<typeof readMembers>>[number];
 
-/** The owner and the members of a server. */
-export async function readMembers(
-  deps: AppDeps,
-  { _id, ownerId, members }: WithId<Server>,
-): Promise<MemberRow[]> {
+/** The owner and the members, each with the address or a placeholder, and the valid tokens that they made. */
+export async function readMembers(deps: AppDeps, { _id, ownerId, members }: WithId<Server>) {
   const users = [
     ...(ownerId ? [{ userId: ownerId, role: 'owner' as const, at: null }] : []),
     ...(members ?? []),
@@ -47,10 +38,7 @@ export async function readMembers(
   }));
 }
 
-/**
- * The card of the users who manage a server. `path` is the path of the members' page; `mayChange` says whether the
- * signed-in user may change the members.
- */
+/** `mayChange`: whether the signed-in user may change the members. */
 export function membersCard(path: string, rows: MemberRow[], mayChange: boolean, now: Date): Html {
   const actions: Column<MemberRow> = { title: t('Actions'), cell: (row) => memberActions(path, row) };
   return card({
@@ -95,7 +83,7 @@ function memberActions(membersPath: string, { userId, role, email, tokens }: Mem
   </div>`;
 }
 
-/** A warning with the member's tokens: they are revoked if the member is made read-only, or removed without `keep`. */
+/** The tokens are revoked if the member is made read-only, or removed without `keep`. */
 function losesTokens(tokens: ApiToken[]): Content {
   if (tokens.length === 0) return t('The member has made no valid token.');
   return html`${t('These tokens, which the member made, stop working within {seconds} seconds:', {
@@ -114,5 +102,66 @@ function removal(path: string, email: string, tokens: ApiToken[]): Html {
   return html`<form method="post" action="${path}/remove" class="stack">
     ${tokens.length === 0 ? '' : keep}
     <button class="danger" type="submit">${t('Remove member')}<span class="for-readers"> ${email}</span></button>
+  </form>`;
+}
+
+const ROLE_OPTIONS: [MemberRole, Text][] = [
+  ['full', defineMessage('Full: changes everything but members, owner and removal')],
+  ['read', defineMessage('Read only: sees the dashboard and changes nothing')],
+];
+
+/** `isMailed`: whether this listing sends invitations by mail. */
+export function inviteCard(
+  path: string,
+  open: ReturnType<typeof openInvitations>,
+  isMailed: boolean,
+  typed: Typed,
+  now: Date,
+): Html {
+  return card({
+    title: t('Invite'),
+    body: html`${dataTable({
+      caption: t('Open invitations'),
+      rows: open,
+      columns: [
+        { title: t('E-mail address'), heads: true, kind: 'address', cell: ({ email }) => email },
+        { title: t('Role'), cell: ({ role }) => t(ROLE_TEXTS[role]) },
+        { title: t('Invited'), cell: ({ at }) => timeAgo(at, now) },
+        {
+          title: t('Actions'),
+          cell: ({ email }) =>
+            button({ to: `${path}/withdraw`, text: t('Withdraw'), hidden: { email }, of: email }),
+        },
+      ],
+      empty: t('No open invitations.'),
+    })}
+    ${inviteForm(path, isMailed, typed)}`,
+  });
+}
+
+function inviteForm(path: string, isMailed: boolean, typed: Typed): Html {
+  const fields = fieldsOf(typed);
+  return html`<form method="post" action="${path}" class="stack">
+    <div class="row">
+      ${fields.text('email', {
+        label: t('E-mail address'),
+        type: 'email',
+        required: true,
+        maxlength: 254,
+        hint: isMailed
+          ? t(
+              'We mail the address. Whoever signs in with it, confirmed, finds the invitation under “Your servers”.',
+            )
+          : t(
+              'This listing sends no mail: tell the person to sign in. An operator must have confirmed the address.',
+            ),
+      })}
+      ${fields.select('role', {
+        label: t('Role'),
+        value: 'read',
+        options: optionsOf(ROLE_OPTIONS),
+      })}
+    </div>
+    <button type="submit">${t('Invite')}</button>
   </form>`;
 }
