@@ -35,6 +35,8 @@ const ofAltcha = (module: string) =>
 
 /** The files that are joined into public.css, in this order. */
 const PUBLIC_STYLES = ['servers.css', 'home.css', 'profile.css', 'vote.css', 'favourites.css'];
+/** The files that are joined into work.css, in this order. */
+const WORK_STYLES = ['work.css'];
 const CSS = 'text/css; charset=utf-8';
 const style = (file: string) => here(`./styles/${file}`);
 
@@ -57,6 +59,8 @@ const FILES = [
   { name: 'site.css', file: ['site.css', 'charts.css'].map(style), type: CSS },
   // The public pages load public.css after site.css.
   { name: 'public.css', file: PUBLIC_STYLES.map(style), type: CSS },
+  // The pages with a rail load work.css after site.css.
+  { name: 'work.css', file: WORK_STYLES.map(style), type: CSS },
   { name: 'widget.css', file: style('widget.css'), type: CSS },
   { name: 'styleguide.css', file: style('styleguide.css'), type: CSS },
   { name: 'inbox.css', file: style('inbox.css'), type: CSS },

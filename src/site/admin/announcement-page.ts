@@ -35,7 +35,7 @@ export function announcementPage(app: FastifyInstance, { deps }: AdminParts): vo
     const current = await currentAnnouncement(deps);
     const body = formCard(path, typed ?? typedOf(current), current !== null);
     const frame = adminFrame({ base, part: '/announcement', body });
-    return { title: 'Announcement', messages: MESSAGES, body: frame };
+    return { title: 'Announcement', messages: MESSAGES, ...frame };
   };
 
   app.get('/announcement', OPERATOR, async (request, reply) => sendPage(request, reply, await page()));

@@ -49,7 +49,7 @@ export function attentionPage(app: FastifyInstance, { deps }: AdminParts): void 
       title: tab ? `Attention: ${INBOX_TABS[tab]}` : 'Admin area',
       scripts: ['inbox.js'],
       styles: ['inbox.css'],
-      body: adminFrame({
+      ...adminFrame({
         base,
         part: '',
         body: html`${troubles(work)}${setUp}

@@ -36,7 +36,7 @@ export function auditPage(app: FastifyInstance, { deps }: AdminParts): void {
       reply,
       {
         title: 'Audit log',
-        body: adminFrame({
+        ...adminFrame({
           base,
           part: '/audit',
           body: html`${filterForm(base, query, isUnknown ? 'No server has this id or slug.' : undefined)}

@@ -44,7 +44,7 @@ export function blockPages(app: FastifyInstance, { deps }: AdminParts): void {
     const now = deps.clock.now();
     const body = html`${addCard(path, typed)} ${listCard(path, rows, now)}
       ${pager({ first: from ? path : undefined, older: next ? `${path}?from=${next}` : undefined })}`;
-    return { title: 'Blocks', messages: MESSAGES, body: adminFrame({ base, part: '/blocks', body }) };
+    return { title: 'Blocks', messages: MESSAGES, ...adminFrame({ base, part: '/blocks', body }) };
   };
 
   app.get('/blocks', OPERATOR, async (request, reply) => {

@@ -177,7 +177,7 @@ function exclusionPage(
   const back = adminPath(base, `/votes${queryText({ server: hidden.server })}`);
   return {
     title: 'Exclude votes',
-    body: adminFrame({
+    ...adminFrame({
       base,
       part: '/votes',
       head: html`<h1>Exclude votes</h1>`,

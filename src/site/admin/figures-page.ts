@@ -31,7 +31,7 @@ export function figuresPage(app: FastifyInstance, { deps }: AdminParts): void {
     return sendPage(request, reply, {
       title: 'Figures',
       scripts: ['charts.js'],
-      body: adminFrame({ base, part: '/figures', body: bodyOf(adminPath(base, '/figures.csv'), days, now) }),
+      ...adminFrame({ base, part: '/figures', body: bodyOf(adminPath(base, '/figures.csv'), days, now) }),
     });
   });
 

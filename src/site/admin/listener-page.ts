@@ -58,7 +58,7 @@ function listenerPage(page: {
   const removed = server.removed ? ', removed from the listing' : '';
   return {
     title: `Listener of ${server.name}`,
-    body: adminFrame({
+    ...adminFrame({
       base,
       part: '/queues',
       head: html`<div class="page-head">

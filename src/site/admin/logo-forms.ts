@@ -49,7 +49,7 @@ export async function logoForms(
 
   const page = async (typed: Typed = UNTOUCHED, preview: Content = ''): Promise<Page> => {
     const body = html`${preview}${card({ title: 'Logo', body: await bodyOf(typed) })}`;
-    return { title: 'Logo', body: adminFrame({ base, part: '/settings', body }) };
+    return { title: 'Logo', ...adminFrame({ base, part: '/settings', body }) };
   };
 
   async function bodyOf({ errors: { logo: error } }: Typed): Promise<Content> {

@@ -84,7 +84,7 @@ export function ownPagesForms(app: FastifyInstance, { deps }: AdminParts): void 
       return {
         title: `Your own page: ${labelOf(setting)}`,
         messages: SETTINGS_MESSAGES,
-        body: adminFrame({ base, part: '/settings', body }),
+        ...adminFrame({ base, part: '/settings', body }),
       };
     };
     const show = (_request: FastifyRequest, typed: Typed) => page(typed);

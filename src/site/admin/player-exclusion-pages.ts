@@ -108,7 +108,7 @@ function exclusionPage(view: View): Page {
   const votes = rows.reduce((sum, row) => sum + row.votes, 0);
   return {
     title: 'Exclude a player’s votes',
-    body: adminFrame({
+    ...adminFrame({
       base,
       part: '/votes',
       head: html`<h1>Exclude a player’s votes</h1>`,

@@ -49,7 +49,7 @@ export function adminReviewPages(app: FastifyInstance, { deps }: AdminParts): vo
     const cards = rows.map((row, i) => reviewCard(view, row, reviewers[i], i === 0));
     return sendPage(request, reply, {
       title: 'Reviews',
-      body: adminFrame({
+      ...adminFrame({
         base,
         part: '/reviews',
         body: html`${done === 'none-selected' ? notice('attention', 'Select the reviews to approve first.') : ''}

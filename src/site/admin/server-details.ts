@@ -73,7 +73,7 @@ export async function serverPage(
   return {
     title: server.name,
     messages: MESSAGES,
-    body: adminFrame({
+    ...adminFrame({
       base,
       part: '/servers',
       head: html`<div class="page-head">

@@ -60,7 +60,7 @@ function listPage(app: FastifyInstance, deps: AppDeps): void {
       : EMPTY[list];
     return sendPage(request, reply, {
       title: 'Servers',
-      body: adminFrame({
+      ...adminFrame({
         base,
         part: '/servers',
         body: html`${searchForm(base, q)} ${q ? '' : listTabs(base, list)}

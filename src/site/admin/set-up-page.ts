@@ -29,7 +29,7 @@ export function setUpListPage(app: FastifyInstance, { deps }: AdminParts): void 
           <ol class="checklist">${steps.map((one) => stepItem({ base, path }, one, one === next))}</ol>
           ${next ? button({ to: path, text: 'Nothing more is needed', hidden: { step: REST, is: 'closed' } }) : ''}`,
       })}`;
-    return { title: 'Set up', body: adminFrame({ base, part: '/system', body }) };
+    return { title: 'Set up', ...adminFrame({ base, part: '/system', body }) };
   };
 
   const openSteps = async () =>

@@ -10,7 +10,7 @@ import type { Typed } from '../shared/form.ts';
 import type { RefusedForm } from '../shared/form-route.ts';
 import { time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import type { Page } from '../shared/layout.ts';
+import type { Framed, Page } from '../shared/layout.ts';
 import { notice, tabs } from '../shared/parts.ts';
 import { adminFrame, adminPath } from './admin-frame.ts';
 import { labelOf } from './setting-fields.ts';
@@ -45,7 +45,7 @@ export function settingsFrame(frame: {
   stored: StoredSettings | null;
   warning: Content;
   body: Content;
-}): Html {
+}): Framed {
   const { base, path, stored, warning, body } = frame;
   const entries = SECTIONS.map(({ path, text }) => ({ href: settingsPath(base, path), text }));
   return adminFrame({

@@ -57,8 +57,8 @@ export async function adminSettingsPages(app: FastifyInstance, parts: AdminParts
     const cards = groups.map((group) => groupCard(request, stored, group, showing));
     const more =
       path === '' ? html`${logoCard(app.site, deps.config)}${ownPagesCard(base, deps.config)}` : '';
-    const body = settingsFrame({ base, path, stored, warning, body: html`${setUp}${cards}${more}` });
-    return { title: 'Settings', messages: SETTINGS_MESSAGES, body };
+    const frame = settingsFrame({ base, path, stored, warning, body: html`${setUp}${cards}${more}` });
+    return { title: 'Settings', messages: SETTINGS_MESSAGES, ...frame };
   };
 
   /** The card with a group's form. If this form was sent, it has the entered values; otherwise the stored ones. */

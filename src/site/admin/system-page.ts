@@ -23,7 +23,7 @@ export function systemPage(app: FastifyInstance, { deps }: AdminParts): void {
     ]);
     const body = html`${setUp} ${processCard(software, deps.clock.now())} ${migrationCard(software)}
       ${checkCard(checks)}`;
-    return sendPage(request, reply, { title: 'System', body: adminFrame({ base, part: '/system', body }) });
+    return sendPage(request, reply, { title: 'System', ...adminFrame({ base, part: '/system', body }) });
   });
 }
 

@@ -25,7 +25,7 @@ export function tagPages(app: FastifyInstance, { deps }: AdminParts): void {
   const page = async (typed: Typed): Promise<Page> => {
     const tags = await readTags(deps);
     const body = html`${addCard(path, typed)} ${tagsCard(path, tags)}`;
-    return { title: 'Tags', messages: MESSAGES, body: adminFrame({ base, part: '/tags', body }) };
+    return { title: 'Tags', messages: MESSAGES, ...adminFrame({ base, part: '/tags', body }) };
   };
 
   app.get('/tags', OPERATOR, async (request, reply) => sendPage(request, reply, await page(UNTOUCHED)));

@@ -35,7 +35,7 @@ export function undoForms(app: FastifyInstance, parts: AdminParts): void {
       title: 'Undo the last change',
       body: stored ? undoBody(request, typed, stored) : html`<p>No setting was changed so far.</p>`,
     });
-    return { title: 'Undo a change of settings', body: adminFrame({ base, part: '/settings', body }) };
+    return { title: 'Undo a change of settings', ...adminFrame({ base, part: '/settings', body }) };
   };
 
   function undoBody(request: FastifyRequest, typed: Typed, stored: StoredSettings): Html {

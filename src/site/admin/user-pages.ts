@@ -180,7 +180,7 @@ function userPage(page: UserPage): Page {
   return {
     title: user.email,
     messages: MESSAGES,
-    body: adminFrame({
+    ...adminFrame({
       base: page.base,
       part: '/users',
       head: html`<div class="page-head">

@@ -59,7 +59,7 @@ type UsersView = {
 function usersPage({ base, path, search, role, users, older, now }: UsersView): Page {
   return {
     title: 'Users',
-    body: adminFrame({
+    ...adminFrame({
       base,
       part: '/users',
       body: html`<form method="get" action="${path}" class="filters">

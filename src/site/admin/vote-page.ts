@@ -40,7 +40,7 @@ export function adminVotePage(app: FastifyInstance, { deps }: AdminParts): void 
     const timeline = await voteTimeline(deps, vote, listener, now);
     return sendPage(request, reply, {
       title: `Vote of ${vote.username}`,
-      body: adminFrame({
+      ...adminFrame({
         base,
         part: '/votes',
         head: html`<div class="page-head">

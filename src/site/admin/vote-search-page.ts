@@ -55,7 +55,7 @@ export function voteSearchPage(app: FastifyInstance, { deps }: AdminParts): void
           excluding: 'Excluding votes. This takes up to a minute.',
           including: 'These votes will count. This takes up to a minute.',
         }),
-        body: adminFrame({
+        ...adminFrame({
           base,
           part: '/votes',
           body: html`${searchForm(base, search)}

@@ -91,7 +91,7 @@ function testPage(site: Site, server: WithId<Server>, now: Date, content: Conten
     </div>`;
   return {
     title: t('Test vote · {name}', { name: server.name }),
-    body: serverFrame({ site, server, now, part: '/listener', body }),
+    ...serverFrame({ site, server, now, part: '/listener', body }),
   };
 }
 

@@ -81,7 +81,7 @@ function settingsPage(site: Site, deps: AppDeps): SettingsPage {
     return {
       title: `${t('Settings')} · ${server.name}`,
       messages: MESSAGES,
-      body: serverFrame({ site, server, now, part: '/settings', body }),
+      ...serverFrame({ site, server, now, part: '/settings', body }),
     };
   };
 }

@@ -1,7 +1,7 @@
 import { type Html, html } from './html.ts';
 
 /** The vertical axis of a chart: the values at its ends, and the values that have a grid line and a label. */
-export type ChartAxis = { top: number; foot: number; ticks: number[] };
+export type ChartAxis = { top: number; foot: number; ticks: number[]; isLogarithmic?: boolean };
 
 /** The maximum number of spaces between grid lines. */
 const MOST_SPACES = 5;
@@ -19,6 +19,15 @@ export function chartAxis(values: (number | null)[], firstOnTop = false): ChartA
   return { top: 1, foot: end, ticks: [1, ...ticks.filter((tick) => tick > 1)] };
 }
 
+/** A vertical axis of powers of ten around the values, for times: one long outage must not flatten all other days. */
+export function logarithmicAxis(values: (number | null)[]): ChartAxis {
+  const known = values.filter((value): value is number => value !== null && value > 0);
+  const from = Math.floor(Math.log10(Math.min(...known, 10)));
+  const to = Math.max(Math.ceil(Math.log10(Math.max(...known, 10))), from + 1);
+  const ticks = Array.from({ length: to - from + 1 }, (_, i) => 10 ** (to - i));
+  return { top: 10 ** to, foot: 10 ** from, ticks, isLogarithmic: true };
+}
+
 /** The smallest of 1, 2, 5, 10, 20, 50, … that is at least `least`. */
 function roundStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
@@ -26,8 +35,9 @@ function roundStep(least: number): number {
 }
 
 /** The distance of a value from the top of the chart, in percent of the chart's height. */
-export function placeOf({ top, foot }: ChartAxis, value: number): number {
-  return round((100 * (top - value)) / (top - foot));
+export function placeOf({ top, foot, isLogarithmic }: ChartAxis, value: number): number {
+  const on = (one: number) => (isLogarithmic ? Math.log10(Math.max(one, foot)) : one);
+  return round((100 * (on(top) - on(value))) / (on(top) - on(foot)));
 }
 
 /** Rounds a percentage to one decimal: a thousandth of a chart is about a pixel at most. */

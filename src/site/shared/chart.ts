@@ -1,5 +1,13 @@
 import { t } from '../../language/t.ts';
-import { type ChartAxis, chartAxis, middleOf, placeOf, round, timeLabels } from './chart-axis.ts';
+import {
+  type ChartAxis,
+  chartAxis,
+  logarithmicAxis,
+  middleOf,
+  placeOf,
+  round,
+  timeLabels,
+} from './chart-axis.ts';
 import { emptyLine } from './empty-card.ts';
 import { type Content, type Html, html, raw } from './html.ts';
 
@@ -22,6 +30,8 @@ type Chart = {
   points: ChartPoint[];
   /** Formats a value, for the axis and for the text of a point. */
   shown: (value: number) => string;
+  /** The values of the period before, at the same places: a line that is stepped over bars and dotted beside a line. */
+  before?: (number | null)[];
   /** More about a point, for example the parts of a sum. It follows the value in the text of the point. */
   details?: (index: number) => string;
   /** The legend of the colours, below the drawing. */
@@ -35,31 +45,52 @@ type Chart = {
 /** A day with its good and bad share, from 0 to 1; the rest is unknown. `isEmpty`: nothing to measure, so no bar. */
 type ShareDay = { label: string; text: string; good: number; bad: number; isEmpty?: boolean };
 
-/** A chart with one bar per point, for sums such as votes. */
-export function barChart(chart: Chart): Html {
-  const { points } = chart;
-  const axis = chartAxis(points.map(({ value }) => value));
+/**
+ * A chart with one bar per point, for sums such as votes. `bad`: a part of each point that lies on its bar in the colour
+ * of what failed. With `before`, the bars of past days are paler than today's.
+ */
+export function barChart(chart: Chart & { bad?: number[] }): Html {
+  const { points, bad = [], before = [] } = chart;
+  const axis = chartAxis([...points.map(({ value }, index) => (value ?? 0) + (bad[index] ?? 0)), ...before]);
   const step = 100 / Math.max(points.length, 1);
   const bars = points.map(({ value, isEmpty }, index) => {
     if (isEmpty) return '';
     const side = `x="${percent(index * step + step * 0.14)}" width="${percent(step * 0.72)}"`;
     if (value === null) return rect('gap', side, 0, 100);
-    const top = placeOf(axis, value);
-    return value === 0 ? '' : rect('column', side, top, 100 - top);
+    const [top, badTop] = [placeOf(axis, value), placeOf(axis, value + (bad[index] ?? 0))];
+    const name = before.length > 0 && index < points.length - 1 ? 'column past' : 'column';
+    return [
+      value === 0 ? '' : rect(name, side, top, 100 - top),
+      badTop < top ? rect('column bad', side, badTop, top - badTop) : '',
+    ];
   });
-  return figureOf(chart, { axis, drawing: html`${bars}`, texts: textsOf(chart), place: 'column' });
+  const steps = knownRuns(before).map((run) =>
+    run
+      .map(
+        ({ index, value }) => `${round(index * step)} ${placeOf(axis, value)}H${round((index + 1) * step)}`,
+      )
+      .join('L'),
+  );
+  const drawing = html`${bars}${stretched(steps.map((line) => html`<path class="before step" d="M${line}" />`))}`;
+  return figureOf(chart, { axis, drawing, texts: textsOf(chart), place: 'column' });
 }
 
-/** A line chart for levels such as players. Unknown values are gaps. `firstOnTop`: 1 is at the top, for ranks. */
-export function lineChart(chart: Chart & { firstOnTop?: boolean }): Html {
-  const { points, firstOnTop = false } = chart;
-  const axis = chartAxis(
-    points.map(({ value }) => value),
-    firstOnTop,
-  );
+/**
+ * A line chart for levels such as players. Unknown values are gaps. `firstOnTop`: 1 is at the top, for ranks. `second`: a
+ * second line. `isLogarithmic`: a step up is ten times as much.
+ */
+export function lineChart(
+  chart: Chart & { firstOnTop?: boolean; second?: (number | null)[]; isLogarithmic?: boolean },
+): Html {
+  const { points, firstOnTop = false, before = [], second = [], isLogarithmic = false } = chart;
+  const all = [...points.map(({ value }) => value), ...before, ...second];
+  const axis = isLogarithmic ? logarithmicAxis(all) : chartAxis(all, firstOnTop);
   const x = (index: number) => round(middleOf('line', index, points.length));
   const at = ({ index, value }: Known) => `${x(index)} ${placeOf(axis, value)}`;
-  const runs = knownRuns(points).map((run) => {
+  const linesOf = (name: string, values: (number | null)[]) =>
+    knownRuns(values).map((run) => html`<path class="${name}" d="M${run.map(at).join('L')}h0.01" />`);
+  const hasArea = !firstOnTop && !isLogarithmic;
+  const runs = knownRuns(points.map(({ value }) => value)).map((run) => {
     const [first] = run;
     const last = run.at(-1);
     if (!first || !last) return '';
@@ -67,9 +98,9 @@ export function lineChart(chart: Chart & { firstOnTop?: boolean }): Html {
     // A point between two gaps is a line without length. Its round ends draw it as a dot.
     if (run.length === 1) return html`<path class="line lone" d="M${line}h0.01" />`;
     const area = `M${x(first.index)} 100L${line}L${x(last.index)} 100z`;
-    return html`${firstOnTop ? '' : html`<path class="area" d="${area}" />`}<path class="line" d="M${line}" />`;
+    return html`${hasArea ? html`<path class="area" d="${area}" />` : ''}<path class="line" d="M${line}" />`;
   });
-  const drawing = html`${gaps(points)}<svg viewBox="0 0 100 100" preserveAspectRatio="none">${runs}</svg>`;
+  const drawing = html`${gaps(points)}${stretched([runs, linesOf('before', before), linesOf('second', second)])}`;
   return figureOf(chart, { axis, drawing, texts: textsOf(chart), place: 'line' });
 }
 
@@ -80,13 +111,18 @@ function textsOf({ points, shown, details = () => '' }: Chart): string[] {
   );
 }
 
+/** Paths in percent of the plot, whose lines keep their width. */
+function stretched(paths: Content): Content {
+  return html`<svg viewBox="0 0 100 100" preserveAspectRatio="none">${paths}</svg>`;
+}
+
 type Known = { index: number; value: number };
 
 /** Runs of consecutive known points. */
-function knownRuns(points: ChartPoint[]): Known[][] {
+function knownRuns(values: (number | null)[]): Known[][] {
   const runs: Known[][] = [];
   let previous = -2;
-  for (const [index, { value }] of points.entries()) {
+  for (const [index, value] of values.entries()) {
     if (value === null) continue;
     if (previous !== index - 1) runs.push([]);
     runs.at(-1)?.push({ index, value });
@@ -191,3 +227,22 @@ function timesOf([first, second]: ChartPoint[]): Content {
 }
 
 const percent = (value: number) => `${round(value)}%`;
+
+/** What a line or a colour of a chart means. */
+const SIGNS = {
+  column: '<rect class="column" x="3" width="12" height="10" rx="2"/>',
+  past: '<rect class="column past" x="3" width="12" height="10" rx="2"/>',
+  bad: '<rect class="column bad" x="3" width="12" height="10" rx="2"/>',
+  line: '<path class="line" d="M0 5H18"/>',
+  before: '<path class="before" d="M0 5H18"/>',
+  step: '<path class="before step" d="M0 8H6V3H12V6H18"/>',
+  second: '<path class="second" d="M0 5H18"/>',
+};
+
+/** The legend of a chart, for the head of its card. */
+export function legend(entries: [sign: keyof typeof SIGNS, text: string][]): Html {
+  return html`<ul class="legend">${entries.map(
+    ([sign, text]) =>
+      html`<li><svg class="chart" viewBox="0 0 18 10" aria-hidden="true">${raw(SIGNS[sign])}</svg>${text}</li>`,
+  )}</ul>`;
+}
