@@ -34,6 +34,8 @@ const ofAltcha = (module: string) =>
   }) as const;
 
 const PUBLIC_STYLES = ['servers.css', 'home.css', 'profile.css', 'vote.css', 'favourites.css'];
+/** The files that are joined into work.css, in this order. */
+const WORK_STYLES = ['work.css'];
 const CSS = 'text/css; charset=utf-8';
 const style = (file: string) => here(`./styles/${file}`);
 
@@ -55,6 +57,8 @@ const STYLED = [
 const FILES = [
   { name: 'site.css', file: ['site.css', 'charts.css'].map(style), type: CSS },
   { name: 'public.css', file: PUBLIC_STYLES.map(style), type: CSS },
+  // The pages with a rail load work.css after site.css.
+  { name: 'work.css', file: WORK_STYLES.map(style), type: CSS },
   { name: 'widget.css', file: style('widget.css'), type: CSS },
   { name: 'styleguide.css', file: style('styleguide.css'), type: CSS },
   { name: 'inbox.css', file: style('inbox.css'), type: CSS },

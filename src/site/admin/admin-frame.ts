@@ -2,10 +2,12 @@ import type { ObjectId, UUID, WithId } from 'mongodb';
 import type { Auth } from '../../accounts/auth.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
-import { tabsOf } from '../shared/area.ts';
+import { railGroups, tabsOf } from '../shared/area.ts';
+import { pageHead } from '../shared/deck.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
-import { badge, tabs } from '../shared/parts.ts';
+import { badge } from '../shared/parts.ts';
+import { rail } from '../shared/rail.ts';
 import { statusBadge } from '../shared/server-status.ts';
 import { ADMIN_AREA, type AdminTab } from './admin-pages.ts';
 
@@ -25,14 +27,16 @@ export type NamedServer = Pick<WithId<Server>, '_id' | 'name'>;
 
 type AdminPage = Page & { base: string; part: AdminTab; head?: Content };
 
+/** `head` replaces the heading, which is the name of the part. */
 export function adminPage({ base, part, head, body, ...page }: AdminPage): Page {
-  const entries = tabsOf(ADMIN_AREA).map(({ path, tab }) => ({ href: adminPath(base, path), text: tab }));
-  return {
-    ...page,
-    body: html`${head ?? html`<h1>Admin area</h1>`}
-    ${tabs('Admin area', entries, adminPath(base, part))}
-    ${body}`,
-  };
+  const name = tabsOf<string>(ADMIN_AREA).find(({ path }) => path === part)?.tab;
+  const side = rail({
+    label: 'Parts of the admin area',
+    whose: html`<p class="whose site"><b>Admin area</b></p>`,
+    groups: railGroups<string>(ADMIN_AREA, String, (path) => adminPath(base, path)),
+    current: adminPath(base, part),
+  });
+  return { ...page, side, body: html`${head ?? pageHead({ title: name })}${body}` };
 }
 
 export async function serverNames({ servers }: AppDeps, ids: ObjectId[]): Promise<Map<string, NamedServer>> {

@@ -42,7 +42,7 @@ export function deliveryPage(app: FastifyInstance, { deps }: DashboardParts): vo
     return sendPage(request, reply, {
       title: t('Delivery · {server}', { server: server.name }),
       scripts: ['charts.js'],
-      body: serverFrame({ site: app.site, server, now, part: '/deliveries', body }),
+      ...serverFrame({ site: app.site, server, now, part: '/deliveries', body }),
     });
   });
 

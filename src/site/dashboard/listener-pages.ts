@@ -112,7 +112,7 @@ function listenerPage(site: Site, deps: AppDeps): ListenerPage {
       title: t('Vote listener · {server}', { server: server.name }),
       live: listener !== null,
       messages: MESSAGES,
-      body: serverFrame({ site, server, now, part: '/listener', body }),
+      ...serverFrame({ site, server, now, part: '/listener', body }),
     };
   };
 }

@@ -49,7 +49,7 @@ export function listenerTestPage(app: FastifyInstance, { deps }: DashboardParts)
     </div>`;
     return {
       title: t('Test vote · {name}', { name: server.name }),
-      body: serverFrame({ site, server, now: deps.clock.now(), part: '/listener', body }),
+      ...serverFrame({ site, server, now: deps.clock.now(), part: '/listener', body }),
     };
   };
 

@@ -53,7 +53,7 @@ export function overviewPage(app: FastifyInstance, { deps }: DashboardParts): vo
     return sendPage(request, reply, {
       title: server.name,
       messages: MESSAGES,
-      body: serverFrame({ site: app.site, server, now, part: '', body }),
+      ...serverFrame({ site: app.site, server, now, part: '', body }),
     });
   });
 }

@@ -1,26 +1,31 @@
 import type { WithId } from 'mongodb';
 import { type Text, t } from '../../language/t.ts';
 import type { Server } from '../../servers/server.ts';
-import { tabsOf } from '../shared/area.ts';
+import { railGroups, tabsOf } from '../shared/area.ts';
 import { contactLine } from '../shared/contact.ts';
 import { SERVER_AREA, type ServerTab } from '../shared/dashboard-pages.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
+import { pageHead } from '../shared/deck.ts';
 import type { Site } from '../shared/decorate-site.ts';
-import { type Content, type Html, html } from '../shared/html.ts';
-import { linkTo, notice, tabs } from '../shared/parts.ts';
-import { publicPath } from '../shared/server-paths.ts';
-import { statusBadge } from '../shared/server-status.ts';
+import { type Content, html } from '../shared/html.ts';
+import type { Framed } from '../shared/layout.ts';
+import { linkTo, notice } from '../shared/parts.ts';
+import { type RailCount, rail } from '../shared/rail.ts';
+import { picturedServer, serverIcon } from '../shared/server-pictures.ts';
+import { statusText } from '../shared/server-status.ts';
 
 type Frame = {
   site: Site;
   server: WithId<Server>;
   now: Date;
   part: ServerTab;
+  counts?: Partial<Record<ServerTab, RailCount>>;
+  head?: Content;
   body: Content;
 };
 
-/** The frame of the dashboard pages of a server: name, status and tabs. */
-export function serverFrame({ site, server, now, part, body }: Frame): Html {
+/** `head` replaces the heading, which is the name of the part. */
+export function serverFrame({ site, server, now, part, counts, head, body }: Frame): Framed {
   const { base } = site;
   const hasRemovals = Boolean(server.profile?.removals?.length);
   const removed = t('The operator removed a part of this server’s profile. <a>See the reason</a>.', {
@@ -30,25 +35,22 @@ export function serverFrame({ site, server, now, part, body }: Frame): Html {
     'The operator has hidden this server from the ranking and public lists: “<bdi>{reason}</bdi>” Its API and votes keep working.',
     { reason: server.hiddenReason ?? '' },
   );
-  return html`<div class="page-head">
-      <div>
-        <p class="small">
-          <a href="${base}/dashboard">${t('Your servers')}</a> ·
-          <a href="${base}${publicPath(server)}">${t('Public page')}</a>
-        </p>
-        <h1><bdi>${server.name}</bdi></h1>
-      </div>
-      ${statusBadge(server, now)}
-    </div>
-    ${tabs(
-      server.name,
-      tabsOf<Text>(SERVER_AREA).map(({ path, tab }) => ({
-        href: serverPath(base, server, path),
-        text: t(tab),
-      })),
-      serverPath(base, server, part),
-    )}
+  const name = tabsOf<Text>(SERVER_AREA).find(({ path }) => path === part)?.tab;
+  const side = rail({
+    label: t('Parts of this server'),
+    whose: html`<a class="whose" href="${serverPath(base, server)}">${serverIcon(
+      base,
+      picturedServer(server),
+      36,
+    )}<b><bdi>${server.name}</bdi></b><span>${statusText(server, now)}</span></a>`,
+    groups: railGroups<Text>(SERVER_AREA, t, (path) => serverPath(base, server, path), counts),
+    current: serverPath(base, server, part),
+  });
+  return {
+    side,
+    body: html`${head ?? pageHead({ title: name ? t(name) : server.name })}
     ${server.hiddenAt ? notice('attention', html`${hidden}${contactLine(site)}`) : ''}
     ${hasRemovals && part !== '/profile' ? notice('attention', removed) : ''}
-    ${body}`;
+    ${body}`,
+  };
 }

@@ -65,7 +65,7 @@ export function statisticsPages(app: FastifyInstance, { deps }: DashboardParts):
     return sendPage(request, reply, {
       title: `${t('Statistics')} · ${server.name}`,
       scripts: ['charts.js'],
-      body: serverFrame({ site: app.site, server, now, part: '/statistics', body }),
+      ...serverFrame({ site: app.site, server, now, part: '/statistics', body }),
     });
   });
 

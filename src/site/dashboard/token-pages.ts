@@ -120,7 +120,7 @@ function tokenPage(site: Site, deps: AppDeps): TokenPage {
     return {
       title: t('API access · {server}', { server: server.name }),
       messages: MESSAGES,
-      body: serverFrame({ site, server, now, part: '/tokens', body }),
+      ...serverFrame({ site, server, now, part: '/tokens', body }),
     };
   };
 }

@@ -93,7 +93,7 @@ export function votePage(app: FastifyInstance, { deps }: DashboardParts): void {
       title: t('Vote of {username} · {server}', { username: vote.username, server: server.name }),
       live: true,
       messages: MESSAGES,
-      body: serverFrame({ site: app.site, server, now, part: '/votes', body }),
+      ...serverFrame({ site: app.site, server, now, part: '/votes', body }),
     });
   });
 

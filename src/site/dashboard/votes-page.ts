@@ -89,7 +89,7 @@ export function votesPage(app: FastifyInstance, { deps }: DashboardParts): void 
       title: `${t('Votes')} · ${server.name}`,
       live: true,
       messages: MESSAGES,
-      body: serverFrame({ site: app.site, server, now, part: '/votes', body }),
+      ...serverFrame({ site: app.site, server, now, part: '/votes', body }),
     });
   });
 }

@@ -18,6 +18,8 @@ type Chart = {
   title: string;
   points: ChartPoint[];
   shown: (value: number) => string;
+  /** The period before, at the same places: a line that is stepped over bars and dotted beside a line. */
+  before?: (number | null)[];
   details?: (index: number) => string;
   key?: Content;
   numbers: Html;
@@ -26,30 +28,48 @@ type Chart = {
 
 type ShareDay = { label: string; text: string; good: number; bad: number; isEmpty?: boolean };
 
-export function barChart(chart: Chart): Html {
-  const { points } = chart;
-  const axis = chartAxis(points.map(({ value }) => value));
+/** `bad`: what failed, on top of each bar. With `before`, the bars of past days are paler than today's. */
+export function barChart(chart: Chart & { bad?: number[] }): Html {
+  const { points, bad = [], before = [] } = chart;
+  const axis = chartAxis([...points.map(({ value }, index) => (value ?? 0) + (bad[index] ?? 0)), ...before]);
   const step = 100 / Math.max(points.length, 1);
   const bars = points.map(({ value, isEmpty }, index) => {
     if (isEmpty) return '';
     const side = `x="${percent(index * step + step * 0.14)}" width="${percent(step * 0.72)}"`;
     if (value === null) return rect('gap', side, 0, 100);
-    const top = placeOf(axis, value);
-    return value === 0 ? '' : rect('column', side, top, 100 - top);
+    const [top, badTop] = [placeOf(axis, value), placeOf(axis, value + (bad[index] ?? 0))];
+    const name = before.length > 0 && index < points.length - 1 ? 'column past' : 'column';
+    return [
+      value === 0 ? '' : rect(name, side, top, 100 - top),
+      badTop < top ? rect('column bad', side, badTop, top - badTop) : '',
+    ];
   });
-  return figureOf(chart, { axis, drawing: html`${bars}`, texts: textsOf(chart), place: 'column' });
+  const stairs = knownRuns(before).map((run) => {
+    const stair = ({ index, value }: Known) =>
+      `${round(index * step)} ${placeOf(axis, value)}H${round((index + 1) * step)}`;
+    return html`<path class="before step" d="M${run.map(stair).join('L')}" />`;
+  });
+  const drawing = html`${bars}${stretched(stairs)}`;
+  return figureOf(chart, { axis, drawing, texts: textsOf(chart), place: 'column' });
 }
 
-/** Unknown values are gaps. `firstOnTop`: 1 is at the top, for ranks. */
-export function lineChart(chart: Chart & { firstOnTop?: boolean }): Html {
-  const { points, firstOnTop = false } = chart;
-  const axis = chartAxis(
-    points.map(({ value }) => value),
-    firstOnTop,
-  );
+type LineChart = Chart & { firstOnTop?: boolean; second?: (number | null)[]; isLogarithmic?: boolean };
+
+/**
+ * Unknown values are gaps. `firstOnTop`: 1 is at the top, for ranks. `isLogarithmic`: for times, of which one long outage
+ * must not flatten all others.
+ */
+export function lineChart(chart: LineChart): Html {
+  const { points, firstOnTop = false, before = [], second = [], isLogarithmic = false } = chart;
+  const values = points.map(({ value }) => value);
+  const all = [...values, ...before, ...second];
+  const axis = isLogarithmic ? logarithmicAxis(all) : chartAxis(all, firstOnTop);
   const x = (index: number) => round(middleOf('line', index, points.length));
   const at = ({ index, value }: Known) => `${x(index)} ${placeOf(axis, value)}`;
-  const runs = knownRuns(points).map((run) => {
+  const linesOf = (name: string, of: (number | null)[]) =>
+    knownRuns(of).map((run) => html`<path class="${name}" d="M${run.map(at).join('L')}h0.01" />`);
+  const hasArea = !firstOnTop && !isLogarithmic;
+  const runs = knownRuns(values).map((run) => {
     const [first] = run;
     const last = run.at(-1);
     if (!first || !last) return '';
@@ -57,9 +77,9 @@ export function lineChart(chart: Chart & { firstOnTop?: boolean }): Html {
     // A point between two gaps: the round ends of a line without length draw a dot.
     if (run.length === 1) return html`<path class="line lone" d="M${line}h0.01" />`;
     const area = `M${x(first.index)} 100L${line}L${x(last.index)} 100z`;
-    return html`${firstOnTop ? '' : html`<path class="area" d="${area}" />`}<path class="line" d="M${line}" />`;
+    return html`${hasArea ? html`<path class="area" d="${area}" />` : ''}<path class="line" d="M${line}" />`;
   });
-  const drawing = html`${gaps(points)}<svg viewBox="0 0 100 100" preserveAspectRatio="none">${runs}</svg>`;
+  const drawing = html`${gaps(points)}${stretched([runs, linesOf('before', before), linesOf('second', second)])}`;
   return figureOf(chart, { axis, drawing, texts: textsOf(chart), place: 'line' });
 }
 
@@ -69,12 +89,17 @@ function textsOf({ points, shown, details = () => '' }: Chart): string[] {
   );
 }
 
+/** Paths in percent of the plot, whose lines keep their width. */
+function stretched(paths: Content): Content {
+  return html`<svg viewBox="0 0 100 100" preserveAspectRatio="none">${paths}</svg>`;
+}
+
 type Known = { index: number; value: number };
 
-function knownRuns(points: ChartPoint[]): Known[][] {
+function knownRuns(values: (number | null)[]): Known[][] {
   const runs: Known[][] = [];
   let previous = -2;
-  for (const [index, { value }] of points.entries()) {
+  for (const [index, value] of values.entries()) {
     if (value === null) continue;
     if (previous !== index - 1) runs.push([]);
     runs.at(-1)?.push({ index, value });
@@ -176,7 +201,7 @@ function timesOf([first, second]: ChartPoint[]): Content {
 
 const percent = (value: number) => `${round(value)}%`;
 
-type ChartAxis = { top: number; foot: number; ticks: number[] };
+type ChartAxis = { top: number; foot: number; ticks: number[]; isLogarithmic?: boolean };
 
 const MOST_SPACES = 5;
 
@@ -190,14 +215,24 @@ function chartAxis(values: (number | null)[], firstOnTop = false): ChartAxis {
   return { top: 1, foot: end, ticks: [1, ...ticks.filter((tick) => tick > 1)] };
 }
 
+/** Powers of ten around the values. */
+function logarithmicAxis(values: (number | null)[]): ChartAxis {
+  const known = values.filter((value): value is number => value !== null && value > 0);
+  const from = Math.floor(Math.log10(Math.min(...known, 10)));
+  const to = Math.max(Math.ceil(Math.log10(Math.max(...known, 10))), from + 1);
+  const ticks = Array.from({ length: to - from + 1 }, (_, i) => 10 ** (to - i));
+  return { top: 10 ** to, foot: 10 ** from, ticks, isLogarithmic: true };
+}
+
 /** The smallest of 1, 2, 5, 10, 20, 50, … that is at least `least`. */
 function roundStep(least: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
   return ([1, 2, 5].find((factor) => factor * power >= least) ?? 10) * power;
 }
 
-function placeOf({ top, foot }: ChartAxis, value: number): number {
-  return round((100 * (top - value)) / (top - foot));
+function placeOf({ top, foot, isLogarithmic }: ChartAxis, value: number): number {
+  const on = (one: number) => (isLogarithmic ? Math.log10(Math.max(one, foot)) : one);
+  return round((100 * (on(top) - on(value))) / (on(top) - on(foot)));
 }
 
 /** A thousandth of a chart is about a pixel at most. */
@@ -222,4 +257,22 @@ function timeLabels(points: { label: string; at?: Date }[], place: 'line' | 'col
     return html`<line x1="${x}" x2="${x}" y2="5" /><text class="${name}" x="${x}" y="1.35em"${time}>${label}</text>`;
   });
   return html`<svg class="chart-times" aria-hidden="true">${labels}</svg>`;
+}
+
+const SIGNS = {
+  column: '<rect class="column" x="3" width="12" height="10" rx="2"/>',
+  past: '<rect class="column past" x="3" width="12" height="10" rx="2"/>',
+  bad: '<rect class="column bad" x="3" width="12" height="10" rx="2"/>',
+  line: '<path class="line" d="M0 5H18"/>',
+  before: '<path class="before" d="M0 5H18"/>',
+  step: '<path class="before step" d="M0 8H6V3H12V6H18"/>',
+  second: '<path class="second" d="M0 5H18"/>',
+};
+
+/** The legend of a chart, for the head of its card. */
+export function legend(entries: [sign: keyof typeof SIGNS, text: string][]): Html {
+  return html`<ul class="legend">${entries.map(
+    ([sign, text]) =>
+      html`<li><svg class="chart" viewBox="0 0 18 10" aria-hidden="true">${raw(SIGNS[sign])}</svg>${text}</li>`,
+  )}</ul>`;
 }

@@ -1,36 +1,42 @@
 import { defineMessage, type Text } from '../../language/t.ts';
 import type { Area } from './area.ts';
 
+const LISTING = defineMessage('Listing');
+const VOTES = defineMessage('Votes');
+const SERVER = defineMessage('Server');
+
+/** The pages of a server for its owner and members, and for operators. */
 export const SERVER_AREA = {
   path: '/dashboard/servers/:serverId',
   access: 'owner',
   pages: [
-    { path: '', tab: defineMessage('Overview') },
-    { path: '/profile', tab: defineMessage('Profile') },
-    { path: '/votes', tab: defineMessage('Votes') },
+    { path: '', tab: defineMessage('Overview'), icon: 'layout-dashboard', group: LISTING },
+    { path: '/profile', tab: defineMessage('Profile'), icon: 'image', group: LISTING },
+    { path: '/votes', tab: defineMessage('All votes'), icon: 'tally-5', group: VOTES },
     { path: '/votes/resend' },
     { path: '/votes/:voteId' },
-    { path: '/connect', tab: defineMessage('Connect') },
+    { path: '/listener', tab: defineMessage('Vote listener'), icon: 'radio-tower', group: VOTES },
+    { path: '/listener/test', kind: 'redirect' },
+    { path: '/deliveries', tab: defineMessage('Delivery'), icon: 'send', group: VOTES },
+    { path: '/deliveries/:table', kind: 'file' },
+    { path: '/connect', tab: defineMessage('Connect'), icon: 'plug', group: VOTES },
     { path: '/connect/key', kind: 'redirect' },
     { path: '/connect/relay', kind: 'redirect' },
     { path: '/connect/check', kind: 'redirect' },
-    { path: '/listener', tab: defineMessage('Vote listener') },
-    { path: '/listener/test', kind: 'redirect' },
-    { path: '/deliveries', tab: defineMessage('Delivery') },
-    { path: '/deliveries/:table', kind: 'file' },
-    { path: '/tokens', tab: defineMessage('API access') },
-    { path: '/statistics', tab: defineMessage('Statistics') },
+    { path: '/tokens', tab: defineMessage('API access'), icon: 'key-round', group: VOTES },
+    { path: '/statistics', tab: defineMessage('Statistics'), icon: 'chart-line', group: SERVER },
     { path: '/statistics/:table', kind: 'file' },
-    { path: '/reviews', tab: defineMessage('Reviews') },
-    { path: '/members', tab: defineMessage('Members') },
-    { path: '/settings', tab: defineMessage('Settings') },
+    { path: '/reviews', tab: defineMessage('Reviews'), icon: 'star', group: SERVER },
+    { path: '/members', tab: defineMessage('Members'), icon: 'users', group: SERVER },
+    { path: '/settings', tab: defineMessage('Settings'), icon: 'settings', group: SERVER },
   ],
   soleOwnerForms: ['/members', '/settings/remove'],
 } as const satisfies Area<Text>;
 
+/** The path of a page of a server with a tab. */
 export type ServerTab = Extract<(typeof SERVER_AREA.pages)[number], { tab: Text }>['path'];
 
-/** For every user. Forms check what belongs to the user. */
+/** The other pages of the dashboard, for every user. Forms check what belongs to the user. */
 export const DASHBOARD_AREA = {
   path: '/dashboard',
   access: 'user',

@@ -18,6 +18,8 @@ export type Page = {
   /** `narrow` for one form, `text` for a text, `wide` for tables, `full` if parts reach the edges of the window. */
   width?: 'narrow' | 'text' | 'wide' | 'full';
   body: Content;
+  /** The rail of a page of an area. */
+  side?: Html;
   live?: boolean;
   scripts?: AssetName[];
   styles?: AssetName[];
@@ -31,6 +33,9 @@ export type Page = {
   /** A page without metadata gets `noindex`. */
   metadata?: SearchMetadata;
 };
+
+/** What the frame of an area gives a page. */
+export type Framed = Required<Pick<Page, 'side' | 'body'>>;
 
 const ADD_SERVER = '/dashboard/servers/new';
 
@@ -46,12 +51,13 @@ export function layout(
   user: User | null,
   page: Page & { path: string; isLanguageInAddress: boolean },
 ): Html {
-  const { title, width = 'wide', body, live = false, scripts = [], styles = [], path, metadata } = page;
+  const { title, width = 'wide', body, side, live = false, scripts = [], styles = [], path, metadata } = page;
   const { base, name, logo } = site;
   const address = page.address === undefined ? path : `${base}${page.address}`;
   const size = html`width="${String(logo.width)}" height="${String(logo.height)}"`;
   const brand = logo.width > 2 * logo.height ? 'brand wide-logo' : 'brand';
   const picture = html`<img src="${logo.href}" alt="" ${size} />`;
+  const main = html`<main id="content" class="${side ? 'work' : width}" tabindex="-1">${body}</main>`;
   return html`<!doctype html>
 <html lang="${languageNow()}">
   <head>
@@ -67,7 +73,7 @@ export function layout(
     <link rel="icon" type="${logo.type}" href="${logo.href}" />
     <link rel="preload" href="${site.asset('bricolage-grotesque.woff2')}" as="font" type="font/woff2" crossorigin />
     <script src="${site.asset('theme.js')}"></script>
-    ${['site.css' as const, ...styles].map((name) => stylesheet(site.asset(name)))}
+    ${['site.css' as const, ...(side ? (['work.css'] as const) : []), ...styles].map((name) => stylesheet(site.asset(name)))}
     ${site.accentStyle ? stylesheet(site.accentStyle) : ''}
     <script type="module" src="${site.asset('page.js')}"></script>
     ${scripts.map((name) => html`<script type="module" src="${site.asset(name)}"></script>`)}
@@ -85,7 +91,7 @@ export function layout(
       <div class="own">${themeSwitch()}${user ? ownLinks(site, path) : signInLink(site, page)}</div>
     </header>
     ${bars(site)}
-    <main id="content" class="${width}" tabindex="-1">${body}</main>
+    ${side ? html`<div class="shell">${side}${main}</div>` : main}
     <footer class="site-foot">${footer(site)}${languageSwitch(site, address)}</footer>
   </body>
 </html>`;

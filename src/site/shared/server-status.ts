@@ -3,6 +3,7 @@ import { statusAt } from '../../history/current-status.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { hostAndPort } from '../../platform/host-and-port.ts';
 import type { Server, ServerStatus } from '../../servers/server.ts';
+import { count } from './format.ts';
 import type { Html } from './html.ts';
 import { badge } from './parts.ts';
 
@@ -20,6 +21,22 @@ const TONES = { online: 'good', offline: 'bad', unknown: 'quiet' } as const;
 
 export function statusBadge(server: Pick<Server, 'probe' | 'lastReport' | 'game'>, now: Date): Html {
   const status = statusAt(server, now);
-  const isNotProbed = status === 'unknown' && whyNotProbed(server.game) !== null;
-  return badge(TONES[status], isNotProbed ? t('not probed') : t(STATUSES[status]));
+  return badge(TONES[status], statusWord(status, server.game));
+}
+
+function statusWord(status: ServerStatus, game: string | null | undefined): string {
+  return status === 'unknown' && whyNotProbed(game) !== null ? t('not probed') : t(STATUSES[status]);
+}
+
+/** Status and players in a few words: `online, 71 of 120`. */
+export function statusText(
+  server: Pick<Server, 'probe' | 'lastReport' | 'game' | 'current'>,
+  now: Date,
+): string {
+  const status = statusAt(server, now);
+  const { playersHidden, onlinePlayers, maxPlayers } = server.current;
+  if (status !== 'online' || playersHidden) return statusWord(status, server.game);
+  return maxPlayers > 0
+    ? t('online, {players} of {most}', { players: count(onlinePlayers), most: count(maxPlayers) })
+    : t('online, {players} playing', { players: count(onlinePlayers) });
 }
