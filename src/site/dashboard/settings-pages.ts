@@ -7,7 +7,6 @@ import { discardMove, findMove, saveMove } from '../../servers/drafts.ts';
 import { editServer, resetsProbe } from '../../servers/listed-servers.ts';
 import type { Server } from '../../servers/server.ts';
 import type { ServerDraft } from '../../servers/server-draft.ts';
-import { readHowToVote, setHowToVote, switchVoteForm } from '../../servers/vote-options.ts';
 import { proveMoveNow } from '../../workflows/answer-now.ts';
 import { removeServer } from '../../workflows/remove-server.ts';
 import { isByOperator, serverOf } from '../guard-routes.ts';
