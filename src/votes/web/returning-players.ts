@@ -7,7 +7,7 @@ import { networkKey, playerOfNetworkKey } from './origin-keys.ts';
 import { ORIGIN_STORED_DAYS, ORIGIN_STORED_MS } from './vote-origin.ts';
 
 const returningPlayerDefinition = {
-  /** Of a network and a player. */
+  /** The keyed hash of a network and a player. */
   _id: { type: String, required: true },
   /** UTC days of the last 30, `2026-11-21`. Held votes are left out. */
   days: { type: [String], required: true },

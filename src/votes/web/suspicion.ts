@@ -9,7 +9,7 @@ import type { NetworkLimits } from './network-limits.ts';
 import { mailDomainKey, neighbourhoodKey, type Voter, widerNetworkKey } from './origin-keys.ts';
 import type { PlayerStatus } from './vote-origin.ts';
 
-/** In an hour, for each player of its peak. */
+/** How many new players vote in an hour, for each player of the peak. */
 const NEW_PLAYERS_A_PLAYER = 2;
 /** A game server may answer a probe with a false number. */
 const MOST_NEW_PLAYERS_AN_HOUR = 500;
@@ -108,7 +108,7 @@ async function asVisitor(deps: VotesDeps, hour: Hour, vote: SuspectVote): Promis
   };
 }
 
-/** In an hour; the votes of others are held. */
+/** How many new players may vote in an hour; the votes of others are held. */
 export function newPlayersAllowed({
   daily,
   current,

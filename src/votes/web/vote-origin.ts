@@ -15,7 +15,7 @@ const playerDefinition = {
   serverId: { type: Schema.Types.ObjectId, required: true },
   /** See `playerHash`. */
   player: { type: String, required: true },
-  /** Of an account; absent in the kind `user`. */
+  /** Whether the account is established; absent in the kind `user`. */
   established: { type: Boolean },
   /** See returning-players.ts. */
   returning: { type: Boolean },
@@ -27,7 +27,7 @@ const voteOriginDefinition = {
   /** One entry for each server and player. */
   players: { type: [new Schema(playerDefinition, { _id: false })], required: true },
   kind: { type: String, enum: ORIGIN_KINDS, required: true },
-  /** Of the newest vote. */
+  /** Whether the newest vote was allowed. */
   isAllowed: { type: Boolean },
   /** False if it was refused, or its player was in `players` already. */
   isAdded: { type: Boolean },
