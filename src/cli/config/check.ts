@@ -42,7 +42,7 @@ type Report = {
 
 async function checkConfig({ env, envFile }: Terminal, connect: boolean): Promise<Answer> {
   const given = readSecretFiles(env);
-  const { config, errors } = await loaded(given.variables, env);
+  const { config, errors } = await load(given.variables, env);
   const { variables } = given;
   const stored = connect && config ? await readStored(config) : null;
   const used = stored?.config ?? config;
@@ -70,7 +70,7 @@ function unreadFiles(variables: Record<string, string>): string[] {
 }
 
 /** Loads the configuration as each process does, and reads the files and games that web and worker read at their start. */
-async function loaded(
+async function load(
   variables: Record<string, string>,
   env: Terminal['env'],
 ): Promise<{ config: Config | null; errors: string[] }> {
@@ -124,7 +124,7 @@ function textOf({ settings, errors, warnings, services }: Report): string {
   const facts = (services ?? []).flatMap((service) => service.facts);
   return [
     table(['SETTING', 'SOURCE', 'VALUE'], rows, ''),
-    ...(services === null
+    ...(services === null && errors.length === 0
       ? ['', 'Settings that operators changed in the admin area are not shown: add --connect.']
       : []),
     ...section('Services', facts),

@@ -6,6 +6,7 @@ export type Area<Tab = unknown> = {
   access: Access;
   /** Tabs have this order. */
   pages: readonly AreaPage<Tab>[];
+  /** Forms at and below these paths are for the sole owner, not for members. */
   soleOwnerForms?: readonly string[];
 };
 
@@ -22,6 +23,7 @@ export function tabsOf<Tab>({ pages }: Area<Tab>): { path: string; tab: Tab }[] 
   return pages.flatMap(({ path, tab }) => (tab === undefined ? [] : [{ path, tab }]));
 }
 
+/** Undefined for a route outside the areas. */
 export function accessIn(areas: readonly Area[], method: string, url: string): Access | undefined {
   const area = areas.find(({ path }) => isBelow(url, path));
   const isOfSoleOwner =

@@ -1,7 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 import { after, type Clock, DAY } from '../../platform/clock.ts';
-import { isDuplicateKey } from '../../platform/mongo.ts';
+import { retryOnDuplicateKey } from '../../platform/mongo.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
 import {
   MOST_SERVERS_OF_ACCOUNT,
@@ -235,16 +235,12 @@ async function useOrigin(
       },
     },
   ];
-  const upsert = () =>
+  const used = await retryOnDuplicateKey(() =>
     deps.voteOrigins.findOneAndUpdate({ _id: idOf(deps, origin) }, update, {
       upsert: true,
       returnDocument: 'after',
-    });
-  const used = await upsert().catch((error: unknown) => {
-    // Another process inserted the document at the same moment.
-    if (isDuplicateKey(error)) return upsert();
-    throw error;
-  });
+    }),
+  );
   const players = used?.players ?? [];
   const newPlayers = isUser ? 0 : new Set(players.filter(isNew).map((one) => one.player)).size;
   const isAdded = used?.isAdded === true;
