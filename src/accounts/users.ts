@@ -79,9 +79,10 @@ export async function confirmAddress(deps: AccountsDeps, userId: ObjectId, who: 
   });
 }
 
-/** The sessions end last: one that the lost phone began meanwhile ends too. */
+/** The sessions end first, in case the process dies, and again last: the lost phone may have begun one meanwhile. */
 export async function resetTwoFactor(deps: AccountsDeps, userId: ObjectId, who: Decider): Promise<void> {
   await decide(deps, userId, who, {}, async () => {
+    await endSessions(deps, userId);
     await change(deps, userId, { $set: { twoFactorEnabled: false } });
     await deps.twoFactors.deleteMany({ userId });
     await endSessions(deps, userId);

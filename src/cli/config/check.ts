@@ -60,7 +60,7 @@ async function checkConfig({ env, envFile }: Terminal, connect: boolean): Promis
     ...Object.entries(variables).flatMap(([name, value]) => (SECRETS.has(name) ? [value] : [])),
     ...(stored?.secrets ?? []),
   ]);
-  return answerOf(report, hide);
+  return answerOf(report, hide, connect);
 }
 
 function unreadFiles(variables: Record<string, string>): string[] {
@@ -92,7 +92,11 @@ async function load(
   return { config, errors };
 }
 
-function answerOf({ settings, errors, warnings, services }: Report, hide: (text: string) => string): Answer {
+function answerOf(
+  { settings, errors, warnings, services }: Report,
+  hide: (text: string) => string,
+  connect: boolean,
+): Answer {
   const shown = services?.map((report) => ({
     ...report,
     facts: report.facts.map(hide),
@@ -108,12 +112,12 @@ function answerOf({ settings, errors, warnings, services }: Report, hide: (text:
   };
   return {
     json: { ok: isOk, ...report },
-    text: textOf(report),
+    text: textOf(report, connect),
     ...(isOk ? {} : { exitCode: 1 as const }),
   };
 }
 
-function textOf({ settings, errors, warnings, services }: Report): string {
+function textOf({ settings, errors, warnings, services }: Report, connect: boolean): string {
   const rows = settings.map(({ name, source, value, file }) => [
     name,
     source,
@@ -124,9 +128,9 @@ function textOf({ settings, errors, warnings, services }: Report): string {
   const facts = (services ?? []).flatMap((service) => service.facts);
   return [
     table(['SETTING', 'SOURCE', 'VALUE'], rows, ''),
-    ...(services === null && errors.length === 0
-      ? ['', 'Settings that operators changed in the admin area are not shown: add --connect.']
-      : []),
+    ...(connect
+      ? []
+      : ['', 'Settings that operators changed in the admin area are not shown: add --connect.']),
     ...section('Services', facts),
     ...section('Warnings', allWarnings),
     ...section('Errors', allErrors),
