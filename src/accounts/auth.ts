@@ -78,11 +78,7 @@ function usedSettings(config: ConnectedConfig): string {
   ]);
 }
 
-function openLibrary(
-  deps: AccountsDeps,
-  giveLink: GiveLink,
-  inSlot: ReturnType<typeof createPasswordSlots>,
-) {
+function openLibrary(deps: AccountsDeps, giveLink: GiveLink, inSlot: ReturnType<typeof createPasswordSlots>) {
   const { config, log, mongo, passwords, verifications, clock } = deps;
   const page = (path: string, token: string) =>
     `${config.PUBLIC_URL}${path}?token=${encodeURIComponent(token)}`;
@@ -122,9 +118,7 @@ function openLibrary(
           const retryAt = await takeSignUp(deps, { email: String(user.email), address });
           if (retryAt) return { error: 'TOO_MANY_ACCOUNTS' };
         }
-        return source.action === 'link-account'
-          ? refuseLinkOrRevokeAccess(deps, String(user.id))
-          : undefined;
+        return source.action === 'link-account' ? refuseLinkOrRevokeAccess(deps, String(user.id)) : undefined;
       },
     },
     session: {

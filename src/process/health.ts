@@ -30,10 +30,7 @@ const NOT_KNOWN = 'not known, see ';
 
 /** Without Redis a process is still ready, because the work is in MongoDB. Never throws. */
 export async function readiness(deps: AppDeps): Promise<Readiness> {
-  const [database, away] = await Promise.all([
-    checkDatabase(deps),
-    unavailableQueues(deps, TIMEOUT_MS),
-  ]);
+  const [database, away] = await Promise.all([checkDatabase(deps), unavailableQueues(deps, TIMEOUT_MS)]);
   return {
     ready: Object.values(database).every((result) => result === 'ok'),
     degraded: away.length > 0,
