@@ -11,7 +11,7 @@ export type QueueWork<Name extends QueueName> = {
   processor(context: WorkContext): (payload: Payload<Name>, job: RunningJob) => Promise<unknown>;
   /** How many jobs run at once in a process, or the setting that says so; 1 by default. 0: none in this process. */
   concurrency?: number | Extract<keyof Config, `${string}_CONCURRENCY`>;
-  /** For all workers together. */
+  /** The limit of all workers together. */
   limiter?: { most: number; inMs: number };
   /** How long a job's lock lasts, if that is less than half of `LEASE_MS`, which is the default. */
   lockMs?: number;

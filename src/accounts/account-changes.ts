@@ -46,14 +46,14 @@ const MAILS: Record<AccountChange | 'two-factor-reset', { subject: string; text:
 
 /** Records a user's change to their own account in the audit log and mails the user about it. */
 export async function noteAccountChange(
-  sources: AccountsDeps,
+  deps: AccountsDeps,
   user: ChangedUser,
   change: AccountChange,
   site?: string,
 ): Promise<void> {
   const details = { personId: user._id.toHexString(), ...(site ? { site } : {}) };
-  await recordAudit(sources, { by: user.email, action: `account.${change}`, serverId: null, details });
-  await mailAccountChange(sources, user, change, site);
+  await recordAudit(deps, { by: user.email, action: `account.${change}`, serverId: null, details });
+  await mailAccountChange(deps, user, change, site);
 }
 
 /**
@@ -61,15 +61,15 @@ export async function noteAccountChange(
  * stranger's.
  */
 export async function mailAccountChange(
-  sources: AccountsDeps,
+  deps: AccountsDeps,
   { email, emailVerified }: Pick<User, 'email' | 'emailVerified'>,
   change: keyof typeof MAILS,
   site = '',
 ): Promise<void> {
-  const { SMTP_URL, PUBLIC_URL: url } = sources.config;
+  const { SMTP_URL, PUBLIC_URL: url } = deps.config;
   if (SMTP_URL === undefined || !emailVerified) return;
   const { subject, text } = MAILS[change];
   const ifNotYou = `If this was not you, set a new password now, look at your sessions, and tell the operator: ${url}/forgot-password`;
-  const named = (one: string) => one.replace('{site}', () => site);
-  await putMail(sources, { to: email, ...mailText(sources.config, named(subject), named(text), ifNotYou) });
+  const named = (one: string) => one.replaceAll('{site}', () => site);
+  await putMail(deps, { to: email, ...mailText(deps.config, named(subject), named(text), ifNotYou) });
 }

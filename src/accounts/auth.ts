@@ -47,11 +47,11 @@ type GiveLink = (link: OneTimeLink) => Promise<void>;
  * Opens the sign-in library (Better Auth). Only the library routes that the site mounts are reachable over HTTP. If an
  * operator changes a setting that the library uses, the next call uses the new value.
  */
-export function createAuth(sources: AccountsDeps, giveLink: GiveLink): Auth {
+export function createAuth(deps: AccountsDeps, giveLink: GiveLink): Auth {
   // One password check takes 32 MiB of memory and one core for a third of a second, so at most two run at once.
   const inSlot = createPasswordSlots({ atOnce: 2, waiting: 8, perNetwork: 4, perAccount: 2 });
-  const libraryFor = onceForKey((_settings) => openLibrary(sources, giveLink, inSlot));
-  const library = () => libraryFor(usedSettings(sources.config));
+  const libraryFor = onceForKey((_settings) => openLibrary(deps, giveLink, inSlot));
+  const library = () => libraryFor(usedSettings(deps.config));
   return {
     get api() {
       return library().api;
@@ -78,12 +78,8 @@ function usedSettings(config: ConnectedConfig): string {
   ]);
 }
 
-function openLibrary(
-  sources: AccountsDeps,
-  giveLink: GiveLink,
-  inSlot: ReturnType<typeof createPasswordSlots>,
-) {
-  const { config, log, mongo, passwords, verifications, clock } = sources;
+function openLibrary(deps: AccountsDeps, giveLink: GiveLink, inSlot: ReturnType<typeof createPasswordSlots>) {
+  const { config, log, mongo, passwords, verifications, clock } = deps;
   const page = (path: string, token: string) =>
     `${config.PUBLIC_URL}${path}?token=${encodeURIComponent(token)}`;
 
@@ -119,12 +115,10 @@ function openLibrary(
         if (!user.emailVerified) return { error: 'email_not_verified' };
         if (source.action === 'create-user') {
           const address = context?.headers?.get(ADDRESS_HEADER) ?? '';
-          const retryAt = await takeSignUp(sources, { email: String(user.email), address });
+          const retryAt = await takeSignUp(deps, { email: String(user.email), address });
           if (retryAt) return { error: 'TOO_MANY_ACCOUNTS' };
         }
-        return source.action === 'link-account'
-          ? refuseLinkOrRevokeAccess(sources, String(user.id))
-          : undefined;
+        return source.action === 'link-account' ? refuseLinkOrRevokeAccess(deps, String(user.id)) : undefined;
       },
     },
     session: {
@@ -161,7 +155,7 @@ function openLibrary(
       // Deletes the user's other links and their sign-ins that are waiting for a code.
       onPasswordReset: async ({ user }) => {
         await verifications.deleteMany({ value: user.id });
-        await cancelAddressChangeOf(sources, new ObjectId(user.id));
+        await cancelAddressChangeOf(deps, new ObjectId(user.id));
       },
     },
     ...(config.DISCORD_CLIENT_ID && config.DISCORD_CLIENT_SECRET
@@ -182,7 +176,7 @@ function openLibrary(
           before: async (account) => {
             // If the process dies before the link is stored, the user has a mail about no link. There is no link
             // without a mail.
-            await noteLinkedSite(sources, new ObjectId(account.userId), account.providerId);
+            await noteLinkedSite(deps, new ObjectId(account.userId), account.providerId);
             return { data: { ...account, ...NO_TOKENS } };
           },
         },
@@ -191,17 +185,17 @@ function openLibrary(
         create: {
           before: async ({ userId }, context) => {
             const { path, body } = context ?? {};
-            await refuseSession(sources, new ObjectId(userId), { path, body });
+            await refuseSession(deps, new ObjectId(userId), { path, body });
             // A session that replaces another one after a password change keeps the time of the last code.
             const before = context?.context.session;
             const given = before?.user.id === userId ? before.session.secondFactorAt : null;
             return { data: { secondFactorAt: includesCode(path) ? clock.now() : given } };
           },
-          after: ({ userId }) => sources.adoptServers(new ObjectId(userId)),
+          after: ({ userId }) => deps.adoptServers(new ObjectId(userId)),
         },
       },
     },
-    hooks: { before: refuseUsedCode(sources) },
+    hooks: { before: refuseUsedCode(deps) },
     // With `throw`, our route logs a database error and answers. The library would print it and answer 500.
     onAPIError: { errorURL: `${config.PUBLIC_URL}/sign-in`, throw: true },
     plugins: [

@@ -28,8 +28,8 @@ export type EnteredMail = {
  * Every page that mails an entered address calls this: sign-up, forgotten password, sign-in to an unconfirmed account,
  * change of address, invitation. Null if the mail may be sent; otherwise the time from which the next one may be sent.
  */
-export function countMail(limits: AccountsDeps, { email, address, userId }: EnteredMail) {
-  return takeAll(limits, [
+export function countMail(deps: AccountsDeps, { email, address, userId }: EnteredMail) {
+  return takeAll(deps, [
     ...byNetwork(BY_NETWORK, address),
     ...(userId ? [limitFor(BY_USER, userId)] : []),
     limitFor(BY_RECIPIENT, hashedAddress(email)),

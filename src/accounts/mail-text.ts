@@ -49,7 +49,7 @@ export function confirmNewText(site: SiteNameAndUrl, link: string): MailText {
   );
 }
 
-/** To both addresses. */
+/** The mail to both addresses after a change. */
 export function changedText(site: SiteNameAndUrl, { from, to }: Ends): MailText {
   return mailText(
     site,

@@ -13,19 +13,19 @@ export type OneTimeLink = {
 };
 
 /** Without a mail server, it only logs a warning; an operator can then make a link. */
-export async function sendLink(sources: AccountsDeps, link: OneTimeLink): Promise<void> {
-  const { config, log } = sources;
+export async function sendLink(deps: AccountsDeps, link: OneTimeLink): Promise<void> {
+  const { config, log } = deps;
   if (config.SMTP_URL === undefined) {
     log.warn({ event: 'account.link_not_sent', kind: link.kind }, 'there is no mail server (SMTP_URL)');
     return;
   }
-  await putMail(sources, { to: link.user.email, ...linkText(config, link) });
+  await putMail(deps, { to: link.user.email, ...linkText(config, link) });
 }
 
 /** Mails at most once a day. The pages do not show that the account exists. */
-export async function notifyKnownAddress(sources: AccountsDeps, { email }: Pick<User, 'email'>) {
-  const id = `has-account:${createHash('sha256').update(email).digest('hex')}:${dayOf(sources.clock.now())}`;
-  await putMail(sources, { id, to: email, ...hasAccountText(sources.config) });
+export async function notifyKnownAddress(deps: AccountsDeps, { email }: Pick<User, 'email'>) {
+  const id = `has-account:${createHash('sha256').update(email).digest('hex')}:${dayOf(deps.clock.now())}`;
+  await putMail(deps, { id, to: email, ...hasAccountText(deps.config) });
 }
 
 /** It contains nothing that was typed into a form: anybody could send a stranger any text in our name. */

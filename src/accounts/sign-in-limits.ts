@@ -102,21 +102,21 @@ function rulesOf({ email, address, device }: Try): Rule[] {
  * Wrong tries from one IPv4 address or IPv6 /48 do not lock out other networks, or known devices. Null if the try is
  * allowed; otherwise the time from which the next try is allowed.
  */
-export function countTry(limits: AccountsDeps, who: Try): Promise<Date | null> {
-  return takeAll(limits, rulesOf(who));
+export function countTry(deps: AccountsDeps, who: Try): Promise<Date | null> {
+  return takeAll(deps, rulesOf(who));
 }
 
 /** Must be called after a successful sign-in. The try then counts only for the limits that also count right tries. */
-export async function forgiveTry(limits: AccountsDeps, who: Try): Promise<void> {
+export async function forgiveTry(deps: AccountsDeps, who: Try): Promise<void> {
   await refundAll(
-    limits,
+    deps,
     rulesOf(who).filter(({ countsAll }) => !countsAll),
   );
 }
 
 /** Returns true when the code was used before. */
-export async function markCodeUsed(limits: AccountsDeps, userId: ObjectId, code: string): Promise<boolean> {
-  return (await useAllowance(limits, useOf(userId, code))) !== null;
+export async function markCodeUsed(deps: AccountsDeps, userId: ObjectId, code: string): Promise<boolean> {
+  return (await useAllowance(deps, useOf(userId, code))) !== null;
 }
 
 /** Does not mark the code as used. */

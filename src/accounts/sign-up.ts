@@ -17,11 +17,11 @@ export const LINK_MS = DAY;
  * sent no mail, get the same link as new users. `next`: the page to which the user returns. It is not part of the link:
  * anybody could choose the text of a link in our mail to a stranger.
  */
-export async function offerAccount(sources: AccountsDeps, email: string, next = ''): Promise<void> {
-  const { users, verifications, clock, config } = sources;
+export async function offerAccount(deps: AccountsDeps, email: string, next = ''): Promise<void> {
+  const { users, verifications, clock, config } = deps;
   const address = storedEmail(email);
   const user = await users.findOne({ email: address });
-  if (user?.emailVerified) return notifyKnownAddress(sources, user);
+  if (user?.emailVerified) return notifyKnownAddress(deps, user);
   const token = makeOneTimeToken();
   const now = clock.now();
   await verifications.insertOne({
@@ -32,17 +32,17 @@ export async function offerAccount(sources: AccountsDeps, email: string, next = 
     expiresAt: after(now, LINK_MS),
   });
   const link = `${config.PUBLIC_URL}/verify-email?token=${token}`;
-  await sendLink(sources, { kind: 'verify-email', user: { email: address }, address: link });
+  await sendLink(deps, { kind: 'verify-email', user: { email: address }, address: link });
 }
 
 /**
  * A link to set a new password or, if the address is unconfirmed, to finish the sign-up. An unknown address gets no
  * mail.
  */
-export async function sendEntryLink(sources: AccountsDeps, auth: Auth, email: string): Promise<void> {
+export async function sendEntryLink(deps: AccountsDeps, auth: Auth, email: string): Promise<void> {
   const address = storedEmail(email);
-  const user = await sources.users.findOne({ email: address });
-  if (user && !user.emailVerified) await offerAccount(sources, address);
+  const user = await deps.users.findOne({ email: address });
+  if (user && !user.emailVerified) await offerAccount(deps, address);
   else await auth.api.requestPasswordReset({ body: { email: forLibrary(address) } });
 }
 
@@ -54,12 +54,12 @@ export async function readSignUp({ verifications, clock }: AccountsDeps, token: 
 
 /** An unconfirmed account with this address loses its password, its second factor and its sessions. */
 export async function finishSignUp(
-  sources: AccountsDeps,
+  deps: AccountsDeps,
   auth: Auth,
   { token, name, password }: { token: string; name: string; password: string },
 ): Promise<User | 'useless-link' | 'has-account'> {
-  const { users, verifications, clock } = sources;
-  const link = await readSignUp(sources, token);
+  const { users, verifications, clock } = deps;
+  const link = await readSignUp(deps, token);
   if (link === null) return 'useless-link';
   const { email } = link;
   const context = await auth.$context;
@@ -69,7 +69,7 @@ export async function finishSignUp(
   if (!used) return 'useless-link';
   await verifications.deleteMany({ value: email });
   if (await users.findOne({ email, emailVerified: true })) return 'has-account';
-  const { user } = await ensureUser(sources, { email, name });
+  const { user } = await ensureUser(deps, { email, name });
   const userId = user._id.toHexString();
   await context.internalAdapter.linkAccount({
     userId,
@@ -77,7 +77,7 @@ export async function finishSignUp(
     accountId: userId,
     password: hash,
   });
-  await sources.adoptServers(user._id);
+  await deps.adoptServers(user._id);
   return user;
 }
 

@@ -5,7 +5,7 @@ import type { AuditAction } from '../platform/audit/audit-actions.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import { emailAddress } from '../platform/email-address.ts';
 import { parseInput } from '../platform/input.ts';
-import { isDuplicateKey } from '../platform/mongo.ts';
+import { retryOnDuplicateKey } from '../platform/mongo.ts';
 import { type ActiveLease, withLease } from '../platform/periods/work-lease.ts';
 import { optionalReason, shownText } from '../platform/text.ts';
 import { mailAccountChange } from './account-changes.ts';
@@ -79,12 +79,13 @@ export async function confirmAddress(deps: AccountsDeps, userId: ObjectId, who: 
   });
 }
 
-/** Ends all sessions, including one on the lost phone. */
+/** The sessions end first, in case the process dies, and again last: the lost phone may have begun one meanwhile. */
 export async function resetTwoFactor(deps: AccountsDeps, userId: ObjectId, who: Decider): Promise<void> {
   await decide(deps, userId, who, {}, async () => {
     await endSessions(deps, userId);
     await change(deps, userId, { $set: { twoFactorEnabled: false } });
     await deps.twoFactors.deleteMany({ userId });
+    await endSessions(deps, userId);
     return { action: 'person.reset-two-factor', details: {} };
   });
   const user = await deps.users.findOne({ _id: userId });
@@ -153,11 +154,7 @@ export async function ensureUser(deps: AccountsDeps, given: z.input<typeof newUs
       { upsert: true, returnDocument: 'after', includeResultMetadata: true },
     );
   };
-  const { value, lastErrorObject } = await ensure().catch((error: unknown) => {
-    // If another call made the user at the same time, this repeated call finds that user.
-    if (isDuplicateKey(error)) return ensure();
-    throw error;
-  });
+  const { value, lastErrorObject } = await retryOnDuplicateKey(ensure);
   if (!value) throw new UserError('user-not-found');
   return { user: value, isNew: lastErrorObject?.updatedExisting === false };
 }
@@ -205,10 +202,11 @@ export async function decide(
   work: (user: WithId<User>) => Promise<{ action: AuditAction; details: Record<string, unknown> }>,
 ): Promise<void> {
   if (decider?.equals(userId)) throw new UserError('yourself');
-  await decidingAlone(deps, async () => {
+  await decidingAlone(deps, async (lease) => {
     const user = await deps.users.findOne({ _id: userId });
     if (!user) throw new UserError('user-not-found');
     if (mayNotBeLast) await refuseLastOperator(deps, user);
+    lease.throwIfLost();
     const { action, details } = await work(user);
     const named = { personId: userId.toHexString(), email: user.email, ...details };
     await recordAudit(deps, { by, action, serverId: null, details: named });

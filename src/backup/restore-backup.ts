@@ -97,7 +97,7 @@ export async function restoreBackup(
 ): Promise<Restored> {
   return asOnlyRestore(deps, manifest, async (throwIfLost) => {
     const restored = await restoreDocuments(deps, folder, manifest, { by, progress, throwIfLost });
-    return { ...restored, migrated: await prepareDatabase(deps.mongo) };
+    return { ...restored, migrated: await prepareDatabase(deps.mongo, MIGRATIONS, throwIfLost) };
   });
 }
 

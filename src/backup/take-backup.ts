@@ -119,11 +119,11 @@ async function collectionsOf(db: Db): Promise<Found[]> {
     .toSorted((a, b) => readAt(a.name) - readAt(b.name) || a.name.localeCompare(b.name));
 }
 
-/** They say that other documents are complete: marks of finished work, answered keys. */
+/** They say that other documents are complete, so these are read after them: marks of finished work, answered keys. */
 const READ_FIRST = ['migrations', 'period_marks', 'idempotency_keys'];
 
-/** A vote names its exclusions, server and token, and these the owner: they were stored before it. */
-const READ_LAST = ['votes', 'vote_exclusions', 'blocks', 'servers', 'api_tokens', 'pictures', 'people'];
+/** What names another document is read before it: votes name exclusions, tokens and servers, and these their owners. */
+const READ_LAST = ['votes', 'vote_exclusions', 'blocks', 'api_tokens', 'servers', 'pictures', 'people'];
 
 /** Those in neither list are between the two. */
 function readAt(name: string): number {

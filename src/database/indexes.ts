@@ -3,6 +3,9 @@ import type { Model, Schema } from 'mongoose';
 import type { Mongo } from '../platform/mongo.ts';
 import { compileModels, SCHEMAS } from './collections.ts';
 
+/** Rejects if the caller must not write any more. */
+export type BeforeWrite = () => Promise<void>;
+
 type IndexOptions = { name?: string; background?: boolean; unique?: boolean };
 
 /**
@@ -12,29 +15,45 @@ type IndexOptions = { name?: string; background?: boolean; unique?: boolean };
  * @throws the driver's error when documents violate an index or an index with the same keys has another name; then that
  *   collection gets none of its missing indexes
  */
-export async function makeIndexes(mongo: Mongo): Promise<{ created: string[]; wasEmpty: boolean }> {
+export async function makeIndexes(
+  mongo: Mongo,
+  beforeWrite: BeforeWrite = async () => undefined,
+): Promise<{ created: string[]; wasEmpty: boolean }> {
   const collections = await mongo.db.listCollections({}, { nameOnly: true }).toArray();
   const existing = new Set(collections.map(({ name }) => name));
   const models = Object.values(compileModels(mongo));
-  const created = await Promise.all(models.map((model) => makeIndexesOf(model, mongo.db, existing)));
+  const created = await Promise.all(
+    models.map((model) => makeIndexesOf(model, mongo.db, existing, beforeWrite)),
+  );
   return { created: created.flat(), wasEmpty: existing.size === 0 };
 }
 
 /** One command makes all indexes, so MongoDB reads a large collection once, unlike with `Model.createIndexes()`. */
-async function makeIndexesOf(model: Model<object>, db: Db, existing: Set<string>): Promise<string[]> {
+async function makeIndexesOf(
+  model: Model<object>,
+  db: Db,
+  existing: Set<string>,
+  beforeWrite: BeforeWrite,
+): Promise<string[]> {
   const name = model.collection.collectionName;
   const isNew = !existing.has(name);
   // MongoDB creates a collection with its first index. So only a collection without indexes, and a time series, which
   // needs options, are created here. If another process creates the collection meanwhile, that is no error.
   const { length: indexCount } = model.schema.indexes();
-  if (isNew && (indexCount === 0 || model.schema.get('timeseries'))) await model.createCollection();
+  if (isNew && (indexCount === 0 || model.schema.get('timeseries'))) {
+    await beforeWrite();
+    await model.createCollection();
+  }
   const names = new Set(isNew ? [] : (await indexesOf(db, name)).map((index) => index.name));
   const missing = model.schema.indexes().flatMap(([key, options]) => {
     const { name: _, background: __, ...rest } = options as IndexOptions;
     const wanted = indexName(key, options as IndexOptions);
     return names.has(wanted) ? [] : [{ ...rest, key: key as Record<string, 1 | -1>, name: wanted }];
   });
-  if (missing.length > 0) await db.collection(name).createIndexes(missing);
+  if (missing.length > 0) {
+    await beforeWrite();
+    await db.collection(name).createIndexes(missing);
+  }
   return [...(isNew ? [name] : []), ...missing.map((index) => `${name}.${index.name}`)];
 }
 

@@ -3,7 +3,7 @@ import type { ConnectedConfig } from '../platform/config.ts';
 import type { Logger } from '../platform/log.ts';
 import { type Mongo, openMongo } from '../platform/mongo.ts';
 import { bindCollections } from './collections.ts';
-import { makeIndexes } from './indexes.ts';
+import { type BeforeWrite, makeIndexes } from './indexes.ts';
 import { MIGRATIONS, type Migration, noteApplied, runMigrations } from './migrations.ts';
 import { hasUnfinishedRestore } from './unfinished-restore.ts';
 
@@ -26,13 +26,15 @@ export async function migrateDatabase(
 export async function prepareDatabase(
   mongo: Mongo,
   migrations: readonly Migration[] = MIGRATIONS,
+  beforeWrite: BeforeWrite = async () => undefined,
 ): Promise<Migrated> {
-  const { created, wasEmpty } = await makeIndexes(mongo);
+  const { created, wasEmpty } = await makeIndexes(mongo, beforeWrite);
   if (wasEmpty) {
+    await beforeWrite();
     await noteApplied(mongo, migrations);
     return { created, migrations: [] };
   }
-  return { created, migrations: await runMigrations(mongo, migrations) };
+  return { created, migrations: await runMigrations(mongo, migrations, beforeWrite) };
 }
 
 /** @throws {CodedError} `restore-unfinished` */

@@ -1,6 +1,7 @@
 import { CodedError } from '../platform/app-error.ts';
 import { DURABLE, type Mongo } from '../platform/mongo.ts';
 import { bindCollections } from './collections.ts';
+import type { BeforeWrite } from './indexes.ts';
 import { completeServers } from './migrations/0001-complete-servers.ts';
 import { spreadReviewLists } from './migrations/0002-spread-review-lists.ts';
 import { forgetDiscordTokens } from './migrations/0003-forget-discord-tokens.ts';
@@ -38,12 +39,17 @@ export const MIGRATIONS: readonly Migration[] = [
  * @returns the names of the migrations that were pending
  * @throws {CodedError} `migration-failed` at the first migration that fails
  */
-export async function runMigrations(mongo: Mongo, migrations: readonly Migration[]): Promise<string[]> {
+export async function runMigrations(
+  mongo: Mongo,
+  migrations: readonly Migration[],
+  beforeWrite: BeforeWrite,
+): Promise<string[]> {
   const states = await listMigrations(mongo, migrations);
   const ran: string[] = [];
   for (const [index, migration] of migrations.entries()) {
     const isPending = !states[index]?.appliedAt;
     if (!isPending && !migration.repeats) continue;
+    await beforeWrite();
     await migration.up(mongo).catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
       throw new CodedError('migration-failed', `The migration ${migration.name} failed: ${reason}`, {
@@ -51,6 +57,7 @@ export async function runMigrations(mongo: Mongo, migrations: readonly Migration
       });
     });
     if (!isPending) continue;
+    await beforeWrite();
     await noteApplied(mongo, [migration]);
     ran.push(migration.name);
   }

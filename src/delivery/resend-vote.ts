@@ -21,7 +21,7 @@ export const DELIVERED_RESENDS = defineLimit({
 });
 
 export type Resent =
-  /** In the queue again. */
+  /** The vote is in the queue again. */
   | { kind: 'resent'; from: DeliveryState; mayArriveTwice: boolean }
   /** The caller did not expect that (`onlyOnce`). */
   | { kind: 'may-arrive-twice' }

@@ -22,7 +22,7 @@ import {
 } from './resend-vote.ts';
 
 export type ResendRange = {
-  /** From this moment, and before `until`. */
+  /** Votes cast from this moment on, and before `until`. */
   since: Date;
   until: Date;
   /** Votes that are waiting or being sent are never resent. */
@@ -43,7 +43,7 @@ export type ResentRange = {
   mayArriveTwice: number;
   /** The range has more votes than one run resends, or `DELIVERED_RESENDS` is used up. */
   more: boolean;
-  /** If that limit left out votes. */
+  /** When the limit allows the votes that it left out. */
   nextAllowedAt?: Date;
 };
 

@@ -20,7 +20,7 @@ type SendLimits = {
   signal: AbortSignal;
   /** Ends the wait for the answer too. */
   waitSignal: AbortSignal;
-  /** Of `answerTimeoutMs`. */
+  /** The step of `answerTimeoutMs`. */
   answerStep?: number;
   /** A Votifier v1 listener that has confirmed votes before. */
   confirmsVotes?: boolean;

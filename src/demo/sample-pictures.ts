@@ -76,7 +76,7 @@ async function drawHills(name: string): Promise<Buffer> {
   return sharp(Buffer.from(svg)).png({ palette: true }).toBuffer();
 }
 
-/** As Minecraft servers send it. */
+/** An icon as Minecraft servers send it. */
 export async function sampleIcon(name: string): Promise<string> {
   const svg = (await drawingOf(name, 'svg')) ?? drawSquares(name);
   const png = await sharp(svg, { density: 600 }).resize(64, 64, { kernel: 'nearest' }).png().toBuffer();

@@ -15,7 +15,7 @@ export type Game = {
   id: string;
   name: string;
   protocol: string;
-  /** For players; null if gamedig has none. */
+  /** The port for players; null if gamedig has none. */
   port: number | null;
   /** On the usual port; null if there is no fixed one. */
   fixedQueryPort: number | null;

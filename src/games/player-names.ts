@@ -18,7 +18,7 @@ export const KIND_OF_GAME: Readonly<Record<string, NameKind>> = {
   unturned: 'steam',
 };
 
-/** Without a game: `name`. */
+/** The kind of names; `name` without a game. */
 export function nameKindOf(game: string | null | undefined): NameKind {
   const id = game ? storedGameId(game) : undefined;
   return (id !== undefined && KIND_OF_GAME[id]) || 'name';

@@ -48,7 +48,9 @@ type Deps = {
 export function limitConnections(server: Server, { limits, isProxy, log }: Deps): () => void {
   const warnAtLimit = limitedLog(log);
   const perNetwork = new Map<string, number>();
+  /** Connections that wait for a complete request, and since when. */
   const waiting = new Map<Socket, number>();
+  /** Connections with a request that is being answered, and since when. */
   const answering = new Map<Socket, number>();
   const moveTo = (list: typeof waiting, socket: Socket) => {
     waiting.delete(socket);

@@ -102,7 +102,7 @@ async function readDays(
   return days;
 }
 
-/** If so, its time is recorded. */
+/** Whether the sample is new; if so, its time is recorded. */
 function isNew(day: Day | undefined, sample: StatusSample): boolean {
   if (!day || isComplete(day.existing)) return false;
   const moment = sample.at.getTime() - startOfDay(day.day).getTime();

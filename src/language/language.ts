@@ -28,7 +28,7 @@ export function languageNow(): Language {
   return current.getStore() ?? 'en';
 }
 
-/** Also for the asynchronous work of `make`. */
+/** The language also holds for the asynchronous work of `make`. */
 export function inLanguage<T>(language: Language, make: () => T): T {
   return current.run(language, make);
 }

@@ -82,7 +82,7 @@ export function dueMails({ mails, clock }: Pick<SendDeps, 'mails' | 'clock'>): P
   return dueMessages(mails, clock);
 }
 
-/** Also of messages whose jobs were lost. */
+/** The ids of due messages, also of those whose jobs were lost. */
 export function dueMessages(messages: Collection<Mail>, clock: Clock): Promise<string[]> {
   return messages
     .find({ nextAt: { $lte: clock.now() } }, { projection: { _id: 1 } })

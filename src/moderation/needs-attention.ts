@@ -39,52 +39,52 @@ const LISTED = 20;
 export const COUNTED = 1_000;
 
 /** Each query uses a small partial index and reads a bounded number of documents; `unfetched` reads more on large sites. */
-export async function listenersDown(sources: ModerationDeps): Promise<ListenersDown> {
+export async function listenersDown(deps: ModerationDeps): Promise<ListenersDown> {
   const [paused, unreachable, unfetched, failed] = await Promise.all([
-    stuckListeners(sources, { 'pause.code': { $exists: true } }, 'pause.at'),
-    stuckListeners(sources, { 'breaker.openSince': { $exists: true }, pause: null }, 'breaker.openSince'),
-    unfetchedListeners(sources),
-    failedVotes(sources),
+    stuckListeners(deps, { 'pause.code': { $exists: true } }, 'pause.at'),
+    stuckListeners(deps, { 'breaker.openSince': { $exists: true }, pause: null }, 'breaker.openSince'),
+    unfetchedListeners(deps),
+    failedVotes(deps),
   ]);
   return { paused, unreachable, unfetched, failed };
 }
 
-export async function unusualFigures(sources: ModerationDeps): Promise<UnusualFigures> {
-  const now = sources.clock.now();
+export async function unusualFigures(deps: ModerationDeps): Promise<UnusualFigures> {
+  const now = deps.clock.now();
   const [unusualVotes, waitingVotes, playersJumped, playersDiffer] = await Promise.all([
-    flaggedServers(sources, 'unusualVotes', 'unusualVotes.votes', { $gt: 0 }),
-    serversWithWaitingVotes(sources),
-    flaggedServers(sources, 'playersJumped', 'playersJumped.at', { $gt: after(now, -JUMP_SHOWN_MS) }),
-    flaggedServers(sources, 'playersDiffer', 'playersDiffer.at', { $gt: after(now, -COMPARED_WITHIN_MS) }),
+    flaggedServers(deps, 'unusualVotes', 'unusualVotes.votes', { $gt: 0 }),
+    serversWithWaitingVotes(deps),
+    flaggedServers(deps, 'playersJumped', 'playersJumped.at', { $gt: after(now, -JUMP_SHOWN_MS) }),
+    flaggedServers(deps, 'playersDiffer', 'playersDiffer.at', { $gt: after(now, -COMPARED_WITHIN_MS) }),
   ]);
   return { unusualVotes, waitingVotes, playersJumped, playersDiffer };
 }
 
 /** `since`: the field with the time of the failure; the newest is first. */
 async function stuckListeners(
-  sources: ModerationDeps,
+  deps: ModerationDeps,
   filter: Filter<Listener>,
   since: string,
 ): Promise<AttentionRows<StuckListener>> {
-  const found = await sources.listeners
+  const found = await deps.listeners
     .find(filter, { projection: { ...REASON_FIELDS, serverId: 1 } })
     .sort({ [since]: -1 })
     .limit(LISTED + 1)
     .toArray();
-  const rows = await named(sources, found, ({ serverId }) => serverId);
+  const rows = await named(deps, found, ({ serverId }) => serverId);
   const stuck = rows.flatMap(({ server, row }) => {
     const reason = listenerReason(row);
-    return reason ? [withWaiting(sources, { server, reason })] : [];
+    return reason ? [withWaiting(deps, { server, reason })] : [];
   });
   return kind(await Promise.all(stuck));
 }
 
-async function unfetchedListeners(sources: ModerationDeps): Promise<ListenersDown['unfetched']> {
-  const found = (await neglectedListeners(sources))
+async function unfetchedListeners(deps: ModerationDeps): Promise<ListenersDown['unfetched']> {
+  const found = (await neglectedListeners(deps))
     .toSorted((a, b) => lastCalled(b).getTime() - lastCalled(a).getTime())
     .slice(0, LISTED + 1);
-  const rows = await named(sources, found, ({ serverId }) => serverId);
-  const waiting = rows.map(({ server, row }) => withWaiting(sources, { server, since: lastCalled(row) }));
+  const rows = await named(deps, found, ({ serverId }) => serverId);
+  const waiting = rows.map(({ server, row }) => withWaiting(deps, { server, since: lastCalled(row) }));
   return kind(await Promise.all(waiting));
 }
 
@@ -102,9 +102,9 @@ export const FAILED_HOURS = 24;
  * A vote fails at the latest `LONGEST_OPEN_MS` after it was cast. If over `COUNTED` failed, the numbers are lower bounds.
  * This is one of the few queries for votes without a server id (ADR 88).
  */
-async function failedVotes(sources: ModerationDeps): Promise<ListenersDown['failed']> {
-  const now = sources.clock.now();
-  const failed = await sources.votes
+async function failedVotes(deps: ModerationDeps): Promise<ListenersDown['failed']> {
+  const now = deps.clock.now();
+  const failed = await deps.votes
     .aggregate<{ _id: ObjectId; votes: number; newest: Date }>(
       [
         {
@@ -129,7 +129,7 @@ async function failedVotes(sources: ModerationDeps): Promise<ListenersDown['fail
       { hint: FAILED_VOTES },
     )
     .toArray();
-  const rows = await named(sources, failed, ({ _id }) => _id);
+  const rows = await named(deps, failed, ({ _id }) => _id);
   return kind(rows.map(({ server, row: { votes, newest } }) => ({ server, votes, newest })));
 }
 

@@ -5,7 +5,7 @@ import { ARRIVAL } from '../votes/arrival.ts';
 import { latestAt } from '../votes/latest-at.ts';
 import type { NotificationsDeps } from './deps.ts';
 
-/** Of the votes that an outage delayed. */
+/** How many of the votes that an outage delayed have which state. */
 export type DeliveryCounts = {
   waiting: number;
   arrived: number;

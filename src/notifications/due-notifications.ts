@@ -114,8 +114,9 @@ function returnNotifications(
   now: Date,
 ): DueNotification[] {
   if (!sent?.since) return [];
-  if (isSame(sent.unfetchedTold, sent.since)) {
-    const isFetched = listener.protocol === 'fetch' && listener.fetched && listener.fetched.at > sent.since;
+  // A listener that no longer fetches shows by a delivered vote that the wait is over, as after an outage.
+  if (isSame(sent.unfetchedTold, sent.since) && listener.protocol === 'fetch') {
+    const isFetched = listener.fetched && listener.fetched.at > sent.since;
     return isFetched ? [{ kind: 'fetched-again', since: sent.since }] : [];
   }
   // New settings reset the breaker; only a delivered vote shows that the outage is over.

@@ -125,6 +125,6 @@ type ListenerNotification = {
   server: Server;
   deliveries: DeliveryCounts;
   expiresAt: Date | null;
-  /** Of that vote; null if it was not sent yet. */
+  /** The last attempt of that vote; null if it was not sent yet. */
   lastAttempt: Pick<Attempt, 'code' | 'words'> | null;
 };

@@ -12,7 +12,7 @@ import type { ServerNotices } from './sent-notifications.ts';
 
 /** If a server has been offline for longer, for example while no worker ran, its owner is not notified. */
 const NEWLY_MS = DAY;
-/** For servers whose status often changes. */
+/** Servers whose status often changes are in one mail a day. */
 const AT_MOST_EVERY_MS = DAY;
 
 /** For servers that our probes found offline, or online again. */

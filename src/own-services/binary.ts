@@ -15,7 +15,7 @@ export type Binary = {
   path: string;
   /** Three numbers, such as `8.2.6`. */
   version: string;
-  /** For users: `on PATH`. */
+  /** Where it was found, for users: `on PATH`. */
   source: string;
 };
 

@@ -121,6 +121,14 @@ function databaseName(uri: string): string {
   return named === 'test' ? 'tallyport' : named;
 }
 
+/** Repeats an upsert once: if another process inserted the document at the same moment, the second call updates it. */
+export function retryOnDuplicateKey<T>(upsert: () => Promise<T>): Promise<T> {
+  return upsert().catch((error: unknown) => {
+    if (!isDuplicateKey(error)) throw error;
+    return upsert();
+  });
+}
+
 export function isDuplicateKey(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 11_000;
 }

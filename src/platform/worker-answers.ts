@@ -152,9 +152,11 @@ async function openEvents(
   return events;
 }
 
+/** An answer of a kind that only a newer version knows has failed for this one. */
 function endOf(returned: unknown): QuestionResult<unknown> {
   const answer = returned as WorkersAnswer<unknown>;
-  return answer.kind === 'dropped' ? { kind: 'too-late' } : answer;
+  if (answer.kind === 'dropped') return { kind: 'too-late' };
+  return answer.kind === 'answered' || answer.kind === 'interrupted' ? answer : { kind: 'failed' };
 }
 
 /** `ended` resolves with the answer, or when a limit is reached. */

@@ -54,7 +54,7 @@ function ownProtocol({ id, protocol }: Game): OwnProtocol | undefined {
 /** With the look-up of the name; without the wait for a slot and the import of gamedig. */
 const QUERY_MS = 5_000;
 
-/** Of a UDP request, with its repetition. */
+/** The longest wait for the answer to a UDP request, its repetition included. */
 const DATAGRAM_MS = 2_000;
 
 /** With more UDP queries at once, some answers would be lost. */

@@ -4,7 +4,7 @@ declare module 'gamedig' {
     name: string;
     options: {
       protocol: string;
-      /** For players. */
+      /** The port at which players connect. */
       port?: number;
       /** The query port if players use the usual port. */
       port_query?: number;

@@ -28,7 +28,7 @@ export class HttpExchange {
   readonly #request: ClientRequest;
   readonly #answer: Promise<unknown>;
   #rejectAnswer: (error: Error) => void = () => {};
-  /** Of connecting, in milliseconds. */
+  /** How long connecting took, in milliseconds. */
   roundTripMs: number | null = null;
 
   /** @throws {QueryError} when the request would go to another machine or to a refused port */

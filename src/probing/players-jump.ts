@@ -1,12 +1,12 @@
 import { DAY } from '../platform/clock.ts';
 import type { Server } from '../servers/server.ts';
 
-/** To operators. */
+/** Operators see a jump for so long. */
 export const JUMP_SHOWN_MS = 7 * DAY;
 
 /** Fewer are no jump. */
 const FEWEST_PLAYERS = 100;
-/** Of the usual number. */
+/** A number of players jumps if it is so many times the usual one. */
 export const JUMP_TIMES = 10;
 
 /** A game server can tell any number, so operators look at such servers. A new one usually has no players. */

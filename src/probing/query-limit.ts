@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import { QueryError } from './query-error.ts';
 
-/** For a slot. */
+/** A check that waits longer for a slot fails. */
 const LONGEST_WAIT_MS = 30_000;
 
 /**

@@ -12,10 +12,10 @@ const LONGEST_VERSION = 100;
 
 /** Any field may have any type. */
 export type UncheckedAnswer = {
-  /** Of the server, or its message. */
+  /** The name of the server, or its message. */
   name: unknown;
   version: unknown;
-  /** Without bots and adverts. */
+  /** Players without bots and adverts. */
   players: unknown;
   maxPlayers: unknown;
   icon?: unknown;

@@ -8,7 +8,7 @@ import type { Target } from './ask.ts';
 /** As node:dns returns it. */
 export type SrvRecord = { name: string; port: number; priority: number; weight: number };
 
-/** By the system's rules if absent. */
+/** Each look-up follows the system's rules if it is absent. */
 export type Lookups = {
   lookup?: ResolveOptions['lookup'];
   srv?: (name: string) => Promise<SrvRecord[]>;
@@ -19,7 +19,7 @@ export type Found = {
   host: string;
   /** The first of each family, IPv4 before IPv6, because few games support IPv6. */
   addresses: string[];
-  /** To try in this order. */
+  /** The ports are tried in this order. */
   ports: number[];
 };
 

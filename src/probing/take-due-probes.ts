@@ -24,10 +24,10 @@ const URGENT_A_ROUND = 250;
 /** The workers cannot keep up then, and servers that are not urgent stay due. */
 const MOST_WAITING = 2_000;
 
-/** For urgent servers, in addition. */
+/** Urgent servers may have so many jobs waiting in addition. */
 const URGENT_WAITING = 500;
 
-/** For Redis. */
+/** If Redis takes longer, nothing is taken. */
 const TIMEOUT_MS = SECOND;
 
 type Due = WithId<Pick<Server, 'slug' | 'probe'>>;
@@ -115,7 +115,7 @@ async function take(servers: Collection<Server>, due: Due[], now: Date): Promise
   return wanted.filter(({ server, claim }) => claims.get(server._id.toHexString()) === claim.toString());
 }
 
-/** As before the take. */
+/** Makes the servers due as they were before the take. */
 async function giveBackProbes(servers: Collection<Server>, taken: Taken[]): Promise<void> {
   await servers.bulkWrite(
     taken.map(({ server: { _id, probe }, claim }) => ({

@@ -19,7 +19,7 @@ export class TcpConnection {
   #ended = false;
   #received = 0;
   #parsed = 0;
-  /** Of connecting, in milliseconds. */
+  /** How long connecting took, in milliseconds. */
   roundTripMs: number | null = null;
 
   /** @throws {QueryError} for a refused port */

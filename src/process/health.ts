@@ -29,11 +29,8 @@ const FRESH_MS = SECOND;
 const NOT_KNOWN = 'not known, see ';
 
 /** Without Redis a process is still ready, because the work is in MongoDB. Never throws. */
-export async function readiness(sources: AppDeps): Promise<Readiness> {
-  const [database, away] = await Promise.all([
-    checkDatabase(sources),
-    unavailableQueues(sources, TIMEOUT_MS),
-  ]);
+export async function readiness(deps: AppDeps): Promise<Readiness> {
+  const [database, away] = await Promise.all([checkDatabase(deps), unavailableQueues(deps, TIMEOUT_MS)]);
   return {
     ready: Object.values(database).every((result) => result === 'ok'),
     degraded: away.length > 0,
@@ -82,15 +79,15 @@ function describeMissing(indexes: string[]): string {
 }
 
 /** Caches the result for a second and logs each change. Once `stopping` is aborted, the process is not ready. */
-export function watchReadiness(sources: AppDeps, stopping: AbortSignal): () => Promise<Readiness> {
+export function watchReadiness(deps: AppDeps, stopping: AbortSignal): () => Promise<Readiness> {
   let last = '';
   const load = cachedFor(FRESH_MS, async () => {
-    const result = await readiness(sources);
+    const result = await readiness(deps);
     const { ready, degraded, checks } = result;
     const now = JSON.stringify({ ready, degraded });
     if (last !== now && (last !== '' || !ready || degraded)) {
-      if (ready && !degraded) sources.log.info({ event: 'process.ready' }, 'ready');
-      else sources.log.warn({ event: ready ? 'process.degraded' : 'process.not_ready', checks });
+      if (ready && !degraded) deps.log.info({ event: 'process.ready' }, 'ready');
+      else deps.log.warn({ event: ready ? 'process.degraded' : 'process.not_ready', checks });
     }
     last = now;
     return result;

@@ -37,16 +37,16 @@ const TIMEOUT_MS = 2 * SECOND;
 const FRESH_MS = 10 * SECOND;
 
 /** Cached for ten seconds; never throws. */
-export function createWaitingWork(sources: AppDeps): () => Promise<WaitingWork> {
-  return cachedFor(FRESH_MS, () => countWaitingWork(sources));
+export function createWaitingWork(deps: AppDeps): () => Promise<WaitingWork> {
+  return cachedFor(FRESH_MS, () => countWaitingWork(deps));
 }
 
-async function countWaitingWork(sources: AppDeps): Promise<WaitingWork> {
+async function countWaitingWork(deps: AppDeps): Promise<WaitingWork> {
   const [pong, votes, probeLatenessSeconds, { redisUp, jobs }] = await Promise.all([
-    orUndefined(sources, 'mongodb', sources.mongo.db.command({ ping: 1 })),
-    orUndefined(sources, 'votes', readQueueCounts(sources, TIMEOUT_MS)),
-    orUndefined(sources, 'due probes', probeLateness(sources)),
-    countJobsIfRedisAnswers(sources),
+    orUndefined(deps, 'mongodb', deps.mongo.db.command({ ping: 1 })),
+    orUndefined(deps, 'votes', readQueueCounts(deps, TIMEOUT_MS)),
+    orUndefined(deps, 'due probes', probeLateness(deps)),
+    countJobsIfRedisAnswers(deps),
   ]);
   return {
     queues: { ...jobs?.queues, ...(votes ? { 'forward-votes': votes.due } : {}) },
@@ -79,9 +79,9 @@ async function probeLateness({ config, servers, clock }: AppDeps): Promise<numbe
 }
 
 /** Counts jobs only if Redis answers: otherwise the commands of each scrape would pile up until Redis is back. */
-async function countJobsIfRedisAnswers(sources: AppDeps) {
-  const redisUp = (await unavailableQueues(sources, TIMEOUT_MS)).length === 0;
-  return { redisUp, jobs: redisUp ? await orUndefined(sources, 'jobs', countJobs(sources)) : undefined };
+async function countJobsIfRedisAnswers(deps: AppDeps) {
+  const redisUp = (await unavailableQueues(deps, TIMEOUT_MS)).length === 0;
+  return { redisUp, jobs: redisUp ? await orUndefined(deps, 'jobs', countJobs(deps)) : undefined };
 }
 
 /**

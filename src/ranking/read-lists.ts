@@ -12,7 +12,7 @@ export const ROWS = 20;
 
 export type ListPage = {
   rows: ListedRow[];
-  /** In the last ranking. */
+  /** How many servers the last ranking had. */
   total: number;
   /** At least 1. */
   pages: number;

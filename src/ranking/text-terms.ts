@@ -70,7 +70,7 @@ function hostOf(text: string): string | undefined {
   return /^\s*([^\s:/]+\.[^\s:/]+)(?::\d{1,5})?\s*(?:\n|$)/.exec(text)?.[1]?.toLowerCase();
 }
 
-/** Of the terms of short words and hosts. */
+/** The terms of short words and hosts are spread over so many numbers. */
 const BUCKETS = 2 ** 17;
 
 const bucketOf = (text: string) => `@${hash32(text) % BUCKETS}`;

@@ -167,7 +167,7 @@ function digestOf(ids: ObjectId[], names: string[]): string {
   return `${names.length} ${sum}`;
 }
 
-/** For countries and versions. */
+/** A filter offers at most so many countries or versions. */
 const MOST_CHOICES = 60;
 const MOST_TAGS = 200;
 /** More than gamedig has. */

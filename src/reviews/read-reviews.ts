@@ -87,7 +87,7 @@ const approvedReviewsLoader: BatchLoader<Collection<Review>, ObjectId[], WithId<
   },
 };
 
-/** For moderation, newest first. */
+/** Reviews for moderation, newest first. */
 export function listReviews(
   { reviews }: ReviewsDeps,
   serverId: ObjectId,

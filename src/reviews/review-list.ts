@@ -1,6 +1,6 @@
 import type { Collection, Document, WithId } from 'mongodb';
 import { after, DAY } from '../platform/clock.ts';
-import { isDuplicateKey } from '../platform/mongo.ts';
+import { retryOnDuplicateKey } from '../platform/mongo.ts';
 import { startOfDay } from '../platform/periods/period-marks.ts';
 import type { ReviewsDeps } from './deps.ts';
 import { RATINGS, type Review, type ReviewList, revisionOf } from './review.ts';
@@ -25,15 +25,9 @@ export async function followReview({ reviews, reviewLists }: ReviewsDeps, writte
 }
 
 async function setListed(reviewLists: Collection<ReviewList>, review: WithId<Review>, listed: boolean) {
-  const update = () =>
-    reviewLists.updateOne({ _id: review.serverId }, relisting(review, listed), { upsert: listed });
-  try {
-    await update();
-  } catch (error) {
-    // If another review of this server created the list at the same time, this second try updates it.
-    if (!isDuplicateKey(error)) throw error;
-    await update();
-  }
+  await retryOnDuplicateKey(() =>
+    reviewLists.updateOne({ _id: review.serverId }, relisting(review, listed), { upsert: listed }),
+  );
 }
 
 /** Removes a review's entry and its rating in the figures, and adds both again if it is `listed`. */

@@ -32,7 +32,7 @@ const reviewDefinition = {
   moderatedBy: { type: String, default: null },
   /** Neither the author nor the owner sees it. */
   rejectedFor: { type: String, default: null },
-  /** For the author. */
+  /** The author sees it. */
   rejectionReason: { type: String, maxlength: LONGEST_REASON, default: null },
   /** Set even if nobody was to be notified. */
   toldAt: { type: Date },

@@ -5,7 +5,7 @@ import { defineMessage, t } from '../language/t.ts';
 import { AppError } from '../platform/app-error.ts';
 import { checked, InvalidDocumentError } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
-import { isDuplicateKey } from '../platform/mongo.ts';
+import { isDuplicateKey, retryOnDuplicateKey } from '../platform/mongo.ts';
 import type { ServersDeps } from './deps.ts';
 import { findAddressOwner, type ServerAddress } from './listed-addresses.ts';
 import type { Server } from './server.ts';
@@ -168,17 +168,13 @@ export async function saveMove(
     check: null,
   });
   const { _id, ...rest } = move;
-  const save = () =>
+  const saved = await retryOnDuplicateKey(() =>
     serverDrafts.findOneAndUpdate(
       { serverId: server._id },
       { $set: rest, $setOnInsert: { _id } },
       { upsert: true, returnDocument: 'after' },
-    );
-  const saved = await save().catch((error: unknown) => {
-    // The same form was sent twice, and the other request has inserted the move.
-    if (isDuplicateKey(error)) return save();
-    throw error;
-  });
+    ),
+  );
   return saved ?? move;
 }
 

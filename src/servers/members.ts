@@ -168,7 +168,7 @@ export async function withdrawInvitation(deps: ServersDeps, serverId: ObjectId, 
   return true;
 }
 
-/** As owner or member, sorted by name. */
+/** The servers of which the user is owner or member, by name. */
 export function serversOfUser({ servers }: ServersDeps, userId: ObjectId): Promise<WithId<Server>[]> {
   return servers.find(ofUser(userId)).sort({ name: 1 }).toArray();
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ObjectId, type WithId } from 'mongodb';
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import { after, HOUR, MINUTE } from '../platform/clock.ts';
-import { isDuplicateKey } from '../platform/mongo.ts';
+import { retryOnDuplicateKey } from '../platform/mongo.ts';
 import { checkBanner, checkIcon } from '../platform/pictures/check-upload.ts';
 import { PictureError } from '../platform/pictures/picture-error.ts';
 import { storedLogos } from '../settings/stored-settings.ts';
@@ -22,12 +22,9 @@ const AT_ONCE = 500;
  */
 export async function storePicture({ pictures, clock }: ServersDeps, bytes: Buffer): Promise<string> {
   const _id = createHash('sha256').update(bytes).digest('hex');
-  const store = () =>
-    pictures.updateOne({ _id }, { $set: { usedAt: clock.now() }, $setOnInsert: { bytes } }, { upsert: true });
-  await store().catch((error: unknown) => {
-    if (isDuplicateKey(error)) return store();
-    throw error;
-  });
+  await retryOnDuplicateKey(() =>
+    pictures.updateOne({ _id }, { $set: { usedAt: clock.now() }, $setOnInsert: { bytes } }, { upsert: true }),
+  );
   return _id;
 }
 

@@ -27,7 +27,7 @@ type Group = {
   hasOwnForms?: true;
 };
 
-/** In the order of the pages. */
+/** The groups have the order of the pages. */
 export const GROUPS: Record<SettingGroup, Group> = {
   site: { title: 'Site', page: '' },
   look: { title: 'Colour', page: '' },
@@ -51,7 +51,7 @@ export function fieldOf(name: ChangeableName): Field<SettingGroup> {
   return DEFINITIONS[name].field as Field<SettingGroup>;
 }
 
-/** In the order of the form. */
+/** The settings have the order of the form. */
 export function settingsOf(group: SettingGroup): ChangeableName[] {
   return CHANGEABLE_NAMES.filter((name) => fieldOf(name).group === group);
 }
@@ -65,7 +65,7 @@ export function isGuarded(name: string): boolean {
   return isChangeable(name) && GROUPS[fieldOf(name).group].isGuarded === true;
 }
 
-/** With `SECRET_KEY`. */
+/** Whether the value is sealed with `SECRET_KEY`. */
 export function isSealed(name: ChangeableName): boolean {
   return SECRETS.has(name);
 }

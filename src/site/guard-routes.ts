@@ -112,15 +112,15 @@ function isPage({ method, server, routeOptions: { url } }: FastifyRequest): bool
 }
 
 function refuseUnlessOperator(
-  rule: AppDeps,
+  deps: AppDeps,
   request: FastifyRequest,
   reply: FastifyReply,
   signedIn: SignedIn,
 ) {
   // So owners cannot find out which admin pages exist.
   if (signedIn.user.role !== 'operator') throw new PageError(404, SENTENCES[404]);
-  if (!isFreshSession(rule, signedIn)) return redirectToSignIn(request, reply);
-  if (lacksSecondFactor(rule, signedIn.user)) {
+  if (!isFreshSession(deps, signedIn)) return redirectToSignIn(request, reply);
+  if (lacksSecondFactor(deps, signedIn.user)) {
     const { base } = request.server.site;
     if (!wantsPage(request)) throw new PageError(403, `Set up a second factor at ${base}/account first.`);
     return reply.redirect(`${base}/account/two-factor`, 303);

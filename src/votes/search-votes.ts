@@ -123,7 +123,7 @@ async function take(
 /** `more`: there may be more than were counted. */
 export type RangeCount = { votes: number; excluded: number; more: boolean };
 
-/** For the preview of an exclusion. */
+/** A preview of an exclusion counts at most so many votes. */
 const COUNTED = 50_000;
 
 export async function countRange(

@@ -7,7 +7,7 @@ import type { Vote } from './vote.ts';
 import { monthOf } from './vote-counts.ts';
 
 export type TopVoter = {
-  /** As in the newest vote of the month. */
+  /** The name as in the newest vote of the month. */
   username: string;
   votes: number;
   lastVotedAt: Date;
@@ -107,7 +107,7 @@ function shared<T>({ running }: TopVoterLists, key: string, read: () => Promise<
   return started;
 }
 
-/** Also after reads that failed. */
+/** Reads one after the other for each server, also after one that failed. */
 function afterOthers<T>({ running }: TopVoterLists, server: string, read: () => Promise<T>): Promise<T> {
   const before = running.get(server) ?? Promise.resolve();
   const started = before.then(read, read);

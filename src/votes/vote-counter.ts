@@ -33,7 +33,7 @@ voteCounterSchema.index({ month: 1 });
 export type DayWeight = {
   /** If the counter differs, the day is due (`eachDueCounter`). */
   of: number;
-  /** Of a vote, for all together. */
+  /** The weight of these votes together, in tenths of a vote. */
   tenths: number;
   /** The day is over and has its statistics: only a recount or an operator changes the weight. */
   isFinal: boolean;

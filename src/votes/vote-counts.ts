@@ -184,7 +184,7 @@ export class VoteCounts {
   }
 }
 
-/** In `from` and all later batches. */
+/** The votes of `key` in `from` and all later batches. */
 function votesSince(from: Batch, key: string): number {
   let votes = 0;
   for (let batch: Batch | undefined = from; batch; batch = batch.next)

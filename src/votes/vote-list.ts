@@ -19,7 +19,7 @@ export function listVotes(
     .toArray();
 }
 
-/** If one of the newest votes is excluded. */
+/** If one of the newest votes is excluded, so many are read at most. */
 const MOST_READ = 5_000;
 
 /** Only among the newest 5,000. */

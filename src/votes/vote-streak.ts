@@ -23,7 +23,7 @@ export type VoteStreak = {
   isOpenEnded: boolean;
   /** Null if it is allowed now. */
   nextVoteAt: Date | null;
-  /** Of the vote whose cooldown runs. */
+  /** The time of the vote whose cooldown runs. */
   votedAt: Date | null;
 };
 

@@ -222,7 +222,7 @@ export function noDelivery(): Delivery {
   return { state: 'none', step: 0, ambiguousEnds: 0, attemptCount: 0, attempts: [], ends: {}, events: [] };
 }
 
-/** At the end of its listener's queue. */
+/** A vote at the end of its listener's queue. */
 export function queued(now: Date, dueBy: Cause) {
   return {
     state: 'waiting',

@@ -152,7 +152,7 @@ async function removeServersOf(
   for (const serverId of noted?.serverIds ?? []) {
     lease.throwIfLost();
     // A server that an operator has transferred meanwhile stays.
-    if (await servers.findOne({ _id: serverId, ownerId: userId })) await removeServer(deps, serverId, by);
+    await removeServer(deps, serverId, by, userId);
     await accountDeletions.updateOne({ _id: userId }, { $pull: { serverIds: serverId } });
   }
 }

@@ -152,7 +152,7 @@ function profileRecord(profile: Server['profile']): object | null {
   return { short_text: shortText, description, tags, languages, ...links, banner: banner?.wide ?? null };
 }
 
-/** Without the secrets. */
+/** Tokens and listener without their secrets. */
 async function connectionsOf(deps: WorkflowsDeps, serverId: ObjectId, truncated: string[]): Promise<object> {
   const [tokens, listener, webhook] = await Promise.all([
     deps.apiTokens.find({ serverId }, { limit: MOST_EXPORTED.tokens + 1 }).toArray(),

@@ -1,32 +1,20 @@
-import type { Filter, ObjectId, WithId } from 'mongodb';
-import { type Credential, NAME_COLLATION, type User, type UserRole } from '../accounts/user.ts';
-import type { Server } from '../servers/server.ts';
+import type { Filter, WithId } from 'mongodb';
+import { NAME_COLLATION, type User, type UserRole } from '../accounts/user.ts';
+import { readSlice, type Slice } from '../platform/slices.ts';
 import type { WorkflowsDeps } from './deps.ts';
 
-export type UserPosition = { createdAt: Date; id: ObjectId };
-
-export async function listUsers(
+/** `from`: the `next` of the previous slice. */
+export function listUsers(
   { users }: WorkflowsDeps,
-  { role, after, limit }: { role?: UserRole | undefined; after?: UserPosition | undefined; limit: number },
-): Promise<{ users: WithId<User>[]; next: UserPosition | null }> {
-  const older: Filter<User> = after
-    ? {
-        createdAt: { $lte: after.createdAt },
-        $or: [{ createdAt: { $lt: after.createdAt } }, { _id: { $lt: after.id } }],
-      }
-    : {};
-  const found = await users
-    .find({ ...(role ? { role } : {}), ...older })
-    .sort({ createdAt: -1, _id: -1 })
-    .limit(limit + 1)
-    .toArray();
-  const page = found.slice(0, limit);
-  const last = found.length > limit ? page.at(-1) : undefined;
-  return { users: page, next: last ? { createdAt: last.createdAt, id: last._id } : null };
+  { role, from, limit }: { role?: UserRole | undefined; from?: string | undefined; limit: number },
+): Promise<Slice<WithId<User>>> {
+  const filter: Filter<User> = role ? { role } : {};
+  return readSlice<WithId<User>>(users, { filter, by: { field: 'createdAt', direction: -1 }, from, limit });
 }
 
-/** In any collation: `prefix + HIGHEST` is the upper bound of all texts with that prefix. */
-const HIGHEST = '\u{ffff}';
+/** A prefix with this behind it is above all texts with that prefix: by bytes of UTF-8, and in a collation. */
+const HIGHEST_BY_BYTES = '\u{10ffff}';
+const HIGHEST_IN_COLLATION = '\u{ffff}';
 
 /** By the beginning of the address, then of the name. Names are compared without case and accents. */
 export async function searchUsers(
@@ -38,41 +26,19 @@ export async function searchUsers(
   const ofRole: Filter<User> = role ? { role } : {};
   const [byEmail, byName] = await Promise.all([
     users
-      .find({ ...ofRole, email: { $gte: address, $lt: `${address}${HIGHEST}` } })
+      .find({ ...ofRole, email: { $gte: address, $lt: `${address}${HIGHEST_BY_BYTES}` } })
       .sort({ email: 1 })
       .limit(limit)
       .toArray(),
     users
-      .find({ ...ofRole, name: { $gte: wanted, $lt: `${wanted}${HIGHEST}` } }, { collation: NAME_COLLATION })
+      .find(
+        { ...ofRole, name: { $gte: wanted, $lt: `${wanted}${HIGHEST_IN_COLLATION}` } },
+        { collation: NAME_COLLATION },
+      )
       .sort({ name: 1 })
       .limit(limit)
       .toArray(),
   ]);
   const seen = new Set(byEmail.map(({ _id }) => _id.toHexString()));
   return [...byEmail, ...byName.filter(({ _id }) => !seen.has(_id.toHexString()))].slice(0, limit);
-}
-
-export type UserView = {
-  user: WithId<User>;
-  servers: Pick<WithId<Server>, '_id' | 'name' | 'slug'>[];
-  sessions: number;
-  hasPassword: boolean;
-  credentials: Pick<Credential, 'providerId' | 'accountId'>[];
-};
-
-const MOST_SERVERS = 50;
-
-export async function showUser(deps: WorkflowsDeps, userId: ObjectId): Promise<UserView | null> {
-  const [user, servers, sessions, credentials] = await Promise.all([
-    deps.users.findOne({ _id: userId }),
-    deps.servers
-      .find({ ownerId: userId, removedAt: null }, { projection: { name: 1, slug: 1 } })
-      .limit(MOST_SERVERS)
-      .toArray(),
-    deps.sessions.countDocuments({ userId }),
-    deps.credentials.find({ userId }, { projection: { providerId: 1, accountId: 1 } }).toArray(),
-  ]);
-  if (!user) return null;
-  const hasPassword = credentials.some(({ providerId }) => providerId === 'credential');
-  return { user, servers, sessions, hasPassword, credentials };
 }

@@ -13,9 +13,10 @@ export async function removeServer(
   deps: WorkflowsDeps,
   serverId: ObjectId,
   by: string,
+  ownerId?: ObjectId,
 ): Promise<{ server: WithId<Server>; failedVotes: number } | null> {
   const server = await deps.servers.findOneAndUpdate(
-    { _id: serverId },
+    { _id: serverId, ...(ownerId ? { ownerId } : {}) },
     [{ $set: { removedAt: { $ifNull: ['$removedAt', deps.clock.now()] } } }, { $unset: 'isUnseen' }],
     { returnDocument: 'after' },
   );

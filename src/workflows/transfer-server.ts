@@ -135,11 +135,11 @@ export async function adoptServers(
 }
 
 /** At sign-up and sign-in. A failure is logged, and the user is signed in anyway. */
-export async function adoptOnEntry(sources: WorkflowsDeps, userId: ObjectId): Promise<void> {
-  const { users, log } = sources;
+export async function adoptOnEntry(deps: WorkflowsDeps, userId: ObjectId): Promise<void> {
+  const { users, log } = deps;
   try {
     const user = await users.findOne({ _id: userId });
-    const claimed = user ? await adoptServers(sources, user) : 0;
+    const claimed = user ? await adoptServers(deps, user) : 0;
     if (claimed > 0) log.info({ event: 'account.servers_claimed', userId: userId.toHexString(), claimed });
   } catch (error) {
     log.warn({ event: 'account.servers_not_claimed', reason: String(error) });

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { discoverOpenId, OpenIdError } from '../../src/accounts/other-sites/openid-connect.ts';
@@ -63,6 +65,17 @@ test('a provider that does not answer, cannot be reached, or has no such documen
   expect(await reasonOf('http://127.0.0.1:2')).toBe('connect ECONNREFUSED 127.0.0.1:2');
   op.lies = { hangs: true };
   expect(await reasonOf(op.issuer, 200)).toBe('no answer within 0.2 seconds');
+});
+
+test('a peer that accepts the connection and never answers the TLS handshake ends in time', async () => {
+  const silent = createServer(() => undefined).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const { port } = silent.address() as AddressInfo;
+  const begun = performance.now();
+  expect(await reasonOf(`https://127.0.0.1:${port}`, 200)).toBe('no answer within 0.2 seconds');
+  // undici's own limit for a connection is 10 seconds.
+  expect(performance.now() - begun).toBeLessThan(8_000);
+  silent.close();
 });
 
 test('a provider that an operator entered passes the address guard', async () => {

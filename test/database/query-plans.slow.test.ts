@@ -80,7 +80,8 @@ import { monthOf } from '../../src/votes/vote-counts.ts';
 import { votesByDay } from '../../src/votes/vote-figures.ts';
 import { listCountedVotes } from '../../src/votes/vote-list.ts';
 import { figuresByDay } from '../../src/workflows/figures/read-figures.ts';
-import { listUsers, searchUsers, showUser } from '../../src/workflows/find-users.ts';
+import { listUsers, searchUsers } from '../../src/workflows/find-users.ts';
+import { showUser } from '../../src/workflows/show-user.ts';
 import { insert, NOTHING, probe } from '../history/samples.ts';
 import { linkTo, tokenOf } from '../site/account-pages.ts';
 import { castVote } from '../support/casting.ts';
@@ -610,7 +611,7 @@ test.each([
     'a later page of users',
     async () => {
       const { next } = await listUsers(tallyport.deps, { limit: 50 });
-      return listUsers(tallyport.deps, { limit: 50, after: next ?? undefined });
+      return listUsers(tallyport.deps, { limit: 50, from: next ?? undefined });
     },
   ],
   ['the operators', () => listUsers(tallyport.deps, { role: 'operator', limit: 50 })],

@@ -350,6 +350,20 @@ test('an owner is notified once that nobody fetches while votes wait, and that t
   expect((await mails()).map(({ kind }) => kind)).toEqual(['unfetched', 'fetched-again']);
 });
 
+test('a listener that nobody fetched and that then gets its votes by Votifier is back', async () => {
+  const { deps, clock, serverId, cast, tell, mails } = await ownedBench();
+  await setFetchListener(deps, serverId, { serviceName: 'Tallyport' }, 'test');
+  await cast('Steve');
+  clock.move(11 * MINUTE);
+  expect(await tell()).toBe(1);
+  await deps.listeners.updateOne({ serverId }, { $set: { protocol: 'votifier-v2' } });
+  expect(await tell()).toBe(0);
+  await deps.votes.updateMany({ serverId }, { $set: { 'delivery.state': 'delivered' } });
+  await deps.listeners.updateOne({ serverId }, { $set: { lastDeliveredAt: clock.now() } });
+  expect([await tell(), await tell()]).toEqual([1, 0]);
+  expect((await mails()).map(({ kind }) => kind)).toEqual(['unfetched', 'returned']);
+});
+
 test('if an older vote is resent, nobody is notified that it is not fetched until it has waited for 10 minutes', async () => {
   const { deps, clock, serverId, cast, drain, tell } = await ownedBench();
   const old = await cast('Steve');

@@ -8,7 +8,7 @@ import { checked, InvalidDocumentError } from '../../platform/document.ts';
 import { emailAddress, LONGEST_EMAIL } from '../../platform/email-address.ts';
 import { parseInput } from '../../platform/input.ts';
 import { defineLimit } from '../../platform/limits/define-limit.ts';
-import { DURABLE, isDuplicateKey } from '../../platform/mongo.ts';
+import { DURABLE, isDuplicateKey, retryOnDuplicateKey } from '../../platform/mongo.ts';
 import { reasonText } from '../../platform/text.ts';
 import type { AccountsDeps } from '../deps.ts';
 import { changedText, confirmNewText, confirmOldText, operatorOldText } from '../mail-text.ts';
@@ -85,12 +85,7 @@ async function storeChange(deps: AccountsDeps, user: Pick<User, '_id' | 'email'>
     ...wanted,
   });
   const { _id, ...replacement } = change;
-  const replace = () => deps.addressChanges.replaceOne({ _id }, replacement, { upsert: true });
-  await replace().catch((error: unknown) => {
-    // The same form was sent twice at once, and the other request inserted the change first.
-    if (isDuplicateKey(error)) return replace();
-    throw error;
-  });
+  await retryOnDuplicateKey(() => deps.addressChanges.replaceOne({ _id }, replacement, { upsert: true }));
   const link = (token: string) => `${deps.config.PUBLIC_URL}/confirm-address?token=${token}`;
   return { change, oldLink: link(oldToken), newLink: link(newToken) };
 }

@@ -33,6 +33,10 @@ export function guardedFetch(ranges: AddressRanges | null) {
     const { Agent, errors, request } = await import('undici');
     // Without pipelining, the connection is closed after the answer.
     const dispatcher = new Agent({ connect, maxResponseSize: MAX_BYTES, pipelining: 0 });
+    // undici heeds the signal only once it is connected: a peer that never answers the handshake must end in time too.
+    const end = () => void dispatcher.destroy(signal?.reason as Error);
+    signal?.throwIfAborted();
+    signal?.addEventListener('abort', end, { once: true });
     try {
       const answer = await request(url, {
         dispatcher,
@@ -53,6 +57,8 @@ export function guardedFetch(ranges: AddressRanges | null) {
     } catch (error) {
       if (!(error instanceof errors.ResponseExceededMaxSizeError)) throw error;
       throw new AnswerTooLargeError(`the answer has more than ${MAX_BYTES / 1_024} KB`);
+    } finally {
+      signal?.removeEventListener('abort', end);
     }
   };
 }

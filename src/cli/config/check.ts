@@ -42,7 +42,7 @@ type Report = {
 
 async function checkConfig({ env, envFile }: Terminal, connect: boolean): Promise<Answer> {
   const given = readSecretFiles(env);
-  const { config, errors } = await loaded(given.variables, env);
+  const { config, errors } = await load(given.variables, env);
   const { variables } = given;
   const stored = connect && config ? await readStored(config) : null;
   const used = stored?.config ?? config;
@@ -60,7 +60,7 @@ async function checkConfig({ env, envFile }: Terminal, connect: boolean): Promis
     ...Object.entries(variables).flatMap(([name, value]) => (SECRETS.has(name) ? [value] : [])),
     ...(stored?.secrets ?? []),
   ]);
-  return answerOf(report, hide);
+  return answerOf(report, hide, connect);
 }
 
 function unreadFiles(variables: Record<string, string>): string[] {
@@ -70,7 +70,7 @@ function unreadFiles(variables: Record<string, string>): string[] {
 }
 
 /** Loads the configuration as each process does, and reads the files and games that web and worker read at their start. */
-async function loaded(
+async function load(
   variables: Record<string, string>,
   env: Terminal['env'],
 ): Promise<{ config: Config | null; errors: string[] }> {
@@ -92,7 +92,11 @@ async function loaded(
   return { config, errors };
 }
 
-function answerOf({ settings, errors, warnings, services }: Report, hide: (text: string) => string): Answer {
+function answerOf(
+  { settings, errors, warnings, services }: Report,
+  hide: (text: string) => string,
+  connect: boolean,
+): Answer {
   const shown = services?.map((report) => ({
     ...report,
     facts: report.facts.map(hide),
@@ -108,12 +112,12 @@ function answerOf({ settings, errors, warnings, services }: Report, hide: (text:
   };
   return {
     json: { ok: isOk, ...report },
-    text: textOf(report),
+    text: textOf(report, connect),
     ...(isOk ? {} : { exitCode: 1 as const }),
   };
 }
 
-function textOf({ settings, errors, warnings, services }: Report): string {
+function textOf({ settings, errors, warnings, services }: Report, connect: boolean): string {
   const rows = settings.map(({ name, source, value, file }) => [
     name,
     source,
@@ -124,9 +128,9 @@ function textOf({ settings, errors, warnings, services }: Report): string {
   const facts = (services ?? []).flatMap((service) => service.facts);
   return [
     table(['SETTING', 'SOURCE', 'VALUE'], rows, ''),
-    ...(services === null
-      ? ['', 'Settings that operators changed in the admin area are not shown: add --connect.']
-      : []),
+    ...(connect
+      ? []
+      : ['', 'Settings that operators changed in the admin area are not shown: add --connect.']),
     ...section('Services', facts),
     ...section('Warnings', allWarnings),
     ...section('Errors', allErrors),

@@ -81,7 +81,7 @@ function explanationOf(
 
 const REFUSALS: ReadonlySet<OutcomeCode> = new Set(['vote-refused', 'http-votes-refused']);
 
-/** After it repeated the challenge. */
+/** The listener repeated the challenge and then refused the test. */
 const REFUSED_TEST_PLAYER = explanation(
   'The website answered the challenge and refused this player, “TallyportTest” (HTTP 422), mostly because it does not know the name.',
   'Let the website take the player TallyportTest, or wait for a real vote; if that is refused too, look into the website’s log; resume the listener if it is paused.',

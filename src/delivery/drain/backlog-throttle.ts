@@ -7,7 +7,7 @@ export function isFreshVote({ votedAt }: Pick<Vote, 'votedAt'>, now: Date): bool
   return votedAt > after(now, -FRESH_FOR_MS);
 }
 
-/** After a worker took a fresh vote. */
+/** Backlogs are slowed for so long after a worker took a fresh vote. */
 const THROTTLED_FOR_MS = 5 * SECOND;
 /** When throttling begins, for all backlogs of a worker together. */
 const VOTES_A_SECOND = 200;

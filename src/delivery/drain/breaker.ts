@@ -22,14 +22,14 @@ export type ListenerHealth = {
   voteFaults: number;
   released: Release | null;
   acknowledgedAt: Date | null;
-  /** Of `answerTimeoutMs`, for the next answer. */
+  /** The step of `answerTimeoutMs` for the next answer. */
   answerStep: number;
 };
 
 type JudgedOutcome = Outcome & {
   /** False if the attempt began before the breaker opened. */
   test: boolean;
-  /** Of `answerTimeoutMs`, for this attempt. */
+  /** The step of `answerTimeoutMs` of this attempt. */
   answerStep: number;
   /** The lowest one that would have been long enough; at most `answerStep`. */
   neededStep: number;
@@ -134,7 +134,7 @@ function breakerAfterFailure(
   return { failures, openSince: openSince ?? now, tests, nextTestAt, ...reason };
 }
 
-/** For operators. */
+/** Logs a listener that went down or came back, for operators. */
 export function logHealth(log: Logger, before: ListenerHealth, health: ListenerHealth, voteId: string): void {
   const { breaker, pause } = health;
   const wasOpen = before.breaker.openSince;

@@ -7,7 +7,7 @@ import type { DeliveryDeps } from '../deps.ts';
 import { DueVotesChannel } from '../due-votes-channel.ts';
 import type { LeasedListener } from './leased-listener.ts';
 
-/** After its last drain. */
+/** A lease is kept for so long after its last drain. */
 const KEPT_FOR_MS = 5 * SECOND;
 /** Old leases are released, and a query looks for due votes that Redis did not announce. */
 const LOOK_EVERY_MS = SECOND;
@@ -42,7 +42,7 @@ export type KeptTurn = {
 };
 
 type Deps = DeliveryDeps & {
-  /** Of drains that announced votes started. */
+  /** How many drains that announced votes started run at once. */
   concurrency: number;
   /** Never throws. */
   drain(job: Job): Promise<void>;

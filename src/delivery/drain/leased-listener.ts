@@ -251,7 +251,7 @@ export class LeasedListener {
     await batcher.load(changeListeners, listeners, statement);
   }
 
-  /** After `release` has failed. */
+  /** Releases the lease again after `release` has failed. */
   releaseLater(ending: AbortSignal): Promise<void> {
     return releaseWithRetries(this.#deps, this.#now.serverId, this.#owner, ending);
   }

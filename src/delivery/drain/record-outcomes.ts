@@ -45,9 +45,9 @@ export function recordOutcomes(recording: RecordDeps, ended: Ended[]): Promise<b
   return Promise.all(ended.map(record));
 }
 
-/** If MongoDB is unavailable. */
+/** If MongoDB is unavailable, an outcome is written again for so long. */
 const RETRIED_FOR_MS = 30 * MINUTE;
-/** If MongoDB answers but refuses the write. */
+/** If MongoDB answers but refuses the write, it is written again for so long. */
 const REFUSED_FOR_MS = MINUTE;
 
 /**
@@ -184,7 +184,7 @@ function withoutOutcome({ attempt: { id } }: Taken): Filter<Vote> {
   return { 'delivery.attempts': { $elemMatch: { id, code: { $exists: false } } } };
 }
 
-/** By class and by code. */
+/** Counts an outcome by class and by code. */
 function count({ class: kind, code }: Outcome): Record<string, number> {
   return { [`delivery.ends.${kind}`]: 1, [`delivery.codes.${code}`]: 1 };
 }

@@ -40,7 +40,7 @@ async function giveUpSentVotes(votes: Collection<Vote>, listener: Limit, found: 
   return found.filter((vote) => !sentOut.includes(vote));
 }
 
-/** To give up votes. */
+/** So many votes are read at once to give them up. */
 const READ_AT_ONCE = 1_000;
 
 /** The sweep finds the rest. */

@@ -142,7 +142,7 @@ function takeOf(group: SharedTake[]): Take {
   return { statement, size: next.length };
 }
 
-/** By mongod's clock. */
+/** Whether the lease runs by mongod's clock. */
 export function hasLease(lease: { until: Date } | null | undefined): { $expr: object } {
   return { $expr: { $lt: ['$$NOW', lease?.until ?? new Date(0)] } };
 }

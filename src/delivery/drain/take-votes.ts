@@ -121,7 +121,7 @@ function byQueueOrder(a: Vote, b: Vote): number {
   return first.getTime() - second.getTime() || a._id.toString().localeCompare(b._id.toString());
 }
 
-/** For those without an outcome. */
+/** Records `stopped` for attempts without an outcome. */
 async function recordStopped(
   recording: RecordDeps,
   serverId: Vote['serverId'],

@@ -43,7 +43,7 @@ export type SettleRefusal = 'lease-ended' | 'unknown-vote' | 'settled-differentl
 export type Settled = {
   settled: Vote['_id'][];
   refused: { voteId: Vote['_id']; code: SettleRefusal }[];
-  /** For metrics. */
+  /** The attempts that ended, for metrics. */
   ended: Ended[];
   /** Whether the server's listener fetches. */
   fetching: boolean;

@@ -8,7 +8,7 @@ import type { FetchingListener } from './fetching-listener.ts';
 import { giveBackDeliveries, type TakeCall, type TakenDelivery, takeDeliveries } from './take-deliveries.ts';
 import { TakeLimits } from './take-limits.ts';
 
-/** Of one server in a process. */
+/** So many takes of one server may wait in a process. */
 const MOST_WAITING = 4;
 /** One query for all waiting takes finds retries and due votes that Redis did not announce. */
 const LOOK_EVERY_MS = 3 * SECOND;

@@ -48,7 +48,7 @@ const listenerUrl = z
 const httpSettings = unansweredVotes.extend({ url: listenerUrl });
 
 type HttpListenerSettings = z.input<typeof httpSettings> & {
-  /** For a later change to Votifier. */
+  /** Kept for a later change to Votifier. */
   serviceName: string;
 };
 

@@ -36,7 +36,7 @@ export type DeliveryStatus =
   | {
       state: 'failed';
       why: 'refused' | 'expired' | 'server-removed';
-      /** Of the refusal. */
+      /** The cause of the refusal. */
       cause: Text | null;
       resendableUntil: Date | null;
     };
@@ -57,7 +57,7 @@ export type AttemptEvent = {
   id: string;
   /** From 1; null if Tallyport itself failed or stopped. */
   number: number | null;
-  /** Of an unreachable listener. */
+  /** Whether it was the test of an unreachable listener. */
   test: boolean;
   protocol: Attempt['protocol'];
   worker: string;
@@ -92,7 +92,7 @@ export type TimelineEvent =
     }
   /** `reason` is null for an owner. */
   | { kind: 'quarantined'; at: Date; reason: string | null }
-  /** By a vote plugin, with this token. */
+  /** A vote plugin claimed the vote with this token. */
   | { kind: 'claimed'; at: Date; tokenId: string }
   | {
       kind: 'excluded';

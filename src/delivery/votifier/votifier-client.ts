@@ -17,7 +17,7 @@ import { type Greeting, isGreetingStart, readGreeting } from './votifier-greetin
 import { v1Block } from './votifier-v1.ts';
 import { meaningOfError, readVotifierReply, tokenKey, type VotifierReply, v2Frame } from './votifier-v2.ts';
 
-/** With its secret opened. */
+/** A listener with its secret opened. */
 export type VotifierTarget = {
   host: string;
   port: number;

@@ -97,7 +97,7 @@ function mailOff(deps: NotificationsDeps, { _id, setAt }: DiscordWebhook, reason
   }));
 }
 
-/** At most once a day. */
+/** Mails the owner that Discord refuses, at most once a day. */
 function mailFailing(deps: NotificationsDeps, { _id, setAt }: DiscordWebhook, reason: string): Promise<void> {
   return mailOwner(deps, _id, (name) => ({
     id: `discord-failing:${_id.toHexString()}:${setAt.getTime()}:${dayOf(deps.clock.now())}`,

@@ -1,7 +1,7 @@
 import type { Collection } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 import { after, type Clock } from '../clock.ts';
-import { isDuplicateKey } from '../mongo.ts';
+import { retryOnDuplicateKey } from '../mongo.ts';
 import type { Limit } from './define-limit.ts';
 
 const rateLimitDefinition = {
@@ -46,13 +46,9 @@ export async function useAllowances(
     { $set: { granted: { $min: [wanted, { $max: [0, { $subtract: [times, '$count'] }] }] } } },
     { $set: { count: { $add: ['$count', '$granted'] } } },
   ];
-  const use = () =>
-    rateLimits.findOneAndUpdate({ _id: key }, update, { upsert: true, returnDocument: 'after' });
-  const used = await use().catch((error: unknown) => {
-    // If another process inserted the limit at the same moment: this call updates it.
-    if (isDuplicateKey(error)) return use();
-    throw error;
-  });
+  const used = await retryOnDuplicateKey(() =>
+    rateLimits.findOneAndUpdate({ _id: key }, update, { upsert: true, returnDocument: 'after' }),
+  );
   return {
     taken: used?.granted ?? 0,
     left: Math.max(0, times - (used?.count ?? 0)),

@@ -116,9 +116,10 @@ async function answerOf(
   const { signal } = settled;
   const ended = new PictureProcessError('ended', 'the picture process ended');
   try {
+    // First: without a free file descriptor the child has no channel and this throws. An answer comes in a later turn.
+    child.send(request);
     const answer = once(child, 'message', { signal });
     const end = once(child, 'exit', { signal }).then(() => Promise.reject(ended));
-    child.send(request);
     const [message] = await within(deadlineMs, Promise.race([answer, end]));
     return message;
   } catch (error) {

@@ -8,10 +8,10 @@ import { peopleAmong, type UncheckedAnswer } from '../read-answer.ts';
 
 const HEADER = Buffer.alloc(4, 0xff);
 
-/** For all servers since 2008. */
+/** All servers since 2008 answer it. */
 export const INFO_REQUEST = Buffer.concat([HEADER, Buffer.from('TSource Engine Query\0')]);
 
-/** For Half-Life servers before 2008. */
+/** Half-Life servers before 2008 answer it. */
 export const DETAILS_REQUEST = Buffer.concat([HEADER, Buffer.from('details\0')]);
 
 const INFO = 0x49;
@@ -79,7 +79,7 @@ function readDetails(fields: Fields): UncheckedAnswer {
   return { name, version: '', players: peopleAmong(players, bots), maxPlayers };
 }
 
-/** Of name, map, folder and game. */
+/** Reads name, map, folder and game. */
 function readTexts(fields: Fields): string {
   const texts = [fields.text(), fields.text(), fields.text(), fields.text()];
   const [name] = texts;

@@ -13,10 +13,10 @@ const SILENCE_MS = 500;
 /** If so many take longer than `SILENCE_MS`, the next form is sent after them. */
 const ROUND_TRIPS = 3;
 
-/** Of the question. */
+/** A form of the question, with the reader of its answer. */
 type Form = { request: Buffer; read(received: Buffer): LegacyAnswer | undefined };
 
-/** On its own connection. */
+/** One form of the question on a connection of its own. */
 class Attempt {
   readonly isStatus: boolean;
   readonly answer: Promise<LegacyAnswer>;

@@ -53,7 +53,7 @@ function splitFields(text: string, isEscaped: boolean): string[] {
   return fields;
 }
 
-/** Or the beginning of one. */
+/** A version number, or the beginning of one. */
 const VERSION = /^\s*v?\d+\.\d/;
 
 /**

@@ -124,7 +124,7 @@ function playersIn(info: Map<string, string>): number | undefined {
   return all === null ? undefined : Math.max(0, all - (queries ?? 0));
 }
 
-/** Without query clients. */
+/** Query clients are not counted. */
 function playersInList(lines: string[]): number {
   const clients = lines.join('').split('|');
   return clients.filter((client) => fieldsOf(client).get('client_type') === '0').length;

@@ -188,7 +188,7 @@ async function knownNames({ votes }: RankingDeps, serverId: ObjectId, before: Da
   const excludedOf = new Map<string, { votes: number; onPage: number }>();
   for await (const { _id, ...of } of excluded) excludedOf.set(_id, of);
   return {
-    /** In the given order. */
+    /** The evidence has the order of the names. */
     async lookUp(some: Named[]): Promise<NameEvidence[]> {
       const earlier = some.map(({ usernameKey, seq, pageVotes }): EarlierVotes => {
         const without = excludedOf.get(usernameKey) ?? { votes: 0, onPage: 0 };

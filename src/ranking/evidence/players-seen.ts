@@ -9,7 +9,7 @@ import type { PlayersSeen } from './weigh-day.ts';
 /** The day itself and so many days before it. */
 export const PLAYERS_SEEN_DAYS = 30;
 
-/** For the current number of players. */
+/** The fields from which the current number of players is read. */
 export const CURRENT_PLAYERS = {
   'current.onlinePlayers': 1,
   'current.playersHidden': 1,

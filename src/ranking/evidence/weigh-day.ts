@@ -42,9 +42,9 @@ export const MOST_PLAYERS = 1_000;
 /** If checks saw more players than `ASSUMED_PLAYERS`: they count up to this number times the server's usual players. */
 export const TIMES_USUAL = 2;
 
-/** By our checks. */
+/** The players that our checks saw. */
 export type PlayersSeen = {
-  /** On the day and the 30 days before. */
+  /** The most players on the day and the 30 days before. */
   most: number;
   /** The median of the most players of each of the seven days before. A day without a check counts as 0. */
   usual: number;

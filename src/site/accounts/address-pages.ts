@@ -16,7 +16,7 @@ import { countMail } from '../../accounts/mail-limits.ts';
 import { MAX_TOKEN_LENGTH } from '../../accounts/one-time-token.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { countUse } from '../../platform/limits/by-network.ts';
-import { showUser, type UserView } from '../../workflows/find-users.ts';
+import { showUser, type UserView } from '../../workflows/show-user.ts';
 import { PageError } from '../error-pages.ts';
 import { userOf } from '../guard-routes.ts';
 import { ANYONE, SIGNED_IN } from '../route-options.ts';

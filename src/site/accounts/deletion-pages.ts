@@ -14,7 +14,7 @@ import { t } from '../../language/t.ts';
 import { MAIL_TTL_MS } from '../../mail/mail.ts';
 import { DAY } from '../../platform/clock.ts';
 import { countReviewsOf } from '../../reviews/own-review.ts';
-import { showUser, type UserView } from '../../workflows/find-users.ts';
+import { showUser, type UserView } from '../../workflows/show-user.ts';
 import { PageError } from '../error-pages.ts';
 import { userOf } from '../guard-routes.ts';
 import { ANYONE, SIGNED_IN } from '../route-options.ts';

@@ -20,7 +20,7 @@ import { dayOf } from '../../platform/periods/period-marks.ts';
 import { shownText } from '../../platform/text.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { EXPORTS, exportAccount } from '../../workflows/export-account.ts';
-import { showUser } from '../../workflows/find-users.ts';
+import { showUser } from '../../workflows/show-user.ts';
 import { PageError } from '../error-pages.ts';
 import { signInHeaders } from '../guard-routes.ts';
 import { SIGNED_IN } from '../route-options.ts';

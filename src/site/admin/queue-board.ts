@@ -30,7 +30,10 @@ const CONTENT_SECURITY_POLICY = [
 /** The link that loads two fonts from Google. Without it, Bull Board uses system fonts. */
 const REMOTE_FONTS = /<link [^>]*href="https:\/\/fonts\.googleapis\.com[^>]*>\s*/g;
 
-/** The buttons only speed up or delay work: votes are in MongoDB. Nobody needs the two that write a payload. */
+/**
+ * The buttons only speed up or delay work: votes are in MongoDB. The two that write a payload get 403: nobody needs
+ * them, because the sweep adds a job for every listener with due votes.
+ */
 export async function queueBoard(app: FastifyInstance, { deps }: { deps: AppDeps }): Promise<void> {
   const { site } = app;
   const adminPath = `${site.base}/operator`;

@@ -1,5 +1,5 @@
 import type { AddressChange } from '../../accounts/address/address-change.ts';
-import type { UserView } from '../../workflows/find-users.ts';
+import type { UserView } from '../../workflows/show-user.ts';
 import type { Typed } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
 import { time } from '../shared/format.ts';

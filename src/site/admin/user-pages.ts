@@ -19,7 +19,7 @@ import {
   UserError,
 } from '../../accounts/users.ts';
 import { inEnglish } from '../../language/t.ts';
-import { showUser, type UserView } from '../../workflows/find-users.ts';
+import { showUser, type UserView } from '../../workflows/show-user.ts';
 import { PageError } from '../error-pages.ts';
 import { userOf } from '../guard-routes.ts';
 import { OPERATOR } from '../route-options.ts';

@@ -1,13 +1,12 @@
 import type { FastifyInstance } from 'fastify';
-import { ObjectId } from 'mongodb';
 import type { User } from '../../accounts/user.ts';
-import { listUsers, searchUsers, type UserPosition } from '../../workflows/find-users.ts';
+import { listUsers, searchUsers } from '../../workflows/find-users.ts';
 import { OPERATOR } from '../route-options.ts';
-import { queryOf, queryText } from '../shared/form.ts';
+import { queryOf } from '../shared/form.ts';
 import { timeAgo } from '../shared/format.ts';
 import { type Content, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
-import { badge, dataTable, pager, select, textField } from '../shared/parts.ts';
+import { badge, cursorPager, dataTable, select, textField } from '../shared/parts.ts';
 import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
 
 const PER_PAGE = 50;
@@ -20,12 +19,10 @@ export function usersPages(app: FastifyInstance, { deps }: AdminParts): void {
     const query = queryOf(request);
     const search = (query.search ?? '').slice(0, 254);
     const role = query.role === 'operator' ? query.role : undefined;
-    const { users, next } =
+    const { rows: users, next } =
       search === ''
-        ? await listUsers(deps, { role, after: positionOf(query.after), limit: PER_PAGE })
-        : { users: await searchUsers(deps, { text: search, role, limit: PER_PAGE }), next: null };
-    const after = next && `${next.createdAt.getTime()}-${next.id.toHexString()}`;
-    const older = after ? `${path}${queryText({ role, after })}` : undefined;
+        ? await listUsers(deps, { role, from: query.from, limit: PER_PAGE })
+        : { rows: await searchUsers(deps, { text: search, role, limit: PER_PAGE }), next: null };
     const now = deps.clock.now();
     const page = adminPage({
       base,
@@ -72,15 +69,10 @@ export function usersPages(app: FastifyInstance, { deps }: AdminParts): void {
             : ''
         }
       </section>
-      ${pager({ older })}`,
+      ${cursorPager(path, { from: query.from, next }, { role })}`,
     });
     return sendPage(request, reply, page);
   });
-}
-
-function positionOf(after: string | undefined): UserPosition | undefined {
-  const [, ms, id] = /^(\d{1,15})-([0-9a-f]{24})$/.exec(after ?? '') ?? [];
-  return ms && id ? { createdAt: new Date(Number(ms)), id: new ObjectId(id) } : undefined;
 }
 
 export function accountStatus({ role, suspendedAt, emailVerified, twoFactorEnabled }: User): Content {

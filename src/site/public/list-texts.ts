@@ -110,7 +110,7 @@ function addressSummary(rows: ListedRow[], q: string, { port }: SearchedAddress,
     : t('No server has the address {named}. With another port at this host: {many}.', { many, named });
 }
 
-/** For a game or tag, with a picture. */
+/** The head of the list of a game or tag, with its picture. */
 export function aboutList(site: Site, { filters: { game, tag }, tagName = '' }: RankingQuery, total: number) {
   const number = total > 0 ? ` ${counted(total, 'server')}.` : '';
   if (game) {

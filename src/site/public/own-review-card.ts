@@ -20,7 +20,7 @@ export type Reader = {
   isFavourite: boolean;
   review: WithId<Review> | null;
   whyNot: WhyNot | null;
-  /** Of a review form that was refused. */
+  /** The values of a review form that was refused. */
   typed: Typed | undefined;
 };
 

@@ -96,7 +96,7 @@ export function drawBanner(info: ServerInfo, site: string): Html {
 
 const BACKGROUNDS = { online: '#12656b', offline: '#96281b', unknown: '#4b6065' } as const;
 
-/** For a README or a forum signature. */
+/** A badge for a README or a forum signature. */
 export function drawBadge(info: ServerInfo): Html {
   const { height } = BADGE;
   const name = fitted(imageText(info.name), 11, 160);

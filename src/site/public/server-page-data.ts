@@ -28,7 +28,7 @@ const VOTE_DAYS = 30;
 const RANK_DAYS = 60;
 /** As many cards as fit on one line. */
 const SIMILAR = 3;
-/** For each of two months. */
+/** How many names each of the two months has. */
 const TOP_VOTERS = 10;
 
 /** `reviews` is the page number of the reviews, from 1. */
@@ -41,7 +41,7 @@ export function wantedOf(query: unknown): Wanted {
   return { range, reviews: pageFrom(reviews) };
 }
 
-/** Without default values. */
+/** The path with the parameters that differ from the defaults. */
 export function pathOf(server: Pick<Server, 'slug'>, { range, reviews }: Wanted): string {
   const query = new URLSearchParams();
   if (range !== RANGES[0][0]) query.set('players', range);
@@ -49,7 +49,7 @@ export function pathOf(server: Pick<Server, 'slug'>, { range, reviews }: Wanted)
   return publicPath(server, query.size > 0 ? `?${query}` : '');
 }
 
-/** Without what depends on the user. */
+/** Reads what the page shows to everybody. */
 export async function readServer(deps: AppDeps, server: WithId<Server>, { range, reviews }: Wanted) {
   const [info, history, uptime, ranks, votes, found, topVoters, tags, similar] = await Promise.all([
     serverInfo(deps, server),
@@ -95,7 +95,7 @@ function ranksByDay(ranks: { day: string; rank: number }[], now: Date) {
   });
 }
 
-/** Of the current and the previous month. */
+/** The top voters of the current and the previous month. */
 async function readTopVoters(deps: AppDeps, serverId: ObjectId) {
   const month = deps.clock.now().toISOString().slice(0, 7);
   const [current, previous] = await Promise.all([

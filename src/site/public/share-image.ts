@@ -51,7 +51,7 @@ const LOGO_HEIGHT = 36;
 export type Card = {
   info: ServerInfo;
   game?: string | null | undefined;
-  /** Of the listing. */
+  /** The name of the listing. */
   site: string;
   logo?: { png: Buffer; width: number; height: number } | undefined;
   /** If one is missing, a generated picture is drawn. */

@@ -39,7 +39,7 @@ export type VoteFormView = {
 };
 
 export type VotePageView = VoteFormView & {
-  /** Of the player whose name is in the form. */
+  /** The streak of the player whose name is in the form. */
   streak?: VoteStreak | undefined;
   others: OtherServers;
 };

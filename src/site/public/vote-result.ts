@@ -37,7 +37,7 @@ type VoteState = {
   status: DeliveryStatus;
   heldFor: QuarantineCause | undefined;
   monthlyVotes: number;
-  /** In the last 30 days. */
+  /** The server's votes in the last 30 days. */
   votesCount: number;
   above: ServerAbove | null;
   /** `pageState` of live.ts. */

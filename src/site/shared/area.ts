@@ -8,6 +8,7 @@ export type Area<Tab = unknown> = {
   access: Access;
   /** The rail has this order. */
   pages: readonly AreaPage<Tab>[];
+  /** Forms at and below these paths are for the sole owner, not for members. */
   soleOwnerForms?: readonly string[];
 };
 
@@ -48,6 +49,7 @@ export function railGroups<Tab>(
   }));
 }
 
+/** Undefined for a route outside the areas. */
 export function accessIn(areas: readonly Area[], method: string, url: string): Access | undefined {
   const area = areas.find(({ path }) => isBelow(url, path));
   const isOfSoleOwner =

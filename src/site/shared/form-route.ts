@@ -32,7 +32,7 @@ export type SentForm<S extends z.ZodObject> = {
   request: FastifyRequest;
   reply: FastifyReply;
   data: z.output<S>;
-  /** As they were entered. */
+  /** The values as they were entered. */
   values: Record<string, string>;
 };
 

@@ -62,7 +62,7 @@ export function reviewItem({
   now: Date;
   reviewer?: ShownReviewer | undefined;
   more?: Content;
-  /** On pages with public.css. */
+  /** Whether the author has a face, on pages with public.css. */
   withFace?: boolean;
 }): Html {
   const { _id, rating, username } = review;

@@ -89,7 +89,7 @@ async function newestVotesOf(
   return { live: highest, imported: await votes.findOne({ serverId, usernameKey, seq: { $lt: 0 } }, newest) };
 }
 
-/** In one or two queries. */
+/** Reads the newest votes of many players in one or two queries. */
 const newestVotesLoader: BatchLoader<Collection<Vote>, Player, NewestVotes> = {
   most: 200,
   async load(votes, players) {

@@ -42,7 +42,7 @@ export function insertedBy(vote: Pick<Vote, 'votedAt' | 'seq'>): Date | undefine
   return isImported(vote) ? undefined : after(vote.votedAt, VOTE_SETTLED_MS + CLOCKS_DIFFER_MS);
 }
 
-/** For a vote that is not yet on a majority. */
+/** How long to wait before a vote that is not yet on a majority is read again. */
 const READ_AGAIN_MS = 20;
 
 type VoteNumber = Pick<Vote, 'serverId' | 'usernameKey' | 'seq'>;

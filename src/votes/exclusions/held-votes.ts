@@ -11,7 +11,7 @@ export type HeldName = { usernameKey: string; username: string; votes: number; s
 /** `votes`: at most `MOST_HELD_READ`. `names`: newest first. */
 export type OpenQuarantine = { quarantine: WithId<VoteExclusion>; votes: number; names: HeldName[] };
 
-/** Of one quarantine, the newest first. */
+/** So many held votes of one quarantine are read, the newest first. */
 export const MOST_HELD_READ = 1_000;
 
 /** Of one origin on all servers, or one quarantine without. */
@@ -27,7 +27,7 @@ export type QuarantineGroup<T = OpenQuarantine> = {
 
 type Group = QuarantineGroup<WithId<VoteExclusion>>;
 
-/** To find the groups that begin on a page. */
+/** So many votes are scanned to find the groups that begin on a page. */
 const MOST_SCANNED = 1_000;
 
 const NEWEST_FIRST = { at: -1, _id: -1 } as const;

@@ -1,7 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import type { VotesDeps } from '../deps.ts';
 
-/** With `excludedAt` it does not count. */
+/** The first vote of a name; with `excludedAt` it does not count. */
 type FirstVote = { _id: string; votedAt: Date; excludedAt?: Date };
 
 /** Imported votes included; without names whose first vote does not count. One index step for each name. */

@@ -20,7 +20,7 @@ export type PlayerRange = { username: string; serverId: ObjectId | null; since: 
 
 export type PlayerVotes = { serverId: ObjectId; votes: number; excluded: number };
 
-/** For one decision. */
+/** One decision excludes the votes of at most so many servers. */
 const MOST_SERVERS = 1_000;
 
 const THE_BEGINNING = new Date(0);

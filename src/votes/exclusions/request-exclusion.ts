@@ -169,7 +169,7 @@ async function audit(
   await recordAuditOnce(deps, hashedId(`${action} ${exclusionId}`), { by, action, serverId, details });
 }
 
-/** In progress or interrupted. */
+/** The exclusions that are in progress or interrupted. */
 export async function unfinishedExclusions({ voteExclusions }: VotesDeps): Promise<ObjectId[]> {
   const open = voteExclusions.find({ state: { $in: [...UNFINISHED_STATES] } }, { projection: { _id: 1 } });
   return open.map(({ _id }) => _id).toArray();
@@ -180,7 +180,7 @@ export function listExclusions({ voteExclusions }: VotesDeps, serverId: ObjectId
   return voteExclusions.find({ serverId }).sort({ at: -1 }).toArray();
 }
 
-/** Of all servers, undone ones included. */
+/** The newest exclusions of all servers, undone ones included. */
 export function newestExclusions({ voteExclusions }: VotesDeps, { limit }: { limit: number }) {
   return voteExclusions.find({}).sort({ at: -1 }).limit(limit).toArray();
 }

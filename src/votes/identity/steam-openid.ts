@@ -32,7 +32,7 @@ export type RefusedAnswer = { error: AnswerError; reason: string };
 /** Whether the provider signed the fields is not known yet. */
 export type ReadAnswer = { steamId: string; fields: URLSearchParams };
 
-/** At the provider (section 9.1). */
+/** The address of the provider's sign-in (section 9.1). */
 export function signInAddress(provider: string, { realm, returnTo }: { realm: string; returnTo: string }) {
   const url = new URL(provider);
   const fields = {

@@ -12,7 +12,7 @@ import { derivedKey } from '../../platform/secrets.ts';
 type Keys = { config: { SECRET_KEY: string } };
 
 export type Voter = {
-  /** Of the request. */
+  /** The address of the request. */
   address: string;
   /** Null for a visitor, also one whose account is not established. */
   account: EstablishedAccount | null;
@@ -63,7 +63,7 @@ export function networkKeys(keys: Keys, address: string): string[] {
   return [networkKey(keys, address), widerNetworkKey(keys, address), neighbourhoodKey(keys, address)];
 }
 
-/** Of what only the browser stores. */
+/** The key of a session id, which only the browser stores. */
 export function sessionKey(keys: Keys, session: string): string {
   return keyed(keys, `session ${session}`);
 }

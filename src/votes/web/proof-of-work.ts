@@ -182,7 +182,7 @@ export async function useProofOfWork(
   }
 }
 
-/** For a valid signature. */
+/** The origins for which the signature is valid. */
 function originsIn({ origin, site }: { origin: string; site: string }): Origin[] {
   const network: Origin = { id: origin, kind: 'network', factor: 1 };
   return site ? [network, { id: site, kind: 'site', factor: WIDER_NETWORK_FACTOR }] : [network];

@@ -1,15 +1,15 @@
 import type { Collection } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 import { after, type Clock } from '../../platform/clock.ts';
-import { isDuplicateKey } from '../../platform/mongo.ts';
+import { retryOnDuplicateKey } from '../../platform/mongo.ts';
 import { addDays, dayOf } from '../../platform/periods/period-marks.ts';
 import { networkKey, playerOfNetworkKey } from './origin-keys.ts';
 import { ORIGIN_STORED_DAYS, ORIGIN_STORED_MS } from './vote-origin.ts';
 
 const returningPlayerDefinition = {
-  /** Of a network and a player. */
+  /** The keyed hash of a network and a player. */
   _id: { type: String, required: true },
-  /** UTC days of the last 30, `2026-11-21`. Held votes are left out. */
+  /** The UTC days with a vote, `2026-11-21`, for `ORIGIN_STORED_DAYS`. Held votes are left out. */
   days: { type: [String], required: true },
   expiresAt: { type: Date, required: true },
 } as const;
@@ -24,7 +24,7 @@ export type ReturningPlayer = Omit<InferRawDocType<typeof returningPlayerDefinit
   days: string[];
 };
 
-/** Of the last 30: then a player is not new in the network. */
+/** A player who voted on so many earlier days from a network is not new there. */
 export const EARLIER_DAYS = 3;
 
 type Deps = {
@@ -51,13 +51,9 @@ export async function noteReturning(deps: Deps, address: string, player: string)
   const update = [
     { $set: { days: { $setUnion: [recent, [today]] }, expiresAt: after(now, ORIGIN_STORED_MS) } },
   ];
-  const upsert = () =>
-    deps.returningPlayers.updateOne({ _id: idOf(deps, address, player) }, update, { upsert: true });
-  await upsert().catch((error: unknown) => {
-    // Another process inserted the document at the same moment.
-    if (!isDuplicateKey(error)) throw error;
-    return upsert();
-  });
+  await retryOnDuplicateKey(() =>
+    deps.returningPlayers.updateOne({ _id: idOf(deps, address, player) }, update, { upsert: true }),
+  );
 }
 
 function idOf(deps: Deps, address: string, player: string): string {

@@ -9,14 +9,14 @@ import type { NetworkLimits } from './network-limits.ts';
 import { mailDomainKey, neighbourhoodKey, type Voter, widerNetworkKey } from './origin-keys.ts';
 import type { PlayerStatus } from './vote-origin.ts';
 
-/** In an hour, for each player of its peak. */
+/** How many new players vote in an hour, for each player of the peak. */
 const NEW_PLAYERS_A_PLAYER = 2;
 /** A game server may answer a probe with a false number. */
 const MOST_NEW_PLAYERS_AN_HOUR = 500;
 /** Once a server has sent a report, at most this many of its players count: reports can be false. */
 export const MOST_REPORTED_PLAYERS = 50;
 
-/** Parts of it count apart: see `whySuspicious`. */
+/** Networks, neighbourhoods, mail domains and proven players have their own parts of it. */
 const NEW_PLAYERS = defineLimit({
   key: 'new-web-voters',
   what: 'Players who vote for the first time on the vote form',
@@ -33,9 +33,9 @@ type SuspectVote = {
   server: WithId<Pick<Server, 'daily' | 'current' | 'lastReport'>>;
   voter: Voter;
   playerStatus: PlayerStatus;
-  /** Never voted for the server before, apart from excluded votes. */
+  /** Whether the player never voted for the server before, apart from excluded votes. */
   isNew: boolean;
-  /** Today, as `useOrigins` returns them. */
+  /** The new players of the network today, as `useOrigins` returns them. */
   newPlayersOfNetwork: { count: number; origin: string };
   limits: NetworkLimits;
 };
@@ -50,11 +50,11 @@ export async function whySuspicious(deps: VotesDeps, vote: SuspectVote): Promise
   }
   if (!isNew) return null;
   const times = newPlayersAllowed(server);
-  const hour = hourOf(deps, server, times);
-  if (playerStatus === 'new') return asVisitor(deps, hour, vote);
+  const takeFrom = budgetOf(deps, server, times);
+  if (playerStatus === 'new') return whySuspiciousVisitor(deps, takeFrom, vote);
   if (voter.account && voter.account.domain !== null) {
     const domain = mailDomainKey(deps, voter.account.domain);
-    if (!(await hour(`mail:${domain}`, { share: 1 / 4 })))
+    if (!(await takeFrom(`mail:${domain}`, { share: 1 / 4 })))
       return {
         cause: 'mail-domain',
         origin: domain,
@@ -62,14 +62,14 @@ export async function whySuspicious(deps: VotesDeps, vote: SuspectVote): Promise
       };
   }
   // Established and returning players have their own budget. Beyond it they count as visitors.
-  if (await hour('proven', { share: 2 })) return null;
-  return asVisitor(deps, hour, vote);
+  if (await takeFrom('proven', { share: 2 })) return null;
+  return whySuspiciousVisitor(deps, takeFrom, vote);
 }
 
 /** Counts a player in a part of a server's hourly budget of new players. False if the part is used up. */
-type Hour = (part: string, size: { players: number } | { share: number }) => Promise<boolean>;
+type TakeFromBudget = (part: string, size: { players: number } | { share: number }) => Promise<boolean>;
 
-function hourOf(deps: VotesDeps, { _id }: SuspectVote['server'], budget: number): Hour {
+function budgetOf(deps: VotesDeps, { _id }: SuspectVote['server'], budget: number): TakeFromBudget {
   return async (part, size) => {
     const times = 'players' in size ? size.players : Math.ceil(size.share * budget);
     return (await useAllowance(deps, limitFor({ ...NEW_PLAYERS, times }, `${_id}:${part}`))) === null;
@@ -77,28 +77,35 @@ function hourOf(deps: VotesDeps, { _id }: SuspectVote['server'], budget: number)
 }
 
 /**
- * In the budgets of network, neighbourhood and server; null if all allow it. The first player of each network counts in
- * the whole budget, further ones in a second of half the size: a few busy networks do not use it up for others.
+ * Counts a player in the budgets of network, neighbourhood and server; null if all allow the vote. The first player of
+ * each network counts in the whole budget, further ones in a second one of half the size, so that a few busy networks
+ * do not use it up for others.
  */
-async function asVisitor(deps: VotesDeps, hour: Hour, vote: SuspectVote): Promise<Suspicion | null> {
+async function whySuspiciousVisitor(
+  deps: VotesDeps,
+  takeFrom: TakeFromBudget,
+  vote: SuspectVote,
+): Promise<Suspicion | null> {
   const { server, voter, limits } = vote;
   const times = newPlayersAllowed(server);
   const network = widerNetworkKey(deps, voter.address);
-  const isFirst = await hour(`first:${network}`, { players: 1 });
-  if (!isFirst && !(await hour(`more:${network}`, { players: limits.newPlayers - 1 })))
+  const isFirst = await takeFrom(`first:${network}`, { players: 1 });
+  if (!isFirst && !(await takeFrom(`more:${network}`, { players: limits.newPlayers - 1 })))
     return {
       cause: 'network',
       origin: network,
       reason: `More than ${limits.newPlayers} players of one network voted for the first time within an hour.`,
     };
   const neighbourhood = neighbourhoodKey(deps, voter.address);
-  if (!(await hour(`near:${neighbourhood}`, { share: 1 / 2 })))
+  if (!(await takeFrom(`near:${neighbourhood}`, { share: 1 / 2 })))
     return {
       cause: 'neighbourhood',
       origin: neighbourhood,
       reason: `Players of one IPv4 /16 or IPv6 /32 were more than ${Math.ceil(times / 2)} of those who voted for the first time within an hour.`,
     };
-  const hasPlace = isFirst ? await hour('firsts', { share: 1 }) : await hour('others', { share: 1 / 2 });
+  const hasPlace = isFirst
+    ? await takeFrom('firsts', { share: 1 })
+    : await takeFrom('others', { share: 1 / 2 });
   if (hasPlace) return null;
   return {
     cause: 'new-players',
@@ -108,7 +115,7 @@ async function asVisitor(deps: VotesDeps, hour: Hour, vote: SuspectVote): Promis
   };
 }
 
-/** In an hour; the votes of others are held. */
+/** How many new players may vote in an hour; the votes of others are held. */
 export function newPlayersAllowed({
   daily,
   current,

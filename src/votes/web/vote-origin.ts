@@ -1,7 +1,7 @@
 import type { Collection, ObjectId } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 import { after, type Clock, DAY } from '../../platform/clock.ts';
-import { isDuplicateKey } from '../../platform/mongo.ts';
+import { retryOnDuplicateKey } from '../../platform/mongo.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
 import {
   MOST_SERVERS_OF_ACCOUNT,
@@ -15,7 +15,7 @@ const playerDefinition = {
   serverId: { type: Schema.Types.ObjectId, required: true },
   /** See `playerHash`. */
   player: { type: String, required: true },
-  /** Of an account; absent in the kind `user`. */
+  /** Whether the account is established; absent in the kind `user`. */
   established: { type: Boolean },
   /** See returning-players.ts. */
   returning: { type: Boolean },
@@ -27,7 +27,7 @@ const voteOriginDefinition = {
   /** One entry for each server and player. */
   players: { type: [new Schema(playerDefinition, { _id: false })], required: true },
   kind: { type: String, enum: ORIGIN_KINDS, required: true },
-  /** Of the newest vote. */
+  /** Whether the newest vote was allowed. */
   isAllowed: { type: Boolean },
   /** False if it was refused, or its player was in `players` already. */
   isAdded: { type: Boolean },
@@ -235,16 +235,12 @@ async function useOrigin(
       },
     },
   ];
-  const upsert = () =>
+  const used = await retryOnDuplicateKey(() =>
     deps.voteOrigins.findOneAndUpdate({ _id: idOf(deps, origin) }, update, {
       upsert: true,
       returnDocument: 'after',
-    });
-  const used = await upsert().catch((error: unknown) => {
-    // Another process inserted the document at the same moment.
-    if (isDuplicateKey(error)) return upsert();
-    throw error;
-  });
+    }),
+  );
   const players = used?.players ?? [];
   const newPlayers = isUser ? 0 : new Set(players.filter(isNew).map((one) => one.player)).size;
   const isAdded = used?.isAdded === true;
