@@ -164,7 +164,7 @@ function keyFigures(path: string, { days, before, listener }: Figures): Html {
     };
   };
   const resend = html`<a href="${path}/votes/resend?state=failed&since=${days[0]?.day}">${t('Send again…')}</a>`;
-  const unconfirmed = t('{votes} unconfirmed', { votes: count(total.unconfirmed) });
+  const unconfirmed = total.unconfirmed > 0 && t('{votes} unconfirmed', { votes: count(total.unconfirmed) });
   const longest = percentile(total.times, 1);
   return figureStrip([
     {
@@ -180,7 +180,7 @@ function keyFigures(path: string, { days, before, listener }: Figures): Html {
     {
       name: t('Failed'),
       value: count(total.failed),
-      detail: html`${unconfirmed} ${listener && total.failed > 0 ? resend : ''}`,
+      detail: html`${unconfirmed || ''} ${listener && total.failed > 0 ? resend : ''}`,
     },
     {
       name: t('Waiting'),

@@ -6,9 +6,10 @@ import { type Explanation, NOTHING_TO_DO } from '../../listeners/explanation.ts'
 import type { Listener } from '../../listeners/listener.ts';
 import { type OutcomeCode, outcomeOf } from '../../listeners/outcomes.ts';
 import { numberColumn } from '../shared/delivery-charts.ts';
-import { dayText } from '../shared/format.ts';
+import { shortDay } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { dataTable } from '../shared/parts.ts';
+import { codeWords } from '../shared/timeline-list.ts';
 
 type Cause = Explanation & { code: OutcomeCode; attempts: number; share: number; last: string };
 
@@ -21,10 +22,11 @@ export function causesTable(path: string, listener: Listener | null, days: DayOf
       {
         title: t('Cause'),
         heads: true,
-        cell: ({ code, cause, share }) => html`${t(cause)} <code class="small">${code}</code>${bar(share)}`,
+        cell: ({ code, cause, share }) =>
+          html`<b>${codeWords(code)}</b>${bar(share)}<p class="small soft">${t(cause)}</p>`,
       },
       numberColumn<Cause>(t('Attempts'), ({ attempts }) => attempts),
-      { title: t('Last'), cell: ({ last }) => dayText(new Date(last)) },
+      { title: t('Last'), cell: ({ last }) => shortDay(new Date(last)) },
       { title: t('What to do'), cell: (cause) => whatToDo(path, listener, cause) },
     ],
     empty: t('No attempt failed in the last {days} days.', { days: days.length }),

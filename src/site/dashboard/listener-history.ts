@@ -14,6 +14,7 @@ import { duration, shortDay, shortTime } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { listenerBadge } from '../shared/listener-state-parts.ts';
 import { type Stroke, strokeMark } from '../shared/tally.ts';
+import { codeWords } from '../shared/timeline-list.ts';
 
 /** What the card and the table of causes read of a listener. */
 export const HISTORY_FIELDS = { ...REASON_FIELDS, proven: 1, fetched: 1, released: 1 } as const;
@@ -28,12 +29,13 @@ const MOST_DAYS = 8;
  * outages began and ended is not stored.
  */
 export function listenerHistory(listener: WithId<Listener> | null, days: DayOfDeliveries[], now: Date): Html {
-  const entries = [...(listener ? eventsOf(listener) : []), ...badDays(listener, days)];
+  const entries = [...(listener ? eventsOf(listener) : []), ...badDays(days)];
   const sorted = entries.toSorted((a, b) => b.at.getTime() - a.at.getTime());
   const list = [...(listener ? stopOf(listener, now) : []), ...sorted];
   return deckCard({
     title: t('The listener'),
     columns: 12,
+    id: 'listener-days',
     beside: listener
       ? listenerBadge({ ...listener, state: listenerState(listener) }, now)
       : t('No vote listener.'),
@@ -84,20 +86,18 @@ function testOf(listener: Listener, code: OutcomeCode): Pick<Entry, 'stroke' | '
   return { stroke, text: html`${t('Test:')} ${t(explainFor(listener, code).cause)}` };
 }
 
-function badDays(listener: Listener | null, days: DayOfDeliveries[]): Entry[] {
+/** Of a day: how many attempts failed, and why most of them did. */
+function badDays(days: DayOfDeliveries[]): Entry[] {
   const bad = days.filter((one) => failedAttempts(one) > 0).slice(-MOST_DAYS);
   return bad.map((one) => {
-    const causes = Object.entries(one.causes) as [OutcomeCode, number][];
-    const most = causes.toSorted(([, a], [, b]) => b - a)[0]?.[0];
-    const cause = most && (listener ? explainFor(listener, most) : outcomeOf(most).text).cause;
+    const causes = Object.entries(one.causes).toSorted(([, a], [, b]) => b - a);
     const day = startOfDay(one.day);
-    // The sum of a day is above the events of that day.
     return {
       stroke: 'failed',
+      // The sum of a day is above the events of that day.
       at: after(day, DAY),
       time: shortDay(day),
-      text: cause ? t(cause) : '',
-      more: attemptsText(one),
+      text: html`${attemptsText(one)}: ${causes.map(([code]) => codeWords(code)).join(', ')}`,
     };
   });
 }

@@ -13,8 +13,8 @@ const CLOCK_PARTS = { hour: '2-digit', minute: '2-digit' } as const;
 function formatsOf(locale: string) {
   const unit = (unit: string) =>
     new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 });
-  const short = (unit: string) =>
-    new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' });
+  const narrow = (unit: string) =>
+    new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'narrow' });
   return {
     count: new Intl.NumberFormat(locale),
     decimal: new Intl.NumberFormat(locale, { maximumFractionDigits: 2 }),
@@ -31,10 +31,10 @@ function formatsOf(locale: string) {
       timeZone: 'UTC',
     }),
     relative: new Intl.RelativeTimeFormat(locale),
-    clock: new Intl.DateTimeFormat(locale, { ...CLOCK_PARTS, second: '2-digit', timeZone: 'UTC' }),
+    timeOfDay: new Intl.DateTimeFormat(locale, { ...CLOCK_PARTS, second: '2-digit', timeZone: 'UTC' }),
     oneOf: new Intl.ListFormat(locale, { type: 'disjunction' }),
     durations: { day: unit('day'), hour: unit('hour'), minute: unit('minute'), second: unit('second') },
-    lapses: { day: short('day'), hour: short('hour'), minute: short('minute'), second: short('second') },
+    lapses: { day: narrow('day'), hour: narrow('hour'), minute: narrow('minute'), second: narrow('second') },
   };
 }
 
@@ -96,7 +96,7 @@ export function exactTime(at: Date): Html {
 
 /** `14:02:07`, of UTC. */
 export function clockTime(at: Date): string {
-  return formats().clock.format(at);
+  return formats().timeOfDay.format(at);
 }
 
 export function dayText(at: Date): string {

@@ -27,6 +27,11 @@ export function timelineList(events: TimelineEvent[]): Html {
   ])}</ol>`;
 }
 
+/** `connection-refused` becomes `connection refused`. Codes are not translated: logs and support name them. */
+export function codeWords(code: string): string {
+  return code.replaceAll('-', ' ');
+}
+
 function adviceOf(event: TimelineEvent): string | null {
   const end = event.kind === 'attempt' ? event.end : null;
   return end && end.advice !== NOTHING_TO_DO ? t(end.advice) : null;
@@ -129,7 +134,7 @@ function attemptItem(attempt: AttemptEvent, place: Place): Html {
     return entry({ stroke, at, head, body }, place);
   }
   const stroke = end.code === 'sent-not-confirmed' ? 'unconfirmed' : (CLASS_STROKES[end.class] ?? 'none');
-  const head = html`${what} ${strokeWord(stroke, end.code.replaceAll('-', ' '))}`;
+  const head = html`${what} ${strokeWord(stroke, codeWords(end.code))}`;
   const body = outcomeBody(attempt, end, startedBy, place.hasAdvice);
   return entry({ stroke, at, head, body }, place);
 }
@@ -153,9 +158,7 @@ function outcomeBody(
 }
 
 function olderItem({ count: older, firstAt, lastAt, ends, codes }: OlderAttempts, place: Place): Html {
-  const outcomes = Object.entries(codes ?? ends).map(
-    ([of, times]) => `${count(times)} × ${of.replaceAll('-', ' ')}`,
-  );
+  const outcomes = Object.entries(codes ?? ends).map(([of, times]) => `${count(times)} × ${codeWords(of)}`);
   const until = lastAt ? html` ${t('to {time}', { time: exactTime(lastAt) })}` : '';
   const head = html`<b>${counted(older, 'older attempt')}</b>`;
   const body = html`<p class="soft">${outcomes.join(', ')}${until}. ${t('Their details are not kept.')}</p>`;
