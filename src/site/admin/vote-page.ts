@@ -58,6 +58,7 @@ export function adminVotePage(app: FastifyInstance, { deps }: AdminParts): void 
         deckCard({
           title: 'Details',
           columns: 4,
+          id: 'vote-details',
           body: about({ base, vote, server, token, timeline, queuePaused: paused, now }),
         }),
       ]),

@@ -124,6 +124,7 @@ function cards(path: string, figures: Figures, now: Date): Html {
       columns: 6,
       beside: arrivalLegend(days),
       body: arrivalChart(days),
+      foot: file('deliveries.csv', t('Time to delivery')),
     }),
     deckCard({
       title: t('Failed attempts by cause'),

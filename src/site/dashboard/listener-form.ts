@@ -40,11 +40,17 @@ export function listenerForm(form: Form): Html {
       <input type="hidden" name="protocol" value="${protocol}" />
       ${protocol === 'http' ? urlField(form) : protocol === 'fetch' ? fetchFields(form) : votifierFields(form)}
       ${listener ? '' : rewardsField(rewards, errors.rewards)} ${maxSendingsField(form)} ${keepField(form)}
+      ${isTestedWhenSaved(form) ? html`<p class="small soft">${t('Saving also sends a test vote and shows each step.')}</p>` : ''}
       <div class="actions">
         <button type="submit">${listener ? t('Save settings') : t('Save vote listener')}</button>
         ${listener ? html`<a class="button quiet" href="${path}">${t('Cancel')}</a>` : ''}
       </div>
     </form>`;
+}
+
+/** Not before the owner can have set up the other side: a website needs the new secret, and a relay must be started. */
+function isTestedWhenSaved({ protocol, listener }: Form): boolean {
+  return protocol === 'http' ? listener?.protocol === 'http' : protocol !== 'fetch';
 }
 
 /** If a vote is sent several times, its player may be rewarded twice; if it is sent once, it may be lost. */

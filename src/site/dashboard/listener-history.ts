@@ -91,13 +91,14 @@ function badDays(days: DayOfDeliveries[]): Entry[] {
   const bad = days.filter((one) => failedAttempts(one) > 0).slice(-MOST_DAYS);
   return bad.map((one) => {
     const causes = Object.entries(one.causes).toSorted(([, a], [, b]) => b - a);
+    const words = causes.map(([code]) => codeWords(code)).join(', ');
     const day = startOfDay(one.day);
     return {
       stroke: 'failed',
       // The sum of a day is above the events of that day.
       at: after(day, DAY),
       time: shortDay(day),
-      text: html`${attemptsText(one)}: ${causes.map(([code]) => codeWords(code)).join(', ')}`,
+      text: html`<b>${words}</b>: ${attemptsText(one)}`,
     };
   });
 }

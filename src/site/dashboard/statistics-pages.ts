@@ -59,13 +59,13 @@ export function statisticsPages(app: FastifyInstance, { deps }: DashboardParts):
       part(t('Latency'), 6, `${path}/latency.csv?days=${days}`, latency),
       part(
         t('Uptime in the last {days} days', { days: UPTIME_DAYS }),
-        12,
+        6,
         `${path}/uptime.csv`,
         uptimeChart(uptime),
       ),
-      reports && reports.points.length > 0 ? reportedPart(path, reports, now, days) : '',
       rankPart(base, rankDays),
-      part(t('Top voters this month'), 6, `${path}/voters.csv`, voterTable(voters, now)),
+      reports && reports.points.length > 0 ? reportedPart(path, reports, now, days) : '',
+      part(t('Top voters this month'), 12, `${path}/voters.csv`, voterTable(voters, now)),
     ]);
     const ranges = SPANS.map((span) => ({
       href: `${path}?days=${String(span)}`,

@@ -87,7 +87,7 @@ export function votePage(app: FastifyInstance, { deps }: DashboardParts): void {
             resendAction(path, vote, status, now),
           ],
         }),
-        deckCard({ title: t('Details'), columns: 4, body: about(vote, timeline.status) }),
+        deckCard({ title: t('Details'), columns: 4, id: 'vote-details', body: about(vote, timeline.status) }),
       ]),
     });
     const head = pageHead({
