@@ -64,7 +64,7 @@ it('an owner sees rate, times, failures by cause and sources, and when they were
   );
   // 100 of 102: shares are rounded down, so that no failure reads as 100 %.
   expect(text).toContain('Success rate 98 % 100 of 103 votes delivered');
-  expect(text).toMatch(/Half arrive within 29\d ms p50 95 % arrive within 13\.\d s p95/);
+  expect(text).toMatch(/Half within 29\d ms p50 95 % within 13\.\d s p95/);
   expect(text).toContain('Failed 1 1 unconfirmed');
   expect(body).toContain('97 of 100 votes delivered, 1 waiting, 1 unconfirmed, 1 failed');
   expect(text).toMatch(/connection refused The machine answers, but nothing listens .* 12 .* Set up the vote listener/);

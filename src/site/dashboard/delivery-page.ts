@@ -176,8 +176,8 @@ function keyFigures(path: string, { days, before, listener }: Figures): Html {
         votes: counted(forwardedOf(total), 'vote'),
       }),
     },
-    { name: t('Half arrive within'), ...time(0.5, 'p50') },
-    { name: t('95 % arrive within'), ...time(0.95, 'p95') },
+    { name: t('Half within'), ...time(0.5, 'p50') },
+    { name: t('95 % within'), ...time(0.95, 'p95') },
     {
       name: t('Failed'),
       value: count(total.failed),

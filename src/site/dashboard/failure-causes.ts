@@ -23,7 +23,7 @@ export function causesTable(path: string, listener: Listener | null, days: DayOf
         title: t('Cause'),
         heads: true,
         cell: ({ code, cause, share }) =>
-          html`<b>${codeWords(code)}</b>${bar(share)}<p class="small soft">${t(cause)}</p>`,
+          html`<b lang="en">${codeWords(code)}</b>${bar(share)}<p class="small soft">${t(cause)}</p>`,
       },
       numberColumn<Cause>(t('Attempts'), ({ attempts }) => attempts),
       { title: t('Last'), cell: ({ last }) => shortDay(new Date(last)) },

@@ -98,7 +98,7 @@ function badDays(days: DayOfDeliveries[]): Entry[] {
       // The sum of a day is above the events of that day.
       at: after(day, DAY),
       time: shortDay(day),
-      text: html`<b>${words}</b>: ${attemptsText(one)}`,
+      text: html`<b lang="en">${words}</b>: ${attemptsText(one)}`,
     };
   });
 }

@@ -24,7 +24,7 @@ export function rail(side: {
 }): Html {
   const { label, whose, groups, current } = side;
   const here = groups.flatMap(({ parts }) => parts).find(({ href }) => href === current);
-  return html`<div class="side">${whose}
+  return html`<aside class="side">${whose}
     ${
       here
         ? html`<button class="quiet parts-open" type="button" popovertarget="parts">${icon(here.icon)}<span>${here.text}</span>${icon(
@@ -41,7 +41,7 @@ export function rail(side: {
             (part) => html`<li>${link(part, part.href === current)}</li>`,
           )}</ul></section>`,
       )}
-    </nav></div>`;
+    </nav></aside>`;
 }
 
 function link({ href, text, icon: name, count: todo }: RailPart, isCurrent: boolean): Html {
