@@ -67,7 +67,9 @@ it('an owner sees rate, times, failures by cause and sources, and when they were
   expect(text).toMatch(/Half within 29\d ms p50 95 % within 13\.\d s p95/);
   expect(text).toContain('Failed 1 1 unconfirmed');
   expect(body).toContain('97 of 100 votes delivered, 1 waiting, 1 unconfirmed, 1 failed');
-  expect(text).toMatch(/connection refused The machine answers, but nothing listens .* 12 .* Set up the vote listener/);
+  expect(text).toMatch(
+    /connection refused The machine answers, but nothing listens .* 12 .* Set up the vote listener/,
+  );
   expect(text).toContain('connection refused, reset : 14 attempts failed, 97 votes were delivered');
   expect(body).toContain(': 100, 40 on the page, 60 through the API');
   expect(body).toMatch(/: 29\d ms, 95 % within 13\.\d s/);

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { percentile } from '../../delivery/figures/arrival-times.ts';
 import { FIGURE_DAYS } from '../../delivery/figures/delivery-day.ts';
 import { type DayOfDeliveries, deliveriesByDay } from '../../delivery/figures/delivery-figures.ts';
-import { forwardedOf, successRate, totalOf } from '../../delivery/figures/delivery-sums.ts';
+import { failedAttempts, forwardedOf, successRate, totalOf } from '../../delivery/figures/delivery-sums.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import type { Listener } from '../../listeners/listener.ts';
 import { PageError } from '../error-pages.ts';
@@ -131,10 +131,12 @@ function cards(path: string, figures: Figures, now: Date): Html {
       columns: 12,
       beside: file('failures.csv', t('Failed attempts by cause')),
       body: causesTable(path, listener, days),
-      foot: t(
-        'By the day of the vote. A vote may have several failed attempts and arrive in the end: <a>the list of votes</a> has the timeline of each.',
-        { a: linkTo(`${path}/votes`) },
-      ),
+      foot:
+        days.some(failedAttempts) &&
+        t(
+          'By the day of the vote. A vote may have several failed attempts and arrive in the end: <a>the list of votes</a> has the timeline of each.',
+          { a: linkTo(`${path}/votes`) },
+        ),
     }),
     listenerHistory(listener, days, now),
     deckCard({ title: t('Votes by source'), columns: 6, body: sourcesChart(days) }),

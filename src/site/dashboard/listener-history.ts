@@ -82,7 +82,7 @@ function eventsOf(listener: Listener): Entry[] {
 
 function testOf(listener: Listener, code: OutcomeCode): Pick<Entry, 'stroke' | 'text'> {
   const kind = outcomeOf(code).class;
-  const stroke = kind === 'delivered' ? 'arrived' : kind === 'ambiguous' ? 'waiting' : 'failed';
+  const stroke = kind === 'delivered' ? 'arrived' : kind === 'ambiguous' ? 'unconfirmed' : 'failed';
   return { stroke, text: html`${t('Test:')} ${t(explainFor(listener, code).cause)}` };
 }
 

@@ -135,7 +135,7 @@ function reportedPart(path: string, reported: History, now: Date, days: number):
 }
 
 function voterTable(voters: TopVoter[], now: Date): Html {
-  return dataTable({
+  return html`<div class="voters">${dataTable({
     caption: t('Players with the most votes this month'),
     rows: voters,
     columns: [
@@ -144,7 +144,7 @@ function voterTable(voters: TopVoter[], now: Date): Html {
       { title: t('Last vote'), cell: ({ lastVotedAt }) => timeAgo(lastVotedAt, now) },
     ],
     empty: t('No votes this month.'),
-  });
+  })}</div>`;
 }
 
 /** Of daily points, the last `days` full UTC days: the time of such a point is the beginning of its day. */

@@ -70,7 +70,10 @@ export function lineChart(chart: LineChart): Html {
   const x = (index: number) => round(middleOf('line', index, points.length));
   const at = ({ index, value }: Known) => `${x(index)} ${placeOf(axis, value)}`;
   const linesOf = (name: string, of: (number | null)[]) =>
-    knownRuns(of).map((run) => html`<path class="${name}" d="M${run.map(at).join('L')}h0.01" />`);
+    knownRuns(of).map((run) => {
+      const kind = run.length === 1 ? `${name} lone` : name;
+      return html`<path class="${kind}" d="M${run.map(at).join('L')}h0.01" />`;
+    });
   const hasArea = !firstOnTop && !isLogarithmic;
   const runs = knownRuns(values).map((run) => {
     const [first] = run;

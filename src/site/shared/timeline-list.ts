@@ -37,8 +37,9 @@ function adviceOf(event: TimelineEvent): string | null {
   return end && end.advice !== NOTHING_TO_DO ? t(end.advice) : null;
 }
 
-/** Between the end of one event and the next. */
-function wait(before: TimelineEvent | undefined, { at }: TimelineEvent): Content {
+/** Between the end of one event and the attempt, or the end of all attempts, that follows. */
+function wait(before: TimelineEvent | undefined, { kind, at }: TimelineEvent): Content {
+  if (kind !== 'attempt' && kind !== 'expired') return '';
   const start = before && (before.kind === 'older-attempts' ? before.lastAt : before.at);
   if (!start || !at) return '';
   const took = before.kind === 'attempt' ? (before.end?.durationMs ?? 0) : 0;
@@ -97,7 +98,7 @@ const CLASS_TEXTS: Record<OutcomeClass, Text> = {
 const CLASS_STROKES: Record<OutcomeClass, Stroke> = {
   delivered: 'arrived',
   transient: 'failed',
-  ambiguous: 'waiting',
+  ambiguous: 'unconfirmed',
   configuration: 'failed',
   'vote-only': 'failed',
   none: 'none',
