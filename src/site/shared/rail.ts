@@ -27,9 +27,8 @@ export function rail(side: {
   return html`<aside class="side">${whose}
     ${
       here
-        ? html`<button class="quiet parts-open" type="button" popovertarget="parts">${icon(here.icon)}<span>${here.text}</span>${icon(
-            'chevron-down',
-          )}<span class="for-readers"> ${label}</span></button>`
+        ? html`<button class="quiet parts-open" type="button" popovertarget="parts">${icon(here.icon)}
+            <span>${here.text}</span>${icon('chevron-down')}<span class="for-readers"> ${label}</span></button>`
         : ''
     }
     <nav class="rail" id="parts" popover aria-label="${label}">
@@ -45,9 +44,8 @@ export function rail(side: {
 }
 
 function link({ href, text, icon: name, count: todo }: RailPart, isCurrent: boolean): Html {
-  return html`<a href="${href}" ${isCurrent ? html`aria-current="page"` : ''}>${icon(name)}<span>${text}</span>${countMark(
-    todo,
-  )}</a>`;
+  return html`<a href="${href}" ${isCurrent ? html`aria-current="page"` : ''}>${icon(name)}
+    <span>${text}</span>${countMark(todo)}</a>`;
 }
 
 /** The mark of a count; empty if there is nothing to do. */

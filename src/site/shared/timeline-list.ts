@@ -45,7 +45,8 @@ function wait(before: TimelineEvent | undefined, { kind, at }: TimelineEvent): C
   const took = before.kind === 'attempt' ? (before.end?.durationMs ?? 0) : 0;
   const waited = at.getTime() - start.getTime() - took;
   if (waited < SHORTEST_WAIT) return '';
-  return html`<li class="waiting"><span class="at"></span><div><p>${t('waited {time}', { time: lapse(waited) })}</p></div></li>`;
+  const text = t('waited {time}', { time: lapse(waited) });
+  return html`<li class="waiting"><span class="at"></span><div><p>${text}</p></div></li>`;
 }
 
 type Place = { from: Date | null; hasAdvice: boolean };
@@ -81,8 +82,8 @@ function entry({ stroke, at, head, body = '' }: Entry, { from }: Place): Html {
 
 function timeSince(from: Date, at: Date): Html {
   const ms = at.getTime() - from.getTime();
-  const isOtherDay = dayOf(at) !== dayOf(from);
-  const clock = html`<time datetime="${at.toISOString()}">${isOtherDay ? `${shortDay(at)}, ` : ''}${clockTime(at)}</time>`;
+  const day = dayOf(at) === dayOf(from) ? '' : `${shortDay(at)}, `;
+  const clock = html`<time datetime="${at.toISOString()}">${day}${clockTime(at)}</time>`;
   return ms === 0 ? clock : html`<b>${ms > 0 ? '+' : '−'}${lapse(Math.abs(ms))}</b> ${clock}`;
 }
 
