@@ -21,6 +21,7 @@ import { countEarlierVotes } from '../../src/delivery/earlier-votes.ts';
 import { setFetchListener } from '../../src/delivery/fetch/fetch-listener.ts';
 import { fetchingListener } from '../../src/delivery/fetch/fetching-listener.ts';
 import { takeDeliveries } from '../../src/delivery/fetch/take-deliveries.ts';
+import { FIGURE_DAYS } from '../../src/delivery/figures/delivery-day.ts';
 import { deliveriesByDay } from '../../src/delivery/figures/delivery-figures.ts';
 import { noDeliveries } from '../../src/delivery/figures/delivery-sums.ts';
 import { listenerOverview } from '../../src/delivery/listener-overview.ts';
@@ -55,7 +56,7 @@ import { countReviewsOf, listOwnReviews, saveOwnReview } from '../../src/reviews
 import { readAnswered, readReviews } from '../../src/reviews/read-reviews.ts';
 import { reviewersOf } from '../../src/reviews/reviewers.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
-import { issueToken, listTokens } from '../../src/servers/api-tokens.ts';
+import { hasClaimKeys, issueToken, listTokens } from '../../src/servers/api-tokens.ts';
 import { authenticate } from '../../src/servers/authenticate-token.ts';
 import { findDraft, findMove, listDrafts } from '../../src/servers/drafts.ts';
 import { findAddressOwner } from '../../src/servers/listed-addresses.ts';
@@ -555,7 +556,8 @@ const PAGES: [name: string, queries: () => Promise<unknown>][] = [
   ['a deletion of an account by its link', () => deletionOfLink(tallyport.deps, 'x')],
   ['the newest votes that count', () => listCountedVotes(tallyport.deps, busy.serverId, 100)],
   ['votes by day', () => votesByDay(tallyport.deps, busy.serverId, 90)],
-  ['deliveries by day', () => deliveriesByDay(tallyport.deps, busy.serverId, 90)],
+  ['deliveries by day', () => deliveriesByDay(tallyport.deps, busy.serverId, FIGURE_DAYS)],
+  ['the claim keys of a server', () => hasClaimKeys(tallyport.deps, busy.serverId)],
   ['the figures of the site by day', () => figuresByDay(tallyport.deps, 30)],
   [
     'the votes cast before a listener was set',

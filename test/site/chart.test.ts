@@ -139,3 +139,11 @@ it('the meaning of the colours follows the drawing, and the table comes last', (
   expect(Math.min(...found)).toBeGreaterThan(0);
   expect(found).toEqual(found.toSorted((a, b) => a - b));
 });
+
+it('a logarithmic axis has times that people say, from 100 ms to a second at least', () => {
+  const axis = (values: (number | null)[]) =>
+    all(lineChart({ ...chart(values), isLogarithmic: true }), /<text x="100%" y="[\d.]+%">(\d+)</g).flat();
+  expect(axis([300])).toEqual(['1000', '100']);
+  expect(axis([90, null, 400_000])).toEqual(['600000', '60000', '10000', '1000', '100', '10']);
+  expect(axis([0])).toEqual(['1000', '100', '10', '1']);
+});

@@ -50,7 +50,7 @@ test('every vote is listed, newest first, with its state and what it waits for',
   const { body } = await fixture.get('/votes');
   expect(playersOn(body)).toEqual(['Zoe', 'Kai', 'Alex', 'Steve']);
   const text = textOf(body);
-  expect(text).toContain('Votes waiting 3');
+  expect(text).toContain('3 waiting');
   expect(text).toMatch(
     /unreachable The machine answers, but nothing listens any more on the port that has taken votes before, or a firewall rejects the connection\. (Next test in|It is being tested)/,
   );

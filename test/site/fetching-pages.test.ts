@@ -165,7 +165,7 @@ it('a fetched vote’s page says what its taker reported, until it is resent', a
     /unconfirmed .*nobody knows whether it reached the game.*It may have been handed over\./,
   );
   expect(await pageOf('Retry')).toMatch(
-    /The server can fetch it again in .*Reported reason: “ ?Votifier &lt;is&gt; away ?”.*It was not handed over\./,
+    /The server can fetch it again in .*Reported reason: Votifier &lt;is&gt; away.*It was not handed over\./,
   );
   const failed = await pageOf('Failed');
   expect(failed).toMatch(/failed The program that fetches the votes refused this one for good\./);

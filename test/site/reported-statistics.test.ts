@@ -59,7 +59,7 @@ it('the statistics show reports of a probed server separately from our checks', 
   expect(page).toContain('Players in 30 days, as reported');
   expect(page).toContain('Latency in 30 days, as reported');
   const at = page.indexOf('Reported by the server');
-  const [ours, theirs] = [page.slice(0, at), page.slice(at, page.indexOf('Uptime in the last 30 days'))];
+  const [ours, theirs] = [page.slice(0, at), page.slice(at, page.indexOf('Top voters this month'))];
   expect(theirs).toContain('>77<');
   expect(theirs).toContain('31 ms');
   expect(ours).toContain('>12<');
@@ -79,7 +79,7 @@ it('a single report has a chart of its own time range, without latency data', as
     [20, 10, 1].map((days) => probe(serverId, after(now, -days * DAY), { onlinePlayers: 12 })),
   );
   const page = (await get(serverId)).body;
-  const reported = page.slice(page.indexOf('Reported by the server'), page.indexOf('Uptime in the last 30'));
+  const reported = page.slice(page.indexOf('Reported by the server'), page.indexOf('Top voters this month'));
   expect(reported).toContain('>77<');
   expect(reported).toContain('class="line lone"');
   expect(reported).not.toContain('class="gap"');

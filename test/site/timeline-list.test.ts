@@ -4,6 +4,7 @@ import { type Text, t } from '../../src/language/t.ts';
 import { NOTHING_TO_DO } from '../../src/listeners/explanation.ts';
 import { OUTCOMES } from '../../src/listeners/outcomes.ts';
 import { timelineList } from '../../src/site/shared/timeline-list.ts';
+import { textOf } from '../support/web-app.ts';
 
 const { cause: CAUSE, advice: OPEN_THE_PORT } = OUTCOMES['connection-refused'].text;
 const { advice: CHECK_THE_LOAD } = OUTCOMES['too-slow'].text;
@@ -53,4 +54,18 @@ test('advice that several attempts share is shown once, with the newest of them'
     undefined,
   ]);
   expect(items.filter((one) => one.includes(t(CAUSE)))).toHaveLength(4);
+});
+
+test('times count from the first event, a long wait is a line, and the listener’s words are code', async () => {
+  const start = new Date('2026-11-21T23:59:00.000Z');
+  const later = (ms: number) => new Date(start.getTime() + ms);
+  const refused = { ...attempt(1, OPEN_THE_PORT, { words: 'Not <me>' }), at: later(8) };
+  const taken = attempt(2, NOTHING_TO_DO, { code: 'acknowledged', class: 'delivered' });
+  const log = String(
+    await timelineList([{ kind: 'accepted', at: start }, refused, { ...taken, at: later(164_011) }]),
+  );
+  expect(log).toContain('<code class="say"><bdi>Not &lt;me&gt;</bdi></code>');
+  const text = textOf(log).trim();
+  expect(text).toMatch(/^23:59:00 Accepted \+8 ms 23:59:00 Attempt 1 connection refused/);
+  expect(text).toContain('waited 2m 44s +2m 44s 22 Nov, 00:01:44 Attempt 2 acknowledged');
 });

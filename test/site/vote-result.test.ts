@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { addFavourite } from '../../src/favourites/favourites.ts';
 import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
+import { issueToken } from '../../src/servers/api-tokens.ts';
 import { setUses } from '../support/limits.ts';
 import { signIn } from '../support/sign-in.ts';
 import { stoppedClock } from '../support/stopped-clock.ts';
@@ -162,6 +163,15 @@ describe('the page after a vote', () => {
     const page = await pageWith(change());
     expect(page).toMatch(/Your vote counts, Steve ?\./);
     expect(page).toContain(text);
+  });
+
+  it('says that the server collects its votes if it has a claim key and no listener', async () => {
+    const open = await withServer(web());
+    await issueToken(open.deps, { serverId: open.serverId, name: 'EasyVote', kind: 'claim' });
+    const { location } = (await voteOnPage(open, open.slug, 'Steve')).headers;
+    const page = textOf((await getPage(open, String(location))).body);
+    expect(page).toContain('Counted. The server collects its votes itself.');
+    expect(page).not.toContain('sends no votes');
   });
 
   it('refreshes only the part about the vote, and not while nothing has changed', async () => {

@@ -10,11 +10,12 @@ import { isImported, type Vote } from '../../votes/vote.ts';
 import { findVote } from '../../votes/vote-list.ts';
 import { PageError } from '../error-pages.ts';
 import { OPERATOR } from '../route-options.ts';
+import { deck, deckCard, pageHead } from '../shared/deck.ts';
 import { queryText } from '../shared/form.ts';
 import { pageTimes, time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
-import { card, facts } from '../shared/parts.ts';
+import { facts } from '../shared/parts.ts';
 import { timelineList } from '../shared/timeline-list.ts';
 import { stateBadge } from '../shared/vote-state.ts';
 import { type AdminParts, adminPage, adminPath, serverLink } from './admin-frame.ts';
@@ -42,19 +43,25 @@ export function adminVotePage(app: FastifyInstance, { deps }: AdminParts): void 
       base,
       part: '/votes',
       title: `Vote of ${vote.username}`,
-      head: html`<div class="page-head">
-          <div>
-            <p class="small"><a href="${votes}">Votes of this player</a></p>
-            <h1>Vote of <bdi>${vote.username}</bdi></h1>
-          </div>
-          ${stateBadge(vote)}
-        </div>`,
-      body: html`${card({
-        title: 'Details',
+      head: pageHead({
+        title: html`Vote of <bdi>${vote.username}</bdi>`,
         actions: actions(base, vote),
-        body: about({ base, vote, server, token, timeline, queuePaused: paused, now }),
-      })}
-          ${card({ title: 'Timeline', body: timelineList(timeline.events) })}`,
+        text: html`<a href="${votes}">Votes of this player</a>`,
+      }),
+      body: deck([
+        deckCard({
+          title: 'Timeline',
+          columns: 8,
+          beside: stateBadge(vote),
+          body: timelineList(timeline.events),
+        }),
+        deckCard({
+          title: 'Details',
+          columns: 4,
+          id: 'vote-details',
+          body: about({ base, vote, server, token, timeline, queuePaused: paused, now }),
+        }),
+      ]),
     });
     return sendPage(request, reply, page);
   });

@@ -1,31 +1,36 @@
 import type { FastifyInstance } from 'fastify';
 import { percentile } from '../../delivery/figures/arrival-times.ts';
+import { FIGURE_DAYS } from '../../delivery/figures/delivery-day.ts';
 import { type DayOfDeliveries, deliveriesByDay } from '../../delivery/figures/delivery-figures.ts';
-import { forwardedOf, successRate, totalOf } from '../../delivery/figures/delivery-sums.ts';
+import { failedAttempts, forwardedOf, successRate, totalOf } from '../../delivery/figures/delivery-sums.ts';
 import { defineMessage, t } from '../../language/t.ts';
-import { type OutcomeCode, outcomeOf } from '../../listeners/outcomes.ts';
+import type { Listener } from '../../listeners/listener.ts';
 import { PageError } from '../error-pages.ts';
 import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { csv } from '../shared/csv.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
+import { deck, deckCard, figureStrip, pageHead, rangeLinks } from '../shared/deck.ts';
 import {
   arrivalChart,
+  arrivalLegend,
   deliveryChart,
-  failuresChart,
-  numberColumn,
+  deliveryLegend,
   shareOrDash,
   sourcesChart,
   timeOrDash,
 } from '../shared/delivery-charts.ts';
-import { count, dayText, timeAgo } from '../shared/format.ts';
+import { count, counted, measured, timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
-import { card, dataTable, figure, forReaders, linkTo } from '../shared/parts.ts';
+import { forReaders, linkTo } from '../shared/parts.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
+import { causesTable } from './failure-causes.ts';
+import { HISTORY_FIELDS, listenerHistory } from './listener-history.ts';
 import { serverFrame } from './server-frame.ts';
 
-const PAGE_DAYS = 30;
+/** The figures of a server are kept for `FIGURE_DAYS`. A shorter range than a day would need the votes themselves. */
+const RANGES = [7, 30, 90] as const;
 const FILE_DAYS = 90;
 
 /** `/dashboard/servers/<id>/deliveries`: how the votes of a server arrive, by UTC day. */
@@ -35,14 +40,26 @@ export function deliveryPage(app: FastifyInstance, { deps }: DashboardParts): vo
   app.get('/servers/:serverId/deliveries', OWNER, async (request, reply) => {
     const server = serverOf(request);
     const now = deps.clock.now();
-    const { days, countedAt } = await deliveriesByDay(deps, server._id, PAGE_DAYS);
-    const path = serverPath(base, server, '/deliveries');
-    const body = html`<p class="soft small">${countedText(countedAt, now)} ${t('All days are UTC.')}</p>
-      ${cards(path, serverPath(base, server, '/votes'), days)}`;
+    const range = rangeOf(request.query);
+    const [{ days: read, countedAt }, listener] = await Promise.all([
+      deliveriesByDay(deps, server._id, Math.min(2 * range, FIGURE_DAYS)),
+      deps.listeners.findOne({ serverId: server._id }, { projection: HISTORY_FIELDS }),
+    ]);
+    const days = read.slice(-range);
+    const path = serverPath(base, server);
+    // Half a period before would not be comparable.
+    const before = read.length === 2 * range ? read.slice(0, range) : null;
     return sendPage(request, reply, {
       title: t('Delivery · {server}', { server: server.name }),
       scripts: ['charts.js'],
-      ...serverFrame({ site: app.site, server, now, part: '/deliveries', body }),
+      ...serverFrame({
+        site: app.site,
+        server,
+        now,
+        part: '/deliveries',
+        head: head(`${path}/deliveries`, range, countedText(countedAt, now)),
+        body: cards(path, { days, before, listener }, now),
+      }),
     });
   });
 
@@ -59,40 +76,76 @@ export function deliveryPage(app: FastifyInstance, { deps }: DashboardParts): vo
   });
 }
 
-function countedText(countedAt: Date | null, now: Date) {
+function rangeOf(query: unknown): (typeof RANGES)[number] {
+  const { days } = query as { days?: unknown };
+  return RANGES.find((range) => String(range) === days) ?? 30;
+}
+
+function head(path: string, range: number, counted: Content): Html {
+  const to = (days: number) => `${path}?days=${String(days)}`;
+  const ranges = RANGES.map((days) => ({ href: to(days), text: t('{span} days', { span: String(days) }) }));
+  return pageHead({
+    title: t('Delivery'),
+    actions: rangeLinks(t('Time shown'), ranges, to(range)),
+    text: html`${t('What happened to the votes of this server on their way into the game.')} ${counted}
+      ${t('All days are UTC.')}`,
+  });
+}
+
+function countedText(countedAt: Date | null, now: Date): Content {
   const hourly = t('Votes are counted once an hour.');
   if (!countedAt) return hourly;
   return html`${hourly} ${t('Last count with votes of this server: {time}.', { time: timeAgo(countedAt, now) })}`;
 }
 
-function cards(path: string, votesPath: string, days: DayOfDeliveries[]): Html {
+type Figures = { days: DayOfDeliveries[]; before: DayOfDeliveries[] | null; listener: Listener | null };
+
+function cards(path: string, figures: Figures, now: Date): Html {
+  const { days, listener } = figures;
   const file = (name: FileName, title: string) =>
-    html`<a href="${path}/${name}" download>${t('Download CSV<span>: {title}</span>', {
+    html`<a href="${path}/deliveries/${name}" download>${t('Download CSV<span>: {title}</span>', {
       span: forReaders,
       title,
     })}</a>`;
-  const byDay = t(
-    'By the day of the vote. A vote may have several failed attempts and arrive in the end: <a>the list of votes</a> has the timeline of each.',
-    { a: linkTo(votesPath) },
-  );
-  return html`<section class="card">${keyFigures(days)}</section>
-    ${card({
-      title: t('Delivered votes'),
-      actions: file('deliveries.csv', t('Delivered votes')),
-      body: html`${deliveryChart(days)}<p class="soft small">${t(RATE_TEXT)}</p>`,
-    })}
-    ${card({
+  return deck([
+    html`<section class="card flush" aria-label="${t('Figures of {days} days', { days: days.length })}">${keyFigures(
+      path,
+      figures,
+    )}</section>`,
+    deckCard({
+      title: t('Votes by outcome'),
+      columns: 6,
+      beside: deliveryLegend(days),
+      body: deliveryChart(days),
+      foot: file('deliveries.csv', t('Votes by outcome')),
+    }),
+    deckCard({
       title: t('Time to delivery'),
-      body: html`${arrivalChart(days)}<p class="soft small">${t(TIME_TEXT)}</p>`,
-    })}
-    ${card({
+      columns: 6,
+      beside: arrivalLegend(days),
+      body: arrivalChart(days),
+      foot: file('deliveries.csv', t('Time to delivery')),
+    }),
+    deckCard({
       title: t('Failed attempts by cause'),
-      actions: file('failures.csv', t('Failed attempts by cause')),
-      body: html`${failuresChart(days, t('No attempt failed in the last {days} days.', { days: days.length }))}
-        ${causesTable(days)}
-        <p class="soft small">${byDay}</p>`,
-    })}
-    ${card({ title: t('Votes by source'), body: sourcesChart(days) })}`;
+      columns: 12,
+      beside: file('failures.csv', t('Failed attempts by cause')),
+      body: causesTable(path, listener, days),
+      foot:
+        days.some(failedAttempts) &&
+        t(
+          'By the day of the vote. A vote may have several failed attempts and arrive in the end: <a>the list of votes</a> has the timeline of each.',
+          { a: linkTo(`${path}/votes`) },
+        ),
+    }),
+    listenerHistory(listener, days, now),
+    deckCard({ title: t('Votes by source'), columns: 6, body: sourcesChart(days) }),
+    deckCard({
+      title: t('What the figures mean'),
+      columns: 6,
+      body: html`<p class="small">${t(RATE_TEXT)}</p><p class="small">${t(TIME_TEXT)}</p>`,
+    }),
+  ]);
 }
 
 const RATE_TEXT = defineMessage(
@@ -103,43 +156,41 @@ const TIME_TEXT = defineMessage(
   'From the vote to the acknowledgement of the listener, outages and retries included, for votes that were delivered. Votes that somebody sent again by hand are left out. Each time is exact to 5 %.',
 );
 
-function keyFigures(days: DayOfDeliveries[]): Html {
+function keyFigures(path: string, { days, before, listener }: Figures): Html {
   const total = totalOf(days);
-  const votes = forwardedOf(total);
-  return html`<div class="figures">
-    ${figure(
-      t('Success rate'),
-      shareOrDash(successRate(total)),
-      t('{days} days, {votes, plural, one {# vote forwarded} other {# votes forwarded}}', {
-        days: days.length,
-        votes,
+  const earlier = before && totalOf(before);
+  const time = (share: number, name: string) => {
+    const ago = earlier && percentile(earlier.times, share);
+    return {
+      value: timeOrDash(percentile(total.times, share)),
+      detail: ago === null ? name : t('{name}, before: {time}', { name, time: measured(ago) }),
+    };
+  };
+  const resend = html`<a href="${path}/votes/resend?state=failed&since=${days[0]?.day}">${t('Send again…')}</a>`;
+  const unconfirmed = total.unconfirmed > 0 && t('{votes} unconfirmed', { votes: count(total.unconfirmed) });
+  const longest = percentile(total.times, 1);
+  return figureStrip([
+    {
+      name: t('Success rate'),
+      value: shareOrDash(successRate(total)),
+      detail: t('{delivered} of {votes} delivered', {
+        delivered: count(total.delivered),
+        votes: counted(forwardedOf(total), 'vote'),
       }),
-    )}
-    ${figure(t('Half arrive within'), timeOrDash(percentile(total.times, 0.5)), 'p50')}
-    ${figure(t('95 % arrive within'), timeOrDash(percentile(total.times, 0.95)), 'p95')}
-    ${figure(t('Failed'), count(total.failed), t('{votes} unconfirmed', { votes: count(total.unconfirmed) }))}
-    ${figure(t('Waiting'), count(total.waiting))}
-  </div>`;
-}
-
-function causesTable(days: DayOfDeliveries[]): Content {
-  const causes = Object.entries(totalOf(days).causes) as [OutcomeCode, number][];
-  if (causes.length === 0) return '';
-  const lastDayOf = (code: OutcomeCode) => days.findLast(({ causes }) => causes[code])?.day ?? '';
-  return dataTable({
-    caption: t('Failed attempts by cause'),
-    rows: causes.toSorted(([, a], [, b]) => b - a),
-    columns: [
-      {
-        title: t('Cause'),
-        heads: true,
-        cell: ([code]) => html`${t(outcomeOf(code).text.cause)} <code class="small">${code}</code>`,
-      },
-      numberColumn<[OutcomeCode, number]>(t('Failed attempts'), ([, attempts]) => attempts),
-      { title: t('Last'), cell: ([code]) => dayText(new Date(lastDayOf(code))) },
-    ],
-    empty: '',
-  });
+    },
+    { name: t('Half within'), ...time(0.5, 'p50') },
+    { name: t('95 % within'), ...time(0.95, 'p95') },
+    {
+      name: t('Failed'),
+      value: count(total.failed),
+      detail: html`${unconfirmed || ''} ${listener && total.failed > 0 ? resend : ''}`,
+    },
+    {
+      name: t('Waiting'),
+      value: count(total.waiting),
+      ...(longest === null ? {} : { detail: t('longest time: {time}', { time: measured(longest) }) }),
+    },
+  ]);
 }
 
 const COLUMNS = {

@@ -1,6 +1,6 @@
 import type { ListenerView } from '../../delivery/change-listener.ts';
 import { holdsPrivateKey } from '../../delivery/credentials.ts';
-import { t } from '../../language/t.ts';
+import { defineMessage, t } from '../../language/t.ts';
 import { MAX_SENDINGS } from '../../listeners/delivery-limits.ts';
 import type { Protocol } from '../../listeners/listener.ts';
 import type { Typed } from '../shared/form.ts';
@@ -40,11 +40,19 @@ export function listenerForm(form: Form): Html {
       <input type="hidden" name="protocol" value="${protocol}" />
       ${protocol === 'http' ? urlField(form) : protocol === 'fetch' ? fetchFields(form) : votifierFields(form)}
       ${listener ? '' : rewardsField(rewards, errors.rewards)} ${maxSendingsField(form)} ${keepField(form)}
+      ${isTestedWhenSaved(form) && html`<p class="small soft">${t(TESTED_WHEN_SAVED)}</p>`}
       <div class="actions">
         <button type="submit">${listener ? t('Save settings') : t('Save vote listener')}</button>
         ${listener ? html`<a class="button quiet" href="${path}">${t('Cancel')}</a>` : ''}
       </div>
     </form>`;
+}
+
+const TESTED_WHEN_SAVED = defineMessage('Saving also sends a test vote and shows each step.');
+
+/** Not before the owner can have set up the other side: a website needs the new secret, and a relay must be started. */
+function isTestedWhenSaved({ protocol, listener }: Form): boolean {
+  return protocol === 'http' ? listener?.protocol === 'http' : protocol !== 'fetch';
 }
 
 /** If a vote is sent several times, its player may be rewarded twice; if it is sent once, it may be lost. */

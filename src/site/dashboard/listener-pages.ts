@@ -89,24 +89,32 @@ function listenerPage(site: Site, deps: AppDeps): ListenerPage {
             serviceName: deps.config.SERVICE_NAME,
             hasClaimKeys: hasKeys,
           });
-    const present = listener && [
-      statusPart(path, { listener, queuePaused, refused }, now),
-      testCard(path, listener, now),
-      rewardsCard(path, rewards, hasKeys, typed.errors.rewards),
-    ];
+    const isForm = !listener || protocol !== undefined;
+    const settingsPart = card({
+      id: 'settings',
+      title: listener ? t('Settings') : t('Set up the vote listener'),
+      body: settings,
+    });
     const warning = listener?.host && hostWarning(listener.host, deps.config);
     const body: Content = [
       message,
       earlier && earlier.votes > 0 ? earlierVotesNotice(path, earlier) : '',
       warning && notice('attention', warning),
-      listener ? gamePortWarning(listener, server) : '',
-      present ??
-        html`<p>${t('Votes are already counted. Set up a vote listener to forward them to your game.')}</p>`,
-      card({
-        id: 'settings',
-        title: listener ? t('Settings') : t('Set up the vote listener'),
-        body: settings,
-      }),
+      listener
+        ? gamePortWarning(listener, server)
+        : html`<p>${t('Votes are already counted. Set up a vote listener to forward them to your game.')}</p>`,
+      isForm ? settingsPart : '',
+      listener &&
+        html`<div class="deck"><div class="c6 spaced">${statusPart(
+          path,
+          { listener, queuePaused, refused },
+          now,
+        )}${testCard(path, listener, now)}</div><div class="c6 spaced">${isForm ? '' : settingsPart}${rewardsCard(
+          path,
+          rewards,
+          hasKeys,
+          typed.errors.rewards,
+        )}</div></div>`,
     ];
     return {
       title: t('Vote listener · {server}', { server: server.name }),

@@ -181,6 +181,7 @@ export function testCard(path: string, listener: ListenerView, now: Date): Html 
     html`<h3>${t('Last test, {time}', { time: timeAgo(last.at, now) })}</h3>
     ${diagnosisResult(last.diagnosis, listener)}`;
   return card({
+    id: 'test',
     title: isFetching ? t('Test') : t('Test vote'),
     body: html`<p>${about}${sentAnyway}</p>
       <div>${button({ to: `${path}/test`, text, kind: 'primary' })}</div>

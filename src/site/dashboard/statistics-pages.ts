@@ -14,11 +14,12 @@ import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { csv } from '../shared/csv.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
+import { deck, deckCard, pageHead, rangeLinks } from '../shared/deck.ts';
 import { count, timeAgo } from '../shared/format.ts';
 import { latencyChart, playersChart, uptimeChart, votesChart } from '../shared/history-charts.ts';
-import { type Html, html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
-import { card, dataTable, forReaders, linkTo } from '../shared/parts.ts';
+import { dataTable, forReaders, linkTo } from '../shared/parts.ts';
 import { rankVotesTables } from '../shared/rank-votes-tables.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
@@ -52,20 +53,33 @@ export function statisticsPages(app: FastifyInstance, { deps }: DashboardParts):
     };
     const players = playersChart(t('Players in {days} days', { days }), recent, now);
     const latency = latencyChart(t('Latency in {days} days', { days }), recent, now);
-    const body = html`<p class="actions">
-        ${SPANS.map((span) => spanLink(path, span, days))}<span class="soft small">${t('All days are UTC.')}</span>
-      </p>
-      ${part(t('Votes'), path, `votes.csv?days=${days}`, votesChart(votes))}
-      ${rankPart(base, rankDays)}
-      ${part(t('Players'), path, `players.csv?days=${days}`, players)}
-      ${part(t('Latency'), path, `latency.csv?days=${days}`, latency)}
-      ${reports && reports.points.length > 0 ? reportedPart(path, reports, now, days) : ''}
-      ${part(t('Uptime in the last {days} days', { days: UPTIME_DAYS }), path, 'uptime.csv', uptimeChart(uptime))}
-      ${part(t('Top voters this month'), path, 'voters.csv', voterTable(voters, now))}`;
+    const body = deck([
+      part(t('Votes'), 12, `${path}/votes.csv?days=${days}`, votesChart(votes)),
+      part(t('Players'), 6, `${path}/players.csv?days=${days}`, players),
+      part(t('Latency'), 6, `${path}/latency.csv?days=${days}`, latency),
+      part(
+        t('Uptime in the last {days} days', { days: UPTIME_DAYS }),
+        6,
+        `${path}/uptime.csv`,
+        uptimeChart(uptime),
+      ),
+      rankPart(base, rankDays),
+      reports && reports.points.length > 0 ? reportedPart(path, reports, now, days) : '',
+      part(t('Top voters this month'), 12, `${path}/voters.csv`, voterTable(voters, now)),
+    ]);
+    const ranges = SPANS.map((span) => ({
+      href: `${path}?days=${String(span)}`,
+      text: t('{span} days', { span: String(span) }),
+    }));
+    const head = pageHead({
+      title: t('Statistics'),
+      actions: rangeLinks(t('Time shown'), ranges, `${path}?days=${String(days)}`),
+      text: t('All days are UTC.'),
+    });
     return sendPage(request, reply, {
       title: `${t('Statistics')} · ${server.name}`,
       scripts: ['charts.js'],
-      ...serverFrame({ site: app.site, server, now, part: '/statistics', body }),
+      ...serverFrame({ site: app.site, server, now, part: '/statistics', head, body }),
     });
   });
 
@@ -87,16 +101,9 @@ function spanOf(query: unknown): (typeof SPANS)[number] {
   return (query as { days?: unknown }).days === '90' ? 90 : 30;
 }
 
-function spanLink(path: string, span: number, current: number): Html {
-  const isCurrent = span === current;
-  const text = t('{span} days', { span: String(span) });
-  return html`<a class="button ${isCurrent ? '' : 'quiet'}" href="${path}?days=${String(span)}"
-    ${isCurrent ? html`aria-current="true"` : ''}>${text}</a>`;
-}
-
-function part(title: string, path: string, file: string, body: Html): Html {
+function part(title: string, columns: 6 | 12, href: string, body: Content): Html {
   const download = t('Download CSV<span>: {title}</span>', { span: forReaders, title });
-  return card({ title, actions: html`<a href="${path}/${file}" download>${download}</a>`, body });
+  return deckCard({ title, columns, beside: html`<a href="${href}" download>${download}</a>`, body });
 }
 
 function rankPart(base: string, days: RankDay[]): Html {
@@ -104,10 +111,11 @@ function rankPart(base: string, days: RankDay[]): Html {
     'Every accepted vote is delivered, can be claimed and is in all counts. Only for the rank some may weigh less (<link>the rules</link>).',
     { link: linkTo(`${base}/how-ranking-works#weight`) },
   );
-  return card({
+  return deckCard({
     title: t('Votes for the rank'),
+    columns: 6,
     id: 'rank',
-    body: html`<p class="soft">${about}</p>${rankVotesTables(days)}`,
+    body: html`<p class="soft small">${about}</p>${rankVotesTables(days)}`,
   });
 }
 
@@ -118,16 +126,16 @@ function reportedPart(path: string, reported: History, now: Date, days: number):
   );
   return part(
     t('Reported by the server'),
-    path,
-    `reported.csv?days=${days}`,
-    html`<p class="soft">${about}</p>
+    12,
+    `${path}/reported.csv?days=${days}`,
+    html`<p class="soft small">${about}</p><div class="columns">
       ${playersChart(t('Players in {days} days, as reported', { days }), reported, now)}
-      ${latencyChart(t('Latency in {days} days, as reported', { days }), reported, now)}`,
+      ${latencyChart(t('Latency in {days} days, as reported', { days }), reported, now)}</div>`,
   );
 }
 
 function voterTable(voters: TopVoter[], now: Date): Html {
-  return dataTable({
+  return html`<div class="voters">${dataTable({
     caption: t('Players with the most votes this month'),
     rows: voters,
     columns: [
@@ -136,7 +144,7 @@ function voterTable(voters: TopVoter[], now: Date): Html {
       { title: t('Last vote'), cell: ({ lastVotedAt }) => timeAgo(lastVotedAt, now) },
     ],
     empty: t('No votes this month.'),
-  });
+  })}</div>`;
 }
 
 /** Of daily points, the last `days` full UTC days: the time of such a point is the beginning of its day. */

@@ -22,13 +22,14 @@ import { PageError } from '../error-pages.ts';
 import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
+import { deck, deckCard, pageHead } from '../shared/deck.ts';
 import { formRoute, type RefusedForm, refused } from '../shared/form-route.ts';
 import { pageTimes, time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { type ListenerStatus, listenerStatusReader } from '../shared/listener-status.ts';
 import { isUnchanged, livePart, markOf, pageState, seenMark, sendUnchanged } from '../shared/live.ts';
-import { button, card, confirmed, facts } from '../shared/parts.ts';
+import { button, confirmed, facts } from '../shared/parts.ts';
 import { timelineList } from '../shared/timeline-list.ts';
 import { stateBadge } from '../shared/vote-state.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
@@ -66,34 +67,38 @@ export function votePage(app: FastifyInstance, { deps }: DashboardParts): void {
     const open = state === 'waiting' || state === 'sending';
     const votesPath = serverPath(base, server, '/votes');
     const path = `${votesPath}/${vote._id.toString()}`;
-    const body = html`<p class="small"><a href="${votesPath}">${t('All votes')}</a></p>
-      ${livePart({
-        id: 'vote',
-        href: path,
-        announcement: t('The vote of {username}: {state}.', {
-          username: vote.username,
-          state: stateNameOf(vote.delivery),
+    const body = livePart({
+      id: 'vote',
+      href: path,
+      announcement: t('The vote of {username}: {state}.', {
+        username: vote.username,
+        state: stateNameOf(vote.delivery),
+      }),
+      open,
+      mark: markOf(shownState, open, now),
+      body: deck([
+        deckCard({
+          title: t('Timeline'),
+          columns: 8,
+          beside: stateBadge(vote),
+          body: [
+            statusNotice(timeline, status, now),
+            timelineList(ownerEvents(timeline.events, nameOf)),
+            resendAction(path, vote, status, now),
+          ],
         }),
-        open,
-        mark: markOf(shownState, open, now),
-        body: [
-          card({
-            title: html`${t('Vote of <bdi>{username}</bdi>', { username: vote.username })}`,
-            actions: stateBadge(vote),
-            body: [
-              statusNotice(timeline, status, now),
-              about(vote, timeline.status),
-              resendAction(path, vote, status, now),
-            ],
-          }),
-          card({ title: t('Timeline'), body: timelineList(ownerEvents(timeline.events, nameOf)) }),
-        ],
-      })}`;
+        deckCard({ title: t('Details'), columns: 4, id: 'vote-details', body: about(vote, timeline.status) }),
+      ]),
+    });
+    const head = pageHead({
+      title: html`${t('Vote of <bdi>{username}</bdi>', { username: vote.username })}`,
+      text: html`<a href="${votesPath}">${t('All votes')}</a>`,
+    });
     return sendPage(request, reply, {
       title: t('Vote of {username} · {server}', { username: vote.username, server: server.name }),
       live: true,
       messages: MESSAGES,
-      ...serverFrame({ site: app.site, server, now, part: '/votes', body }),
+      ...serverFrame({ site: app.site, server, now, part: '/votes', head, body }),
     });
   });
 

@@ -20,13 +20,14 @@ import type { Vote } from '../../votes/vote.ts';
 import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
+import { pageHead } from '../shared/deck.ts';
 import { duration, pageTimes, timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { listenerAnnouncement, listenerLine, waitingText } from '../shared/listener-state-parts.ts';
 import { type ListenerStatus, listenerStatusReader } from '../shared/listener-status.ts';
 import { isUnchanged, livePart, markOf, pageState, seenMark, sendUnchanged } from '../shared/live.ts';
-import { card, cursorPager, dataTable, figure, select, textField } from '../shared/parts.ts';
+import { cursorPager, dataTable, select, textField } from '../shared/parts.ts';
 import { stateBadge } from '../shared/vote-state.ts';
 import { votesCursor } from '../shared/votes-cursor.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
@@ -59,11 +60,6 @@ export function votesPage(app: FastifyInstance, { deps }: DashboardParts): void 
     const { listener } = status;
     const open = (listener?.waiting ?? 0) > 0 || page.votes.some(isOpen);
     const shown: Shown = { path, filter, from, page, status, now };
-    const search = card({
-      title: t('Votes'),
-      actions: resendLink(shown),
-      body: voteFilterForm(path, filter),
-    });
     const body = livePart({
       id: 'votes',
       href: `${path}${filterText(filter, from ? { from: formatVotesCursor(from) } : {})}`,
@@ -71,27 +67,31 @@ export function votesPage(app: FastifyInstance, { deps }: DashboardParts): void 
       open,
       mark: markOf(shownState, open, now),
       body: [
-        html`<section class="card">
-            <div class="figures">${figure(t('Votes waiting'), waitingText(listener?.waiting ?? 0))}</div>
-            ${listenerLine(status, now)}
-            <p class="small">
-              <a href="${serverPath(base, server, '/listener')}">
-                ${listener ? t('Open vote listener') : t('Set up the vote listener')}
-              </a>
-            </p>
-          </section>`,
-        // This part is not refreshed, because a refresh would overwrite what the user is typing.
-        html`<div hx-morph-skip>${search}</div>`,
-        html`<section class="card">${table(shown)}</section>`,
+        listenerNow(serverPath(base, server, '/listener'), status, now),
+        // The form is not refreshed, because a refresh would overwrite what the user is typing.
+        html`<section class="card vote-rows"><div hx-morph-skip>${voteFilterForm(path, filter)}</div>${table(
+          shown,
+        )}</section>`,
       ],
     });
+    const head = pageHead({ title: t('All votes'), actions: resendLink(shown) });
     return sendPage(request, reply, {
       title: `${t('Votes')} · ${server.name}`,
       live: true,
       messages: MESSAGES,
-      ...serverFrame({ site: app.site, server, now, part: '/votes', body }),
+      ...serverFrame({ site: app.site, server, now, part: '/votes', head, body }),
     });
   });
+}
+
+/** One line: how the listener is, and how many votes wait. */
+function listenerNow(path: string, status: ListenerStatus, now: Date): Html {
+  const { listener } = status;
+  const waiting = listener?.waiting ?? 0;
+  return html`<section class="card listener-now">${listenerLine(status, now)}
+    <p class="small">${waiting > 0 ? html`<b>${t('{votes} waiting', { votes: waitingText(waiting) })}</b>` : ''}
+      <a href="${path}">${listener ? t('Open vote listener') : t('Set up the vote listener')}</a></p>
+  </section>`;
 }
 
 type Shown = {

@@ -18,11 +18,12 @@ export function deliveryIcon(status: DeliveryStatus): IconName {
   return status.state === 'none' ? 'info' : 'triangle-alert';
 }
 
-/** Without details of the listener. For the owner: `statusText`. */
+/** Without details of the listener. `isCollected`: plugins claim the server's votes. For the owner: `statusText`. */
 export function playerText(
   status: DeliveryStatus,
   vote: Pick<Vote, 'votedAt' | 'claim' | 'excludedAt' | 'delivery'>,
   now: Date,
+  isCollected = false,
 ): string {
   const arrival = arrivalOf(vote.delivery);
   if (arrival === 'arrived' && status.state !== 'delivered' && !isOpen(status))
@@ -33,6 +34,7 @@ export function playerText(
     case 'none':
       if (status.why === 'quarantined') return t(NONE.quarantined);
       if (vote.claim) return t('A plugin of the server has claimed your vote for the reward.');
+      if (isCollected) return t('Counted. The server collects its votes itself.');
       return t(NONE[vote.excludedAt ? 'excluded' : status.why]);
     case 'waiting':
       return waitingText(status, now);

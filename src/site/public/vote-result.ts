@@ -5,8 +5,10 @@ import type { DeliveryStatus } from '../../delivery/timeline/timeline-event.ts';
 import { voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
 import { nameKindOf } from '../../games/player-names.ts';
 import { t } from '../../language/t.ts';
+import { rewardsOf } from '../../listeners/listener.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { type ServerAbove, serverAbove } from '../../ranking/picked-servers.ts';
+import { hasClaimKeys } from '../../servers/api-tokens.ts';
 import type { Server } from '../../servers/server.ts';
 import { causeOf } from '../../votes/exclusions/quarantine.ts';
 import type { QuarantineCause } from '../../votes/exclusions/vote-exclusion.ts';
@@ -35,6 +37,8 @@ type VoteState = {
   server: WithId<Server>;
   vote: Vote;
   status: DeliveryStatus;
+  /** The vote is not sent, because plugins claim the server's votes. */
+  isCollected: boolean;
   heldFor: QuarantineCause | undefined;
   monthlyVotes: number;
   /** The server's votes in the last 30 days. */
@@ -84,8 +88,12 @@ async function readState(deps: AppDeps, server: WithId<Server>, vote: Vote): Pro
   const votesCount = written.votesCount + Math.max(0, monthlyVotes - written.monthlyVotes);
   const ranking = [server.ranked?.rankVotes, server.rankPosition, votesCount, above];
   const state = pageState(status, vote.quarantinedAt, vote.excludedAt, vote.claim, monthlyVotes, ranking);
-  return { server, vote, status, heldFor, monthlyVotes, votesCount, above, state, now };
+  const isCollected =
+    isUnsent(status) && rewardsOf(listener) === 'claims' && (await hasClaimKeys(deps, server._id));
+  return { server, vote, status, isCollected, heldFor, monthlyVotes, votesCount, above, state, now };
 }
+
+const isUnsent = (status: DeliveryStatus) => status.state === 'none' && status.why === 'no-listener';
 
 async function voteOf(deps: AppDeps, request: FastifyRequest, server: WithId<Server>): Promise<Vote> {
   const { voteId } = request.params as { voteId: string };
@@ -136,8 +144,8 @@ function toRemember({ base }: Site, { server, vote }: VoteState, { streak }: Aro
 }
 
 function stateOfVote(site: Site, result: VoteState): Html {
-  const { server, vote, status, state, now } = result;
-  const sentence = playerText(status, vote, now);
+  const { server, vote, status, isCollected, state, now } = result;
+  const sentence = playerText(status, vote, now, isCollected);
   const open = isOpen(status);
   const counts = !vote.quarantinedAt && !vote.excludedAt;
   const delivery =

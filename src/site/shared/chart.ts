@@ -1,10 +1,11 @@
 import { t } from '../../language/t.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../../platform/clock.ts';
 import { emptyLine } from './empty-card.ts';
 import { type Content, type Html, html, raw } from './html.ts';
 
 /**
  * If `value` is null, a gap is drawn and `reason` says why. `at` is shown in the visitor's time zone. `isEmpty`:
- * nothing to measure, so a bar chart draws no gap.
+ * nothing to measure, so no gap is drawn.
  */
 export type ChartPoint = {
   label: string;
@@ -21,6 +22,8 @@ type Chart = {
   /** The period before, at the same places: a line that is stepped over bars and dotted beside a line. */
   before?: (number | null)[];
   details?: (index: number) => string;
+  /** Of each point, in place of `shown` and `details`. */
+  texts?: string[];
   key?: Content;
   numbers: Html;
   empty: Content;
@@ -63,11 +66,14 @@ export function lineChart(chart: LineChart): Html {
   const { points, firstOnTop = false, before = [], second = [], isLogarithmic = false } = chart;
   const values = points.map(({ value }) => value);
   const all = [...values, ...before, ...second];
-  const axis = isLogarithmic ? logarithmicAxis(all) : chartAxis(all, firstOnTop);
+  const axis = isLogarithmic ? timeAxis(all) : chartAxis(all, firstOnTop);
   const x = (index: number) => round(middleOf('line', index, points.length));
   const at = ({ index, value }: Known) => `${x(index)} ${placeOf(axis, value)}`;
   const linesOf = (name: string, of: (number | null)[]) =>
-    knownRuns(of).map((run) => html`<path class="${name}" d="M${run.map(at).join('L')}h0.01" />`);
+    knownRuns(of).map((run) => {
+      const kind = run.length === 1 ? `${name} lone` : name;
+      return html`<path class="${kind}" d="M${run.map(at).join('L')}h0.01" />`;
+    });
   const hasArea = !firstOnTop && !isLogarithmic;
   const runs = knownRuns(values).map((run) => {
     const [first] = run;
@@ -83,10 +89,10 @@ export function lineChart(chart: LineChart): Html {
   return figureOf(chart, { axis, drawing, texts: textsOf(chart), place: 'line' });
 }
 
-function textsOf({ points, shown, details = () => '' }: Chart): string[] {
-  return points.map(({ label, value, reason = t('unknown') }, index) =>
-    value === null ? `${label}: ${reason}` : `${label}: ${shown(value)}${details(index)}`,
-  );
+function textsOf({ points, shown, details = () => '', texts }: Chart): string[] {
+  const textOf = ({ label, value, reason = t('unknown') }: ChartPoint, index: number) =>
+    value === null ? `${label}: ${reason}` : `${label}: ${shown(value)}${details(index)}`;
+  return texts ?? points.map(textOf);
 }
 
 /** Paths in percent of the plot, whose lines keep their width. */
@@ -108,13 +114,15 @@ function knownRuns(values: (number | null)[]): Known[][] {
   return runs;
 }
 
+const isGap = (point?: ChartPoint) => point?.value === null && !point.isEmpty;
+
 function gaps(points: ChartPoint[]): Content[] {
   const step = 100 / Math.max(points.length - 1, 1);
   const drawn: Content[] = [];
   for (let begin = 0; begin < points.length; begin += 1) {
-    if (points[begin]?.value !== null) continue;
+    if (!isGap(points[begin])) continue;
     let end = begin;
-    while (end + 1 < points.length && points[end + 1]?.value === null) end += 1;
+    while (isGap(points[end + 1])) end += 1;
     const from = Math.max(begin - 1, 0);
     const width = (Math.min(end + 1, points.length - 1) - from) * step;
     drawn.push(rect('gap', `x="${percent(from * step)}" width="${percent(width)}"`, 0, 100));
@@ -127,7 +135,7 @@ function gaps(points: ChartPoint[]): Content[] {
 const LEAST_SHARE = 8;
 
 /** One slim bar per day: bad at the bottom, then good, unknown at the top. */
-export function shareChart(chart: Omit<Chart, 'points' | 'shown'> & { days: ShareDay[] }): Html {
+export function shareChart(chart: Omit<Chart, 'points' | 'shown' | 'texts'> & { days: ShareDay[] }): Html {
   const { days } = chart;
   const step = 100 / Math.max(days.length, 1);
   const height = (share: number) => (share < 0.000_5 ? 0 : Math.max(share * 100, LEAST_SHARE));
@@ -215,13 +223,20 @@ function chartAxis(values: (number | null)[], firstOnTop = false): ChartAxis {
   return { top: 1, foot: end, ticks: [1, ...ticks.filter((tick) => tick > 1)] };
 }
 
-/** Powers of ten around the values. */
-function logarithmicAxis(values: (number | null)[]): ChartAxis {
-  const known = values.filter((value): value is number => value !== null && value > 0);
-  const from = Math.floor(Math.log10(Math.min(...known, 10)));
-  const to = Math.max(Math.ceil(Math.log10(Math.max(...known, 10))), from + 1);
-  const ticks = Array.from({ length: to - from + 1 }, (_, i) => 10 ** (to - i));
-  return { top: 10 ** to, foot: 10 ** from, ticks, isLogarithmic: true };
+/** About ten times as long each, and as people say them. */
+const TIME_TICKS = [1, 10, 100, SECOND, 10 * SECOND, MINUTE, 10 * MINUTE, HOUR, 10 * HOUR, 4 * DAY];
+
+/** At least from 100 ms to a second. */
+function timeAxis(values: (number | null)[]): ChartAxis {
+  const known = values.filter((value) => value !== null);
+  const [least, greatest] = [Math.min(...known, 100), Math.max(...known, SECOND)];
+  const from = Math.max(
+    TIME_TICKS.findLastIndex((tick) => tick <= least),
+    0,
+  );
+  const end = TIME_TICKS.findIndex((tick) => tick >= greatest);
+  const ticks = TIME_TICKS.slice(from, end === -1 ? undefined : end + 1).toReversed();
+  return { top: Math.max(ticks[0] ?? SECOND, greatest), foot: ticks.at(-1) ?? 1, ticks, isLogarithmic: true };
 }
 
 /** The smallest of 1, 2, 5, 10, 20, 50, … that is at least `least`. */

@@ -2,7 +2,7 @@ import { percentile } from '../../delivery/figures/arrival-times.ts';
 import type { DayOfDeliveries } from '../../delivery/figures/delivery-figures.ts';
 import { failedAttempts, forwardedOf, successRate } from '../../delivery/figures/delivery-sums.ts';
 import { t } from '../../language/t.ts';
-import { barChart, shareChart } from './chart.ts';
+import { barChart, legend, lineChart, shareChart } from './chart.ts';
 import { count, counted, dayText, measured, percent, shortDay } from './format.ts';
 import type { Content, Html } from './html.ts';
 import { type Column, dataTable } from './parts.ts';
@@ -29,20 +29,15 @@ export function dayTable<T extends { day: string }>(caption: string, rows: T[], 
   return dataTable({ caption, rows: rows.toReversed(), columns: [day, ...columns], empty: '' });
 }
 
+/** The rest of the forwarded votes waits. */
 export function deliveryChart(days: Days): Html {
-  return shareChart({
-    title: t('Delivered votes per day, last {days} days', { days: days.length }),
-    days: days.map((one) => {
-      const forwarded = forwardedOf(one);
-      const share = (votes: number) => (forwarded === 0 ? 0 : votes / forwarded);
-      return {
-        label: labelOf(one.day),
-        text: `${labelOf(one.day)}: ${deliveryText(one)}`,
-        good: share(one.delivered),
-        bad: share(one.failed + one.unconfirmed),
-        isEmpty: forwarded === 0,
-      };
-    }),
+  const total = days.reduce((sum, one) => sum + forwardedOf(one), 0);
+  return barChart({
+    title: t('Forwarded votes per day by outcome, last {days} days', { days: days.length }),
+    points: total === 0 ? [] : days.map(({ day, delivered }) => ({ label: labelOf(day), value: delivered })),
+    bad: days.map(notArrived),
+    shown: (value) => count(value),
+    texts: days.map((one) => `${labelOf(one.day)}: ${deliveryText(one)}`),
     empty: t('No votes were forwarded in the last {days} days.', { days: days.length }),
     numbers: dayTable(t('Deliveries per day'), days, [
       numberColumn(t('Forwarded'), forwardedOf),
@@ -53,6 +48,16 @@ export function deliveryChart(days: Days): Html {
       { title: t('Success rate'), kind: 'number', cell: (row) => shareOrDash(successRate(row)) },
     ]),
   });
+}
+
+const notArrived = ({ failed, unconfirmed }: Days[number]) => failed + unconfirmed;
+
+export function deliveryLegend(days: Days): Content {
+  if (!days.some((one) => forwardedOf(one) > 0)) return '';
+  return legend([
+    ['column', t('delivered')],
+    ...(days.some(notArrived) ? [['bad', t('failed or unconfirmed')] as ['bad', string]] : []),
+  ]);
 }
 
 function deliveryText(one: Days[number]): string {
@@ -70,21 +75,23 @@ function deliveryText(one: Days[number]): string {
   return parts.filter(Boolean).join(', ');
 }
 
-/** The time in which 95 % of a day's delivered votes arrived; the text adds the median. */
+/** The times in which half and 95 % of a day's delivered votes arrived. */
 export function arrivalChart(days: Days): Html {
   const p50 = days.map(({ times }) => percentile(times, 0.5));
   const p95 = days.map(({ times }) => percentile(times, 0.95));
   const rows = days.map(({ day }, i) => ({ day, p50: p50[i] ?? null, p95: p95[i] ?? null }));
-  return barChart({
+  return lineChart({
     title: t('Time to delivery per day, last {days} days', { days: days.length }),
-    points: days.map(({ day }, i) => ({
+    isLogarithmic: true,
+    points: rows.map(({ day, p50 }) => ({
       label: labelOf(day),
-      value: p95[i] ?? null,
+      value: p50,
       reason: t('no vote was delivered'),
-      isEmpty: p95[i] === null,
+      isEmpty: p50 === null,
     })),
+    second: p95,
     shown: measured,
-    details: (i) => `, ${t('half of them within {time}', { time: timeOrDash(p50[i] ?? null) })}`,
+    details: (i) => `, ${t('95 % within {time}', { time: timeOrDash(p95[i] ?? null) })}`,
     empty: t('No vote was delivered in the last {days} days.', { days: days.length }),
     numbers: dayTable(t('Time to delivery per day'), rows, [
       { title: t('Half within'), kind: 'number', cell: ({ p50 }) => timeOrDash(p50) },
@@ -93,18 +100,40 @@ export function arrivalChart(days: Days): Html {
   });
 }
 
-export function failuresChart(days: Days, empty: Content): Html {
-  const total = days.reduce((sum, one) => sum + failedAttempts(one), 0);
-  return barChart({
+export function arrivalLegend(days: Days): Content {
+  if (days.every(({ times }) => percentile(times, 0.5) === null)) return '';
+  return legend([
+    ['line', t('half within (p50)')],
+    ['second', t('95 % within (p95)')],
+  ]);
+}
+
+/** A bar per day, red by the share of attempts that failed. */
+export function attemptsChart(days: Days): Html {
+  const tried = (one: Days[number]) => one.delivered + failedAttempts(one);
+  return shareChart({
     title: t('Failed attempts per day, last {days} days', { days: days.length }),
-    points: total === 0 ? [] : days.map((one) => ({ label: labelOf(one.day), value: failedAttempts(one) })),
-    shown: (value) => count(value),
-    empty,
+    days: days.map((one) => {
+      const [failures, attempts] = [failedAttempts(one), tried(one)];
+      const share = attempts === 0 ? 0 : failures / attempts;
+      const text = attempts === 0 ? t('no attempts') : attemptsText(one);
+      const label = labelOf(one.day);
+      return { label, text: `${label}: ${text}`, good: 1 - share, bad: share, isEmpty: attempts === 0 };
+    }),
+    empty: t('Nothing was sent in the last {days} days.', { days: days.length }),
     numbers: dayTable(t('Failed attempts per day'), days, [
       numberColumn(t('Failed attempts'), failedAttempts),
       numberColumn(t('Votes that failed'), ({ failed }) => failed),
+      numberColumn(t('Delivered'), ({ delivered }) => delivered),
     ]),
   });
+}
+
+export function attemptsText(one: Days[number]): string {
+  return t(
+    '{failures, plural, =0 {no attempt failed} one {# attempt failed} other {# attempts failed}}, {delivered, plural, one {# vote was delivered} other {# votes were delivered}}',
+    { failures: failedAttempts(one), delivered: one.delivered },
+  );
 }
 
 export function sourcesChart(days: Days): Html {

@@ -8,9 +8,13 @@ import { type Html, html } from './html.ts';
 const DAY_PARTS = { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' } as const;
 const MINUTE_PARTS = { ...DAY_PARTS, hour: '2-digit', minute: '2-digit' } as const;
 
+const CLOCK_PARTS = { hour: '2-digit', minute: '2-digit' } as const;
+
 function formatsOf(locale: string) {
   const unit = (unit: string) =>
     new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long', maximumFractionDigits: 0 });
+  const narrow = (unit: string) =>
+    new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'narrow' });
   return {
     count: new Intl.NumberFormat(locale),
     decimal: new Intl.NumberFormat(locale, { maximumFractionDigits: 2 }),
@@ -27,8 +31,10 @@ function formatsOf(locale: string) {
       timeZone: 'UTC',
     }),
     relative: new Intl.RelativeTimeFormat(locale),
+    timeOfDay: new Intl.DateTimeFormat(locale, { ...CLOCK_PARTS, second: '2-digit', timeZone: 'UTC' }),
     oneOf: new Intl.ListFormat(locale, { type: 'disjunction' }),
     durations: { day: unit('day'), hour: unit('hour'), minute: unit('minute'), second: unit('second') },
+    lapses: { day: narrow('day'), hour: narrow('hour'), minute: narrow('minute'), second: narrow('second') },
   };
 }
 
@@ -88,6 +94,11 @@ export function exactTime(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${formats().second.format(at)} UTC</time>`;
 }
 
+/** `14:02:07`, of UTC. */
+export function clockTime(at: Date): string {
+  return formats().timeOfDay.format(at);
+}
+
 export function dayText(at: Date): string {
   return formats().day.format(at);
 }
@@ -138,4 +149,19 @@ export function duration(ms: number): string {
   if (ms < SECOND) return `${count(Math.round(ms))} ms`;
   const { value, unit } = inLargestUnit(ms);
   return formats().durations[unit].format(value);
+}
+
+/** For logs, in at most two units: `340 ms`, `4.2 s`, `2 min 44 s`. */
+export function lapse(ms: number): string {
+  if (ms < MINUTE) return measured(ms);
+  const [[length, unit], [next, less]] =
+    ms >= DAY
+      ? [UNITS[0], UNITS[1]]
+      : ms >= HOUR
+        ? [UNITS[1], UNITS[2]]
+        : [UNITS[2], [SECOND, 'second'] as const];
+  const rest = Math.floor((ms % length) / next);
+  const { lapses } = formats();
+  const whole = lapses[unit].format(Math.floor(ms / length));
+  return rest === 0 ? whole : `${whole} ${lapses[less].format(rest)}`;
 }

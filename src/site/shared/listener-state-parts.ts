@@ -17,7 +17,8 @@ import { fetchedText, fetchingState } from './fetch-state.ts';
 import { count, relative, time, timeAgo } from './format.ts';
 import { type Content, type Html, html } from './html.ts';
 import type { ListenerStatus } from './listener-status.ts';
-import { badge, button, facts, notice, type Tone } from './parts.ts';
+import { button, facts, notice, type Tone } from './parts.ts';
+import { type Stroke, strokeWord } from './tally.ts';
 
 export const LISTENER_STATE_NAMES: Record<ListenerState, Text> = {
   active: defineMessage('active'),
@@ -38,11 +39,19 @@ type Stated = Pick<ListenerView, 'state' | 'acknowledgedAt' | 'lastDeliveredAt' 
 
 /**
  * “active” means that a vote or test vote arrived with the current settings, or that a program has fetched votes. With
- * `now`, the badge also says whether votes wait and nobody fetches them.
+ * `now`, the word also says whether votes wait and nobody fetches them.
  */
 export function listenerBadge(listener: Stated, now?: Date): Html {
-  return badge(...toneAndText(listener, now));
+  const [tone, text] = toneAndText(listener, now);
+  return strokeWord(TONE_STROKES[tone], text);
 }
+
+const TONE_STROKES: Record<Tone, Stroke> = {
+  good: 'arrived',
+  attention: 'waiting',
+  bad: 'failed',
+  quiet: 'none',
+};
 
 function toneAndText(listener: Stated, now?: Date): [Tone, string] {
   const { state, protocol, queuedSince = null } = listener;

@@ -1,18 +1,35 @@
 import type { OlderAttempts } from '../../delivery/timeline/older-attempts.ts';
-import type { AttemptEvent, TimelineEvent } from '../../delivery/timeline/timeline-event.ts';
+import type { AttemptEvent, AttemptOutcome, TimelineEvent } from '../../delivery/timeline/timeline-event.ts';
 import { causeText, eventText } from '../../delivery/timeline/timeline-texts.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { NOTHING_TO_DO } from '../../listeners/explanation.ts';
 import type { OutcomeClass } from '../../listeners/outcomes/outcome-definition.ts';
 import type { Step } from '../../listeners/outcomes.ts';
-import { count, counted, duration, exactTime } from './format.ts';
+import { SECOND } from '../../platform/clock.ts';
+import { dayOf } from '../../platform/periods/period-marks.ts';
+import { clockTime, count, counted, duration, exactTime, lapse, shortDay } from './format.ts';
 import { type Content, type Html, html } from './html.ts';
-import { badge, type Tone } from './parts.ts';
+import { type Stroke, strokeWord } from './tally.ts';
 
-/** If several attempts have the same advice, only the newest of them shows it. */
+/** Shorter waits are not worth a line. */
+const SHORTEST_WAIT = 10 * SECOND;
+
+/**
+ * A vote's way as a log. Times count from its first event, with the time of day below. If several attempts have the same
+ * advice, only the newest of them shows it.
+ */
 export function timelineList(events: TimelineEvent[]): Html {
   const newest = new Map(events.map((event) => [adviceOf(event), event]));
-  return html`<ol class="timeline">${events.map((event) => item(event, newest.get(adviceOf(event)) === event))}</ol>`;
+  const from = events.find(({ at }) => at)?.at ?? null;
+  return html`<ol class="log">${events.map((event, index) => [
+    wait(events[index - 1], event),
+    item(event, { from, hasAdvice: newest.get(adviceOf(event)) === event }),
+  ])}</ol>`;
+}
+
+/** `connection-refused` becomes `connection refused`. Codes are not translated: logs and support name them. */
+export function codeWords(code: string): string {
+  return code.replaceAll('-', ' ');
 }
 
 function adviceOf(event: TimelineEvent): string | null {
@@ -20,28 +37,54 @@ function adviceOf(event: TimelineEvent): string | null {
   return end && end.advice !== NOTHING_TO_DO ? t(end.advice) : null;
 }
 
-function item(event: TimelineEvent, hasAdvice: boolean): Html {
+/** Between the end of one event and the attempt, or the end of all attempts, that follows. */
+function wait(before: TimelineEvent | undefined, { kind, at }: TimelineEvent): Content {
+  if (kind !== 'attempt' && kind !== 'expired') return '';
+  const start = before && (before.kind === 'older-attempts' ? before.lastAt : before.at);
+  if (!start || !at) return '';
+  const took = before.kind === 'attempt' ? (before.end?.durationMs ?? 0) : 0;
+  const waited = at.getTime() - start.getTime() - took;
+  if (waited < SHORTEST_WAIT) return '';
+  const text = t('waited {time}', { time: lapse(waited) });
+  return html`<li class="waiting"><span class="at"></span><div><p>${text}</p></div></li>`;
+}
+
+type Place = { from: Date | null; hasAdvice: boolean };
+
+function item(event: TimelineEvent, place: Place): Html {
   switch (event.kind) {
     case 'attempt':
-      return attemptItem(event, hasAdvice);
+      return attemptItem(event, place);
     case 'older-attempts':
-      return olderItem(event);
+      return olderItem(event, place);
     default: {
       const words = eventText(event);
-      return entry(
-        'quiet',
-        event.at,
-        html`<strong>${words.charAt(0).toUpperCase()}${words.slice(1)}</strong>`,
-      );
+      const head = html`<b>${words.charAt(0).toUpperCase()}${words.slice(1)}</b>`;
+      return entry({ stroke: STROKES[event.kind] ?? 'none', at: event.at, head }, place);
     }
   }
 }
 
-function entry(tone: Tone, at: Date | null, head: Content, body: Content = ''): Html {
-  return html`<li class="${tone}">
-    <p>${head} <span class="small soft">${at ? exactTime(at) : ''}</span></p>
-    ${body}
-  </li>`;
+/** Of the events that say how the vote ended. */
+const STROKES: Partial<Record<TimelineEvent['kind'], Stroke>> = {
+  expired: 'failed',
+  'server-removed': 'failed',
+  'acknowledged-late': 'arrived',
+  claimed: 'arrived',
+};
+
+type Entry = { stroke: Stroke; at: Date | null; head: Content; body?: Content };
+
+function entry({ stroke, at, head, body = '' }: Entry, { from }: Place): Html {
+  return html`<li class="${stroke}"><span class="at">${at && from ? timeSince(from, at) : ''}</span>
+    <div><p>${head}</p>${body}</div></li>`;
+}
+
+function timeSince(from: Date, at: Date): Html {
+  const ms = at.getTime() - from.getTime();
+  const day = dayOf(at) === dayOf(from) ? '' : `${shortDay(at)}, `;
+  const clock = html`<time datetime="${at.toISOString()}">${day}${clockTime(at)}</time>`;
+  return ms === 0 ? clock : html`<b>${ms > 0 ? '+' : '−'}${lapse(Math.abs(ms))}</b> ${clock}`;
 }
 
 const CLASS_TEXTS: Record<OutcomeClass, Text> = {
@@ -53,13 +96,13 @@ const CLASS_TEXTS: Record<OutcomeClass, Text> = {
   none: defineMessage('none'),
 };
 
-const CLASS_TONES: Record<string, Tone> = {
-  delivered: 'good',
-  transient: 'attention',
-  ambiguous: 'attention',
-  configuration: 'bad',
-  'vote-only': 'bad',
-  none: 'quiet',
+const CLASS_STROKES: Record<OutcomeClass, Stroke> = {
+  delivered: 'arrived',
+  transient: 'failed',
+  ambiguous: 'unconfirmed',
+  configuration: 'failed',
+  'vote-only': 'failed',
+  none: 'none',
 };
 
 const REACHED: Record<Step, Text> = {
@@ -78,58 +121,48 @@ function handedOver(of: OutcomeClass): Text {
     : defineMessage('It was not handed over.');
 }
 
-function attemptItem(attempt: AttemptEvent, hasAdvice: boolean): Html {
+function attemptItem(attempt: AttemptEvent, place: Place): Html {
   const { at, number, test, end, underWay, worker } = attempt;
   const isFetched = attempt.protocol === 'fetch';
   const kind = test ? t('Listener test') : t('Attempt');
-  const what = number === null ? `${kind}, ${t('not counted')}` : `${kind} ${number}`;
+  const what = html`<b>${number === null ? `${kind}, ${t('not counted')}` : `${kind} ${number}`}</b>`;
   const cause = causeText(attempt);
   const startedBy = cause ? `${t('Started by {cause}.', { cause })} ` : '';
   if (!end) {
     const open = isFetched ? t('fetched, no result yet') : t('in progress');
-    const words = underWay ? open : t('outcome unknown');
-    return entry(
-      underWay ? 'quiet' : 'attention',
-      at,
-      html`<strong>${what}</strong> ${badge(underWay ? 'attention' : 'quiet', words)}`,
-      html`<p class="small soft">${startedBy}${isFetched ? '' : t('Worker {worker}.', { worker })}</p>`,
-    );
+    const stroke = underWay ? 'waiting' : 'none';
+    const head = html`${what} ${strokeWord(stroke, underWay ? open : t('outcome unknown'))}`;
+    const body = html`<p class="soft">${startedBy}${isFetched ? '' : t('Worker {worker}.', { worker })}</p>`;
+    return entry({ stroke, at, head, body }, place);
   }
-  const tone = CLASS_TONES[end.class] ?? 'quiet';
+  const stroke = end.code === 'sent-not-confirmed' ? 'unconfirmed' : (CLASS_STROKES[end.class] ?? 'none');
+  const head = html`${what} ${strokeWord(stroke, codeWords(end.code))}`;
+  const body = outcomeBody(attempt, end, startedBy, place.hasAdvice);
+  return entry({ stroke, at, head, body }, place);
+}
+
+function outcomeBody(
+  attempt: AttemptEvent,
+  end: AttemptOutcome,
+  startedBy: string,
+  hasAdvice: boolean,
+): Html {
+  const isFetched = attempt.protocol === 'fetch';
   const took =
     end.durationMs === null ? '' : ` ${t('Duration: {duration}.', { duration: duration(end.durationMs) })}`;
   const reached = isFetched ? t(handedOver(end.class)) : end.reached ? t(REACHED[end.reached]) : '';
-  const answer = end.words && { words: end.words };
-  const head = html`<strong>${what}</strong> ${badge(tone, end.code.replaceAll('-', ' '))}`;
-  return entry(
-    tone,
-    at,
-    head,
-    html`<p>${t(end.cause)}</p>
-      ${
-        answer
-          ? html`<p>${
-              isFetched
-                ? t('Reported reason: “<bdi>{words}</bdi>”', answer)
-                : t('Listener’s answer: “<bdi>{words}</bdi>”', answer)
-            }</p>`
-          : ''
-      }
-      ${end.detail ? html`<p>${t('Detail: {detail}', { detail: end.detail })}</p>` : ''}
-      ${hasAdvice && adviceOf(attempt) ? html`<p>${t(end.advice)}</p>` : ''}
-      <p class="small soft">${startedBy}${reached}${took} (${t(CLASS_TEXTS[end.class])})</p>`,
-  );
+  const words = end.words && html`<code class="say"><bdi>${end.words}</bdi></code>`;
+  return html`<p>${t(end.cause)}</p>
+    ${words ? html`<p>${isFetched ? t('Reported reason:') : t('Listener’s answer:')} ${words}</p>` : ''}
+    ${end.detail ? html`<p>${t('Detail: {detail}', { detail: end.detail })}</p>` : ''}
+    ${hasAdvice && adviceOf(attempt) ? html`<p>${t(end.advice)}</p>` : ''}
+    <p class="soft">${startedBy}${reached}${took} (${t(CLASS_TEXTS[end.class])})</p>`;
 }
 
-function olderItem({ count: older, firstAt, lastAt, ends, codes }: OlderAttempts): Html {
-  const outcomes = Object.entries(codes ?? ends).map(
-    ([of, times]) => `${count(times)} × ${of.replaceAll('-', ' ')}`,
-  );
+function olderItem({ count: older, firstAt, lastAt, ends, codes }: OlderAttempts, place: Place): Html {
+  const outcomes = Object.entries(codes ?? ends).map(([of, times]) => `${count(times)} × ${codeWords(of)}`);
   const until = lastAt ? html` ${t('to {time}', { time: exactTime(lastAt) })}` : '';
-  return entry(
-    'quiet',
-    firstAt,
-    html`<strong>${counted(older, 'older attempt')}</strong>`,
-    html`<p class="small soft">${outcomes.join(', ')}${until}. ${t('Their details are not kept.')}</p>`,
-  );
+  const head = html`<b>${counted(older, 'older attempt')}</b>`;
+  const body = html`<p class="soft">${outcomes.join(', ')}${until}. ${t('Their details are not kept.')}</p>`;
+  return entry({ stroke: 'none', at: firstAt, head, body }, place);
 }
