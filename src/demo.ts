@@ -30,6 +30,7 @@ import { createLogger } from './platform/log.ts';
 import { LONG_OPERATION_TIMEOUT_MS, openMongo } from './platform/mongo.ts';
 import { onStopSignal } from './platform/stop-signals.ts';
 import { type AppDeps, openAppDeps } from './process/app-deps.ts';
+import { networkLimits } from './votes/web/network-limits.ts';
 
 /** How long the first server's listener is stopped after the key s or SIGUSR2. */
 const AWAY_MS = 20 * SECOND;
@@ -172,6 +173,8 @@ async function start(): Promise<void> {
       pid: process.pid,
       hasKeys: process.stdin.isTTY,
       relayed: samples.relayed?.sample.name ?? null,
+      down: samples.down[0]?.sample.name ?? '',
+      holding: { servers: [first.sample.name, second.sample.name], ...networkLimits(running.config) },
     }),
   );
   if (relayFolder && samples.relayed) {

@@ -63,8 +63,8 @@ export async function fillSamples(
     await Promise.allSettled(finishing);
   }
   await Promise.all(finishing);
-  if (open.length > 0) await countFiguresAgain(deps);
   await onceMarked(deps, INBOX_MARK, () => fillInbox(deps, listed));
+  if (open.length > 0) await countFiguresAgain(deps);
   await onceMarked(deps, PLACES_MARK, () => storePlaces(deps));
 }
 

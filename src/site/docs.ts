@@ -29,7 +29,7 @@ function contentSecurityPolicy(page: string): string {
   ].join('; ');
 }
 
-/** Scalar replaces what is in its element. */
+/** Beside Scalar's element: Scalar would take what is in it for its own. */
 function waiting(openApiUrl: string): Html {
   const document = html`<a href="${openApiUrl}">the OpenAPI document</a>`;
   return html`<div class="docs-waiting"><noscript><p>A script writes the reference, and scripts are off in this browser.
@@ -82,7 +82,7 @@ async function makeReference(app: FastifyInstance, openApiUrl: string) {
       .replace('<html>', '<html lang="en">')
       .replace('</head>', (end) => styles + end)
       .replace(/<body[^>]*>/, (body) => body + frame)
-      .replace(/<div id="app">/, (app) => app + within)
+      .replace('<div id="app"></div>', (app) => app + within)
       .replace('</body>', (end) => `<script>${SHOW_FAILURE}</script>${end}`)
       .replace(`src="${SCRIPT}"`, `src="${SCRIPT}?v=${version}"`);
     return { ...(await compressOnce(page)), policy: contentSecurityPolicy(page) };
