@@ -22,7 +22,8 @@ type Introduced = {
 };
 
 export function introduction(values: Introduced): string {
-  const { url, dataDir, server, player, users, newcomer, awaySeconds, pid, hasKeys, relayed, down, holding } = values;
+  const { url, dataDir, server, player, users, newcomer, awaySeconds, pid, hasKeys, relayed, down, holding } =
+    values;
   const { servers, newPlayers, newPlayersOverAll } = holding;
   return `
 Tallyport demo at ${url}. Every server, player, vote and review in it is made up.

@@ -49,8 +49,11 @@ function nameTables(tokens: Token[]): void {
       row = token;
       column = 0;
     } else if (token.type === 'th_open') {
-      token.attrSet('scope', 'col');
       titles.push(content);
+      const close = tokens[at + 2];
+      // The column of the rows' names has no title, and an empty header is none.
+      if (content === '' && close) token.tag = close.tag = 'td';
+      else token.attrSet('scope', 'col');
     } else if (token.type === 'td_open') {
       token.attrSet('data-title', (titles[column] ?? '').replaceAll('`', ''));
       const code = /^`([\w-]+)`$/.exec(content)?.[1];
