@@ -17,7 +17,7 @@ import { requestRanks } from '../servers/request-ranks.ts';
 import { recountVotes } from '../votes/recount-votes.ts';
 import { type ListedSample, samplesOf, seedOf, votesOn } from './sample-days.ts';
 import { writeOutage } from './sample-deliveries.ts';
-import { fillInbox } from './sample-inbox.ts';
+import { writeSampleInbox } from './sample-inbox.ts';
 import { chance, samplePlayer } from './sample-players.ts';
 import samples from './sample-reviews.json' with { type: 'json' };
 import { sampleVotes } from './sample-votes.ts';
@@ -63,7 +63,7 @@ export async function fillSamples(
     await Promise.allSettled(finishing);
   }
   await Promise.all(finishing);
-  await onceMarked(deps, INBOX_MARK, () => fillInbox(deps, listed));
+  await onceMarked(deps, INBOX_MARK, () => writeSampleInbox(deps, listed));
   if (open.length > 0) await countFiguresAgain(deps);
   await onceMarked(deps, PLACES_MARK, () => storePlaces(deps));
 }

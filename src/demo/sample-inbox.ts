@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { complain } from '../moderation/complaints.ts';
-import { after, DAY, HOUR, MINUTE } from '../platform/clock.ts';
+import { after, DAY, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { CastDeadline } from '../votes/cast/cast-deadline.ts';
 import { castVote } from '../votes/cast/cast-vote.ts';
@@ -15,10 +15,10 @@ import type { ListedSample } from './sample-days.ts';
 const VOTING_NETWORK = '203.0.113.77';
 const REPORTING_NETWORKS = ['198.51.100.20', '192.0.2.31'];
 
-const CAST_MS = 10 * 1_000;
+const CAST_MS = 10 * SECOND;
 
 /** What an operator finds in the admin area: held votes, reports of servers, and an exclusion. */
-export async function fillInbox(deps: AppDeps, listed: ListedSample[]): Promise<void> {
+export async function writeSampleInbox(deps: AppDeps, listed: ListedSample[]): Promise<void> {
   const [first, second, , fourth] = listed;
   if (first) await holdVotes(deps, first, { ago: 95 * MINUTE, names: 7 });
   if (fourth) await holdVotes(deps, fourth, { ago: 40 * MINUTE, names: 11 });
@@ -44,7 +44,7 @@ async function holdVotes(
   for (let number = 0; number < names; number++) {
     const username = `Grinder${1_200 + 37 * number}`;
     const vote = { serverId, username, usernameKey: usernameKey(username), tokenId: null, quarantineId };
-    const then = at(deps, after(begun, number * 95 * 1_000));
+    const then = at(deps, after(begun, number * 95 * SECOND));
     await castVote(then, vote, new CastDeadline(CAST_MS));
   }
 }

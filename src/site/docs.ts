@@ -34,7 +34,8 @@ function waiting(openApiUrl: string): Html {
   const document = html`<a href="${openApiUrl}">the OpenAPI document</a>`;
   return html`<div class="docs-waiting"><noscript><p>A script writes the reference, and scripts are off in this browser.
       The same is in ${document}.</p></noscript>
-    <p id="docs-failed" hidden>The script of the reference could not be loaded. Try again later, or read ${document}.</p></div>`;
+    <p id="docs-failed" hidden>The script of the reference could not be loaded. Try again later, or read
+      ${document}.</p></div>`;
 }
 
 /** Runs after Scalar's script. */
