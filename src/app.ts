@@ -24,8 +24,8 @@ import type { AppDeps } from './process/app-deps.ts';
 import { healthRoutes, type Readiness } from './process/health.ts';
 import { type Metrics, measureRequests } from './process/metrics.ts';
 import { loadAssets } from './site/assets.ts';
+import { docPages } from './site/doc-pages.ts';
 import { docsPage } from './site/docs.ts';
-import { errorDocs } from './site/error-docs.ts';
 import { handleErrors } from './site/error-pages.ts';
 import { addLocalLimits } from './site/limited-pages.ts';
 import { chooseLanguage } from './site/page-language.ts';
@@ -87,7 +87,7 @@ export async function buildApp(deps: AppDeps, parts: WebParts): Promise<FastifyI
   });
   await app.register(claimContracts, { ...base, deps, restoreGate, claimCalls });
   await app.register(openApiDocument, base);
-  await app.register(errorDocs, base);
+  await app.register(docPages, base);
   await app.register(docsPage, { ...base, deps, openApiUrl: `${config.basePath}/openapi.json` });
   await app.register(site, { ...base, deps, metrics: parts.metrics, assets, restoreGate });
   return app;

@@ -30,9 +30,13 @@ import { createLogger } from './platform/log.ts';
 import { LONG_OPERATION_TIMEOUT_MS, openMongo } from './platform/mongo.ts';
 import { onStopSignal } from './platform/stop-signals.ts';
 import { type AppDeps, openAppDeps } from './process/app-deps.ts';
+import { networkLimits } from './votes/web/network-limits.ts';
 
 /** How long the first server's listener is stopped after the key s or SIGUSR2. */
 const AWAY_MS = 20 * SECOND;
+
+/** This many servers at the start of the list belong to the sample owner. */
+const OWNED = 3;
 
 const TRAFFIC_EVERY_MS = 15 * SECOND;
 
@@ -87,8 +91,9 @@ async function fill(deps: AppDeps, { listed, votedFor }: OpenSamples, url: strin
 }
 
 /** Says why a vote of the demo's user is not delivered, and every 15 s a summary of the votes of made-up players. */
-async function watch(deps: AppDeps, { votedFor }: OpenSamples): Promise<void> {
-  for (const { serverId, sample } of votedFor) {
+async function watch(deps: AppDeps, { votedFor, down }: OpenSamples): Promise<void> {
+  const watched = [...votedFor, ...down];
+  for (const { serverId, sample } of watched) {
     const notify = (username: string, message: string) => {
       if (!isSamplePlayer(username)) {
         terminal.highlight(`${sample.name}: the vote of ${username} is ${message}`);
@@ -99,7 +104,7 @@ async function watch(deps: AppDeps, { votedFor }: OpenSamples): Promise<void> {
   while (!signal.aborted) {
     await pause(TRAFFIC_EVERY_MS, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
-    const counts = votedFor.map(async ({ serverId, sample }) => {
+    const counts = watched.map(async ({ serverId, sample }) => {
       return [sample.name, await waitingVotes(deps, serverId)] as const;
     });
     terminal.traffic(new Map(await Promise.all(counts)));
@@ -127,8 +132,6 @@ async function start(): Promise<void> {
     DELIVERY_SCHEDULE: '0s,3s,6s,10s,10s,30s,2m',
     BREAKER_SCHEDULE: '5s,10s,30s',
     RELAY_INTERVAL_MS: '1000',
-    // All visitors of the demo share one network.
-    WEB_VOTE_PLAYERS: '50',
     STEAM_SIGN_IN: 'on',
     ...ownEnvironment(),
     ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
@@ -150,9 +153,9 @@ async function start(): Promise<void> {
   });
   const relayFolder = hasJava() ? join(dataDir, 'relay') : null;
   const samples = await openSamples(opened, addresses, terminal, signal, relayFolder);
-  const [first, second, third] = samples.votedFor;
-  if (!first || !second || !third) throw new Error('there are no samples');
-  const owned = [first, second, third].map(({ serverId }) => serverId);
+  const [first, second] = samples.votedFor;
+  if (!first || !second) throw new Error('there are no samples');
+  const owned = samples.listed.slice(0, OWNED).map(({ serverId }) => serverId);
   const users = await openSampleUsers(opened, owned);
   const newcomer = await openNewcomer(join(dataDir, 'message.txt'), terminal, signal);
   listenForKeys(() => void first.leave(AWAY_MS));
@@ -170,6 +173,8 @@ async function start(): Promise<void> {
       pid: process.pid,
       hasKeys: process.stdin.isTTY,
       relayed: samples.relayed?.sample.name ?? null,
+      down: samples.down[0]?.sample.name ?? '',
+      holding: { servers: [first.sample.name, second.sample.name], ...networkLimits(running.config) },
     }),
   );
   if (relayFolder && samples.relayed) {

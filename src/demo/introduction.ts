@@ -15,10 +15,16 @@ type Introduced = {
   hasKeys: boolean;
   /** The server that fetches its votes with the relay; null without Java. */
   relayed: string | null;
+  /** The server whose listener does not answer. */
+  down: string;
+  /** For holding: two servers, and how many new players of one network the vote form takes for each. */
+  holding: { servers: [string, string]; newPlayers: number; newPlayersOverAll: number };
 };
 
 export function introduction(values: Introduced): string {
-  const { url, dataDir, server, player, users, newcomer, awaySeconds, pid, hasKeys, relayed } = values;
+  const { url, dataDir, server, player, users, newcomer, awaySeconds, pid, hasKeys, relayed, down, holding } =
+    values;
+  const { servers, newPlayers, newPlayersOverAll } = holding;
   return `
 Tallyport demo at ${url}. Every server, player, vote and review in it is made up.
 
@@ -45,6 +51,11 @@ ${
     ? `${relayed} has no open port: the relay fetches its votes and hands them to its Votifier.`
     : 'No server fetches its votes with the relay here: it needs Java, which is not installed.'
 }
+
+The listener of ${down} is down, and its votes wait. As the owner, set it to the vote listener below: they arrive.
+
+The vote form has its usual limits: ${newPlayers} new players of a network for a server and day, then it refuses. Vote as ${newPlayers}
+players for ${servers[0]} and as ${newPlayersOverAll - newPlayers + 1} for ${servers[1]}: the last vote is held, and waits in the operator's inbox.
 
 To try it as a new owner, sign up at ${url}/sign-up and add a server.
 

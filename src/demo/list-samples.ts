@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import type { Collections } from '../database/collections.ts';
 import { setListener } from '../delivery/change-listener.ts';
@@ -13,7 +14,7 @@ import type { ListedSample } from './sample-days.ts';
 import { type DemoEvents, openSampleListener, type SampleListener } from './sample-listeners.ts';
 import { sampleBanner } from './sample-pictures.ts';
 import { writeVotifierFolder } from './sample-relay.ts';
-import { SAMPLES, type Sample } from './samples.ts';
+import { isDown, SAMPLES, type Sample } from './samples.ts';
 import type { VotifierListener } from './votifier-listener.ts';
 
 const BY = 'demo';
@@ -69,11 +70,21 @@ export async function listSample(
 export async function pointListener(
   deps: AppDeps,
   serverId: ObjectId,
-  { port, token }: VotifierListener,
+  { host = '127.0.0.1', port, token }: { host?: string; port: number; token: string },
 ): Promise<void> {
   const serviceName = deps.config.SERVICE_NAME;
-  const address = { protocol: 'votifier-v2', host: '127.0.0.1', port } as const;
+  const address = { protocol: 'votifier-v2', host, port } as const;
   await setListener(deps, serverId, { ...address, secret: token, serviceName, rewards: 'push' }, BY);
+}
+
+/** Of an address that only the demo uses. A listener of an earlier demo stays: the user may have corrected it. */
+async function pointNowhere(deps: AppDeps, serverId: ObjectId): Promise<void> {
+  if (await deps.listeners.findOne({ serverId })) return;
+  await pointListener(deps, serverId, {
+    host: '127.1.0.3',
+    port: 8_192,
+    token: randomBytes(16).toString('hex'),
+  });
 }
 
 /** Writes the profile of a sample and draws its banner, unless an earlier demo did. */
@@ -103,7 +114,7 @@ export async function writeSampleProfile(
     await uploadBanner(deps, server, await sampleBanner(name), by);
 }
 
-/** This many servers at the start of the list have a vote listener. Made-up players vote for them. */
+/** This many servers at the start of the list have a vote listener. Made-up players vote for those that listen. */
 const VOTED_FOR = 4;
 
 type VotedFor = Caller & SampleListener;
@@ -111,6 +122,8 @@ type VotedFor = Caller & SampleListener;
 export type OpenSamples = {
   listed: ListedSample[];
   votedFor: VotedFor[];
+  /** Nothing listens at their vote listener's address: their votes wait. */
+  down: ListedSample[];
   reporting: Caller[];
   /** The one of `votedFor` that the relay serves; null without Java. */
   relayed: VotedFor | null;
@@ -149,10 +162,14 @@ export async function openSamples(
     return { ...opened, ...(await caller(one)) };
   };
   const reporting = listed.filter(({ sample }) => sample.kind === 'reporting');
-  const opened = await Promise.all(listed.slice(0, VOTED_FOR).map(votedFor));
+  const withListener = listed.slice(0, VOTED_FOR);
+  const down = withListener.filter(({ sample }) => isDown(sample));
+  for (const { serverId } of down) await pointNowhere(deps, serverId);
+  const opened = await Promise.all(withListener.filter((one) => !down.includes(one)).map(votedFor));
   return {
     listed,
     votedFor: opened,
+    down,
     relayed: relayFolder === null ? null : (opened.at(-1) ?? null),
     reporting: await Promise.all(reporting.map(caller)),
   };

@@ -1,6 +1,5 @@
 import type { ObjectId } from 'mongodb';
 import type { StatusSample } from '../history/status-sample.ts';
-import type { VoteRecord } from '../import-export/import-votes.ts';
 import { after, DAY, HOUR, MINUTE } from '../platform/clock.ts';
 import { addDays, dayOf, startOfDay } from '../platform/periods/period-marks.ts';
 import { chance, samplePlayer } from './sample-players.ts';
@@ -111,8 +110,11 @@ export function playerOf(sample: Sample, number: number): string {
   return samplePlayer(seedOf(sample), number % (2 * sample.activity.votes));
 }
 
+/** A vote before it has a number and a delivery. */
+export type CastSample = { username: string; votedAt: Date };
+
 /** Each player votes at about the same hour every day; some vote less often. */
-export function votesOn({ serverId, sample }: ListedSample, day: string): VoteRecord[] {
+export function votesOn(sample: Sample, day: string): CastSample[] {
   const start = startOfDay(day);
   const seed = seedOf(sample);
   const shown = crowding(seed, start) * (0.8 + 0.4 * chance(seed + start.getTime() / DAY));
@@ -123,6 +125,6 @@ export function votesOn({ serverId, sample }: ListedSample, day: string): VoteRe
     if (chance(drawn) > keen * shown) return [];
     const habit = (0.35 + 0.6 * chance(seed + player)) * DAY;
     const votedAt = after(start, Math.floor(habit + chance(drawn + 0.5) * HOUR));
-    return [{ serverId, username: samplePlayer(seed, player), votedAt }];
+    return [{ username: samplePlayer(seed, player), votedAt }];
   }).flat();
 }

@@ -2,7 +2,8 @@ import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { aggregateTouchedDays } from '../import-export/import.ts';
 import { writeSamples } from '../import-export/import-samples.ts';
-import { writeVotes } from '../import-export/import-votes.ts';
+import { insertAbsentVotes } from '../import-export/import-votes.ts';
+import type { AuditAction } from '../platform/audit/audit-actions.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import { after, DAY, HOUR, MINUTE } from '../platform/clock.ts';
 import { addDays, dayOf, startOfDay } from '../platform/periods/period-marks.ts';
@@ -15,11 +16,15 @@ import { writeReview } from '../reviews/write-review.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
 import { recountVotes } from '../votes/recount-votes.ts';
 import { type ListedSample, samplesOf, seedOf, votesOn } from './sample-days.ts';
+import { writeOutage } from './sample-deliveries.ts';
+import { writeSampleInbox } from './sample-inbox.ts';
 import { chance, samplePlayer } from './sample-players.ts';
 import samples from './sample-reviews.json' with { type: 'json' };
+import { sampleVotes } from './sample-votes.ts';
 
-/** The audit log entries that mark what is complete: a server's history, and the ranks of past days. */
+/** The audit log entries that mark what is complete: a server's history, the inbox, and the ranks of past days. */
 const PAST_MARK = 'sample.history';
+const INBOX_MARK = 'sample.inbox';
 const PLACES_MARK = 'sample.places';
 
 const PLACES_DAYS = 30;
@@ -58,10 +63,26 @@ export async function fillSamples(
     await Promise.allSettled(finishing);
   }
   await Promise.all(finishing);
-  if (await auditLog.findOne({ action: PLACES_MARK })) return;
+  await onceMarked(deps, INBOX_MARK, () => writeSampleInbox(deps, listed));
+  if (open.length > 0) await countFiguresAgain(deps);
+  await onceMarked(deps, PLACES_MARK, () => storePlaces(deps));
+}
+
+/** Of the servers whose history was written first, earlier days may be counted already, and only today's is due. */
+async function countFiguresAgain({ siteFigures, producer }: AppDeps): Promise<void> {
+  await siteFigures.deleteMany({});
+  await producer.add('count-figures', {});
+}
+
+async function onceMarked(deps: AppDeps, action: AuditAction, write: () => Promise<void>): Promise<void> {
+  if (await deps.auditLog.findOne({ action })) return;
+  await write();
+  await recordAudit(deps, { by: 'demo', action, serverId: null, details: {} });
+}
+
+async function storePlaces(deps: AppDeps): Promise<void> {
   const today = dayOf(deps.clock.now());
   for (let ago = PLACES_DAYS; ago > 0; ago--) await storeRanks(deps, addDays(today, -ago), null);
-  await recordAudit(deps, { by: 'demo', action: PLACES_MARK, serverId: null, details: {} });
 }
 
 async function finish(deps: AppDeps, some: ListedSample[]): Promise<void> {
@@ -69,14 +90,12 @@ async function finish(deps: AppDeps, some: ListedSample[]): Promise<void> {
   for (const { serverId, sample } of some)
     await recordAudit(deps, { by: 'demo', action: PAST_MARK, serverId, details: { name: sample.name } });
   await requestRanks(deps.producer);
-  // Without this job, the pages of figures would show no votes for up to an hour.
-  await deps.producer.add('count-figures', {});
 }
 
 const HISTORY_DAYS = 30;
 const BATCH = 2_000;
 
-/** The same time always gets the same sample, so the next run completes an interrupted one. */
+/** The same time always gets the same sample, so the next run completes an interrupted one; of votes, nearly. */
 export async function writeSampleHistory(deps: AppDeps, listed: ListedSample[]): Promise<void> {
   const now = deps.clock.now();
   const first = startOfDay(addDays(dayOf(now), -HISTORY_DAYS));
@@ -91,8 +110,14 @@ export async function writeSampleHistory(deps: AppDeps, listed: ListedSample[]):
     const days = daysFrom(from, now);
     touched.push({ serverId, days });
     for (const some of batches(samplesOf(one, from, now))) await writeSamples(deps, some);
-    const votes = days.flatMap((day) => votesOn(one, day)).filter(({ votedAt }) => votedAt <= settled);
-    for (const some of batches(votes)) await writeVotes(deps, some);
+    const casts = days.flatMap((day) => votesOn(sample, day)).filter(({ votedAt }) => votedAt <= settled);
+    const [listener, token] = await Promise.all([
+      deps.listeners.findOne({ serverId }),
+      deps.apiTokens.findOne({ serverId, name: 'demo' }),
+    ]);
+    const votes = sampleVotes({ serverId, sample, listener, tokenId: token?._id ?? null, now }, casts);
+    for (const some of batches(votes)) await insertAbsentVotes(deps.votes, some);
+    if (listener) await writeOutage(deps, listener, sample, votes);
   }
   await aggregateTouchedDays(deps, touched);
   for (const { serverId, days } of touched) await recountVotes(deps, serverId, days.slice(0, -1));

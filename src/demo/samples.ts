@@ -36,11 +36,18 @@ const sample = z.strictObject({
   howToVote: z.string().optional(),
   /** Most samples have no banner, to show how a list looks then. */
   hasBanner: z.boolean().default(false),
+  /** When the vote listener did not answer; `hours`: null while it still does not. */
+  outages: z.array(z.strictObject({ hoursAgo: z.number(), hours: z.number().nullable() })).default([]),
   /** Some samples have none, to show how a page looks without a profile. */
   profile: profile.optional(),
 });
 
 export type Sample = z.infer<typeof sample>;
+
+/** Nothing listens at its vote listener's address in the whole demo. */
+export function isDown({ outages }: Sample): boolean {
+  return outages.some(({ hours }) => hours === null);
+}
 
 /** The introduction asks to vote for the first one. The first three belong to the demo's owner. */
 export const SAMPLES = z.array(sample).parse(samples);

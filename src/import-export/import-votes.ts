@@ -122,7 +122,7 @@ export async function writeVotes({ votes }: HistoryDeps, batch: VoteRecord[]): P
     indexes.push(index);
     fresh.push(vote);
   }
-  for (const taken of await insertAll(votes, fresh)) results[indexes[taken] ?? -1] = 'already-there';
+  for (const taken of await insertAbsentVotes(votes, fresh)) results[indexes[taken] ?? -1] = 'already-there';
   return results;
 }
 
@@ -142,8 +142,8 @@ async function votesThere(votes: Collection<Vote>, wanted: Vote[]): Promise<Set<
   return there;
 }
 
-/** Returns the indexes of the votes that another import inserted in the meantime. */
-async function insertAll(votes: Collection<Vote>, fresh: Vote[]): Promise<number[]> {
+/** Returns the indexes of the votes that were there already: another import has inserted them. */
+export async function insertAbsentVotes(votes: Collection<Vote>, fresh: Vote[]): Promise<number[]> {
   if (fresh.length === 0) return [];
   try {
     await votes.insertMany(fresh, { ordered: false, writeConcern: DURABLE });

@@ -55,10 +55,13 @@ const STYLED = [
 
 /** Pages load nothing from other sites. */
 const FILES = [
-  { name: 'site.css', file: ['site.css', 'charts.css'].map(style), type: CSS },
+  { name: 'site.css', file: ['tokens.css', 'site.css', 'charts.css'].map(style), type: CSS },
   { name: 'public.css', file: PUBLIC_STYLES.map(style), type: CSS },
   // The pages with a rail load work.css after site.css.
   { name: 'work.css', file: WORK_STYLES.map(style), type: CSS },
+  // The API reference loads them without site.css, whose rules would change Scalar's parts.
+  { name: 'tokens.css', file: style('tokens.css'), type: CSS },
+  { name: 'docs.css', file: style('docs.css'), type: CSS },
   { name: 'widget.css', file: style('widget.css'), type: CSS },
   { name: 'styleguide.css', file: style('styleguide.css'), type: CSS },
   { name: 'inbox.css', file: style('inbox.css'), type: CSS },

@@ -6,8 +6,8 @@ import { MINUTE } from '../platform/clock.ts';
 import { defineLimit } from '../platform/limits/define-limit.ts';
 import { once, onceForKey } from '../platform/once.ts';
 import type { AppDeps } from '../process/app-deps.ts';
-import type { Site } from './shared/decorate-site.ts';
-import { html, raw } from './shared/html.ts';
+import { docsFrame, docsStyles } from './docs-frame.ts';
+import { type Html, html } from './shared/html.ts';
 import { throwIfUsedUp } from './shared/used-up.ts';
 
 /** Scalar's inline scripts are allowed by their hashes, its inline styles all. */
@@ -29,30 +29,17 @@ function contentSecurityPolicy(page: string): string {
   ].join('; ');
 }
 
-/** Its styles also give Scalar the site's colours and font, and room for the bar. */
-async function backTo(href: string, { asset, logo, name }: Site): Promise<string> {
-  const face = `"Bricolage Grotesque", system-ui, sans-serif`;
-  return String(
-    await html`<style>
-        @font-face { font-family: "Bricolage Grotesque"; font-weight: 500 800; font-display: swap;
-          src: url("${asset('bricolage-grotesque.woff2')}") format("woff2"); }
-        :root { --scalar-custom-header-height: 3.25rem; }
-        body.light-mode { --scalar-color-accent: #0f6168; --scalar-color-1: #10262a; --scalar-color-2: #4b6065;
-          --scalar-background-2: #f1f6f5; --scalar-border-color: #d3dedd; }
-        body.dark-mode { --scalar-color-accent: #74cbcf; --scalar-color-1: #e8f0ef; --scalar-color-2: #9db1b3;
-          --scalar-background-1: #0b1416; --scalar-background-2: #132023; --scalar-border-color: #26373a; }
-        body :is(h1, h2, h3) { font-family: ${raw(face)}; }
-        .back { position: sticky; top: 0; z-index: 10; box-sizing: border-box; height: 3.25rem; padding: 0 1.5rem;
-          display: flex; align-items: center; color-scheme: light dark; background: light-dark(#0c3b41, #08262b); }
-        .back a { display: flex; align-items: center; gap: 0.75rem; color: #f1f7f4; text-decoration: none;
-          font: 800 1.25rem/1.5 ${raw(face)}; }
-        .back a:hover { text-decoration: underline; }
-        .back a:focus-visible { outline: 3px solid #f1f7f4; outline-offset: 2px; }
-      </style>
-      <nav class="back" aria-label="Site"><a href="${href}"><span aria-hidden="true">←</span><img
-        src="${logo.href}" alt="" width="${String(logo.width)}" height="${String(logo.height)}" />${name}</a></nav>`,
-  );
+/** Beside Scalar's element: Scalar would take what is in it for its own. */
+function waiting(openApiUrl: string): Html {
+  const document = html`<a href="${openApiUrl}">the OpenAPI document</a>`;
+  return html`<div class="docs-waiting"><noscript><p>A script writes the reference, and scripts are off in this browser.
+      The same is in ${document}.</p></noscript>
+    <p id="docs-failed" hidden>The script of the reference could not be loaded. Try again later, or read
+      ${document}.</p></div>`;
 }
+
+/** Runs after Scalar's script. */
+const SHOW_FAILURE = "if (!window.Scalar) document.getElementById('docs-failed').hidden = false";
 
 const SCRIPT = 'js/scalar.js';
 
@@ -86,11 +73,18 @@ async function makeReference(app: FastifyInstance, openApiUrl: string) {
   const version = createHash('sha256').update(code.body).digest('base64url').slice(0, 12);
   /** Made again if the listing's name or logo (`_look`) differs from the last call. */
   const pageFor = async (_look: string) => {
-    const linkBack = await backTo(`${app.prefix}/`, app.site);
+    const [styles, frame, within] = await Promise.all([
+      docsStyles(app.site, 'tokens.css'),
+      docsFrame(app.site, ''),
+      waiting(openApiUrl),
+    ]).then((parts) => parts.map(String));
     const page = written.body
       .replaceAll(firstLogo, app.site.logo.href)
       .replace('<html>', '<html lang="en">')
-      .replace(/<body[^>]*>/, (body) => body + linkBack)
+      .replace('</head>', (end) => styles + end)
+      .replace(/<body[^>]*>/, (body) => body + frame)
+      .replace('<div id="app"></div>', (app) => app + within)
+      .replace('</body>', (end) => `<script>${SHOW_FAILURE}</script>${end}`)
       .replace(`src="${SCRIPT}"`, `src="${SCRIPT}?v=${version}"`);
     return { ...(await compressOnce(page)), policy: contentSecurityPolicy(page) };
   };

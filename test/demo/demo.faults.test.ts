@@ -44,12 +44,15 @@ async function vote({ said }: Demo, username: string): Promise<unknown> {
 }
 
 /** Votes on the printed page, as its script does. */
-async function voteOnPage({ said, url }: Demo, username: string): Promise<number> {
-  const page = /(\S+\/vote)\?username=/.exec(said())?.[1] ?? '';
+async function voteOnPage({ said, url }: Demo, username: string, slug?: string): Promise<number> {
+  const first = /(\S+\/vote)\?username=/.exec(said())?.[1] ?? '';
+  const page = slug ? `${url}/servers/${slug}/vote` : first;
   const headers = { origin: url, 'sec-fetch-site': 'same-origin' };
   const send = (path: string, fields: Record<string, string>) =>
     fetch(page + path, { method: 'POST', headers, body: new URLSearchParams(fields), redirect: 'manual' });
-  const challenge = (await (await send('/challenge', { username })).json()) as Challenge;
+  const asked = await send('/challenge', { username });
+  if (!asked.ok) return asked.status;
+  const challenge = (await asked.json()) as Challenge;
   return (await send('', { username, proof: await solve(challenge) })).status;
 }
 
@@ -65,9 +68,11 @@ test('the demo: a ranking of forty, votes that arrive and wait, a server to list
   expect(await vote(demo, 'Steve')).toMatchObject({ success: true });
   await until(demo, /Harbour Lights: the listener received a vote: \{"username":"Steve"/);
 
-  // Everybody who tries the demo is one network, which may vote with many names.
-  for (let n = 1; n <= 8; n += 1) expect(await voteOnPage(demo, `Visitor${n}`)).toBe(303);
-  await until(demo, /Harbour Lights: the listener received a vote: \{"username":"Visitor8"/);
+  // Everybody who tries the demo is one network, with the limits of a production site.
+  for (let n = 1; n <= 4; n += 1) expect(await voteOnPage(demo, `Visitor${n}`)).toBe(303);
+  await until(demo, /Harbour Lights: the listener received a vote: \{"username":"Visitor4"/);
+  expect(await voteOnPage(demo, 'Visitor5')).toBe(429);
+  for (let n = 5; n <= 7; n += 1) expect(await voteOnPage(demo, `Visitor${n}`, 'ember-keep')).toBe(303);
 
   // A stopped listener gets its votes after its restart.
   process.kill(demo.pid, 'SIGUSR2');
@@ -91,6 +96,19 @@ test('the demo: a ranking of forty, votes that arrive and wait, a server to list
   const online = () => db.collection('servers').countDocuments({ 'probe.status': 'online' });
   await expect.poll(online, { timeout: 120_000 }).toBeGreaterThan(30);
   await until(demo, /votes of made-up players: \d+ arrived/);
+  const held = { username: 'Visitor7', quarantinedAt: { $exists: true } };
+  expect(await db.collection('votes').countDocuments(held)).toBe(1);
+
+  // The made-up votes have deliveries of every kind, the figures of all days are counted, and the inbox has work.
+  const states = await db.collection('votes').distinct('delivery.state');
+  expect(states).toEqual(expect.arrayContaining(['delivered', 'failed', 'unconfirmed', 'waiting']));
+  const figures = () => db.collection('site_figures').countDocuments({ 'deliveries.delivered': { $gt: 0 } });
+  await expect.poll(figures, { timeout: 120_000 }).toBeGreaterThanOrEqual(30);
+  const open = (name: string, filter: object) => db.collection(name).countDocuments(filter);
+  await expect.poll(() => open('vote_exclusions', { state: 'excluded' }), { timeout: 120_000 }).toBe(1);
+  expect(await open('vote_exclusions', { state: 'quarantined' })).toBeGreaterThan(1);
+  expect(await open('complaints', { isOpen: true })).toBe(2);
+  expect(await open('listeners', { 'breaker.openSince': { $exists: true } })).toBeGreaterThan(0);
   await until(demo, /"username":"Alex"/);
   const counted = await db.collection('rank_snapshots').countDocuments();
   const votes = await db.collection('votes').countDocuments();

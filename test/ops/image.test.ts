@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { DOC_PAGES } from '../../src/site/docs-frame.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (name: string) => readFileSync(root + name, 'utf8');
@@ -70,9 +71,12 @@ test('the processes need only packages that are in the image', () => {
   expect(missing).toEqual([]);
 });
 
-test('the relay that owners download is in the image', () => {
+test('the relay that owners download is in the image, and the documents that are pages', () => {
+  const documents = DOC_PAGES.flatMap(({ name }) => (name ? [`docs/${name}.md`] : [])).toSorted();
   expect(read('Dockerfile')).toContain('COPY relay/tallyport-relay.jar relay/\n');
-  expect(read('.dockerignore').split('\n')).toContain('!relay/tallyport-relay.jar');
+  expect(read('Dockerfile')).toContain(`COPY ${documents.join(' ')} docs/\n`);
+  const sent = read('.dockerignore').split('\n');
+  for (const file of ['relay/tallyport-relay.jar', ...documents]) expect(sent).toContain(`!${file}`);
 });
 
 test('the image is built without a frontend from a registry', () => {

@@ -6,9 +6,9 @@ import { ICONS, shapeOf } from '../../tools/look.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const DOCUMENT = read('docs/design-system.md');
-const CSS = read('src/site/styles/site.css');
+const CSS = read('src/site/styles/tokens.css');
 
-/** Each colour of site.css, in the light and in the dark scheme. */
+/** Each colour of tokens.css, in the light and in the dark scheme. */
 const COLOURS = new Map(
   [...CSS.matchAll(/--([\w-]+): (?:light-dark\((#\w{6}), (#\w{6})\)|(#\w{6}));/g)].map(
     ([, name = '', light, dark, both = '']) => [name, [light ?? both, dark ?? both]] as const,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { ERROR_CODES } from '../../src/http/error-codes.ts';
+import { DOC_PAGES } from '../../src/site/docs-frame.ts';
 import { openWebApp, type WebApp } from '../support/web-app.ts';
 
 let web: WebApp;
@@ -41,12 +42,14 @@ test('the page refers to no other host and allows none', async () => {
   expect(policy).not.toMatch(/https?:/);
 });
 
-test('only the script in the page is allowed', async () => {
+test('only the scripts in the page are allowed', async () => {
   const { app } = web;
   const { body, headers } = await app.inject('/docs/');
-  const script = /<script type="text\/javascript">([\s\S]*?)<\/script>/.exec(body)?.[1] ?? '';
-  const hash = createHash('sha256').update(script).digest('base64');
-  expect(headers['content-security-policy']).toContain(`script-src 'self' 'sha256-${hash}';`);
+  const inline = [...body.matchAll(/<script(?: type="text\/javascript")?>([\s\S]*?)<\/script>/g)];
+  const hashes = inline.map(([, script = '']) => createHash('sha256').update(script).digest('base64'));
+  expect(hashes).toHaveLength(2);
+  const allowed = hashes.map((hash) => `'sha256-${hash}'`).join(' ');
+  expect(headers['content-security-policy']).toContain(`script-src 'self' ${allowed};`);
 });
 
 test('Scalar’s remote services are off', async () => {
@@ -111,6 +114,29 @@ test('every error code has a row at /docs/errors, to which `doc_url` leads', asy
     Object.keys(ERROR_CODES),
   );
   expect(page.headers['content-security-policy']).toContain("style-src 'self'");
+});
+
+test('errors, fetching, relay and claims are pages with one side bar, whose links lead to pages and parts', async () => {
+  const { app } = underPath;
+  for (const { name, title } of DOC_PAGES.filter((page) => page.name !== '')) {
+    const { body, statusCode } = await app.inject(`/games/docs/${name}`);
+    expect(statusCode).toBe(200);
+    expect(body).toContain(`<a href="/games/docs/${name}" aria-current="page">${title}</a>`);
+    expect(body).not.toMatch(/<!--|listing\.example\/(?!games)|href="[^"]*\.md/);
+    const ids = [...body.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+    for (const [, id] of body.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(id);
+  }
+  const reference = (await app.inject('/games/docs/')).body;
+  for (const { name } of DOC_PAGES) expect(reference).toContain(`<a href="/games/docs/${name}"`);
+});
+
+test('without a script, and if Scalar’s cannot be loaded, a sentence links to the OpenAPI document', async () => {
+  const { body } = await underPath.app.inject('/games/docs/');
+  const link = '<a href="/games/openapi.json">the OpenAPI document</a>';
+  expect(/<noscript>([\s\S]*?)<\/noscript>/.exec(body)?.[1]).toContain(link);
+  expect(/<p id="docs-failed" hidden>([\s\S]*?)<\/p>/.exec(body)?.[1]).toContain(link);
+  // Scalar's element stays empty: it takes what is in it for its own.
+  expect(body).toContain('<div id="app"></div>');
 });
 
 test('after a failure the next request makes the reference again', async () => {

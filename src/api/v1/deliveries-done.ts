@@ -49,7 +49,7 @@ const settledVotes = named('SettledVotes', {
   settled: z.array(z.uuid()).describe('Votes whose result is recorded, now or by an earlier call.'),
   refused: z.array(
     named('RefusedResult', {
-      vote_id: z.uuid(),
+      vote_id: z.uuid().meta({ examples: ['01998a3e-7e4b-7000-8000-0123456789ab'] }),
       code: z
         .enum(['lease-ended', 'unknown-vote', 'settled-differently'])
         .describe(

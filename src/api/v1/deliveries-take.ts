@@ -67,10 +67,15 @@ const takenVotes = named('TakenVotes', {
   deliveries: z
     .array(
       named('Delivery', {
-        vote_id: z.uuid().describe('The id of the vote, the same in every sending.'),
-        username: z.string().describe('As the player typed it, trimmed.'),
+        vote_id: z.uuid().meta({
+          description: 'The id of the vote, the same in every sending.',
+          examples: ['01998a3e-7e4b-7000-8000-0123456789ab'],
+        }),
+        username: z.string().meta({ description: 'As the player typed it, trimmed.', examples: ['Steve'] }),
         voted_at: timestamp,
-        service_name: z.string().describe('The name of the voting site for plugins.'),
+        service_name: z
+          .string()
+          .meta({ description: 'The name of the voting site for plugins.', examples: ['Tallyport'] }),
         sending: z.int().min(1).describe('Counts from 1. Over 1 the vote may have arrived before.'),
         resends: z
           .int()
@@ -78,8 +83,13 @@ const takenVotes = named('TakenVotes', {
           .describe(
             'How often the vote was sent again because somebody wanted it once more, such as its owner with “Send again”. If it is higher than when you handed the vote over, hand it over again; otherwise this is a retry.',
           ),
-        lease: z.string().describe('Names this taking; send it with the result.'),
-        lease_seconds_left: z.int().min(0),
+        lease: z
+          .string()
+          .meta({ description: 'Names this taking; send it with the result.', examples: ['0mA3xQ7bT1'] }),
+        lease_seconds_left: z
+          .int()
+          .min(0)
+          .meta({ examples: [60] }),
       }),
     )
     .describe('The oldest vote first; retries and parallel takers may change the order.'),

@@ -30,7 +30,7 @@ import {
 const figure = z.number().min(0).nullable();
 
 const info = named('ServerInfo', {
-  name: z.string(),
+  name: z.string().meta({ examples: ['Harbour Lights'] }),
   slug: z
     .string()
     .describe(
@@ -48,13 +48,16 @@ const info = named('ServerInfo', {
     .describe(
       `\`offline\` after 3 failed checks in a row; the first and second failed check change nothing. \`unknown\` before the first answer, while no check can be made, and ${REPORT_VALID_MS / MINUTE} minutes after the last report of a server that has only reports.`,
     ),
-  online_players: countSchema.describe('0 while unknown or offline.'),
-  max_players: countSchema.describe('0 if unknown, and for "no limit".'),
+  online_players: countSchema.meta({ description: '0 while unknown or offline.', examples: [42] }),
+  max_players: countSchema.meta({ description: '0 if unknown, and for "no limit".', examples: [120] }),
   average_players: z
     .number()
     .min(0)
     .describe('Over the 7 full UTC days before today, at most 2 decimals; 0 if unknown.'),
-  peak_players: countSchema.describe('Over the 7 full UTC days before today; 0 if unknown.'),
+  peak_players: countSchema.meta({
+    description: 'Over the 7 full UTC days before today; 0 if unknown.',
+    examples: [97],
+  }),
   latency_ms: figure.meta({
     description: 'Milliseconds, at most 2 decimals; null if unknown or not online.',
     examples: [23.5],
@@ -67,8 +70,8 @@ const info = named('ServerInfo', {
     description: 'Over the 30 full UTC days before today, at most 2 decimals; null if unknown.',
     examples: [99.31],
   }),
-  motd: z.string().describe('Empty if unknown.'),
-  server_version: z.string().describe('Empty if unknown.'),
+  motd: z.string().meta({ description: 'Empty if unknown.', examples: ['Survival since 2014'] }),
+  server_version: z.string().meta({ description: 'Empty if unknown.', examples: ['Paper 1.21.4'] }),
   votes_count: countSchema.describe(
     `Votes of today and the ${RANKING_DAYS - 1} UTC days before. The ranking uses what these votes weigh, which may be less.`,
   ),

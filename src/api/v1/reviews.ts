@@ -40,18 +40,29 @@ const querystring = z.object({
 });
 
 const review = z.object({
-  username: z.string(),
-  rating: z.int().min(1).max(5),
+  username: z.string().meta({ examples: ['Steve'] }),
+  rating: z
+    .int()
+    .min(1)
+    .max(5)
+    .meta({ examples: [5] }),
   content: z
     .string()
     .optional()
-    .describe(`Up to ${LONGEST_REVIEW.toLocaleString('en')} characters; absent if there is none.`),
+    .meta({
+      description: `Up to ${LONGEST_REVIEW.toLocaleString('en')} characters; absent if there is none.`,
+      examples: ['Kind people, and it is hardly ever away.'],
+    }),
   created_at: timestamp,
 });
 
 const page = named('ReviewPage', {
-  review_count: countSchema,
-  average_rating: z.number().min(0).max(5).describe('At most 2 decimals; 0 if there are no reviews.'),
+  review_count: countSchema.meta({ examples: [14] }),
+  average_rating: z
+    .number()
+    .min(0)
+    .max(5)
+    .meta({ description: 'At most 2 decimals; 0 if there are no reviews.', examples: [4.36] }),
   reviews: z.array(review),
   pagination: z.object({
     page: z.int().min(1),

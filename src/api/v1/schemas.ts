@@ -113,13 +113,19 @@ export function answer<S extends z.ZodType>(
   return schema.meta({ description, ...(headers ? { headers } : {}) });
 }
 
-const sentence = z.string().describe('What is wrong, for a human.');
+const sentence = z.string().meta({
+  description: 'What is wrong, for a human.',
+  examples: ['No valid token of this server was sent.'],
+});
 
 const code = z
   .enum(Object.keys(ERROR_CODES) as ErrorCode[])
   .describe('Names the error. Codes never change; a later version may add some.');
 
-const docUrl = z.string().describe('The page that explains this code.');
+const docUrl = z.string().meta({
+  description: 'The page that explains this code.',
+  examples: ['https://listing.example/docs/errors#unauthorized'],
+});
 
 const problem = named('Error', { error: sentence, code, doc_url: docUrl });
 

@@ -72,8 +72,11 @@ const querystring = z.object({
 const page = named('VotePage', {
   votes: z.array(
     z.object({
-      id: z.uuid().describe('The `Vote-Id` of the vote (UUIDv7).'),
-      username: z.string().describe('As the player typed it, trimmed.'),
+      id: z.uuid().meta({
+        description: 'The `Vote-Id` of the vote (UUIDv7).',
+        examples: ['01998a3e-7e4b-7000-8000-0123456789ab'],
+      }),
+      username: z.string().meta({ description: 'As the player typed it, trimmed.', examples: ['Steve'] }),
       voted_at: timestamp,
       source: z
         .enum(VOTE_SOURCES)
@@ -97,7 +100,10 @@ const page = named('VotePage', {
       excluded: z.boolean().describe('Whether the vote was removed from all counts.'),
     }),
   ),
-  next_cursor: z.string().nullable().describe('Where the next page begins; null on the last page.'),
+  next_cursor: z
+    .string()
+    .nullable()
+    .meta({ description: 'Where the next page begins; null on the last page.', examples: [null] }),
 });
 
 /** Throws 400 for a wrong cursor, such as a cursor of all votes in the list of one player. */
@@ -165,8 +171,11 @@ const votersQuery = z.object({
 });
 
 const voter = z.object({
-  username: z.string().describe('In the spelling of their newest vote.'),
-  votes: z.int().min(1),
+  username: z.string().meta({ description: 'In the spelling of their newest vote.', examples: ['Steve'] }),
+  votes: z
+    .int()
+    .min(1)
+    .meta({ examples: [28] }),
   last_voted_at: timestamp,
 });
 

@@ -141,6 +141,7 @@ const AUDIT_ACTIONS = {
     more: ({ button, queueName }) => [text(queueName), text(button)].filter(Boolean).join(': '),
   },
   'sample.history': { title: 'Wrote the history of a sample server', more: ({ name }) => text(name) },
+  'sample.inbox': { title: 'Wrote what waits for an operator of the sample servers' },
   'sample.places': { title: 'Wrote the past ranks of the sample servers' },
 } as const satisfies Record<string, AuditWords>;
 
