@@ -25,14 +25,14 @@ export function shareCard(site: Site, server: Pick<Server, 'name' | 'slug'>): Ht
   return card({
     id: 'share',
     title: t('Share'),
-    body: html`<p><img class="banner" src="${base}${publicPath(server, '/banner.svg')}"
-        width="${String(width)}" height="${String(height)}" alt="${t('The banner')}" loading="lazy" /></p>
-      <p><img src="${base}${publicPath(server, '/badge.svg')}"
-        height="${String(BADGE.height)}" alt="${t('The badge')}" loading="lazy" /></p>
-      <p class="soft">${t(
-        'The images and the widget update automatically. Embed them on a website, in a forum or in a README:',
-      )}</p>
-      <details><summary>${t('Show embed code')}</summary><div class="spaced">
+    body: html`<details><summary>${t('Show embed code')}</summary><div class="spaced">
+        <p><img class="banner" src="${base}${publicPath(server, '/banner.svg')}"
+          width="${String(width)}" height="${String(height)}" alt="${t('The banner')}" loading="lazy" /></p>
+        <p><img src="${base}${publicPath(server, '/badge.svg')}"
+          height="${String(BADGE.height)}" alt="${t('The badge')}" loading="lazy" /></p>
+        <p class="soft">${t(
+          'The images and the widget update automatically. Embed them on a website, in a forum or in a README:',
+        )}</p>
         <h3>${t('Page address')}</h3>${copyable(page, t('the page’s address'))}
         <h3>${t('Banner, HTML')}</h3>${copyable(asHtml, t('the banner as HTML'))}
         <h3>${t('Banner, Markdown')}</h3>${copyable(markdown(alt, banner, page), t('the banner as Markdown'))}
