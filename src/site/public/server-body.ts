@@ -21,7 +21,7 @@ import { copyAddress, premiumMark } from '../shared/server-parts.ts';
 import { publicPath, SHARE_IMAGE } from '../shared/server-paths.ts';
 import { cover, picturedServer, serverIcon } from '../shared/server-pictures.ts';
 import { serverAddress } from '../shared/server-status.ts';
-import { shareCard } from '../shared/share-card.ts';
+import { embedCodes } from '../shared/share-card.ts';
 import { ownReview } from './own-review-card.ts';
 import { gamePath, tagPath } from './ranking-query.ts';
 import { joinColumn } from './server-join.ts';
@@ -66,9 +66,8 @@ export function serverBody(site: Site, view: View): Page {
           ${reviewsSection(base, view)}
           ${figuresSection(base, view)}
           ${topVotersCard(seen)}
-          ${server.hiddenAt ? '' : shareCard(site, server)}
           ${similarSection(base, view)}
-          ${remarks(base, server)}
+          ${remarks(site, server)}
         </div>
       </article>
       ${dock(server)}
@@ -93,9 +92,13 @@ function allTags(base: string, { profile }: Server, { tags }: Seen): Content {
   return html`<ul class="tags big" aria-label="${t('Tags')}">${links}</ul>`;
 }
 
-function remarks(base: string, server: Server): Html {
-  const report = html`<a href="${base}${publicPath(server, '/report')}" rel="nofollow">${t('Report this server')}</a>`;
-  return html`<p class="small soft remarks">${aboutTimes()} ${server.hiddenAt ? '' : report}</p>`;
+function remarks(site: Site, server: Server): Html {
+  const path = `${site.base}${publicPath(server, '/report')}`;
+  const share = html`<details id="share"><summary>${t('Share')}: ${t('Show embed code')}</summary>
+    <div class="box">${embedCodes(site, server)}</div></details>`;
+  const report = html`<a href="${path}" rel="nofollow">${t('Report this server')}</a>`;
+  return html`<div class="small soft remarks"><p>${aboutTimes()} ${server.hiddenAt ? '' : report}</p>
+    ${server.hiddenAt ? '' : share}</div>`;
 }
 
 /** A script replaces UTC with the reader's own time zone. */
@@ -161,8 +164,9 @@ function reviewsSection(base: string, view: View): Html {
     'reviews',
     t('Reviews'),
     html`${found.total > 0 ? spreadOf(found) : ''}${list}
-      ${wanted.reviews > 0 ? restOfReviews(view, page) : allReviews(found, page)}
-      ${ownReview(base, server, reader, now)}`,
+      ${wanted.reviews > 0 ? restOfReviews(view, page) : ''}
+      <div class="after-reviews">${wanted.reviews > 0 ? '' : allReviews(found, page)}
+        ${ownReview(base, server, reader, now)}</div>`,
     html`<a class="button quiet" href="#your-review">${t('Write a review')}</a>`,
   );
 }

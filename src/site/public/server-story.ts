@@ -21,34 +21,27 @@ const LONG_TEXT = 1_500;
 export function keyFigures(base: string, seen: Seen): Html {
   const { info, found } = seen;
   const { rankVotes, uptimePercentage, peakPlayers } = info;
-  const cells: [title: string, value: Content, detail?: Content][] = [
+  const reviews = html`<a href="#reviews">${counted(found.total, 'review')}</a>`;
+  const cells: [title: Content, value: Content, detail?: Content][] = [
     [t('Rank'), html`${count(info.rankPosition)}${rankChange(seen)}`],
     [
-      t('Votes'),
+      t('Votes in {days} days', { days: RANKING_DAYS }),
       count(info.votesCount),
-      html`${t('in {days} days', { days: RANKING_DAYS })}${
-        rankVotes === null ? '' : html`, ${votesForRank(base, rankVotes)}`
-      }`,
+      rankVotes === null ? '' : votesForRank(base, rankVotes),
     ],
     found.total === 0
       ? [t('Rating'), '–', t('no reviews yet')]
       : [
-          t('Rating'),
+          html`${t('Rating')} · ${reviews}`,
           html`${oneDecimal(found.averageRating)}<span class="of">${icon('star', 'solid')}</span>`,
-          html`<a href="#reviews">${counted(found.total, 'review')}</a>`,
         ],
     [
-      t('Uptime'),
+      t('Uptime in {days} days', { days: UPTIME_DAYS }),
       uptimePercentage === null ? '–' : `${decimal(uptimePercentage)} %`,
-      t('in {days} days', { days: UPTIME_DAYS }),
     ],
   ];
-  if (peakPlayers > 0) {
-    const players = info.averagePlayers;
-    const average = players < 10 ? decimal(players) : count(Math.round(players));
-    const detail = t('in {days} days, {average} on average', { days: PLAYER_DAYS, average });
-    cells.push([t('Most players'), count(peakPlayers), detail]);
-  }
+  if (peakPlayers > 0)
+    cells.push([t('Peak in {days} days', { days: PLAYER_DAYS }), count(peakPlayers)]);
   return html`<dl class="key-figures">${cells.map(
     ([title, value, detail]) =>
       html`<div><dt>${title}</dt><dd>${value}${detail ? html`<small>${detail}</small>` : ''}</dd></div>`,
@@ -132,7 +125,7 @@ function chartsOf({ seen, wanted }: View): Record<Figure, { about: Content; char
   const players = t('Players: {range}', { range: rangeName(wanted) });
   const { uptimePercentage } = info;
   return {
-    players: { about: playersText(info), chart: playersChart(players, history, now) },
+    players: { about: playersSentence(info), chart: playersChart(players, history, now) },
     votes: {
       about: t('{votes} this month', { votes: count(info.monthlyVotes) }),
       chart: votesChart(votes),
@@ -147,6 +140,17 @@ function chartsOf({ seen, wanted }: View): Record<Figure, { about: Content; char
     rank: { about: `${t('Rank')} ${count(info.rankPosition)}`, chart: rankChart(ranks) },
     latency: { about: latencyText(seen), chart: latencyChart(latency, history, now) },
   };
+}
+
+/** `76 of 120 players, 43 on average in 7 days` */
+function playersSentence(info: Seen['info']): string {
+  const { averagePlayers: average, peakPlayers } = info;
+  if (peakPlayers === 0) return playersText(info);
+  return t('{players}, {average} on average in {days} days', {
+    players: playersText(info),
+    average: average < 10 ? decimal(average) : count(Math.round(average)),
+    days: PLAYER_DAYS,
+  });
 }
 
 function rangeLinks(base: string, { server, wanted }: View, figure: Figure): Html {
