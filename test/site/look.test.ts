@@ -101,7 +101,7 @@ test('each default tag has a picture of its own, and any other text has a drawin
   assert(
     property(oneof(string(), constantFrom(...inherited)), (text) => {
       const picture = String(pixelPicture(text, 48));
-      expect(picture).toMatch(/class="body"\s+d="M[^"]{20,}"/);
+      expect(picture).toMatch(/^<svg class="pixels [^>]*><path d="M[^"]{20,}"/);
       expect(String(pixelPicture(text, 48))).toBe(picture);
     }),
   );

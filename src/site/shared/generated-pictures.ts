@@ -36,7 +36,7 @@ export function initials(name: string): string {
 }
 
 /**
- * Horizontal lines, one square high. `isSet` decides about the squares of the left half; the drawing is symmetrical.
+ * Horizontal lines, one square high, whose middles are at whole numbers. `isSet` decides about the squares of the left half; the drawing is symmetrical.
  */
 function pathOf(size: number, isSet: (x: number, y: number) => boolean): string {
   let path = '';
@@ -44,7 +44,7 @@ function pathOf(size: number, isSet: (x: number, y: number) => boolean): string 
     for (let x = 0; x < size; x++) {
       const from = x;
       while (x < size && isSet(Math.min(x, size - 1 - x), y)) x++;
-      if (x > from) path += `M${from} ${y}.5h${x - from}`;
+      if (x > from) path += `M${from} ${y}h${x - from}`;
     }
   }
   return path;
@@ -79,7 +79,7 @@ type Drawing = { shapes: string[]; side: number; hue: number };
 
 /** `frame`: around the drawing, in squares. */
 function drawing({ shapes, side, hue }: Drawing, className: string, pixels: number, frame: number): Html {
-  const box = `${-frame} ${-frame} ${side + 2 * frame} ${side + 2 * frame}`;
+  const box = `${-frame} ${-frame - 0.5} ${side + 2 * frame} ${side + 2 * frame}`;
   const size = html`width="${String(pixels)}" height="${String(pixels)}"`;
   return html`<svg class="${className} h${hue}" viewBox="${box}" ${size} aria-hidden="true">${shapes.map(
     (path) => html`<path d="${path}"/>`,
