@@ -42,8 +42,8 @@ import { recordAudit } from '../../src/platform/audit/audit-log.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { dayOf } from '../../src/platform/periods/period-marks.ts';
 import { explainRank } from '../../src/ranking/explain-rank.ts';
-import { randomSlug, serverAbove, similarServers } from '../../src/ranking/picked-servers.ts';
 import { pickServers, readPicks } from '../../src/ranking/list-picks.ts';
+import { randomSlug, serverAbove, similarServers } from '../../src/ranking/picked-servers.ts';
 import {
   addressesOf,
   readListingSummary,
@@ -849,7 +849,11 @@ test('the public pages, of a thousand servers with names alike: three queries a 
     ['by rating', () => readListPage(deps, {}, 50, 'rating'), page],
     [
       'servers that the home page picks',
-      async () => readPicks(deps, { ...(await readListingSummary(deps)), picks: { rising: [], newcomers: [other.serverId] } }),
+      async () =>
+        readPicks(deps, {
+          ...(await readListingSummary(deps)),
+          picks: { rising: [], newcomers: [other.serverId] },
+        }),
       ['query listing_summary', 'query servers', 'query review_lists'],
     ],
     [

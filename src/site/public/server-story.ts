@@ -40,8 +40,7 @@ export function keyFigures(base: string, seen: Seen): Html {
       uptimePercentage === null ? '–' : `${decimal(uptimePercentage)} %`,
     ],
   ];
-  if (peakPlayers > 0)
-    cells.push([t('Peak in {days} days', { days: PLAYER_DAYS }), count(peakPlayers)]);
+  if (peakPlayers > 0) cells.push([t('Peak in {days} days', { days: PLAYER_DAYS }), count(peakPlayers)]);
   return html`<dl class="key-figures">${cells.map(
     ([title, value, detail]) =>
       html`<div><dt>${title}</dt><dd>${value}${detail ? html`<small>${detail}</small>` : ''}</dd></div>`,

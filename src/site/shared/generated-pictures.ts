@@ -67,12 +67,12 @@ function motifShapes(text: string, chance: number): string[] {
   return (['#', 'o'] as const).map((sign) => pathOf(16, (x, y) => rows[y - 1]?.[x] === sign));
 }
 
-/** Half of the icons are motifs, the others squares with one or two mirrors. `side`: in squares. */
+/** A third of the icons are motifs, the others squares with one or two mirrors. `side`: in squares. */
 export function iconDrawing(name: string): { shapes: string[]; side: number; hue: number } {
   const [kind = 0, chance = 0] = bytesOf(name).subarray(29);
   const hue = hueOfDrawing(name);
-  if (kind % 2 === 0) return { shapes: motifShapes(name, chance), side: 16, hue };
-  return { shapes: [squares(name, 8, kind % 4 === 1)], side: 8, hue };
+  if (kind % 3 === 0) return { shapes: motifShapes(name, chance), side: 16, hue };
+  return { shapes: [squares(name, 8, kind % 3 === 1)], side: 8, hue };
 }
 
 type Drawing = { shapes: string[]; side: number; hue: number };
