@@ -171,7 +171,9 @@ export function newcomers(base: string, rows: ListedRow[]): Content {
 /** Below the home page's list. */
 export function pickedServers(base: string, { rising, newcomers: latest }: PickedRows): Html {
   const places = (gained: number) =>
-    html`<b class="risen">${icon('arrow-up')}${t('{places, plural, one {# place} other {# places}}', { places: gained })}</b>`;
+    html`<b class="risen">${icon('arrow-up')}${t('{places, plural, one {# place} other {# places}}', {
+      places: gained,
+    })}</b>`;
   const risen = rising.map((one) => miniServer(base, one.row, [places(one.places), playersOf(one.row)]));
   const joined = latest.map((row) => miniServer(base, row, [playersOf(row), gameName(row.game)]));
   return html`${minis(t('Rising this week'), risen)}${minis(t('New with players'), joined)}`;
@@ -184,7 +186,8 @@ function minis(title: string, cards: Html[]): Content {
 
 /** For visitors who come back: scripts/page.js lists the servers for which this browser can vote again. */
 export function dueNow(): Html {
-  return html`<section class="due-now" aria-labelledby="due-now"><h2 id="due-now">${t('Due now')}</h2><ul></ul></section>`;
+  const heading = html`<h2 id="due-now">${t('Due now')}</h2>`;
+  return html`<section class="due-now" aria-labelledby="due-now">${heading}<ul></ul></section>`;
 }
 
 /** For a game: its lists by tag and by country. For a tag: its lists by game, and other tags. Otherwise: tags. */

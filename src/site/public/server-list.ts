@@ -68,7 +68,8 @@ function serverItem(row: ListedRow, place: number, settings: ServerListSettings)
   const starOf = star(base, { ...row, isFavourite: favourites.has(row.id) });
   const line = row.shortText ? html`<p class="line" dir="auto">${row.shortText}</p>` : '';
   return html`<li class="${classes.join(' ')}">
-    ${bannerLink(base, row, place === 0 ? 'eager' : 'lazy')}${serverIcon(base, row, 64)}${rankMark(row.rank, row.votesCount)}
+    ${bannerLink(base, row, place === 0 ? 'eager' : 'lazy')}${serverIcon(base, row, 64)}
+    ${rankMark(row.rank, row.votesCount)}
     <div class="what"><div class="name"><h3><a href="${base}/servers/${row.slug}"><bdi>${row.name}</bdi></a></h3>
     ${ratingOrNew(row)}${starOf}</div>
     ${line}${meta(base, row)}${tagLinks(row, settings)}</div>

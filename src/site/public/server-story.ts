@@ -91,7 +91,7 @@ export function similarSection(base: string, { seen: { similar } }: View): Conte
 
 const rangeName = ({ range }: Wanted) => t((RANGES.find(([one]) => one === range) ?? RANGES[0])[1]);
 
-/** The figures that the tabs show, by the ids of their panels. Without script, radio buttons choose one (profile.css). */
+/** The figures of the tabs, by the ids of their panels. Radio buttons choose one, without script (profile.css). */
 const FIGURES = [
   ['players', defineMessage('Players')],
   ['votes', defineMessage('Votes')],
@@ -106,7 +106,9 @@ type Figure = (typeof FIGURES)[number][0];
 export function figuresSection(base: string, view: View): Html {
   const charts = chartsOf(view);
   const tab = ([id, name]: (typeof FIGURES)[number], index: number) =>
-    html`<label><input type="radio" name="figure" value="${id}" ${index === 0 ? html`checked` : ''} />${t(name)}</label>`;
+    html`<label><input type="radio" name="figure" value="${id}" ${index === 0 ? html`checked` : ''} />${t(
+      name,
+    )}</label>`;
   const panel = ([id, name]: (typeof FIGURES)[number]) => {
     const { about, chart } = charts[id];
     const ranges = id === 'players' || id === 'latency' ? rangeLinks(base, view, id) : '';
@@ -114,8 +116,8 @@ export function figuresSection(base: string, view: View): Html {
       <p class="soft small">${about}</p>${ranges}</header>${chart}</div>`;
   };
   return html`<section class="tabbed" id="figures"><header><h2>${t('Figures')}</h2>
-    <fieldset class="figure-tabs"><legend class="for-readers">${t('Figure shown')}</legend>${FIGURES.map(tab)}</fieldset>
-    </header>${FIGURES.map(panel)}</section>`;
+    <fieldset class="figure-tabs"><legend class="for-readers">${t('Figure shown')}</legend>
+    ${FIGURES.map(tab)}</fieldset></header>${FIGURES.map(panel)}</section>`;
 }
 
 function chartsOf({ seen, wanted }: View): Record<Figure, { about: Content; chart: Html }> {

@@ -98,8 +98,10 @@ function icon(name: string, pictures: DrawnPictures): Html {
   const { shapes, side: squares, hue } = iconDrawing(name);
   const { ground, figure, marks } = generatedColours(hue);
   return html`${ring}<g clip-path="url(#icon)"><rect x="${LEFT}" y="${ICON_TOP}" width="${side}" height="${side}"
-  fill="${ground}"/><g transform="translate(${LEFT + 18} ${ICON_TOP + 18}) scale(${(side - 36) / squares}) translate(0 .5)"
-  fill="none">${shapes.map((path, index) => html`<path d="${path}" stroke="${index === 0 ? figure : marks}"/>`)}</g></g>`;
+  fill="${ground}"/><g fill="none" transform="translate(${LEFT + 18} ${ICON_TOP + 18})
+  scale(${(side - 36) / squares}) translate(0 .5)">${shapes.map(
+    (path, index) => html`<path d="${path}" stroke="${index === 0 ? figure : marks}"/>`,
+  )}</g></g>`;
 }
 
 function heading(name: string, address: string): Html {

@@ -36,7 +36,8 @@ export function initials(name: string): string {
 }
 
 /**
- * Horizontal lines, one square high, whose middles are at whole numbers. `isSet` decides about the squares of the left half; the drawing is symmetrical.
+ * Horizontal lines, one square high, whose middles are at whole numbers. `isSet` decides about the squares of the left
+ * half; the drawing is symmetrical.
  */
 function pathOf(size: number, isSet: (x: number, y: number) => boolean): string {
   let path = '';
