@@ -1,4 +1,4 @@
-import type { Binary } from 'mongodb';
+import type { Binary, ObjectId } from 'mongodb';
 import { type InferRawDocType, Schema } from 'mongoose';
 
 const rankedListDefinition = {
@@ -55,6 +55,8 @@ const listingSummaryDefinition = {
   gameTags: { type: Schema.Types.Mixed },
   gameCountries: { type: Schema.Types.Mixed },
   tagGames: { type: Schema.Types.Mixed },
+  /** Absent in a summary of an older version. */
+  picks: { type: Schema.Types.Mixed },
   /** Of the term lists of names: the digest of the names, and when the lists were written. */
   names: { type: written, required: true },
   /** The same for the term lists of all other texts (`textsOf`). Absent in a summary of an older version. */
@@ -65,6 +67,9 @@ const listingSummaryDefinition = {
 export const listingSummarySchema = new Schema(listingSummaryDefinition, { collection: 'listing_summary' });
 
 export type Choice = { value: string; servers: number };
+
+/** For the home page. `places`: how many ranks the server has risen within a week. */
+export type Picks = { rising: { id: ObjectId; places: number }[]; newcomers: ObjectId[] };
 
 export type ListingSummary = {
   servers: number;
@@ -80,6 +85,7 @@ export type ListingSummary = {
   gameTags?: Record<string, Choice[]>;
   gameCountries?: Record<string, Choice[]>;
   tagGames?: Record<string, Choice[]>;
+  picks?: Picks;
 };
 type Written = { digest: string; at: Date };
 export type StoredListingSummary = ListingSummary & { _id: string; names: Written; texts?: Written };

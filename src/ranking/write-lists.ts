@@ -13,6 +13,7 @@ import {
   listPrefix,
   NO_GAME_LIST,
 } from './filters.ts';
+import { pickServers } from './list-picks.ts';
 import { foldName, hash32, nameTerms, termKey } from './name-terms.ts';
 import { type Choice, type ListingSummary, type StoredListingSummary, SUMMARY } from './ranked-list.ts';
 import { RANKED } from './ranking-pipeline.ts';
@@ -36,7 +37,10 @@ const TERMS_TTL_MS = 6 * HOUR;
 const textsEveryMs = (servers: number) => (servers <= 10_000 ? 0 : (HOUR * servers) / 100_000);
 
 /** What the migration that fills empty lists has. */
-type ListsDeps = Pick<RankingDeps, 'servers' | 'reviewLists' | 'rankedLists' | 'listingSummary' | 'clock'>;
+type ListsDeps = Pick<
+  RankingDeps,
+  'servers' | 'reviewLists' | 'rankedLists' | 'rankSnapshots' | 'listingSummary' | 'clock'
+>;
 
 /** Documents read or servers handled at a time. A larger batch would block other work of the process. */
 const BATCH = 1_000;
@@ -79,7 +83,12 @@ export async function writeLists(deps: ListsDeps, lease: ActiveLease): Promise<v
   lease.throwIfLost();
   const summary = {
     _id: SUMMARY,
-    ...summariseLists(lists, { servers: ids.length, playing: playersOf(figures), votes }),
+    ...summariseLists(lists, {
+      servers: ids.length,
+      playing: playersOf(figures),
+      votes: votes.reduce((sum, one) => sum + one, 0),
+    }),
+    picks: await pickServers(deps, { ids, votes, ...figures }),
     names: namesCurrent && before ? before.names : { digest: namesDigest, at: now },
     texts: textsCurrent && before?.texts ? before.texts : { digest: textsDigest, at: now },
   };
@@ -94,7 +103,7 @@ async function readRanking({ servers, reviewLists, clock }: ListsDeps) {
   const ids: ObjectId[] = [];
   const names: string[] = [];
   const texts: string[] = [];
-  let votes = 0;
+  const votes: number[] = [];
   // The list of the whole ranking is always written, also if it is empty.
   const lists = new Map<string, ListInProgress>([[listKey({}), { places: [], total: 0 }]]);
   const inOrder = servers
@@ -111,7 +120,7 @@ async function readRanking({ servers, reviewLists, clock }: ListsDeps) {
     const place = ids.push(server._id) - 1;
     names.push(server.name);
     texts.push(textsOf(server));
-    votes += server.ranked?.votesCount ?? 0;
+    votes.push(server.ranked?.votesCount ?? 0);
     for (const key of listKeys(server, now)) addTo(lists, key, place);
     const rating = ratings.get(server._id.toHexString()) ?? null;
     for (const sort of OTHER_SORTS) figures[sort].push(sortFigure(sort, server, rating, now));

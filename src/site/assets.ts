@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 import { compressOnce, encodedFor } from '../http/compressed.ts';
 import type { Config } from '../platform/config.ts';
 import { once } from '../platform/once.ts';
-import { accentRules } from './look/accent.ts';
+import { accentRules, accentShades } from './look/accent.ts';
 import { GAME_PICTURES } from './look/games/list.ts';
 import { type Logo, readLogo } from './look/logo.ts';
 import { FILE } from './route-options.ts';
@@ -135,14 +135,13 @@ async function readLogoFile(file: string) {
 }
 
 let files: ReturnType<typeof readFiles> | undefined;
-let ourLogo: ReturnType<typeof readLogoFile> | undefined;
+const readOurLogo = once(() => readLogoFile(fileURLToPath(here('./tallyport.svg'))));
 
 /** @throws {ConfigError} as `readLogo`, for the operator's logo */
 export async function loadAssets({ LOGO: file }: Pick<Config, 'LOGO'>): Promise<Assets> {
   files ??= readFiles();
   const ours = await files;
-  ourLogo ??= readLogoFile(fileURLToPath(here('./tallyport.svg')));
-  const { logo, logoFile } = await (file === undefined ? ourLogo : readLogoFile(file));
+  const { logo, logoFile } = await (file === undefined ? readOurLogo() : readLogoFile(file));
   const loaded = [logoFile, ...ours];
   const paths = new Map<string, string>(loaded.map(({ name, path }) => [name, path]));
   return {
@@ -166,6 +165,16 @@ export async function loadAssets({ LOGO: file }: Pick<Config, 'LOGO'>): Promise<
           .type(CSS)
           .send(accentRules(`#${colour}`));
       });
+      app.get(accentLogoPath(':colour'), FILE, async (request, reply) => {
+        const { colour } = request.params as { colour: string };
+        if (!/^[0-9a-f]{6}$/.test(colour)) return reply.callNotFound();
+        const { bytes, type } = (await readOurLogo()).logo;
+        const { accent } = accentShades(`#${colour}`).light;
+        return reply
+          .headers({ ...FOR_EVER, ...OF_IMAGES })
+          .type(type)
+          .send(String(bytes).replace(/#12656b/g, accent));
+      });
     },
   };
 }
@@ -174,4 +183,9 @@ const FOR_EVER = { 'cache-control': 'public, max-age=31536000, immutable' };
 
 export function accentPath(colour: string): string {
   return `/assets/accent/${colour.replace('#', '')}.css`;
+}
+
+/** Our logo in the operator's colour. */
+export function accentLogoPath(colour: string): string {
+  return `/assets/accent/${colour.replace('#', '')}.svg`;
 }

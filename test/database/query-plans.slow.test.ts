@@ -43,6 +43,7 @@ import { recordAudit } from '../../src/platform/audit/audit-log.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { dayOf } from '../../src/platform/periods/period-marks.ts';
 import { explainRank } from '../../src/ranking/explain-rank.ts';
+import { pickServers, readPicks } from '../../src/ranking/list-picks.ts';
 import { randomSlug, serverAbove, similarServers } from '../../src/ranking/picked-servers.ts';
 import {
   addressesOf,
@@ -849,6 +850,20 @@ test('the public pages, of a thousand servers with names alike: three queries a 
       page,
     ]),
     ['by rating', () => readListPage(deps, {}, 50, 'rating'), page],
+    [
+      'servers that the home page picks',
+      async () =>
+        readPicks(deps, {
+          ...(await readListingSummary(deps)),
+          picks: { rising: [], newcomers: [other.serverId] },
+        }),
+      ['query listing_summary', 'query servers', 'query review_lists'],
+    ],
+    [
+      'the ranks of a week ago',
+      () => pickServers(deps, { ids: [other.serverId], votes: [1], players: [1], newest: [0] }),
+      ['query rank_snapshots'],
+    ],
     ['newcomers of a game', () => readNewcomers(deps, { game: 'rust' }, 3), page],
     ['nothing that passes', () => readListPage(deps, { game: 'gone' }, 1), ['query ranked_lists']],
     ['what all names have', () => searchListing(deps, 'craft'), search],

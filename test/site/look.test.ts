@@ -8,7 +8,7 @@ import { readTags } from '../../src/servers/tag-list.ts';
 import { accentShades, contrast } from '../../src/site/look/accent.ts';
 import { readLogo } from '../../src/site/look/logo.ts';
 import { SvgError, svgSize } from '../../src/site/look/svg-size.ts';
-import { pixelPicture } from '../../src/site/shared/generated-pictures.ts';
+import { initials, pixelPicture } from '../../src/site/shared/generated-pictures.ts';
 import { bannerLink } from '../../src/site/shared/server-pictures.ts';
 import { atTheEnd } from '../support/at-the-end.ts';
 import { cpuMs } from '../support/cpu-time.ts';
@@ -101,7 +101,7 @@ test('each default tag has a picture of its own, and any other text has a drawin
   assert(
     property(oneof(string(), constantFrom(...inherited)), (text) => {
       const picture = String(pixelPicture(text, 48));
-      expect(picture).toMatch(/class="body"\s+d="M[^"]{20,}"/);
+      expect(picture).toMatch(/^<svg class="pixels [^>]*><path d="M[^"]{20,}"/);
       expect(String(pixelPicture(text, 48))).toBe(picture);
     }),
   );
@@ -185,4 +185,18 @@ test.each([
   const bytes = Buffer.from(part.repeat((256 * 1_024) / part.length));
   const spent = cpuMs(() => expect(() => svgSize(bytes)).toThrow(SvgError));
   expect(spent).toBeLessThan(500);
+});
+
+test('our logo has the operator’s colour', async () => {
+  const web = await openWebApp({ ACCENT_COLOUR: '#7a1fa2' });
+  expect((await getPage(web, '/sign-in')).body).toContain('<img src="/assets/accent/7a1fa2.svg"');
+  const { body, headers } = await getPage(web, '/assets/accent/7a1fa2.svg');
+  expect(headers['content-type']).toContain('image/svg+xml');
+  expect(body).toContain('fill="#7a1fa2"');
+  expect((await getPage(web, '/assets/accent/nothing.svg')).statusCode).toBe(404);
+});
+
+test('a name of signs has an initial too', () => {
+  expect(initials('★★★')).toBe('★');
+  expect(initials('Der Kleine Hof')).toBe('DK');
 });

@@ -395,7 +395,7 @@ describe('a server’s page', () => {
     expect((await get(path, await signIn(web))).body).not.toContain(link);
     expect((await get(path)).body).not.toContain(link);
     const overview = await get(`/dashboard/servers/${id.toHexString()}`, olivia);
-    expect(overview.body).toContain(`href="${path}">Public page</a>`);
+    expect(overview.body).toContain(`href="${path}"`);
     expect(overview.body).toContain(`[img]http://localhost:3000${path}/banner.svg[/img]`);
   });
 });
@@ -527,14 +527,18 @@ describe('a review on a server’s page', () => {
     expect(await web.deps.reviews.findOne({ _id })).toMatchObject({ state: 'pending' });
   });
 
-  it('is shown ten to a page, with links to the neighbouring pages', async () => {
+  it('three are on the page; all are shown ten to a page, with links to the neighbouring pages', async () => {
     const { id, path } = await list('Paged');
     for (let i = 0; i < 12; i++) {
       const { reviewId } = await writeReview(web.deps, { serverId: id, username: `p${i}`, rating: 3 });
       await moderateReview(web.deps, new ObjectId(reviewId), 'approved', 'test');
     }
-    const first = (await get(path, olivia)).body;
+    const newest = (await get(path, olivia)).body;
+    expect(newest.split('<li id="review-')).toHaveLength(4);
+    expect(newest).toContain(`<a href="${path}?reviews=1#reviews">All 12 reviews</a>`);
+    const first = (await get(`${path}?reviews=1`, olivia)).body;
     expect(first.split('<li id="review-')).toHaveLength(11);
+    expect(first).toContain(`<link rel="canonical" href="http://localhost:3000${path}" />`);
     expect(first).toContain(`href="${path}?reviews=2#reviews" rel="next"`);
     const second = (await get(`${path}?reviews=2`)).body;
     expect(second.split('<li id="review-')).toHaveLength(3);

@@ -239,7 +239,7 @@ describe('the page after a vote', () => {
     const weighed = { 'ranked.rankVotes': 0.5 };
     await open.deps.servers.updateOne({ _id: open.serverId }, { $set: weighed });
     expect(await page()).toMatch(
-      /has 1 vote in 30 days, which count as 0\.5 for the rank, and rank 2 ?\. Beta Craft is 12 votes ahead/,
+      /has 1 vote in 30 days, which\s+count as 0\.5 for the rank\s*, and rank 2 ?\. Beta Craft is 12 votes ahead/,
     );
   });
 });

@@ -13,12 +13,13 @@ import { bindCollections } from '../collections.ts';
  * be empty until the next ranking.
  */
 export async function listRankedServers(mongo: Mongo): Promise<void> {
-  const { servers, reviewLists, rankedLists, listingSummary } = bindCollections(mongo);
+  const { servers, reviewLists, rankedLists, rankSnapshots, listingSummary } = bindCollections(mongo);
   const newest = { _id: partId(listKey({}, 'newest'), 0) };
   if ((await listingSummary.findOne({ _id: SUMMARY })) && (await rankedLists.findOne(newest))) return;
   if (!(await servers.findOne(RANKED, { projection: { _id: 1 } }))) return;
   // No real lease is needed: a ranking that runs at the same moment writes the same lists.
   const { signal } = new AbortController();
   const lease = { signal, throwIfLost: () => undefined };
-  await writeLists({ servers, reviewLists, rankedLists, listingSummary, clock: systemClock() }, lease);
+  const deps = { servers, reviewLists, rankedLists, rankSnapshots, listingSummary, clock: systemClock() };
+  await writeLists(deps, lease);
 }

@@ -14,12 +14,13 @@ export const CARD_COLOURS = {
 const DEGREES = [205, 245, 165, 25, 60, 130, 265, 5, 185, 85, 150, 225];
 
 /** `hue` is an index of `DEGREES`. */
-export function generatedColours(hue: number): { ground: string; pattern: string; figure: string } {
+export function generatedColours(hue: number): Record<'ground' | 'pattern' | 'figure' | 'marks', string> {
   const degrees = DEGREES[hue] ?? 0;
   return {
     ground: oklch(0.37, 0.065, degrees),
     pattern: oklch(0.43, 0.075, degrees),
     figure: oklch(0.84, 0.09, degrees),
+    marks: oklch(0.66, 0.11, degrees),
   };
 }
 

@@ -1,6 +1,7 @@
 import { plural } from '../../language/plural.ts';
 import { t } from '../../language/t.ts';
 import type { Filters } from '../../ranking/filters.ts';
+import type { PickedRows } from '../../ranking/list-picks.ts';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
 import type { Choice, ListingSummary } from '../../ranking/ranked-list.ts';
 import { searchedAddress } from '../../ranking/searched-address.ts';
@@ -19,7 +20,7 @@ import { miniServer } from '../shared/server-parts.ts';
 import { isNarrowed } from './list-texts.ts';
 import { rankingFilterForm, searchForm, sortTabs } from './ranking-filters.ts';
 import { gamePath, type RankingQuery, randomPath, rankingPath, tagPath } from './ranking-query.ts';
-import { viewSwitch } from './server-list.ts';
+import { playersOf, viewSwitch } from './server-list.ts';
 
 const GAME_TILES = 6;
 const TILE_PIXELS = 48;
@@ -161,11 +162,32 @@ function addServer(base: string, text: string): Html {
 const MOST_TAG_LINKS = 24;
 
 export function newcomers(base: string, rows: ListedRow[]): Content {
-  if (rows.length === 0) return '';
   const cards = rows.map((row) =>
     miniServer(base, row, [row.game && gameName(row.game), html`${t('Listed')} ${day(row.listedAt)}`]),
   );
-  return html`<section class="more"><h2>${t('New this month')}</h2><ul class="minis">${cards}</ul></section>`;
+  return minis(t('New this month'), cards);
+}
+
+/** Below the home page's list. */
+export function pickedServers(base: string, { rising, newcomers: latest }: PickedRows): Html {
+  const places = (gained: number) =>
+    html`<b class="risen">${icon('arrow-up')}${t('{places, plural, one {# place} other {# places}}', {
+      places: gained,
+    })}</b>`;
+  const risen = rising.map((one) => miniServer(base, one.row, [places(one.places), playersOf(one.row)]));
+  const joined = latest.map((row) => miniServer(base, row, [playersOf(row), gameName(row.game)]));
+  return html`${minis(t('Rising this week'), risen)}${minis(t('New with players'), joined)}`;
+}
+
+function minis(title: string, cards: Html[]): Content {
+  if (cards.length === 0) return '';
+  return html`<section class="more"><h2>${title}</h2><ul class="minis">${cards}</ul></section>`;
+}
+
+/** For visitors who come back: scripts/page.js lists the servers for which this browser can vote again. */
+export function dueNow(): Html {
+  const heading = html`<h2 id="due-now">${t('Due now')}</h2>`;
+  return html`<section class="due-now" aria-labelledby="due-now">${heading}<ul></ul></section>`;
 }
 
 /** For a game: its lists by tag and by country. For a tag: its lists by game, and other tags. Otherwise: tags. */

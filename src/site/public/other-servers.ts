@@ -53,7 +53,14 @@ export async function readOtherServers(
 
 /** For visitors, scripts/voted.js adds the servers for which this browser has voted: only the browser knows them. */
 export function otherServers(site: Site, { favourites, similar, now }: OtherServers): Html {
-  const alike = similar.length > 0 ? section(t('Similar servers'), '', similarCards(site.base, similar)) : '';
+  const alike =
+    similar.length > 0
+      ? section(
+          t('Similar servers'),
+          '',
+          similarCards(site.base, similar, (row) => voteLink(site.base, row)),
+        )
+      : '';
   return html`${favourites ? favouritesPart(site, favourites, now) : votedInBrowser()}${alike}`;
 }
 

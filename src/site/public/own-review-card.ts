@@ -10,7 +10,7 @@ import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
 import { count, counted } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { button, card, confirmed, linkTo } from '../shared/parts.ts';
+import { button, confirmed, linkTo } from '../shared/parts.ts';
 import { reviewState, reviewText, starsText } from '../shared/review-parts.ts';
 import { publicPath } from '../shared/server-paths.ts';
 
@@ -29,18 +29,16 @@ export const WHY_NOT: Record<WhyNot, Text> = {
   unconfirmed: defineMessage('Confirm your e-mail address to write a review.'),
 };
 
-export function ownReviewCard(base: string, server: WithId<Server>, reader: Reader | null, now: Date): Html {
+/** The end of the reviews. A form that was not refused is closed until the user opens it. */
+export function ownReview(base: string, server: WithId<Server>, reader: Reader | null, now: Date): Html {
   const path = `${base}${publicPath(server)}`;
-  return card({
-    id: 'your-review',
-    title: t('Your review'),
-    body: reader
-      ? html`${reader.review ? existing(server, reader.review, now) : ''}${reviewActions(path, server, reader)}`
-      : html`<p>${t('<a>Sign in</a> or <a2>sign up</a2> to write a review.', {
-          a: linkTo(`${base}/sign-in?next=${encodeURIComponent(`${path}/review`)}`),
-          a2: linkTo(`${base}/sign-up?next=${encodeURIComponent(`${path}/review`)}`),
-        })}</p>`,
-  });
+  if (!reader)
+    return html`<p id="your-review">${t('<a>Sign in</a> or <a2>sign up</a2> to write a review.', {
+      a: linkTo(`${base}/sign-in?next=${encodeURIComponent(`${path}/review`)}`),
+      a2: linkTo(`${base}/sign-up?next=${encodeURIComponent(`${path}/review`)}`),
+    })}</p>`;
+  return html`<div class="own-review" id="your-review"><h3>${t('Your review')}</h3>
+    ${reader.review ? existing(server, reader.review, now) : ''}${reviewActions(path, server, reader)}</div>`;
 }
 
 function existing(server: WithId<Server>, review: WithId<Review>, now: Date): Html {
@@ -53,17 +51,20 @@ function reviewActions(path: string, server: WithId<Server>, reader: Reader): Co
   const { review, whyNot, typed } = reader;
   const form = whyNot ? '' : reviewForm(`${path}/review`, server, reader);
   const why = whyNot ? html`<p class="soft">${t(WHY_NOT[whyNot])}</p>` : '';
-  if (!review) return html`${why}${form}`;
-  const edit = html`<details class="confirm" ${typed ? 'open' : ''}>
-    <summary class="button quiet">${t('Edit your review')}</summary>${form}</details>`;
+  if (!review) return html`${why}${form && opened(t('Write a review'), form, typed)}`;
   return html`${why}<div class="actions">
-    ${form ? edit : ''}
+    ${form && opened(t('Edit your review'), form, typed)}
     ${confirmed({
       text: t('Delete your review'),
       consequence: t('This deletes your review and the owner’s answer. It cannot be undone.'),
       form: button({ to: `${path}/review/delete`, text: t('Delete review'), kind: 'danger' }),
     })}
   </div>`;
+}
+
+function opened(title: string, form: Html, typed: Typed | undefined): Html {
+  return html`<details class="confirm" ${typed ? 'open' : ''}><summary class="button quiet">${title}</summary>
+    ${form}</details>`;
 }
 
 function reviewForm(action: string, { name }: WithId<Server>, { user, review, typed }: Reader): Html {

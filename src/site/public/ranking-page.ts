@@ -4,6 +4,7 @@ import { t } from '../../language/t.ts';
 import { cachedFor } from '../../platform/batching/cached-for.ts';
 import { SECOND } from '../../platform/clock.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
+import { readPicks } from '../../ranking/list-picks.ts';
 import type { ListingSummary } from '../../ranking/ranked-list.ts';
 import { readListingSummary, readListPage, readNewcomers } from '../../ranking/read-lists.ts';
 import { searchListing } from '../../ranking/search-listing.ts';
@@ -19,6 +20,7 @@ import type { Page } from '../shared/layout.ts';
 import type { SearchMetadata } from '../shared/search-metadata.ts';
 import { limitSearches } from './limited-search.ts';
 import {
+  dueNow,
   gameTiles,
   hero,
   listBar,
@@ -28,6 +30,7 @@ import {
   noMatches,
   nothingFound,
   nothingListed,
+  pickedServers,
   relatedLists,
   tagTiles,
 } from './list-parts.ts';
@@ -106,10 +109,12 @@ export function rankingRoutes(app: FastifyInstance, deps: AppDeps): void {
   async function listPage({ request, query, summary, tags }: Asked): Promise<Page> {
     const { filters, page, sort } = query;
     const isWhole = isCollection(query);
-    const [list, favourites, latest] = await Promise.all([
+    const isHome = isWhole && !isNarrowed(filters);
+    const [list, favourites, latest, picks] = await Promise.all([
       readListPage(deps, filters, page, sort),
       favouritesOf(request),
-      isWhole && isNarrowed(filters) ? readNewcomers(deps, filters, NEWCOMERS) : [],
+      isWhole && !isHome ? readNewcomers(deps, filters, NEWCOMERS) : [],
+      isHome ? readPicks(deps, summary) : null,
     ]);
     if (!list) throw new PageError(404, t('This page of the ranking does not exist.'));
     const { rows, total, pages } = list;
@@ -124,7 +129,6 @@ export function rankingRoutes(app: FastifyInstance, deps: AppDeps): void {
       next: page < pages ? to(page + 1) : undefined,
       ...searchDataOf(site, query, list),
     };
-    const isHome = isWhole && !narrowed;
     const end = listEnd(base, query, pages, listSummary(query, total, summary));
     const hasPodium = page === 1 && sort === 'rank';
     const settings = { base, now: deps.clock.now(), tags, sort, favourites, hasPodium };
@@ -140,8 +144,10 @@ export function rankingRoutes(app: FastifyInstance, deps: AppDeps): void {
       ...(isForSearchEngines(query) && (total > 0 || !narrowed) ? { metadata } : {}),
       body: html`${isHome ? hero(site, summary) : listHead(site, query, { heading, ...aboutList(site, query, total) })}
         <section class="listing" aria-labelledby="list"><h2 id="list" class="for-readers">${t('Servers')}</h2>
+        ${isHome && total > 0 ? dueNow() : ''}
         ${total > 0 || narrowed ? listBar(base, query, summary, tags) : ''}${isWhole ? '' : activeFilters(base, query)}
         ${starForm(`${base}${to(page)}`)}${shown}</section>
+        ${picks ? pickedServers(base, picks) : ''}
         ${isWhole && total > 0 ? html`${newcomers(base, latest)}${relatedLists(base, query, summary, tags)}` : ''}`,
     };
   }

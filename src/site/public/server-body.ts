@@ -14,23 +14,22 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
 import type { Page } from '../shared/layout.ts';
 import { notice, pager } from '../shared/parts.ts';
-import { reviewItem, spreadOf } from '../shared/review-parts.ts';
+import { REVIEWS_A_PAGE, reviewItem, spreadOf } from '../shared/review-parts.ts';
 import type { SearchMetadata } from '../shared/search-metadata.ts';
 import { playersText } from '../shared/server-figures.ts';
 import { copyAddress, premiumMark } from '../shared/server-parts.ts';
 import { publicPath, SHARE_IMAGE } from '../shared/server-paths.ts';
 import { cover, picturedServer, serverIcon } from '../shared/server-pictures.ts';
 import { serverAddress } from '../shared/server-status.ts';
-import { shareCard } from '../shared/share-card.ts';
-import { ownReviewCard } from './own-review-card.ts';
+import { embedCodes } from '../shared/share-card.ts';
+import { ownReview } from './own-review-card.ts';
 import { gamePath, tagPath } from './ranking-query.ts';
 import { joinColumn } from './server-join.ts';
 import { pathOf, RANGES, type Seen, type View } from './server-page-data.ts';
 import {
   aboutSection,
-  chartSections,
+  figuresSection,
   keyFigures,
-  motdSection,
   section,
   similarSection,
   topVotersCard,
@@ -45,7 +44,7 @@ const MESSAGES = {
 
 /** In the order of a player's questions: what it is, how to join and vote, how good it is; then the charts. */
 export function serverBody(site: Site, view: View): Page {
-  const { server, seen, reader } = view;
+  const { server, seen } = view;
   const { base } = site;
   const hidden = t('The operator has hidden this server. Only its owner and operators can see this page.');
   return {
@@ -61,17 +60,14 @@ export function serverBody(site: Site, view: View): Page {
         ${serverHead(site, view)}
         ${joinColumn(site, view)}
         <div class="story">
-          ${keyFigures(seen)}
+          ${keyFigures(base, seen)}
           ${allTags(base, server, seen)}
           ${aboutSection(server.profile?.description)}
           ${reviewsSection(base, view)}
-          ${ownReviewCard(base, server, reader, seen.now)}
-          ${motdSection(seen.info.motd)}
-          ${chartSections(base, view)}
+          ${figuresSection(base, view)}
           ${topVotersCard(seen)}
-          ${server.hiddenAt ? '' : shareCard(site, server)}
           ${similarSection(base, view)}
-          ${remarks(base, server)}
+          ${remarks(site, server)}
         </div>
       </article>
       ${dock(server)}
@@ -96,9 +92,13 @@ function allTags(base: string, { profile }: Server, { tags }: Seen): Content {
   return html`<ul class="tags big" aria-label="${t('Tags')}">${links}</ul>`;
 }
 
-function remarks(base: string, server: Server): Html {
-  const report = html`<a href="${base}${publicPath(server, '/report')}" rel="nofollow">${t('Report this server')}</a>`;
-  return html`<p class="small soft remarks">${aboutTimes()} ${server.hiddenAt ? '' : report}</p>`;
+function remarks(site: Site, server: Server): Html {
+  const path = `${site.base}${publicPath(server, '/report')}`;
+  const share = html`<details id="share"><summary>${t('Share')}: ${t('Show embed code')}</summary>
+    <div class="box">${embedCodes(site, server)}</div></details>`;
+  const report = html`<a href="${path}" rel="nofollow">${t('Report this server')}</a>`;
+  return html`<div class="small soft remarks"><p>${aboutTimes()} ${server.hiddenAt ? '' : report}</p>
+    ${server.hiddenAt ? '' : share}</div>`;
 }
 
 /** A script replaces UTC with the reader's own time zone. */
@@ -111,13 +111,19 @@ function aboutTimes(): Html {
 
 /** Search engines must not index a page after the last one. */
 function isPast({ seen, wanted }: View): boolean {
-  return wanted.reviews > Math.max(seen.found.totalPages, 1);
+  return wanted.reviews > Math.max(pagesOf(seen), 1);
 }
+
+/** All reviews, however many of them the page shows. */
+const pagesOf = ({ found }: Seen) => Math.ceil(found.total / REVIEWS_A_PAGE);
 
 function metadataOf(site: Site, { server, seen, wanted, preview }: View): SearchMetadata {
   const { info, found } = seen;
   const motd = plainText(info.motd).replace(/\s+/g, ' ');
-  const page = (reviews: number) => pathOf(server, { ...wanted, reviews });
+  // The first page of the reviews begins with those that the page without a number shows: one address for both.
+  const page = (reviews: number, range = wanted.range) =>
+    pathOf(server, { range, reviews: reviews > 1 ? reviews : 0 });
+  const at = Math.max(wanted.reviews, 1);
   const game = gameName(server.game);
   const about = server.profile?.shortText ?? motd;
   const description = `${t('{server}{game}: {status}, rank {rank}, {votes} in {days} days.', {
@@ -130,7 +136,7 @@ function metadataOf(site: Site, { server, seen, wanted, preview }: View): Search
   })}${about ? ` ${about}` : ''}`;
   return {
     // `pathOf` leaves out the default range of the chart: a page has one canonical address for all ranges.
-    canonical: pathOf(server, { range: RANGES[0][0], reviews: wanted.reviews }),
+    canonical: page(at, RANGES[0][0]),
     description,
     items: gameServer(site, { server, info, reviews: found, description }),
     image: {
@@ -138,36 +144,48 @@ function metadataOf(site: Site, { server, seen, wanted, preview }: View): Search
       ...SHARE_IMAGE,
       alt: t('Status of {server}', { server: server.name }),
     },
-    previous: wanted.reviews > 1 ? page(wanted.reviews - 1) : undefined,
-    next: wanted.reviews < found.totalPages ? page(wanted.reviews + 1) : undefined,
+    previous: at > 1 ? page(at - 1) : undefined,
+    next: at < pagesOf(seen) ? page(at + 1) : undefined,
   };
 }
 
-function reviewsSection(base: string, { server, seen: { found, reviewers, now }, wanted }: View): Html {
+function reviewsSection(base: string, view: View): Html {
+  const { server, seen, wanted, reader } = view;
+  const { found, reviewers, now } = seen;
   const page = (reviews: number) => `${base}${pathOf(server, { ...wanted, reviews })}#reviews`;
-  const marks = t(
-    '“Has voted”: a vote of a player with this name is known. “New account”: the reviewer signed up less than {days} days ago.',
-    { days: NEW_ACCOUNT_DAYS },
-  );
   const none = wanted.reviews > 1 ? t('There are no reviews on this page.') : t('No reviews yet.');
   const list =
     found.reviews.length > 0
       ? html`<ol class="reviews">${found.reviews.map((review, index) =>
           reviewItem({ review, server, now, reviewer: reviewers[index], withFace: true }),
-        )}</ol>
-          <p class="small soft">${marks}</p>`
+        )}</ol>`
       : emptyLine(none);
   return section(
     'reviews',
     t('Reviews'),
     html`${found.total > 0 ? spreadOf(found) : ''}${list}
-      ${pager({
-        newer:
-          wanted.reviews > 1 ? page(Math.max(Math.min(wanted.reviews - 1, found.totalPages), 1)) : undefined,
-        older: wanted.reviews < found.totalPages ? page(wanted.reviews + 1) : undefined,
-      })}`,
+      ${wanted.reviews > 0 ? restOfReviews(view, page) : ''}
+      <div class="after-reviews">${wanted.reviews > 0 ? '' : allReviews(found, page)}
+        ${ownReview(base, server, reader, now)}</div>`,
     html`<a class="button quiet" href="#your-review">${t('Write a review')}</a>`,
   );
+}
+
+function allReviews({ total, reviews }: Seen['found'], page: (reviews: number) => string): Content {
+  if (total <= reviews.length) return '';
+  return html`<p><a href="${page(1)}">${t('All {reviews} reviews', { reviews: count(total) })}</a></p>`;
+}
+
+function restOfReviews({ seen: { found }, wanted }: View, page: (reviews: number) => string): Html {
+  const marks = t(
+    '“Has voted”: a vote of a player with this name is known. “New account”: the reviewer signed up less than {days} days ago.',
+    { days: NEW_ACCOUNT_DAYS },
+  );
+  const { reviews } = wanted;
+  return html`<p class="small soft">${marks}</p>${pager({
+    newer: reviews > 1 ? page(Math.max(Math.min(reviews - 1, found.totalPages), 1)) : undefined,
+    older: reviews < found.totalPages ? page(reviews + 1) : undefined,
+  })}`;
 }
 
 function serverHead(site: Site, view: View): Html {

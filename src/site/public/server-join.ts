@@ -11,6 +11,7 @@ import { count, day, localTime, relative, timeAgo } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type IconName, icon } from '../shared/icon.ts';
+import { motdPanel } from '../shared/motd.ts';
 import { LINK_TITLES } from '../shared/profile-parts.ts';
 import { reportedMark } from '../shared/server-figures.ts';
 import { copyAddress, playersBar } from '../shared/server-parts.ts';
@@ -33,7 +34,7 @@ export function joinColumn(site: Site, view: View): Html {
         ${whyOff(voting.config, server) ? '' : votedHere(site, server)}
         <div class="to-vote">${voteForm(site, { ...voting, server, typed: UNTOUCHED })}${howToVote(server)}</div></div>
     </section>
-    ${howToJoin(server)}
+    ${howToJoin(server, seen)}
     ${factsBox(server, seen)}
   </aside>`;
 }
@@ -75,7 +76,10 @@ function playersNow(server: Server, seen: Seen): Html {
   return html`<p class="now">${text}${reported}</p>${playersBar(onlinePlayers, maxPlayers)}`;
 }
 
-function lastSeen({ game, probe, lastReport }: Server, { info: { status }, now }: Seen): Html {
+function lastSeen(
+  { game, probe, lastReport }: Server,
+  { info: { status, uptimePercentage }, now }: Seen,
+): Html {
   const [last] = [probe.succeededAt, lastReport?.at]
     .filter((at) => at instanceof Date)
     .toSorted((a, b) => b.getTime() - a.getTime());
@@ -86,7 +90,8 @@ function lastSeen({ game, probe, lastReport }: Server, { info: { status }, now }
       t('Offline since {time} ({ago}).', { time: localTime(since), ago: relative(since, now) }),
     last
       ? t('Last seen online {time}.', { time: localTime(last) })
-      : whyNotProbed(game) === null && t('Not seen online yet.'),
+      : // Imported figures can show an uptime although no check of this listing has reached the server.
+        whyNotProbed(game) === null && !uptimePercentage && t('Not seen online yet.'),
     notProbed(game),
   ].filter(Boolean);
   return html`<p class="small soft last-seen">${parts.map((part) => html`${part} `)}</p>`;
@@ -108,12 +113,14 @@ function howToVote({ howToVote }: Server): Html {
     : html`<p class="small soft">${oneVote()}</p>`;
 }
 
-function howToJoin(server: Server): Html {
+function howToJoin(server: Server, { info }: Seen): Html {
+  const panel = motdPanel(info.motd);
   const { steps, link } = joinSteps(server);
   return html`<section class="box">
     <h2>${t('How to join')}</h2>
     ${link ? html`<p><a class="button quiet" href="${link}">${icon('play')}${t('Join through Steam')}</a></p>` : ''}
     <ol class="join-steps">${steps.map((step) => html`<li>${t(step)}</li>`)}</ol>
+    ${panel ? html`<h3>${t('Message of the day')}</h3>${panel}` : ''}
   </section>`;
 }
 

@@ -11,7 +11,7 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
 import { playersText, reportedMark } from '../shared/server-figures.ts';
 import {
-  copyAddress,
+  addressToCopy,
   miniServer,
   playersBar,
   premiumMark,
@@ -68,13 +68,14 @@ function serverItem(row: ListedRow, place: number, settings: ServerListSettings)
   const starOf = star(base, { ...row, isFavourite: favourites.has(row.id) });
   const line = row.shortText ? html`<p class="line" dir="auto">${row.shortText}</p>` : '';
   return html`<li class="${classes.join(' ')}">
-    ${bannerLink(base, row, place === 0 ? 'eager' : 'lazy')}${serverIcon(base, row, 64)}${rankMark(row.rank)}
+    ${bannerLink(base, row, place === 0 ? 'eager' : 'lazy')}${serverIcon(base, row, 64)}
+    ${rankMark(row.rank, row.votesCount)}
     <div class="what"><div class="name"><h3><a href="${base}/servers/${row.slug}"><bdi>${row.name}</bdi></a></h3>
     ${ratingOrNew(row)}${starOf}</div>
     ${line}${meta(base, row)}${tagLinks(row, settings)}</div>
     ${players(row, settings.now)}<div class="trend">${sparkline(row.players)}</div>
     <p class="votes">${figure(row, settings.sort)}</p>
-    <p class="acts">${copyAddress(serverAddress(row), row.name)}${voteLink(base, row)}</p></li>`;
+    <p class="acts">${addressToCopy(serverAddress(row), row.name)}${voteLink(base, row)}</p></li>`;
 }
 
 function ratingOrNew({ rating, isNewcomer }: ListedRow): Content {
@@ -182,8 +183,10 @@ function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-export function similarCards(base: string, similar: ListedRow[]): Html {
+export const playersOf = (row: ListedRow): string => playersText({ ...row, playersSource: row.source });
+
+export function similarCards(base: string, similar: ListedRow[], actionOf?: (row: ListedRow) => Html): Html {
   const card = (row: ListedRow) =>
-    miniServer(base, row, [playersText({ ...row, playersSource: row.source }), gameName(row.game)]);
+    miniServer(base, row, [playersOf(row), gameName(row.game)], actionOf?.(row));
   return html`<ul class="minis">${similar.map(card)}</ul>`;
 }

@@ -26,26 +26,27 @@ export const RANGES = [
 
 const VOTE_DAYS = 30;
 const RANK_DAYS = 60;
+const NEWEST_REVIEWS = 3;
 /** As many cards as fit on one line. */
 const SIMILAR = 3;
-/** How many names each of the two months has. */
-const TOP_VOTERS = 10;
+/** How many names each of the two months has: three columns of three. */
+const TOP_VOTERS = 9;
 
-/** `reviews` is the page number of the reviews, from 1. */
+/** `reviews` is the page number of the reviews, from 1; 0 shows only the newest ones. */
 export type Wanted = { range: HistoryRange; reviews: number };
 
 /** Invalid values count as absent. */
 export function wantedOf(query: unknown): Wanted {
   const { players, reviews } = query as { players?: unknown; reviews?: unknown };
   const [range] = RANGES.find(([range]) => range === players) ?? RANGES[0];
-  return { range, reviews: pageFrom(reviews) };
+  return { range, reviews: pageFrom(reviews, 0) };
 }
 
 /** The path with the parameters that differ from the defaults. */
 export function pathOf(server: Pick<Server, 'slug'>, { range, reviews }: Wanted): string {
   const query = new URLSearchParams();
   if (range !== RANGES[0][0]) query.set('players', range);
-  if (reviews > 1) query.set('reviews', String(reviews));
+  if (reviews > 0) query.set('reviews', String(reviews));
   return publicPath(server, query.size > 0 ? `?${query}` : '');
 }
 
@@ -57,7 +58,10 @@ export async function readServer(deps: AppDeps, server: WithId<Server>, { range,
     uptimeDays(deps, server._id),
     rankHistory(deps, server._id),
     votesByDay(deps, server._id, VOTE_DAYS),
-    readAnswered(deps, server._id, { page: reviews, limit: REVIEWS_A_PAGE }),
+    readAnswered(deps, server._id, {
+      page: Math.max(reviews, 1),
+      limit: reviews > 0 ? REVIEWS_A_PAGE : NEWEST_REVIEWS,
+    }),
     readTopVoters(deps, server._id),
     readTags(deps),
     similarServers(deps, server, SIMILAR),

@@ -1,6 +1,6 @@
 import { PLAYER_DAYS, UPTIME_DAYS } from '../../history/daily-figures.ts';
 import { plural } from '../../language/plural.ts';
-import { t } from '../../language/t.ts';
+import { defineMessage, type Text, t } from '../../language/t.ts';
 import { RANKING_DAYS } from '../../votes/ranking-period.ts';
 import type { TopVoter } from '../../votes/top-voters.ts';
 import { count, counted, decimal, oneDecimal } from '../shared/format.ts';
@@ -8,8 +8,9 @@ import { face } from '../shared/generated-pictures.ts';
 import { latencyChart, playersChart, rankChart, uptimeChart, votesChart } from '../shared/history-charts.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
-import { motdPanel } from '../shared/motd.ts';
+import { linkTo } from '../shared/parts.ts';
 import { description } from '../shared/profile-parts.ts';
+import { playersText } from '../shared/server-figures.ts';
 import { rankMark } from '../shared/server-parts.ts';
 import { similarCards } from './server-list.ts';
 import { pathOf, RANGES, type Seen, type View, type Wanted } from './server-page-data.ts';
@@ -17,41 +18,41 @@ import { pathOf, RANGES, type Seen, type View, type Wanted } from './server-page
 /** Longer descriptions are cut, with a link that shows the whole text. */
 const LONG_TEXT = 1_500;
 
-export function keyFigures(seen: Seen): Html {
+export function keyFigures(base: string, seen: Seen): Html {
   const { info, found } = seen;
   const { rankVotes, uptimePercentage, peakPlayers } = info;
-  const cells: [title: string, value: Content, detail?: Content][] = [
+  const reviews = html`<a href="#reviews">${counted(found.total, 'review')}</a>`;
+  const cells: [title: Content, value: Content, detail?: Content][] = [
     [t('Rank'), html`${count(info.rankPosition)}${rankChange(seen)}`],
     [
-      t('Votes'),
+      t('Votes in {days} days', { days: RANKING_DAYS }),
       count(info.votesCount),
-      html`${t('in {days} days', { days: RANKING_DAYS })}${
-        rankVotes === null ? '' : html`, ${t('{votes} for the rank', { votes: decimal(rankVotes) })}`
-      }`,
+      rankVotes === null ? '' : votesForRank(base, rankVotes),
     ],
     found.total === 0
       ? [t('Rating'), '–', t('no reviews yet')]
       : [
-          t('Rating'),
+          html`${t('Rating')} · ${reviews}`,
           html`${oneDecimal(found.averageRating)}<span class="of">${icon('star', 'solid')}</span>`,
-          html`<a href="#reviews">${counted(found.total, 'review')}</a>`,
         ],
     [
-      t('Uptime'),
+      t('Uptime in {days} days', { days: UPTIME_DAYS }),
       uptimePercentage === null ? '–' : `${decimal(uptimePercentage)} %`,
-      t('in {days} days', { days: UPTIME_DAYS }),
     ],
   ];
-  if (peakPlayers > 0) {
-    const players = info.averagePlayers;
-    const average = players < 10 ? decimal(players) : count(Math.round(players));
-    const detail = t('in {days} days, {average} on average', { days: PLAYER_DAYS, average });
-    cells.push([t('Most players'), count(peakPlayers), detail]);
-  }
+  if (peakPlayers > 0) cells.push([t('Peak in {days} days', { days: PLAYER_DAYS }), count(peakPlayers)]);
   return html`<dl class="key-figures">${cells.map(
     ([title, value, detail]) =>
       html`<div><dt>${title}</dt><dd>${value}${detail ? html`<small>${detail}</small>` : ''}</dd></div>`,
   )}</dl>`;
+}
+
+/** With the page that says why votes can weigh less. */
+function votesForRank(base: string, rankVotes: number): Html {
+  return t('<a>{votes} for the rank</a>', {
+    votes: decimal(rankVotes),
+    a: linkTo(`${base}/how-ranking-works#weight`),
+  });
 }
 
 /** Since yesterday. Empty if it has not changed, or if yesterday's rank is unknown. */
@@ -77,11 +78,6 @@ export function aboutSection(text: string | undefined): Content {
   return section('about', t('About'), body);
 }
 
-export function motdSection(motd: string): Content {
-  const panel = motdPanel(motd);
-  return panel ? section('motd', t('Message of the day'), panel) : '';
-}
-
 /** `beside` is shown beside the heading. */
 export function section(id: string, title: string, body: Content, beside: Content = ''): Html {
   return html`<section id="${id}"><header><h2>${title}</h2>${beside}</header>${body}</section>`;
@@ -95,35 +91,72 @@ export function similarSection(base: string, { seen: { similar } }: View): Conte
 
 const rangeName = ({ range }: Wanted) => t((RANGES.find(([one]) => one === range) ?? RANGES[0])[1]);
 
-export function chartSections(base: string, view: View): Html {
-  const { seen, wanted } = view;
+/** The figures of the tabs, by the ids of their panels. Radio buttons choose one, without script (profile.css). */
+const FIGURES = [
+  ['players', defineMessage('Players')],
+  ['votes', defineMessage('Votes')],
+  ['uptime', defineMessage('Uptime')],
+  ['rank', defineMessage('Rank')],
+  ['latency', defineMessage('Latency')],
+] as const satisfies [string, Text][];
+
+type Figure = (typeof FIGURES)[number][0];
+
+/** A link to a panel opens it (scripts/charts.js). */
+export function figuresSection(base: string, view: View): Html {
+  const charts = chartsOf(view);
+  const tab = ([id, name]: (typeof FIGURES)[number], index: number) =>
+    html`<label><input type="radio" name="figure" value="${id}" ${index === 0 ? html`checked` : ''} />${t(
+      name,
+    )}</label>`;
+  const panel = ([id, name]: (typeof FIGURES)[number]) => {
+    const { about, chart } = charts[id];
+    const ranges = id === 'players' || id === 'latency' ? rangeLinks(base, view, id) : '';
+    return html`<div class="panel-of" id="${id}"><header><h3 class="for-readers">${t(name)}</h3>
+      <p class="soft small">${about}</p>${ranges}</header>${chart}</div>`;
+  };
+  return html`<section class="tabbed" id="figures"><header><h2>${t('Figures')}</h2>
+    <fieldset class="figure-tabs"><legend class="for-readers">${t('Figure shown')}</legend>
+    ${FIGURES.map(tab)}</fieldset></header>${FIGURES.map(panel)}</section>`;
+}
+
+function chartsOf({ seen, wanted }: View): Record<Figure, { about: Content; chart: Html }> {
   const { info, history, now, uptime, votes, ranks } = seen;
   const latency = t('Latency: {range}', { range: rangeName(wanted) });
   const players = t('Players: {range}', { range: rangeName(wanted) });
-  const soft = (text: Content) => html`<p class="soft small">${text}</p>`;
-  const uptimeText = info.uptimePercentage === null ? '' : `${decimal(info.uptimePercentage)} %`;
-  return html`${section('players', t('Players'), playersChart(players, history, now), rangeLinks(base, view))}
-    <div class="pair">
-      ${section(
-        'uptime',
-        t('Uptime in {days} days', { days: UPTIME_DAYS }),
-        uptimeChart(uptime, uptimeKey(uptime)),
-        soft(uptimeText),
-      )}
-      ${section(
-        'votes',
-        t('Votes in {days} days', { days: RANKING_DAYS }),
-        votesChart(votes),
-        soft(t('{votes} this month', { votes: count(info.monthlyVotes) })),
-      )}
-      ${section('latency', latency, latencyChart(latency, history, now), soft(latencyText(seen)))}
-      ${section('rank', t('Rank'), rankChart(ranks))}
-    </div>`;
+  const { uptimePercentage } = info;
+  return {
+    players: { about: playersSentence(info), chart: playersChart(players, history, now) },
+    votes: {
+      about: t('{votes} this month', { votes: count(info.monthlyVotes) }),
+      chart: votesChart(votes),
+    },
+    uptime: {
+      about:
+        uptimePercentage === null
+          ? ''
+          : `${decimal(uptimePercentage)} % ${t('in {days} days', { days: UPTIME_DAYS })}`,
+      chart: uptimeChart(uptime, uptimeKey(uptime)),
+    },
+    rank: { about: `${t('Rank')} ${count(info.rankPosition)}`, chart: rankChart(ranks) },
+    latency: { about: latencyText(seen), chart: latencyChart(latency, history, now) },
+  };
 }
 
-function rangeLinks(base: string, { server, wanted }: View): Html {
+/** `76 of 120 players, 43 on average in 7 days` */
+function playersSentence(info: Seen['info']): string {
+  const { averagePlayers: average, peakPlayers } = info;
+  if (peakPlayers === 0) return playersText(info);
+  return t('{players}, {average} on average in {days} days', {
+    players: playersText(info),
+    average: average < 10 ? decimal(average) : count(Math.round(average)),
+    days: PLAYER_DAYS,
+  });
+}
+
+function rangeLinks(base: string, { server, wanted }: View, figure: Figure): Html {
   const links = RANGES.map(([range, text]) => {
-    const path = `${base}${pathOf(server, { ...wanted, range })}#players`;
+    const path = `${base}${pathOf(server, { ...wanted, range })}#${figure}`;
     return html`<a href="${path}" ${range === wanted.range ? html`aria-current="true"` : ''}>${t(text)}</a>`;
   });
   return html`<nav class="chart-ranges" aria-label="${t('Time shown')}">${links}</nav>`;
@@ -153,17 +186,21 @@ function uptimeKey(uptime: Seen['uptime']): Content {
 
 export function topVotersCard({ topVoters: { current, previous } }: Seen): Content {
   if (current.length + previous.length === 0) return '';
-  return html`<section id="top-voters"><header><h2>${t('Top voters')}</h2></header>
-    <div class="voter-lists">${voterList(t('This month'), current)}${voterList(t('Last month'), previous)}</div>
-  </section>`;
+  const before = html`<details><summary>${t('Last month')}</summary>${voterList(previous)}</details>`;
+  return html`<section id="top-voters"><header><h2>${t('Top voters')}</h2><p class="soft small">${t(
+    'This month',
+  )}</p></header>${voterList(current)}${previous.length > 0 ? before : ''}</section>`;
 }
 
-function voterList(title: string, voters: TopVoter[]): Html {
+function voterList(voters: TopVoter[]): Html {
   const rows = voters.map(
-    ({ username, votes }, index) => html`<li>${rankMark(index + 1)}${face(username, 36)}<bdi>${username}</bdi>
+    (
+      { username, votes },
+      index,
+    ) => html`<li>${rankMark(index + 1, votes)}${face(username, 36)}<bdi>${username}</bdi>
       <span>${count(votes)}<span class="for-readers"> ${plural(votes, t('vote'), t('votes'))}</span></span></li>`,
   );
-  return html`<div><h3>${title}</h3>
-    ${rows.length > 0 ? html`<ol class="voters">${rows}</ol>` : html`<p class="soft">${t('No votes.')}</p>`}
-  </div>`;
+  return rows.length > 0
+    ? html`<ol class="voters">${rows}</ol>`
+    : html`<p class="soft">${t('No votes.')}</p>`;
 }

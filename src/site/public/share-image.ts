@@ -95,11 +95,13 @@ function icon(name: string, pictures: DrawnPictures): Html {
   if (pictures.icon)
     return html`${ring}<image x="${LEFT}" y="${ICON_TOP}" width="${side}" height="${side}" clip-path="url(#icon)"
   href="picture:icon"/>`;
-  const { path, hue } = iconDrawing(name);
-  const { ground, figure } = generatedColours(hue);
+  const { shapes, side: squares, hue } = iconDrawing(name);
+  const { ground, figure, marks } = generatedColours(hue);
   return html`${ring}<g clip-path="url(#icon)"><rect x="${LEFT}" y="${ICON_TOP}" width="${side}" height="${side}"
-  fill="${ground}"/><path transform="translate(${LEFT + 18} ${ICON_TOP + 18}) scale(${(side - 36) / 8})"
-  d="${path}" fill="${figure}"/></g>`;
+  fill="${ground}"/><g fill="none" transform="translate(${LEFT + 18} ${ICON_TOP + 18})
+  scale(${(side - 36) / squares}) translate(0 .5)">${shapes.map(
+    (path, index) => html`<path d="${path}" stroke="${index === 0 ? figure : marks}"/>`,
+  )}</g></g>`;
 }
 
 function heading(name: string, address: string): Html {
@@ -115,7 +117,7 @@ function heading(name: string, address: string): Html {
 function figures(info: ServerInfo): Html {
   const { rankPosition, votesCount } = info;
   const [players, words] = playersFigure(info);
-  const medal = CARD_COLOURS.medals[rankPosition - 1];
+  const medal = votesCount > 0 && CARD_COLOURS.medals[rankPosition - 1];
   return html`${figureAt(LEFT, players, words, info.status === 'offline' ? CARD_COLOURS.bad : undefined)}
 ${figureAt(540, medal ? medalOf(rankPosition, medal) : count(rankPosition), 'rank')}
 ${figureAt(800, count(votesCount), `${counted(votesCount, 'vote').replace(/^\S+ /, '')} in ${RANKING_DAYS} days`)}`;

@@ -204,8 +204,14 @@ function votesText({ base }: Site, { server, monthlyVotes, votesCount }: VoteSta
       ...figures,
     });
   return t(
-    '<a>{server}</a> has {votes} in {days} days, which count as {rankVotes} for the rank, and rank {rank}.',
-    { days: RANKING_DAYS, ...named, ...figures, rankVotes: decimal(ranked.rankVotes) },
+    '<a>{server}</a> has {votes} in {days} days, which <a2>count as {rankVotes} for the rank</a2>, and rank {rank}.',
+    {
+      days: RANKING_DAYS,
+      ...named,
+      ...figures,
+      rankVotes: decimal(ranked.rankVotes),
+      a2: linkTo(`${base}/how-ranking-works#weight`),
+    },
   );
 }
 

@@ -81,5 +81,17 @@ function makeReadable(plot) {
   });
 }
 
+/** On a server's page: opens the panel of the address, for example `#latency`, by the radio button of its tab. */
+function openPanel() {
+  const figure = location.hash.slice(1);
+  const tab = [...document.querySelectorAll('.figure-tabs input')].find(({ value }) => value === figure);
+  if (!tab || tab.checked) return;
+  tab.checked = true;
+  document.getElementById('figures').scrollIntoView();
+}
+
+openPanel();
+addEventListener('hashchange', openPanel);
+
 for (const plot of document.querySelectorAll('.chart-plot')) makeReadable(plot);
 for (const axis of document.querySelectorAll('.chart-times:has([data-time])')) showLocalTimes(axis);

@@ -78,19 +78,35 @@ for (const choice of document.querySelectorAll('[name="list-view"]')) {
 }
 
 // In lists, changes the link “Vote” of servers for which this browser has voted in the last 24 hours.
-function quietVoted() {
-  let voted = {};
+function votedServers() {
   try {
-    voted = JSON.parse(localStorage.getItem('voted-servers')) ?? {};
+    return JSON.parse(localStorage.getItem('voted-servers')) ?? {};
   } catch {
     // If the browser stores nothing for this site: no server counts as voted for.
+    return {};
   }
+}
+
+function quietVoted() {
+  const voted = votedServers();
   for (const link of document.querySelectorAll('[data-voted-text] a.vote')) {
     const { next } = voted[link.pathname.replace(/\/vote$/, '')] ?? {};
     if (!(Date.parse(next) > Date.now())) continue;
     link.classList.add('voted');
     link.firstChild.textContent = link.closest('[data-voted-text]').dataset.votedText;
   }
+}
+
+// On the home page, links to vote for the servers whose next vote is due.
+const dueList = document.querySelector('.due-now ul');
+for (const [path, { name, username, next }] of dueList ? Object.entries(votedServers()) : []) {
+  if (!(Date.parse(next) <= Date.now())) continue;
+  const [item, link, text] = ['li', 'a', 'bdi'].map((tag) => document.createElement(tag));
+  text.textContent = name;
+  link.href = `${path}/vote?${new URLSearchParams({ username })}`;
+  link.append(text);
+  item.append(link);
+  dueList.append(item);
 }
 
 quietVoted();

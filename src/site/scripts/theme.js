@@ -11,8 +11,11 @@ try {
   if (list === 'cards' || list === 'compact') document.documentElement.dataset.list = list;
   // If this browser has voted for the server of the page: the stylesheet hides the form, and scripts/vote.js shows the
   // time that is left.
-  const voted = JSON.parse(localStorage.getItem('voted-servers'))?.[location.pathname];
-  if (Date.parse(voted?.next) > Date.now()) document.documentElement.dataset.voted = '';
+  const voted = JSON.parse(localStorage.getItem('voted-servers')) ?? {};
+  if (Date.parse(voted[location.pathname]?.next) > Date.now()) document.documentElement.dataset.voted = '';
+  // The home page keeps a line free for the servers for which this browser can vote again (scripts/page.js).
+  if (Object.values(voted).some(({ next }) => Date.parse(next) <= Date.now()))
+    document.documentElement.dataset.due = '';
 } catch {
   // If the browser stores nothing for this site: the page follows the system and shows cards.
 }

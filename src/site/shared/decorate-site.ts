@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { SignedIn } from '../../accounts/sessions.ts';
 import type { StoredLogo } from '../../platform/stored-values.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import { type AssetName, type Assets, accentPath } from '../assets.ts';
+import { type AssetName, type Assets, accentLogoPath, accentPath } from '../assets.ts';
 import { logoSize } from '../look/logo.ts';
 import type { Access } from '../route-access.ts';
 import { livePages, type SitePages } from '../site-pages.ts';
@@ -65,7 +65,10 @@ export function decorateSite(app: FastifyInstance, deps: AppDeps, assets: Assets
       return config.FOOTER_LINKS;
     },
     get logo() {
-      return config.LOGO_PICTURE ? uploadedLogo(base, config.LOGO_PICTURE) : ours;
+      if (config.LOGO_PICTURE) return uploadedLogo(base, config.LOGO_PICTURE);
+      if (ours.isOwn || config.ACCENT_COLOUR === undefined) return ours;
+      const path = accentLogoPath(config.ACCENT_COLOUR);
+      return { ...ours, path, href: `${base}${path}` };
     },
     get accentStyle() {
       return config.ACCENT_COLOUR === undefined ? null : `${base}${accentPath(config.ACCENT_COLOUR)}`;

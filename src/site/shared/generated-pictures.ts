@@ -25,65 +25,81 @@ export function colourClasses(server: Named): string {
   return `h${hue} p${pattern}`;
 }
 
-/** `Der Kleine Hof` is `DK`. Digits count too. */
+/** `Der Kleine Hof` is `DK`. Digits count too. A name of signs only gives its first sign. */
 export function initials(name: string): string {
   const words = name.split(/[^\p{L}\p{N}\p{M}]+/u).filter(Boolean);
+  if (words.length === 0) return Array.from(name.trim())[0] ?? '';
   return words
     .slice(0, 2)
     .map((word) => Array.from(word.toUpperCase())[0])
     .join('');
 }
 
-/** `isSet` decides about the squares of the left half; the drawing is symmetrical. */
+/**
+ * Horizontal lines, one square high, whose middles are at whole numbers. `isSet` decides about the squares of the left
+ * half; the drawing is symmetrical.
+ */
 function pathOf(size: number, isSet: (x: number, y: number) => boolean): string {
   let path = '';
   for (let y = 0; y < size; y++) {
     for (let x = 0; x < size; x++) {
       const from = x;
       while (x < size && isSet(Math.min(x, size - 1 - x), y)) x++;
-      if (x > from) path += `M${from} ${y}h${x - from}v1h-${x - from}z`;
+      if (x > from) path += `M${from} ${y}h${x - from}`;
     }
   }
   return path;
 }
 
-function squares(text: string, size: number): string {
+/** `isFourfold`: the lower half mirrors the upper one too. */
+function squares(text: string, size: number, isFourfold = false): string {
   const bytes = bytesOf(text);
   return pathOf(size, (x, y) => {
-    const at = (y * size) / 2 + x;
+    const at = ((isFourfold ? Math.min(y, size - 1 - y) : y) * size) / 2 + x;
     return (((bytes[at >> 3] ?? 0) >> (at & 7)) & 1) === 1;
   });
 }
 
 const hueOfDrawing = (text: string) => (bytesOf(text)[31] ?? 0) % HUES;
 
-export function iconDrawing(name: string): { path: string; hue: number } {
-  return { path: squares(name, 8), hue: hueOfDrawing(name) };
+/** The body and, for a motif, its marks: the rows of `DRAWN` are one square lower. */
+function motifShapes(text: string, chance: number): string[] {
+  const rows = motifOf(text, chance);
+  return (['#', 'o'] as const).map((sign) => pathOf(16, (x, y) => rows[y - 1]?.[x] === sign));
 }
 
-function drawing(text: string, squaresAside: number, className: string, pixels: number): Html {
-  const hue = `h${hueOfDrawing(text)}`;
-  const box = `-1 -1 ${squaresAside + 2} ${squaresAside + 2}`;
+/** A third of the icons are motifs, the others squares with one or two mirrors. `side`: in squares. */
+export function iconDrawing(name: string): { shapes: string[]; side: number; hue: number } {
+  const [kind = 0, chance = 0] = bytesOf(name).subarray(29);
+  const hue = hueOfDrawing(name);
+  if (kind % 3 === 0) return { shapes: motifShapes(name, chance), side: 16, hue };
+  return { shapes: [squares(name, 8, kind % 3 === 1)], side: 8, hue };
+}
+
+type Drawing = { shapes: string[]; side: number; hue: number };
+
+/** `frame`: around the drawing, in squares. */
+function drawing({ shapes, side, hue }: Drawing, className: string, pixels: number, frame: number): Html {
+  const box = `${-frame} ${-frame - 0.5} ${side + 2 * frame} ${side + 2 * frame}`;
   const size = html`width="${String(pixels)}" height="${String(pixels)}"`;
-  return html`<svg class="${className} drawn ${hue}" viewBox="${box}" ${size} aria-hidden="true"><path
-    d="${squares(text, squaresAside)}"/></svg>`;
+  return html`<svg class="${className} h${hue}" viewBox="${box}" ${size} aria-hidden="true">${shapes.map(
+    (path) => html`<path d="${path}"/>`,
+  )}</svg>`;
 }
 
 export function pixelPicture(text: string, pixels: number): Html {
-  const hue = `h${hueOfDrawing(text)}`;
-  const rows = motifOf(text, bytesOf(text)[30] ?? 0);
-  const shade = (sign: '#' | 'o') => pathOf(16, (x, y) => rows[y - 1]?.[x] === sign);
-  const size = html`width="${String(pixels)}" height="${String(pixels)}"`;
-  return html`<svg class="pixels ${hue}" viewBox="0 0 16 16" ${size} aria-hidden="true"><path class="body"
-    d="${shade('#')}"/><path class="marks" d="${shade('o')}"/></svg>`;
+  const shapes = motifShapes(text, bytesOf(text)[30] ?? 0);
+  return drawing({ shapes, side: 16, hue: hueOfDrawing(text) }, 'pixels', pixels, 0);
 }
 
 export function generatedIcon(name: string, pixels: number): Html {
-  return drawing(name, 8, 'icon', pixels);
+  const drawn = iconDrawing(name);
+  return drawing(drawn, 'icon drawn', pixels, drawn.side / 8);
 }
 
 export function face(username: string, pixels: number): Html {
-  return drawing(username.toLowerCase(), 6, 'face', pixels);
+  const text = username.toLowerCase();
+  return drawing({ shapes: [squares(text, 6)], side: 6, hue: hueOfDrawing(text) }, 'face drawn', pixels, 1);
 }
 
 /**

@@ -12,9 +12,9 @@ import { writtenText } from './written-text.ts';
 export const REVIEWS_A_PAGE = 10;
 const LAST_PAGE = 1_000_000;
 
-export function pageFrom(given: unknown): number {
-  const page = Number(given ?? 1);
-  return Number.isInteger(page) && page >= 1 && page <= LAST_PAGE ? page : 1;
+export function pageFrom(given: unknown, otherwise = 1): number {
+  const page = Number(given ?? otherwise);
+  return Number.isInteger(page) && page >= 1 && page <= LAST_PAGE ? page : otherwise;
 }
 
 type Spread = { total: number; averageRating: number; spread: number[] };

@@ -20,6 +20,11 @@ export function voteLink(
     class="for-readers"> ${name}</span></a>`;
 }
 
+/** The button that copies an address needs a script. Without one, lists show the address itself. */
+export function addressToCopy(address: string, server: string): Html {
+  return html`${copyAddress(address, server)}<noscript><code dir="ltr">${address}</code></noscript>`;
+}
+
 /** Screen readers skip the bar, because the numbers are beside it. */
 export function playersBar(players: number, most: number): Content {
   if (most <= 0) return '';
@@ -28,13 +33,15 @@ export function playersBar(players: number, most: number): Content {
     class="fill" width="${String(share)}%" height="100%" rx="3"/></svg>`;
 }
 
-/** A medal with tally strokes for the ranks 1 to 3, a number for others. */
-export function rankMark(rank: number): Html {
-  const strokes = {
-    1: ['M16 9.5v13'],
-    2: ['M13 9.5v13', 'M19 9.5v13'],
-    3: ['M10.5 9.5v13', 'M16 9.5v13', 'M21.5 9.5v13'],
-  }[rank];
+/** A medal with tally strokes for the ranks 1 to 3, a number for others and for a server without votes. */
+export function rankMark(rank: number, votes: number): Html {
+  const strokes =
+    votes > 0 &&
+    {
+      1: ['M16 9.5v13'],
+      2: ['M13 9.5v13', 'M19 9.5v13'],
+      3: ['M10.5 9.5v13', 'M16 9.5v13', 'M21.5 9.5v13'],
+    }[rank];
   const words = html`<span class="for-readers">${t('Rank')} </span>`;
   if (!strokes) return html`<p class="rank">${words}${count(rank)}</p>`;
   return html`<p class="rank m${String(rank)}"><svg viewBox="0 0 32 32" aria-hidden="true"><circle class="disc" cx="16"
@@ -48,9 +55,14 @@ export function premiumMark(base: string): Html {
   return html`<a class="premium" href="${base}/how-ranking-works#premium" title="${title}">${t('Premium')}</a>`;
 }
 
-export function miniServer(base: string, server: Pictured & { slug: string }, details: Content[]): Html {
+export function miniServer(
+  base: string,
+  server: Pictured & { slug: string },
+  details: Content[],
+  action: Content = '',
+): Html {
   const shown = details.filter(Boolean).map((detail) => html`<span>${detail}</span>`);
   return html`<li class="mini">${bannerLink(base, server)}${serverIcon(base, server, 48)}<div class="what">
     <h3><a href="${base}/servers/${server.slug}"><bdi>${server.name}</bdi></a></h3>
-    <p class="meta">${shown}</p></div></li>`;
+    <p class="meta">${shown}</p></div>${action}</li>`;
 }

@@ -7,7 +7,14 @@ import { BADGE, BANNER, publicPath, WIDGET } from './server-paths.ts';
 
 const MARKDOWN_SIGNS = /[\\`*_{}[\]()#+\-.!<>&|~]/g;
 
-export function shareCard(site: Site, server: Pick<Server, 'name' | 'slug'>): Html {
+type Shared = Pick<Server, 'name' | 'slug'>;
+
+export function shareCard(site: Site, server: Shared): Html {
+  const body = html`<details><summary>${t('Show embed code')}</summary>${embedCodes(site, server)}</details>`;
+  return card({ id: 'share', title: t('Share'), body });
+}
+
+export function embedCodes(site: Site, server: Shared): Html {
   const { base, url } = site;
   const page = `${url}${publicPath(server)}`;
   const banner = `${url}${publicPath(server, '/banner.svg')}`;
@@ -22,17 +29,14 @@ export function shareCard(site: Site, server: Pick<Server, 'name' | 'slug'>): Ht
   const widget = String(
     html`<iframe src="${frame}" ${size} title="${alt}" loading="lazy" style="border:0"></iframe>`,
   );
-  return card({
-    id: 'share',
-    title: t('Share'),
-    body: html`<p><img class="banner" src="${base}${publicPath(server, '/banner.svg')}"
-        width="${String(width)}" height="${String(height)}" alt="${t('The banner')}" loading="lazy" /></p>
-      <p><img src="${base}${publicPath(server, '/badge.svg')}"
-        height="${String(BADGE.height)}" alt="${t('The badge')}" loading="lazy" /></p>
-      <p class="soft">${t(
-        'The images and the widget update automatically. Embed them on a website, in a forum or in a README:',
-      )}</p>
-      <details><summary>${t('Show embed code')}</summary><div class="spaced">
+  return html`<div class="spaced">
+        <p><img class="banner" src="${base}${publicPath(server, '/banner.svg')}"
+          width="${String(width)}" height="${String(height)}" alt="${t('The banner')}" loading="lazy" /></p>
+        <p><img src="${base}${publicPath(server, '/badge.svg')}"
+          height="${String(BADGE.height)}" alt="${t('The badge')}" loading="lazy" /></p>
+        <p class="soft">${t(
+          'The images and the widget update automatically. Embed them on a website, in a forum or in a README:',
+        )}</p>
         <h3>${t('Page address')}</h3>${copyable(page, t('the page’s address'))}
         <h3>${t('Banner, HTML')}</h3>${copyable(asHtml, t('the banner as HTML'))}
         <h3>${t('Banner, Markdown')}</h3>${copyable(markdown(alt, banner, page), t('the banner as Markdown'))}
@@ -40,8 +44,7 @@ export function shareCard(site: Site, server: Pick<Server, 'name' | 'slug'>): Ht
         <h3>${t('Widget with a vote button, HTML')}</h3>${copyable(widget, t('the widget as HTML'))}
         <h3>${t('Badge, Markdown')}</h3>${copyable(markdown(alt, badge, page), t('the badge as Markdown'))}
         <h3>${t('Badge, BBCode')}</h3>${copyable(`[url=${page}][img]${badge}[/img][/url]`, t('the badge as BBCode'))}
-      </div></details>`,
-  });
+      </div>`;
 }
 
 function markdown(alt: string, image: string, page: string): string {
