@@ -53,22 +53,27 @@ export function barChart(chart: Chart & { bad?: number[] }): Html {
   return figureOf(chart, { axis, drawing, texts: textsOf(chart), place: 'column' });
 }
 
-type LineChart = Chart & { firstOnTop?: boolean; second?: (number | null)[]; isLogarithmic?: boolean };
+type LineChart = Chart & {
+  firstOnTop?: boolean;
+  second?: (number | null)[];
+  isLogarithmic?: boolean;
+  isShare?: boolean;
+};
 
 /**
  * Unknown values are gaps. `firstOnTop`: 1 is at the top, for ranks. `isLogarithmic`: for times, of which one long outage
- * must not flatten all others.
+ * must not flatten all others. `isShare`: from 0 to 1; the scale begins just below the least share.
  */
 export function lineChart(chart: LineChart): Html {
-  const { points, firstOnTop = false, before = [], second = [], isLogarithmic = false } = chart;
+  const { points, firstOnTop = false, before = [], second = [], isLogarithmic, isShare } = chart;
   const values = points.map(({ value }) => value);
   const all = [...values, ...before, ...second];
-  const axis = isLogarithmic ? logarithmicAxis(all) : chartAxis(all, firstOnTop);
+  const axis = isShare ? shareAxis(all) : isLogarithmic ? logarithmicAxis(all) : chartAxis(all, firstOnTop);
   const x = (index: number) => round(middleOf('line', index, points.length));
   const at = ({ index, value }: Known) => `${x(index)} ${placeOf(axis, value)}`;
   const linesOf = (name: string, of: (number | null)[]) =>
     knownRuns(of).map((run) => html`<path class="${name}" d="M${run.map(at).join('L')}h0.01" />`);
-  const hasArea = !firstOnTop && !isLogarithmic;
+  const hasArea = axis.foot === 0;
   const runs = knownRuns(values).map((run) => {
     const [first] = run;
     const last = run.at(-1);
@@ -213,6 +218,13 @@ function chartAxis(values: (number | null)[], firstOnTop = false): ChartAxis {
   const ticks = Array.from({ length: Math.round(end / step) + 1 }, (_, i) => i * step);
   if (!firstOnTop) return { top: end, foot: 0, ticks: ticks.toReversed() };
   return { top: 1, foot: end, ticks: [1, ...ticks.filter((tick) => tick > 1)] };
+}
+
+/** To 1 at the top, from the highest of these shares that is below all values. */
+function shareAxis(values: (number | null)[]): ChartAxis {
+  const least = Math.min(...values.map((value) => value ?? 1));
+  const foot = [0.99, 0.95, 0.9, 0.8, 0.5].find((share) => share < least) ?? 0;
+  return { top: 1, foot, ticks: [1, (1 + foot) / 2, foot] };
 }
 
 /** Powers of ten around the values. */
