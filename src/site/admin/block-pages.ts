@@ -82,7 +82,7 @@ function addCard(path: string, typed: Typed): Html {
         player does not learn why. Votes of a blocked name that come with the API are accepted, but neither counted nor
         delivered.
       </p>
-      <form method="post" action="${path}" class="stack">
+      <form method="post" action="${path}" class="stack fields">
         ${fields.select('kind', {
           label: 'Kind',
           options: [

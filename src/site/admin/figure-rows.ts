@@ -92,24 +92,12 @@ export const FIGURES: Figure[] = [
   sum('Votes through the API', 'votes_api', ({ deliveries }) => deliveries.api),
   sum('Excluded votes', 'votes_excluded', ({ deliveries }) => deliveries.excluded),
   sum('Held votes', 'votes_held', ({ deliveries }) => deliveries.held),
-  delivery('Success rate of deliveries', 'success_rate', successRate, shareOrDash, {
+  delivery('Success rate', 'success_rate', successRate, shareOrDash, {
     better: 'up',
     scale: 'share',
   }),
-  delivery(
-    'Half of the votes arrive within',
-    'p50_ms',
-    ({ times }) => percentile(times, 0.5),
-    timeOrDash,
-    TIMES,
-  ),
-  delivery(
-    '95 % of the votes arrive within',
-    'p95_ms',
-    ({ times }) => percentile(times, 0.95),
-    timeOrDash,
-    TIMES,
-  ),
+  delivery('Half arrive within', 'p50_ms', ({ times }) => percentile(times, 0.5), timeOrDash, TIMES),
+  delivery('95 % arrive within', 'p95_ms', ({ times }) => percentile(times, 0.95), timeOrDash, TIMES),
   sum('Votes delivered', 'delivered', ({ deliveries }) => deliveries.delivered),
   sum('Votes waiting', 'waiting', ({ deliveries }) => deliveries.waiting),
   sum('Votes unconfirmed', 'unconfirmed', ({ deliveries }) => deliveries.unconfirmed),

@@ -26,7 +26,7 @@ function barTable(caption: string, titles: [string, ...string[]], rows: BarRow[]
   const greatest = Math.max(...rows.map(({ size }) => size), 1);
   const bar = (size: number) => html`<svg aria-hidden="true"><rect
     width="${String(Math.round((1_000 * size) / greatest) / 10)}%" height="100%" rx="4" /></svg>`;
-  return html`<table class="bars"><caption class="for-readers">${caption}</caption>
+  return html`<table class="barred"><caption class="for-readers">${caption}</caption>
     <thead><tr>${titles.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>
     <tbody>${rows.map(
       ({ name, size, cells }) =>

@@ -10,6 +10,7 @@ import { VOTE_SELECTIONS, type VoteSelection } from '../../votes/sent-not-confir
 import { stateName } from '../../votes/state-names.ts';
 import { PageError } from '../error-pages.ts';
 import { OPERATOR } from '../route-options.ts';
+import { pageHead } from '../shared/deck.ts';
 import { queryText } from '../shared/form.ts';
 import { count, duration, time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
@@ -59,15 +60,12 @@ function listenerPage(page: Shown & { overview: ListenerOverview; now: Date }): 
     base,
     part: '/queues',
     title: `Listener of ${server.name}`,
-    head: html`<div class="page-head">
-        <div>
-          <h1>Vote listener of <bdi>${server.name}</bdi></h1>
-          <p class="soft">
-            <a href="${adminPath(base, `/servers/${server.id}`)}">${server.slug}</a>${removed}
-          </p>
-        </div>
-      </div>`,
-    body: html`${card({ title: 'Status', actions: badge(LISTENER_TONES[state], state), body: status(overview, now) })}
+    head: pageHead({
+      title: html`Vote listener of <bdi>${server.name}</bdi>`,
+      actions: badge(LISTENER_TONES[state], state),
+      text: html`<a href="${adminPath(base, `/servers/${server.id}`)}">${server.slug}</a>${removed}`,
+    }),
+    body: html`${card({ title: 'Status', body: status(overview, now) })}
       ${card({ title: 'Votes', body: html`${filters(page)} ${votesTable(overview)} ${pager({ older })}` })}`,
   });
 }

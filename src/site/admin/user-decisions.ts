@@ -50,7 +50,7 @@ export function userDecisions(page: UserPage): Html {
       : html`<p>
           Signs the user out of all sessions at once. Their servers stay listed, and votes are still delivered.
         </p>
-        <form method="post" action="${to('suspend')}" class="stack">
+        <form method="post" action="${to('suspend')}" class="stack fields">
           ${reasonFields({
             typed,
             forOwner: { name: 'reasonForOwner', reader: 'the user' },
@@ -97,7 +97,7 @@ function addressChange({ users, view: { user }, change, sendsMail, typed }: User
       text: 'Change e-mail address…',
       consequence: html`${consequence} Make sure that the request comes from the user.`,
       isOpen: Boolean(errors.email || errors.emailReason),
-      form: html`<form method="post" action="${users}/${user._id.toHexString()}/email" class="stack">
+      form: html`<form method="post" action="${users}/${user._id.toHexString()}/email" class="stack fields">
         ${fieldsOf(typed).text('email', {
           label: 'New e-mail address',
           type: 'email',

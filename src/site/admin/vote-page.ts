@@ -10,6 +10,7 @@ import { isImported, type Vote } from '../../votes/vote.ts';
 import { findVote } from '../../votes/vote-list.ts';
 import { PageError } from '../error-pages.ts';
 import { OPERATOR } from '../route-options.ts';
+import { pageHead } from '../shared/deck.ts';
 import { queryText } from '../shared/form.ts';
 import { pageTimes, time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
@@ -42,16 +43,12 @@ export function adminVotePage(app: FastifyInstance, { deps }: AdminParts): void 
       base,
       part: '/votes',
       title: `Vote of ${vote.username}`,
-      head: html`<div class="page-head">
-          <div>
-            <p class="small"><a href="${votes}">Votes of this player</a></p>
-            <h1>Vote of <bdi>${vote.username}</bdi></h1>
-          </div>
-          ${stateBadge(vote)}
-        </div>`,
+      head: pageHead({
+        title: html`Vote of <bdi>${vote.username}</bdi>`,
+        actions: html`${stateBadge(vote)}<a class="button quiet" href="${votes}">Votes of this player</a>${actions(base, vote)}`,
+      }),
       body: html`${card({
         title: 'Details',
-        actions: actions(base, vote),
         body: about({ base, vote, server, token, timeline, queuePaused: paused, now }),
       })}
           ${card({ title: 'Timeline', body: timelineList(timeline.events) })}`,
