@@ -55,10 +55,10 @@ function choice({ now, before }: Periods, measure: Figure, isFirst: boolean): Ht
     class="mid">${measure.shown(value)}</span>${markOf(measure, value, measure.of(counted(before)))}</label>`;
 }
 
-/** An arrow and the change, in green or red by what is good. Empty if nothing changed or nothing is known. */
+/** An arrow and the change, in green or red by what is good. Empty if one of both is unknown. */
 export function markOf(figure: Figure, value: number | null, before: number | null): Content {
   const change = changeOf(figure, value, before);
-  if (!change) return '';
+  if (!change) return value === null || before === null ? '' : html`<span class="change">unchanged</span>`;
   const sign = change.startsWith('−') ? -1 : 1;
   return changeMark(sign, change.replace(/^[+−]/, ''), figure.better ?? null);
 }

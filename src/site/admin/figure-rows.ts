@@ -73,7 +73,8 @@ const players: Figure = {
     const known = days.flatMap(({ players }) => (players ? [players.average] : []));
     return known.length === 0 ? null : known.reduce((total, value) => total + value, 0) / known.length;
   },
-  shown: (value) => (value === null ? '–' : decimal(value)),
+  /** Of many players, parts are noise. */
+  shown: (value) => (value !== null && value < 100 ? decimal(value) : number(value)),
 };
 
 export const VOTES: Figure = {

@@ -1,7 +1,5 @@
 import { totalOf } from '../../delivery/figures/delivery-sums.ts';
-import { t } from '../../language/t.ts';
 import type { OutcomeCode } from '../../listeners/outcomes.ts';
-import { outcomeOf } from '../../listeners/outcomes.ts';
 import { MINUTE, SECOND } from '../../platform/clock.ts';
 import { QUEUES } from '../../platform/queues.ts';
 import type { SiteDay } from '../../workflows/figures/read-figures.ts';
@@ -43,7 +41,7 @@ export function serversTable(base: string, servers: TopServer[]): Html {
   }));
   return barTable(
     'The first servers of the ranking by votes',
-    ['Server', 'Votes', 'Success rate'],
+    ['Server', 'Votes', 'Success'],
     rows,
     'No server is in the ranking yet.',
   );
@@ -54,13 +52,15 @@ export function causesTable({ now, period }: Periods): Html {
   const entries = (Object.entries(causes) as [OutcomeCode, number][]).toSorted(([, a], [, b]) => b - a);
   const all = entries.reduce((sum, [, attempts]) => sum + attempts, 0);
   const rows = entries.map(([code, attempts]) => ({
-    name: html`<span>${t(outcomeOf(code).text.cause)} <code class="small">${code}</code></span>`,
+    name: capital(code.replaceAll('-', ' ')),
     size: attempts,
     cells: [count(attempts), shareOrDash(attempts / all)],
   }));
   const caption = `Failed attempts in ${period.text} by cause`;
   return barTable(caption, ['Cause', 'Attempts', 'Share'], rows, 'No attempt failed.');
 }
+
+const capital = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
 export function sourcesTable({ now, period }: Periods): Html {
   const { page, api } = totalOf(counted(now).map(({ deliveries }) => deliveries));
