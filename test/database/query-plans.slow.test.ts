@@ -79,6 +79,7 @@ import { type Attempt, type Delivery, DUE_VOTES } from '../../src/votes/vote.ts'
 import { monthOf } from '../../src/votes/vote-counts.ts';
 import { votesByDay } from '../../src/votes/vote-figures.ts';
 import { listCountedVotes } from '../../src/votes/vote-list.ts';
+import { readTopServers } from '../../src/site/admin/top-servers.ts';
 import { figuresByDay } from '../../src/workflows/figures/read-figures.ts';
 import { listUsers, searchUsers, showUser } from '../../src/workflows/find-users.ts';
 import { insert, NOTHING, probe } from '../history/samples.ts';
@@ -556,6 +557,7 @@ const PAGES: [name: string, queries: () => Promise<unknown>][] = [
   ['votes by day', () => votesByDay(tallyport.deps, busy.serverId, 90)],
   ['deliveries by day', () => deliveriesByDay(tallyport.deps, busy.serverId, 90)],
   ['the figures of the site by day', () => figuresByDay(tallyport.deps, 30)],
+  ['the first servers of the ranking by votes', () => readTopServers(tallyport.deps)],
   [
     'the votes cast before a listener was set',
     async () => {

@@ -49,16 +49,17 @@ export function measuresCard(periods: Periods): Html {
 }
 
 function choice({ now, before }: Periods, measure: Figure, isFirst: boolean): Html {
-  const value = measure.of(counted(now));
+  const [value, old] = [measure.of(counted(now)), measure.of(counted(before))];
+  const unchanged = value === null || old === null ? '' : html`<span class="change">unchanged</span>`;
   return html`<label><input type="radio" name="measure" value="${measure.column}" autocomplete="off"
     ${isFirst ? 'checked' : ''} /><span class="name">${measure.title}</span><span
-    class="mid">${measure.shown(value)}</span>${markOf(measure, value, measure.of(counted(before)))}</label>`;
+    class="mid">${measure.shown(value)}</span>${markOf(measure, value, old) || unchanged}</label>`;
 }
 
-/** An arrow and the change, in green or red by what is good. Empty if one of both is unknown. */
+/** An arrow and the change, in green or red by what is good. Empty if nothing changed or nothing is known. */
 export function markOf(figure: Figure, value: number | null, before: number | null): Content {
   const change = changeOf(figure, value, before);
-  if (!change) return value === null || before === null ? '' : html`<span class="change">unchanged</span>`;
+  if (!change) return '';
   const sign = change.startsWith('−') ? -1 : 1;
   return changeMark(sign, change.replace(/^[+−]/, ''), figure.better ?? null);
 }

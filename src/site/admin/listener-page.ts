@@ -66,7 +66,7 @@ function listenerPage(page: Shown & { overview: ListenerOverview; now: Date }): 
       text: html`<a href="${adminPath(base, `/servers/${server.id}`)}">${server.slug}</a>${removed}`,
     }),
     body: html`${card({ title: 'Status', body: status(overview, now) })}
-      ${card({ title: 'Votes', body: html`${filters(page)} ${votesTable(overview)} ${pager({ older })}` })}`,
+      ${card({ title: 'Votes', body: html`${filters(page)} ${votesTable(base, overview)} ${pager({ older })}` })}`,
   });
 }
 
@@ -131,17 +131,20 @@ function filters(shown: Shown): Html {
   return html`<nav class="filters" aria-label="Votes by state">${[undefined, ...VOTE_SELECTIONS].map(link)}</nav>`;
 }
 
-function votesTable({ votes }: ListenerOverview): Html {
+function votesTable(base: string, { votes }: ListenerOverview): Html {
   return dataTable({
     caption: 'Votes, newest first',
     rows: votes,
     columns: [
       { title: 'Cast', cell: ({ votedAt }) => time(votedAt) },
-      { title: 'Player', heads: true, cell: ({ username }) => html`<bdi>${username}</bdi>` },
+      {
+        title: 'Player',
+        heads: true,
+        cell: ({ id, username }) => html`<a href="${adminPath(base, `/votes/${id}`)}"><bdi>${username}</bdi></a>`,
+      },
       { title: 'State', cell: ({ state, confirmed }) => stateName(state, confirmed) },
       { title: 'Attempts', kind: 'number', cell: ({ attempts }) => count(attempts) },
       { title: 'Last outcome', cell: ({ code }) => code?.replaceAll('-', ' ') },
-      { title: 'Id', cell: ({ id }) => html`<code>${id}</code>` },
     ],
     empty: 'No votes.',
   });

@@ -89,10 +89,10 @@ export function adminServerPage(app: FastifyInstance, { deps }: AdminParts): voi
           ${card({ title: 'Details', body: serverFacts(view, owner) })}
           ${card({ title: 'Vote listener', body: listenerFacts(listener, waiting, now) })}
         </div>
+        ${server.removedAt ? '' : card({ title: 'Actions', body: actionsOf(view) })}
         ${rankVotesCard(view, rankDays)}
-        ${profileCard(view)}
         ${server.removedAt ? '' : card({ title: 'Owner’s pages', body: ownersLinks(view) })}
-        ${server.removedAt ? '' : card({ title: 'Actions', body: actionsOf(view) })}`,
+        ${profileCard(view)}`,
     });
   };
   app.get('/servers/:serverId', OPERATOR, async (request, reply) =>
