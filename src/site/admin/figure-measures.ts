@@ -8,13 +8,19 @@ import { shortDay } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { changeOf, FIGURES, type Figure, VOTES } from './figure-rows.ts';
 
-/** `step`: the days of a point of a chart. All periods end with yesterday, because today is not whole. */
-export const PERIODS = [
-  { days: 7, step: 1, text: '7 days', of: 'a day' },
-  { days: 30, step: 1, text: '30 days', of: 'a day' },
+/** `step`: the days of a point of a chart. */
+export type Period = { days: number; step: number; text: string; of: string };
+
+const daily = (days: number): Period => ({ days, step: 1, text: `${days} days`, of: 'a day' });
+
+export const BY_DEFAULT = daily(30);
+
+/** All periods end with yesterday, because today is not whole. */
+export const PERIODS: Period[] = [
+  daily(7),
+  BY_DEFAULT,
   { days: 52 * 7, step: 7, text: '12 months', of: 'a week' },
-] as const;
-export type Period = (typeof PERIODS)[number];
+];
 
 /** The days of a period and of the one before, the oldest first. */
 export type Periods = { period: Period; now: SiteDay[]; before: SiteDay[] };

@@ -12,7 +12,7 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { notice } from '../shared/parts.ts';
 import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
-import { counted, measuresCard, PERIODS, type Period, type Periods, periodsOf } from './figure-measures.ts';
+import { BY_DEFAULT, counted, measuresCard, PERIODS, type Period, type Periods, periodsOf } from './figure-measures.ts';
 import { FIGURES, type Figure } from './figure-rows.ts';
 import {
   allFigures,
@@ -32,7 +32,7 @@ export function figuresPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   app.get('/figures', OPERATOR, async (request, reply) => {
     const { days: wanted } = queryOf(request);
-    const period = PERIODS.find(({ days }) => String(days) === wanted) ?? PERIODS[1];
+    const period = PERIODS.find(({ days }) => String(days) === wanted) ?? BY_DEFAULT;
     const [days, servers] = await Promise.all([
       figuresByDay(deps, 2 * period.days + 1),
       readTopServers(deps),

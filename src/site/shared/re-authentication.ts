@@ -106,7 +106,7 @@ const REFUSALS: Record<string, { field: 'form' | 'code'; text: Text }> = {
   CODE_USED: {
     field: 'code',
     text: defineMessage(
-      'A code works once, and this one was used already, perhaps to sign in. Wait for the next one: up to 30 seconds.',
+      'A code works once, and this one was used already, perhaps to sign in. Wait until your app shows the next one.',
     ),
   },
   CREDENTIAL_ACCOUNT_NOT_FOUND: { field: 'form', text: defineMessage('Set a password first.') },
