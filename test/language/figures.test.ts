@@ -32,7 +32,7 @@ const NO_RULE: [why: string, files: string[], texts: string[]][] = [
     ['A vote party of 200', 'A large server that joins', 'A video brings 370 players', 'A small server: 12'],
   ],
   ['an example', ['site/styleguide/styleguide-page.ts'], ['At most 60 characters.']],
-  ['a week', ['site/admin/figure-tables.ts'], ['7 days']],
+  ['a year', ['site/admin/figure-measures.ts'], ['12 months']],
   ['names of ranges, beside their keys', ['site/public/server-page-data.ts'], ['48 hours', '30 days']],
   ['names of buckets, beside their keys', ['site/admin/figure-tables.ts'], [' minutes', ' hours']],
   ['the pattern beside it', ['platform/config-values.ts'], ['is not a text of at most 40 characters']],

@@ -172,7 +172,13 @@ it('an operator sees numbers against the period before, charts, tables, waits, a
   expect(text).not.toContain('Send mail 0');
   expect(text).toMatch(/Connection refused 72 85\.7 % Reset 12 14\.2 %/);
   expect(text).toMatch(/Vote pages 240 30 % API 560 70 %/);
-  for (const title of ['Votes', 'Success rate', 'Half arrive within', 'Players online on average', 'Servers listed'])
+  for (const title of [
+    'Votes',
+    'Success rate',
+    'Half arrive within',
+    'Players online on average',
+    'Servers listed',
+  ])
     expect(body).toContain(`aria-label="${title} a day, 7 days, and the 7 days before"`);
   const months = (await figures('?days=364')).body;
   expect(months).toContain('aria-label="Sign-ups a week, 12 months, and the 12 months before"');

@@ -12,7 +12,15 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { notice } from '../shared/parts.ts';
 import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
-import { BY_DEFAULT, counted, measuresCard, PERIODS, type Period, type Periods, periodsOf } from './figure-measures.ts';
+import {
+  BY_DEFAULT,
+  counted,
+  measuresCard,
+  PERIODS,
+  type Period,
+  type Periods,
+  periodsOf,
+} from './figure-measures.ts';
 import { FIGURES, type Figure } from './figure-rows.ts';
 import {
   allFigures,

@@ -140,7 +140,8 @@ function votesTable(base: string, { votes }: ListenerOverview): Html {
       {
         title: 'Player',
         heads: true,
-        cell: ({ id, username }) => html`<a href="${adminPath(base, `/votes/${id}`)}"><bdi>${username}</bdi></a>`,
+        cell: ({ id, username }) =>
+          html`<a href="${adminPath(base, `/votes/${id}`)}"><bdi>${username}</bdi></a>`,
       },
       { title: 'State', cell: ({ state, confirmed }) => stateName(state, confirmed) },
       { title: 'Attempts', kind: 'number', cell: ({ attempts }) => count(attempts) },
