@@ -69,28 +69,38 @@ export async function changeSettings(
   by: string,
   shown = Number.POSITIVE_INFINITY,
 ): Promise<Changed> {
-  const names = Object.keys(changes) as ChangeableName[];
-  const fixed = names.filter((name) => deps.config.given.has(name));
-  if (fixed.length > 0) {
-    const sentence = 'The environment gives this setting, so it cannot be changed here.';
-    throw new InvalidDocumentError(Object.fromEntries(fixed.map((name) => [name, sentence])));
-  }
   checkEach(deps.config, changes);
-  return store(deps, 'settings.change', by, (stored) => {
-    const before = stored?.texts ?? {};
-    const texts = { ...before };
-    for (const name of names) {
-      const text = changes[name] ?? null;
-      if (text === null) delete texts[name];
-      else texts[name] = sealedText(deps.secrets, name, text);
-    }
-    refuseStale(
-      stored,
-      names.filter((name) => before[name] !== texts[name]),
-      shown,
-    );
-    return texts;
-  });
+  return store(deps, 'settings.change', by, (stored) => textsWith(deps, stored, changes, shown));
+}
+
+/** Throws what `changeSettings` would throw, and stores nothing: before a form spends a code of the second factor. */
+export async function checkSettings(deps: ChangeDeps, changes: SettingChanges, shown: number): Promise<void> {
+  checkEach(deps.config, changes);
+  const stored = await readStoredSettings(deps);
+  const texts = textsWith(deps, stored, changes, shown);
+  checkTogether(deps, texts, differing(stored?.texts ?? {}, texts));
+}
+
+function textsWith(
+  { secrets }: ChangeDeps,
+  stored: StoredSettings | null,
+  changes: SettingChanges,
+  shown: number,
+): StoredTexts {
+  const before = stored?.texts ?? {};
+  const texts = { ...before };
+  const names = Object.keys(changes) as ChangeableName[];
+  for (const name of names) {
+    const text = changes[name] ?? null;
+    if (text === null) delete texts[name];
+    else texts[name] = sealedText(secrets, name, text);
+  }
+  refuseStale(
+    stored,
+    names.filter((name) => before[name] !== texts[name]),
+    shown,
+  );
+  return texts;
 }
 
 /**
@@ -155,8 +165,13 @@ async function replaced(
   return upsertedCount === 1;
 }
 
-/** @throws {InvalidDocumentError} with an error for each setting whose new text is unusable by itself */
+/** @throws {InvalidDocumentError} with an error for each setting that is fixed, or whose new text is unusable by itself */
 function checkEach(config: Config, changes: SettingChanges): void {
+  const fixed = (Object.keys(changes) as ChangeableName[]).filter((name) => config.given.has(name));
+  if (fixed.length > 0) {
+    const sentence = 'The environment gives this setting, so it cannot be changed here.';
+    throw new InvalidDocumentError(Object.fromEntries(fixed.map((name) => [name, sentence])));
+  }
   const errors: Record<string, string> = {};
   for (const [name, text] of Object.entries(changes) as [ChangeableName, string | null][]) {
     if (text === null) continue;

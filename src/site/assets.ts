@@ -35,7 +35,7 @@ const ofAltcha = (module: string) =>
 
 const PUBLIC_STYLES = ['servers.css', 'home.css', 'profile.css', 'vote.css', 'favourites.css'];
 /** The files that are joined into work.css, in this order. */
-const WORK_STYLES = ['work.css', 'delivery.css'];
+const WORK_STYLES = ['work.css', 'delivery.css', 'figures.css'];
 const CSS = 'text/css; charset=utf-8';
 const style = (file: string) => here(`./styles/${file}`);
 

@@ -81,6 +81,7 @@ import { type Attempt, type Delivery, DUE_VOTES } from '../../src/votes/vote.ts'
 import { monthOf } from '../../src/votes/vote-counts.ts';
 import { votesByDay } from '../../src/votes/vote-figures.ts';
 import { listCountedVotes } from '../../src/votes/vote-list.ts';
+import { readTopServers } from '../../src/site/admin/top-servers.ts';
 import { figuresByDay } from '../../src/workflows/figures/read-figures.ts';
 import { listUsers, searchUsers } from '../../src/workflows/find-users.ts';
 import { showUser } from '../../src/workflows/show-user.ts';
@@ -560,6 +561,7 @@ const PAGES: [name: string, queries: () => Promise<unknown>][] = [
   ['deliveries by day', () => deliveriesByDay(tallyport.deps, busy.serverId, FIGURE_DAYS)],
   ['the claim keys of a server', () => hasClaimKeys(tallyport.deps, busy.serverId)],
   ['the figures of the site by day', () => figuresByDay(tallyport.deps, 30)],
+  ['the first servers of the ranking by votes', () => readTopServers(tallyport.deps)],
   [
     'the votes cast before a listener was set',
     async () => {

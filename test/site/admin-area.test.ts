@@ -57,7 +57,7 @@ describe('the admin area', () => {
     ]) {
       const { statusCode, body } = await getPage(underPath, `/operator${path}`, headers);
       expect(statusCode, path).toBe(200);
-      const addresses = [...body.matchAll(/(?:href|src|action|data-hx-get)="([^"#][^"]*)"/g)].map(
+      const addresses = [...body.matchAll(/\b(?:href|src|action|data-hx-get)="([^"#][^"]*)"/g)].map(
         ([, to]) => to,
       );
       expect(addresses.filter((to) => !to?.startsWith('/listing/'))).toEqual([]);

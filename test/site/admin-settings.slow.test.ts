@@ -91,9 +91,8 @@ describe('the settings in the admin area', () => {
     expect(refused.statusCode).toBe(400);
     expect(textOf(refused.body)).toContain(reason);
     expect(refused.body).not.toContain(PASSWORD);
-    const [[name = '', value = ''] = []] = Object.entries(values);
-    if (name === 'SMTP_URL') expect(refused.body).not.toContain(`value="${value}"`);
-    else expect(refused.body).toContain(value);
+    const [value = ''] = Object.values(values);
+    expect(refused.body).toContain(value);
     expect(await readStoredSettings(web.deps)).toBeNull();
   });
 
@@ -128,6 +127,7 @@ describe('the settings in the admin area', () => {
     const mail = { SMTP_URL: url, MAIL_FROM: 'votes@example.org' };
     const wrong = await fill('/mail', '/change/mail', { ...mail, password: 'not the password' });
     expect(textOf(wrong.body)).toContain('The password is wrong.');
+    expect(wrong.body).toContain(`value="${url}"`);
     expect(web.deps.config.SMTP_URL).toBeUndefined();
 
     const saved = await fill('/mail', '/change/mail', { ...mail, password: PASSWORD });

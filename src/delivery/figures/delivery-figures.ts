@@ -2,7 +2,7 @@ import type { ObjectId } from 'mongodb';
 import { addDays, dayOf } from '../../platform/periods/period-marks.ts';
 import type { DeliveryDeps } from '../deps.ts';
 import type { DeliverySums } from './delivery-day.ts';
-import { noDeliveries } from './delivery-sums.ts';
+import { noDeliveries, successRate, totalOf } from './delivery-sums.ts';
 
 export type DayOfDeliveries = DeliverySums & { day: string };
 
@@ -27,4 +27,16 @@ export async function deliveriesByDay(
     }),
     countedAt: counted.length > 0 ? new Date(Math.max(...counted)) : null,
   };
+}
+
+/** By the id of the server, in hex: the share of the votes of the last `days` UTC days that were delivered. */
+export async function successRates(
+  { deliveryDays, clock }: DeliveryDeps,
+  serverIds: ObjectId[],
+  days: number,
+): Promise<Map<string, number | null>> {
+  const first = addDays(dayOf(clock.now()), 1 - days);
+  const stored = await deliveryDays.find({ serverId: { $in: serverIds }, day: { $gte: first } }).toArray();
+  const byServer = Map.groupBy(stored, ({ serverId }) => serverId.toHexString());
+  return new Map([...byServer].map(([id, of]) => [id, successRate(totalOf(of))]));
 }

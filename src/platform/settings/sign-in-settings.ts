@@ -35,7 +35,7 @@ export const mailSettings = settingsSection(
       field: {
         group: 'mail',
         label: 'Address of the mail server',
-        hint: 'Such as smtps://user:password@mail.example.org:465, or smtp://…:587?requireTLS=true. A worker checks at each mail that the server has a public address.',
+        hint: 'Such as smtps://user:password@mail.example.org:465, or smtp://…:587?requireTLS=true. The server needs a public address. For one on this machine or in a private network, set ALLOWED_PRIVATE_RANGES in the environment, such as 127.0.0.1/32, and restart every process.',
       },
     }),
     MAIL_FROM: setting(mailAddress.optional(), {

@@ -182,7 +182,7 @@ function codePage(base: string, typed: Typed): Page {
         <button type="submit">${t('Continue')}</button>
       </form>`,
   );
-  return { ...page, scripts: ['setup.js'] };
+  return { ...page, scripts: ['setup.js'], hasNoSignIn: true };
 }
 
 function operatorPage(base: string, typed: Typed): Page {
@@ -190,7 +190,7 @@ function operatorPage(base: string, typed: Typed): Page {
   const what = t(
     'This account runs the site. After it, you set up a second factor, and then the site’s name, mail, contact and look.',
   );
-  return narrowPage(
+  const page = narrowPage(
     t('Make the operator'),
     html`<p>${what}</p>
       <form method="post" action="${base}/setup/operator" class="card stack">
@@ -201,6 +201,7 @@ function operatorPage(base: string, typed: Typed): Page {
         <button type="submit">${t('Make the operator')}</button>
       </form>`,
   );
+  return { ...page, hasNoSignIn: true };
 }
 
 function takenPage(base: string): Page {

@@ -4,6 +4,7 @@ import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
 import { railGroups, tabsOf } from '../shared/area.ts';
 import { pageHead } from '../shared/deck.ts';
+import type { Site } from '../shared/decorate-site.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
 import { badge } from '../shared/parts.ts';
@@ -30,12 +31,13 @@ type AdminPage = Page & { base: string; part: AdminTab; head?: Content };
 /** `head` replaces the heading, which is the name of the part. */
 export function adminPage({ base, part, head, body, ...page }: AdminPage): Page {
   const name = tabsOf<string>(ADMIN_AREA).find(({ path }) => path === part)?.tab;
-  const side = rail({
-    label: 'Parts of the admin area',
-    whose: html`<p class="whose site"><b>Admin area</b></p>`,
-    groups: railGroups<string>(ADMIN_AREA, String, (path) => adminPath(base, path)),
-    current: adminPath(base, part),
-  });
+  const side = ({ url }: Site) =>
+    rail({
+      label: 'Parts of the admin area',
+      whose: html`<p class="whose site"><b>Admin area</b><span>${new URL(url).host}</span></p>`,
+      groups: railGroups<string>(ADMIN_AREA, String, (path) => adminPath(base, path)),
+      current: adminPath(base, part),
+    });
   return { ...page, side, body: html`${head ?? pageHead({ title: name })}${body}` };
 }
 

@@ -70,7 +70,7 @@ function formCard(path: string, typed: Typed, isSet: boolean): Html {
   const fields = fieldsOf(typed);
   return card({
     title: 'Announcement on all pages',
-    body: html`<form method="post" action="${path}" class="stack">
+    body: html`<form method="post" action="${path}" class="stack fields">
         ${fields.area('text', {
           label: 'Text',
           hint: `Markdown without pictures and tables, up to ${LONGEST_ANNOUNCEMENT} characters.`,

@@ -7,7 +7,7 @@ import { queryOf } from '../shared/form.ts';
 import { time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
-import { card, cursorPager, dataTable, select, textField } from '../shared/parts.ts';
+import { cursorPager, dataTable, select, textField } from '../shared/parts.ts';
 import {
   type AdminParts,
   adminPage,
@@ -38,7 +38,7 @@ export function auditPage(app: FastifyInstance, { deps }: AdminParts): void {
       part: '/audit',
       title: 'Audit log',
       body: html`${filterForm(base, query, isUnknown ? 'No server has this id or slug.' : undefined)}
-            ${card({ title: 'Entries', body: entryTable(base, rows, servers, empty) })}
+            <section class="card">${entryTable(base, rows, servers, empty)}</section>
             ${cursorPager(adminPath(base, '/audit'), { from, next }, query)}`,
     });
     return sendPage(request, reply, page, isUnknown ? 400 : 200);

@@ -77,12 +77,12 @@ function addCard(path: string, typed: Typed): Html {
   const { errors } = typed;
   return card({
     title: 'Block a name or a network',
-    body: html`<p>
+    body: html`<p class="soft small">
         Votes of a blocked name, in every spelling, and votes from a blocked network are refused on the pages. The
         player does not learn why. Votes of a blocked name that come with the API are accepted, but neither counted nor
         delivered.
       </p>
-      <form method="post" action="${path}" class="stack">
+      <form method="post" action="${path}" class="stack fields">
         ${fields.select('kind', {
           label: 'Kind',
           options: [
@@ -97,17 +97,17 @@ function addCard(path: string, typed: Typed): Html {
           maxlength: 100,
           spellcheck: false,
         })}
+        ${fields.text('endsAt', {
+          label: 'End (optional)',
+          hint: 'UTC. Without it, the block lasts until you lift it.',
+          type: 'datetime-local',
+        })}
         ${fields.area('reason', {
           label: 'Internal reason',
           hint: 'For operators only.',
           rows: 2,
           maxlength: 500,
           required: true,
-        })}
-        ${fields.text('endsAt', {
-          label: 'End (optional)',
-          hint: 'UTC. Without it, the block lasts until you lift it.',
-          type: 'datetime-local',
         })}
         ${
           errors.isWideMeant

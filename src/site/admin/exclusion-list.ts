@@ -25,7 +25,7 @@ export function excludingForm(form: {
   back: string;
 }): Html {
   const { to, hidden, typed, reader, votes, back } = form;
-  return html`<form method="post" action="${to}" class="stack">
+  return html`<form method="post" action="${to}" class="stack fields">
     ${hiddenFields(hidden)}
     ${reasonFields({
       typed,

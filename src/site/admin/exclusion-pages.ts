@@ -15,6 +15,7 @@ import {
 import { countRange, type RangeCount } from '../../votes/search-votes.ts';
 import { PageError } from '../error-pages.ts';
 import { OPERATOR } from '../route-options.ts';
+import { pageHead } from '../shared/deck.ts';
 import { queryOf, queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { count, counted, time } from '../shared/format.ts';
@@ -164,7 +165,7 @@ function exclusionPage(
     base,
     part: '/votes',
     title: 'Exclude votes',
-    head: html`<h1>Exclude votes</h1>`,
+    head: pageHead({ title: 'Exclude votes' }),
     body: html`${card({
       title: html`Votes of <bdi>${server.name}</bdi>`,
       body: html`${facts([

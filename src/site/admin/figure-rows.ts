@@ -11,6 +11,10 @@ export type Figure = {
   /** The days are ordered from the oldest. null if the value is unknown. */
   of: (days: SiteFigures[]) => number | null;
   shown: (value: number | null) => string;
+  /** The direction that is good; absent if neither is. */
+  better?: 'up' | 'down';
+  /** The scale of its chart, if it is not one from zero. */
+  scale?: 'logarithmic' | 'share';
 };
 
 const number = (value: number | null) => (value === null ? '–' : count(Math.round(value)));
@@ -37,7 +41,9 @@ const delivery = (
   column: string,
   of: (sums: DeliverySums) => number | null,
   shown: Figure['shown'],
+  more: Pick<Figure, 'better' | 'scale'>,
 ): Figure => ({
+  ...more,
   title,
   column,
   of: (days) => (days.length === 0 ? null : of(totalOf(days.map(({ deliveries }) => deliveries)))),
@@ -62,15 +68,24 @@ export function bytes(value: number | null): string {
 const players: Figure = {
   title: 'Players online on average',
   column: 'players_average',
+  better: 'up',
   of(days) {
     const known = days.flatMap(({ players }) => (players ? [players.average] : []));
     return known.length === 0 ? null : known.reduce((total, value) => total + value, 0) / known.length;
   },
-  shown: (value) => (value === null ? '–' : decimal(value)),
+  /** Of many players, parts are noise. */
+  shown: (value) => (value !== null && value < 100 ? decimal(value) : number(value)),
 };
 
+export const VOTES: Figure = {
+  ...sum('Votes', 'votes', ({ deliveries }) => deliveries.page + deliveries.api),
+  better: 'up',
+};
+
+const TIMES = { better: 'down', scale: 'logarithmic' } as const;
+
 export const FIGURES: Figure[] = [
-  last('Servers listed', 'servers', ({ servers }) => servers.listed),
+  { ...last('Servers listed', 'servers', ({ servers }) => servers.listed), better: 'up' },
   sum('Servers added', 'servers_added', ({ servers }) => servers.added),
   sum('Servers removed', 'servers_removed', ({ servers }) => servers.removed),
   players,
@@ -78,15 +93,18 @@ export const FIGURES: Figure[] = [
   sum('Votes through the API', 'votes_api', ({ deliveries }) => deliveries.api),
   sum('Excluded votes', 'votes_excluded', ({ deliveries }) => deliveries.excluded),
   sum('Held votes', 'votes_held', ({ deliveries }) => deliveries.held),
-  delivery('Success rate of deliveries', 'success_rate', successRate, shareOrDash),
-  delivery('Half of the votes arrive within', 'p50_ms', ({ times }) => percentile(times, 0.5), timeOrDash),
-  delivery('95 % of the votes arrive within', 'p95_ms', ({ times }) => percentile(times, 0.95), timeOrDash),
+  delivery('Success rate', 'success_rate', successRate, shareOrDash, {
+    better: 'up',
+    scale: 'share',
+  }),
+  delivery('Half arrive within', 'p50_ms', ({ times }) => percentile(times, 0.5), timeOrDash, TIMES),
+  delivery('95 % arrive within', 'p95_ms', ({ times }) => percentile(times, 0.95), timeOrDash, TIMES),
   sum('Votes delivered', 'delivered', ({ deliveries }) => deliveries.delivered),
   sum('Votes waiting', 'waiting', ({ deliveries }) => deliveries.waiting),
   sum('Votes unconfirmed', 'unconfirmed', ({ deliveries }) => deliveries.unconfirmed),
-  sum('Votes failed', 'failed', ({ deliveries }) => deliveries.failed),
+  { ...sum('Votes failed', 'failed', ({ deliveries }) => deliveries.failed), better: 'down' },
   sum('Votes not forwarded', 'not_forwarded', ({ deliveries }) => deliveries.notForwarded),
-  sum('Sign-ups', 'sign_ups', ({ signUps }) => signUps),
+  { ...sum('Sign-ups', 'sign_ups', ({ signUps }) => signUps), better: 'up' },
   sum('Mails sent', 'mails_sent', ({ mails }) => mails?.sent),
   sum('Mails given up', 'mails_given_up', ({ mails }) => mails?.givenUp),
   last('Storage: data', 'data_bytes', ({ storage }) => storage?.dataBytes, bytes),

@@ -10,6 +10,7 @@ import { VOTE_SELECTIONS, type VoteSelection } from '../../votes/sent-not-confir
 import { stateName } from '../../votes/state-names.ts';
 import { PageError } from '../error-pages.ts';
 import { OPERATOR } from '../route-options.ts';
+import { pageHead } from '../shared/deck.ts';
 import { queryText } from '../shared/form.ts';
 import { count, duration, time } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
@@ -59,16 +60,13 @@ function listenerPage(page: Shown & { overview: ListenerOverview; now: Date }): 
     base,
     part: '/queues',
     title: `Listener of ${server.name}`,
-    head: html`<div class="page-head">
-        <div>
-          <h1>Vote listener of <bdi>${server.name}</bdi></h1>
-          <p class="soft">
-            <a href="${adminPath(base, `/servers/${server.id}`)}">${server.slug}</a>${removed}
-          </p>
-        </div>
-      </div>`,
-    body: html`${card({ title: 'Status', actions: badge(LISTENER_TONES[state], state), body: status(overview, now) })}
-      ${card({ title: 'Votes', body: html`${filters(page)} ${votesTable(overview)} ${pager({ older })}` })}`,
+    head: pageHead({
+      title: html`Vote listener of <bdi>${server.name}</bdi>`,
+      actions: badge(LISTENER_TONES[state], state),
+      text: html`<a href="${adminPath(base, `/servers/${server.id}`)}">${server.slug}</a>${removed}`,
+    }),
+    body: html`${card({ title: 'Status', body: status(overview, now) })}
+      ${card({ title: 'Votes', body: html`${filters(page)} ${votesTable(base, overview)} ${pager({ older })}` })}`,
   });
 }
 
@@ -133,17 +131,21 @@ function filters(shown: Shown): Html {
   return html`<nav class="filters" aria-label="Votes by state">${[undefined, ...VOTE_SELECTIONS].map(link)}</nav>`;
 }
 
-function votesTable({ votes }: ListenerOverview): Html {
+function votesTable(base: string, { votes }: ListenerOverview): Html {
   return dataTable({
     caption: 'Votes, newest first',
     rows: votes,
     columns: [
       { title: 'Cast', cell: ({ votedAt }) => time(votedAt) },
-      { title: 'Player', heads: true, cell: ({ username }) => html`<bdi>${username}</bdi>` },
+      {
+        title: 'Player',
+        heads: true,
+        cell: ({ id, username }) =>
+          html`<a href="${adminPath(base, `/votes/${id}`)}"><bdi>${username}</bdi></a>`,
+      },
       { title: 'State', cell: ({ state, confirmed }) => stateName(state, confirmed) },
       { title: 'Attempts', kind: 'number', cell: ({ attempts }) => count(attempts) },
       { title: 'Last outcome', cell: ({ code }) => code?.replaceAll('-', ' ') },
-      { title: 'Id', cell: ({ id }) => html`<code>${id}</code>` },
     ],
     empty: 'No votes.',
   });

@@ -14,6 +14,7 @@ import { ExclusionError } from '../../votes/exclusions/request-exclusion.ts';
 import { usernameSchema } from '../../votes/username.ts';
 import { PageError } from '../error-pages.ts';
 import { OPERATOR } from '../route-options.ts';
+import { pageHead } from '../shared/deck.ts';
 import { queryOf, queryText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { count, counted, time } from '../shared/format.ts';
@@ -110,7 +111,7 @@ function exclusionPage(view: View): Page {
     base,
     part: '/votes',
     title: 'Exclude a player’s votes',
-    head: html`<h1>Exclude a player’s votes</h1>`,
+    head: pageHead({ title: 'Exclude a player’s votes' }),
     body: html`${card({
       title: html`Votes of <bdi>${username}</bdi>`,
       body: html`${facts([

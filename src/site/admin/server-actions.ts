@@ -139,7 +139,7 @@ function formPart(part: {
     text,
     consequence,
     isOpen: Boolean(error),
-    form: html`<form method="post" action="${to}" class="stack">
+    form: html`<form method="post" action="${to}" class="stack fields">
       ${field}
       <button ${kind ? html`class="${kind}"` : ''} type="submit">${submit}</button>
     </form>`,
@@ -210,7 +210,7 @@ export function allowForm({ base, server, typed }: ServerView): Html {
         network still weigh less. The days of the ranking are weighed again. If the votes were bought, exclude them
         under “Votes and exclusions” instead.
       </p>
-      <form method="post" action="${to}" class="stack">
+      <form method="post" action="${to}" class="stack fields">
         ${fields.text('votes', {
           label: 'Votes a day',
           type: 'number',
@@ -233,7 +233,7 @@ export function profileRemovalForm({ base, server, typed }: ServerView, parts: P
   return html`<details class="confirm" ${error ? 'open' : ''}>
     <summary class="button quiet">Remove a part…</summary>
     <div class="confirm-body">
-      <form method="post" action="${path}" class="stack">
+      <form method="post" action="${path}" class="stack fields">
         ${select({
           name: 'part',
           label: 'Part',

@@ -26,6 +26,7 @@ import { OPERATOR } from '../route-options.ts';
 import { tabsOf } from '../shared/area.ts';
 import { SERVER_AREA } from '../shared/dashboard-pages.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
+import { pageHead } from '../shared/deck.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { count, day, decimal, time, timeAgo } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
@@ -79,22 +80,19 @@ export function adminServerPage(app: FastifyInstance, { deps }: AdminParts): voi
       part: '/servers',
       title: server.name,
       messages: MESSAGES,
-      head: html`<div class="page-head">
-        <div>
-          <p class="small"><a href="${adminPath(base, '/servers')}">Servers</a></p>
-          <h1><bdi>${server.name}</bdi></h1>
-        </div>
-        <span class="actions">${stateBadges(server, now)}</span>
-      </div>`,
+      head: pageHead({
+        title: html`<bdi>${server.name}</bdi>`,
+        actions: html`${stateBadges(server, now)}${ownLinks(view)}`,
+      }),
       body: html`${remarks(view)}
         <div class="columns">
           ${card({ title: 'Details', body: serverFacts(view, owner) })}
           ${card({ title: 'Vote listener', body: listenerFacts(listener, waiting, now) })}
         </div>
+        ${server.removedAt ? '' : card({ title: 'Actions', body: actionsOf(view) })}
         ${rankVotesCard(view, rankDays)}
-        ${profileCard(view)}
-        ${card({ title: 'Related pages', body: links(view) })}
-        ${server.removedAt ? '' : card({ title: 'Actions', body: actionsOf(view) })}`,
+        ${server.removedAt ? '' : card({ title: 'Owner’s pages', body: ownersLinks(view) })}
+        ${profileCard(view)}`,
     });
   };
   app.get('/servers/:serverId', OPERATOR, async (request, reply) =>
@@ -195,17 +193,17 @@ function listenerFacts(listener: Listener | null, waiting: number, now: Date): H
   ]);
 }
 
-function links({ base, server }: ServerView): Html {
+function ownLinks({ base, server }: ServerView): Html {
   const id = server._id.toHexString();
-  const ownersLinks = tabsOf<Text>(SERVER_AREA).map(
+  return html`<a class="button quiet" href="${adminPath(base, `/votes?server=${id}`)}">Votes and exclusions</a>
+    <a class="button quiet" href="${adminPath(base, `/audit?server=${id}`)}">Audit log</a>
+    ${server.removedAt ? '' : html`<a class="button quiet" href="${base}${publicPath(server)}">Public page</a>`}`;
+}
+
+function ownersLinks({ base, server }: ServerView): Html {
+  return html`<ul class="plain links">${tabsOf<Text>(SERVER_AREA).map(
     ({ path, tab }) => html`<li><a href="${serverPath(base, server, path)}">${t(tab)}</a></li>`,
-  );
-  return html`<div class="actions">
-      <a class="button quiet" href="${adminPath(base, `/votes?server=${id}`)}">Votes and exclusions</a>
-      <a class="button quiet" href="${adminPath(base, `/audit?server=${id}`)}">Audit log</a>
-      ${server.removedAt ? '' : html`<a class="button quiet" href="${base}${publicPath(server)}">Public page</a>`}
-    </div>
-    ${server.removedAt ? '' : html`<p>Owner’s pages:</p><ul class="plain links">${ownersLinks}</ul>`}`;
+  )}</ul>`;
 }
 
 function rankVotesCard(view: ServerView, days: RankDay[]): Html {

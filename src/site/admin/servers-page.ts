@@ -57,7 +57,7 @@ function searchForm(base: string, q: string | undefined): Html {
       type: 'search',
       value: q ?? '',
       maxlength: 254,
-      hint: 'A part of the name; beginning of address or slug; id; or owner’s e-mail address.',
+      placeholder: 'Name, address, slug, id or owner’s e-mail',
       spellcheck: false,
     })}
     <button type="submit">Find</button>

@@ -4,6 +4,7 @@ import { DEFAULTS } from '../../platform/settings/definitions.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { readClosedSteps, SET_UP_STEPS, type SetUpStep, setStepClosed } from '../../settings/set-up-step.ts';
 import { OPERATOR } from '../route-options.ts';
+import { pageHead } from '../shared/deck.ts';
 import type { Site } from '../shared/decorate-site.ts';
 import { formRoute } from '../shared/form-route.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
@@ -20,15 +21,16 @@ export function setUpListPage(app: FastifyInstance, { deps }: AdminParts): void 
   const page = async (): Promise<Page> => {
     const steps = await listSteps(deps, app.site);
     const next = steps.find(({ state }) => state === 'open');
+    const rest = { to: path, text: 'Nothing more is needed', hidden: { step: REST, is: 'closed' } };
+    const head = pageHead({
+      title: 'Set up',
+      actions: next && button(rest),
+      text: 'Each step can wait: it stays on this list until it is done. Changes need no restart, except those of the environment.',
+    });
+    const items = steps.map((one) => stepItem({ base, path }, one, one === next));
     const body = html`${next ? '' : notice('good', 'The site is set up.')}
-      ${card({
-        title: 'Set up',
-        body: html`<p class="soft">Each step can wait: it stays on this list until it is done. Changes need no restart,
-            except those of the environment.</p>
-          <ol class="checklist">${steps.map((one) => stepItem({ base, path }, one, one === next))}</ol>
-          ${next ? button({ to: path, text: 'Nothing more is needed', hidden: { step: REST, is: 'closed' } }) : ''}`,
-      })}`;
-    return adminPage({ base, part: '/system', title: 'Set up', body });
+      <section class="card"><ol class="set-up">${items}</ol></section>`;
+    return adminPage({ base, part: '/system', title: 'Set up', head, body });
   };
 
   app.get('/setup', OPERATOR, async (request, reply) => sendPage(request, reply, await page()));
@@ -54,14 +56,13 @@ function stepItem(
   const mark = (is: 'closed' | 'open', text: string) =>
     button({ to: path, text, hidden: { step, is }, of: title });
   const [close, closed] = step === 'checks' ? ['I have looked', 'done'] : ['Not needed', 'not needed'];
-  if (state === 'done') return html`<li class="done"><span>${title} ${badge('good', 'done')}</span></li>`;
+  if (state === 'done') return html`<li><span>${title}</span>${badge('good', 'done')}</li>`;
   if (state === 'closed') {
-    return html`<li class="done"><span>${title} ${badge('quiet', closed)}</span>
-      ${mark('open', 'Take it up again')}</li>`;
+    return html`<li><span>${title}</span><div class="actions">${badge('quiet', closed)}${mark('open', 'Take it up again')}</div></li>`;
   }
   const kind = isNext ? 'button' : 'button quiet';
   const ways = links.map((link) => html`<a class="${kind}" href="${base}${link.path}">${link.text}</a>`);
-  return html`<li><span>${title}</span><span class="soft small">${why}</span>
+  return html`<li><span><b>${title}</b><span class="soft small">${why}</span></span>
     <div class="actions">${ways}${mark('closed', close)}</div></li>`;
 }
 

@@ -2,7 +2,12 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Config } from '../../platform/config.ts';
 import type { QuestionResult } from '../../platform/worker-answers.ts';
-import { changeSettings, readStoredSettings, type SettingChanges } from '../../settings/change-settings.ts';
+import {
+  changeSettings,
+  checkSettings,
+  readStoredSettings,
+  type SettingChanges,
+} from '../../settings/change-settings.ts';
 import {
   type ChangeableName,
   GROUPS,
@@ -14,6 +19,7 @@ import type { StoredSettings } from '../../settings/stored-settings.ts';
 import { answerNow, type MailTest, type OpenIdTest } from '../../workflows/answer-now.ts';
 import { userOf } from '../guard-routes.ts';
 import { OPERATOR } from '../route-options.ts';
+import { deck } from '../shared/deck.ts';
 import { fieldText, UNTOUCHED } from '../shared/form.ts';
 import { type FormAnswer, formRoute, refused } from '../shared/form-route.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
@@ -29,7 +35,6 @@ import {
 import type { AdminParts } from './admin-frame.ts';
 import { logoCard, logoForms } from './logo-forms.ts';
 import { ownPagesCard, ownPagesForms } from './own-pages.ts';
-import { setUpCard } from './set-up-page.ts';
 import {
   colourPreview,
   conflict,
@@ -52,16 +57,12 @@ export async function adminSettingsPages(app: FastifyInstance, parts: AdminParts
   const { deps } = parts;
 
   const show: ShowSettings = async (request, path, showing = {}) => {
-    const [stored, warning, setUp] = await Promise.all([
-      readStoredSettings(deps),
-      earlierWarning(deps),
-      setUpCard(deps, app.site),
-    ]);
+    const [stored, warning] = await Promise.all([readStoredSettings(deps), earlierWarning(deps)]);
     const groups = SECTIONS.find((section) => section.path === path)?.groups ?? [];
     const cards = groups.map((group) => groupCard(request, stored, group, showing));
     const more =
       path === '' ? html`${logoCard(app.site, deps.config)}${ownPagesCard(base, deps.config)}` : '';
-    return settingsFrame({ base, path, stored, warning, body: html`${setUp}${cards}${more}` });
+    return settingsFrame({ base, path, stored, warning, body: deck([cards, more]) });
   };
 
   /** If this group's form was sent, the card has the entered values; otherwise the stored ones. */
@@ -84,7 +85,7 @@ export async function adminSettingsPages(app: FastifyInstance, parts: AdminParts
       id: group,
       title: GROUPS[group].title,
       isResult: group === sent && preview !== undefined,
-      body: html`${group === sent && preview ? preview : ''}<form method="post" action="${path}" class="stack">
+      body: html`${group === sent && preview ? preview : ''}<form method="post" action="${path}" class="stack fields">
         <input type="hidden" name="revision" value="${String(stored?.revision ?? 0)}" />${fields}
         ${isFixed ? '' : html`${proof}<div class="actions"><button type="submit">Save</button>${previews}</div>`}
         </form>${testButtons(base, group, deps.config)}`,
@@ -104,12 +105,16 @@ export async function adminSettingsPages(app: FastifyInstance, parts: AdminParts
       access: OPERATOR,
       schema: (request) =>
         isGuarded ? schemaOf(group).extend(proofForm(userOf(request)).shape) : schemaOf(group),
-      secrets: [...SECRET_FIELDS, ...settingsOf(group).filter(isSealed)] as never[],
+      // An address of a mail server that was refused stays in the form: only its operator sees it.
+      secrets: SECRET_FIELDS as never[],
       show: (request, typed) => show(request, path, { group, typed }),
       refusalOf: conflict,
       run: async ({ request, by, data }) => {
         const { password, code, ...fields } = data as Record<string, string | undefined>;
-        const save = () => changeSettings(deps, changesOf(group, fields), by, Number(fields.revision));
+        const [changes, revision] = [changesOf(group, fields), Number(fields.revision)];
+        const save = () => changeSettings(deps, changes, by, revision);
+        // Before the password and the code, so that a wrong value does not spend the code.
+        await checkSettings(deps, changes, revision);
         const done = isGuarded
           ? await withReAuthentication(request, parts, { password: password ?? '', code }, save)
           : { done: await save() };

@@ -70,13 +70,11 @@ export function settingsFrame(frame: {
 function introduction(base: string, stored: StoredSettings | null): Html {
   const undo = settingsPath(base, '/undo');
   const last = stored
-    ? html`<div class="actions"><span>Last change: ${time(stored.at)}, by <bdi>${stored.by}</bdi>.</span>
+    ? html`<div class="actions small"><span>Last change: ${time(stored.at)}, by <bdi>${stored.by}</bdi>.</span>
         <a class="button quiet" href="${undo}">Undo the last change…</a></div>`
     : '';
-  return html`<div class="spaced"><p class="soft">Every process uses a change within ${CHANGES_APPLY_SECONDS} seconds,
-    without a restart. An empty field means the default. A variable of the environment wins, and its setting is fixed
-    here. Processes of the version before do not know these settings: while they run, they use the values of the
-    environment. The audit log has each change.</p>${last}</div>`;
+  return html`<div class="settings-intro"><p class="soft small">A change applies within ${CHANGES_APPLY_SECONDS} seconds,
+    without a restart. An empty field means the default; a variable of the environment wins.</p>${last}</div>`;
 }
 
 /** Empty if none run, or if MongoDB cannot tell. */
@@ -148,7 +146,7 @@ export function fixedValue(config: Config, name: ChangeableName): Html {
 
 export const removalOf = (name: ChangeableName) => `remove_${name}`;
 
-/** No page contains the secret: the field is empty, and if it stays empty, the secret stays. */
+/** No page contains the stored secret: if the field stays empty, the secret stays. A refused form keeps the entered one. */
 function secretField({ stored, secrets }: FieldParts, name: ChangeableName, typed: Typed): Html {
   const { label, hint } = fieldOf(name);
   const sealed = stored?.texts[name];
@@ -158,7 +156,7 @@ function secretField({ stored, secrets }: FieldParts, name: ChangeableName, type
     hint: html`${hint} ${sealed === undefined ? '' : html`<b>${stateOfSecret(secrets, name, sealed)}</b>`}`,
     type: 'password',
     autocomplete: 'off',
-    value: '',
+    value: typed.values[name] ?? '',
     spellcheck: false,
     error: typed.errors[name],
   });

@@ -3,25 +3,22 @@ import { SECOND } from '../../platform/clock.ts';
 import { SEEN_EVERY_MS } from '../../platform/processes/running-process.ts';
 import { type ListedProcess, listProcesses, type RunningSoftware } from '../../process/list-processes.ts';
 import { OPERATOR } from '../route-options.ts';
+import { deck, deckCard, pageHead } from '../shared/deck.ts';
 import { timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
-import { badge, card, dataTable, notice, type Tone } from '../shared/parts.ts';
-import { type AdminParts, adminPage } from './admin-frame.ts';
-import { setUpCard } from './set-up-page.ts';
+import { badge, dataTable, notice, type Tone } from '../shared/parts.ts';
+import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
 import { checkSite, type SiteCheck } from './site-checks.ts';
 
 export function systemPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   app.get('/system', OPERATOR, async (request, reply) => {
-    const [setUp, checks, software] = await Promise.all([
-      setUpCard(deps, app.site),
-      checkSite(deps, request),
-      listProcesses(deps),
-    ]);
-    const body = html`${setUp} ${processCard(software, deps.clock.now())} ${migrationCard(software)}
-      ${checkCard(checks)}`;
-    return sendPage(request, reply, adminPage({ base, part: '/system', title: 'System', body }));
+    const [checks, software] = await Promise.all([checkSite(deps, request), listProcesses(deps)]);
+    const setUp = html`<a class="button quiet" href="${adminPath(base, '/setup')}">Set-up list</a>`;
+    const head = pageHead({ title: 'System', actions: setUp });
+    const body = deck([processCard(software, deps.clock.now()), migrationCard(software), checkCard(checks)]);
+    return sendPage(request, reply, adminPage({ base, part: '/system', title: 'System', head, body }));
   });
 }
 
@@ -37,8 +34,9 @@ function processCard({ processes, versions, earlierHosts }: RunningSoftware, now
   const missing = Object.entries(NEEDED).filter(
     ([kind]) => !processes.some((one) => one.kind === kind && !one.isLost),
   );
-  return card({
+  return deckCard({
     title: 'Processes',
+    columns: 8,
     id: 'processes',
     body: html`${missing.map(([, sentence]) => notice('bad', sentence))}
       ${versionNotice(versions, earlierHosts)}
@@ -85,8 +83,9 @@ function machineOf(processId: string): string {
 
 function migrationCard({ pending }: RunningSoftware): Html {
   const names = html`<ul class="plain">${pending.map((name) => html`<li class="mono">${name}</li>`)}</ul>`;
-  return card({
+  return deckCard({
     title: 'Migrations',
+    columns: 4,
     id: 'migrations',
     body:
       pending.length === 0
@@ -98,8 +97,9 @@ function migrationCard({ pending }: RunningSoftware): Html {
 const WORDS: Record<SiteCheck['tone'], string> = { good: 'good', attention: 'look at it', bad: 'wrong' };
 
 function checkCard(checks: SiteCheck[]): Html {
-  return card({
+  return deckCard({
     title: 'What the site saw',
+    columns: 12,
     id: 'checks',
     body: html`<p class="soft">From this request and this web process. <code>tallyport config check --connect</code>
         checks more.</p>

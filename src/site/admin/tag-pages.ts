@@ -3,12 +3,13 @@ import { z } from 'zod';
 import { inEnglish } from '../../language/t.ts';
 import { addTag, LONGEST_TAG, readTags, removeTag, type Tag } from '../../servers/tag-list.ts';
 import { OPERATOR } from '../route-options.ts';
+import { emptyLine } from '../shared/empty-card.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { button, card, confirmed, dataTable } from '../shared/parts.ts';
+import { button, confirmed } from '../shared/parts.ts';
 import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
 
 const MESSAGES = inEnglish({
@@ -22,7 +23,7 @@ export function tagPages(app: FastifyInstance, { deps }: AdminParts): void {
 
   const page = async (typed: Typed): Promise<Page> => {
     const tags = await readTags(deps);
-    const body = html`${addCard(path, typed)} ${tagsCard(path, tags)}`;
+    const body = html`${addForm(path, typed)} ${tagsCard(path, tags)}`;
     return adminPage({ base, part: '/tags', title: 'Tags', messages: MESSAGES, body });
   };
 
@@ -50,39 +51,28 @@ export function tagPages(app: FastifyInstance, { deps }: AdminParts): void {
   });
 }
 
-function addCard(path: string, typed: Typed): Html {
-  return card({
-    title: 'Add a tag',
-    body: html`<form method="post" action="${path}" class="filters">
-        ${fieldsOf(typed).text('name', {
-          label: 'Name',
-          hint: `Up to ${LONGEST_TAG} characters`,
-          required: true,
-          maxlength: 60,
-        })}
-        <button type="submit">Add</button>
-      </form>`,
-  });
+function addForm(path: string, typed: Typed): Html {
+  return html`<form method="post" action="${path}" class="filters">
+    ${fieldsOf(typed).text('name', {
+      label: 'Name of a new tag',
+      hint: `Up to ${LONGEST_TAG} characters`,
+      required: true,
+      maxlength: 60,
+    })}
+    <button type="submit">Add</button>
+  </form>`;
 }
 
 function tagsCard(path: string, tags: Tag[]): Html {
-  return html`<section class="card">${dataTable({
-    caption: 'Tags that owners choose from',
-    rows: tags,
-    empty: 'There are no tags. Owners cannot choose any.',
-    columns: [
-      { title: 'Tag', heads: true, cell: ({ name }) => html`<bdi>${name}</bdi>` },
-      { title: 'In addresses', cell: ({ key }) => html`<span class="mono">${key}</span>` },
-      {
-        title: 'Action',
-        cell: ({ key, name }) =>
-          confirmed({
-            text: 'Remove…',
-            of: name,
-            consequence: 'All servers with this tag lose it.',
-            form: button({ to: `${path}/${key}/remove`, text: 'Remove', kind: 'danger', of: name }),
-          }),
-      },
-    ],
-  })}</section>`;
+  if (tags.length === 0)
+    return html`<section class="card">${emptyLine('There are no tags. Owners cannot choose any.')}</section>`;
+  return html`<section class="card"><h2 class="for-readers">Tags that owners choose from</h2><ul class="tag-list">${tags.map(
+    ({ key, name }) =>
+      html`<li><span><b><bdi>${name}</bdi></b> <span class="mono soft">${key}</span></span>${confirmed({
+        text: 'Remove…',
+        of: name,
+        consequence: 'All servers with this tag lose it.',
+        form: button({ to: `${path}/${key}/remove`, text: 'Remove', kind: 'danger', of: name }),
+      })}</li>`,
+  )}</ul></section>`;
 }

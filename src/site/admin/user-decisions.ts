@@ -44,22 +44,6 @@ export function userDecisions(page: UserPage): Html {
       });
   return html`${card({ title: 'E-mail address', body: html`${confirming}${addressChange(page)}` })}
   ${card({
-    title: 'Suspension',
-    body: user.suspendedAt
-      ? button({ to: to('lift'), text: 'Lift suspension' })
-      : html`<p>
-          Signs the user out of all sessions at once. Their servers stay listed, and votes are still delivered.
-        </p>
-        <form method="post" action="${to('suspend')}" class="stack">
-          ${reasonFields({
-            typed,
-            forOwner: { name: 'reasonForOwner', reader: 'the user' },
-            internal: { name: 'reason', required: true },
-          })}
-          <button type="submit" class="danger">Suspend</button>
-        </form>`,
-  })}
-  ${card({
     title: 'Two-factor authentication',
     body: user.twoFactorEnabled
       ? confirmed({
@@ -83,6 +67,22 @@ export function userDecisions(page: UserPage): Html {
             consequence: 'Operators have full access to the admin area and can manage other operators.',
             form: button({ to: to('make-operator'), text: 'Make this user an operator', kind: 'danger' }),
           }),
+  })}
+  ${card({
+    title: 'Suspension',
+    body: user.suspendedAt
+      ? button({ to: to('lift'), text: 'Lift suspension' })
+      : html`<p>
+          Signs the user out of all sessions at once. Their servers stay listed, and votes are still delivered.
+        </p>
+        <form method="post" action="${to('suspend')}" class="stack fields">
+          ${reasonFields({
+            typed,
+            forOwner: { name: 'reasonForOwner', reader: 'the user' },
+            internal: { name: 'reason', required: true },
+          })}
+          <button type="submit" class="danger">Suspend</button>
+        </form>`,
   })}`;
 }
 
@@ -97,7 +97,7 @@ function addressChange({ users, view: { user }, change, sendsMail, typed }: User
       text: 'Change e-mail address…',
       consequence: html`${consequence} Make sure that the request comes from the user.`,
       isOpen: Boolean(errors.email || errors.emailReason),
-      form: html`<form method="post" action="${users}/${user._id.toHexString()}/email" class="stack">
+      form: html`<form method="post" action="${users}/${user._id.toHexString()}/email" class="stack fields">
         ${fieldsOf(typed).text('email', {
           label: 'New e-mail address',
           type: 'email',

@@ -23,6 +23,7 @@ import { showUser, type UserView } from '../../workflows/show-user.ts';
 import { PageError } from '../error-pages.ts';
 import { userOf } from '../guard-routes.ts';
 import { OPERATOR } from '../route-options.ts';
+import { pageHead } from '../shared/deck.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import { count, time } from '../shared/format.ts';
@@ -162,10 +163,7 @@ function userPage(page: UserPage): Page {
     part: '/users',
     title: user.email,
     messages: MESSAGES,
-    head: html`<div class="page-head">
-        <h1>${user.email}</h1>
-        ${accountStatus(user)}
-      </div>`,
+    head: pageHead({ title: user.email, actions: accountStatus(user) }),
     body: html`<div class="columns">
         ${card({ title: 'User', body: userFacts(page) })}
         ${card({ title: 'Servers', body: serverList(page) })}

@@ -31,7 +31,8 @@ export function usersPages(app: FastifyInstance, { deps }: AdminParts): void {
       body: html`<form method="get" action="${path}" class="filters">
         ${textField({
           name: 'search',
-          label: 'E-mail address or name begins with',
+          label: 'E-mail address or name',
+          placeholder: 'Its beginning',
           type: 'search',
           value: search,
           maxlength: 254,

@@ -85,12 +85,12 @@ function searchForm(base: string, { typed, tokens }: VoteQuery): Html {
   return html`<form method="get" action="${adminPath(base, '/votes')}" class="filters" role="search">
     ${fields.text('server', {
       label: 'Server',
-      hint: 'Name, slug or id. Without it, enter a player.',
+      hint: 'Name, slug or id.',
       spellcheck: false,
     })}
     ${fields.text('player', {
       label: 'Player',
-      hint: 'Full name, or vote id.',
+      hint: 'Full name or vote id.',
       maxlength: 60,
       spellcheck: false,
     })}

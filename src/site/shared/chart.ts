@@ -56,17 +56,22 @@ export function barChart(chart: Chart & { bad?: number[] }): Html {
   return figureOf(chart, { axis, drawing, texts: textsOf(chart), place: 'column' });
 }
 
-type LineChart = Chart & { firstOnTop?: boolean; second?: (number | null)[]; isLogarithmic?: boolean };
+type LineChart = Chart & {
+  firstOnTop?: boolean;
+  second?: (number | null)[];
+  isLogarithmic?: boolean;
+  isShare?: boolean;
+};
 
 /**
  * Unknown values are gaps. `firstOnTop`: 1 is at the top, for ranks. `isLogarithmic`: for times, of which one long outage
- * must not flatten all others.
+ * must not flatten all others. `isShare`: from 0 to 1; the scale begins just below the least share.
  */
 export function lineChart(chart: LineChart): Html {
-  const { points, firstOnTop = false, before = [], second = [], isLogarithmic = false } = chart;
+  const { points, firstOnTop = false, before = [], second = [], isLogarithmic, isShare } = chart;
   const values = points.map(({ value }) => value);
   const all = [...values, ...before, ...second];
-  const axis = isLogarithmic ? timeAxis(all) : chartAxis(all, firstOnTop);
+  const axis = isShare ? shareAxis(all) : isLogarithmic ? timeAxis(all) : chartAxis(all, firstOnTop);
   const x = (index: number) => round(middleOf('line', index, points.length));
   const at = ({ index, value }: Known) => `${x(index)} ${placeOf(axis, value)}`;
   const linesOf = (name: string, of: (number | null)[]) =>
@@ -74,7 +79,7 @@ export function lineChart(chart: LineChart): Html {
       const kind = run.length === 1 ? `${name} lone` : name;
       return html`<path class="${kind}" d="M${run.map(at).join('L')}h0.01" />`;
     });
-  const hasArea = !firstOnTop && !isLogarithmic;
+  const hasArea = axis.foot === 0;
   const runs = knownRuns(values).map((run) => {
     const [first] = run;
     const last = run.at(-1);
@@ -237,6 +242,13 @@ function timeAxis(values: (number | null)[]): ChartAxis {
   const end = TIME_TICKS.findIndex((tick) => tick >= greatest);
   const ticks = TIME_TICKS.slice(from, end === -1 ? undefined : end + 1).toReversed();
   return { top: Math.max(ticks[0] ?? SECOND, greatest), foot: ticks.at(-1) ?? 1, ticks, isLogarithmic: true };
+}
+
+/** To 1 at the top, from the highest of these shares that is below all values. */
+function shareAxis(values: (number | null)[]): ChartAxis {
+  const least = Math.min(...values.map((value) => value ?? 1));
+  const foot = [0.99, 0.95, 0.9, 0.8, 0.5].find((share) => share < least) ?? 0;
+  return { top: 1, foot, ticks: [1, (1 + foot) / 2, foot] };
 }
 
 /** The smallest of 1, 2, 5, 10, 20, 50, … that is at least `least`. */

@@ -19,7 +19,9 @@ export type Page = {
   width?: 'narrow' | 'text' | 'wide' | 'full';
   body: Content;
   /** The rail of a page of an area. */
-  side?: Html;
+  side?: Html | ((site: Site) => Html);
+  /** Before the site has an operator, nobody can sign in. */
+  hasNoSignIn?: boolean;
   live?: boolean;
   scripts?: AssetName[];
   styles?: AssetName[];
@@ -51,7 +53,8 @@ export function layout(
   user: User | null,
   page: Page & { path: string; isLanguageInAddress: boolean },
 ): Html {
-  const { title, width = 'wide', body, side, live = false, scripts = [], styles = [], path, metadata } = page;
+  const { title, width = 'wide', body, side, hasNoSignIn, live = false } = page;
+  const { scripts = [], styles = [], path, metadata } = page;
   const { base, name, logo } = site;
   const address = page.address === undefined ? path : `${base}${page.address}`;
   const size = html`width="${String(logo.width)}" height="${String(logo.height)}"`;
@@ -87,11 +90,11 @@ export function layout(
     <a class="skip" href="#content">${t('Skip to the content')}</a>
     <header class="site-head">
       <a class="${brand}" href="${base}/">${picture}<span dir="auto">${name}</span></a>
-      <nav aria-label="${t('Site')}">${links(site, user, path)}</nav>
-      <div class="own">${themeSwitch()}${user ? ownLinks(site, path) : signInLink(site, page)}</div>
+      <nav aria-label="${t('Site')}">${hasNoSignIn ? '' : links(site, user, path)}</nav>
+      <div class="own">${themeSwitch()}${user ? ownLinks(site, path) : hasNoSignIn ? '' : signInLink(site, page)}</div>
     </header>
     ${bars(site)}
-    ${side ? html`<div class="shell">${side}${main}</div>` : main}
+    ${side ? html`<div class="shell">${typeof side === 'function' ? side(site) : side}${main}</div>` : main}
     <footer class="site-foot">${footer(site)}${languageSwitch(site, address)}</footer>
   </body>
 </html>`;

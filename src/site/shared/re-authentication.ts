@@ -103,7 +103,12 @@ const REFUSALS: Record<string, { field: 'form' | 'code'; text: Text }> = {
     field: 'code',
     text: defineMessage('The backup code is wrong or was already used.'),
   },
-  CODE_USED: { field: 'code', text: defineMessage('That code was already used. Wait for the next one.') },
+  CODE_USED: {
+    field: 'code',
+    text: defineMessage(
+      'A code works once, and this one was used already, perhaps to sign in. Wait until your app shows the next one.',
+    ),
+  },
   CREDENTIAL_ACCOUNT_NOT_FOUND: { field: 'form', text: defineMessage('Set a password first.') },
 };
 
@@ -131,7 +136,9 @@ export function reAuthenticationFields(
     autocomplete: 'one-time-code',
     required: true,
     maxlength: 32,
-    hint: t('Six digits from your authenticator app, or one of your backup codes.'),
+    hint: t(
+      'Six digits from your authenticator app, or a backup code. A code works once, also for signing in: then wait for the next one.',
+    ),
   });
   return html`${password} ${code}`;
 }
