@@ -29,7 +29,6 @@ import {
 import type { AdminParts } from './admin-frame.ts';
 import { logoCard, logoForms } from './logo-forms.ts';
 import { ownPagesCard, ownPagesForms } from './own-pages.ts';
-import { setUpCard } from './set-up-page.ts';
 import {
   colourPreview,
   conflict,
@@ -52,16 +51,12 @@ export async function adminSettingsPages(app: FastifyInstance, parts: AdminParts
   const { deps } = parts;
 
   const show: ShowSettings = async (request, path, showing = {}) => {
-    const [stored, warning, setUp] = await Promise.all([
-      readStoredSettings(deps),
-      earlierWarning(deps),
-      setUpCard(deps, app.site),
-    ]);
+    const [stored, warning] = await Promise.all([readStoredSettings(deps), earlierWarning(deps)]);
     const groups = SECTIONS.find((section) => section.path === path)?.groups ?? [];
     const cards = groups.map((group) => groupCard(request, stored, group, showing));
     const more =
       path === '' ? html`${logoCard(app.site, deps.config)}${ownPagesCard(base, deps.config)}` : '';
-    return settingsFrame({ base, path, stored, warning, body: html`${setUp}${cards}${more}` });
+    return settingsFrame({ base, path, stored, warning, body: html`${cards}${more}` });
   };
 
   /** If this group's form was sent, the card has the entered values; otherwise the stored ones. */

@@ -8,18 +8,13 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { sendPage } from '../shared/layout.ts';
 import { badge, card, dataTable, notice, type Tone } from '../shared/parts.ts';
 import { type AdminParts, adminPage } from './admin-frame.ts';
-import { setUpCard } from './set-up-page.ts';
 import { checkSite, type SiteCheck } from './site-checks.ts';
 
 export function systemPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   app.get('/system', OPERATOR, async (request, reply) => {
-    const [setUp, checks, software] = await Promise.all([
-      setUpCard(deps, app.site),
-      checkSite(deps, request),
-      listProcesses(deps),
-    ]);
-    const body = html`${setUp} ${processCard(software, deps.clock.now())} ${migrationCard(software)}
+    const [checks, software] = await Promise.all([checkSite(deps, request), listProcesses(deps)]);
+    const body = html`${processCard(software, deps.clock.now())} ${migrationCard(software)}
       ${checkCard(checks)}`;
     return sendPage(request, reply, adminPage({ base, part: '/system', title: 'System', body }));
   });
