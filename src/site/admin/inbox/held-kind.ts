@@ -150,9 +150,9 @@ function serverLink(base: string, { server, quarantine }: HeldOnServer): Html {
 
 function ages({ ages: { of, firstTime, recent, older }, names }: HeldOnServer): Content {
   const parts = [
-    firstTime > 0 ? `${count(firstTime)} not yet` : '',
-    recent > 0 ? `${count(recent)} under ${RECENT_NAME_DAYS} days` : '',
-    older > 0 ? `${count(older)} for longer` : '',
+    firstTime > 0 ? `${count(firstTime)} new` : '',
+    recent > 0 ? `${count(recent)} known under ${RECENT_NAME_DAYS} days` : '',
+    older > 0 ? `${count(older)} known for longer` : '',
   ];
   const some = of < names.length ? html` <span class="soft">(the newest ${count(of)})</span>` : '';
   return html`${parts.filter(Boolean).join(', ')}${some}`;

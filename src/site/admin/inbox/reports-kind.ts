@@ -1,5 +1,5 @@
 import { t } from '../../../language/t.ts';
-import type { Complaint } from '../../../moderation/complaint.ts';
+import type { Complaint, ComplaintKind } from '../../../moderation/complaint.ts';
 import {
   closeComplaints,
   openComplaints,
@@ -47,6 +47,15 @@ export function reportsKind(inbox: Inbox): KindOfItem {
   };
 }
 
+/** For the list, which cuts long texts. */
+const SHORT: Record<ComplaintKind, string> = {
+  'fake-figures': 'Figures not real',
+  offensive: 'Offensive',
+  scam: 'Cheats or harms players',
+  'not-theirs': 'Name or address of others',
+  other: 'Something else',
+};
+
 const reports = (value: number) => (value === 1 ? '1 report' : `${count(value)} reports`);
 
 const DECISIONS: ItemDecisions = {
@@ -73,7 +82,7 @@ function reportItem(
   const [newest] = complaints;
   const name = server?.name ?? 'a removed server';
   const of = `${reports(complaints.length)} about ${name}`;
-  const more = complaints.length > 1 ? ` and ${count(complaints.length - 1)} more` : '';
+  const more = complaints.length > 1 ? ` + ${count(complaints.length - 1)}` : '';
   const close = button({
     to: to('/reports'),
     text: complaints.length > 1 ? 'Close all' : 'Close',
@@ -86,7 +95,7 @@ function reportItem(
     id: serverId.toHexString(),
     at: newest?.at ?? null,
     select: { value: joinedIds(ids), of },
-    what: newest ? html`${t(COMPLAINT_TEXTS[newest.kind])}${more}` : '',
+    what: newest ? `${SHORT[newest.kind]}${more}` : '',
     where: html`<bdi>${name}</bdi>`,
     title: html`${reports(complaints.length)} about <bdi>${name}</bdi>`,
     since: html`${newest ? html`Sent ${timeAgo(newest.at, now)}` : ''}${

@@ -73,6 +73,7 @@ function reviewItem(view: View, review: WithId<Review>, reviewer: Reviewer | und
   const { base, now, servers, to } = view;
   const { _id, username, rating, content, createdAt, editedAt, personId, serverId } = review;
   const server = servers.get(serverId.toHexString());
+  const name = server ? html`<bdi>${server.name}</bdi>` : 'a removed server';
   const of = `the review of ${username}`;
   const stars = counted(rating, 'star');
   const hidden = { decision: 'approved', item: reviewValue(review) };
@@ -82,14 +83,14 @@ function reviewItem(view: View, review: WithId<Review>, reviewer: Reviewer | und
     at: createdAt,
     select: { value: reviewValue(review), of },
     what: html`${stars}, <bdi>${username}</bdi>`,
-    where: server ? html`<bdi>${server.name}</bdi>` : 'a removed server',
-    title: html`${stars} for ${server ? serverLink(base, server) : 'a removed server'}`,
+    where: name,
+    title: html`${stars} for ${name}`,
     since: html`Review by <bdi>${username}</bdi>, ${timeAgo(createdAt, now)}${
       editedAt ? html`, edited ${timeAgo(editedAt, now)}` : ''
     }`,
     body: html`<p class="rating">${starsText(rating)}</p>
       ${content ? html`<blockquote class="quote" dir="auto">${content}</blockquote>` : html`<p class="soft">Rating only.</p>`}
-      ${reviewer ? evidence(reviewerFacts(reviewer, now)) : ''}`,
+      ${evidence([['Server', server ? serverLink(base, server) : ''], ...(reviewer ? reviewerFacts(reviewer, now) : [])])}`,
     actions: html`${keyed('a', button({ to: to('/reviews'), text: 'Approve', hidden, kind: 'primary', of }))}
       ${keyed(
         'x',

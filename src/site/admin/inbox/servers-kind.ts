@@ -98,7 +98,7 @@ function serverItem(view: View, server: WithId<Server>): InboxItem {
     select: { value: _id.toHexString(), of: name },
     what: game ? `New, ${gameName(game)}` : 'New server',
     where: html`<bdi>${name}</bdi>`,
-    title: serverLink(base, server),
+    title: html`<bdi>${name}</bdi>`,
     since: html`Listed ${timeAgo(listedAt, now)}`,
     body: serverFacts(view, server),
     actions: html`${keyed('a', accept)} ${keyed('x', hideAction(view, 'servers', server))}
@@ -112,6 +112,7 @@ function serverFacts({ base, now, owners }: View, server: WithId<Server>): Html 
   const { shortText } = profile ?? {};
   return html`${shortText ? html`<blockquote class="quote" dir="auto">${shortText}</blockquote>` : ''} ${evidence(
     [
+      ['Server', serverLink(base, server)],
       ['Address', html`<span class="mono">${address}:${String(port)}</span>`],
       ['Game', game ? gameName(game) : ''],
       [
