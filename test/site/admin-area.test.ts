@@ -8,7 +8,7 @@ import { requestPlayerExclusion } from '../../src/votes/exclusions/player-exclus
 import { castVote } from '../support/casting.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
-import { getPage, openWebApp, type WebApp } from '../support/web-app.ts';
+import { getPage, openWebApp, textOf, type WebApp } from '../support/web-app.ts';
 
 /** The paths of all tabs; the pages of all tabs, except Bull Board, which has pages of its own. */
 const PARTS = tabsOf(ADMIN_AREA).map(({ path }) => path);

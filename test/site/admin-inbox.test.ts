@@ -57,7 +57,8 @@ async function press(path: string, fields: Record<string, string>): Promise<stri
 /** The hidden fields of the form with a button. */
 function fieldsOf(body: string, text: string): Record<string, string> {
   const form = body.split('<form').find((one) => one.includes(`">${text}<`)) ?? '';
-  const fields = [...form.matchAll(/name="(\w+)" value="([^"]*)"/g)];
+  const [inForm = ''] = form.split('</form');
+  const fields = [...inForm.matchAll(/name="(\w+)" value="([^"]*)"/g)];
   return Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value]));
 }
 const statesOf = async () =>

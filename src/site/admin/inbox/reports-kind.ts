@@ -51,8 +51,8 @@ export function reportsKind(inbox: Inbox): KindOfItem {
 const SHORT: Record<ComplaintKind, string> = {
   'fake-figures': 'Figures not real',
   offensive: 'Offensive',
-  scam: 'Cheats or harms players',
-  'not-theirs': 'Name or address of others',
+  scam: 'Cheats or harms',
+  'not-theirs': 'Copies a server',
   other: 'Something else',
 };
 
