@@ -85,7 +85,9 @@ test('one press in the inbox allows the votes that wait or leaves them, and one 
   const { deps } = web;
   const inbox = '/operator?tab=figures';
   const page = await getPage(web, inbox, operator.headers);
-  expect(textOf(page.body)).toMatch(/In 30 days 500 votes On a usual day 500 On the busiest day 500 Waiting 380 Allow 1,000 a day/);
+  expect(textOf(page.body)).toMatch(
+    /In 30 days 500 votes On a usual day 500 On the busiest day 500 Waiting 380 Allow 1,000 a day/,
+  );
   const server = bought.toHexString();
   const send = (what: string, fields: Record<string, string>, by = operator) =>
     sendForm(web, `/operator/attention/${what}`, { server, ...fields }, by.headers);

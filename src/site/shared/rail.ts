@@ -24,12 +24,11 @@ export function rail(side: {
 }): Html {
   const { label, whose, groups, current } = side;
   const here = groups.flatMap(({ parts }) => parts).find(({ href }) => href === current);
-  return html`<div class="side">${whose}
+  return html`<aside class="side">${whose}
     ${
       here
-        ? html`<button class="quiet parts-open" type="button" popovertarget="parts">${icon(here.icon)}<span>${here.text}</span>${icon(
-            'chevron-down',
-          )}<span class="for-readers"> ${label}</span></button>`
+        ? html`<button class="quiet parts-open" type="button" popovertarget="parts">${icon(here.icon)}
+            <span>${here.text}</span>${icon('chevron-down')}<span class="for-readers"> ${label}</span></button>`
         : ''
     }
     <nav class="rail" id="parts" popover aria-label="${label}">
@@ -41,13 +40,12 @@ export function rail(side: {
             (part) => html`<li>${link(part, part.href === current)}</li>`,
           )}</ul></section>`,
       )}
-    </nav></div>`;
+    </nav></aside>`;
 }
 
 function link({ href, text, icon: name, count: todo }: RailPart, isCurrent: boolean): Html {
-  return html`<a href="${href}" ${isCurrent ? html`aria-current="page"` : ''}>${icon(name)}<span>${text}</span>${countMark(
-    todo,
-  )}</a>`;
+  return html`<a href="${href}" ${isCurrent ? html`aria-current="page"` : ''}>${icon(name)}
+    <span>${text}</span>${countMark(todo)}</a>`;
 }
 
 /** The mark of a count; empty if there is nothing to do. */
