@@ -67,6 +67,8 @@ export function reviewsKind(inbox: Inbox): KindOfItem {
   };
 }
 
+const RATING_ONLY = html`<p class="soft">Rating only.</p>`;
+
 type View = InboxView & { base: string; servers: Map<string, Server> };
 
 function reviewItem(view: View, review: WithId<Review>, reviewer: Reviewer | undefined): InboxItem {
@@ -89,7 +91,7 @@ function reviewItem(view: View, review: WithId<Review>, reviewer: Reviewer | und
       editedAt ? html`, edited ${timeAgo(editedAt, now)}` : ''
     }`,
     body: html`<p class="rating">${starsText(rating)}</p>
-      ${content ? html`<blockquote class="quote" dir="auto">${content}</blockquote>` : html`<p class="soft">Rating only.</p>`}
+      ${content ? html`<blockquote class="quote" dir="auto">${content}</blockquote>` : RATING_ONLY}
       ${evidence([['Server', server ? serverLink(base, server) : ''], ...(reviewer ? reviewerFacts(reviewer, now) : [])])}`,
     actions: html`${keyed('a', button({ to: to('/reviews'), text: 'Approve', hidden, kind: 'primary', of }))}
       ${keyed(
@@ -97,7 +99,11 @@ function reviewItem(view: View, review: WithId<Review>, reviewer: Reviewer | und
         html`<form method="post" action="${to('/reviews')}">${hiddenFields({ item: reviewValue(review) })}
           ${rejection(html`Reject…<span class="for-readers"> ${of}</span>`, 'the author', _id.toHexString())}</form>`,
       )}
-      ${personId ? html`<a href="${adminPath(base, `/users/${personId.toHexString()}`)}">The author’s account</a>` : ''}`,
+      ${
+        personId
+          ? html`<a href="${adminPath(base, `/users/${personId.toHexString()}`)}">The author’s account</a>`
+          : ''
+      }`,
   };
 }
 
