@@ -35,7 +35,7 @@ const ofAltcha = (module: string) =>
 
 const PUBLIC_STYLES = ['servers.css', 'home.css', 'profile.css', 'vote.css', 'favourites.css'];
 /** The files that are joined into work.css, in this order. */
-const WORK_STYLES = ['work.css', 'delivery.css', 'figures.css'];
+const WORK_STYLES = ['work.css', 'delivery.css', 'figures.css', 'inbox.css'];
 const CSS = 'text/css; charset=utf-8';
 const style = (file: string) => here(`./styles/${file}`);
 
@@ -64,7 +64,6 @@ const FILES = [
   { name: 'docs.css', file: style('docs.css'), type: CSS },
   { name: 'widget.css', file: style('widget.css'), type: CSS },
   { name: 'styleguide.css', file: style('styleguide.css'), type: CSS },
-  { name: 'inbox.css', file: style('inbox.css'), type: CSS },
   ...GAME_PICTURES.map(
     (game) =>
       ({ name: `game-${game}.svg`, file: here(`./look/games/${game}.svg`), type: 'image/svg+xml' }) as const,

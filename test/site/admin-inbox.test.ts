@@ -57,24 +57,56 @@ async function press(path: string, fields: Record<string, string>): Promise<stri
 /** The hidden fields of the form with a button. */
 function fieldsOf(body: string, text: string): Record<string, string> {
   const form = body.split('<form').find((one) => one.includes(`">${text}<`)) ?? '';
-  const fields = [...form.matchAll(/name="(\w+)" value="([^"]*)"/g)];
+  const [inForm = ''] = form.split('</form');
+  const fields = [...inForm.matchAll(/name="(\w+)" value="([^"]*)"/g)];
   return Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value]));
 }
 const statesOf = async () =>
   (await web.deps.voteExclusions.find().sort({ at: 1 }).toArray()).map(({ state }) => state);
 
-describe('the tabs', () => {
-  test('have the number of what is to be decided; empty ones have none; the first with something is shown', async () => {
+/** Drops the counts, which are cached for ten seconds, as each decision does. */
+const countAgain = () => press('servers', { decision: 'accept', item: new ObjectId().toHexString() });
+
+describe('the kinds', () => {
+  test('have the number of what is to be decided, and the rail says it too', async () => {
     await writeReview(web.deps, { serverId: alpha, username: 'Steve', rating: 3 });
-    await page('reports');
-    // The counts are cached for ten seconds, and a decision drops them.
-    await press('servers', { decision: 'accept', item: new ObjectId().toHexString() });
-    const { body } = await getPage(web, '/operator', operator.headers);
-    expect(body).toMatch(
-      /<a href="\/operator\?tab=reviews" class="" aria-current="page">Reviews <span[^>]*>1</,
+    await countAgain();
+    const body = await page('reviews');
+    const kinds = textOf(/<nav class="kinds"[\s\S]*?<\/nav>/.exec(body)?.[0] ?? '');
+    expect(kinds).toMatch(/All 1 Held votes 0 Reviews 1 Reports 0/);
+    expect(body).toMatch(/<a href="\/operator\?tab=held" class="none"/);
+    expect(textOf(/<nav class="rail"[\s\S]*?<\/nav>/.exec(body)?.[0] ?? '')).toMatch(
+      /Inbox 1 to decide .*Reviews 1 waiting/,
     );
-    expect(body).toMatch(/<a href="\/operator\?tab=held" class="none" >Held votes</);
-    expect(textOf(body)).toContain('Steve on Alpha Craft');
+    const other = (await getPage(web, '/operator/tags', operator.headers)).body;
+    expect(other).not.toContain('to decide');
+  });
+
+  test('are all on the first page, the newest item first; a decision leads back to it', async () => {
+    const { reviewId } = await writeReview(web.deps, { serverId: alpha, username: 'Steve', rating: 3 });
+    await web.deps.reviews.updateOne({ username: 'Steve' }, { $set: { createdAt: new Date(0) } });
+    await hold(beta, 'Bot1');
+    await countAgain();
+    const { body } = await getPage(web, '/operator', operator.headers);
+    const addresses = [...body.matchAll(/<li id="([a-z]+)-\w+" data-item/g)].map(([, kind]) => kind);
+    expect(addresses).toEqual(['held', 'reviews']);
+    expect(body).toMatch(/id="many-held"[\s\S]*id="many-reviews"/);
+    expect(body).toContain('Go on with the set-up');
+    expect(await page('reviews')).not.toContain('Go on with the set-up');
+
+    const after = await press('reviews?in=all', { decision: 'approved', item: `${reviewId}-0` });
+    expect(after).toContain('The review of Steve is approved.');
+    expect(after).toContain('1 vote held for Beta Craft');
+  });
+
+  test('show their newest on the first page, and link to the others', async () => {
+    for (let n = 0; n < 13; n += 1)
+      await writeReview(web.deps, { serverId: alpha, username: `Player${n}`, rating: 3 });
+    await countAgain();
+    const { body } = await getPage(web, '/operator', operator.headers);
+    expect([...body.matchAll(/data-item/g)]).toHaveLength(12);
+    expect(textOf(body)).toContain('The newest 12 of Reviews .');
+    expect(textOf(body)).toContain('All 13');
   });
 
   test.each([
@@ -122,11 +154,13 @@ describe('held votes', () => {
       },
     );
     const text = textOf(await page('held'));
-    expect(text).toContain('One network: 4 votes for 2 servers');
+    expect(text).toContain('4 votes held for 2 servers One network, ');
     expect(text).toContain(REASON);
-    expect(text).toContain('Alpha Craft 3 3 2 not yet, 1 for longer 1 of 2 that voted since up to 3');
-    expect(text).toMatch(/Beta Craft 1 1 1 not yet unknown/);
-    expect(text).toMatch(/Names: .*Bot1.*Regular/);
+    expect(text).toContain(
+      'Alpha Craft 3 votes. 3 names: 2 new, 1 known for longer. Their networks: 1 of 2 that voted since . Players seen: up to 3.',
+    );
+    expect(text).toMatch(/Beta Craft 1 vote\. 1 name: 1 new\. Their networks: unknown/);
+    expect(text).toMatch(/Names .*Bot1.*Regular/);
   });
 
   test.each([
@@ -172,14 +206,14 @@ describe('held votes', () => {
     );
     for (const { _id } of await web.deps.voteExclusions.find().toArray())
       await finishExclusion(web.deps, _id, { settledMs: -HOUR });
-    expect(textOf(await page('held'))).toContain('One network: 1 vote for 1 server');
+    expect(textOf(await page('held'))).toContain('1 vote held for Alpha Craft');
   });
 
   test('of several groups are decided together, and undone together', async () => {
     await hold(alpha, 'Bot1');
     await openQuarantine(web.deps, beta, 'Many.', { cause: 'new-players' });
     const body = await page('held');
-    const items = [...body.matchAll(/name="item" value="([^"]+)" form="decide-many"/g)].map(
+    const items = [...body.matchAll(/name="item" value="([^"]+)" form="many-held"/g)].map(
       ([, ids = '']) => ids,
     );
     expect(items).toHaveLength(2);
@@ -232,13 +266,18 @@ describe('reviews', () => {
   test('are the newest first, and one decision leads back to the inbox with an undo', async () => {
     const [first] = [await write('Steve'), await write('Alex')];
     await web.deps.reviews.updateOne({ _id: new ObjectId(first) }, { $set: { createdAt: new Date(0) } });
-    expect(textOf(await page('reviews'))).toMatch(/Alex on Alpha Craft .*Steve on Alpha Craft/);
-    const fields = { state: 'approved', seenAs: 'pending', revision: '0', list: 'inbox' };
-    const sent = await sendForm(web, `/operator/reviews/${first}`, fields, operator.headers);
-    expect(sent.headers.location).toBe(`/operator?tab=reviews&done=approved&review=${first}`);
+    const list = await page('reviews');
+    expect(textOf(list)).toMatch(/3 stars, Alex Alpha Craft .*3 stars, Steve Alpha Craft/);
+    const item = `${first}-0`;
+    expect(list).toContain(`id="reviews-${first}"`);
+    const without = { decision: 'rejected', item };
+    const path = '/operator/attention/reviews';
+    expect((await sendForm(web, path, without, operator.headers)).statusCode).toBe(400);
+    const sent = await sendForm(web, path, { decision: 'approved', item }, operator.headers);
+    expect(sent.headers.location).toBe(`/operator?tab=reviews&done=approved&decided=${item}`);
     const body = (await getPage(web, String(sent.headers.location), operator.headers)).body;
     expect(textOf(body)).toContain('The review of Steve is approved');
-    expect(fieldsOf(body, 'Undo')).toMatchObject({ state: 'pending', seenAs: 'approved', list: 'inbox' });
+    expect(fieldsOf(body, 'Undo')).toMatchObject({ decision: 'undo-approved', item });
   });
 
   test('that are selected are rejected with one reason, and all come back with one undo', async () => {
@@ -261,7 +300,7 @@ describe('reviews', () => {
     // Another operator approves one of them first.
     await web.deps.reviews.updateOne({ _id: new ObjectId(ids[0]) }, { $set: { state: 'approved' } });
     expect(await press('reviews', { decision: 'rejected', item, reason: 'Adverts' })).toContain(
-      '1 review rejected. 1 review changed meanwhile: another operator decided first',
+      'is rejected. 1 review changed meanwhile: another operator decided first',
     );
   });
 });

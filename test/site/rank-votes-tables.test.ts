@@ -87,7 +87,9 @@ test('one press in the inbox allows the votes that wait or leaves them, and one 
   const { deps } = web;
   const inbox = '/operator?tab=figures';
   const page = await getPage(web, inbox, operator.headers);
-  expect(textOf(page.body)).toMatch(/Bought 500 500 500 380 Allow 1,000 a day/);
+  expect(textOf(page.body)).toMatch(
+    /In 30 days 500 votes On a usual day 500 On the busiest day 500 Waiting 380 Allow 1,000 a day/,
+  );
   const server = bought.toHexString();
   const send = (what: string, fields: Record<string, string>, by = operator) =>
     sendForm(web, `/operator/attention/${what}`, { server, ...fields }, by.headers);
@@ -123,7 +125,7 @@ test('votes that wait need an operator’s attention, and one decision counts th
   const { waitingVotes } = await unusualFigures(deps);
   expect(waitingVotes.rows).toMatchObject([{ server: { name: 'Bought' }, waiting: 380, votesCount: 500 }]);
   expect(textOf((await getPage(web, '/operator', operator.headers)).body)).toContain(
-    'Votes that wait in the ranking',
+    'Votes of Bought that wait in the ranking',
   );
   const path = `/operator/servers/${bought.toHexString()}`;
   expect(textOf((await getPage(web, path, operator.headers)).body)).toContain('500 (44.4 for the rank)');

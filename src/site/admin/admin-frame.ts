@@ -8,7 +8,7 @@ import type { Site } from '../shared/decorate-site.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
 import { badge } from '../shared/parts.ts';
-import { rail } from '../shared/rail.ts';
+import { type RailCount, rail } from '../shared/rail.ts';
 import { statusBadge } from '../shared/server-status.ts';
 import { ADMIN_AREA, type AdminTab } from './admin-pages.ts';
 
@@ -26,16 +26,22 @@ export function adminVotePath(base: string, vote: { _id: UUID }): string {
 
 export type NamedServer = Pick<WithId<Server>, '_id' | 'name'>;
 
-type AdminPage = Page & { base: string; part: AdminTab; head?: Content };
+type AdminPage = Page & {
+  base: string;
+  part: AdminTab;
+  head?: Content;
+  /** By the path of their part. */
+  counts?: Record<string, RailCount>;
+};
 
 /** `head` replaces the heading, which is the name of the part. */
-export function adminPage({ base, part, head, body, ...page }: AdminPage): Page {
+export function adminPage({ base, part, head, counts = {}, body, ...page }: AdminPage): Page {
   const name = tabsOf<string>(ADMIN_AREA).find(({ path }) => path === part)?.tab;
   const side = ({ url }: Site) =>
     rail({
       label: 'Parts of the admin area',
       whose: html`<p class="whose site"><b>Admin area</b><span>${new URL(url).host}</span></p>`,
-      groups: railGroups<string>(ADMIN_AREA, String, (path) => adminPath(base, path)),
+      groups: railGroups<string>(ADMIN_AREA, String, (path) => adminPath(base, path), counts),
       current: adminPath(base, part),
     });
   return { ...page, side, body: html`${head ?? pageHead({ title: name })}${body}` };

@@ -10,12 +10,9 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { badge, button, notice } from '../shared/parts.ts';
 import { reasonFields } from './admin-fields.ts';
 import { adminPath, serverLink } from './admin-frame.ts';
-import { keyed, resultNotice } from './inbox/inbox-parts.ts';
+import { resultNotice } from './inbox/inbox-parts.ts';
 
-/** The list that is shown after the decision: the inbox, or (undefined) the page of reviews. */
-type DecisionList = 'inbox' | undefined;
-
-export type ReviewView = { base: string; now: Date; servers: Map<string, Server>; list: DecisionList };
+export type ReviewView = { base: string; now: Date; servers: Map<string, Server> };
 
 export async function aboutReviews(deps: AppDeps, rows: Review[]) {
   const [servers, reviewers] = await Promise.all([
@@ -41,11 +38,11 @@ const MEANWHILE: Record<ReviewState, string> = {
 export function decisionNotice(
   base: string,
   review: WithId<Review>,
-  { meanwhile, list }: { meanwhile: boolean; list: DecisionList },
+  { meanwhile }: { meanwhile: boolean },
 ): Html {
   const { username, state, moderatedBy } = review;
   const by = moderatedBy ? html` by <bdi>${moderatedBy}</bdi>` : '';
-  const undo = state === 'pending' ? '' : decision(base, review, { state: 'pending', text: 'Undo', list });
+  const undo = state === 'pending' ? '' : decision(base, review, { state: 'pending', text: 'Undo' });
   return resultNotice(
     meanwhile ? 'attention' : 'good',
     html`${meanwhile ? MEANWHILE[state] : ''}The review of <bdi>${username}</bdi> ${DECIDED[state]}${by}.`,
@@ -56,13 +53,13 @@ export function decisionNotice(
 function decision(
   base: string,
   { _id, state: seenAs, username, revision = 0 }: WithId<Review>,
-  wanted: { state: ReviewState; text: string; kind?: 'primary' | 'quiet'; list: DecisionList },
+  wanted: { state: ReviewState; text: string; kind?: 'primary' | 'quiet' },
 ): Html {
-  const { state, text, kind = 'quiet', list } = wanted;
+  const { state, text, kind = 'quiet' } = wanted;
   return button({
     to: adminPath(base, `/reviews/${_id.toHexString()}`),
     text,
-    hidden: { state, seenAs, revision: String(revision), ...(list ? { list } : {}) },
+    hidden: { state, seenAs, revision: String(revision) },
     kind,
     of: `the review of ${username}`,
   });
@@ -76,7 +73,7 @@ export const TABS: Record<ReviewState, string> = {
 
 const TONES = { pending: 'attention', approved: 'good', rejected: 'bad' } as const;
 
-export function reviewParts(
+function reviewParts(
   view: ReviewView,
   review: WithId<Review>,
   reviewer: Reviewer | undefined,
@@ -99,13 +96,13 @@ export function reviewParts(
   };
 }
 
-function reviewActions({ base, list }: ReviewView, review: WithId<Review>): Content {
+function reviewActions({ base }: ReviewView, review: WithId<Review>): Content {
   const { state } = review;
   const kind = state === 'pending' ? 'primary' : 'quiet';
-  const approve = decision(base, review, { state: 'approved', text: 'Approve', kind, list });
-  return html`${state === 'approved' ? '' : keyed('a', approve)}
-    ${state === 'pending' ? '' : decision(base, review, { state: 'pending', text: 'Undo', list })}
-    ${state === 'rejected' ? '' : keyed('x', rejection(base, review, list))}`;
+  const approve = decision(base, review, { state: 'approved', text: 'Approve', kind });
+  return html`${state === 'approved' ? '' : approve}
+    ${state === 'pending' ? '' : decision(base, review, { state: 'pending', text: 'Undo' })}
+    ${state === 'rejected' ? '' : rejection(base, review)}`;
 }
 
 export function reviewCard(
@@ -153,11 +150,7 @@ function decidedBy(review: Review, now: Date): Content {
   ];
 }
 
-function rejection(
-  base: string,
-  { _id, state, username, revision = 0 }: WithId<Review>,
-  list: DecisionList,
-): Html {
+function rejection(base: string, { _id, state, username, revision = 0 }: WithId<Review>): Html {
   const id = _id.toHexString();
   return html`<details class="confirm">
     <summary class="button quiet">Reject…<span class="for-readers"> the review of ${username}</span></summary>
@@ -165,7 +158,6 @@ function rejection(
       <input type="hidden" name="state" value="rejected" />
       <input type="hidden" name="seenAs" value="${state}" />
       <input type="hidden" name="revision" value="${String(revision)}" />
-      ${list ? html`<input type="hidden" name="list" value="${list}" />` : ''}
       ${reasonFields({
         typed: UNTOUCHED,
         forOwner: { name: 'reasonForOwner', reader: 'the author' },

@@ -14,7 +14,6 @@ import { idParam } from '../shared/id-param.ts';
 import { sendPage } from '../shared/layout.ts';
 import { cursorPager, notice, tabs } from '../shared/parts.ts';
 import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
-import { inboxPath } from './inbox/inbox.ts';
 import {
   aboutReviews,
   approveMany,
@@ -34,7 +33,6 @@ const decisionForm = z.object({
   revision: z.coerce.number().int().min(0),
   reason: z.string().optional(),
   reasonForOwner: z.string().optional(),
-  list: z.literal('inbox').optional(),
 });
 
 export function adminReviewPages(app: FastifyInstance, { deps }: AdminParts): void {
@@ -47,14 +45,14 @@ export function adminReviewPages(app: FastifyInstance, { deps }: AdminParts): vo
     const { servers, reviewers } = await aboutReviews(deps, rows);
     const decided =
       done && review && isId(review) ? await deps.reviews.findOne({ _id: new ObjectId(review) }) : null;
-    const view: ReviewView = { base, now: deps.clock.now(), servers, list: undefined };
+    const view: ReviewView = { base, now: deps.clock.now(), servers };
     const cards = rows.map((row, i) => reviewCard(view, row, reviewers[i], i === 0));
     const page = adminPage({
       base,
       part: '/reviews',
       title: 'Reviews',
       body: html`${done === 'none-selected' ? notice('attention', 'Select the reviews to approve first.') : ''}
-          ${decided ? decisionNotice(base, decided, { meanwhile: done === 'meanwhile', list: undefined }) : ''}
+          ${decided ? decisionNotice(base, decided, { meanwhile: done === 'meanwhile' }) : ''}
           ${done === 'many' ? manyNotice(queryOf(request)) : ''}
           ${stateTabs(base, state)}
           ${rows.length === 0 ? emptyLine(EMPTY[state]) : cards}
@@ -82,7 +80,7 @@ export function adminReviewPages(app: FastifyInstance, { deps }: AdminParts): vo
     schema: decisionForm,
     run: async ({ request, by, data }) => {
       const reviewId = idParam(request, 'reviewId');
-      const { state, seenAs, revision, reason, reasonForOwner, list } = data;
+      const { state, seenAs, revision, reason, reasonForOwner } = data;
       if (state === 'rejected' && !reason?.trim()) return refused(400, 'Enter a reason for the rejection.');
       const given = state === 'rejected' && reason ? { reason, reasonForOwner } : {};
       const seen = { seenAs, revision, ...given };
@@ -90,7 +88,6 @@ export function adminReviewPages(app: FastifyInstance, { deps }: AdminParts): vo
       if (!review) return refused(404, 'This review does not exist.');
       const done = review.state === state ? state : 'meanwhile';
       const decided = { done, review: reviewId.toHexString() };
-      if (list === 'inbox') return inboxPath(base, 'reviews', decided);
       const back = { state: seenAs === 'pending' ? undefined : seenAs, ...decided };
       return `${adminPath(base, '/reviews')}${queryText(back)}#next`;
     },

@@ -9,7 +9,7 @@ import type { Site } from '../shared/decorate-site.ts';
 import { formRoute } from '../shared/form-route.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { badge, button, card, notice } from '../shared/parts.ts';
+import { badge, button, notice } from '../shared/parts.ts';
 import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
 
 const REST = 'rest';
@@ -140,14 +140,15 @@ async function doneSteps({ config, servers }: AppDeps, site: Site): Promise<Reco
   };
 }
 
-export async function setUpCard(deps: AppDeps, site: Site): Promise<Content> {
+/** One line on the first page of the admin area, until all steps are done. */
+export async function setUpLine(deps: AppDeps, site: Site): Promise<Content> {
   const steps = await listSteps(deps, site);
   const open = steps.filter(({ state }) => state === 'open');
   const [next] = open;
   if (!next) return '';
-  return card({
-    title: 'Set up',
-    actions: html`<a class="button" href="${adminPath(site.base, '/setup')}">Go on with the set-up</a>`,
-    body: html`<p>${steps.length - open.length} of ${steps.length} steps are done. Next: ${next.title}.</p>`,
-  });
+  return notice(
+    'quiet',
+    html`<div class="actions"><span>Set up: ${steps.length - open.length} of ${steps.length} steps are done. Next:
+      ${next.title}.</span><a href="${adminPath(site.base, '/setup')}">Go on with the set-up</a></div>`,
+  );
 }

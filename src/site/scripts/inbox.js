@@ -3,10 +3,10 @@
 const inbox = () => document.querySelector('[data-inbox]');
 const said = document.querySelector('[data-said]');
 
-// The elements among which the keys j and k move the focus: items, or rows of tables.
-const entries = () => [...document.querySelectorAll('[data-item], [data-rows] tbody tr')];
-const targetOf = (entry) => entry.querySelector('.pick input, a');
-const currentIndex = () => entries().findIndex((entry) => entry.contains(document.activeElement));
+const items = () => [...document.querySelectorAll('[data-item]')];
+const linkOf = (item) => item.querySelector('.it');
+// The item of the pane: the target of the address, or the first one.
+const current = () => items().find((item) => item.matches(':target')) ?? items()[0];
 
 // Whether the keys are on. The choice is stored in this browser.
 const areKeysOn = () => {
@@ -18,22 +18,37 @@ const areKeysOn = () => {
 };
 
 function show() {
+  inbox().dataset.keysAre = areKeysOn() ? 'on' : 'off';
   for (const hint of document.querySelectorAll('[data-keys]')) {
     hint.hidden = false;
     hint.querySelector('[data-keys-on]').checked = areKeysOn();
   }
   for (const button of document.querySelectorAll('[data-pick-all]')) button.hidden = false;
+  const kinds = document.querySelector('.kinds');
+  const chosen = kinds.querySelector('[aria-current]');
+  kinds.scrollLeft = chosen.offsetLeft - kinds.offsetLeft - (kinds.clientWidth - chosen.offsetWidth) / 2;
   showPicked();
+  showCurrent();
 }
 
-function boxes() {
-  return [...document.querySelectorAll('.pick input')];
+function showCurrent() {
+  for (const item of items()) {
+    if (item === current()) linkOf(item).setAttribute('aria-current', 'true');
+    else linkOf(item).removeAttribute('aria-current');
+  }
 }
+
+addEventListener('hashchange', showCurrent);
+
+const boxesOf = (form) =>
+  [...form.elements].filter(({ name, type }) => name === 'item' && type === 'checkbox');
+const pickedOf = (form) => boxesOf(form).filter(({ checked }) => checked);
+const bulks = () => [...document.querySelectorAll('.bulk')];
 
 function showPicked() {
-  const picked = boxes().filter(({ checked }) => checked).length;
-  for (const line of document.querySelectorAll('[data-picked]')) {
-    line.textContent = picked > 0 ? line.dataset.some.replace('{n}', picked) : line.dataset.none;
+  for (const form of bulks()) {
+    const line = form.querySelector('[data-picked]');
+    line.textContent = line.dataset.picked.replace('{n}', pickedOf(form).length);
   }
 }
 
@@ -44,51 +59,65 @@ document.addEventListener('change', ({ target }) => {
     } catch {
       // If the browser stores nothing for this site: the keys stay on.
     }
+    show();
   }
   if (target.matches('.pick input')) showPicked();
 });
 
+// The event comes before the boxes are cleared.
+document.addEventListener('reset', () => setTimeout(showPicked));
+
 document.addEventListener('click', ({ target }) => {
-  if (!(target instanceof Element && target.closest('[data-pick-all]'))) return;
-  const all = boxes();
-  const isAll = all.every(({ checked }) => checked);
-  for (const box of all) box.checked = !isAll;
-  showPicked();
+  if (!(target instanceof Element)) return;
+  const form = target.closest('[data-pick-all]')?.form;
+  if (form) {
+    for (const box of boxesOf(form)) box.checked = true;
+    showPicked();
+  }
 });
 
-function step(by) {
-  const all = entries();
-  if (all.length === 0) return;
-  const at = currentIndex();
-  const next = at < 0 ? (by > 0 ? 0 : all.length - 1) : Math.min(Math.max(at + by, 0), all.length - 1);
-  targetOf(all[next])?.focus();
-  all[next].scrollIntoView({ block: 'nearest' });
+// Opens the pane of an item. Its address replaces the present one, so that Back leaves the inbox.
+function open(item) {
+  if (!item) return;
+  location.replace(`#${item.id}`);
+  linkOf(item).focus({ preventScroll: true });
+  linkOf(item).parentElement.scrollIntoView({ block: 'nearest' });
+  showCurrent();
 }
 
 // Clicks the button that belongs to a key. If items are selected, it is the button for these; otherwise, the button of
 // the current item. If the decision needs a reason or cannot be undone: opens its form instead.
 function press(key) {
-  const isMany = boxes().some(({ checked }) => checked);
-  const place = isMany ? document : entries()[currentIndex()];
-  const control = place?.querySelector(isMany ? `[data-press-many="${key}"]` : `[data-press="${key}"]`);
-  const pressed = control?.querySelector('summary, button');
+  const chosen = bulks().filter((form) => pickedOf(form).length > 0);
+  if (chosen.length > 1) {
+    said.textContent = 'Items of different kinds are selected. Use the buttons of a kind.';
+    return;
+  }
+  const place = chosen[0] ?? current();
+  const pressed = place?.querySelector(`[data-press="${key}"]`)?.querySelector('summary, button, a');
   if (!pressed) return;
-  if (pressed.matches('button')) return pressed.click();
+  if (!pressed.matches('summary')) return pressed.click();
   pressed.parentElement.open = true;
-  pressed.parentElement.querySelector('textarea, button')?.focus();
+  const field = pressed.parentElement.querySelector('[required]') ?? pressed.parentElement;
+  (field.matches('textarea') ? field : field.querySelector('textarea, button'))?.focus();
 }
+
+const isOnLine = (target) => target === document.body || target.matches('.it');
 
 document.addEventListener('keydown', (event) => {
   const { key, target, ctrlKey, altKey, metaKey } = event;
+  // As in other forms of many lines: sends the reason that is being written.
+  if (key === 'Enter' && (ctrlKey || metaKey) && target.matches('[data-inbox] textarea'))
+    return target.closest('details, form').querySelector('[type="submit"]:not([hidden])').click();
   if (ctrlKey || altKey || metaKey || !areKeysOn()) return;
-  const isText = target.matches('textarea, select, input:not([type="checkbox"]), [contenteditable]');
   if (key === 'Escape') return closeForm(target);
-  if (isText) return;
+  if (target.matches('textarea, select, input:not([type="checkbox"]), [contenteditable]')) return;
   // Without this, Enter in a check box would send the form for the selected items.
   if (key === 'Enter' && target.matches('.pick input')) return event.preventDefault();
-  if (key === 'j') step(1);
-  else if (key === 'k') step(-1);
+  if (key === 'j') open(current()?.nextElementSibling);
+  else if (key === 'k') open(current()?.previousElementSibling);
   else if (key === 'a' || key === 'x') press(key);
+  else if (key === ' ' && isOnLine(target)) current()?.querySelector('.pick input')?.click();
   else return;
   event.preventDefault();
 });
@@ -102,7 +131,7 @@ function closeForm(target) {
 }
 
 // Sends the form of a decision without loading a page. Then shows the answer, lets screen readers read the result, and
-// focuses the item that is now at the same position.
+// opens the item that is now at the same position.
 let isSending = false;
 
 document.addEventListener('submit', (event) => {
@@ -111,7 +140,7 @@ document.addEventListener('submit', (event) => {
   event.preventDefault();
   if (isSending) return;
   isSending = true;
-  const at = Math.max(currentIndex(), 0);
+  const at = items().indexOf(current());
   // The attribute `action` is read, because a button with the name `action` would replace the property of the form.
   const data = new URLSearchParams(new FormData(form, submitter));
   fetch(form.getAttribute('action'), { method: 'POST', body: data, headers: { accept: 'text/html' } })
@@ -134,14 +163,16 @@ function showAnswer(answer, text, at) {
   }
   history.replaceState(null, '', answer.url);
   inbox().replaceWith(fresh);
+  document.querySelector('.rail')?.replaceChildren(...page.querySelector('.rail').childNodes);
   show();
   document.dispatchEvent(new Event('inbox:shown'));
-  const all = entries();
-  const next = all[Math.min(at, all.length - 1)];
-  (next ? targetOf(next) : inbox().querySelector('[aria-current]'))?.focus();
+  const all = items();
+  const next = all[Math.max(0, Math.min(at, all.length - 1))];
+  if (next) open(next);
+  else inbox().querySelector('[aria-current]')?.focus();
   said.textContent = [
     inbox().querySelector('[data-result]')?.textContent.trim(),
-    all.length === 0 ? inbox().querySelector('.empty')?.textContent.trim() : '',
+    all.length === 0 ? inbox().querySelector('.empty, .nothing')?.textContent.trim() : '',
   ]
     .filter(Boolean)
     .join(' ');

@@ -119,6 +119,15 @@ export function timeAgo(at: Date, now: Date): Html {
   return html`<time datetime="${at.toISOString()}" title="${timeText(at)}">${relative(at, now)}</time>`;
 }
 
+const SHORT_UNITS = { day: 'd', hour: 'h', minute: 'min', second: 's' } as const;
+
+/** `6 min`, `2 h`, `1 d`: for a narrow column of the admin area. */
+export function shortAge(at: Date, now: Date): Html {
+  const { value, unit } = inLargestUnit(Math.max(0, now.getTime() - at.getTime()));
+  const text = `${count(value)} ${SHORT_UNITS[unit]}`;
+  return html`<time datetime="${at.toISOString()}" title="${timeText(at)}">${text}</time>`;
+}
+
 const UNITS = [
   [DAY, 'day'],
   [HOUR, 'hour'],

@@ -39,7 +39,7 @@ export function forReaders(text: Html): Html {
 }
 
 /** Entries without a value are left out. */
-export function facts(entries: [name: string, value: Content][]): Html {
+export function facts(entries: [name: Content, value: Content][]): Html {
   return html`<dl class="facts">
     ${entries
       .filter(([, value]) => value === 0 || Boolean(value))

@@ -23,7 +23,7 @@ import { type Content, html } from '../../shared/html.ts';
 import { button } from '../../shared/parts.ts';
 import { idField, utcFieldValue } from '../admin-fields.ts';
 import { adminPath } from '../admin-frame.ts';
-import { type Inbox, inboxPath, numberOrZero, pickedIds } from './inbox.ts';
+import { backToList, formAddress, type Inbox, isOfAll, numberOrZero, pickedIds } from './inbox.ts';
 import { resultNotice } from './inbox-parts.ts';
 
 const CONFIRMED = 'Unusual votes, excluded after a quarantine.';
@@ -37,12 +37,18 @@ export function heldForms({ app, deps, base, numbers }: Inbox): void {
     schema: decisionForm,
     run: async ({ request, by, data: { decision, seen } }) => {
       const quarantineIds = pickedIds(request, MOST_DECIDED);
-      if (quarantineIds.length === 0) return inboxPath(base, 'held', { done: 'none' });
+      if (quarantineIds.length === 0) return backToList(request, base, 'held', { done: 'none' });
       const until = new Date(Math.min(Date.parse(seen), deps.clock.now().getTime()));
       const decided = await decideHeld(deps, decision, { quarantineIds, until }, { by, reason: CONFIRMED });
       numbers.forget();
       const { groupId, missed, later, left } = decided;
-      return inboxPath(base, 'held', { done: decision, group: groupId.toHexString(), missed, later, left });
+      return backToList(request, base, 'held', {
+        done: decision,
+        group: groupId.toHexString(),
+        missed,
+        later,
+        left,
+      });
     },
   });
 
@@ -50,11 +56,11 @@ export function heldForms({ app, deps, base, numbers }: Inbox): void {
     path: '/attention/held/undo',
     access: OPERATOR,
     schema: z.object({ group: idField }),
-    run: async ({ by, data: { group } }) => {
+    run: async ({ request, by, data: { group } }) => {
       const undone = await requestGroupInclusion(deps, new ObjectId(group), by);
       numbers.forget();
       return undone.length > 0
-        ? inboxPath(base, 'held', { done: 'undone' })
+        ? backToList(request, base, 'held', { done: 'undone' })
         : refused(404, 'There is no such decision.');
     },
   });
@@ -63,10 +69,10 @@ export function heldForms({ app, deps, base, numbers }: Inbox): void {
     path: '/attention/held/block',
     access: OPERATOR,
     schema: z.object({ origin: z.string() }),
-    run: async ({ by, data: { origin } }) => {
+    run: async ({ request, by, data: { origin } }) => {
       const block = await blockGroup(deps, origin, by);
       return block
-        ? inboxPath(base, 'held', { done: 'blocked', block: block._id.toHexString() })
+        ? backToList(request, base, 'held', { done: 'blocked', block: block._id.toHexString() })
         : refused(409, 'There are no such held votes. Somebody may have decided about them already.');
     },
     refusalOf: (error) =>
@@ -129,7 +135,7 @@ function decisionResult(base: string, { decision, exclusions, group, query }: Re
   const actions =
     exclusions.length === 0
       ? ''
-      : html`${undoOf(base, decision, exclusions, group)}
+      : html`${undoOf(base, { decision, exclusions, group, query })}
       <a href="${adminPath(base, '/votes')}#exclusions">Progress</a>`;
   return resultNotice(
     missed > 0 || later > 0 || left > 0 ? 'attention' : 'good',
@@ -139,9 +145,9 @@ function decisionResult(base: string, { decision, exclusions, group, query }: Re
 }
 
 /** Lifted votes are excluded again with the form, which takes one server. */
-function undoOf(base: string, decision: HeldDecision, exclusions: VoteExclusion[], group: string): Content {
+function undoOf(base: string, { decision, exclusions, group, query }: Result): Content {
   if (decision === 'exclude') {
-    const to = adminPath(base, '/attention/held/undo');
+    const to = formAddress(base, isOfAll(query))('/held/undo');
     return button({ to, text: 'Undo: count and deliver', hidden: { group }, of: 'the excluded votes' });
   }
   const [server, ...others] = serverIdsOf(exclusions);

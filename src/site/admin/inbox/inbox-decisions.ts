@@ -9,8 +9,18 @@ import { formRoute, refused } from '../../shared/form-route.ts';
 import { type Content, type Html, html } from '../../shared/html.ts';
 import { button } from '../../shared/parts.ts';
 import { hiddenFields, idField, reasonFields } from '../admin-fields.ts';
-import { adminPath, type NamedServer, serverLink } from '../admin-frame.ts';
-import { type Inbox, type InboxTab, inboxPath, joinedIds, numberOrZero, pickedIds } from './inbox.ts';
+import { type NamedServer, serverLink } from '../admin-frame.ts';
+import {
+  backToList,
+  formAddress,
+  type Inbox,
+  type InboxView,
+  isOfAll,
+  joinedIds,
+  type KindName,
+  numberOrZero,
+  pickedIds,
+} from './inbox.ts';
 import { resultNotice } from './inbox-parts.ts';
 
 type Decision = {
@@ -20,7 +30,7 @@ type Decision = {
 };
 
 export type ItemDecisions = {
-  tab: InboxTab;
+  tab: KindName;
   most: number;
   /** In the plural, for sentences: `reports`. */
   items: string;
@@ -32,22 +42,20 @@ export type ItemDecisions = {
   undo: Decision;
 };
 
-const path = (tab: InboxTab) => `/attention/${tab}`;
-
 export function itemDecisionsForm({ app, deps, base, numbers }: Inbox, decisions: ItemDecisions): void {
   const { tab, most, decision, undo } = decisions;
   formRoute(app, {
-    path: path(tab),
+    path: `/attention/${tab}`,
     access: OPERATOR,
     schema: z.object({ decision: z.enum([decision.name, undo.name]) }),
     run: async ({ request, by, data }) => {
       const ids = pickedIds(request, most);
-      if (ids.length === 0) return inboxPath(base, tab, { done: 'none' });
+      if (ids.length === 0) return backToList(request, base, tab, { done: 'none' });
       const { run } = data.decision === decision.name ? decision : undo;
       const changed = await run(deps, ids, by);
       numbers.forget();
       const missed = ids.length - changed;
-      return inboxPath(base, tab, {
+      return backToList(request, base, tab, {
         done: data.decision,
         ids: joinedIds(ids),
         changed: String(changed),
@@ -60,8 +68,9 @@ export function itemDecisionsForm({ app, deps, base, numbers }: Inbox, decisions
 export function itemDecisionsResult(
   base: string,
   { tab, items, decision, undo }: ItemDecisions,
-  { done, ids = '', ...query }: Record<string, string>,
+  query: Record<string, string>,
 ): Content {
+  const { done, ids = '' } = query;
   if (done === 'none') return resultNotice('attention', `Select the ${items} first.`);
   const changed = numberOrZero(query.changed);
   if (done === undo.name) return resultNotice('good', undo.said(changed));
@@ -69,7 +78,7 @@ export function itemDecisionsResult(
   const missed = numberOrZero(query.missed);
   const text = `${decision.said(changed)}${missed ? ` ${decision.missed(missed)}` : ''}`;
   const undoing = button({
-    to: adminPath(base, path(tab)),
+    to: formAddress(base, isOfAll(query))(`/${tab}`),
     text: 'Undo',
     hidden: { decision: undo.name, item: ids },
     of: decision.of,
@@ -89,10 +98,10 @@ export function hidingForms({ app, deps, base, numbers }: Inbox): void {
       reason: fieldText,
       internalReason: z.string().optional(),
     }),
-    run: async ({ by, data: { server, tab, ...reasons } }) => {
+    run: async ({ request, by, data: { server, tab, ...reasons } }) => {
       const hidden = await hideServer(deps, new ObjectId(server), reasons, by);
       numbers.forget();
-      return hidden ? inboxPath(base, tab, { done: 'hidden', server }) : noServer();
+      return hidden ? backToList(request, base, tab, { done: 'hidden', server }) : noServer();
     },
   });
 
@@ -100,20 +109,24 @@ export function hidingForms({ app, deps, base, numbers }: Inbox): void {
     path: '/attention/unhide',
     access: OPERATOR,
     schema: z.object({ server: idField, tab: tabField }),
-    run: async ({ by, data: { server, tab } }) => {
+    run: async ({ request, by, data: { server, tab } }) => {
       const shown = await unhideServer(deps, new ObjectId(server), by);
-      return shown ? inboxPath(base, tab, { done: 'unhidden', server }) : noServer();
+      return shown ? backToList(request, base, tab, { done: 'unhidden', server }) : noServer();
     },
   });
 }
 
 const noServer = () => refused(404, 'This server does not exist, or was removed.');
 
-export function hideAction(base: string, tab: z.output<typeof tabField>, { _id, name }: NamedServer): Html {
+export function hideAction(
+  { to }: InboxView,
+  tab: z.output<typeof tabField>,
+  { _id, name }: NamedServer,
+): Html {
   const id = _id.toHexString();
   return html`<details class="confirm">
     <summary class="button quiet">Hide server…<span class="for-readers"> ${name}</span></summary>
-    <form method="post" action="${adminPath(base, '/attention/hide')}" class="confirm-body stack">
+    <form method="post" action="${to('/hide')}" class="confirm-body stack">
       <p>The server is removed from the ranking and public lists. Its API, votes and listener keep working.</p>
       ${hiddenFields({ server: id, tab })}
       ${reasonFields({
@@ -129,15 +142,16 @@ export function hideAction(base: string, tab: z.output<typeof tabField>, { _id, 
 
 export async function hidingResult(
   { deps, base }: Inbox,
-  tab: InboxTab,
-  { done, server = '' }: Record<string, string>,
+  tab: KindName,
+  query: Record<string, string>,
 ): Promise<Content> {
+  const { done, server = '' } = query;
   if ((done !== 'hidden' && done !== 'unhidden') || !isId(server)) return '';
   const found = await deps.servers.findOne({ _id: new ObjectId(server) }, { projection: { name: 1 } });
   if (!found) return '';
   const name = serverLink(base, found);
   if (done === 'unhidden') return resultNotice('good', html`${name} is listed again.`);
-  const to = adminPath(base, '/attention/unhide');
+  const to = formAddress(base, isOfAll(query))('/unhide');
   const undo = button({ to, text: 'Undo', hidden: { server, tab }, of: `hiding ${found.name}` });
   return resultNotice('good', html`${name} is hidden.`, undo);
 }

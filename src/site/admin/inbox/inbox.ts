@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ObjectId } from 'mongodb';
-import { type AttentionCounts, COUNTED_UP_TO, countAttention } from '../../../moderation/needs-attention.ts';
+import { type AttentionCounts, countAttention } from '../../../moderation/needs-attention.ts';
 import { cachedFor } from '../../../platform/batching/cached-for.ts';
 import { SECOND } from '../../../platform/clock.ts';
 import type { AppDeps } from '../../../process/app-deps.ts';
 import { createWaitingWork, type WaitingWork } from '../../../process/waiting-work.ts';
-import { allValues, queryText } from '../../shared/form.ts';
-import { count } from '../../shared/format.ts';
-import { type Content, type Html, html } from '../../shared/html.ts';
+import { allValues, queryOf, queryText } from '../../shared/form.ts';
+import type { Content, Html } from '../../shared/html.ts';
+import type { IconName } from '../../shared/icon.ts';
 import { adminPath } from '../admin-frame.ts';
 
 /** After a decision, the process that stored it counts again at once. */
@@ -34,13 +34,64 @@ export function inboxNumbers(deps: AppDeps) {
 
 export type Inbox = { app: FastifyInstance; deps: AppDeps; base: string; numbers: InboxNumbers };
 
-export type TabPage = {
+type KindNames = { title: string; one: string; icon: IconName };
+
+/** `one`: an item of the kind, for screen readers. */
+export const INBOX_KINDS = {
+  held: { title: 'Held votes', one: 'Held votes', icon: 'shield-alert' },
+  reviews: { title: 'Reviews', one: 'Review', icon: 'star' },
+  reports: { title: 'Reports', one: 'Report', icon: 'flag' },
+  listeners: { title: 'Listeners', one: 'Listener', icon: 'unplug' },
+  servers: { title: 'New servers', one: 'New server', icon: 'server' },
+  figures: { title: 'Figures', one: 'Unusual figure', icon: 'chart-line' },
+  jobs: { title: 'Jobs', one: 'Failed jobs', icon: 'layers' },
+} as const satisfies Record<string, KindNames>;
+
+export type KindName = keyof typeof INBOX_KINDS;
+export const KIND_NAMES = Object.keys(INBOX_KINDS) as KindName[];
+
+/** `jobs` is undefined if Redis does not answer. */
+export type InboxCounts = Omit<AttentionCounts, 'complaints'> & { reports: number; jobs: number | undefined };
+
+/** A line of the list, and the pane beside it. */
+export type InboxItem = {
+  kind: KindName;
+  /** Unique within its kind. */
+  id: string;
+  /** Null if nothing says since when. */
+  at: Date | null;
+  /** The value of the check box, which the form of the selected sends, and its name for screen readers. */
+  select?: { value: string; of: string };
+  what: Content;
+  where: Content;
+  /** The heading of the pane, and the line below it. */
+  title: Content;
+  since: Content;
   body: Content;
-  /** The number of items, if this page shows all of the tab. */
-  shown?: number;
+  /** At most two buttons, with `keyed`, and one link. */
+  actions: Content;
 };
 
-export type TabOf = (request: FastifyRequest, query: Record<string, string>) => Promise<TabPage>;
+/** What a list of the inbox asks its kinds for. */
+export type InboxView = {
+  now: Date;
+  /** Of the newest items; a kind without it shows what it shows on its own page. */
+  limit?: number;
+  from?: string | undefined;
+  /** The address of a form below `/attention`, which leads back to this list. */
+  to(path: string): string;
+};
+
+export type KindOfItem = {
+  /** What the decision named by the query did. */
+  result(query: Record<string, string>): Promise<Content>;
+  /** `next`: where the next page begins. */
+  read(view: InboxView): Promise<{ items: InboxItem[]; next?: string | null; about?: Content }>;
+  empty: string;
+  /** The form that decides about the selected items. */
+  many?(view: InboxView): Html;
+  below?(): Promise<Content>;
+};
 
 /** Each id once. Invalid values are ignored. */
 export function pickedIds(request: FastifyRequest, most: number): ObjectId[] {
@@ -59,49 +110,23 @@ export function numberOrZero(text: string | undefined): number {
   return /^\d{1,6}$/.test(text ?? '') ? Number(text) : 0;
 }
 
-export const INBOX_TABS = {
-  held: 'Held votes',
-  reviews: 'Reviews',
-  reports: 'Reports',
-  listeners: 'Listeners down',
-  servers: 'New servers',
-  figures: 'Unusual figures',
-  jobs: 'Failed jobs',
-} as const;
+/** `in`: the list of all kinds. */
+const ALL = 'all';
 
-export type InboxTab = keyof typeof INBOX_TABS;
-export const TAB_NAMES = Object.keys(INBOX_TABS) as InboxTab[];
+export const isOfAll = (query: Record<string, string>) => query.tab === undefined || query.in === ALL;
 
-/** `jobs` is undefined if Redis does not answer. */
-type InboxCounts = Omit<AttentionCounts, 'complaints'> & { reports: number; jobs: number | undefined };
+export function formAddress(base: string, isAll: boolean): (path: string) => string {
+  return (path) => adminPath(base, `/attention${path}${isAll ? queryText({ in: ALL }) : ''}`);
+}
 
-export function inboxPath(
-  base: string,
-  tab: InboxTab,
-  values: Record<string, string | number | undefined> = {},
-): string {
+type Values = Record<string, string | number | undefined>;
+
+export function inboxPath(base: string, tab: KindName | undefined, values: Values = {}): string {
   const texts = Object.entries(values).map(([name, value]) => [name, value ? String(value) : undefined]);
   return adminPath(base, queryText({ tab, ...Object.fromEntries(texts) }));
 }
 
-/** null if all are empty. A tab whose number is unknown counts as one with items. */
-export function firstTab(counts: InboxCounts): InboxTab | null {
-  return TAB_NAMES.find((tab) => counts[tab] !== 0) ?? null;
-}
-
-export function inboxTabs(base: string, counts: InboxCounts, current: InboxTab | null): Html {
-  return html`<nav class="tabs inbox-tabs" aria-label="What needs attention">
-    ${TAB_NAMES.map((tab) => {
-      const here = tab === current ? html`aria-current="page"` : '';
-      const emptiness = counts[tab] === 0 ? 'none' : '';
-      const number = numberOf(counts[tab]);
-      return html`<a href="${inboxPath(base, tab)}" class="${emptiness}" ${here}>${INBOX_TABS[tab]}${number}</a>`;
-    })}
-  </nav>`;
-}
-
-function numberOf(value: number | undefined) {
-  if (value === 0) return '';
-  const text = value === undefined ? '?' : value >= COUNTED_UP_TO ? `${COUNTED_UP_TO - 1}+` : count(value);
-  return html` <span class="number-of">${text}</span>`;
+/** After a decision: the list in which it was made, which says what the decision did. */
+export function backToList(request: FastifyRequest, base: string, tab: KindName, values: Values): string {
+  return inboxPath(base, tab, { in: queryOf(request).in === ALL ? ALL : undefined, ...values });
 }

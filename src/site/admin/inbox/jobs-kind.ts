@@ -11,36 +11,33 @@ import {
   unavailableQueues,
 } from '../../../process/redis-queues.ts';
 import { OPERATOR } from '../../route-options.ts';
-import { emptyLine } from '../../shared/empty-card.ts';
 import { formRoute, refused } from '../../shared/form-route.ts';
 import { count, timeAgo } from '../../shared/format.ts';
-import { type Content, type Html, html } from '../../shared/html.ts';
+import { type Content, html } from '../../shared/html.ts';
 import { button, confirmed } from '../../shared/parts.ts';
 import { adminPath } from '../admin-frame.ts';
-import { type Inbox, inboxPath, type TabOf } from './inbox.ts';
-import { inboxItem, keyed, keysHint, queuesCard, resultNotice } from './inbox-parts.ts';
+import { backToList, type Inbox, type InboxItem, type InboxView, type KindOfItem } from './inbox.ts';
+import { keyed, queuesCard, resultNotice } from './inbox-parts.ts';
 
 const TIMEOUT_MS = 2 * SECOND;
 
 /** Each queue with failed jobs is one item; the newest failure is first. */
-export function jobsTab(inbox: Inbox): TabOf {
+export function jobsKind(inbox: Inbox): KindOfItem {
   const { deps, base, numbers } = inbox;
   decisions(inbox);
-  return async (_request, query) => {
-    const { work } = await numbers.read();
-    const isUp = (await unavailableQueues(deps, TIMEOUT_MS)).length === 0;
-    const rows = isUp ? await failedJobs(deps) : [];
-    const view = { base, now: deps.clock.now() };
-    const items = html`<p class="soft">
-        These are errors of ours. A later job does the work of a failed one; open a queue to see the errors of its jobs.
-      </p>
-      ${keysHint({ a: 'run again', x: 'remove' })} ${rows.map((row) => jobsItem(view, row))}`;
-    const body = html`${resultOf(query)}
-      ${rows.length > 0 ? items : emptyLine(isUp ? 'No job has failed.' : 'Not available at the moment.')}
-      ${queuesCard(base, work)}`;
-    return { body, ...(isUp ? { shown: rows.length } : {}) };
+  return {
+    result: async (query) => resultOf(query),
+    read: async (view) => {
+      const isUp = (await unavailableQueues(deps, TIMEOUT_MS)).length === 0;
+      const rows = isUp ? await failedJobs(deps) : [];
+      return { items: rows.map((row) => jobsItem(base, view, row)), ...(isUp ? {} : { about: UNKNOWN }) };
+    },
+    empty: 'No job has failed.',
+    below: async () => queuesCard(base, (await numbers.read()).work),
   };
 }
+
+const UNKNOWN = 'Redis does not answer, so failed jobs are not known.';
 
 const decisionForm = z.object({
   decision: z.enum(['retry', 'remove']),
@@ -53,7 +50,7 @@ function decisions({ app, deps, base }: Inbox): void {
     path: '/attention/jobs',
     access: OPERATOR,
     schema: decisionForm,
-    run: async ({ by, data: { decision, queue, seen } }) => {
+    run: async ({ request, by, data: { decision, queue, seen } }) => {
       // Commands would wait in memory and run much later.
       const unavailable = await unavailableQueues(deps, TIMEOUT_MS);
       if (unavailable.length > 0) return refused(503, `${describeUnavailable(unavailable)}.`);
@@ -61,7 +58,7 @@ function decisions({ app, deps, base }: Inbox): void {
       await recordAudit(deps, { by, action: 'queue.button', serverId: null, details });
       const act = decision === 'retry' ? retryFailed : removeFailed;
       await act(deps, queue, new Date(seen));
-      return inboxPath(base, 'jobs', { done: decision, queue });
+      return backToList(request, base, 'jobs', { done: decision, queue });
     },
   });
 }
@@ -73,22 +70,28 @@ function resultOf({ done, queue: named }: Record<string, string>): Content {
   return resultNotice('good', `${what}: ${QUEUES[queue].title}. Jobs that failed since are still listed.`);
 }
 
-function jobsItem({ base, now }: { base: string; now: Date }, { queue, failed, newest }: FailedJobs): Html {
+function jobsItem(base: string, view: InboxView, { queue, failed, newest }: FailedJobs): InboxItem {
   const { title } = QUEUES[queue];
   const of = `the failed jobs of ${title}`;
+  const jobs = `${count(failed)} ${failed === 1 ? 'job' : 'jobs'}`;
   const act = (decision: 'retry' | 'remove', text: string, kind: 'primary' | 'danger') =>
     button({
-      to: adminPath(base, '/attention/jobs'),
+      to: view.to('/jobs'),
       text,
       hidden: { decision, queue, seen: newest.at.toISOString() },
       kind,
       of,
     });
-  return inboxItem({
+  return {
+    kind: 'jobs',
     id: queue,
-    title: `${title}: ${count(failed)} ${failed === 1 ? 'job' : 'jobs'}`,
-    at: html`newest ${timeAgo(newest.at, now)}`,
-    body: html`<pre class="block">${newest.reason}</pre>`,
+    at: newest.at,
+    what: `${jobs} failed`,
+    where: title,
+    title: `${title}: ${jobs}`,
+    since: html`Failed, the newest ${timeAgo(newest.at, view.now)}`,
+    body: html`<pre class="block">${newest.reason}</pre>
+      <p class="soft small">This is an error of ours. A later job does the work of a failed one.</p>`,
     actions: html`${keyed('a', act('retry', failed === 1 ? 'Run again' : 'Run all again', 'primary'))}
       ${keyed(
         'x',
@@ -99,7 +102,7 @@ function jobsItem({ base, now }: { base: string; now: Date }, { queue, failed, n
           form: act('remove', 'Remove', 'danger'),
         }),
       )}
-      <a class="button quiet" href="${adminPath(base, `/queues/queue/${queue}?status=failed`)}">Open queue<span
+      <a href="${adminPath(base, `/queues/queue/${queue}?status=failed`)}">Open queue<span
         class="for-readers"> ${title}</span></a>`,
-  });
+  };
 }

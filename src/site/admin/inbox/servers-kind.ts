@@ -2,14 +2,13 @@ import type { WithId } from 'mongodb';
 import type { User } from '../../../accounts/user.ts';
 import { acceptNewServers, listNewServers, unacceptServers } from '../../../servers/moderate-server.ts';
 import type { OwnershipProofMethod, Server } from '../../../servers/server.ts';
-import { emptyLine } from '../../shared/empty-card.ts';
 import { count, counted, timeAgo } from '../../shared/format.ts';
 import { gameName } from '../../shared/game-names.ts';
 import { type Html, html } from '../../shared/html.ts';
-import { button, facts } from '../../shared/parts.ts';
+import { button } from '../../shared/parts.ts';
 import { publicPath } from '../../shared/server-paths.ts';
 import { adminPath, serverLink } from '../admin-frame.ts';
-import type { Inbox, TabOf } from './inbox.ts';
+import type { Inbox, InboxItem, InboxView, KindOfItem } from './inbox.ts';
 import {
   hideAction,
   hidingResult,
@@ -17,7 +16,7 @@ import {
   itemDecisionsForm,
   itemDecisionsResult,
 } from './inbox-decisions.ts';
-import { inboxItem, keyed, keysHint, listPage, manyButton, manyForm } from './inbox-parts.ts';
+import { evidence, keyed, manyButton, manyForm } from './inbox-parts.ts';
 
 /** The servers on a page, and the most that one decision accepts. */
 const ROWS = 20;
@@ -28,28 +27,30 @@ const PROOFS: Record<OwnershipProofMethod, string> = {
   operator: 'by an operator',
 };
 
-export function serversTab(inbox: Inbox): TabOf {
+export function serversKind(inbox: Inbox): KindOfItem {
   const { deps, base } = inbox;
   itemDecisionsForm(inbox, DECISIONS);
-  return async (_request, query) => {
-    const { from } = query;
-    const { rows, next } = await listNewServers(deps, { from, limit: ROWS });
-    const owners = await ownersOf(inbox, rows);
-    const view = { base, now: deps.clock.now(), owners };
-    const many = manyForm({
-      to: adminPath(base, '/attention/servers'),
-      buttons: manyButton({ value: 'accept', text: 'Accept selected', key: 'a' }),
-    });
-    const body = html`${itemDecisionsResult(base, DECISIONS, query)} ${await hidingResult(inbox, 'servers', query)}
-      ${
-        rows.length === 0
-          ? emptyLine('No new servers.')
-          : html`<p class="soft">Owners listed these servers. They are public; accepting one takes it off this list.</p>
-              ${keysHint({ a: 'accept', x: 'hide' })} ${rows.map((row) => serverItem(view, row))} ${many}`
-      }`;
-    return listPage(base, 'servers', body, { from, next, count: rows.length });
+  return {
+    result: async (query) => [
+      itemDecisionsResult(base, DECISIONS, query),
+      await hidingResult(inbox, 'servers', query),
+    ],
+    read: async (list) => {
+      const { rows, next } = await listNewServers(deps, { from: list.from, limit: list.limit ?? ROWS });
+      const view = { ...list, base, owners: await ownersOf(inbox, rows) };
+      return { items: rows.map((row) => serverItem(view, row)), next, about: ABOUT };
+    },
+    empty: 'No new servers.',
+    many: ({ to }) =>
+      manyForm({
+        kind: 'servers',
+        to: to('/servers'),
+        buttons: manyButton({ value: 'accept', text: 'Accept', key: 'a' }),
+      }),
   };
 }
+
+const ABOUT = 'Owners listed these servers. They are public; accepting one takes it off this list.';
 
 const DECISIONS: ItemDecisions = {
   tab: 'servers',
@@ -70,7 +71,7 @@ const DECISIONS: ItemDecisions = {
 };
 
 type Owner = WithId<Pick<User, 'email' | 'createdAt'>>;
-type View = { base: string; now: Date; owners: Map<string, Owner> };
+type View = InboxView & { base: string; owners: Map<string, Owner> };
 
 async function ownersOf({ deps }: Inbox, rows: Server[]): Promise<Map<string, Owner>> {
   const ids = rows.flatMap(({ ownerId }) => ownerId ?? []);
@@ -80,47 +81,53 @@ async function ownersOf({ deps }: Inbox, rows: Server[]): Promise<Map<string, Ow
   return new Map(found.map((user) => [user._id.toHexString(), user]));
 }
 
-function serverItem(view: View, server: WithId<Server>): Html {
-  const { base, now } = view;
-  const { _id, name, listedAt } = server;
+function serverItem(view: View, server: WithId<Server>): InboxItem {
+  const { base, now, to } = view;
+  const { _id, name, listedAt, game } = server;
   const accept = button({
-    to: adminPath(base, '/attention/servers'),
+    to: to('/servers'),
     text: 'Accept',
     hidden: { decision: 'accept', item: _id.toHexString() },
     kind: 'primary',
     of: name,
   });
-  return inboxItem({
+  return {
+    kind: 'servers',
     id: _id.toHexString(),
+    at: listedAt,
     select: { value: _id.toHexString(), of: name },
-    title: html`${serverLink(base, server)}`,
-    at: html`listed ${timeAgo(listedAt, now)}`,
+    what: game ? `New, ${gameName(game)}` : 'New server',
+    where: html`<bdi>${name}</bdi>`,
+    title: html`<bdi>${name}</bdi>`,
+    since: html`Listed ${timeAgo(listedAt, now)}`,
     body: serverFacts(view, server),
-    actions: html`${keyed('a', accept)} ${keyed('x', hideAction(base, 'servers', server))}
-      <a class="button quiet" href="${base}${publicPath(server)}">Public page<span
-        class="for-readers"> of ${name}</span></a>`,
-  });
+    actions: html`${keyed('a', accept)} ${keyed('x', hideAction(view, 'servers', server))}
+      <a href="${base}${publicPath(server)}">Public page<span class="for-readers"> of ${name}</span></a>`,
+  };
 }
 
 function serverFacts({ base, now, owners }: View, server: WithId<Server>): Html {
   const { address, port, game, ownerId, proof, current, probe, profile } = server;
   const owner = ownerId && owners.get(ownerId.toHexString());
-  return facts([
-    ['Address', html`<span class="mono">${address}:${String(port)}</span>`],
-    ['Game', game ? gameName(game) : ''],
+  const { shortText } = profile ?? {};
+  return html`${shortText ? html`<blockquote class="quote" dir="auto">${shortText}</blockquote>` : ''} ${evidence(
     [
-      'Owner',
-      owner
-        ? html`<a href="${adminPath(base, `/users/${owner._id.toHexString()}`)}">${owner.email}</a>,
+      ['Server', serverLink(base, server)],
+      ['Address', html`<span class="mono">${address}:${String(port)}</span>`],
+      ['Game', game ? gameName(game) : ''],
+      [
+        'Owner',
+        owner
+          ? html`<a href="${adminPath(base, `/users/${owner._id.toHexString()}`)}">${owner.email}</a>,
           account made ${timeAgo(owner.createdAt, now)}`
-        : '',
+          : '',
+      ],
+      ['Proof of ownership', proof ? PROOFS[proof.method] : 'none'],
+      [
+        'Players now',
+        probe.checkedAt ? `${count(current.onlinePlayers)} (${probe.status})` : 'not checked yet',
+      ],
+      ['Message', current.motd ? html`<bdi>${current.motd}</bdi>` : ''],
     ],
-    ['Proof of ownership', proof ? PROOFS[proof.method] : 'none'],
-    [
-      'Players now',
-      probe.checkedAt ? `${count(current.onlinePlayers)} (${probe.status})` : 'not checked yet',
-    ],
-    ['Message', current.motd ? html`<bdi>${current.motd}</bdi>` : ''],
-    ['Short text', profile?.shortText ? html`<bdi>${profile.shortText}</bdi>` : ''],
-  ]);
+  )}`;
 }

@@ -8,19 +8,18 @@ import {
 import { MINUTE } from '../../../platform/clock.ts';
 import { type Block, isEffective } from '../../../votes/blocks/block-list.ts';
 import { ORIGIN_BLOCKED_DAYS } from '../../../votes/blocks/change-blocks.ts';
-import { COUNTED_OPEN, type HeldDecision, MOST_DECIDED } from '../../../votes/exclusions/decide-held.ts';
+import { type HeldDecision, MOST_DECIDED } from '../../../votes/exclusions/decide-held.ts';
 import { MOST_HELD_READ } from '../../../votes/exclusions/held-votes.ts';
 import type { QuarantineCause } from '../../../votes/exclusions/vote-exclusion.ts';
-import { emptyLine } from '../../shared/empty-card.ts';
 import { queryText } from '../../shared/form.ts';
-import { count, counted, localTime, time, timeAgo } from '../../shared/format.ts';
+import { count, counted, time, timeAgo } from '../../shared/format.ts';
 import { type Content, type Html, html } from '../../shared/html.ts';
-import { button, confirmed, dataTable } from '../../shared/parts.ts';
+import { button, confirmed } from '../../shared/parts.ts';
 import { utcFieldValue } from '../admin-fields.ts';
 import { adminPath } from '../admin-frame.ts';
 import { heldForms, heldResult, openCount } from './held-decisions.ts';
-import { type Inbox, inboxPath, joinedIds, type TabOf } from './inbox.ts';
-import { inboxItem, keyed, keysHint, listPage, manyButton, manyForm } from './inbox-parts.ts';
+import { type Inbox, type InboxItem, type InboxView, joinedIds, type KindOfItem } from './inbox.ts';
+import { evidence, keyed, manyButton, manyForm } from './inbox-parts.ts';
 
 const CAUSES: Record<QuarantineCause, string> = {
   network: 'One network',
@@ -32,40 +31,34 @@ const CAUSES: Record<QuarantineCause, string> = {
 const NAMES_SHOWN = 8;
 
 /** One button decides about a group on all servers, at most the newest `MOST_DECIDED`; the others stay in the list. */
-export function heldTab(inbox: Inbox): TabOf {
+export function heldKind(inbox: Inbox): KindOfItem {
   const { deps, base } = inbox;
   heldForms(inbox);
-  return async (_request, query) => {
-    const now = deps.clock.now();
-    const { from } = query;
-    const { rows, next } = await heldVotes(deps, { from });
-    const blocks = await blocksOf(inbox, rows);
-    const view = { base, now, blocks };
-    const path = inboxPath(base, 'held');
-    const asOf = html`<p class="soft small">As of ${localTime(now)}. <a href="${path}">Refresh</a></p>`;
-    const body = html`${await heldResult(inbox, query)}
-      ${
-        rows.length === 0
-          ? emptyLine(from || next ? 'No item begins on this page.' : 'No votes are held.')
-          : html`<p class="soft">
-                Votes of the vote form that look unusual. They do not count and are not delivered until you decide. A
-                decision covers the votes of an item on all its servers; votes that come later stay held.
-              </p>
-              ${keysHint({ a: 'count and deliver', x: 'exclude' })} ${asOf}
-              ${rows.map((group) => groupItem(view, group))}
-              ${manyForm({
-                to: adminPath(base, '/attention/held'),
-                hidden: { seen: now.toISOString() },
-                buttons: html`${manyButton({ value: 'lift', text: 'Count and deliver selected', key: 'a' })}
-                  ${manyButton({ value: 'exclude', text: 'Exclude selected', key: 'x' })}`,
-              })}`
-      }`;
-    return listPage(base, 'held', body, { from, next, count: rows.length });
+  return {
+    result: (query) => heldResult(inbox, query),
+    read: async (list) => {
+      const { from, limit } = list;
+      const { rows, next } = await heldVotes(deps, { from, ...(limit ? { limit } : {}) });
+      const view = { ...list, base, blocks: await blocksOf(inbox, rows) };
+      return { items: rows.flatMap((group) => groupItem(view, group)), next, about: ABOUT };
+    },
+    empty: 'No votes are held.',
+    many: ({ to, now }) =>
+      manyForm({
+        kind: 'held',
+        to: to('/held'),
+        hidden: { seen: now.toISOString() },
+        buttons: html`${manyButton({ value: 'lift', text: 'Count and deliver', key: 'a' })}
+          ${manyButton({ value: 'exclude', text: 'Exclude', key: 'x' })}`,
+      }),
   };
 }
 
+const ABOUT = html`Votes of the vote form that look unusual. They do not count and are not delivered until you decide. A
+  decision covers the votes of an item on all its servers; votes that come later stay held.`;
+
 type Blocks = Map<string, WithId<Block>>;
-type View = { base: string; now: Date; blocks: Blocks };
+type View = InboxView & { base: string; blocks: Blocks };
 
 async function blocksOf({ deps }: Inbox, groups: HeldVotes[]): Promise<Blocks> {
   const origins = groups.flatMap(({ origin }) => origin ?? []);
@@ -75,23 +68,29 @@ async function blocksOf({ deps }: Inbox, groups: HeldVotes[]): Promise<Blocks> {
   return new Map(found.filter((one) => isEffective(one, now)).map((one) => [one.value, one]));
 }
 
-function groupItem(view: View, group: HeldVotes): Html {
+function groupItem(view: View, group: HeldVotes): InboxItem[] {
   const { quarantines, ids, servers } = group;
-  const on = servers >= COUNTED_OPEN ? `${openCount(servers)} servers` : counted(servers, 'server');
   const [first] = quarantines;
-  if (!first) return html``;
+  if (!first) return [];
   const { cause, reason, at } = first.quarantine;
-  const title = `${cause ? CAUSES[cause] : 'Unusual votes'}: ${votesText(group)} for ${on}`;
+  const many = `${openCount(servers)} servers`;
+  const where = servers > 1 ? many : html`<bdi>${first.server.name}</bdi>`;
+  const of = `${votesText(group)} held for ${servers > 1 ? many : first.server.name}`;
   const newest = quarantines.flatMap(({ names }) => names[0]?.newest ?? []).toSorted((a, b) => +b - +a)[0];
-  return inboxItem({
-    id: ids[0]?.toHexString() ?? '',
-    select: { value: joinedIds(ids), of: title },
-    title,
-    at: heldAt(at, newest, view.now),
-    body: html`<p>${reason}</p>
-      ${partLine(group)} ${evidenceTable(view, title, quarantines)} ${namesLine(quarantines)}`,
-    actions: actionsOf(view, group, title),
-  });
+  return [
+    {
+      kind: 'held',
+      id: ids[0]?.toHexString() ?? '',
+      at,
+      select: { value: joinedIds(ids), of },
+      what: html`${votesText(group)}, ${cause ? CAUSES[cause].toLowerCase() : 'unusual'}`,
+      where,
+      title: html`${votesText(group)} held for ${where}`,
+      since: html`${cause ? CAUSES[cause] : 'Unusual votes'}, ${heldAt(at, newest, view.now)}`,
+      body: html`<p>${reason}</p>${partLine(group)} ${evidenceOf(view, quarantines)}`,
+      actions: actionsOf(view, group, of),
+    },
+  ];
 }
 
 function partLine({ quarantines, servers }: HeldVotes): Content {
@@ -120,24 +119,28 @@ function votesText({ quarantines, servers }: HeldVotes): string {
   return isMore ? `${count(votes)} or more votes` : counted(votes, 'vote');
 }
 
-function evidenceTable({ base }: View, title: string, rows: HeldOnServer[]): Html {
-  return dataTable<HeldOnServer>({
-    caption: `Evidence: ${title}`,
-    rows,
-    empty: '',
-    columns: [
-      { title: 'Server', heads: true, cell: (one) => serverLink(base, one) },
-      { title: 'Held votes', kind: 'number', cell: ({ votes }) => count(votes) },
-      { title: 'Names', kind: 'number', cell: ({ names }) => count(names.length) },
-      { title: 'Names are known', cell: ages },
-      { title: 'Networks of these names', cell: networks },
-      {
-        title: 'Players seen',
-        kind: 'number',
-        cell: ({ playersSeen }) => (playersSeen === null ? 'unknown' : `up to ${count(playersSeen)}`),
-      },
-    ],
-  });
+function evidenceOf({ base }: View, quarantines: HeldOnServer[]): Html {
+  const [first, ...others] = quarantines;
+  if (first && others.length === 0)
+    return evidence([
+      ['Server', serverLink(base, first)],
+      ...evidenceOn(first),
+      ['Names', namesText(quarantines)],
+    ]);
+  const servers = quarantines.map((one): [Html, Content] => [
+    serverLink(base, one),
+    html`${counted(one.votes, 'vote')}. ${evidenceOn(one).map(([name, value]) => html`${name}: ${value}. `)}`,
+  ]);
+  return evidence([...servers, ['Names', namesText(quarantines)]]);
+}
+
+function evidenceOn(one: HeldOnServer): [string, Content][] {
+  const { names, playersSeen } = one;
+  return [
+    [names.length === 1 ? '1 name' : `${count(names.length)} names`, ages(one)],
+    ['Their networks', networks(one)],
+    ['Players seen', playersSeen === null ? 'unknown' : `up to ${count(playersSeen)}`],
+  ];
 }
 
 function serverLink(base: string, { server, quarantine }: HeldOnServer): Html {
@@ -147,9 +150,9 @@ function serverLink(base: string, { server, quarantine }: HeldOnServer): Html {
 
 function ages({ ages: { of, firstTime, recent, older }, names }: HeldOnServer): Content {
   const parts = [
-    firstTime > 0 ? `${count(firstTime)} not yet` : '',
-    recent > 0 ? `${count(recent)} under ${RECENT_NAME_DAYS} days` : '',
-    older > 0 ? `${count(older)} for longer` : '',
+    firstTime > 0 ? `${count(firstTime)} new` : '',
+    recent > 0 ? `${count(recent)} known under ${RECENT_NAME_DAYS} days` : '',
+    older > 0 ? `${count(older)} known for longer` : '',
   ];
   const some = of < names.length ? html` <span class="soft">(the newest ${count(of)})</span>` : '';
   return html`${parts.filter(Boolean).join(', ')}${some}`;
@@ -160,33 +163,33 @@ function networks({ networks: { all, ofPlayers } }: HeldOnServer): Content {
   return html`${count(ofPlayers)} <span class="soft">of ${count(all)} that voted since</span>`;
 }
 
-function namesLine(quarantines: HeldOnServer[]): Html {
+function namesText(quarantines: HeldOnServer[]): Html {
   const names = quarantines.flatMap((one) => one.names).toSorted((a, b) => +b.newest - +a.newest);
   const all = [...new Map(names.map(({ usernameKey, username }) => [usernameKey, username])).values()];
   const shown = all.slice(0, NAMES_SHOWN).map((name, i) => html`${i > 0 ? ', ' : ''}<bdi>${name}</bdi>`);
   const more = all.length - shown.length;
-  return html`<p><span class="soft">Names:</span> ${shown}${more > 0 ? ` and ${count(more)} more` : ''}</p>`;
+  return html`${shown}${more > 0 ? ` and ${count(more)} more` : ''}`;
 }
 
-function actionsOf({ base, now, blocks }: View, group: HeldVotes, of: string) {
-  const { origin, quarantines, ids, servers } = group;
+function actionsOf(view: View, group: HeldVotes, of: string) {
+  const { now, to } = view;
+  const { quarantines, ids, servers } = group;
   const part = ` ${count(MOST_DECIDED)} of ${openCount(servers)}`;
   const all = servers > MOST_DECIDED ? part : servers > 1 ? ' all' : '';
   const decide = (decision: HeldDecision, text: string, kind: 'primary' | 'quiet') =>
     button({
-      to: adminPath(base, '/attention/held'),
+      to: to('/held'),
       text: `${text}${all}`,
       hidden: { decision, seen: now.toISOString(), item: joinedIds(ids) },
       kind,
       of,
     });
   return html`${keyed('a', decide('lift', 'Count and deliver', 'primary'))}
-    ${keyed('x', decide('exclude', 'Exclude', 'quiet'))}
-    ${blockAction({ base, blocks }, origin, quarantines[0], of)}`;
+    ${keyed('x', decide('exclude', 'Exclude', 'quiet'))} ${blockAction(view, group.origin, quarantines[0], of)}`;
 }
 
 function blockAction(
-  { base, blocks }: Pick<View, 'base' | 'blocks'>,
+  { to, blocks }: View,
   origin: string | null,
   first: HeldOnServer | undefined,
   of: string,
@@ -201,7 +204,7 @@ function blockAction(
     of,
     consequence: `The pages refuse its votes for ${ORIGIN_BLOCKED_DAYS} days, or until you lift the block. A network is known by a keyed hash only. Votes that are held stay held.`,
     form: button({
-      to: adminPath(base, '/attention/held/block'),
+      to: to('/held/block'),
       text: `Block for ${ORIGIN_BLOCKED_DAYS} days`,
       hidden: { origin },
       kind: 'danger',
