@@ -1,6 +1,7 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import type { BatchLoader } from '../platform/batching/batcher.ts';
 import { anyOf } from '../platform/batching/find-loader.ts';
+import { after, DAY } from '../platform/clock.ts';
 import { readSlice, type Slice } from '../platform/slices.ts';
 import type { ReviewsDeps } from './deps.ts';
 import type { Review, ReviewList, ReviewState } from './review.ts';
@@ -111,4 +112,20 @@ export function listReviewsInState(
       ? ({ field: 'createdAt', direction: newestFirst ? -1 : 1 } as const)
       : ({ field: 'moderatedAt', direction: -1 } as const);
   return readSlice(reviews, { filter: { state }, by, from, limit });
+}
+
+const ANSWERED_WITHIN_MS = 30 * DAY;
+
+/** The approved reviews of the last 30 days that have a text and no answer, by server; without those that have none. */
+export async function unansweredReviews(
+  { reviews, clock }: Pick<ReviewsDeps, 'reviews' | 'clock'>,
+  serverIds: ObjectId[],
+): Promise<Map<string, number>> {
+  const since = after(clock.now(), -ANSWERED_WITHIN_MS);
+  const ofServers = { serverId: anyOf(serverIds), state: 'approved', createdAt: { $gte: since } };
+  const counted = reviews.aggregate<{ _id: ObjectId; count: number }>([
+    { $match: { ...ofServers, answer: { $exists: false }, content: { $exists: true } } },
+    { $group: { _id: '$serverId', count: { $sum: 1 } } },
+  ]);
+  return new Map((await counted.toArray()).map(({ _id, count }) => [_id.toHexString(), count]));
 }

@@ -4,7 +4,7 @@ import { type Content, type Html, html, raw } from './html.ts';
 
 /**
  * If `value` is null, a gap is drawn and `reason` says why. `at` is shown in the visitor's time zone. `isEmpty`:
- * nothing to measure, so a bar chart draws no gap.
+ * nothing to measure, so no gap is drawn.
  */
 export type ChartPoint = {
   label: string;
@@ -21,6 +21,8 @@ type Chart = {
   /** The period before, at the same places: a line that is stepped over bars and dotted beside a line. */
   before?: (number | null)[];
   details?: (index: number) => string;
+  /** Of each point, in place of `shown` and `details`. */
+  texts?: string[];
   key?: Content;
   numbers: Html;
   empty: Content;
@@ -83,10 +85,10 @@ export function lineChart(chart: LineChart): Html {
   return figureOf(chart, { axis, drawing, texts: textsOf(chart), place: 'line' });
 }
 
-function textsOf({ points, shown, details = () => '' }: Chart): string[] {
-  return points.map(({ label, value, reason = t('unknown') }, index) =>
-    value === null ? `${label}: ${reason}` : `${label}: ${shown(value)}${details(index)}`,
-  );
+function textsOf({ points, shown, details = () => '', texts }: Chart): string[] {
+  const textOf = ({ label, value, reason = t('unknown') }: ChartPoint, index: number) =>
+    value === null ? `${label}: ${reason}` : `${label}: ${shown(value)}${details(index)}`;
+  return texts ?? points.map(textOf);
 }
 
 /** Paths in percent of the plot, whose lines keep their width. */
@@ -108,13 +110,15 @@ function knownRuns(values: (number | null)[]): Known[][] {
   return runs;
 }
 
+const isGap = (point?: ChartPoint) => point?.value === null && !point.isEmpty;
+
 function gaps(points: ChartPoint[]): Content[] {
   const step = 100 / Math.max(points.length - 1, 1);
   const drawn: Content[] = [];
   for (let begin = 0; begin < points.length; begin += 1) {
-    if (points[begin]?.value !== null) continue;
+    if (!isGap(points[begin])) continue;
     let end = begin;
-    while (end + 1 < points.length && points[end + 1]?.value === null) end += 1;
+    while (isGap(points[end + 1])) end += 1;
     const from = Math.max(begin - 1, 0);
     const width = (Math.min(end + 1, points.length - 1) - from) * step;
     drawn.push(rect('gap', `x="${percent(from * step)}" width="${percent(width)}"`, 0, 100));
@@ -127,7 +131,7 @@ function gaps(points: ChartPoint[]): Content[] {
 const LEAST_SHARE = 8;
 
 /** One slim bar per day: bad at the bottom, then good, unknown at the top. */
-export function shareChart(chart: Omit<Chart, 'points' | 'shown'> & { days: ShareDay[] }): Html {
+export function shareChart(chart: Omit<Chart, 'points' | 'shown' | 'texts'> & { days: ShareDay[] }): Html {
   const { days } = chart;
   const step = 100 / Math.max(days.length, 1);
   const height = (share: number) => (share < 0.000_5 ? 0 : Math.max(share * 100, LEAST_SHARE));

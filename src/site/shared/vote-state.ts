@@ -2,19 +2,22 @@ import { isConfirmed } from '../../votes/sent-not-confirmed.ts';
 import { stateName } from '../../votes/state-names.ts';
 import type { DeliveryState, Vote } from '../../votes/vote.ts';
 import type { Html } from './html.ts';
-import { badge, type Tone } from './parts.ts';
+import { type Stroke, strokeWord } from './tally.ts';
 
-const TONES: Record<DeliveryState, Tone> = {
-  none: 'quiet',
-  waiting: 'attention',
-  sending: 'attention',
-  delivered: 'good',
-  unconfirmed: 'attention',
-  failed: 'bad',
+const STROKES: Record<DeliveryState, Stroke> = {
+  none: 'none',
+  waiting: 'waiting',
+  sending: 'waiting',
+  delivered: 'arrived',
+  unconfirmed: 'unconfirmed',
+  failed: 'failed',
 };
 
+export function strokeOf(delivery: Vote['delivery']): Stroke {
+  return isConfirmed(delivery) === false ? 'unconfirmed' : STROKES[delivery.state];
+}
+
+/** The state of a vote's delivery in a word, behind its stroke. */
 export function stateBadge({ delivery }: Pick<Vote, 'delivery'>): Html {
-  const { state } = delivery;
-  const confirmed = isConfirmed(delivery);
-  return badge(confirmed === false ? 'quiet' : TONES[state], stateName(state, confirmed));
+  return strokeWord(strokeOf(delivery), stateName(delivery.state, isConfirmed(delivery)));
 }
