@@ -38,17 +38,17 @@ import type { Overview } from './overview-page.ts';
 /** As many rows of votes are as high as two reviews. */
 const NEWEST = 5;
 
-/** The cards of the figures, in pairs of 8 and 4 columns. */
+/** The cards of the figures: pairs of 8 and 4 columns, and the votes over the whole width. */
 export function deckOf(base: string, server: WithId<Server>, seen: Overview): Content[] {
   const to = (part: string) => serverPath(base, server, part);
   return [
     tallyCard(to('/votes'), seen),
     timesCard(to, seen),
     votesCard(to('/statistics'), seen),
-    uptimeCard(to('/statistics'), server, seen),
     playersCard(seen),
-    reviewsCard(to('/reviews'), seen),
+    uptimeCard(to('/statistics'), server, seen),
     newestCard(to('/votes'), seen),
+    reviewsCard(to('/reviews'), seen),
   ];
 }
 
@@ -139,16 +139,19 @@ function timesCard(to: (part: string) => string, { deliveries, todo }: Overview)
 
 const sumOf = (days: { votes: number }[]) => days.reduce((sum, { votes }) => sum + votes, 0);
 
+/** Votes that old must be known, or the period before would only seem to have had few. */
+const KNOWN_WITHIN_DAYS = 7;
+
 function votesCard(path: string, { votes, votesBefore, info }: Overview): Html {
   const [total, before] = [sumOf(votes), sumOf(votesBefore)];
-  const change = before > 0 ? changeMark(total - before, percent(Math.abs(total - before) / before)) : '';
-  const key =
-    before > 0 && total > 0
-      ? legend([
-          ['past', t('these {days} days', { days: RANKING_DAYS })],
-          ['step', t('the {days} before', { days: RANKING_DAYS })],
-        ])
-      : html`<a href="${path}">${t('Statistics')}</a>`;
+  const isKnown = sumOf(votesBefore.slice(0, KNOWN_WITHIN_DAYS)) > 0 && total > 0;
+  const change = isKnown ? changeMark(total - before, percent(Math.abs(total - before) / before)) : '';
+  const key = isKnown
+    ? legend([
+        ['past', t('these {days} days', { days: RANKING_DAYS })],
+        ['step', t('the {days} before', { days: RANKING_DAYS })],
+      ])
+    : html`<a href="${path}">${t('Statistics')}</a>`;
   const weighed =
     info.rankVotes === null
       ? ''
@@ -158,9 +161,9 @@ function votesCard(path: string, { votes, votesBefore, info }: Overview): Html {
         })}</p>`;
   return deckCard({
     title: t('Votes in {days} days', { days: RANKING_DAYS }),
-    columns: 8,
+    columns: 12,
     beside: key,
-    body: html`<p class="mid">${count(total)} ${change}</p>${weighed}${votesChart(votes, before > 0 ? votesBefore : [])}`,
+    body: html`<p class="mid">${count(total)} ${change}</p>${weighed}${votesChart(votes, isKnown ? votesBefore : [])}`,
   });
 }
 

@@ -98,7 +98,7 @@ export function serverFacts(server: WithId<Server>, now: Date): Html {
   const { current, proof, listedAt, game } = server;
   return deckCard({
     title: t('The server'),
-    columns: server.hiddenAt ? 12 : 4,
+    columns: server.hiddenAt ? 12 : 6,
     body: html`${facts([
       [t('Address'), html`<span class="mono">${serverAddress(server)}</span>`],
       [t('Game'), gameText(game)],
