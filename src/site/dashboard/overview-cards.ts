@@ -35,19 +35,18 @@ import { strokeMark, tally } from '../shared/tally.ts';
 import { stateBadge, strokeOf } from '../shared/vote-state.ts';
 import type { Overview } from './overview-page.ts';
 
-/** As many rows of votes are as high as two reviews. */
+/** With as many rows, the card is as high as its neighbour. */
 const NEWEST = 5;
 
-/** The cards of the figures: pairs of 8 and 4 columns, and the votes over the whole width. */
+/** The cards of the figures, in pairs of 8 and 4 columns. */
 export function deckOf(base: string, server: WithId<Server>, seen: Overview): Content[] {
   const to = (part: string) => serverPath(base, server, part);
   return [
     tallyCard(to('/votes'), seen),
     timesCard(to, seen),
     votesCard(to('/statistics'), seen),
-    playersCard(seen),
     uptimeCard(to('/statistics'), server, seen),
-    newestCard(to('/votes'), seen),
+    playersCard(seen),
     reviewsCard(to('/reviews'), seen),
   ];
 }
@@ -75,8 +74,9 @@ function tallyCard(path: string, { newest, now }: Overview): Html {
     columns: 8,
     beside: html`<a href="${path}">${t('All votes')}</a>`,
     body: html`${tally(t('The last {votes} votes, oldest first: {states}', { votes: newest.length, states: said }), strokes)}
-      <p class="tally-ends">${timeAgo(first.votedAt, now)}${newest.length > 1 ? timeAgo(last.votedAt, now) : ''}</p>`,
-    foot: html`<ul class="strokes-key">${[...byState].map(([state, votes]) => keyEntry(path, state, votes))}</ul>`,
+      <p class="tally-ends">${timeAgo(first.votedAt, now)}${newest.length > 1 ? timeAgo(last.votedAt, now) : ''}</p>
+      <ul class="strokes-key">${[...byState].map(([state, votes]) => keyEntry(path, state, votes))}</ul>
+      ${newestList(path, newest, now)}`,
   });
 }
 
@@ -161,7 +161,7 @@ function votesCard(path: string, { votes, votesBefore, info }: Overview): Html {
         })}</p>`;
   return deckCard({
     title: t('Votes in {days} days', { days: RANKING_DAYS }),
-    columns: 12,
+    columns: 8,
     beside: key,
     body: html`<p class="mid">${count(total)} ${change}</p>${weighed}${votesChart(votes, isKnown ? votesBefore : [])}`,
   });
@@ -220,19 +220,13 @@ function outages(days: UptimeDay[]): Content {
   })}</ol>`;
 }
 
-function newestCard(path: string, { newest, now }: Overview): Content {
-  if (newest.length === 0) return '';
-  return deckCard({
-    title: t('Newest votes'),
-    columns: 8,
-    beside: html`<a href="${path}">${t('All votes')}</a>`,
-    body: html`<ol class="newest">${newest.slice(0, NEWEST).map(
-      (vote) => html`<li><a href="${path}/${vote._id.toString()}"><bdi>${vote.username}</bdi></a>
-        ${timeAgo(vote.votedAt, now)}<span>${stateBadge(vote)}${
-          vote.excludedAt ? html` <span class="soft">${t('not counted')}</span>` : ''
-        }</span><span class="took">${tookText(vote)}</span></li>`,
-    )}</ol>`,
-  });
+function newestList(path: string, newest: Vote[], now: Date): Html {
+  return html`<h3 class="for-readers">${t('Newest votes')}</h3><ol class="newest">${newest.slice(0, NEWEST).map(
+    (vote) => html`<li><a href="${path}/${vote._id.toString()}"><bdi>${vote.username}</bdi></a>
+      ${timeAgo(vote.votedAt, now)}<span>${stateBadge(vote)}${
+        vote.excludedAt ? html` <span class="soft">${t('not counted')}</span>` : ''
+      }</span><span class="took">${tookText(vote)}</span></li>`,
+  )}</ol>`;
 }
 
 /** Not after a resend by hand: the time would say nothing about the delivery. */
