@@ -115,17 +115,23 @@ export function listReviewsInState(
 }
 
 const ANSWERED_WITHIN_MS = 30 * DAY;
+const LOOKED_AT = 20;
 
-/** The approved reviews of the last 30 days that have a text and no answer, by server; without those that have none. */
-export async function unansweredReviews(
+/**
+ * How many of a server's newest approved reviews, at most 20 of the last 30 days, have a text and no answer. No index
+ * has answers, so the others are not looked at.
+ */
+export async function countUnanswered(
   { reviews, clock }: Pick<ReviewsDeps, 'reviews' | 'clock'>,
-  serverIds: ObjectId[],
-): Promise<Map<string, number>> {
+  serverId: ObjectId,
+): Promise<number> {
   const since = after(clock.now(), -ANSWERED_WITHIN_MS);
-  const ofServers = { serverId: anyOf(serverIds), state: 'approved', createdAt: { $gte: since } };
-  const counted = reviews.aggregate<{ _id: ObjectId; count: number }>([
-    { $match: { ...ofServers, answer: { $exists: false }, content: { $exists: true } } },
-    { $group: { _id: '$serverId', count: { $sum: 1 } } },
-  ]);
-  return new Map((await counted.toArray()).map(({ _id, count }) => [_id.toHexString(), count]));
+  const isOpen = { $and: [{ $gt: ['$content', null] }, { $lte: ['$answer', null] }] };
+  const newest = await reviews
+    .find({ serverId, state: 'approved', createdAt: { $gte: since } })
+    .sort({ createdAt: -1 })
+    .limit(LOOKED_AT)
+    .project<{ isOpen: boolean }>({ _id: 0, isOpen })
+    .toArray();
+  return newest.filter((one) => one.isOpen).length;
 }

@@ -43,6 +43,7 @@ import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { dayOf } from '../../src/platform/periods/period-marks.ts';
 import { explainRank } from '../../src/ranking/explain-rank.ts';
 import { randomSlug, serverAbove, similarServers } from '../../src/ranking/picked-servers.ts';
+import { ranksAfter } from '../../src/ranking/rank-snapshots.ts';
 import {
   addressesOf,
   readListingSummary,
@@ -65,6 +66,7 @@ import { deleteUnusedPictures, readPicture } from '../../src/servers/pictures.ts
 import { readTags } from '../../src/servers/tag-list.ts';
 import { makeApiToken } from '../../src/servers/token-text.ts';
 import { ADMIN_AREA } from '../../src/site/admin/admin-pages.ts';
+import { readTodos } from '../../src/site/dashboard/server-todo.ts';
 import type { Area } from '../../src/site/shared/area.ts';
 import { SERVER_AREA } from '../../src/site/shared/dashboard-pages.ts';
 import { checkVote } from '../../src/votes/cast/cooldown.ts';
@@ -77,7 +79,7 @@ import { pageOfVotes, type VotesWanted } from '../../src/votes/read-votes.ts';
 import { topVoters } from '../../src/votes/top-voters.ts';
 import { type Attempt, type Delivery, DUE_VOTES } from '../../src/votes/vote.ts';
 import { monthOf } from '../../src/votes/vote-counts.ts';
-import { votesByDay } from '../../src/votes/vote-figures.ts';
+import { votesByDay, votesByDayOfAll } from '../../src/votes/vote-figures.ts';
 import { listCountedVotes } from '../../src/votes/vote-list.ts';
 import { figuresByDay } from '../../src/workflows/figures/read-figures.ts';
 import { listUsers, searchUsers, showUser } from '../../src/workflows/find-users.ts';
@@ -554,6 +556,18 @@ const PAGES: [name: string, queries: () => Promise<unknown>][] = [
   ['a deletion of an account by its link', () => deletionOfLink(tallyport.deps, 'x')],
   ['the newest votes that count', () => listCountedVotes(tallyport.deps, busy.serverId, 100)],
   ['votes by day', () => votesByDay(tallyport.deps, busy.serverId, 90)],
+  [
+    'the list of a user’s servers',
+    async () => {
+      const ids = [busy.serverId, other.serverId];
+      await readTodos(
+        tallyport.deps,
+        ids.map((_id) => ({ _id })),
+      );
+      await votesByDayOfAll(tallyport.deps, ids, 30);
+      await ranksAfter(tallyport.deps, ids, '2026-11-21');
+    },
+  ],
   ['deliveries by day', () => deliveriesByDay(tallyport.deps, busy.serverId, 90)],
   ['the figures of the site by day', () => figuresByDay(tallyport.deps, 30)],
   [
@@ -942,6 +956,7 @@ const READ_MORE = [
   // The votes of one player on all servers: the next test limits them.
   '/operator/votes/exclude-player',
   // They sum votes and samples by day, or look among all tokens of the server. Tests above measure most queries alone.
+  '/dashboard/servers/:serverId',
   '/dashboard/servers/:serverId/statistics',
   '/dashboard/servers/:serverId/listener',
 ];

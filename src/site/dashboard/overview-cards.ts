@@ -203,6 +203,7 @@ function uptimeCard(path: string, server: WithId<Server>, { uptime }: Overview):
 
 function outages(days: UptimeDay[]): Content {
   const listed = days.findIndex(({ onlineSeconds, offlineSeconds }) => onlineSeconds + offlineSeconds > 0);
+  if (listed === -1) return '';
   const shown = days
     .slice(listed)
     .filter(
@@ -221,12 +222,14 @@ function outages(days: UptimeDay[]): Content {
 }
 
 function newestList(path: string, newest: Vote[], now: Date): Html {
-  return html`<h3 class="for-readers">${t('Newest votes')}</h3><ol class="newest">${newest.slice(0, NEWEST).map(
-    (vote) => html`<li><a href="${path}/${vote._id.toString()}"><bdi>${vote.username}</bdi></a>
+  return html`<h3 class="for-readers">${t('Newest votes')}</h3><ol class="newest">${newest
+    .slice(0, NEWEST)
+    .map(
+      (vote) => html`<li><a href="${path}/${vote._id.toString()}"><bdi>${vote.username}</bdi></a>
       ${timeAgo(vote.votedAt, now)}<span>${stateBadge(vote)}${
         vote.excludedAt ? html` <span class="soft">${t('not counted')}</span>` : ''
       }</span><span class="took">${tookText(vote)}</span></li>`,
-  )}</ol>`;
+    )}</ol>`;
 }
 
 /** Not after a resend by hand: the time would say nothing about the delivery. */

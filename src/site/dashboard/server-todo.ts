@@ -12,7 +12,7 @@ import {
 } from '../../listeners/listener-state.ts';
 import { anyOf } from '../../platform/batching/find-loader.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { unansweredReviews } from '../../reviews/read-reviews.ts';
+import { countUnanswered } from '../../reviews/read-reviews.ts';
 import type { Review } from '../../reviews/review.ts';
 import type { Server } from '../../servers/server.ts';
 import type { Vote } from '../../votes/vote.ts';
@@ -52,20 +52,21 @@ type TodoDeps = {
   clock: Clock;
 };
 
-/** What waits for the owners of these servers: one query a kind, and one for each listener that is in trouble. */
+/** What waits for the owners of these servers: one query for all listeners, and a short one for the reviews of each. */
 export async function readTodos(
   deps: TodoDeps,
   servers: Pick<WithId<Server>, '_id'>[],
 ): Promise<(serverId: ObjectId) => Todo> {
   const ids = servers.map(({ _id }) => _id);
-  const [found, unanswered] = await Promise.all([
+  const [found, counts] = await Promise.all([
     deps.listeners
       .find({ serverId: anyOf(ids) })
       .project<ReadListener>(LISTENER_FIELDS)
       .toArray(),
-    unansweredReviews(deps, ids),
+    Promise.all(ids.map(async (id) => [id.toHexString(), await countUnanswered(deps, id)] as const)),
   ]);
   const listeners = await Promise.all(found.map((listener) => judged(deps, listener)));
+  const unanswered = new Map(counts);
   const byServer = new Map(listeners.map((listener) => [listener.serverId.toHexString(), listener]));
   return (serverId) => ({
     listener: byServer.get(serverId.toHexString()) ?? null,
