@@ -33,7 +33,7 @@ import { linkTo } from '../shared/parts.ts';
 import { reviewTimes, starsText } from '../shared/review-parts.ts';
 import { strokeMark, tally } from '../shared/tally.ts';
 import { stateBadge, strokeOf } from '../shared/vote-state.ts';
-import type { Overview } from './overview-page.ts';
+import type { Overview } from './overview-data.ts';
 
 /** With as many rows, the card is as high as its neighbour. */
 const NEWEST = 5;

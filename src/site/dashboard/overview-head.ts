@@ -16,7 +16,7 @@ import { playersFigure } from '../shared/server-figures.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { cover, picturedServer, serverIcon } from '../shared/server-pictures.ts';
 import { serverAddress, statusBadge } from '../shared/server-status.ts';
-import type { Overview } from './overview-page.ts';
+import type { Overview } from './overview-data.ts';
 import { rankText } from './server-cards.ts';
 import { needsOwner, type Remark, remarkList } from './server-remarks.ts';
 
