@@ -44,7 +44,7 @@ export async function historyOf(
 ): Promise<History> {
   if (range === '48h') return { resolution: 'samples', points: await samplePoints(deps, serverId) };
   const { currentSource, pointsOf } = await readSlots(deps, serverId, range);
-  return pointsOf(currentSource === 'probes' ? ['probes', 'reports'] : ['reports', 'probes']);
+  return pointsOf(bothFrom(currentSource));
 }
 
 /**
@@ -63,10 +63,18 @@ export async function historyAndReports(
 }
 
 /** Each point of `pointsOf` is from the first given source that has data. */
-async function readSlots(deps: AggregateDeps, serverId: ObjectId, range: Exclude<HistoryRange, '48h'>) {
+async function readSlots(
+  deps: AggregateDeps,
+  serverId: ObjectId,
+  range: Exclude<HistoryRange, '48h'> | { from: Date; to: Date },
+) {
   const currentSource = await sourceOf(deps, serverId);
-  const byHour = range === '30d';
-  const sumsBySlot = await (byHour ? hourSums(deps, serverId) : daySums(deps, serverId));
+  const byHour = range !== 'all';
+  const now = deps.clock.now();
+  const hours = range === '30d' ? { from: wholeHour(after(now, -30 * DAY)), to: now } : range;
+  const sumsBySlot = await (hours === 'all'
+    ? daySums(deps, serverId)
+    : hourSums(deps, serverId, hours.from, hours.to < now ? hours.to : now));
   const resolution: History['resolution'] = byHour ? 'hours' : 'days';
   const pointsOf = (sources: Source[]): History => ({
     resolution,
@@ -74,6 +82,16 @@ async function readSlots(deps: AggregateDeps, serverId: ObjectId, range: Exclude
   });
   return { currentSource, sumsBySlot, pointsOf };
 }
+
+/** A UTC day hour by hour, as `historyOf`. */
+export async function hoursOfDay(deps: AggregateDeps, serverId: ObjectId, day: string): Promise<History> {
+  const from = startOfDay(day);
+  const { pointsOf, currentSource } = await readSlots(deps, serverId, { from, to: after(from, DAY - 1) });
+  return pointsOf(bothFrom(currentSource));
+}
+
+const bothFrom = (source: Source): Source[] =>
+  source === 'probes' ? ['probes', 'reports'] : ['reports', 'probes'];
 
 async function sourceOf({ servers, clock }: AggregateDeps, serverId: ObjectId): Promise<Source> {
   const server = await servers.findOne({ _id: serverId }, { projection: { probe: 1, lastReport: 1 } });
@@ -130,13 +148,13 @@ async function samplePoints(deps: AggregateDeps, serverId: ObjectId): Promise<Hi
 
 type BothSums = Partial<Record<Source, DailySums>>;
 
-async function hourSums({ statusSamples, clock }: AggregateDeps, serverId: ObjectId) {
+const wholeHour = (at: Date) => new Date(Math.ceil(at.getTime() / HOUR) * HOUR);
+
+async function hourSums({ statusSamples }: AggregateDeps, serverId: ObjectId, from: Date, to: Date) {
   const hour = { $dateTrunc: { date: '$at', unit: 'hour' } };
   const end = { $add: [hour, HOUR] };
-  const now = clock.now();
-  const from = new Date(Math.ceil((now.getTime() - 30 * DAY) / HOUR) * HOUR);
   const samplesFrom = (source: StatusSample['source']) => ({
-    $match: { serverId, at: { $gte: from, $lte: now }, source },
+    $match: { serverId, at: { $gte: from, $lte: to }, source },
   });
   const grouped = (source: Source, sums: Document): Document[] => [
     { $group: { _id: hour, ...sums } },
@@ -160,7 +178,7 @@ async function hourSums({ statusSamples, clock }: AggregateDeps, serverId: Objec
     sumsBySlot.set(_id.getTime(), { ...sumsBySlot.get(_id.getTime()), [source]: sums });
     if (last) lasts.push(last);
   }
-  for (const last of lasts) fillHours(sumsBySlot, last, now);
+  for (const last of lasts) fillHours(sumsBySlot, last, to);
   return sumsBySlot;
 }
 

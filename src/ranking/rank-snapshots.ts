@@ -1,5 +1,6 @@
 import type { ObjectId } from 'mongodb';
 import { dueAggregates } from '../history/due-aggregates.ts';
+import { anyOf } from '../platform/batching/find-loader.ts';
 import { after, DAY, HOUR } from '../platform/clock.ts';
 import { addDays, dayOf, dueDays, markDone, startOfDay } from '../platform/periods/period-marks.ts';
 import type { ActiveLease } from '../platform/periods/work-lease.ts';
@@ -78,5 +79,23 @@ export async function rankHistory({ rankSnapshots }: RankingDeps, serverId: Obje
     Object.entries(days)
       .map(([day, rank]) => ({ day: `${month}-${day}`, rank }))
       .toSorted((a, b) => (a.day < b.day ? -1 : 1)),
+  );
+}
+
+/** The ranks of these servers at the end of a UTC day, by server; without those that have no snapshot of it. */
+export async function ranksAfter(
+  { rankSnapshots }: Pick<RankingDeps, 'rankSnapshots'>,
+  serverIds: ObjectId[],
+  day: string,
+): Promise<Map<string, number>> {
+  const [month, field] = [day.slice(0, 7), day.slice(8)];
+  const found = await rankSnapshots
+    .find({ serverId: anyOf(serverIds), month }, { projection: { serverId: 1, [`days.${field}`]: 1 } })
+    .toArray();
+  return new Map(
+    found.flatMap(({ serverId, days }) => {
+      const rank = days[field];
+      return rank === undefined ? [] : [[serverId.toHexString(), rank] as const];
+    }),
   );
 }

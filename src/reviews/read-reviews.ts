@@ -1,6 +1,7 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import type { BatchLoader } from '../platform/batching/batcher.ts';
 import { anyOf } from '../platform/batching/find-loader.ts';
+import { after, DAY } from '../platform/clock.ts';
 import { readSlice, type Slice } from '../platform/slices.ts';
 import type { ReviewsDeps } from './deps.ts';
 import type { Review, ReviewList, ReviewState } from './review.ts';
@@ -111,4 +112,26 @@ export function listReviewsInState(
       ? ({ field: 'createdAt', direction: newestFirst ? -1 : 1 } as const)
       : ({ field: 'moderatedAt', direction: -1 } as const);
   return readSlice(reviews, { filter: { state }, by, from, limit });
+}
+
+const ANSWERED_WITHIN_MS = 30 * DAY;
+const LOOKED_AT = 20;
+
+/**
+ * How many of a server's newest approved reviews, at most 20 of the last 30 days, have a text and no answer. No index
+ * has answers, so the others are not looked at.
+ */
+export async function countUnanswered(
+  { reviews, clock }: Pick<ReviewsDeps, 'reviews' | 'clock'>,
+  serverId: ObjectId,
+): Promise<number> {
+  const since = after(clock.now(), -ANSWERED_WITHIN_MS);
+  const isOpen = { $and: [{ $gt: ['$content', null] }, { $lte: ['$answer', null] }] };
+  const newest = await reviews
+    .find({ serverId, state: 'approved', createdAt: { $gte: since } })
+    .sort({ createdAt: -1 })
+    .limit(LOOKED_AT)
+    .project<{ isOpen: boolean }>({ _id: 0, isOpen })
+    .toArray();
+  return newest.filter((one) => one.isOpen).length;
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { t } from '../language/t.ts';
 import { AppError } from '../platform/app-error.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
+import { anyOf } from '../platform/batching/find-loader.ts';
 import { after, DAY } from '../platform/clock.ts';
 import { checked } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
@@ -105,6 +106,17 @@ export function listTokens({ apiTokens }: ServersDeps, serverId: ObjectId): Prom
 export async function hasClaimKeys({ apiTokens, clock }: ServersDeps, serverId: ObjectId): Promise<boolean> {
   const keys = await apiTokens.find({ serverId, kind: 'claim' }).toArray();
   return keys.some((key) => isValid(key, clock.now()));
+}
+
+/** Those of these servers for which there is a valid claim key. */
+export async function claimedServers(
+  { apiTokens, clock }: ServersDeps,
+  serverIds: ObjectId[],
+): Promise<Set<string>> {
+  const keys = await apiTokens.find({ serverId: anyOf(serverIds), kind: 'claim', revokedAt: null }).toArray();
+  return new Set(
+    keys.filter((key) => isValid(key, clock.now())).map(({ serverId }) => serverId.toHexString()),
+  );
 }
 
 /**

@@ -33,9 +33,16 @@ const ofAltcha = (module: string) =>
     type: JAVASCRIPT,
   }) as const;
 
-const PUBLIC_STYLES = ['servers.css', 'home.css', 'profile.css', 'vote.css', 'favourites.css'];
+const PUBLIC_STYLES = [
+  'pictures.css',
+  'servers.css',
+  'home.css',
+  'profile.css',
+  'vote.css',
+  'favourites.css',
+];
 /** The files that are joined into work.css, in this order. */
-const WORK_STYLES = ['work.css', 'delivery.css', 'figures.css', 'inbox.css'];
+const WORK_STYLES = ['pictures.css', 'work.css', 'owner.css', 'delivery.css', 'figures.css', 'inbox.css'];
 const CSS = 'text/css; charset=utf-8';
 const style = (file: string) => here(`./styles/${file}`);
 

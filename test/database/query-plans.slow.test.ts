@@ -45,6 +45,7 @@ import { dayOf } from '../../src/platform/periods/period-marks.ts';
 import { explainRank } from '../../src/ranking/explain-rank.ts';
 import { pickServers, readPicks } from '../../src/ranking/list-picks.ts';
 import { randomSlug, serverAbove, similarServers } from '../../src/ranking/picked-servers.ts';
+import { ranksAfter } from '../../src/ranking/rank-snapshots.ts';
 import {
   addressesOf,
   readListingSummary,
@@ -67,6 +68,8 @@ import { deleteUnusedPictures, readPicture } from '../../src/servers/pictures.ts
 import { readTags } from '../../src/servers/tag-list.ts';
 import { makeApiToken } from '../../src/servers/token-text.ts';
 import { ADMIN_AREA } from '../../src/site/admin/admin-pages.ts';
+import { readTopServers } from '../../src/site/admin/top-servers.ts';
+import { readTodos } from '../../src/site/dashboard/server-todo.ts';
 import type { Area } from '../../src/site/shared/area.ts';
 import { SERVER_AREA } from '../../src/site/shared/dashboard-pages.ts';
 import { checkVote } from '../../src/votes/cast/cooldown.ts';
@@ -79,9 +82,8 @@ import { pageOfVotes, type VotesWanted } from '../../src/votes/read-votes.ts';
 import { topVoters } from '../../src/votes/top-voters.ts';
 import { type Attempt, type Delivery, DUE_VOTES } from '../../src/votes/vote.ts';
 import { monthOf } from '../../src/votes/vote-counts.ts';
-import { votesByDay } from '../../src/votes/vote-figures.ts';
+import { votesByDay, votesByDayOfAll } from '../../src/votes/vote-figures.ts';
 import { listCountedVotes } from '../../src/votes/vote-list.ts';
-import { readTopServers } from '../../src/site/admin/top-servers.ts';
 import { figuresByDay } from '../../src/workflows/figures/read-figures.ts';
 import { listUsers, searchUsers } from '../../src/workflows/find-users.ts';
 import { showUser } from '../../src/workflows/show-user.ts';
@@ -560,6 +562,18 @@ const PAGES: [name: string, queries: () => Promise<unknown>][] = [
   ['votes by day', () => votesByDay(tallyport.deps, busy.serverId, 90)],
   ['deliveries by day', () => deliveriesByDay(tallyport.deps, busy.serverId, FIGURE_DAYS)],
   ['the claim keys of a server', () => hasClaimKeys(tallyport.deps, busy.serverId)],
+  [
+    'the list of a user’s servers',
+    async () => {
+      const ids = [busy.serverId, other.serverId];
+      await readTodos(
+        tallyport.deps,
+        ids.map((_id) => ({ _id })),
+      );
+      await votesByDayOfAll(tallyport.deps, ids, 30);
+      await ranksAfter(tallyport.deps, ids, '2026-11-21');
+    },
+  ],
   ['the figures of the site by day', () => figuresByDay(tallyport.deps, 30)],
   ['the first servers of the ranking by votes', () => readTopServers(tallyport.deps)],
   [
@@ -962,6 +976,7 @@ const READ_MORE = [
   // The votes of one player on all servers: the next test limits them.
   '/operator/votes/exclude-player',
   // They sum votes and samples by day, or look among all tokens of the server. Tests above measure most queries alone.
+  '/dashboard/servers/:serverId',
   '/dashboard/servers/:serverId/statistics',
   '/dashboard/servers/:serverId/listener',
 ];

@@ -13,6 +13,14 @@ export async function homeOf(deps: AppDeps, base: string, userId: ObjectId): Pro
   return draft ? `${base}/dashboard` : `${base}/favourites`;
 }
 
+/**
+ * Players sign up from a page to which they return: a star, a review, a server. Who comes without one has most likely
+ * a server to list.
+ */
+export function homeOfNewUser(base: string): string {
+  return `${base}/dashboard`;
+}
+
 /** A sentence above the forms to sign in and up: why the page `next` needs an account. Empty for most pages. */
 export async function purposeOf(deps: AppDeps, base: string, next: string): Promise<Content> {
   const [path = ''] = next.split('?');

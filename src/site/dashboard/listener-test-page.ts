@@ -49,7 +49,8 @@ export function listenerTestPage(app: FastifyInstance, { deps }: DashboardParts)
     </div>`;
     return {
       title: t('Test vote · {name}', { name: server.name }),
-      ...serverFrame({ site, server, now: deps.clock.now(), part: '/listener', body }),
+      // The page is streamed, so all its parts must be there at once.
+      ...serverFrame({ site, server, now: deps.clock.now(), part: '/listener', counts: {}, body }),
     };
   };
 

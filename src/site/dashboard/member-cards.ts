@@ -10,7 +10,8 @@ import type { Typed } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
 import { timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { button, type Column, card, checkbox, confirmed, dataTable, optionsOf } from '../shared/parts.ts';
+import { button, type Column, card, checkbox, confirmed, dataTable } from '../shared/parts.ts';
+import { radios } from '../shared/radios.ts';
 
 export const ROLE_TEXTS: Record<MemberRole, Text> = {
   full: defineMessage('full'),
@@ -105,10 +106,15 @@ function removal(path: string, email: string, tokens: ApiToken[]): Html {
   </form>`;
 }
 
-const ROLE_OPTIONS: [MemberRole, Text][] = [
-  ['full', defineMessage('Full: changes everything but members, owner and removal')],
-  ['read', defineMessage('Read only: sees the dashboard and changes nothing')],
-];
+const ROLE_ABOUT: Record<MemberRole, Text> = {
+  read: defineMessage('Sees the dashboard and changes nothing'),
+  full: defineMessage('Changes everything but members, owner and removal'),
+};
+const ROLE_NAMES: Record<MemberRole, Text> = {
+  read: defineMessage('Read only'),
+  full: defineMessage('Full'),
+};
+const ROLES: MemberRole[] = ['read', 'full'];
 
 /** `isMailed`: whether this listing sends invitations by mail. */
 export function inviteCard(
@@ -142,26 +148,26 @@ export function inviteCard(
 function inviteForm(path: string, isMailed: boolean, typed: Typed): Html {
   const fields = fieldsOf(typed);
   return html`<form method="post" action="${path}" class="stack">
-    <div class="row">
-      ${fields.text('email', {
-        label: t('E-mail address'),
-        type: 'email',
-        required: true,
-        maxlength: 254,
-        hint: isMailed
-          ? t(
-              'We mail the address. Whoever signs in with it, confirmed, finds the invitation under “Your servers”.',
-            )
-          : t(
-              'This listing sends no mail: tell the person to sign in. An operator must have confirmed the address.',
-            ),
-      })}
-      ${fields.select('role', {
-        label: t('Role'),
-        value: 'read',
-        options: optionsOf(ROLE_OPTIONS),
-      })}
-    </div>
+    ${fields.text('email', {
+      label: t('E-mail address'),
+      type: 'email',
+      required: true,
+      maxlength: 254,
+      hint: isMailed
+        ? t(
+            'We mail the address. Whoever signs in with it, confirmed, finds the invitation under “Your servers”.',
+          )
+        : t(
+            'This listing sends no mail: tell the person to sign in. An operator must have confirmed the address.',
+          ),
+    })}
+    ${radios({
+      name: 'role',
+      label: t('Role'),
+      value: typed.values.role ?? 'read',
+      error: typed.errors.role,
+      options: ROLES.map((role) => ({ value: role, text: t(ROLE_NAMES[role]), about: t(ROLE_ABOUT[role]) })),
+    })}
     <button type="submit">${t('Invite')}</button>
   </form>`;
 }

@@ -19,10 +19,13 @@ type Frame = {
   server: WithId<Server>;
   now: Date;
   part: ServerTab;
-  counts?: Partial<Record<ServerTab, RailCount>>;
+  /** Otherwise the rail reads them. */
+  counts?: RailCounts;
   head?: Content;
   body: Content;
 };
+
+export type RailCounts = Partial<Record<ServerTab, RailCount>>;
 
 /** `head` replaces the heading, which is the name of the part. */
 export function serverFrame({ site, server, now, part, counts, head, body }: Frame): Framed {
@@ -36,18 +39,19 @@ export function serverFrame({ site, server, now, part, counts, head, body }: Fra
     { reason: server.hiddenReason ?? '' },
   );
   const name = tabsOf<Text>(SERVER_AREA).find(({ path }) => path === part)?.tab;
-  const side = rail({
-    label: t('Parts of this server'),
-    whose: html`<a class="whose" href="${serverPath(base, server)}">${serverIcon(
-      base,
-      picturedServer(server),
-      36,
-    )}<b><bdi>${server.name}</bdi></b><span>${statusText(server, now)}</span></a>`,
-    groups: railGroups<Text>(SERVER_AREA, t, (path) => serverPath(base, server, path), counts),
-    current: serverPath(base, server, part),
-  });
+  const side = (marks: RailCounts | undefined) =>
+    rail({
+      label: t('Parts of this server'),
+      whose: html`<a class="whose" href="${serverPath(base, server)}">${serverIcon(
+        base,
+        picturedServer(server),
+        36,
+      )}<b><bdi>${server.name}</bdi></b><span>${statusText(server, now)}</span></a>`,
+      groups: railGroups<Text>(SERVER_AREA, t, (path) => serverPath(base, server, path), marks),
+      current: serverPath(base, server, part),
+    });
   return {
-    side,
+    side: counts || !site.railCounts ? side(counts) : site.railCounts(server).then(side),
     body: html`${head ?? pageHead({ title: name ? t(name) : server.name })}
     ${server.hiddenAt ? notice('attention', html`${hidden}${contactLine(site)}`) : ''}
     ${hasRemovals && part !== '/profile' ? notice('attention', removed) : ''}

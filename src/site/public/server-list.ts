@@ -20,6 +20,7 @@ import {
 } from '../shared/server-parts.ts';
 import { bannerLink, serverIcon } from '../shared/server-pictures.ts';
 import { serverAddress } from '../shared/server-status.ts';
+import { sparkline } from '../shared/sparkline.ts';
 import { star } from './star.ts';
 
 /** The server's page shows all. */
@@ -73,7 +74,7 @@ function serverItem(row: ListedRow, place: number, settings: ServerListSettings)
     <div class="what"><div class="name"><h3><a href="${base}/servers/${row.slug}"><bdi>${row.name}</bdi></a></h3>
     ${ratingOrNew(row)}${starOf}</div>
     ${line}${meta(base, row)}${tagLinks(row, settings)}</div>
-    ${players(row, settings.now)}<div class="trend">${sparkline(row.players)}</div>
+    ${players(row, settings.now)}<div class="trend">${trend(row.players)}</div>
     <p class="votes">${figure(row, settings.sort)}</p>
     <p class="acts">${addressToCopy(serverAddress(row), row.name)}${voteLink(base, row)}</p></li>`;
 }
@@ -142,45 +143,14 @@ function figure({ votesCount, rankVotes, listedAt, rating, probedUptime }: Liste
   }
 }
 
-const WIDTH = 96;
-const HEIGHT = 24;
-/** A margin, so that the width of the line is not cut. */
-const EDGE = 2;
-
-/** With gaps for unknown days. `players` has one value per day, oldest first. */
-function sparkline(players: (number | null)[]): Html {
-  const known = players.filter((value) => value !== null);
-  if (known.length === 0)
+/** `players` has one value per day, oldest first. */
+function trend(players: (number | null)[]): Html {
+  if (players.every((value) => value === null))
     return html`<span class="soft">–<span class="for-readers"> ${t('not known yet')}</span></span>`;
-  const top = Math.max(...known, 1);
-  const step = (WIDTH - 2 * EDGE) / Math.max(players.length - 1, 1);
-  const at = (value: number, index: number) =>
-    `${round(EDGE + index * step)} ${round(HEIGHT - EDGE - (value / top) * (HEIGHT - 2 * EDGE))}`;
-  const foot = (index: number) => `${round(EDGE + index * step)} ${HEIGHT}`;
-  let path = '';
-  let area = '';
-  let isOpen = false;
-  for (const [index, value] of players.entries()) {
-    // A day between two gaps is drawn as a dot: a short line with round ends.
-    if (value !== null) {
-      path += isOpen ? ` L${at(value, index)}` : ` M${at(value, index)} h0.01`;
-      area += `${isOpen ? '' : ` M${foot(index)}`} L${at(value, index)}`;
-    }
-    if (isOpen && value === null) area += ` L${foot(index - 1)} Z`;
-    isOpen = value !== null;
-  }
-  if (isOpen) area += ` L${foot(players.length - 1)} Z`;
-  const description = players
+  const numbers = players
     .map((value) => (value === null ? t('unknown') : count(Math.round(value))))
     .join(', ');
-  const label = t('Players on average, day by day: {numbers}', { numbers: description });
-  const size = html`viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}"`;
-  const paths = html`<path class="area" d="${area.trim()}" /><path d="${path.trim()}" />`;
-  return html`<svg class="spark" ${size} role="img" aria-label="${label}">${paths}</svg>`;
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
+  return sparkline(t('Players on average, day by day: {numbers}', { numbers }), players);
 }
 
 export const playersOf = (row: ListedRow): string => playersText({ ...row, playersSource: row.source });

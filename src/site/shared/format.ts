@@ -30,6 +30,8 @@ function formatsOf(locale: string) {
       minute: '2-digit',
       timeZone: 'UTC',
     }),
+    hourMinute: new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit', timeZone: 'UTC' }),
+    weekday: new Intl.DateTimeFormat(locale, { weekday: 'long', timeZone: 'UTC' }),
     relative: new Intl.RelativeTimeFormat(locale),
     timeOfDay: new Intl.DateTimeFormat(locale, { ...CLOCK_PARTS, second: '2-digit', timeZone: 'UTC' }),
     oneOf: new Intl.ListFormat(locale, { type: 'disjunction' }),
@@ -49,6 +51,15 @@ export function shortDay(at: Date): string {
 
 export function shortTime(at: Date): string {
   return formats().hour.format(at);
+}
+
+/** `14:00`, in UTC. */
+export function hourText(at: Date): string {
+  return formats().hourMinute.format(at);
+}
+
+export function weekday(at: Date): string {
+  return formats().weekday.format(at);
 }
 
 /** `failed, waiting or being sent` */

@@ -2,9 +2,19 @@ import { UPTIME_DAYS } from '../../history/daily-figures.ts';
 import type { History, HistoryPoint, NoDataReason, UptimeDay } from '../../history/history.ts';
 import { inSlots } from '../../history/history-slots.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
-import { DAY, HOUR, MINUTE } from '../../platform/clock.ts';
+import { after, DAY, HOUR, MINUTE } from '../../platform/clock.ts';
 import { barChart, lineChart, shareChart } from './chart.ts';
-import { count, counted, dayText, decimal, duration, localTime, shortDay, shortTime } from './format.ts';
+import {
+  count,
+  counted,
+  dayText,
+  decimal,
+  duration,
+  hourText,
+  localTime,
+  shortDay,
+  shortTime,
+} from './format.ts';
 import { type Content, type Html, html } from './html.ts';
 import { dataTable } from './parts.ts';
 
@@ -64,16 +74,19 @@ function levelChart({ title, history, now, unit, of, none }: Level): Html {
  * Its two short columns fit on a phone, so rows do not become cards as in `dataTable`: the four such tables of a
  * server's page have about 150 rows together.
  */
-function numbersTable(
+export function numbersTable(
   caption: string,
-  heads: [time: string, value: string],
-  rows: [time: Content, value: string][],
+  heads: [time: string, ...values: string[]],
+  rows: [time: Content, ...values: string[]][],
 ): Html {
   return html`<table class="numbers"><caption class="for-readers">${caption}</caption>
     <thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
     <tbody>${rows
       .toReversed()
-      .map(([time, value]) => html`<tr><th scope="row">${time}</th><td>${value}</td></tr>`)}</tbody></table>`;
+      .map(
+        ([time, ...values]) =>
+          html`<tr><th scope="row">${time}</th>${values.map((value) => html`<td>${value}</td>`)}</tr>`,
+      )}</tbody></table>`;
 }
 
 function whyEmpty({ resolution, points }: History, online: Text): string {
@@ -91,6 +104,11 @@ function whyNone({ onlineShare, reason }: HistoryPoint, online: Text): string {
   return reason === null ? t(online) : t('unknown: {reason}', { reason: t(WHY_UNKNOWN[reason]) });
 }
 
+const HIDDEN_PLAYERS = {
+  point: defineMessage('players hidden'),
+  chart: defineMessage('The server hides its number of players.'),
+};
+
 export function playersChart(title: string, history: History, now: Date): Html {
   return levelChart({
     title,
@@ -98,10 +116,7 @@ export function playersChart(title: string, history: History, now: Date): Html {
     now,
     unit: '',
     of: ({ averagePlayers }) => averagePlayers,
-    none: {
-      point: defineMessage('players hidden'),
-      chart: defineMessage('The server hides its number of players.'),
-    },
+    none: HIDDEN_PLAYERS,
   });
 }
 
@@ -110,8 +125,13 @@ export function latencyChart(title: string, history: History, now: Date): Html {
   return levelChart({ title, history, now, unit: ' ms', of: ({ latencyMs }) => latencyMs, none });
 }
 
-export function votesChart(votes: { day: string; votes: number }[]): Html {
+type VotesOfDay = { day: string; votes: number };
+
+/** `before`: the votes of as many days before. */
+export function votesChart(votes: VotesOfDay[], before: VotesOfDay[] = []): Html {
   const total = votes.reduce((sum, { votes }) => sum + votes, 0);
+  const earlier = (index: number) => before[index]?.votes ?? 0;
+  const hasBefore = before.length > 0;
   return barChart({
     title: t('Votes per day: {votes} in {days} days', {
       votes: counted(total, 'vote'),
@@ -120,11 +140,49 @@ export function votesChart(votes: { day: string; votes: number }[]): Html {
     points:
       total === 0 ? [] : votes.map(({ day, votes }) => ({ label: shortDay(new Date(day)), value: votes })),
     shown: (value) => count(value),
+    before: before.map((day) => day.votes),
+    details: (index) =>
+      hasBefore ? `, ${t('{days} days before {votes}', { days: votes.length, votes: earlier(index) })}` : '',
     empty: t('No votes in the last {days} days.', { days: votes.length }),
     numbers: numbersTable(
       t('Votes per day'),
-      [t('Day'), t('Votes')],
-      votes.map(({ day, votes }) => [dayText(new Date(day)), count(votes)]),
+      [t('Day'), t('Votes'), ...(hasBefore ? [t('{days} days before', { days: votes.length })] : [])],
+      votes.map(({ day, votes }, index) => [
+        dayText(new Date(day)),
+        count(votes),
+        ...(hasBefore ? [count(earlier(index))] : []),
+      ]),
+    ),
+  });
+}
+
+/** A UTC day by hour, from 0 to the current hour, beside the same day a week before. */
+export function playersByHourChart(today: History, before: History, from: Date, beforeName: string): Html {
+  const [ours, theirs] = [today, before].map(
+    ({ points }) => new Map(points.map((one) => [one.at.getUTCHours(), one])),
+  );
+  const title = t('Players today');
+  const last = Math.max(...(ours?.keys() ?? []), 0);
+  const shown = (point: HistoryPoint | undefined) =>
+    typeof point?.averagePlayers === 'number' ? count(Math.round(point.averagePlayers)) : '–';
+  const hours = Array.from({ length: 24 }, (_, hour) => hour);
+  const labelOf = (hour: number) => hourText(after(from, hour * HOUR));
+  return lineChart({
+    title,
+    points: hours.map((hour) => {
+      const point = ours?.get(hour);
+      return { label: labelOf(hour), value: point?.averagePlayers ?? null, isEmpty: hour > last };
+    }),
+    before: hours.map((hour) => theirs?.get(hour)?.averagePlayers ?? null),
+    shown: (value) => count(Math.round(value)),
+    texts: hours.map(
+      (hour) => `${labelOf(hour)}: ${shown(ours?.get(hour))}, ${beforeName} ${shown(theirs?.get(hour))}`,
+    ),
+    empty: whyEmpty(today, HIDDEN_PLAYERS.chart),
+    numbers: numbersTable(
+      title,
+      [t('Hour (UTC)'), t('today'), beforeName],
+      hours.map((hour) => [labelOf(hour), shown(ours?.get(hour)), shown(theirs?.get(hour))]),
     ),
   });
 }

@@ -161,7 +161,9 @@ function signInLink({ base }: Site, { address = '/', metadata }: Page): Html {
 
 function ownLinks({ base }: Site, path: string): Html {
   const current = isUnder(path, `${base}/account`) ? html`aria-current="true"` : '';
-  return html`<a class="framed" href="${base}/account" ${current}>${icon('user')}<span
+  return html`<a class="framed add" href="${base}${ADD_SERVER}" title="${t('Add a server')}">${icon('plus')}<span
+      class="word">${t('Add a server')}</span></a>
+    <a class="framed" href="${base}/account" ${current}>${icon('user')}<span
       class="word">${t('Account')}</span></a>
     <form method="post" action="${base}/sign-out" class="one-button">
       <button class="framed" type="submit">${icon('log-out')}<span class="word">${t('Sign out')}</span></button>

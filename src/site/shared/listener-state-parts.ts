@@ -80,7 +80,10 @@ export function listenerLine({ listener, queuePaused }: ListenerStatus, now: Dat
     ${queuePaused ? t(QUEUE_PAUSED) : ''}</p>`;
 }
 
-export function lastVoteText(listener: ListenerView, now: Date): Content {
+export function lastVoteText(
+  listener: Parameters<typeof lastDelivery>[0] & Pick<ListenerView, 'state'>,
+  now: Date,
+): Content {
   const last = lastDelivery(listener);
   if (!last) return '';
   // “just now” would sound as if the listener were reachable.
@@ -90,7 +93,8 @@ export function lastVoteText(listener: ListenerView, now: Date): Content {
     : html`<span class="soft">${t('Last vote delivered {time}.', { time: at })}</span>`;
 }
 
-function shortReason(listener: ListenerView, now: Date): Content {
+/** Empty unless it is paused or unreachable. */
+export function shortReason(listener: Parameters<typeof listenerReason>[0], now: Date): Content {
   const { breaker, pause } = listener;
   const reason = listenerReason(listener);
   if (!reason) return '';
@@ -168,7 +172,7 @@ function lastDelivered(
   return html`${shown}${confirmed === false ? `, ${t('not confirmed')}` : ''}`;
 }
 
-const UNVERIFIED = defineMessage(
+export const UNVERIFIED = defineMessage(
   'Your website has not answered the challenge yet. Send a test vote to trigger it, or wait for the first vote.',
 );
 

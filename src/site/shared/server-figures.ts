@@ -1,36 +1,24 @@
 import { whyNotProbed } from '../../games/games.ts';
-import { UPTIME_DAYS } from '../../history/daily-figures.ts';
 import type { ServerInfo } from '../../history/server-info.ts';
 import { t } from '../../language/t.ts';
-import { RANKING_DAYS } from '../../votes/ranking-period.ts';
-import { count, counted, decimal } from './format.ts';
-import { type Html, html } from './html.ts';
-import { figure } from './parts.ts';
+import { count, counted } from './format.ts';
+import { type Content, type Html, html } from './html.ts';
 
-export function serverFigures(info: ServerInfo, { game }: { game: string | null | undefined }): Html {
-  const unknown = whyNotProbed(game) ? t('not probed') : t('not known yet');
-  const { status, onlinePlayers, maxPlayers, votesCount, rankVotes, uptimePercentage } = info;
-  const isKnown = info.lastCheckedAt !== null;
+/** The players as a figure of an overview: `–` and why, if they are not known. */
+export function playersFigure(
+  info: ServerInfo,
+  game: string | null | undefined,
+): { value: string; detail: Content } {
+  if (info.lastCheckedAt === null)
+    return { value: '–', detail: whyNotProbed(game) ? t('not probed') : t('not known yet') };
+  if (info.playersHidden) return { value: '–', detail: t('players hidden') };
+  const { status, onlinePlayers, maxPlayers } = info;
   const most = maxPlayers > 0 ? t('of {maxPlayers}', { maxPlayers: count(maxPlayers) }) : '';
   const when = status === 'unknown' ? t('when last known') : most;
-  const detail = info.playersSource === 'reports' ? html`${when} ${reportedMark()}` : when;
-  const players = info.playersHidden
-    ? figure(t('Players'), '–', t('players hidden'))
-    : figure(t('Players'), count(onlinePlayers), detail);
-  return html`<div class="figures">
-    ${isKnown ? players : figure(t('Players'), '–', unknown)}
-    ${figure(t('Rank'), count(info.rankPosition))}
-    ${figure(
-      t('Votes in {days} days', { days: RANKING_DAYS }),
-      count(votesCount),
-      rankVotes === null ? undefined : t('{votes} for the rank', { votes: decimal(rankVotes) }),
-    )}
-    ${figure(
-      t('Uptime in {days} days', { days: UPTIME_DAYS }),
-      uptimePercentage === null ? '–' : `${decimal(uptimePercentage)} %`,
-      uptimePercentage === null ? unknown : undefined,
-    )}
-  </div>`;
+  return {
+    value: count(onlinePlayers),
+    detail: info.playersSource === 'reports' ? html`${when} ${reportedMark()}` : when,
+  };
 }
 
 export function reportedMark(): Html {

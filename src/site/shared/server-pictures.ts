@@ -33,11 +33,12 @@ export function bannerLink(
   return html`<a class="banner" ${to}>${bannerPicture(base, banner, loading, '(max-width: 42.5rem) 100vw, 25rem')}</a>`;
 }
 
-export function cover(base: string, server: Pictured): Html {
+/** `banner`: a low strip on a card. */
+export function cover(base: string, server: Pictured, kind: 'cover' | 'banner' = 'cover'): Html {
   const { banner } = server;
   return banner
-    ? html`<div class="cover">${bannerPicture(base, banner, 'eager', '(max-width: 77rem) 100vw, 74rem')}</div>`
-    : html`<div class="cover plain ${colourClasses(server)}" aria-hidden="true"><span>${initials(
+    ? html`<div class="${kind}">${bannerPicture(base, banner, 'eager', '(max-width: 77rem) 100vw, 74rem')}</div>`
+    : html`<div class="${kind} plain ${colourClasses(server)}" aria-hidden="true"><span>${initials(
         server.name,
       )}</span></div>`;
 }

@@ -13,6 +13,8 @@ export type TallyVote = { stroke: Stroke; text: string };
 const GATE = 96;
 const UPRIGHT = [14, 32, 50, 68];
 const HEIGHT = 72;
+/** So that few strokes are not larger than many. */
+const LEAST_GATES = 4;
 
 /** One small stroke before a word, for tables, logs and legends. */
 export function strokeMark(stroke: Stroke): Html {
@@ -33,7 +35,7 @@ export function strokeWord(stroke: Stroke, word: Content): Html {
 
 /** Votes as tally strokes, oldest first, in gates of five. `title` says the result in words. */
 export function tally(title: string, votes: TallyVote[]): Html {
-  const gates = Math.max(1, Math.ceil(votes.length / 5));
+  const gates = Math.max(LEAST_GATES, Math.ceil(votes.length / 5));
   const width = String(gates * GATE - 14);
   return html`<svg class="tally" viewBox="0 0 ${width} ${String(HEIGHT)}" role="img" aria-label="${title}">${votes.map(
     ({ stroke, text }, index) => html`<g>${path(stroke, lineOf(index, stroke))}<title>${text}</title></g>`,
