@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { JavaServer } from '../support/fake-game-servers.ts';
@@ -32,15 +33,22 @@ async function addServer({ page, check }: Tab, game: JavaServer): Promise<string
   return /servers\/([0-9a-f]{24})/.exec(page.url())?.[1] ?? '';
 }
 
+/** Opens a part of the server by the rail; on a phone, by the button that opens the parts. */
+async function openPart(page: Page, name: string): Promise<void> {
+  const button = page.locator('.parts-open');
+  if (await button.isVisible()) await button.click();
+  await page.locator('.rail').getByRole('link', { name }).click();
+}
+
 /** Creates a token and returns it. */
 async function makeToken({ page, check }: Tab): Promise<string> {
-  await page.getByRole('link', { name: 'Create an API token' }).click();
+  await openPart(page, 'API access');
   await page.getByLabel('Name').fill('website');
   await page.getByRole('button', { name: 'Create token' }).click();
   await page.getByRole('heading', { name: 'Your new token' }).waitFor();
   await check();
   const token = (await page.locator('.new-token code').textContent())?.trim() ?? '';
-  await page.getByRole('link', { name: 'API access' }).click();
+  await openPart(page, 'API access');
   expect(await page.content()).not.toContain(token);
   return token;
 }

@@ -21,7 +21,7 @@ const FIGURE = new RegExp(
 const NO_RULE: [why: string, files: string[], texts: string[]][] = [
   [
     'how long people need',
-    ['site/public/list-parts.ts', 'site/dashboard/server-list-page.ts'],
+    ['site/public/list-parts.ts', 'site/dashboard/server-cards.ts'],
     ['in two minutes'],
   ],
   ['the game', ['site/public/list-texts.ts'], ['rounds of two minutes']],

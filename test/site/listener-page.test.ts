@@ -39,7 +39,7 @@ test('an unreachable listener shows the cause, the fix, its waiting votes and th
   clock.move(2 * HOUR);
   const text = await read();
   expect(text).toContain('Vote listener of Alpha');
-  expect(text).toContain('Status unreachable');
+  expect(text).toContain('Vote listener of Alpha unreachable');
   expect(text).toMatch(/Since \d+ \w+ \d{4}, \d\d:\d\d UTC/);
   expect(text).toContain(
     'The machine answers, but nothing listens at this address and port, or a firewall rejects the connection.',
@@ -49,7 +49,7 @@ test('an unreachable listener shows the cause, the fix, its waiting votes and th
   expect(text).toContain('Votes waiting 3');
   expect(text).toContain('Oldest waiting vote 2 hours old');
   expect(text).toContain('Next test');
-  expect(text).toMatch(/Kai waiting 1 connection refused [0-9a-f-]{36}/);
+  expect(text).toMatch(/Kai waiting 1 connection refused/);
   const { headers } = await get(`/listeners/${listenerId}`);
   expect(headers['cache-control']).toBe('no-store');
 });
@@ -58,12 +58,14 @@ test('a paused listener shows the reason and its answer; one that answers is act
   const { cast, drain, read, listener } = await openListenerPage();
   await cast('Steve');
   await drain();
-  expect(await read()).toMatch(/Status active .* Votes waiting 0 Oldest waiting vote none Last delivered \d/);
+  expect(await read()).toMatch(
+    /Vote listener of Alpha active .* Votes waiting 0 Oldest waiting vote none Last delivered \d/,
+  );
   listener.tokens = { default: 'another' };
   await cast('Alex');
   await drain();
   const text = await read();
-  expect(text).toMatch(/Status paused .* Since \d+ \w+ \d{4}/);
+  expect(text).toMatch(/Vote listener of Alpha paused .* Since \d+ \w+ \d{4}/);
   expect(text).toContain(
     'The listener refused the signature: its token for our service name “Tallyport” is different, or it has none for it.',
   );

@@ -15,7 +15,12 @@ export async function readTopServers(deps: AppDeps) {
   const ids = first.map(({ id }) => ObjectId.createFromHexString(id));
   const rates = await successRates(deps, ids, RANKING_DAYS);
   const servers = first.map(({ id, name, game, icon, banner, votesCount }) => ({
-    ...{ id, name, game, icon, banner, votesCount },
+    id,
+    name,
+    game,
+    icon,
+    banner,
+    votesCount,
     successRate: rates.get(id) ?? null,
   }));
   return { total: list?.total ?? 0, servers };

@@ -1,5 +1,6 @@
 import type { WithId } from 'mongodb';
 import { t } from '../../language/t.ts';
+import { settingsProof } from '../../listeners/listener-state.ts';
 import { after, DAY } from '../../platform/clock.ts';
 import type { Server } from '../../servers/server.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
@@ -41,10 +42,10 @@ export function firstSteps(
       action: t('Set it up'),
     },
     {
-      done: Boolean(listener?.lastDeliveredAt) || (listener === null && isClaimed),
+      done: listener ? settingsProof(listener) === 'works' : isClaimed,
       href: to('/listener'),
       title: t('Send a test vote'),
-      why: t('Shows step by step whether votes arrive. Done when the first vote is delivered.'),
+      why: t('Shows step by step whether votes arrive. Done when a test vote or a vote has arrived.'),
       action: t('Open vote listener'),
     },
     {

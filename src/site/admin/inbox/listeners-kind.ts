@@ -70,7 +70,10 @@ function stuckItem(base: string, view: InboxView, state: keyof typeof STUCK, row
   const { server, reason, waiting } = row;
   const { cause, words, since } = reason;
   return waitingItem(base, view, {
-    ...{ id: state, server, since, waiting },
+    id: state,
+    server,
+    since,
+    waiting,
     what: `${upTo(waiting)} wait, ${state}`,
     title: html`Listener of <bdi>${server.name}</bdi> is ${state}`,
     body: STUCK[state],
