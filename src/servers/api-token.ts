@@ -43,6 +43,8 @@ const apiTokenDefinition = {
 export const apiTokenSchema = new Schema(apiTokenDefinition, { collection: 'api_tokens' });
 apiTokenSchema.index({ hash: 1 }, { unique: true });
 apiTokenSchema.index({ serverId: 1, createdAt: 1 });
+// Pages ask whether a plugin claims or fetches the votes, whatever other tokens a server has.
+apiTokenSchema.index({ serverId: 1, kind: 1 });
 
 export type ApiToken = InferRawDocType<typeof apiTokenDefinition>;
 

@@ -123,7 +123,7 @@ describe.skipIf(!chromium)('the pages, with much in them and with nothing', () =
 
     const admin = wide.operator.page;
     await admin.setViewportSize({ width: 390, height: 844 });
-    await admin.goto(`${site.url}/operator/audit`);
+    await admin.goto(`${site.url}/operator/settings`);
     const heights = await admin.evaluate<number[]>(
       `[...document.querySelectorAll('.site-head nav, .tabs')].map((one) => one.clientHeight)`,
     );

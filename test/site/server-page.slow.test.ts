@@ -166,7 +166,7 @@ describe('a server’s page', () => {
       { _id: id },
       { $set: { 'current.onlinePlayers': 3, 'current.playersSource': 'probes' } },
     );
-    expect(await read(dashboard, olivia)).toMatch(/Players\s+3\s+of 100\s+Rank/);
+    expect(await read(dashboard, olivia)).toMatch(/Players\s+3\s+of 100\s+Votes today/);
   });
 
   it('lists the top voters of this and last month to everybody, without excluded votes', async () => {
@@ -414,7 +414,7 @@ describe('a review on a server’s page', () => {
     expect((await sendForm(web, '/sign-up', joined)).headers.location).toBe(form);
     expect((await get(form)).headers.location).toBe(`${path}#your-review`);
     const elsewhere = { ...joined, email: 'bob-back@example.org', next: '//elsewhere.example/' };
-    expect((await sendForm(web, '/sign-up', elsewhere)).headers.location).toBe('/favourites');
+    expect((await sendForm(web, '/sign-up', elsewhere)).headers.location).toBe('/dashboard');
   });
 
   const send = (path: string, who: SignedInUser, fields: Record<string, string>) =>
