@@ -67,7 +67,7 @@ describe('the held votes of one network on more servers than a page shows', () =
   test('are one item on one page: one press excludes all, and one press undoes all', async () => {
     await holdOn(41);
     const body = await read('/operator?tab=held');
-    expect(textOf(body)).toContain('One network: 40 or more votes for 41 servers');
+    expect(textOf(body)).toContain('40 or more votes held for 41 servers One network, ');
     expect(textOf(body)).toContain('those of the newest 40 of 41 servers.');
     expect(items(body)).toBe(1);
     expect(body).not.toContain('from=');
@@ -115,7 +115,7 @@ test('if a network has more held votes than one press decides: page and result s
   const result = await press(body, 'Exclude 100 of 107');
   expect(textOf(result)).toContain('The held votes of 100 servers stay out of the counts');
   expect(textOf(result)).toContain('Still in this list: 7 quarantines. Decide again.');
-  expect(textOf(result)).toContain('One network: 7 votes for 7 servers');
+  expect(textOf(result)).toContain('7 votes held for 7 servers One network, ');
   expect(textOf(await press(result, 'Exclude all'))).toContain('The held votes of 7 servers stay out');
   expect(await inState('confirming')).toBe(MOST_DECIDED + 7);
   // The undo covers what its own press decided.

@@ -57,7 +57,7 @@ describe('the settings in the admin area', () => {
     expect(home).toContain('href="https://forum.example.org"');
     expect(home).toContain('mailto:help@example.org');
     expect(home).toContain('<html lang="de">');
-    const [, style = ''] = /href="(\/assets\/accent\/[^"]+)"/.exec(home) ?? [];
+    const [, style = ''] = /<link rel="stylesheet" href="(\/assets\/accent\/[^"]+)"/.exec(home) ?? [];
     expect(style).toBe('/assets/accent/aa3300.css');
     expect(await publicPage(style)).toContain('--accent:');
     expect(await publicPage('/docs/errors')).toContain('Quay &amp; Harbour');

@@ -34,7 +34,7 @@ test.each(['backup-codes', 'off'])('the form “%s” takes a code of the app on
   // An attacker who knows the code tries it in an open session.
   const replayed = await change(web, form, headers, { code });
   expect(replayed.statusCode).toBe(400);
-  expect(replayed.body).toContain('That code was already used.');
+  expect(replayed.body).toContain('A code works once, and this one was used already');
   expect(await isOn(web, owner.email)).toBe(true);
 });
 
