@@ -32,7 +32,7 @@ describe.skipIf(!chromium)('accounts in a browser', () => {
     await page.getByLabel('E-mail address').fill(email);
     await page.getByLabel('Password').fill('three ships in the bay');
     await page.getByRole('button', { name: 'Sign up' }).click();
-    await page.getByRole('heading', { name: 'Your favourites' }).waitFor();
+    await page.getByRole('heading', { name: 'Your servers' }).waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByText('You are signed out.').waitFor();
     await page.getByLabel('E-mail address').fill(email);

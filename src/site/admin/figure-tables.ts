@@ -28,7 +28,9 @@ function barTable(caption: string, titles: [string, ...string[]], rows: BarRow[]
     <thead><tr>${titles.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>
     <tbody>${rows.map(
       ({ name, size, cells }) =>
-        html`<tr><th scope="row">${bar(size)}<span>${name}</span></th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`,
+        html`<tr><th scope="row">${bar(size)}<span>${name}</span></th>${cells.map(
+          (cell) => html`<td>${cell}</td>`,
+        )}</tr>`,
     )}</tbody></table>`;
 }
 

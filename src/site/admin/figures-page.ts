@@ -126,7 +126,8 @@ function body({ base, periods, servers, days, newest }: Shown): Html {
       ${allFigures(periods, days.slice(-1))}
       <p class="soft small">Deliveries belong to the day of their vote. The success rate is the share of delivered votes
         among those that were delivered, failed or stayed unconfirmed. Times are from a vote to its acknowledgement, for
-        votes that were delivered and that nobody sent again by hand, exact to 5 %. ${period.text} end with yesterday.</p>
+        votes that were delivered and that nobody sent again by hand, exact to 5 %. ${period.text} end with
+        yesterday.</p>
       <div class="columns"><section><h3>Waiting votes by age</h3>${waitingTable(newest)}</section>
         <section><h3>Longest waits of the queues today</h3>${queuesTable(newest)}</section></div></details>`,
   ]);

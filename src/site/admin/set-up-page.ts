@@ -58,7 +58,8 @@ function stepItem(
   const [close, closed] = step === 'checks' ? ['I have looked', 'done'] : ['Not needed', 'not needed'];
   if (state === 'done') return html`<li><span>${title}</span>${badge('good', 'done')}</li>`;
   if (state === 'closed') {
-    return html`<li><span>${title}</span><div class="actions">${badge('quiet', closed)}${mark('open', 'Take it up again')}</div></li>`;
+    const again = mark('open', 'Take it up again');
+    return html`<li><span>${title}</span><div class="actions">${badge('quiet', closed)}${again}</div></li>`;
   }
   const kind = isNext ? 'button' : 'button quiet';
   const ways = links.map((link) => html`<a class="${kind}" href="${base}${link.path}">${link.text}</a>`);

@@ -73,8 +73,8 @@ function introduction(base: string, stored: StoredSettings | null): Html {
     ? html`<div class="actions small"><span>Last change: ${time(stored.at)}, by <bdi>${stored.by}</bdi>.</span>
         <a class="button quiet" href="${undo}">Undo the last change…</a></div>`
     : '';
-  return html`<div class="settings-intro"><p class="soft small">A change applies within ${CHANGES_APPLY_SECONDS} seconds,
-    without a restart. An empty field means the default; a variable of the environment wins.</p>${last}</div>`;
+  return html`<div class="settings-intro"><p class="soft small">A change applies within ${CHANGES_APPLY_SECONDS}
+    seconds, without a restart. An empty field means the default; a variable of the environment wins.</p>${last}</div>`;
 }
 
 /** Empty if none run, or if MongoDB cannot tell. */

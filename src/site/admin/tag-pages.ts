@@ -66,13 +66,14 @@ function addForm(path: string, typed: Typed): Html {
 function tagsCard(path: string, tags: Tag[]): Html {
   if (tags.length === 0)
     return html`<section class="card">${emptyLine('There are no tags. Owners cannot choose any.')}</section>`;
-  return html`<section class="card"><h2 class="for-readers">Tags that owners choose from</h2><ul class="tag-list">${tags.map(
-    ({ key, name }) =>
-      html`<li><span><b><bdi>${name}</bdi></b> <span class="mono soft">${key}</span></span>${confirmed({
-        text: 'Remove…',
-        of: name,
-        consequence: 'All servers with this tag lose it.',
-        form: button({ to: `${path}/${key}/remove`, text: 'Remove', kind: 'danger', of: name }),
-      })}</li>`,
-  )}</ul></section>`;
+  return html`<section class="card"><h2 class="for-readers">Tags that owners choose from</h2>
+    <ul class="tag-list">${tags.map(
+      ({ key, name }) =>
+        html`<li><span><b><bdi>${name}</bdi></b> <span class="mono soft">${key}</span></span>${confirmed({
+          text: 'Remove…',
+          of: name,
+          consequence: 'All servers with this tag lose it.',
+          form: button({ to: `${path}/${key}/remove`, text: 'Remove', kind: 'danger', of: name }),
+        })}</li>`,
+    )}</ul></section>`;
 }

@@ -65,6 +65,7 @@ function tallyCard(path: string, { newest, now }: Overview): Html {
     });
   const byState = Map.groupBy(newest, ({ delivery }) => stateNameOf(delivery));
   const said = [...byState].map(([state, votes]) => `${count(votes.length)} ${state}`).join(', ');
+  const label = t('The last {votes} votes, oldest first: {states}', { votes: newest.length, states: said });
   const strokes = oldestFirst.map(({ username, votedAt, delivery }) => ({
     stroke: strokeOf(delivery),
     text: `${username}, ${relative(votedAt, now)}: ${stateNameOf(delivery)}`,
@@ -73,7 +74,7 @@ function tallyCard(path: string, { newest, now }: Overview): Html {
     title,
     columns: 8,
     beside: html`<a href="${path}">${t('All votes')}</a>`,
-    body: html`${tally(t('The last {votes} votes, oldest first: {states}', { votes: newest.length, states: said }), strokes)}
+    body: html`${tally(label, strokes)}
       <p class="tally-ends">${timeAgo(first.votedAt, now)}${newest.length > 1 ? timeAgo(last.votedAt, now) : ''}</p>
       <ul class="strokes-key">${[...byState].map(([state, votes]) => keyEntry(path, state, votes))}</ul>
       ${newestList(path, newest, now)}`,
@@ -88,7 +89,8 @@ function keyEntry(path: string, state: string, votes: Vote[]): Html {
     ({ _id, username }, index) =>
       html`${index > 0 ? ', ' : ': '}<a href="${path}/${_id.toString()}"><bdi>${username}</bdi></a>`,
   );
-  return html`<li>${one ? strokeMark(strokeOf(one.delivery)) : ''}<span><b>${count(votes.length)}</b> ${state}${names}</span></li>`;
+  const mark = one ? strokeMark(strokeOf(one.delivery)) : '';
+  return html`<li>${mark}<span><b>${count(votes.length)}</b> ${state}${names}</span></li>`;
 }
 
 /** A value with its unit in small: `104 ms`. */

@@ -13,7 +13,7 @@ import { count } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
-import { button, confirmed } from '../shared/parts.ts';
+import { button, confirmed, linkTo } from '../shared/parts.ts';
 import { playersBar } from '../shared/server-parts.ts';
 import { cover, picturedServer, serverIcon } from '../shared/server-pictures.ts';
 import { serverAddress } from '../shared/server-status.ts';
@@ -36,11 +36,10 @@ export function serverCard(base: string, own: OwnServer, userId: ObjectId, now: 
   const { server, votes, remarks } = own;
   const pictured = picturedServer(server);
   const status = statusAt(server, now);
-  const where = [gameName(server.game), serverAddress(server)].filter(Boolean).join(' · ');
   const total = votes.reduce((sum, day) => sum + day, 0);
   return html`<li class="ship ${status === 'offline' ? 'down' : ''}">${cover(base, pictured, 'banner')}
     <div class="who">${serverIcon(base, pictured, 56)}<div>
-      <h2><a href="${serverPath(base, server)}"><bdi>${server.name}</bdi></a></h2><p>${where}</p></div></div>
+      <h2><a href="${serverPath(base, server)}"><bdi>${server.name}</bdi></a></h2>${whereLine(server)}</div></div>
     <dl class="stats">
       <div><dt>${t('Rank')}</dt><dd>${rankText(server, own.rankBefore)}</dd></div>
       <div><dt>${t('Players')}</dt>${players(server, now)}</div>
@@ -51,6 +50,11 @@ export function serverCard(base: string, own: OwnServer, userId: ObjectId, now: 
       )}</dd></div>
     </dl>
     <div class="foot">${remarkList(remarks, 'remarks')}${membership(base, server, userId)}</div></li>`;
+}
+
+function whereLine(server: Pick<Server, 'game' | 'address' | 'port'>): Html {
+  const game = gameName(server.game);
+  return html`<p>${game ? `${game} · ` : ''}<bdi>${serverAddress(server)}</bdi></p>`;
 }
 
 /** The rank with its change in `RANK_CHANGE_DAYS` days. */
@@ -104,12 +108,11 @@ export function draftCard(
 ): Html {
   const to = `${base}/dashboard/drafts/${_id.toHexString()}`;
   const pictured = { name, game };
-  const where = [gameName(game), serverAddress({ address, port })].filter(Boolean).join(' · ');
   const state = check?.reached ? t('reached, not verified') : t('not verified');
   const text = html`<b>${t('Not listed yet')}</b> (${state}). <a href="${to}">${t('Verify ownership')}</a>`;
   return html`<li class="ship draft">${cover(base, pictured, 'banner')}
     <div class="who">${serverIcon(base, pictured, 56)}<div>
-      <h2><a href="${to}"><bdi>${name}</bdi></a></h2><p>${where}</p></div></div>
+      <h2><a href="${to}"><bdi>${name}</bdi></a></h2>${whereLine({ game, address, port })}</div></div>
     <div class="foot">${remarkList([{ tone: 'attention', icon: 'shield-check', text }], 'remarks')}</div></li>`;
 }
 
@@ -117,8 +120,10 @@ export function addCard({ base, asset }: Pick<Site, 'base' | 'asset'>, isFirst: 
   const text = isFirst
     ? t('You have no servers yet. Add your first one in two minutes.')
     : t('Its address is enough; the rest can wait.');
+  const forPlayers = t('Looking for a server to play on? <a>See the ranking</a>.', { a: linkTo(`${base}/`) });
   return html`<li class="ship add"><img src="${asset('empty.svg')}" alt="" width="160" height="96" />
     <h2>${t('Add a server')}</h2><p>${text}</p>
-    <a class="${isFirst ? 'button' : 'button quiet'}" href="${base}/dashboard/servers/new">${icon('plus')} ${t('Add a server')}</a>
-    ${isFirst ? html`<p>${t('Looking for a server to play on? <a>See the ranking</a>.', { a: (text) => html`<a href="${base}/">${text}</a>` })}</p>` : ''}</li>`;
+    <a class="${isFirst ? 'button' : 'button quiet'}" href="${base}/dashboard/servers/new">${icon('plus')} ${t(
+      'Add a server',
+    )}</a>${isFirst ? html`<p>${forPlayers}</p>` : ''}</li>`;
 }

@@ -74,13 +74,12 @@ function listenerRemark(
     return remark('good', 'check', html`${t('Votes arrive.')} ${last}`);
   }
   const see = html`<a href="${serverPath(base, server, '/listener')}">${t('See what to do')}</a>`;
+  const votes = waitingText(listener.waiting);
+  const waits = listener.waiting > 0 ? html`<b>${t('Votes waiting: {votes}.', { votes })}</b> ` : '';
   return remark(
     trouble,
     trouble === 'bad' ? 'unplug' : 'radio-tower',
-    html`${listener.waiting > 0 ? html`<b>${t('Votes waiting: {votes}.', { votes: waitingText(listener.waiting) })}</b> ` : ''}${troubleText(
-      listener,
-      now,
-    )} ${see}`,
+    html`${waits}${troubleText(listener, now)} ${see}`,
   );
 }
 

@@ -60,6 +60,7 @@ export function layout(
   const size = html`width="${String(logo.width)}" height="${String(logo.height)}"`;
   const brand = logo.width > 2 * logo.height ? 'brand wide-logo' : 'brand';
   const picture = html`<img src="${logo.href}" alt="" ${size} />`;
+  const sheets: AssetName[] = ['site.css', ...(side ? (['work.css'] as const) : []), ...styles];
   const main = html`<main id="content" class="${side ? 'work' : width}" tabindex="-1">${body}</main>`;
   return html`<!doctype html>
 <html lang="${languageNow()}">
@@ -76,7 +77,7 @@ export function layout(
     <link rel="icon" type="${logo.type}" href="${logo.href}" />
     <link rel="preload" href="${site.asset('bricolage-grotesque.woff2')}" as="font" type="font/woff2" crossorigin />
     <script src="${site.asset('theme.js')}"></script>
-    ${['site.css' as const, ...(side ? (['work.css'] as const) : []), ...styles].map((name) => stylesheet(site.asset(name)))}
+    ${sheets.map((name) => stylesheet(site.asset(name)))}
     ${site.accentStyle ? stylesheet(site.accentStyle) : ''}
     <script type="module" src="${site.asset('page.js')}"></script>
     ${scripts.map((name) => html`<script type="module" src="${site.asset(name)}"></script>`)}

@@ -92,7 +92,10 @@ function reviewItem(view: View, review: WithId<Review>, reviewer: Reviewer | und
     }`,
     body: html`<p class="rating">${starsText(rating)}</p>
       ${content ? html`<blockquote class="quote" dir="auto">${content}</blockquote>` : RATING_ONLY}
-      ${evidence([['Server', server ? serverLink(base, server) : ''], ...(reviewer ? reviewerFacts(reviewer, now) : [])])}`,
+      ${evidence([
+        ['Server', server ? serverLink(base, server) : ''],
+        ...(reviewer ? reviewerFacts(reviewer, now) : []),
+      ])}`,
     actions: html`${keyed('a', button({ to: to('/reviews'), text: 'Approve', hidden, kind: 'primary', of }))}
       ${keyed(
         'x',
