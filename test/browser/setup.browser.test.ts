@@ -51,7 +51,7 @@ describe.skipIf(!chromium)('setting up a new site in a browser', () => {
     await check();
     await page.locator('a[href="/operator/setup"]').click();
 
-    const steps = page.locator('main ol.checklist > li');
+    const steps = page.locator('main ol.set-up > li');
     await expect.poll(() => steps.count()).toBe(7);
     await page.getByRole('link', { name: 'Name the site' }).click();
     await page.getByLabel('Name of the listing').fill('Harbour Votes');
@@ -64,9 +64,9 @@ describe.skipIf(!chromium)('setting up a new site in a browser', () => {
     await page.getByRole('heading', { name: 'What the site saw' }).waitFor();
     await open('/operator/setup');
     await page.getByRole('button', { name: /^I have looked/ }).click();
-    await expect.poll(() => page.locator('li.done').count()).toBe(2);
+    await expect.poll(() => page.locator('ol.set-up > li').filter({ hasText: 'done' }).count()).toBe(2);
     await check();
-    await page.getByRole('link', { name: 'Add a server' }).click();
+    await page.locator('main').getByRole('link', { name: 'Add a server' }).click();
     await page.locator('[name=address]').waitFor();
 
     // A stranger finds nothing at the link's address now.
