@@ -250,10 +250,11 @@ describe.skipIf(!chromium)('a player, in a browser', () => {
     const operator = await openTab(browser, site.url);
     await operator.signInHere(await signIn(site, { role: 'operator' }));
     await operator.open('/operator');
+    await operator.page.getByRole('link', { name: '1 vote, new players of one server' }).click();
+    await operator.page.getByRole('heading', { name: '1 vote held for Gamma Craft' }).waitFor();
     await operator.page
-      .getByRole('heading', { name: 'New players of one server: 1 vote for 1 server' })
-      .waitFor();
-    await operator.page.getByRole('button', { name: 'Count and deliver New players of one server' }).click();
+      .getByRole('button', { name: 'Count and deliver 1 vote held for Gamma Craft' })
+      .click();
     await operator.page.locator('[data-result]').getByText('will be counted and delivered').waitFor();
   });
 
