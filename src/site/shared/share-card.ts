@@ -10,7 +10,11 @@ const MARKDOWN_SIGNS = /[\\`*_{}[\]()#+\-.!<>&|~]/g;
 type Shared = Pick<Server, 'name' | 'slug'>;
 
 export function shareCard(site: Site, server: Shared): Html {
-  const body = html`<details><summary>${t('Show embed code')}</summary>${embedCodes(site, server)}</details>`;
+  const address = `${site.url}${publicPath(server)}`;
+  const banner = html`<img class="banner" src="${site.base}${publicPath(server, '/banner.svg')}"
+    width="${String(BANNER.width)}" height="${String(BANNER.height)}" alt="${t('The banner')}" loading="lazy" />`;
+  const body = html`<p>${banner}</p>${copyable(address, t('the page’s address'))}
+    <details><summary>${t('Show embed code')}</summary>${embedCodes(site, server)}</details>`;
   return card({ id: 'share', title: t('Share'), body });
 }
 
