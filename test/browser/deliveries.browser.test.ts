@@ -8,6 +8,7 @@ import { countFigures } from '../../src/workflows/figures/count-figures.ts';
 import { castVote } from '../support/casting.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { signIn } from '../support/sign-in.ts';
+import { openPart } from './owner-steps.ts';
 import { type RunningSite, startSite } from './running-site.ts';
 import { call, comesToSay, refreshesTo, setListener } from './steps.ts';
 import { chromium, DARK_PHONE, launchBrowser, openTab, type TabOptions } from './tab.ts';
@@ -144,7 +145,7 @@ describe.skipIf(!chromium)('deliveries in a browser', () => {
     await expect.poll(() => deps.votes.countDocuments(isDelivered)).toBe(1);
 
     await countFigures(deps, NOTHING_WAITS);
-    await page.getByRole('link', { name: 'Delivery', exact: true }).click();
+    await openPart(page, 'Delivery');
     await page.getByText('100 %', { exact: true }).first().waitFor();
     // The tables are there without a script.
     await page.getByText('Show as a table').first().click();

@@ -34,7 +34,7 @@ async function addServer({ page, check }: Tab, game: JavaServer): Promise<string
 }
 
 /** Opens a part of the server by the rail; on a phone, by the button that opens the parts. */
-async function openPart(page: Page, name: string): Promise<void> {
+export async function openPart(page: Page, name: string): Promise<void> {
   const button = page.locator('.parts-open');
   if (await button.isVisible()) await button.click();
   await page.locator('.rail').getByRole('link', { name }).click();

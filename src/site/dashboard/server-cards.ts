@@ -52,7 +52,7 @@ export function serverCard(base: string, own: OwnServer, userId: ObjectId, now: 
     <div class="foot">${remarkList(remarks, 'remarks')}${membership(base, server, userId)}</div></li>`;
 }
 
-function whereLine(server: Pick<Server, 'game' | 'address' | 'port'>): Html {
+function whereLine(server: Pick<Server, 'address' | 'port'> & { game?: string | null | undefined }): Html {
   const game = gameName(server.game);
   return html`<p>${game ? `${game} · ` : ''}<bdi>${serverAddress(server)}</bdi></p>`;
 }

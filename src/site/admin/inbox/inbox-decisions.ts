@@ -133,7 +133,7 @@ export function hideAction(
         typed: UNTOUCHED,
         forOwner: { name: 'reason', reader: 'the owner', required: true },
         internal: { name: 'internalReason' },
-        of: id,
+        of: `${tab}-${id}`,
       })}
       <button class="danger" type="submit">Hide server</button>
     </form>
