@@ -44,7 +44,7 @@ export function uuidOf(text: string): UUID | null {
 }
 
 /** The slugs of servers, by id in hex. */
-export async function slugsOf({ servers }: AppDeps, ids: ObjectId[]): Promise<Map<string, string>> {
+export async function slugsById({ servers }: AppDeps, ids: ObjectId[]): Promise<Map<string, string>> {
   const found = await servers.find({ _id: { $in: ids } }, { projection: { slug: 1 } }).toArray();
   return new Map(found.map(({ _id, slug }) => [_id.toHexString(), slug]));
 }

@@ -19,7 +19,7 @@ import { sum } from '../votes/vote-counts.ts';
 import { findVote } from '../votes/vote-list.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
-import { BY, noListenerError, requireServer, slugsOf, uuidOf } from './find.ts';
+import { BY, noListenerError, requireServer, slugsById, uuidOf } from './find.ts';
 import { examples } from './invocation.ts';
 import { moment } from './option-values.ts';
 import { countWithNoun, utc } from './output-format.ts';
@@ -268,7 +268,7 @@ async function resendRestored(
 }
 
 async function listed(session: Session, held: Awaited<ReturnType<typeof heldByRestore>>): Promise<Answer> {
-  const slugs = await slugsOf(
+  const slugs = await slugsById(
     session,
     held.map(({ serverId }) => serverId),
   );

@@ -21,7 +21,7 @@ import { usernameSchema } from '../votes/username.ts';
 import { sum } from '../votes/vote-counts.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
-import { BY, objectIdOf, requireServer, slugsOf } from './find.ts';
+import { BY, objectIdOf, requireServer, slugsById } from './find.ts';
 import { examples, invocation } from './invocation.ts';
 import { moment } from './option-values.ts';
 import { countWithNoun, iso, utc, when } from './output-format.ts';
@@ -273,7 +273,7 @@ async function finishAll(
 
 async function preview(session: Session, range: Parameters<typeof countPlayerVotes>[1]): Promise<Answer> {
   const found = await countPlayerVotes(session, range);
-  const slugs = await slugsOf(
+  const slugs = await slugsById(
     session,
     found.map(({ serverId }) => serverId),
   );

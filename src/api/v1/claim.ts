@@ -17,10 +17,10 @@ import {
   COMMON_FAILURES,
   failure,
   jsonBody,
-  named,
   params,
   REPLAYED_HEADER,
   timestamp,
+  titled,
   tooManyRequests,
   usernameField,
 } from './schemas.ts';
@@ -40,7 +40,7 @@ const body = jsonBody('ClaimRequest', {
   username: usernameField("The player's name; the same rules as for casting a vote."),
 });
 
-const claimed = named('VoteClaim', {
+const claimed = titled('VoteClaim', {
   claimed: z
     .boolean()
     .describe(
@@ -57,7 +57,7 @@ const querystring = z.object({
   ),
 });
 
-const checked = named('VoteCheck', {
+const checked = titled('VoteCheck', {
   has_voted: z.boolean().describe(`Whether this player voted in the last ${COOLDOWN_HOURS} hours.`),
   voted_at: timestamp.nullable().describe('When the player voted; null if `has_voted` is false.'),
   next_vote_at: timestamp.nullable().describe('When the next vote is allowed; null if `has_voted` is false.'),

@@ -9,7 +9,7 @@ import { text } from '../../platform/text.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { countAttempt, type Metrics } from '../../process/metrics.ts';
 import { callerOf } from './authentication.ts';
-import { answer, BODY_FAILURES, COMMON_FAILURES, failure, jsonBody, named, params } from './schemas.ts';
+import { answer, BODY_FAILURES, COMMON_FAILURES, failure, jsonBody, params, titled } from './schemas.ts';
 
 const voteId = z.uuid({ error: 'must have a vote_id that is a UUID' });
 
@@ -45,10 +45,10 @@ const doneBody = jsonBody('SettleRequest', {
     ),
 });
 
-const settledVotes = named('SettledVotes', {
+const settledVotes = titled('SettledVotes', {
   settled: z.array(z.uuid()).describe('Votes whose result is recorded, now or by an earlier call.'),
   refused: z.array(
-    named('RefusedResult', {
+    titled('RefusedResult', {
       vote_id: z.uuid().meta({ examples: ['01998a3e-7e4b-7000-8000-0123456789ab'] }),
       code: z
         .enum(['lease-ended', 'unknown-vote', 'settled-differently'])

@@ -20,11 +20,11 @@ import {
   COMMON_FAILURES,
   failure,
   jsonBody,
-  named,
   params,
   RATE_LIMIT_HEADERS,
   rateLimitHeaders,
   timestamp,
+  titled,
   tooEarly,
   tooManyRequests,
 } from './schemas.ts';
@@ -63,10 +63,10 @@ const takeBody = jsonBody('TakeRequest', {
     }),
 });
 
-const takenVotes = named('TakenVotes', {
+const takenVotes = titled('TakenVotes', {
   deliveries: z
     .array(
-      named('Delivery', {
+      titled('Delivery', {
         vote_id: z.uuid().meta({
           description: 'The id of the vote, the same in every sending.',
           examples: ['01998a3e-7e4b-7000-8000-0123456789ab'],

@@ -21,15 +21,15 @@ import {
   countSchema,
   ETAG_HEADER,
   IF_NONE_MATCH,
-  named,
   params,
   timestamp,
+  titled,
   UNCHANGED,
 } from './schemas.ts';
 
 const figure = z.number().min(0).nullable();
 
-const info = named('ServerInfo', {
+const info = titled('ServerInfo', {
   name: z.string().meta({ examples: ['Harbour Lights'] }),
   slug: z
     .string()
@@ -94,7 +94,7 @@ const info = named('ServerInfo', {
   date_added: timestamp,
 });
 
-const names = named('PlayerNames', {
+const names = titled('PlayerNames', {
   kind: z.enum(NAME_KINDS).meta({
     description: NAME_KINDS.map((kind) => `\`${kind}\`: ${NAME_RULES[kind].names}.`).join(' '),
   }),

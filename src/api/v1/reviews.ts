@@ -13,9 +13,9 @@ import {
   countSchema,
   ETAG_HEADER,
   IF_NONE_MATCH,
-  named,
   params,
   timestamp,
+  titled,
   UNCHANGED,
 } from './schemas.ts';
 
@@ -56,7 +56,7 @@ const review = z.object({
   created_at: timestamp,
 });
 
-const page = named('ReviewPage', {
+const page = titled('ReviewPage', {
   review_count: countSchema.meta({ examples: [14] }),
   average_rating: z
     .number()

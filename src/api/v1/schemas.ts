@@ -16,7 +16,7 @@ export const timestamp = z.iso
   .meta({ description: 'UTC, with milliseconds.', examples: ['2026-11-21T08:00:00.000Z'] });
 
 /** `title` becomes the name of the schema in the OpenAPI document. */
-export function named<S extends z.core.$ZodLooseShape>(title: string, shape: S) {
+export function titled<S extends z.core.$ZodLooseShape>(title: string, shape: S) {
   return z.object(shape).meta({ title });
 }
 
@@ -127,7 +127,7 @@ const docUrl = z.string().meta({
   examples: ['https://listing.example/docs/errors#unauthorized'],
 });
 
-const problem = named('Error', { error: sentence, code, doc_url: docUrl });
+const problem = titled('Error', { error: sentence, code, doc_url: docUrl });
 
 /** Lists all codes of `status` that the API uses. */
 export function failure(status: number, description: string, headers?: Record<string, HeaderSchema>) {
@@ -145,7 +145,7 @@ export function tooEarly(
   headers: Record<string, HeaderSchema> = { ...RETRY_AFTER_HEADER, ...RATE_LIMIT_HEADERS },
 ) {
   const shape = { error: sentence, code: z.literal(code), [name]: timestamp, doc_url: docUrl };
-  return answer(named(title, shape), description, headers);
+  return answer(titled(title, shape), description, headers);
 }
 
 export const CLAIM_KEY_LIMIT = tooEarly(

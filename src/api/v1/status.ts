@@ -15,11 +15,11 @@ import {
   BODY_FAILURES,
   COMMON_FAILURES,
   jsonBody,
-  named,
   onceHeaders,
   params,
   RATE_LIMIT_HEADERS,
   secondsUntil,
+  titled,
   tooEarly,
 } from './schemas.ts';
 
@@ -52,7 +52,7 @@ const body = jsonBody('StatusReport', {
     .meta({ examples: ['Paper 1.21.4'] }),
 });
 
-const accepted = named('ReportAccepted', { success: z.literal(true) });
+const accepted = titled('ReportAccepted', { success: z.literal(true) });
 
 /** POST …/status: a game server or its plugin reports the server's status. */
 export const statusEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app, { deps }) => {

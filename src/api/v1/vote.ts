@@ -21,13 +21,13 @@ import {
   countSchema,
   failure,
   jsonBody,
-  named,
   onceHeaders,
   params,
   RATE_LIMIT_HEADERS,
   REPLAYED_HEADER,
   secondsUntil,
   timestamp,
+  titled,
   tooEarly,
   usernameField,
 } from './schemas.ts';
@@ -46,7 +46,7 @@ export const idempotencyKeyHeader = z
     `For ${KEY_LIFETIME_MS / HOUR} hours a request with the same key and username replays the first 200 response byte for byte and changes nothing, also while the first request is still running. With another username the response is 422. A 429 or an error releases the key. Keys are per server and have 1 to 255 visible ASCII characters.`,
   );
 
-const accepted = named('VoteAccepted', {
+const accepted = titled('VoteAccepted', {
   success: z.literal(true),
   monthly_votes: countSchema.meta({
     description: 'Votes of this server in the current UTC calendar month, this one included.',

@@ -24,9 +24,9 @@ import {
   COMMON_FAILURES,
   ETAG_HEADER,
   IF_NONE_MATCH,
-  named,
   params,
   timestamp,
+  titled,
   UNCHANGED,
 } from './schemas.ts';
 
@@ -69,7 +69,7 @@ const querystring = z.object({
   }),
 });
 
-const page = named('VotePage', {
+const page = titled('VotePage', {
   votes: z.array(
     z.object({
       id: z.uuid().meta({
@@ -179,7 +179,7 @@ const voter = z.object({
   last_voted_at: timestamp,
 });
 
-const topVoters = named('TopVoters', {
+const topVoters = titled('TopVoters', {
   month: z.string().meta({ description: 'The month of the list.', examples: ['2026-11'] }),
   voters: z.array(voter),
 });

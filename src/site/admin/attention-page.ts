@@ -13,6 +13,7 @@ import { figuresKind } from './inbox/figures-kind.ts';
 import { heldKind } from './inbox/held-kind.ts';
 import {
   formAddress,
+  INBOX_KIND_NAMES,
   INBOX_KINDS,
   type InboxCounts,
   type InboxItem,
@@ -20,7 +21,6 @@ import {
   inboxNumbers,
   inboxPath,
   isOfAll,
-  KIND_NAMES,
   type KindName,
   type KindOfItem,
 } from './inbox/inbox.ts';
@@ -58,7 +58,7 @@ export function attentionPage(app: FastifyInstance, { deps }: AdminParts): void 
 
   app.get('/', OPERATOR, async (request, reply) => {
     const query = queryOf(request);
-    const named = KIND_NAMES.find((one) => one === query.tab);
+    const named = INBOX_KIND_NAMES.find((one) => one === query.tab);
     const kind = isOfAll(query) ? undefined : named;
     const view = { now: deps.clock.now(), from: query.from, to: formAddress(base, kind === undefined) };
     const { counts, work } = await numbers.read();
@@ -107,7 +107,7 @@ async function listOf(base: string, kinds: Kinds, name: KindName, view: InboxVie
 
 async function listOfAll(site: Site, kinds: Kinds, counts: InboxCounts, view: InboxView): Promise<List> {
   const { base } = site;
-  const names = KIND_NAMES.filter((name) => counts[name]);
+  const names = INBOX_KIND_NAMES.filter((name) => counts[name]);
   const newest = { ...view, from: undefined, limit: MOST_OF_KIND };
   const read = await Promise.all(
     names.map(async (name) => {

@@ -32,7 +32,7 @@ export function periodsOf(period: Period, days: SiteDay[]): Periods {
 }
 
 /** Days without figures are left out. */
-export function counted(days: SiteDay[]): SiteFigures[] {
+export function countedDays(days: SiteDay[]): SiteFigures[] {
   return days.flatMap(({ figures }) => figures ?? []);
 }
 
@@ -55,15 +55,15 @@ export function measuresCard(periods: Periods): Html {
 }
 
 function choice({ now, before }: Periods, measure: Figure, isFirst: boolean): Html {
-  const [value, old] = [measure.of(counted(now)), measure.of(counted(before))];
+  const [value, old] = [measure.of(countedDays(now)), measure.of(countedDays(before))];
   const unchanged = value === null || old === null ? '' : html`<span class="change">unchanged</span>`;
   return html`<label><input type="radio" name="measure" value="${measure.column}" autocomplete="off"
     ${isFirst ? 'checked' : ''} /><span class="name">${measure.title}</span><span
-    class="mid">${measure.shown(value)}</span>${markOf(measure, value, old) || unchanged}</label>`;
+    class="mid">${measure.shown(value)}</span>${changeMarkOf(measure, value, old) || unchanged}</label>`;
 }
 
 /** An arrow and the change, in green or red by what is good. Empty if nothing changed or nothing is known. */
-export function markOf(figure: Figure, value: number | null, before: number | null): Content {
+export function changeMarkOf(figure: Figure, value: number | null, before: number | null): Content {
   const change = changeOf(figure, value, before);
   if (!change) return '';
   const sign = change.startsWith('−') ? -1 : 1;
@@ -72,7 +72,8 @@ export function markOf(figure: Figure, value: number | null, before: number | nu
 
 function chartOf({ period, now, before }: Periods, measure: Figure): Html {
   const { title, shown, scale } = measure;
-  const values = (days: SiteDay[]) => groupsOf(days, period.step).map((group) => measure.of(counted(group)));
+  const values = (days: SiteDay[]) =>
+    groupsOf(days, period.step).map((group) => measure.of(countedDays(group)));
   const [nows, befores] = [values(now), values(before)];
   const rows = groupsOf(now, period.step).map(([first], i) => ({
     day: first?.day ?? '',

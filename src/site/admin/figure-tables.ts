@@ -11,7 +11,7 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { dataTable } from '../shared/parts.ts';
 import { serverIcon } from '../shared/server-pictures.ts';
 import { adminPath } from './admin-frame.ts';
-import { counted, markOf, type Periods } from './figure-measures.ts';
+import { changeMarkOf, countedDays, type Periods } from './figure-measures.ts';
 import { FIGURES, type Figure } from './figure-rows.ts';
 import type { TopServer } from './top-servers.ts';
 
@@ -49,8 +49,8 @@ export function serversTable(base: string, servers: TopServer[]): Html {
   );
 }
 
-export function causesTable({ now, period }: Periods): Html {
-  const { causes } = totalOf(counted(now).map(({ deliveries }) => deliveries));
+export function failedCausesTable({ now, period }: Periods): Html {
+  const { causes } = totalOf(countedDays(now).map(({ deliveries }) => deliveries));
   const entries = (Object.entries(causes) as [OutcomeCode, number][]).toSorted(([, a], [, b]) => b - a);
   const all = entries.reduce((sum, [, attempts]) => sum + attempts, 0);
   const rows = entries.map(([code, attempts]) => ({
@@ -65,7 +65,7 @@ export function causesTable({ now, period }: Periods): Html {
 const capital = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
 export function sourcesTable({ now, period }: Periods): Html {
-  const { page, api } = totalOf(counted(now).map(({ deliveries }) => deliveries));
+  const { page, api } = totalOf(countedDays(now).map(({ deliveries }) => deliveries));
   const rows = Object.entries({ 'Vote pages': page, API: api }).map(([name, votes]) => ({
     name,
     size: votes,
@@ -112,8 +112,8 @@ export function allFigures({ now, before, period }: Periods, today: SiteDay[]): 
     title,
     kind: 'number' as const,
     cell: (figure: Figure) => {
-      const value = figure.of(counted(days));
-      return html`${figure.shown(value)} ${of ? markOf(figure, value, figure.of(counted(of))) : ''}`;
+      const value = figure.of(countedDays(days));
+      return html`${figure.shown(value)} ${of ? changeMarkOf(figure, value, figure.of(countedDays(of))) : ''}`;
     },
   });
   return dataTable<Figure>({

@@ -14,7 +14,7 @@ import { notice } from '../shared/parts.ts';
 import { type AdminParts, adminPage, adminPath } from './admin-frame.ts';
 import {
   BY_DEFAULT,
-  counted,
+  countedDays,
   measuresCard,
   PERIODS,
   type Period,
@@ -24,7 +24,7 @@ import {
 import { FIGURES, type Figure } from './figure-rows.ts';
 import {
   allFigures,
-  causesTable,
+  failedCausesTable,
   queuesTable,
   serversTable,
   sourcesTable,
@@ -46,7 +46,7 @@ export function figuresPage(app: FastifyInstance, { deps }: AdminParts): void {
       readTopServers(deps),
     ]);
     const now = deps.clock.now();
-    const newest = counted(days).at(-1);
+    const newest = countedDays(days).at(-1);
     const periods = periodsOf(period, days);
     const cards = newest
       ? html`${lateness(newest, now)}${body({ base, periods, servers, days, newest })}`
@@ -120,7 +120,7 @@ function body({ base, periods, servers, days, newest }: Shown): Html {
     deckCard({
       title: 'Failed attempts by cause',
       columns: 6,
-      body: html`${causesTable(periods)}<h2>Votes by source</h2>${sourcesTable(periods)}`,
+      body: html`${failedCausesTable(periods)}<h2>Votes by source</h2>${sourcesTable(periods)}`,
     }),
     html`<details class="card more-figures"><summary><h2>All figures and waits</h2></summary>
       ${allFigures(periods, days.slice(-1))}

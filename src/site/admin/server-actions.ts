@@ -23,7 +23,10 @@ import { PART_TEXTS } from '../shared/profile-parts.ts';
 import { internalReason, reasonFields } from './admin-fields.ts';
 import { adminServerPath } from './admin-frame.ts';
 
-export async function serverOf({ servers }: AppDeps, request: FastifyRequest): Promise<WithId<Server>> {
+export async function readServerOfPath(
+  { servers }: AppDeps,
+  request: FastifyRequest,
+): Promise<WithId<Server>> {
   const server = await servers.findOne({ _id: idParam(request, 'serverId') });
   if (!server) throw new PageError(404, 'This server does not exist.');
   return server;
@@ -47,7 +50,7 @@ export function serverActions(
       access: OPERATOR,
       show,
       run: async ({ request, by, data }) => {
-        const server = await serverOf(deps, request);
+        const server = await readServerOfPath(deps, request);
         const changed = await act(server, data, by);
         if (!changed) return refused(409, 'This server was removed.');
         if (typeof changed === 'object' && 'errors' in changed) return changed;

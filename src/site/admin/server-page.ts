@@ -44,9 +44,9 @@ import {
   allowForm,
   partTitle,
   profileRemovalForm,
+  readServerOfPath,
   type ServerView,
   serverActions,
-  serverOf,
 } from './server-actions.ts';
 
 const MESSAGES = inEnglish({
@@ -64,7 +64,7 @@ const MESSAGES = inEnglish({
 export function adminServerPage(app: FastifyInstance, { deps }: AdminParts): void {
   const { base } = app.site;
   const show = async (request: FastifyRequest, typed: Typed): Promise<Page> => {
-    const server = await serverOf(deps, request);
+    const server = await readServerOfPath(deps, request);
     const { _id: serverId, ownerId } = server;
     const now = deps.clock.now();
     const open = { serverId, 'delivery.queuedAt': { $gt: new Date(0) } };

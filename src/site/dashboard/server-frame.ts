@@ -12,7 +12,7 @@ import type { Framed } from '../shared/layout.ts';
 import { linkTo, notice } from '../shared/parts.ts';
 import { type RailCount, rail } from '../shared/rail.ts';
 import { picturedServer, serverIcon } from '../shared/server-pictures.ts';
-import { statusText } from '../shared/server-status.ts';
+import { serverStatusText } from '../shared/server-status.ts';
 
 type Frame = {
   site: Site;
@@ -46,7 +46,7 @@ export function serverFrame({ site, server, now, part, counts, head, body }: Fra
         base,
         picturedServer(server),
         36,
-      )}<b><bdi>${server.name}</bdi></b><span>${statusText(server, now)}</span></a>`,
+      )}<b><bdi>${server.name}</bdi></b><span>${serverStatusText(server, now)}</span></a>`,
       groups: railGroups<Text>(SERVER_AREA, t, (path) => serverPath(base, server, path), marks),
       current: serverPath(base, server, part),
     });

@@ -29,7 +29,7 @@ function statusWord(status: ServerStatus, game: string | null | undefined): stri
 }
 
 /** Status and players in a few words: `online, 71 of 120`. */
-export function statusText(
+export function serverStatusText(
   server: Pick<Server, 'probe' | 'lastReport' | 'game' | 'current'>,
   now: Date,
 ): string {

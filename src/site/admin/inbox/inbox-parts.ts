@@ -8,11 +8,11 @@ import { card, dataTable, facts, notice, type Tone } from '../../shared/parts.ts
 import { hiddenFields } from '../admin-fields.ts';
 import { adminPath } from '../admin-frame.ts';
 import {
+  INBOX_KIND_NAMES,
   INBOX_KINDS,
   type InboxCounts,
   type InboxItem,
   inboxPath,
-  KIND_NAMES,
   type KindName,
 } from './inbox.ts';
 
@@ -108,7 +108,7 @@ export function kindLinks(base: string, counts: InboxCounts, current: KindName |
       <span class="count">${number}</span></a>`;
   };
   return html`<nav class="kinds" aria-label="Kinds">${link(undefined, 'All', sumText(counts))}
-    ${KIND_NAMES.map((kind) => link(kind, INBOX_KINDS[kind].title, numberText(counts[kind])))}</nav>`;
+    ${INBOX_KIND_NAMES.map((kind) => link(kind, INBOX_KINDS[kind].title, numberText(counts[kind])))}</nav>`;
 }
 
 function numberText(value: number | undefined): string {

@@ -48,7 +48,7 @@ export const INBOX_KINDS = {
 } as const satisfies Record<string, KindNames>;
 
 export type KindName = keyof typeof INBOX_KINDS;
-export const KIND_NAMES = Object.keys(INBOX_KINDS) as KindName[];
+export const INBOX_KIND_NAMES = Object.keys(INBOX_KINDS) as KindName[];
 
 /** `jobs` is undefined if Redis does not answer. */
 export type InboxCounts = Omit<AttentionCounts, 'complaints'> & { reports: number; jobs: number | undefined };
