@@ -14,7 +14,7 @@ import { votesByDay } from '../../../votes/vote-figures.ts';
 import { MOST_REPORTED_PLAYERS } from '../../../votes/web/suspicion.ts';
 import { OPERATOR } from '../../route-options.ts';
 import { fieldText, queryText } from '../../shared/form.ts';
-import { formRoute, refused } from '../../shared/form-route.ts';
+import { formRoute } from '../../shared/form-route.ts';
 import { count, counted, decimal, timeAgo } from '../../shared/format.ts';
 import { type Content, type Html, html } from '../../shared/html.ts';
 import { button } from '../../shared/parts.ts';
@@ -30,6 +30,7 @@ import {
   type KindOfItem,
   numberOrZero,
 } from './inbox.ts';
+import { noServer } from './inbox-decisions.ts';
 import { evidence, keyed, resultNotice } from './inbox-parts.ts';
 import { moreOf } from './listeners-kind.ts';
 
@@ -54,7 +55,6 @@ export function figuresKind(inbox: Inbox): KindOfItem {
 }
 
 function waitingForms({ app, deps, base, numbers }: Inbox): void {
-  const noServer = () => refused(404, 'This server does not exist, or was removed.');
   formRoute(app, {
     path: '/attention/allow-votes',
     access: OPERATOR,

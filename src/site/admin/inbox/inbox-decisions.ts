@@ -18,10 +18,11 @@ import {
   isOfAll,
   joinedIds,
   type KindName,
+  type KindOfItem,
   numberOrZero,
   pickedIds,
 } from './inbox.ts';
-import { resultNotice } from './inbox-parts.ts';
+import { manyButton, manyForm, resultNotice } from './inbox-parts.ts';
 
 type Decision = {
   name: string;
@@ -35,6 +36,8 @@ export type ItemDecisions = {
   /** In the plural, for sentences: `reports`. */
   items: string;
   decision: Decision & {
+    /** The text of the button for the selected items. */
+    text: string;
     of: string;
     /** The sentence about items that other operators decided first. */
     missed(missed: number): string;
@@ -42,7 +45,25 @@ export type ItemDecisions = {
   undo: Decision;
 };
 
-export function itemDecisionsForm({ app, deps, base, numbers }: Inbox, decisions: ItemDecisions): void {
+/** A kind whose items are decided about by one press, or hidden. Registers the form of the decision and its undo. */
+export function itemDecisions(inbox: Inbox, decisions: ItemDecisions): Pick<KindOfItem, 'result' | 'many'> {
+  const { tab, decision } = decisions;
+  decisionForm(inbox, decisions);
+  return {
+    result: async (query) => [
+      decisionResult(inbox.base, decisions, query),
+      await hidingResult(inbox, tab, query),
+    ],
+    many: ({ to }) =>
+      manyForm({
+        kind: tab,
+        to: to(`/${tab}`),
+        buttons: manyButton({ value: decision.name, text: decision.text, key: 'a' }),
+      }),
+  };
+}
+
+function decisionForm({ app, deps, base, numbers }: Inbox, decisions: ItemDecisions): void {
   const { tab, most, decision, undo } = decisions;
   formRoute(app, {
     path: `/attention/${tab}`,
@@ -65,7 +86,7 @@ export function itemDecisionsForm({ app, deps, base, numbers }: Inbox, decisions
   });
 }
 
-export function itemDecisionsResult(
+function decisionResult(
   base: string,
   { tab, items, decision, undo }: ItemDecisions,
   query: Record<string, string>,
@@ -116,7 +137,7 @@ export function hidingForms({ app, deps, base, numbers }: Inbox): void {
   });
 }
 
-const noServer = () => refused(404, 'This server does not exist, or was removed.');
+export const noServer = () => refused(404, 'This server does not exist, or was removed.');
 
 export function hideAction(
   { to }: InboxView,
@@ -140,7 +161,7 @@ export function hideAction(
   </details>`;
 }
 
-export async function hidingResult(
+async function hidingResult(
   { deps, base }: Inbox,
   tab: KindName,
   query: Record<string, string>,

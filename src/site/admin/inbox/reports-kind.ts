@@ -12,14 +12,8 @@ import { type Html, html } from '../../shared/html.ts';
 import { badge, button } from '../../shared/parts.ts';
 import { adminPath, adminServerPath } from '../admin-frame.ts';
 import { type Inbox, type InboxItem, type InboxView, joinedIds, type KindOfItem } from './inbox.ts';
-import {
-  hideAction,
-  hidingResult,
-  type ItemDecisions,
-  itemDecisionsForm,
-  itemDecisionsResult,
-} from './inbox-decisions.ts';
-import { keyed, manyButton, manyForm } from './inbox-parts.ts';
+import { hideAction, type ItemDecisions, itemDecisions } from './inbox-decisions.ts';
+import { keyed } from './inbox-parts.ts';
 
 /** The reports on a page, and the most that one decision closes. */
 const ROWS = 50;
@@ -27,23 +21,13 @@ const ROWS = 50;
 /** The open reports about one server on this page are one item. */
 export function reportsKind(inbox: Inbox): KindOfItem {
   const { deps, base } = inbox;
-  itemDecisionsForm(inbox, DECISIONS);
   return {
-    result: async (query) => [
-      itemDecisionsResult(base, DECISIONS, query),
-      await hidingResult(inbox, 'reports', query),
-    ],
+    ...itemDecisions(inbox, DECISIONS),
     read: async (view) => {
       const { rows, next } = await openComplaints(deps, { from: view.from, limit: view.limit ?? ROWS });
       return { items: rows.map((row) => reportItem(base, view, row)), next };
     },
     empty: 'No open reports.',
-    many: ({ to }) =>
-      manyForm({
-        kind: 'reports',
-        to: to('/reports'),
-        buttons: manyButton({ value: 'close', text: 'Close', key: 'a' }),
-      }),
   };
 }
 
@@ -64,6 +48,7 @@ const DECISIONS: ItemDecisions = {
   items: 'reports',
   decision: {
     name: 'close',
+    text: 'Close',
     run: closeComplaints,
     said: (changed) => `${reports(changed)} closed.`,
     missed: (missed) => `${reports(missed)} had been closed already.`,

@@ -9,14 +9,8 @@ import { button } from '../../shared/parts.ts';
 import { publicPath } from '../../shared/server-paths.ts';
 import { adminPath, serverLink } from '../admin-frame.ts';
 import type { Inbox, InboxItem, InboxView, KindOfItem } from './inbox.ts';
-import {
-  hideAction,
-  hidingResult,
-  type ItemDecisions,
-  itemDecisionsForm,
-  itemDecisionsResult,
-} from './inbox-decisions.ts';
-import { evidence, keyed, manyButton, manyForm } from './inbox-parts.ts';
+import { hideAction, type ItemDecisions, itemDecisions } from './inbox-decisions.ts';
+import { evidence, keyed } from './inbox-parts.ts';
 
 /** The servers on a page, and the most that one decision accepts. */
 const ROWS = 20;
@@ -29,24 +23,14 @@ const PROOFS: Record<OwnershipProofMethod, string> = {
 
 export function serversKind(inbox: Inbox): KindOfItem {
   const { deps, base } = inbox;
-  itemDecisionsForm(inbox, DECISIONS);
   return {
-    result: async (query) => [
-      itemDecisionsResult(base, DECISIONS, query),
-      await hidingResult(inbox, 'servers', query),
-    ],
+    ...itemDecisions(inbox, DECISIONS),
     read: async (list) => {
       const { rows, next } = await listNewServers(deps, { from: list.from, limit: list.limit ?? ROWS });
       const view = { ...list, base, owners: await ownersOf(inbox, rows) };
       return { items: rows.map((row) => serverItem(view, row)), next, about: ABOUT };
     },
     empty: 'No new servers.',
-    many: ({ to }) =>
-      manyForm({
-        kind: 'servers',
-        to: to('/servers'),
-        buttons: manyButton({ value: 'accept', text: 'Accept', key: 'a' }),
-      }),
   };
 }
 
@@ -58,6 +42,7 @@ const DECISIONS: ItemDecisions = {
   items: 'servers',
   decision: {
     name: 'accept',
+    text: 'Accept',
     run: acceptNewServers,
     said: (changed) => `${counted(changed, 'server')} accepted.`,
     missed: (missed) => `Another operator decided first about ${counted(missed, 'server')}.`,
