@@ -14,8 +14,8 @@ export async function homeOf(deps: AppDeps, base: string, userId: ObjectId): Pro
 }
 
 /**
- * Players sign up from a page to which they return: a star, a review, a server. Who comes without one has most likely
- * a server to list.
+ * A player signs up from a page and returns to it: for a star, a review or a server. A user who signs up without such a
+ * page most likely has a server to list.
  */
 export function homeOfNewUser(base: string): string {
   return `${base}/dashboard`;

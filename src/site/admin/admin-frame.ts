@@ -2,13 +2,13 @@ import type { ObjectId, UUID, WithId } from 'mongodb';
 import type { Auth } from '../../accounts/auth.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
-import { railGroups, tabsOf } from '../shared/area.ts';
+import { areaRail, tabOf } from '../shared/area.ts';
 import { pageHead } from '../shared/deck.ts';
 import type { Site } from '../shared/decorate-site.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
 import { badge } from '../shared/parts.ts';
-import { type RailCount, rail } from '../shared/rail.ts';
+import type { RailCount } from '../shared/rail.ts';
 import { statusBadge } from '../shared/server-status.ts';
 import { ADMIN_AREA, type AdminTab } from './admin-pages.ts';
 
@@ -35,16 +35,21 @@ type AdminPage = Page & {
 };
 
 /** `head` replaces the heading, which is the name of the part. */
-export function adminPage({ base, part, head, counts = {}, body, ...page }: AdminPage): Page {
-  const name = tabsOf<string>(ADMIN_AREA).find(({ path }) => path === part)?.tab;
+export function adminPage({ base, part, head, counts, body, ...page }: AdminPage): Page {
   const side = ({ url }: Site) =>
-    rail({
+    areaRail<string>(ADMIN_AREA, {
       label: 'Parts of the admin area',
       whose: html`<p class="whose site"><b>Admin area</b><span>${new URL(url).host}</span></p>`,
-      groups: railGroups<string>(ADMIN_AREA, String, (path) => adminPath(base, path), counts),
-      current: adminPath(base, part),
+      name: String,
+      href: (path) => adminPath(base, path),
+      part,
+      counts,
     });
-  return { ...page, side, body: html`${head ?? pageHead({ title: name })}${body}` };
+  return {
+    ...page,
+    side,
+    body: html`${head ?? pageHead({ title: tabOf<string>(ADMIN_AREA, part) })}${body}`,
+  };
 }
 
 export async function serverNames({ servers }: AppDeps, ids: ObjectId[]): Promise<Map<string, NamedServer>> {

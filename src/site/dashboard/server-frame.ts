@@ -1,7 +1,7 @@
 import type { WithId } from 'mongodb';
 import { type Text, t } from '../../language/t.ts';
 import type { Server } from '../../servers/server.ts';
-import { railGroups, tabsOf } from '../shared/area.ts';
+import { areaRail, tabOf } from '../shared/area.ts';
 import { contactLine } from '../shared/contact.ts';
 import { SERVER_AREA, type ServerTab } from '../shared/dashboard-pages.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
@@ -10,7 +10,7 @@ import type { Site } from '../shared/decorate-site.ts';
 import { type Content, html } from '../shared/html.ts';
 import type { Framed } from '../shared/layout.ts';
 import { linkTo, notice } from '../shared/parts.ts';
-import { type RailCount, rail } from '../shared/rail.ts';
+import type { RailCount } from '../shared/rail.ts';
 import { picturedServer, serverIcon } from '../shared/server-pictures.ts';
 import { serverStatusText } from '../shared/server-status.ts';
 
@@ -38,17 +38,19 @@ export function serverFrame({ site, server, now, part, counts, head, body }: Fra
     'The operator has hidden this server from the ranking and public lists: “<bdi>{reason}</bdi>” Its API and votes keep working.',
     { reason: server.hiddenReason ?? '' },
   );
-  const name = tabsOf<Text>(SERVER_AREA).find(({ path }) => path === part)?.tab;
+  const name = tabOf<Text>(SERVER_AREA, part);
   const side = (marks: RailCounts | undefined) =>
-    rail({
+    areaRail<Text>(SERVER_AREA, {
       label: t('Parts of this server'),
       whose: html`<a class="whose" href="${serverPath(base, server)}">${serverIcon(
         base,
         picturedServer(server),
         36,
       )}<b><bdi>${server.name}</bdi></b><span>${serverStatusText(server, now)}</span></a>`,
-      groups: railGroups<Text>(SERVER_AREA, t, (path) => serverPath(base, server, path), marks),
-      current: serverPath(base, server, part),
+      name: t,
+      href: (path) => serverPath(base, server, path),
+      part,
+      counts: marks,
     });
   return {
     side: counts || !site.railCounts ? side(counts) : site.railCounts(server).then(side),

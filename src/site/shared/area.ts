@@ -1,6 +1,7 @@
 import type { Access } from '../route-access.ts';
+import type { Html } from './html.ts';
 import type { IconName } from './icon.ts';
-import type { RailCount, RailGroup } from './rail.ts';
+import { type RailCount, rail } from './rail.ts';
 
 /** Pages with one audience below one path, such as the admin area. */
 export type Area<Tab = unknown> = {
@@ -30,23 +31,38 @@ export function tabsOf<Tab>({ pages }: Area<Tab>): { path: string; tab: Tab; ico
   );
 }
 
-/** The parts of an area's rail. `name`: the text of a part or group; `href`: the address of a path. */
-export function railGroups<Tab>(
-  area: Area<Tab>,
-  name: (tab: Tab) => string,
-  href: (path: string) => string,
-  counts: Partial<Record<string, RailCount>> = {},
-): RailGroup[] {
+/** `name`: the text of a part or group. `href`: the address of a path. `part`: the path of the current part. */
+type AreaRail<Tab> = {
+  label: string;
+  whose: Html;
+  name: (tab: Tab) => string;
+  href: (path: string) => string;
+  part: string;
+  counts?: Partial<Record<string, RailCount>> | undefined;
+};
+
+export function areaRail<Tab>(area: Area<Tab>, side: AreaRail<Tab>): Html {
+  const { label, whose, name, href, part, counts = {} } = side;
   const groups = Map.groupBy(tabsOf(area), ({ group }) => group);
-  return [...groups].map(([group, pages]) => ({
-    name: group === undefined ? undefined : name(group),
-    parts: pages.map(({ path, tab, icon }) => ({
-      href: href(path),
-      text: name(tab),
-      icon,
-      count: counts[path],
+  return rail({
+    label,
+    whose,
+    groups: [...groups].map(([group, pages]) => ({
+      name: group === undefined ? undefined : name(group),
+      parts: pages.map(({ path, tab, icon }) => ({
+        href: href(path),
+        text: name(tab),
+        icon,
+        count: counts[path],
+      })),
     })),
-  }));
+    current: href(part),
+  });
+}
+
+/** The name of a part, which is also the heading of its page. */
+export function tabOf<Tab>(area: Area<Tab>, part: string): Tab | undefined {
+  return tabsOf(area).find(({ path }) => path === part)?.tab;
 }
 
 /** Undefined for a route outside the areas. */

@@ -11,7 +11,7 @@ export type RailCount = { number: number; tone: 'attention' | 'bad' | 'quiet'; m
 
 type RailPart = { href: string; text: string; icon: IconName; count?: RailCount | undefined };
 
-export type RailGroup = { name: string | undefined; parts: RailPart[] };
+type RailGroup = { name: string | undefined; parts: RailPart[] };
 
 /** The parts of an area. On a narrow page: a bar at the top, whose button opens the parts as a sheet. */
 export function rail(side: {
