@@ -44,9 +44,8 @@ export async function fillSamples(
   const { auditLog } = deps;
   const done = await auditLog.distinct('serverId', { action: PAST_MARK });
   const known = new Set(done.map(String));
-  const [open, there] = [false, true].map((wanted) =>
-    listed.filter(({ serverId }) => known.has(serverId.toHexString()) === wanted),
-  ) as [ListedSample[], ListedSample[]];
+  const isKnown = ({ serverId }: ListedSample) => known.has(serverId.toHexString());
+  const [there, open] = [listed.filter(isKnown), listed.filter((one) => !isKnown(one))];
   if (there.length > 0) written(there, there.length);
   const finishing: Promise<void>[] = [];
   try {
@@ -55,7 +54,10 @@ export async function fillSamples(
       const some = open.slice(start, start + (AT_ONCE[step] ?? open.length));
       await writeSampleHistory(deps, some);
       for (const one of some) await writeSampleReviews(deps, one);
-      finishing.push(finish(deps, some));
+      const finished = finish(deps, some);
+      // Handled below. Without a handler from now on, a rejection would end the process before the loop has ended.
+      finished.catch(() => undefined);
+      finishing.push(finished);
       start += some.length;
       written(some, there.length + start);
     }
