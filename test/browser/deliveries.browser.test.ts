@@ -146,7 +146,7 @@ describe.skipIf(!chromium)('deliveries in a browser', () => {
 
     await countFigures(deps, NOTHING_WAITS);
     await openPart(page, 'Delivery');
-    await page.getByText('100 %', { exact: true }).first().waitFor();
+    await page.getByText('100.0 %', { exact: true }).first().waitFor();
     // The tables are there without a script.
     await page.getByText('Show as a table').first().click();
     await page.getByRole('table', { name: 'Deliveries per day' }).waitFor();

@@ -63,7 +63,7 @@ it('an owner sees rate, times, failures by cause and sources, and when they were
     'Votes are counted once an hour. Last count with votes of this server: 30 minutes ago.',
   );
   // 100 of 102: shares are rounded down, so that no failure reads as 100 %.
-  expect(text).toContain('Success rate 98 % 100 of 103 votes delivered');
+  expect(text).toContain('Success rate 98.0 % 100 of 103 votes delivered');
   expect(text).toMatch(/Half within 29\d ms p50 95 % within 13\.\d s p95/);
   expect(text).toContain('Failed 1 1 unconfirmed');
   expect(body).toContain('97 of 100 votes delivered, 1 waiting, 1 unconfirmed, 1 failed');
@@ -179,7 +179,7 @@ it('an operator sees numbers against the period before, charts, tables, waits, a
   expect(text).toContain('Counted 30 minutes ago, once an hour.');
   expect(text).toContain('Sign-ups 24 up 14.3 %');
   expect(text).toMatch(/Sign-ups 3 6 up 100 % 24 up 14\.3 % 21/);
-  expect(text).toMatch(/Success rate 97\.9 % 50 % down 48 points 91 % down 6\.9 points 97\.9 %/);
+  expect(text).toMatch(/Success rate 97\.9 % 50\.0 % down 48 points 91\.0 % down 6\.9 points 97\.9 %/);
   expect(text).toMatch(/Votes on pages 40 0 down 100 % 240/);
   expect(text).toMatch(/Players online on average – 123 123 –/);
   expect(text).toContain('Storage: data 1.42 GB 1.42 GB 1.42 GB –');

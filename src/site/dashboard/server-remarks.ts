@@ -8,7 +8,13 @@ import { fetchedText } from '../shared/fetch-state.ts';
 import { counted, duration } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type IconName, icon } from '../shared/icon.ts';
-import { lastVoteText, shortReason, UNVERIFIED, waitingText } from '../shared/listener-state-parts.ts';
+import {
+  lastVoteText,
+  shortNextTest,
+  shortReason,
+  UNVERIFIED,
+  waitingText,
+} from '../shared/listener-state-parts.ts';
 import { linkTo } from '../shared/parts.ts';
 import { isDescribed, type Step } from './first-steps.ts';
 import type { Todo, TodoListener } from './server-todo.ts';
@@ -88,7 +94,7 @@ function troubleText(listener: TodoListener, now: Date): Content {
   if (isNeglected)
     return t('Nobody has fetched them for over {minutes} minutes.', { minutes: FORGOTTEN_AFTER_MINUTES });
   if (state === 'unreachable')
-    return html`${t('The vote listener is unreachable.')} ${shortReason(listener, now)}`;
+    return html`${t('The vote listener is unreachable.')} ${shortNextTest(listener, now)}`;
   if (state === 'paused') return html`${t('The vote listener is paused.')} ${shortReason(listener, now)}`;
   if (state === 'unverified') return t(UNVERIFIED);
   if (protocol === 'fetch') return t('Nobody has fetched votes yet.');

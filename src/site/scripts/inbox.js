@@ -24,9 +24,6 @@ function show() {
     hint.querySelector('[data-keys-on]').checked = areKeysOn();
   }
   for (const button of document.querySelectorAll('[data-pick-all]')) button.hidden = false;
-  const kinds = document.querySelector('.kinds');
-  const chosen = kinds.querySelector('[aria-current]');
-  kinds.scrollLeft = chosen.offsetLeft - kinds.offsetLeft - (kinds.clientWidth - chosen.offsetWidth) / 2;
   showPicked();
   showCurrent();
 }

@@ -179,9 +179,6 @@ showLocalTimes();
 document.addEventListener('htmx:after:swap', showLocalTimes);
 document.addEventListener('inbox:shown', showLocalTimes);
 
-// On a phone the tabs scroll sideways: scroll the current tab into view.
-for (const nav of document.querySelectorAll('.tabs, .sort-tabs, .site-head nav')) {
-  const current = nav.querySelector('[aria-current]');
-  if (current)
-    nav.scrollLeft = current.offsetLeft - nav.offsetLeft - (nav.clientWidth - current.offsetWidth) / 2;
-}
+// On a phone the orders of a list scroll sideways: the current one stands first.
+const order = document.querySelector('.sort-tabs [aria-current]');
+if (order) order.parentElement.scrollLeft = order.offsetLeft - order.parentElement.offsetLeft;

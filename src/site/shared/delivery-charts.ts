@@ -3,7 +3,7 @@ import type { DayOfDeliveries } from '../../delivery/figures/delivery-figures.ts
 import { failedAttempts, forwardedOf, successRate } from '../../delivery/figures/delivery-sums.ts';
 import { t } from '../../language/t.ts';
 import { barChart, legend, lineChart, shareChart } from './chart.ts';
-import { count, counted, dayText, measured, percent, shortDay } from './format.ts';
+import { count, counted, dayText, measured, oneDecimal, shortDay } from './format.ts';
 import type { Content, Html } from './html.ts';
 import { type Column, dataTable } from './parts.ts';
 
@@ -16,7 +16,7 @@ export function timeOrDash(ms: number | null): string {
 }
 
 export function shareOrDash(share: number | null): string {
-  return share === null ? '–' : percent(share);
+  return share === null ? '–' : `${oneDecimal(Math.floor(1_000 * share) / 10)} %`;
 }
 
 export function numberColumn<T>(title: string, of: (row: T) => number): Column<T> {

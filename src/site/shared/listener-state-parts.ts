@@ -95,11 +95,10 @@ export function lastVoteText(
 
 /** Empty unless it is paused or unreachable. */
 export function shortReason(listener: Parameters<typeof listenerReason>[0], now: Date): Content {
-  const { breaker, pause } = listener;
   const reason = listenerReason(listener);
   if (!reason) return '';
-  if (pause) return html`${t(reason.cause)} ${t('Votes wait until you resume the listener.')}`;
-  return html`${t(reason.cause)} ${breaker.nextTestAt ? shortNextTest(breaker.nextTestAt, now) : ''}`;
+  if (listener.pause) return html`${t(reason.cause)} ${t('Votes wait until you resume the listener.')}`;
+  return html`${t(reason.cause)} ${shortNextTest(listener, now)}`;
 }
 
 /** A test that is due is running, or waits for a worker. */
@@ -111,7 +110,12 @@ function nextTest(at: Date, now: Date): Content {
   return t('{time}, with one vote. When it arrives, the others follow.', { time });
 }
 
-function shortNextTest(at: Date, now: Date): string {
+/** Empty unless it is unreachable. */
+export function shortNextTest(
+  { breaker: { nextTestAt: at } }: Pick<ListenerView, 'breaker'>,
+  now: Date,
+): string {
+  if (!at) return '';
   if (isDue(at, now)) return t('It is being tested.');
   return t('Next test {time}.', { time: isSoon(at, now) ? t('in a few seconds') : relative(at, now) });
 }
