@@ -42,7 +42,15 @@ const PUBLIC_STYLES = [
   'favourites.css',
 ];
 /** The files that are joined into work.css, in this order. */
-const WORK_STYLES = ['pictures.css', 'work.css', 'owner.css', 'delivery.css', 'figures.css', 'inbox.css'];
+const WORK_STYLES = [
+  'pictures.css',
+  'work.css',
+  'own-servers.css',
+  'overview.css',
+  'delivery.css',
+  'figures.css',
+  'inbox.css',
+];
 const CSS = 'text/css; charset=utf-8';
 const style = (file: string) => here(`./styles/${file}`);
 
