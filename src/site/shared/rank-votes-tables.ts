@@ -74,7 +74,7 @@ export function rankVotesTables(days: RankDay[]): Html {
       rankVotes: decimal(sum.rankVotes),
     },
   );
-  return html`<p>${weight}</p>
+  return html`<p class="small">${weight}</p>
     ${dataTable({
       caption: t('Votes that weigh less for the rank'),
       rows: reasons,
