@@ -188,7 +188,7 @@ it('an operator sees numbers against the period before, charts, tables, waits, a
   expect(text).toMatch(/Forward votes 2 minutes/);
   expect(text).not.toContain('Send mail 0');
   expect(text).toMatch(/Connection refused 72 85\.7 % Reset 12 14\.2 %/);
-  expect(text).toMatch(/Vote pages 240 30 % API 560 70 %/);
+  expect(text).toMatch(/Vote pages 240 30\.0 % API 560 70\.0 %/);
   for (const title of [
     'Votes',
     'Success rate',
