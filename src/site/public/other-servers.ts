@@ -66,7 +66,11 @@ export async function dueFavourites(deps: AppDeps, userId: ObjectId): Promise<Vo
 }
 
 /** For visitors, scripts/voted.js adds the servers for which this browser has voted: only the browser knows them. */
-export function otherServers(site: Site, config: FormSwitch, { favourites, similar, now }: OtherServers): Html {
+export function otherServers(
+  site: Site,
+  config: FormSwitch,
+  { favourites, similar, now }: OtherServers,
+): Html {
   const alike =
     similar.length > 0
       ? section(
@@ -96,7 +100,12 @@ function favouritesPart(site: Site, config: FormSwitch, rows: Votable[], now: Da
   );
 }
 
-function dueRow(base: string, config: FormSwitch, { server, username, nextVoteAt }: Votable, now: Date): Html {
+function dueRow(
+  base: string,
+  config: FormSwitch,
+  { server, username, nextVoteAt }: Votable,
+  now: Date,
+): Html {
   const { name, game, slug } = server;
   const pictured = { ...picturedServer(server), slug };
   const action = nextVoteAt
