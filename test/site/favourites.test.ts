@@ -65,6 +65,7 @@ test('“Due now” on the home page lists the favourites for which the user’s
   await castVote(web.deps, { serverId: beta, username: 'Dora', tokenId: null });
   expect(await due(user.headers)).toEqual([`${await pathOf(alpha)}/vote?username=Dora`]);
   expect(await due()).toEqual([]);
+  await web.deps.votes.deleteMany({ serverId: beta });
 });
 
 test('visitors share pages with stars: each list has one for every server, whatever their cookies', async () => {
