@@ -1,7 +1,13 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, expect, test } from 'vitest';
 import { MOST_FAVOURITES } from '../../src/favourites/favourite-list.ts';
-import { addFavourite, favouriteIds, listFavourites, noteUsername } from '../../src/favourites/favourites.ts';
+import {
+  addFavourite,
+  favouriteIds,
+  forgetUsername,
+  listFavourites,
+  noteUsername,
+} from '../../src/favourites/favourites.ts';
 import { after, DAY, HOUR } from '../../src/platform/clock.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { castVote } from '../support/casting.ts';
@@ -66,6 +72,7 @@ test('“Due now” on the home page lists the favourites for which the user’s
   expect(await due(user.headers)).toEqual([`${await pathOf(alpha)}/vote?username=Dora`]);
   expect(await due()).toEqual([]);
   await web.deps.votes.deleteMany({ serverId: beta });
+  await forgetUsername(web.deps, user.userId);
 });
 
 test('visitors share pages with stars: each list has one for every server, whatever their cookies', async () => {
