@@ -15,8 +15,10 @@ export type AccountChange =
 
 type ChangedUser = Pick<User, 'email' | 'emailVerified'> & { _id: ObjectId };
 
-/** `{site}` stands for the name of the site that was linked or unlinked. */
-const MAILS: Record<AccountChange | 'two-factor-reset', { subject: string; text: string }> = {
+type ChangeText = { subject: string; text: string };
+
+/** `site`: the name of the site that was linked or unlinked. */
+const MAILS: Record<AccountChange | 'two-factor-reset', ChangeText | ((site: string) => ChangeText)> = {
   'two-factor-on': {
     subject: 'Your second factor is on',
     text: 'The second factor of your account was switched on.',
@@ -30,14 +32,14 @@ const MAILS: Record<AccountChange | 'two-factor-reset', { subject: string; text:
     text: 'New backup codes were made for your account. The old ones work no more.',
   },
   password: { subject: 'Your password is changed', text: 'A new password was set for your account.' },
-  'site-linked': {
-    subject: 'You can sign in with {site}',
-    text: 'Your account can now be opened with your account at {site}. You can unlink it on the page of your account, if the account has a password.',
-  },
-  'site-unlinked': {
-    subject: 'Your account is no longer linked to {site}',
-    text: 'The link of your account to {site} was removed. Your password still opens it. A sign-in with {site} and the same e-mail address links it again.',
-  },
+  'site-linked': (site) => ({
+    subject: `You can sign in with ${site}`,
+    text: `Your account can now be opened with your account at ${site}. You can unlink it on the page of your account, if the account has a password.`,
+  }),
+  'site-unlinked': (site) => ({
+    subject: `Your account is no longer linked to ${site}`,
+    text: `The link of your account to ${site} was removed. Your password still opens it. A sign-in with ${site} and the same e-mail address links it again.`,
+  }),
   'two-factor-reset': {
     subject: 'Your second factor was taken away',
     text: 'An operator has taken the second factor of your account away. Your password alone opens it now.',
@@ -68,8 +70,8 @@ export async function mailAccountChange(
 ): Promise<void> {
   const { SMTP_URL, PUBLIC_URL: url } = deps.config;
   if (SMTP_URL === undefined || !emailVerified) return;
-  const { subject, text } = MAILS[change];
+  const mail = MAILS[change];
+  const { subject, text } = typeof mail === 'function' ? mail(site) : mail;
   const ifNotYou = `If this was not you, set a new password now, look at your sessions, and tell the operator: ${url}/forgot-password`;
-  const named = (one: string) => one.replaceAll('{site}', () => site);
-  await putMail(deps, { to: email, ...mailText(deps.config, named(subject), named(text), ifNotYou) });
+  await putMail(deps, { to: email, ...mailText(deps.config, subject, text, ifNotYou) });
 }

@@ -107,7 +107,7 @@ async function excludeQuarantine(
   { reason }: { reason: string },
 ): Promise<Answer> {
   const id = objectIdOf(text);
-  const exclusion = id && (await requestQuarantineExclusion(session, id, reason, BY));
+  const exclusion = id && (await requestQuarantineExclusion(session, id, { reason }, BY));
   if (!exclusion)
     throw new CommandError('quarantine-not-found', `There is no open quarantine with the id “${text}”.`);
   return {

@@ -16,6 +16,8 @@ const complaintDefinition = {
   isOpen: { type: Boolean },
   closedAt: { type: Date },
   closedBy: { type: String },
+  /** Of the press that closed it: only its undo opens it again. */
+  closingId: { type: Schema.Types.ObjectId },
 } as const;
 
 export const COMPLAINT_TTL_MS = 90 * DAY;

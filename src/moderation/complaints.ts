@@ -99,34 +99,61 @@ export async function openComplaints(
   return { rows: grouped, next };
 }
 
-/** Closes complaints. Returns how many were open; another operator may have closed the others before. */
-export async function closeComplaints(deps: ModerationDeps, ids: ObjectId[], by: string): Promise<number> {
-  const closing = { $set: { closedAt: deps.clock.now(), closedBy: by }, $unset: { isOpen: '' } } as const;
-  return decide(deps, ids, { from: { isOpen: true }, update: closing, action: 'complaint.close', by });
+type Closing = {
+  ids: ObjectId[];
+  /** The same in a repeated call. */
+  closingId: ObjectId;
+};
+
+/** Returns those that this closing closed, also in an earlier call; another operator may have closed the others. */
+export async function closeComplaints(deps: ModerationDeps, { ids, closingId }: Closing, by: string) {
+  const closed = { closedAt: deps.clock.now(), closedBy: by, closingId };
+  const update = { $set: closed, $unset: { isOpen: '' } } as const;
+  const change = {
+    from: { isOpen: true },
+    to: { closingId },
+    update,
+    action: 'complaint.close',
+    by,
+  } as const;
+  return decide(deps, ids, change);
 }
 
-export async function reopenComplaints(deps: ModerationDeps, ids: ObjectId[], by: string): Promise<number> {
-  const opening = { $set: { isOpen: true }, $unset: { closedAt: '', closedBy: '' } } as const;
-  const from = { closedAt: { $exists: true } };
-  return decide(deps, ids, { from, update: opening, action: 'complaint.reopen', by });
+/** Returns those that are open again: of what this closing closed. */
+export async function reopenComplaints(deps: ModerationDeps, { ids, closingId }: Closing, by: string) {
+  const update = { $set: { isOpen: true }, $unset: { closedAt: '', closedBy: '', closingId: '' } } as const;
+  const change = {
+    from: { closingId },
+    to: { isOpen: true },
+    update,
+    action: 'complaint.reopen',
+    by,
+  } as const;
+  return decide(deps, ids, change);
 }
 
-type Change = { from: Filter<Complaint>; update: UpdateFilter<Complaint>; action: AuditAction; by: string };
+type Change = {
+  from: Filter<Complaint>;
+  /** An earlier call has changed it. */
+  to: Filter<Complaint>;
+  update: UpdateFilter<Complaint>;
+  action: AuditAction;
+  by: string;
+};
 
 async function decide(
   { complaints, auditLog, clock }: ModerationDeps,
   ids: ObjectId[],
-  { from, update, action, by }: Change,
-): Promise<number> {
-  let changed = 0;
+  { from, to, update, action, by }: Change,
+): Promise<ObjectId[]> {
   for (const _id of ids) {
     const complaint = await complaints.findOneAndUpdate({ ...from, _id }, update);
     if (!complaint) continue;
     const { serverId, kind } = complaint;
     await recordAudit({ auditLog, clock }, { by, action, serverId, details: { kind } });
-    changed += 1;
   }
-  return changed;
+  const changed = complaints.find({ _id: { $in: ids }, ...to }, { projection: { _id: 1 } });
+  return changed.map(({ _id }) => _id).toArray();
 }
 
 /** The complaints stay, because they are about servers. */

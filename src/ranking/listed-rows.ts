@@ -18,6 +18,7 @@ const SHOWN = {
   port: 1,
   rankPosition: 1,
   isPremium: 1,
+  webVotes: 1,
   'current.onlinePlayers': 1,
   'current.playersHidden': 1,
   'current.maxPlayers': 1,
@@ -72,6 +73,7 @@ function rowOf(server: WithId<Server>, rating: Rating | null, now: Date) {
     source: playersSource(server),
     version: current.version,
     isPremium: server.isPremium,
+    webVotes: server.webVotes ?? null,
     /** The votes of 30 days; 0 before the first ranking of the server. */
     votesCount: ranked?.votesCount ?? 0,
     /** What these votes weigh, which decides the rank. */

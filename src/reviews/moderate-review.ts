@@ -13,8 +13,10 @@ type Decision = {
   /** For operators only. A repeated rejection without a reason keeps the first reason. */
   reason?: string;
   reasonForOwner?: string | undefined;
-  /** The state that the operator saw. The decision applies only if the review is in this state or the wanted one. */
+  /** The state that the operator saw. The decision applies only to it, or completes the same one of this operator. */
   seenAs?: ReviewState;
+  /** Only what this operator decided is undone. */
+  decidedBy?: string;
   /** The revision that the operator saw. If the author has edited the review since, the decision does not apply. */
   revision?: number;
 };
@@ -31,12 +33,12 @@ export async function moderateReview(
   reviewId: ObjectId,
   state: ReviewState,
   by: string,
-  { seenAs, revision, ...input }: Decision = {},
+  { seenAs, decidedBy, revision, ...input }: Decision = {},
 ): Promise<WithId<Review> | null> {
   const reasons = parseInput(rejection, input);
   const { reviews } = deps;
   const decided = await reviews.findOneAndUpdate(
-    { _id: reviewId, ...asSeen(state, seenAs, revision) },
+    { _id: reviewId, ...asSeen({ seenAs, decidedBy, revision }, { state, by }) },
     [{ $set: decision(state, by, deps.clock.now(), reasons) }],
     { returnDocument: 'after' },
   );
@@ -65,13 +67,20 @@ function entryId({ state, moderatedAt }: Review, details: object): ObjectId {
   return new ObjectId(seconds.toString(16).padStart(8, '0') + hash.slice(0, 16));
 }
 
+/** Whether a review has the state by a decision of this operator, and not by another's. */
+export function hasDecided(review: Review, state: ReviewState, by: string): boolean {
+  return review.state === state && (state === 'pending' || review.moderatedBy === by);
+}
+
+type Seen = { [K in 'seenAs' | 'decidedBy' | 'revision']: Decision[K] | undefined };
+
 function asSeen(
-  state: ReviewState,
-  seenAs: ReviewState | undefined,
-  revision: number | undefined,
+  { seenAs, decidedBy, revision }: Seen,
+  { state, by }: { state: ReviewState; by: string },
 ): Filter<Review> {
+  const same = { state, ...(state === 'pending' ? {} : { moderatedBy: by }) };
   return {
-    ...(seenAs ? { state: { $in: [seenAs, state] } } : {}),
+    ...(seenAs ? { $or: [{ state: seenAs, ...(decidedBy ? { moderatedBy: decidedBy } : {}) }, same] } : {}),
     ...(revision === undefined ? {} : { revision: revision === 0 ? { $in: [0, null as never] } : revision }),
   };
 }
@@ -101,7 +110,7 @@ function decision(
 
 export type SeenReview = { reviewId: ObjectId; revision: number };
 
-/** The reviews that have the wanted state now: another operator may have decided, or the author edited. */
+/** The reviews about which this operator has decided so: another may have decided first, or the author edited. */
 export async function moderateReviews(
   deps: ReviewsDeps,
   seen: SeenReview[],
@@ -115,7 +124,7 @@ export async function moderateReviews(
       ...decision,
       revision: one.revision,
     });
-    if (review?.state === state) decided.push(one);
+    if (review && hasDecided(review, state, by)) decided.push(one);
   }
   return decided;
 }

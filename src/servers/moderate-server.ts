@@ -132,35 +132,53 @@ export function listNewServers(
   return readSlice(servers, { filter: { isUnseen: true }, by, from, limit });
 }
 
-/** Returns how many of them no operator had looked at before. */
-export function acceptNewServers(deps: ServersDeps, ids: ObjectId[], by: string): Promise<number> {
-  const change = { from: { isUnseen: true }, update: { $unset: { isUnseen: '' } } } as const;
-  return changeServers(deps, ids, { ...change, action: 'server.accept', by });
-}
+type Acceptance = {
+  ids: ObjectId[];
+  /** The same in a repeated call. */
+  acceptanceId: ObjectId;
+};
 
-/** Returns how many servers were not in the list of new ones. */
-export function unacceptServers(deps: ServersDeps, ids: ObjectId[], by: string): Promise<number> {
+/** Returns those that this call accepted, or an earlier one with its id; other operators may have decided first. */
+export function acceptNewServers(deps: ServersDeps, { ids, acceptanceId }: Acceptance, by: string) {
+  const update = { $set: { acceptanceId }, $unset: { isUnseen: '' } } as const;
   const change = {
-    from: { isUnseen: { $exists: false }, removedAt: null },
-    update: { $set: { isUnseen: true } },
-  };
-  return changeServers(deps, ids, { ...change, action: 'server.unaccept', by });
+    from: { isUnseen: true },
+    to: { acceptanceId },
+    update,
+    action: 'server.accept',
+    by,
+  } as const;
+  return changeServers(deps, ids, change);
 }
 
-type Change = { from: Filter<Server>; update: UpdateFilter<Server>; action: AuditAction; by: string };
+/** Returns those that are in the list of new ones again: of what this acceptance took off, unless hidden since. */
+export function unacceptServers(deps: ServersDeps, { ids, acceptanceId }: Acceptance, by: string) {
+  const from = { acceptanceId, removedAt: null, hiddenAt: null };
+  const update = { $set: { isUnseen: true }, $unset: { acceptanceId: '' } } as const;
+  const change = { from, to: { isUnseen: true }, update, action: 'server.unaccept', by } as const;
+  return changeServers(deps, ids, change);
+}
+
+type Change = {
+  from: Filter<Server>;
+  /** An earlier call has changed it. */
+  to: Filter<Server>;
+  update: UpdateFilter<Server>;
+  action: AuditAction;
+  by: string;
+};
 
 /** One after another, each with its audit entry. */
 async function changeServers(
   { servers, auditLog, clock }: ServersDeps,
   ids: ObjectId[],
-  { from, update, action, by }: Change,
-): Promise<number> {
-  let changed = 0;
+  { from, to, update, action, by }: Change,
+): Promise<ObjectId[]> {
   for (const serverId of ids) {
     const { modifiedCount } = await servers.updateOne({ ...from, _id: serverId }, update);
     if (modifiedCount === 0) continue;
     await recordAudit({ auditLog, clock }, { by, action, serverId, details: {} });
-    changed += 1;
   }
-  return changed;
+  const changed = servers.find({ _id: { $in: ids }, ...to }, { projection: { _id: 1 } });
+  return changed.map(({ _id }) => _id).toArray();
 }

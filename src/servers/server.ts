@@ -212,6 +212,8 @@ const serverDefinition = {
    * set it again (`unacceptServers`).
    */
   isUnseen: { type: Boolean },
+  /** Of the press that accepted it: only its undo sets `isUnseen` again. */
+  acceptanceId: { type: Schema.Types.ObjectId },
   /** When the settings, the profile or its pictures last changed. Absent if only an older version changed them. */
   changedAt: { type: Date },
   removedAt: { type: Date, default: null },

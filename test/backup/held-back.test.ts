@@ -266,7 +266,7 @@ test('votes whose exclusion is missing or undone in the backup are in the inbox,
     { quarantine: { serverId, reason: expect.stringContaining('backup') }, votes: votes.length },
   ]);
   const quarantineIds = open.map(({ quarantine }) => quarantine._id);
-  await decideHeld(other, 'lift', { quarantineIds, until: clock.now() }, { by: 'test', reason: 'fine' });
+  await decideHeld(other, { is: 'lift' }, { quarantineIds, until: clock.now() }, 'test');
   for (const _id of quarantineIds) await finishExclusion(other, _id, { settledMs: -HOUR });
   for (const { _id } of votes) {
     const vote = await other.votes.findOne({ _id, serverId });

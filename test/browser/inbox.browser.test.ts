@@ -66,7 +66,9 @@ describe.skipIf(!chromium)('the inbox of operators, in a browser', () => {
     await page.keyboard.press('k');
     expect(await page.locator('[data-item]').first().locator('.it:focus').count()).toBe(1);
 
+    // Excluding needs a reason; the one for which the votes were held is proposed.
     await page.keyboard.press('x');
+    await page.keyboard.press('Control+Enter');
     await expect.poll(() => page.locator('[data-item]').count()).toBe(2);
     expect(await said(tab)).toContain('The held votes of 1 server stay out of the counts');
     expect(await page.locator('[data-item]').first().locator('.it:focus').count()).toBe(1);
@@ -98,7 +100,11 @@ describe.skipIf(!chromium)('the inbox of operators, in a browser', () => {
     await page.keyboard.press('Enter');
     await check();
     await page.keyboard.press('x');
+    await page.keyboard.type('Bots');
+    await check();
+    await page.keyboard.press('Control+Enter');
     await expect.poll(() => page.locator('[data-item]').count()).toBe(1);
+    expect(await site.deps.voteExclusions.countDocuments({ state: 'confirming', reason: 'Bots' })).toBe(2);
     expect(await said(tab)).toContain('The held votes of 2 servers stay out of the counts');
     await page.getByRole('button', { name: 'Undo: count and deliver' }).click();
     await page.locator('[data-result]').getByText('Undone.').waitFor();
@@ -168,6 +174,8 @@ describe.skipIf(!chromium)('the inbox of operators, in a browser', () => {
     await check();
     await page.locator('.pick input').first().check();
     await page.locator('.pick input').nth(1).check();
+    await page.locator('.bulk').getByText('Exclude…').click();
+    await page.locator('.bulk').getByLabel('Internal reason').fill('Bots');
     await page.locator('.bulk').getByRole('button', { name: 'Exclude' }).click();
     await page.getByText('The held votes of 2 servers stay out of the counts').waitFor();
     // The pane opens under its line.

@@ -38,11 +38,11 @@ async function tabTo({ page }: Tab, text: RegExp): Promise<void> {
 }
 
 async function writeByKeyboard(tab: Tab): Promise<void> {
-  const { keyboard } = tab.page;
-  await tabTo(tab, /^Write a review$/);
-  // The first is a link to the form, the second opens it.
+  const { page } = tab;
+  const { keyboard } = page;
   await tabTo(tab, /^Write a review$/);
   await keyboard.press('Enter');
+  await page.waitForURL(/form=open/);
   await tabTo(tab, /^Stars for/);
   await keyboard.type('4');
   await tabTo(tab, /^Review \(optional\)/);

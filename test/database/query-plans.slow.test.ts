@@ -765,9 +765,9 @@ test('a group of held votes on 300 servers among others: its pages, and decision
   });
   await hold(300, 'large', after(now, 2 * HOUR));
   const seen = { quarantineIds: first.rows[0]?.ids ?? [], until: after(now, HOUR) };
-  const by = { by: 'op@example.org', reason: 'Bots' };
+  const exclude = { is: 'exclude', reason: 'Bots' } as const;
   const decisions = await profiled(async () => {
-    expect(await decideHeld(deps, 'exclude', seen, by)).toMatchObject({ missed: 0, left: 220 });
+    expect(await decideHeld(deps, exclude, seen, 'op@example.org')).toMatchObject({ missed: 0, left: 220 });
   });
   const counts = [...pages, ...decisions].filter(countsGroup);
   expect(counts).toHaveLength(2);

@@ -21,7 +21,7 @@ test('a list says where the players are the server’s own word, and where a pro
     const rows = await listedRows(deps, [_id]);
     return {
       rows,
-      page: String(serverList(rows, { base: '', now, favourites: new Set<string>(), tags: [] })),
+      page: String(serverList(rows, { base: '', config: deps.config, now, favourites: new Set(), tags: [] })),
     };
   };
   const reported = await shown();
@@ -33,6 +33,9 @@ test('a list says where the players are the server’s own word, and where a pro
   const counted = await shown();
   expect(counted.rows).toMatchObject([{ onlinePlayers: 4, source: 'probes' }]);
   expect(counted.page).not.toContain('>reported</span>');
+  expect(counted.page).toContain('/vote"');
+  await deps.servers.updateOne({ _id }, { $set: { webVotes: false } });
+  expect((await shown()).page).not.toContain('/vote"');
 
   await deps.servers.updateOne(
     { _id },

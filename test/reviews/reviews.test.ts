@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { after as later } from '../../src/platform/clock.ts';
 import { InvalidDocumentError } from '../../src/platform/document.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
-import { moderateReview } from '../../src/reviews/moderate-review.ts';
+import { moderateReview, moderateReviews } from '../../src/reviews/moderate-review.ts';
 import { listReviews, readReviews } from '../../src/reviews/read-reviews.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
 import { testDeps } from '../support/test-deps.ts';
@@ -258,11 +258,33 @@ describe('deciding with a reason, and taking it back', () => {
     const id = await write(serverId, 5);
     const decide = (state: 'approved' | 'rejected') =>
       moderateReview(deps, id, state, 'test', { seenAs: 'pending' });
-    await deps.reviews.updateOne({ _id: id }, { $set: { state: 'approved' } });
+    await deps.reviews.updateOne({ _id: id }, { $set: { state: 'approved', moderatedBy: 'test' } });
     expect(await decide('rejected')).toMatchObject({ state: 'approved' });
     expect(await deps.auditLog.countDocuments({ serverId })).toBe(0);
     expect(await decide('approved')).toMatchObject({ state: 'approved' });
     await expectListToFollowStates(serverId);
+  });
+
+  it('of one operator stays if another decides the same; each undoes only the own ones', async () => {
+    const serverId = new ObjectId();
+    const seen = [await write(serverId, 5), await write(serverId, 4)].map((reviewId) => ({
+      reviewId,
+      revision: 0,
+    }));
+    const reject = (some: typeof seen, by: string) =>
+      moderateReviews(deps, some, 'rejected', by, { seenAs: 'pending', reason: `by ${by}` });
+    expect(await reject(seen.slice(0, 1), 'first')).toHaveLength(1);
+    expect(await reject(seen, 'second')).toEqual(seen.slice(1));
+    // The answer was lost, and the same press comes again.
+    expect(await reject(seen, 'second')).toEqual(seen.slice(1));
+    const undone = await moderateReviews(deps, seen, 'pending', 'second', {
+      seenAs: 'rejected',
+      decidedBy: 'second',
+    });
+    expect(undone).toEqual(seen.slice(1));
+    expect(await deps.reviews.find({ serverId, state: 'rejected' }).toArray()).toMatchObject([
+      { _id: seen[0]?.reviewId, moderatedBy: 'first', rejectedFor: 'by first' },
+    ]);
   });
 
   it('of approvals, rejections and undoings that race ends with a list that agrees', async () => {

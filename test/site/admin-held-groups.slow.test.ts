@@ -48,11 +48,14 @@ const items = (body: string) => body.match(/data-item/g)?.length ?? 0;
 const inState = (state: 'quarantined' | 'confirming' | 'releasing') =>
   web().deps.voteExclusions.countDocuments({ state });
 
-/** The hidden fields of the form with a button. */
+/** The hidden fields of the form with a button, and a reason. */
 function fieldsOf(body: string, text: string): Record<string, string> {
   const form = body.split('<form').find((one) => one.includes(`">${text}<`)) ?? '';
   const fields = [...form.matchAll(/name="(\w+)" value="([^"]*)"/g)];
-  return Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value]));
+  return {
+    ...Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value])),
+    reason: 'One network.',
+  };
 }
 
 /** Presses a button of a page; the page with the result. */
@@ -72,7 +75,7 @@ describe('the held votes of one network on more servers than a page shows', () =
     expect(items(body)).toBe(1);
     expect(body).not.toContain('from=');
 
-    const result = await press(body, 'Exclude all');
+    const result = await press(body, 'Exclude');
     expect(textOf(result)).toContain('The held votes of 41 servers stay out of the counts');
     expect(textOf(result)).toContain('No votes are held.');
     expect([await inState('quarantined'), await inState('confirming')]).toEqual([0, 41]);
@@ -84,7 +87,7 @@ describe('the held votes of one network on more servers than a page shows', () =
   test('are decided once on each server if two operators press at once, and each reads how many', async () => {
     await holdOn(41);
     const body = await read('/operator?tab=held');
-    const results = await Promise.all([press(body, 'Exclude all'), press(body, 'Count and deliver all')]);
+    const results = await Promise.all([press(body, 'Exclude'), press(body, 'Count and deliver all')]);
     const decided = [await inState('confirming'), await inState('releasing')];
     expect((decided[0] ?? 0) + (decided[1] ?? 0)).toBe(41);
     for (const [i, result] of results.entries()) {
@@ -98,9 +101,9 @@ describe('the held votes of one network on more servers than a page shows', () =
   test('on a server that was not in the list when the page was made stay held', async () => {
     await holdOn(41);
     const body = await read('/operator?tab=held');
-    await expect.poll(() => Date.now()).toBeGreaterThan(Date.parse(fieldsOf(body, 'Exclude all').seen ?? ''));
+    await expect.poll(() => Date.now()).toBeGreaterThan(Date.parse(fieldsOf(body, 'Exclude').seen ?? ''));
     await holdOn(1);
-    const result = await press(body, 'Exclude all');
+    const result = await press(body, 'Exclude');
     expect(textOf(result)).toContain('1 vote came after you opened the page.');
     expect([await inState('quarantined'), await inState('confirming')]).toEqual([1, 41]);
   });
@@ -112,11 +115,12 @@ test('if a network has more held votes than one press decides: page and result s
   expect(textOf(body)).toContain(
     'One press decides about the newest 100 of 107; then the others are listed.',
   );
-  const result = await press(body, 'Exclude 100 of 107');
+  expect(textOf(body)).toContain('Exclude 100 of 107…');
+  const result = await press(body, 'Exclude');
   expect(textOf(result)).toContain('The held votes of 100 servers stay out of the counts');
   expect(textOf(result)).toContain('Still in this list: 7 quarantines. Decide again.');
   expect(textOf(result)).toContain('7 votes held for 7 servers One network, ');
-  expect(textOf(await press(result, 'Exclude all'))).toContain('The held votes of 7 servers stay out');
+  expect(textOf(await press(result, 'Exclude'))).toContain('The held votes of 7 servers stay out');
   expect(await inState('confirming')).toBe(MOST_DECIDED + 7);
   // The undo covers what its own press decided.
   await press(result, 'Undo: count and deliver', '/undo');

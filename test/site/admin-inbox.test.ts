@@ -26,6 +26,7 @@ beforeAll(async () => {
 });
 
 const ORIGIN = 'aHashOfANetwork-012345';
+const SEEN = '2026-11-29T10:00:00.000Z';
 const REASON = 'One network voted as more than 6 new players in a day.';
 
 beforeEach(async () => {
@@ -43,29 +44,30 @@ async function hold(serverId: ObjectId, username: string): Promise<ObjectId> {
 
 const page = async (tab: string, more = '') =>
   (await getPage(web, `/operator?tab=${tab}${more}`, operator.headers)).body;
-/** Sends a form of the inbox; the text of the page to which it leads. */
-async function press(path: string, fields: Record<string, string>): Promise<string> {
-  const { statusCode, headers } = await sendForm(
-    web,
-    `/operator/attention/${path}`,
-    fields,
-    operator.headers,
-  );
+/** Sends a form of the inbox; the page to which it leads. */
+async function resultOf(path: string, fields: Record<string, string>, by = operator): Promise<string> {
+  const { statusCode, headers } = await sendForm(web, `/operator/attention/${path}`, fields, by.headers);
   expect(statusCode, path).toBe(303);
-  return textOf((await getPage(web, String(headers.location), operator.headers)).body);
+  return (await getPage(web, String(headers.location), by.headers)).body;
 }
+const press = async (path: string, fields: Record<string, string>) => textOf(await resultOf(path, fields));
 /** The hidden fields of the form with a button. */
 function fieldsOf(body: string, text: string): Record<string, string> {
   const form = body.split('<form').find((one) => one.includes(`">${text}<`)) ?? '';
   const [inForm = ''] = form.split('</form');
   const fields = [...inForm.matchAll(/name="(\w+)" value="([^"]*)"/g)];
-  return Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value]));
+  const [, reason] = /<textarea [^>]*name="reason"[^>]*>([^<]*)</.exec(inForm) ?? [];
+  return {
+    ...Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value])),
+    ...(reason ? { reason } : {}),
+  };
 }
 const statesOf = async () =>
   (await web.deps.voteExclusions.find().sort({ at: 1 }).toArray()).map(({ state }) => state);
 
 /** Drops the counts, which are cached for ten seconds, as each decision does. */
-const countAgain = () => press('servers', { decision: 'accept', item: new ObjectId().toHexString() });
+const countAgain = () =>
+  press('servers', { decision: 'accept', item: new ObjectId().toHexString(), seen: SEEN });
 
 describe('the kinds', () => {
   test('have the number of what is to be decided, and the rail says it too', async () => {
@@ -165,14 +167,17 @@ describe('held votes', () => {
 
   test.each([
     ['Count and deliver all', 'releasing', 'will be counted and delivered'],
-    ['Exclude all', 'confirming', 'stay out of the counts'],
+    ['Exclude', 'confirming', 'stay out of the counts'],
   ])('“%s” decides about what is shown, once', async (text, state, result) => {
     await hold(alpha, 'Bot1');
     await hold(beta, 'Bot2');
     const fields = fieldsOf(await page('held'), text);
     expect(await press('held', fields)).toContain(`The held votes of 2 servers ${result}`);
     expect(await statesOf()).toEqual([state, state]);
-    const again = await press('held', fields);
+    // The same press again, for example because its answer was lost, has the same result.
+    expect(await press('held', fields)).toContain(`The held votes of 2 servers ${result}`);
+    const other = await signIn(web, { role: 'operator' });
+    const again = textOf(await resultOf('held', fields, other));
     expect(again).toContain('Another operator decided first about 2 quarantines.');
     expect(await web.deps.auditLog.countDocuments({ action: /^vote\./ })).toBe(2);
   });
@@ -186,7 +191,7 @@ describe('held votes', () => {
     const { body } = await getPage(web, String(sent.headers.location), operator.headers);
     expect(textOf(body)).toContain('The held votes of 1 server will be counted and delivered');
     expect(body).toContain(`/operator/votes/exclude?server=${alpha.toHexString()}&amp;since=`);
-    expect(await press('held', decision)).toContain('Another operator decided first about 2 quarantines.');
+    expect(await press('held', decision)).toContain('The held votes of 1 server will be counted');
   });
 
   test('have no result of a decision that does not exist', async () => {
@@ -219,28 +224,59 @@ describe('held votes', () => {
     expect(items).toHaveLength(2);
     const { seen = '' } = fieldsOf(body, 'Exclude');
     expect(await press('held', { decision: 'exclude', seen })).toContain('Select the held votes first.');
-    const form = new URLSearchParams({ decision: 'exclude', seen });
-    for (const item of items) form.append('item', item);
-    const sent = await web.app.inject({
-      method: 'POST',
-      url: '/operator/attention/held',
-      headers: { 'content-type': 'application/x-www-form-urlencoded', ...OWN_ORIGIN, ...operator.headers },
-      payload: form.toString(),
-    });
+    const send = (reason: string) => {
+      const form = new URLSearchParams({ decision: 'exclude', seen, reason });
+      for (const item of items) form.append('item', item);
+      const headers = {
+        'content-type': 'application/x-www-form-urlencoded',
+        ...OWN_ORIGIN,
+        ...operator.headers,
+      };
+      const url = '/operator/attention/held';
+      return web.app.inject({ method: 'POST', url, headers, payload: form.toString() });
+    };
+    const without = await send(' ');
+    expect([without.statusCode, textOf(without.body)]).toEqual([
+      400,
+      expect.stringContaining('must say why'),
+    ]);
+    expect(await statesOf()).toEqual(['quarantined', 'quarantined']);
+    const sent = await send('Bots');
     const result = (await getPage(web, String(sent.headers.location), operator.headers)).body;
     expect(textOf(result)).toContain('The held votes of 2 servers stay out of the counts');
     expect(await press('held/undo', fieldsOf(result, 'Undo: count and deliver'))).toContain('Undone.');
     expect(await statesOf()).toEqual(['releasing', 'releasing']);
+    // The address of the decision's result, opened again.
+    expect(
+      await page('held', `&done=exclude&group=${fieldsOf(result, 'Undo: count and deliver').group}`),
+    ).not.toContain('data-result');
   });
 
-  test('have no loud destructive button: excluding is quiet, and a block is behind a question', async () => {
+  test('have no loud destructive button: excluding asks for a reason, and a block is behind a question', async () => {
     await hold(alpha, 'Bot1');
     const body = await page('held');
     expect(body).toMatch(/<button class="primary" type="submit">Count and deliver</);
-    expect(body).toMatch(/<button class="quiet" type="submit">Exclude</);
-    const danger = [...body.matchAll(/class="danger"/g)];
-    expect(danger).toHaveLength(1);
-    expect(body.indexOf('Block network…')).toBeLessThan(danger[0]?.index ?? 0);
+    for (const form of body.split('<form').filter((one) => one.includes('class="danger"')))
+      expect(form).toMatch(/<details class="confirm"[\s\S]*class="danger"|^[^<]*action="[^"]*held\/block/);
+    expect(textOf(body).indexOf('Block network…')).toBeGreaterThan(0);
+    // The reason for which the votes were held is proposed.
+    expect(fieldsOf(body, 'Exclude').reason).toBe(REASON);
+    await press('held', { ...fieldsOf(body, 'Exclude'), reason: 'Bots', reasonForOwner: 'Not players' });
+    expect(await web.deps.voteExclusions.findOne({})).toMatchObject({
+      reason: 'Bots',
+      reasonForOwner: 'Not players',
+    });
+  });
+
+  test('are excluded in the list of exclusions by the same rule', async () => {
+    const quarantineId = (await hold(alpha, 'Bot1')).toHexString();
+    const path = `/operator/votes/exclusions/${quarantineId}/exclude`;
+    expect((await getPage(web, '/operator/votes', operator.headers)).body).toContain(`action="${path}"`);
+    const send = (fields: Record<string, string>) => sendForm(web, path, fields, operator.headers);
+    expect((await send({ reason: ' ' })).statusCode).toBe(400);
+    expect(await statesOf()).toEqual(['quarantined']);
+    expect((await send({ reason: 'Bots', reasonForOwner: '' })).statusCode).toBe(303);
+    expect(await web.deps.voteExclusions.findOne({})).toMatchObject({ state: 'confirming', reason: 'Bots' });
   });
 
   test('“Block network” blocks once and can be undone; the votes stay held, and the item says that it is blocked', async () => {
@@ -312,12 +348,15 @@ describe('new servers', () => {
     const body = await page('servers');
     expect(textOf(body)).toMatch(/Beta Craft .*a\.example\.org:25565/);
     const item = `${alpha.toHexString()}-${beta.toHexString()}`;
-    expect(await press('servers', { decision: 'accept', item })).toContain('2 servers accepted.');
+    const accept = { decision: 'accept', item, seen: SEEN };
+    expect(await press('servers', accept)).toContain('2 servers accepted.');
     expect(await deps.servers.countDocuments({ isUnseen: true })).toBe(0);
-    expect(await press('servers', { decision: 'accept', item })).toContain(
-      'Another operator decided first about 2 servers.',
+    expect(await press('servers', { ...accept, seen: new Date().toISOString() })).toContain(
+      '0 servers accepted. Another operator decided first about 2 servers.',
     );
-    expect(await press('servers', { decision: 'unaccept', item })).toContain('2 servers in the list again.');
+    expect(await press('servers', { ...accept, decision: 'unaccept' })).toContain(
+      '2 servers in the list again.',
+    );
 
     const hide = { server: alpha.toHexString(), tab: 'servers', reason: 'A copy.' };
     const hidden = await press('hide', hide);
@@ -327,6 +366,29 @@ describe('new servers', () => {
     const actions = (await deps.auditLog.find().toArray()).map(({ action }) => action);
     expect(actions.filter((one) => one === 'server.accept')).toHaveLength(2);
     expect(actions).toEqual(expect.arrayContaining(['server.unaccept', 'server.hide', 'server.unhide']));
+  });
+
+  test('are undone by the press that accepted them alone, also if two operators press at once or an answer is lost', async () => {
+    const { servers } = web.deps;
+    await servers.updateMany({}, { $set: { isUnseen: true } });
+    const other = await signIn(web, { role: 'operator' });
+    const both = { decision: 'accept', item: `${alpha.toHexString()}-${beta.toHexString()}`, seen: SEEN };
+    await resultOf('servers', { ...both, item: alpha.toHexString() }, other);
+    const results = [await resultOf('servers', both), await resultOf('servers', both)];
+    for (const result of results) {
+      expect(textOf(result)).toContain('1 server accepted. Another operator decided first about 1 server.');
+      expect(fieldsOf(result, 'Undo')).toMatchObject({ item: beta.toHexString() });
+    }
+    // A form that names all, as an earlier version sent it, undoes no more.
+    expect(await press('servers', { ...both, decision: 'unaccept' })).toContain(
+      '1 server in the list again.',
+    );
+    expect(await servers.find({ isUnseen: true }).toArray()).toMatchObject([{ _id: beta }]);
+    // Another operator has accepted it since: the undo of before comes too late.
+    await resultOf('servers', { ...both, item: beta.toHexString() }, other);
+    expect(await press('servers', fieldsOf(results[0] ?? '', 'Undo'))).toContain(
+      '0 servers in the list again.',
+    );
   });
 
   test('that an operator hides on another page leave the list', async () => {

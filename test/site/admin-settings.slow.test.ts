@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { changeSettings, readStoredSettings } from '../../src/settings/change-settings.ts';
 import { startAnswering } from '../support/answering.ts';
+import { codeOf } from '../support/authenticator.ts';
 import { startMailServer } from '../support/fake-mail-server.ts';
 import { PASSWORD, type SignedInUser, signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp, sendForm, textOf, type WebApp, webAppOfFile } from '../support/web-app.ts';
+import { giveTwoFactor } from './account-pages.ts';
 import { formsOf } from './wrongly-filled-forms.ts';
 
 const BY = 'other@example.org';
@@ -157,6 +159,31 @@ describe('the settings in the admin area', () => {
     const removal = { remove_SMTP_URL: 'yes', MAIL_FROM: '', password: PASSWORD };
     await fill('/mail', '/change/mail', removal);
     expect(web.deps.config.SMTP_URL).toBeUndefined();
+  });
+
+  test('a refused address, or a wrong code, keeps what was typed and spends no code; a spent code is said', async () => {
+    const { secret } = await giveTwoFactor(web, operator);
+    const mail = { SMTP_URL: 'smtp://mail.example.org', MAIL_FROM: 'votes@example.org', password: PASSWORD };
+    const code = codeOf(secret, Date.now());
+    const send = (values: object) => fill('/mail', '/change/mail', { ...mail, code, ...values });
+    const unusable = 'http://mail.example.org';
+    const refused = await send({ SMTP_URL: unusable });
+    expect([refused.statusCode, refused.body]).toEqual([400, expect.stringContaining(`value="${unusable}"`)]);
+    const wrong = await send({ code: '000000' });
+    expect(wrong.body).toContain(`value="${mail.SMTP_URL}"`);
+    expect(textOf(wrong.body)).toContain('The code is wrong. Wait for the next one');
+    expect(web.deps.config.SMTP_URL).toBeUndefined();
+
+    expect((await send({})).headers.location).toContain('done=saved');
+    const again = await send({ SMTP_URL: 'smtp://other.example.org' });
+    expect(again.body).toContain('value="smtp://other.example.org"');
+    expect(textOf(again.body)).toContain(
+      'A code works once, and this one was used already, perhaps to sign in. Wait until your app shows the next one.',
+    );
+    const form = textOf((await page('/mail')).body);
+    expect(form).toContain('A code works once, also for signing in: then wait for the next one.');
+    expect(form).toContain('For one on this machine or in a private network, set ALLOWED_PRIVATE_RANGES');
+    expect(form).toContain('and restart every process.');
   });
 
   test('the undo of a change of mail needs the password too', async () => {

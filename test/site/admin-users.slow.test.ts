@@ -94,7 +94,7 @@ test('resetting the second factor ends all sessions', async () => {
   const { headers } = await setUpTwoFactor(web, owner);
   await press(owner, 'reset-two-factor');
   expect(await isSignedIn(web, headers)).toBe(false);
-  expect((await sendSignIn(web, owner.email)).headers.location).toBe('/favourites');
+  expect((await sendSignIn(web, owner.email)).headers.location).toBe('/dashboard');
   expect(await web.deps.twoFactors.countDocuments()).toBe(0);
 });
 

@@ -35,14 +35,19 @@ it('a visitor reports a server; an operator sees it, opens the server and closes
   expect(list).toContain('They ask for &lt;b&gt;passwords');
   expect(list).toContain(`/operator/servers/${web.serverId.toHexString()}`);
   const item = stored?._id.toHexString() ?? '';
-  const decide = (decision: string) =>
-    sendForm(web, '/operator/attention/reports', { decision, item }, operator.headers);
+  const seen = '2026-11-29T10:00:00.000Z';
+  const decide = (decision: string, { by = operator, ...more } = {}) =>
+    sendForm(web, '/operator/attention/reports', { decision, item, seen, ...more }, by.headers);
   const after = async ({ headers }: { headers: { location?: string | undefined } }) =>
     textOf((await getPage(web, headers.location ?? '', operator.headers)).body);
   const closed = await after(await decide('close'));
   expect(closed).toContain('1 report closed.');
   expect(closed).toContain('No open reports.');
-  expect(await after(await decide('close'))).toContain('1 report had been closed already.');
+  // The same press again, for example because its answer was lost.
+  expect(await after(await decide('close'))).toContain('1 report closed.');
+  const by = await signIn(web, { role: 'operator' });
+  expect(await after(await decide('close', { by }))).toContain('1 report had been closed already.');
+  expect(await after(await decide('reopen', { by }))).toContain('0 reports open again.');
   expect(await after(await decide('reopen'))).toContain('1 report about Alpha Craft');
   expect(await web.deps.auditLog.countDocuments({ action: 'complaint.reopen' })).toBe(1);
   expect(await web.deps.auditLog.findOne({ action: 'complaint.close' })).toMatchObject({

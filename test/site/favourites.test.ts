@@ -1,9 +1,16 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, expect, test } from 'vitest';
 import { MOST_FAVOURITES } from '../../src/favourites/favourite-list.ts';
-import { addFavourite, favouriteIds, listFavourites } from '../../src/favourites/favourites.ts';
+import {
+  addFavourite,
+  favouriteIds,
+  forgetUsername,
+  listFavourites,
+  noteUsername,
+} from '../../src/favourites/favourites.ts';
 import { after, DAY, HOUR } from '../../src/platform/clock.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
+import { castVote } from '../support/casting.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { PASSWORD, type SignedInUser, signIn } from '../support/sign-in.ts';
 import { getPage, openWebApp, sendForm, textOf, type WebApp } from '../support/web-app.ts';
@@ -49,6 +56,23 @@ test('a star in the ranking, the search and on a server’s page adds and remove
   expect((await mark(user, alpha, 'no', '/favourites')).headers.location).toBe('/favourites');
   expect(await idsOf(user)).toEqual([beta.toHexString()]);
   expect(await idsOf(await signIn(web))).toEqual([]);
+});
+
+test('“Due now” on the home page lists the favourites for which the user’s player may vote, without a query for visitors', async () => {
+  const user = await signIn(web);
+  const due = async (headers = {}) => {
+    const { body } = await getPage(web, '/', headers);
+    const list = /<section class="due-now"[\s\S]*?<\/section>/.exec(body)?.[0] ?? '';
+    return [...list.matchAll(/href="([^"]*)"/g)].map(([, href]) => href);
+  };
+  for (const id of [beta, alpha]) await addFavourite(web.deps, user.userId, id);
+  expect(await due(user.headers)).toEqual([]);
+  await noteUsername(web.deps, user.userId, 'Dora');
+  await castVote(web.deps, { serverId: beta, username: 'Dora', tokenId: null });
+  expect(await due(user.headers)).toEqual([`${await pathOf(alpha)}/vote?username=Dora`]);
+  expect(await due()).toEqual([]);
+  await web.deps.votes.deleteMany({ serverId: beta });
+  await forgetUsername(web.deps, user.userId);
 });
 
 test('visitors share pages with stars: each list has one for every server, whatever their cookies', async () => {

@@ -66,7 +66,7 @@ async function decided(): Promise<UUID[]> {
   await excludeVotes(deps, exclusion, operator.email, { settledMs: 0 });
   const quarantineId = await openQuarantine(deps, serverId, `${INTERNAL} voted too often`);
   await castVote(deps, { serverId, username: votes.quarantined, tokenId: null, quarantineId });
-  await requestQuarantineExclusion(deps, quarantineId, INTERNAL, operator.email);
+  await requestQuarantineExclusion(deps, quarantineId, { reason: INTERNAL }, operator.email);
   await addBlock(deps, { kind: 'name', value: votes.blocked, reason: INTERNAL }, operator.email);
   const blocked = { serverId, username: votes.blocked, tokenId: null, key: undefined };
   await castVoteFromApi(deps, blocked, new CastDeadline(5_000));

@@ -412,9 +412,26 @@ describe('a review on a server’s page', () => {
     expect(await read(String(sent.headers.location))).toContain('nothing was saved');
     const joined = { name: 'Ada', email: 'ada-back@example.org', password: 'a long password', next: form };
     expect((await sendForm(web, '/sign-up', joined)).headers.location).toBe(form);
-    expect((await get(form)).headers.location).toBe(`${path}#your-review`);
+    expect((await get(form)).headers.location).toBe(`${path}?form=open#your-review`);
     const elsewhere = { ...joined, email: 'bob-back@example.org', next: '//elsewhere.example/' };
     expect((await sendForm(web, '/sign-up', elsewhere)).headers.location).toBe('/dashboard');
+  });
+
+  it('is written in a form that is open after its address, and no two controls have one name', async () => {
+    const { path } = await list('Opened');
+    const ada = await signIn(web);
+    const formOf = (body: string) =>
+      /<details class="confirm" (open)?\s*><summary[^>]*>(Review form)</.exec(body);
+    const closed = (await getPage(web, path, ada.headers)).body;
+    expect(formOf(closed)?.slice(1)).toEqual([undefined, 'Review form']);
+    expect(closed.match(/>Write a review</g)).toHaveLength(1);
+    expect(closed).toContain(`href="${path}/review">Write a review<`);
+    const open = (await getPage(web, `${path}/review`, ada.headers)).headers.location ?? '';
+    expect(formOf((await getPage(web, open, ada.headers)).body)?.slice(1)).toEqual(['open', 'Review form']);
+    // Visitors share one cached page, and are led to sign in.
+    expect((await get(open)).body).toContain('href="#your-review">Write a review<');
+    await send(path, ada, WORDS);
+    expect((await getPage(web, path, ada.headers)).body).toContain(`href="${path}/review">Your review<`);
   });
 
   const send = (path: string, who: SignedInUser, fields: Record<string, string>) =>

@@ -1,9 +1,10 @@
 import type { WithId } from 'mongodb';
 import { expect, test } from 'vitest';
+import { addFavourite } from '../../src/favourites/favourites.ts';
 import type { ServerDraft } from '../../src/servers/server-draft.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { PASSWORD, type SignedInUser, signIn } from '../support/sign-in.ts';
-import { getPage, openWebApp, sendForm, webAppOfFile } from '../support/web-app.ts';
+import { getPage, openWebApp, sendForm, textOf, webAppOfFile } from '../support/web-app.ts';
 import { cookiesOf, isSignedIn, sendSignIn } from './account-pages.ts';
 
 const shared = webAppOfFile();
@@ -147,16 +148,17 @@ test('a visitor is redirected to sign in and then back to the page', async () =>
   expect((await getPage(web, `/sign-in?next=${script}`)).body).not.toContain('<script>alert');
 });
 
-test('an operator lands in the admin area, owners in the dashboard, and players at their favourites', async () => {
+test('an operator lands in the admin area, owners in the dashboard, players at their favourites, and others where both are offered', async () => {
   const web = shared();
-  const [plain, managing, owner, drafting, player] = [
+  const [plain, managing, owner, drafting, player, newcomer] = [
     await signIn(web, { role: 'operator', twoFactor: false }),
     await signIn(web, { role: 'operator', twoFactor: false }),
+    await signIn(web),
     await signIn(web),
     await signIn(web),
     await signIn(web),
   ];
-  await addOwnedServer(web.deps, managing.userId);
+  await addFavourite(web.deps, player.userId, await addOwnedServer(web.deps, managing.userId));
   await addOwnedServer(web.deps, owner.userId, { address: 'owner.example.org' });
   await web.deps.serverDrafts.insertOne({ ownerId: drafting.userId } as WithId<ServerDraft>);
   const goal = async ({ email }: SignedInUser, next?: string) => {
@@ -171,6 +173,11 @@ test('an operator lands in the admin area, owners in the dashboard, and players 
   expect(await goal(owner)).toBe('/dashboard');
   expect(await goal(drafting)).toBe('/dashboard');
   expect(await goal(player)).toBe('/favourites');
+  expect(await goal(newcomer)).toBe('/dashboard');
+  expect(await goal(newcomer, '/servers/alpha')).toBe('/servers/alpha');
+  const start = (await getPage(web, '/dashboard', newcomer.headers)).body;
+  expect(start).toContain('href="/dashboard/servers/new"');
+  expect(textOf(start)).toContain('Looking for a server to play on? See the ranking .');
   expect((await getPage(web, '/sign-in', plain.headers)).headers.location).toBe('/operator');
   expect((await getPage(web, '/sign-in', owner.headers)).headers.location).toBe('/dashboard');
 });

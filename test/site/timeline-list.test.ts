@@ -69,3 +69,25 @@ test('times count from the first event, a long wait is a line, and the listener�
   expect(text).toMatch(/^23:59:00 Accepted \+8 ms 23:59:00 Attempt 1 connection refused/);
   expect(text).toContain('waited 2m 44s +2m 44s 22 Nov, 00:01:44 Attempt 2 acknowledged');
 });
+
+test('three or more equal attempts in a row are one line, and each is in it; what differs stays apart', async () => {
+  const refused = (number: number) => attempt(number, OPEN_THE_PORT, { durationMs: number });
+  const told = attempt(6, OPEN_THE_PORT, { words: 'Full' });
+  const events = [...[1, 2, 3, 4, 5].map(refused), told, ...[7, 8].map(refused)];
+  const log = String(await timelineList(events));
+  const [head = '', inside = ''] = log.split('<details>');
+  expect(textOf(head)).toContain('Attempts 1–5 5 × connection refused');
+  expect(textOf(inside)).toContain('Each of them, from 1 Jan 1970, 00:00:01 UTC to 1 Jan 1970, 00:00:05 UTC');
+  const [each = '', after = ''] = inside.split('</details>');
+  expect(textOf(each).match(/Attempt \d/g)).toEqual([
+    'Attempt 1',
+    'Attempt 2',
+    'Attempt 3',
+    'Attempt 4',
+    'Attempt 5',
+  ]);
+  expect(textOf(each)).toContain('Duration: 4 ms.');
+  expect(textOf(after).match(/Attempt \d/g)).toEqual(['Attempt 6', 'Attempt 7', 'Attempt 8']);
+  // Advice that is shown with a later attempt is not repeated.
+  expect(log.split(t(OPEN_THE_PORT))).toHaveLength(2);
+});

@@ -68,7 +68,7 @@ test('setup shows the secret as a QR code and as text, and needs a correct code 
   const refused = await sendForm(web, '/account/two-factor/confirm', { code: '000000' }, headers);
   expect(refused.statusCode).toBe(400);
   expect(refused.body).toContain('The code is wrong.');
-  expect((await sendSignIn(web, email)).headers.location).toBe('/favourites');
+  expect((await sendSignIn(web, email)).headers.location).toBe('/dashboard');
   // If the setup is started a second time, the newer secret counts.
   await setUpTwoFactor(web, { headers });
   await halfSignedIn(web, email);
@@ -237,7 +237,7 @@ test('turning it off needs the password and a code', async () => {
   await halfSignedIn(web, email);
   const off = await sendForm(web, '/account/two-factor/off', { password: PASSWORD, code }, headers);
   expect(off.headers.location).toBe('/account?done=two-factor-off');
-  expect((await sendSignIn(web, email)).headers.location).toBe('/favourites');
+  expect((await sendSignIn(web, email)).headers.location).toBe('/dashboard');
 });
 
 test.each([

@@ -112,7 +112,7 @@ describe('an older unconfirmed account', () => {
     expect((await sendSignIn(web, VICTIM, PASSWORD)).statusCode).toBe(401);
     const entered = await sendSignIn(web, VICTIM, OWN_PASSWORD);
     // The second factor that the attacker had set up is not required.
-    expect(entered.headers.location).toBe('/favourites');
+    expect(entered.headers.location).toBe('/dashboard');
     expect(await web.deps.users.find().toArray()).toMatchObject([
       { _id: stranger.userId, emailVerified: true },
     ]);

@@ -214,7 +214,7 @@ it('quarantines a bot again the day after its vote was excluded', async () => {
   await fill();
   expect((await voteOnPage(open, open.slug, 'Bot')).statusCode).toBe(303);
   const [exclusion] = await deps.voteExclusions.find().toArray();
-  await requestQuarantineExclusion(deps, exclusion?._id as ObjectId, 'Bots', 'operator');
+  await requestQuarantineExclusion(deps, exclusion?._id as ObjectId, { reason: 'Bots' }, 'operator');
   await finishExclusion(deps, exclusion?._id as ObjectId, { settledMs: -HOUR });
   const page = (await getPage(open, `/servers/${open.slug}/vote/${(await voteOf(open, 'Bot'))?._id}`)).body;
   expect(page).toContain('An operator of this listing has excluded it.');

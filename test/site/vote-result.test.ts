@@ -212,6 +212,16 @@ describe('the page after a vote', () => {
     expect(favourites).toContain(`href="/servers/${gamma.slug}/vote?username=Steve"`);
     expect(favourites).not.toContain('Alpha Craft');
     expect(textOf(similar)).toMatch(/Similar servers.*Beta Craft.*Gamma Craft/);
+    // Where the vote form is off, there is no button.
+    await deps.servers.updateOne({ _id: beta.serverId }, { $set: { webVotes: false } });
+    const votes = async () => {
+      const { body } = await getPage(open, String(location), headers);
+      const lists = body.slice(body.indexOf('class="other-servers"'));
+      return [...lists.matchAll(/class="button vote" href="\/servers\/([^/]+)\/vote/g)].map(
+        ([, slug]) => slug,
+      );
+    };
+    expect(await votes()).toEqual([gamma.slug, gamma.slug]);
     // Nobody else sees the favourites.
     const shared = (await getPage(open, String(location))).body;
     expect(shared).not.toContain('are due');

@@ -5,6 +5,7 @@ import { type AppDeps, openAppDeps } from '../../src/process/app-deps.ts';
 import { atTheEnd } from './at-the-end.ts';
 import { freshNames, migrateFresh, pooledMongo } from './databases.ts';
 import { EVENTUALLY } from './eventually.ts';
+import { TEST_KEY } from './filled-texts.ts';
 
 /**
  * High limits: all fake peers have the address of this machine, so the usual limits would refuse them. A test of a
@@ -26,7 +27,7 @@ export function testConfig(env: Record<string, string> = {}): ConnectedConfig {
     MONGODB_URI: fresh.mongodbUri,
     REDIS_URL: fresh.redisUrl,
     QUEUE_PREFIX: fresh.queuePrefix,
-    SECRET_KEY: 'k3y-for-tests-0123456789-abcdefghij',
+    SECRET_KEY: TEST_KEY,
     ...UNLIMITED,
     ...env,
   });

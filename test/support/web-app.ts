@@ -8,6 +8,7 @@ import { watchReadiness } from '../../src/process/health.ts';
 import { createMetrics } from '../../src/process/metrics.ts';
 import { atTheEnd } from './at-the-end.ts';
 import { emptyDatabase } from './databases.ts';
+import { requireFilledPage } from './filled-texts.ts';
 import { testDeps } from './test-deps.ts';
 
 /** The web application in this process, and its dependencies. */
@@ -90,12 +91,14 @@ export function sendForm(
   });
 }
 
-/** Requests a page as a browser does. */
-export function getPage({ app, deps }: WebApp, path: string, headers: Record<string, string> = {}) {
-  return app.inject({
+/** Requests a page as a browser does. @throws if one of its texts has an unfilled `{placeholder}` */
+export async function getPage({ app, deps }: WebApp, path: string, headers: Record<string, string> = {}) {
+  const answer = await app.inject({
     url: `${deps.config.basePath}${path}`,
     headers: { accept: 'text/html', ...headers },
   });
+  if (String(answer.headers['content-type']).startsWith('text/html')) requireFilledPage(answer.body);
+  return answer;
 }
 
 /** The text of a page, without tags. */

@@ -24,6 +24,8 @@ const allowing = z.object({
   reason: reasonText,
 });
 
+const ALLOWED = { $ifNull: ['$voteAllowance.votes', 0] };
+
 export const LEFT_MS = 30 * DAY;
 
 /** The votes wait anyway: only the inbox does not show the server for `LEFT_MS`. Null if no such server is listed. */
@@ -45,20 +47,22 @@ export async function leaveWaiting(
 
 /**
  * How many votes of a server count for its rank on each UTC day without evidence, from the next ranking on and for all
- * its days. The limits for networks still apply. 0 ends the decision. Null if no such server is listed.
+ * its days. The limits for networks still apply. 0 ends the decision. Null if no such server is listed, or if its
+ * allowance is neither the one that the operator saw (`seen`) nor the wanted one.
  *
  * @throws {InvalidDocumentError} for an invalid number or reason
  */
 export async function allowVotes(
   deps: RankingDeps & Pick<Resources, 'producer'>,
   serverId: ObjectId,
-  input: { votes: string | number; reason: string },
+  { seen, ...input }: { votes: string | number; reason: string; seen?: number },
   by: string,
 ): Promise<WithId<Server> | null> {
   const { votes, reason } = parseInput(allowing, input);
+  const asSeen = seen === undefined ? {} : { $expr: { $in: [ALLOWED, [seen, votes]] } };
   const voteAllowance = { votes, reason, by, at: deps.clock.now() };
   const server = await deps.servers.findOneAndUpdate(
-    { _id: serverId, removedAt: null },
+    { _id: serverId, removedAt: null, ...asSeen },
     { $set: { voteAllowance } },
     { returnDocument: 'after' },
   );

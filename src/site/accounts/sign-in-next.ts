@@ -1,24 +1,21 @@
 import { ObjectId } from 'mongodb';
+import { favouriteIds } from '../../favourites/favourites.ts';
 import { t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { hasServers } from '../../servers/members.ts';
 import { type Content, html } from '../shared/html.ts';
 
-/** The path of a user's start page, which follows a sign-in unless the user wanted another page. */
+/**
+ * The path of a user's start page, which follows a sign-in or sign-up unless the user wanted another page: where the user
+ * has something. The dashboard of a user with nothing offers to add a server, and the ranking.
+ */
 export async function homeOf(deps: AppDeps, base: string, userId: ObjectId): Promise<string> {
   if (await hasServers(deps, userId)) return `${base}/dashboard`;
   const user = await deps.users.findOne({ _id: userId }, { projection: { role: 1 } });
   if (user?.role === 'operator') return `${base}/operator`;
   const draft = await deps.serverDrafts.findOne({ ownerId: userId }, { projection: { _id: 1 } });
-  return draft ? `${base}/dashboard` : `${base}/favourites`;
-}
-
-/**
- * A player signs up from a page and returns to it: for a star, a review or a server. A user who signs up without such a
- * page most likely has a server to list.
- */
-export function homeOfNewUser(base: string): string {
-  return `${base}/dashboard`;
+  const hasFavourites = !draft && (await favouriteIds(deps, userId)).size > 0;
+  return hasFavourites ? `${base}/favourites` : `${base}/dashboard`;
 }
 
 /** A sentence above the forms to sign in and up: why the page `next` needs an account. Empty for most pages. */

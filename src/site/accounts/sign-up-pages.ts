@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { addressSchema } from '../../accounts/address/change-address.ts';
 import { forLibrary } from '../../accounts/library-email.ts';
@@ -33,7 +34,7 @@ import { emailField, newPassword, newPasswordField, refuseOwn, userNameField } f
 import type { AccountParts } from './account-parts.ts';
 import { narrowPage } from './narrow-page.ts';
 import { otherSiteButtons } from './other-site-pages.ts';
-import { homeOf, homeOfNewUser, purposeOf } from './sign-in-next.ts';
+import { homeOf, purposeOf } from './sign-in-next.ts';
 
 const addressForm = z.object({ email: addressSchema, next: z.string().max(2_048).optional() });
 const signUpForm = addressForm.extend({ name: shownText(60), password: newPassword });
@@ -121,7 +122,7 @@ async function createAccount(
     giveCookies(reply, headers);
     reply.header('set-cookie', devices.cookieFor(email));
     request.log.info({ event: 'account.signed_up', userId: response.user.id });
-    return next || homeOfNewUser(request.server.site.base);
+    return next || (await homeOf(deps, request.server.site.base, new ObjectId(response.user.id)));
   } catch (error) {
     return refused(
       409,

@@ -17,7 +17,7 @@ import { facts, linkTo } from '../shared/parts.ts';
 import { newPassword, newPasswordField, refuseOwn, userNameField } from './account-fields.ts';
 import type { AccountParts } from './account-parts.ts';
 import { narrowPage } from './narrow-page.ts';
-import { homeOfNewUser, purposeOf } from './sign-in-next.ts';
+import { purposeOf } from './sign-in-next.ts';
 
 const finishForm = z.object({
   token: z.string().max(MAX_TOKEN_LENGTH),
@@ -72,7 +72,7 @@ export function verifyEmailPages(app: FastifyInstance, { deps, auth }: AccountPa
       if (finished === 'useless-link') return { page: invalidLinkPage(base), status: 400 };
       if (finished === 'has-account') return { page: hasAccountPage(base), status: 409 };
       request.log.info({ event: 'account.signed_up', userId: finished._id.toHexString() });
-      return `${base}/sign-in${queryText({ done: 'verified', next: nextPage(app, next, homeOfNewUser(base)) })}`;
+      return `${base}/sign-in${queryText({ done: 'verified', next: nextPage(app, next, '') })}`;
     },
   });
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { isId } from '../../servers/slug.ts';
-import type { Typed } from '../shared/form.ts';
+import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
-import { type Html, html } from '../shared/html.ts';
+import { type Content, type Html, html } from '../shared/html.ts';
 
 type Reasons = {
   typed: Typed;
@@ -21,6 +21,34 @@ export function reasonFields({ typed, forOwner, internal, of }: Reasons): Html {
   const texts = { label: `Reason for ${reader}`, hint: `Shown to ${reader}.` };
   const owner = reasonField(typed, name, texts, required, idOf(name));
   return html`${owner}${internalReason(typed, internal.name, internal.required ?? false, idOf(internal.name))}`;
+}
+
+/**
+ * Opens the reasons of a decision, within a form that the caller makes. If other decisions share the form (`isShared`),
+ * the browser cannot require the reason: the answer refuses.
+ */
+export function reasonedDecision(decision: {
+  opens: Content;
+  button: string;
+  value: string;
+  reader: string;
+  of: string;
+  isShared?: boolean;
+  /** What is proposed. */
+  reason?: string;
+}): Html {
+  const { opens, button, value, reader, of, isShared = false, reason } = decision;
+  const fields = reasonFields({
+    typed: reason ? { ...UNTOUCHED, values: { reason } } : UNTOUCHED,
+    forOwner: { name: 'reasonForOwner', reader },
+    internal: { name: 'reason', required: !isShared },
+    of,
+  });
+  return html`<details class="confirm">
+    <summary class="button quiet">${opens}</summary>
+    <div class="confirm-body stack">${fields}
+      <button class="danger" type="submit" name="decision" value="${value}">${button}</button></div>
+  </details>`;
 }
 
 export function internalReason(typed: Typed, name: string, required = true, id = name): Html {

@@ -9,7 +9,7 @@ import { type RefusedForm, refused } from '../shared/form-route.ts';
 import { counted, time, timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { badge, button, confirmed, dataTable } from '../shared/parts.ts';
-import { hiddenFields, reasonFields } from './admin-fields.ts';
+import { hiddenFields, reasonedDecision, reasonFields } from './admin-fields.ts';
 import { adminPath, type NamedServer, serverLink, serverNames } from './admin-frame.ts';
 
 export function exclusionRefusal(error: unknown): RefusedForm | undefined {
@@ -144,7 +144,14 @@ function undo(base: string, exclusion: VoteExclusion, ofOneServer: boolean): Con
     const path = adminPath(base, `/votes/exclusions/${id}`);
     return html`<div class="actions">
       ${button({ to: `${path}/undo`, text: 'Count and deliver', of: `the votes of quarantine ${id}` })}
-      ${button({ to: `${path}/exclude`, text: 'Exclude', kind: 'danger', of: `the votes of quarantine ${id}` })}
+      <form method="post" action="${path}/exclude">${reasonedDecision({
+        opens: html`Exclude…<span class="for-readers"> the votes of quarantine ${id}</span>`,
+        button: 'Exclude',
+        value: 'exclude',
+        reader: 'the server’s owner',
+        of: id,
+        reason: exclusion.reason,
+      })}</form>
     </div>`;
   }
   return confirmed({

@@ -114,17 +114,16 @@ export function exclusionPages(app: FastifyInstance, { deps }: AdminParts): void
   formRoute(app, {
     path: '/votes/exclusions/:exclusionId/exclude',
     access: OPERATOR,
-    run: async ({ request, by }) => {
+    schema: z.object({ reason: z.string(), reasonForOwner: z.string().optional() }),
+    run: async ({ request, by, data }) => {
       const exclusionId = idParam(request, 'exclusionId');
-      const exclusion = await requestQuarantineExclusion(deps, exclusionId, CONFIRMED, by);
+      const exclusion = await requestQuarantineExclusion(deps, exclusionId, data, by);
       if (!exclusion)
         return refused(409, 'There is no such open quarantine. It may have been decided already.');
       return `${adminPath(base, '/votes?done=excluding')}#exclusions`;
     },
   });
 }
-
-const CONFIRMED = 'Unusual votes, excluded after a quarantine.';
 
 type Entered = { server: string; token: string; since: Date; until: Date };
 

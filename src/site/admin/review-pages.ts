@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { ObjectId } from 'mongodb';
 import { z } from 'zod';
-import { moderateReview, moderateReviews } from '../../reviews/moderate-review.ts';
+import { hasDecided, moderateReview, moderateReviews } from '../../reviews/moderate-review.ts';
 import { listReviewsInState } from '../../reviews/read-reviews.ts';
 import { REVIEW_STATES, type ReviewState } from '../../reviews/review.ts';
 import { isId } from '../../servers/slug.ts';
@@ -86,7 +86,7 @@ export function adminReviewPages(app: FastifyInstance, { deps }: AdminParts): vo
       const seen = { seenAs, revision, ...given };
       const review = await moderateReview(deps, reviewId, state, by, seen);
       if (!review) return refused(404, 'This review does not exist.');
-      const done = review.state === state ? state : 'meanwhile';
+      const done = hasDecided(review, state, by) ? state : 'meanwhile';
       const decided = { done, review: reviewId.toHexString() };
       const back = { state: seenAs === 'pending' ? undefined : seenAs, ...decided };
       return `${adminPath(base, '/reviews')}${queryText(back)}#next`;

@@ -65,7 +65,7 @@ export function connectPages(app: FastifyInstance, { deps }: DashboardParts): vo
     return {
       title: t('Connect your plugin · {server}', { server: server.name }),
       messages: MESSAGES,
-      ...serverFrame({ site: app.site, server, now, part: '/connect', body }),
+      ...serverFrame({ site: app.site, deps, server, now, part: '/connect', body }),
     };
   };
 

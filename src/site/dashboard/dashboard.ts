@@ -12,7 +12,6 @@ import { profilePages } from './profile-pages.ts';
 import { resendRangePage } from './resend-range-page.ts';
 import { reviewPages } from './review-pages.ts';
 import { serverListPage } from './server-list-page.ts';
-import { readTodos, todoCounts } from './server-todo.ts';
 import { serverSettingsPages } from './settings-pages.ts';
 import { statisticsPages } from './statistics-pages.ts';
 import { tokenPages } from './token-pages.ts';
@@ -23,7 +22,6 @@ import { votesPage } from './votes-page.ts';
 export async function dashboard(app: FastifyInstance, parts: DashboardParts): Promise<void> {
   // At shutdown, requests stop waiting for workers: a listener test can last longer than the time for a shutdown.
   app.addHook('preClose', async () => parts.deps.answers.giveUp());
-  app.site.railCounts = async (server) => todoCounts((await readTodos(parts.deps, [server]))(server._id));
   serverListPage(app, parts);
   addServerPages(app, parts);
   draftPages(app, parts);

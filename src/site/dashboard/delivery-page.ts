@@ -54,6 +54,7 @@ export function deliveryPage(app: FastifyInstance, { deps }: DashboardParts): vo
       scripts: ['charts.js'],
       ...serverFrame({
         site: app.site,
+        deps,
         server,
         now,
         part: '/deliveries',

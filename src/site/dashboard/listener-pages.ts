@@ -120,7 +120,7 @@ function listenerPage(site: Site, deps: AppDeps): ListenerPage {
       title: t('Vote listener · {server}', { server: server.name }),
       live: listener !== null,
       messages: MESSAGES,
-      ...serverFrame({ site, server, now, part: '/listener', body }),
+      ...serverFrame({ site, deps, server, now, part: '/listener', body }),
     };
   };
 }

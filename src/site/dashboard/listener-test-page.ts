@@ -50,7 +50,7 @@ export function listenerTestPage(app: FastifyInstance, { deps }: DashboardParts)
     return {
       title: t('Test vote · {name}', { name: server.name }),
       // The page is streamed, so all its parts must be there at once.
-      ...serverFrame({ site, server, now: deps.clock.now(), part: '/listener', counts: {}, body }),
+      ...serverFrame({ site, deps, server, now: deps.clock.now(), part: '/listener', counts: {}, body }),
     };
   };
 

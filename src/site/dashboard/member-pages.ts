@@ -50,7 +50,7 @@ export function memberPages(app: FastifyInstance, { deps }: DashboardParts): voi
     return {
       title: `${t('Members')} · ${server.name}`,
       messages: MESSAGES,
-      ...serverFrame({ site: app.site, server, now, part: '/members', body }),
+      ...serverFrame({ site: app.site, deps, server, now, part: '/members', body }),
     };
   };
 

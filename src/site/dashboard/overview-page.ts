@@ -48,6 +48,7 @@ export function overviewPage(app: FastifyInstance, { deps }: DashboardParts): vo
       scripts: ['charts.js'],
       ...serverFrame({
         site,
+        deps,
         server,
         now,
         part: '',

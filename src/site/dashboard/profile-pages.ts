@@ -76,7 +76,7 @@ export function profilePages(app: FastifyInstance, { deps }: DashboardParts): vo
       title: `${t('Profile')} · ${server.name}`,
       messages: MESSAGES,
       live: isPreparing(server, now),
-      ...serverFrame({ site: app.site, server, now, part: '/profile', body }),
+      ...serverFrame({ site: app.site, deps, server, now, part: '/profile', body }),
     };
   };
 

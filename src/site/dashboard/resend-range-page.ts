@@ -72,7 +72,7 @@ export function resendRangePage(app: FastifyInstance, { deps }: DashboardParts):
     const now = deps.clock.now();
     return {
       title: t('Send votes again · {server}', { server: server.name }),
-      ...serverFrame({ site: app.site, server, now, part: '/votes', body }),
+      ...serverFrame({ site: app.site, deps, server, now, part: '/votes', body }),
     };
   };
 

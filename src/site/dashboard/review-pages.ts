@@ -58,7 +58,7 @@ export function reviewPages(app: FastifyInstance, { deps }: DashboardParts): voi
     return {
       title: `${t('Reviews')} · ${server.name}`,
       messages: MESSAGES,
-      ...serverFrame({ site: app.site, server, now, part: '/reviews', body }),
+      ...serverFrame({ site: app.site, deps, server, now, part: '/reviews', body }),
     };
   };
 

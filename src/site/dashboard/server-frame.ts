@@ -1,5 +1,6 @@
 import type { WithId } from 'mongodb';
 import { type Text, t } from '../../language/t.ts';
+import type { AppDeps } from '../../process/app-deps.ts';
 import type { Server } from '../../servers/server.ts';
 import { areaRail, tabOf } from '../shared/area.ts';
 import { contactLine } from '../shared/contact.ts';
@@ -13,9 +14,11 @@ import { linkTo, notice } from '../shared/parts.ts';
 import type { RailCount } from '../shared/rail.ts';
 import { picturedServer, serverIcon } from '../shared/server-pictures.ts';
 import { serverStatusText } from '../shared/server-status.ts';
+import { readTodos, todoCounts } from './server-todo.ts';
 
 type Frame = {
   site: Site;
+  deps: AppDeps;
   server: WithId<Server>;
   now: Date;
   part: ServerTab;
@@ -28,7 +31,7 @@ type Frame = {
 export type RailCounts = Partial<Record<ServerTab, RailCount>>;
 
 /** `head` replaces the heading, which is the name of the part. */
-export function serverFrame({ site, server, now, part, counts, head, body }: Frame): Framed {
+export function serverFrame({ site, deps, server, now, part, counts, head, body }: Frame): Framed {
   const { base } = site;
   const hasRemovals = Boolean(server.profile?.removals?.length);
   const removed = t('The operator removed a part of this server’s profile. <a>See the reason</a>.', {
@@ -39,7 +42,7 @@ export function serverFrame({ site, server, now, part, counts, head, body }: Fra
     { reason: server.hiddenReason ?? '' },
   );
   const name = tabOf<Text>(SERVER_AREA, part);
-  const side = (marks: RailCounts | undefined) =>
+  const side = (marks: RailCounts) =>
     areaRail<Text>(SERVER_AREA, {
       label: t('Parts of this server'),
       whose: html`<a class="whose" href="${serverPath(base, server)}">${serverIcon(
@@ -53,7 +56,9 @@ export function serverFrame({ site, server, now, part, counts, head, body }: Fra
       counts: marks,
     });
   return {
-    side: counts || !site.railCounts ? side(counts) : site.railCounts(server).then(side),
+    side: counts
+      ? side(counts)
+      : readTodos(deps, [server]).then((todoOf) => side(todoCounts(todoOf(server._id)))),
     body: html`${head ?? pageHead({ title: name ? t(name) : server.name })}
     ${server.hiddenAt ? notice('attention', html`${hidden}${contactLine(site)}`) : ''}
     ${hasRemovals && part !== '/profile' ? notice('attention', removed) : ''}

@@ -83,7 +83,7 @@ function settingsPage(site: Site, deps: AppDeps): SettingsPage {
     return {
       title: `${t('Settings')} · ${server.name}`,
       messages: MESSAGES,
-      ...serverFrame({ site, server, now, part: '/settings', body }),
+      ...serverFrame({ site, deps, server, now, part: '/settings', body }),
     };
   };
 }

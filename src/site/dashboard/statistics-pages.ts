@@ -79,7 +79,7 @@ export function statisticsPages(app: FastifyInstance, { deps }: DashboardParts):
     return sendPage(request, reply, {
       title: `${t('Statistics')} · ${server.name}`,
       scripts: ['charts.js'],
-      ...serverFrame({ site: app.site, server, now, part: '/statistics', head, body }),
+      ...serverFrame({ site: app.site, deps, server, now, part: '/statistics', head, body }),
     });
   });
 

@@ -120,7 +120,7 @@ function tokenPage(site: Site, deps: AppDeps): TokenPage {
     return {
       title: t('API access · {server}', { server: server.name }),
       messages: MESSAGES,
-      ...serverFrame({ site, server, now, part: '/tokens', body }),
+      ...serverFrame({ site, deps, server, now, part: '/tokens', body }),
     };
   };
 }

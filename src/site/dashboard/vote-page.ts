@@ -98,7 +98,7 @@ export function votePage(app: FastifyInstance, { deps }: DashboardParts): void {
       title: t('Vote of {username} · {server}', { username: vote.username, server: server.name }),
       live: true,
       messages: MESSAGES,
-      ...serverFrame({ site: app.site, server, now, part: '/votes', head, body }),
+      ...serverFrame({ site: app.site, deps, server, now, part: '/votes', head, body }),
     });
   });
 

@@ -79,7 +79,7 @@ export function votesPage(app: FastifyInstance, { deps }: DashboardParts): void 
       title: `${t('Votes')} · ${server.name}`,
       live: true,
       messages: MESSAGES,
-      ...serverFrame({ site: app.site, server, now, part: '/votes', head, body }),
+      ...serverFrame({ site: app.site, deps, server, now, part: '/votes', head, body }),
     });
   });
 }

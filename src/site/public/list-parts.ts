@@ -10,6 +10,7 @@ import { RANKING_DAYS, RANKS_EVERY_MINUTES } from '../../votes/ranking-period.ts
 import { countryName } from '../shared/country-names.ts';
 import type { Site } from '../shared/decorate-site.ts';
 import { emptyState } from '../shared/empty-card.ts';
+import { queryText } from '../shared/form.ts';
 import { count, counted, day } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
 import { gamePicture } from '../shared/game-pictures.ts';
@@ -17,7 +18,9 @@ import { pixelPicture } from '../shared/generated-pictures.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
 import { miniServer } from '../shared/server-parts.ts';
+import { publicPath } from '../shared/server-paths.ts';
 import { isNarrowed } from './list-texts.ts';
+import type { Votable } from './other-servers.ts';
 import { rankingFilterForm, searchForm, sortTabs } from './ranking-filters.ts';
 import { gamePath, type RankingQuery, randomPath, rankingPath, tagPath } from './ranking-query.ts';
 import { playersOf, viewSwitch } from './server-list.ts';
@@ -184,10 +187,14 @@ function minis(title: string, cards: Html[]): Content {
   return html`<section class="more"><h2>${title}</h2><ul class="minis">${cards}</ul></section>`;
 }
 
-/** For visitors who come back: scripts/page.js lists the servers for which this browser can vote again. */
-export function dueNow(): Html {
+/** `due`: favourites of a signed-in user. scripts/page.js adds the servers for which this browser can vote again. */
+export function dueNow(base: string, due: Pick<Votable, 'server' | 'username'>[]): Html {
   const heading = html`<h2 id="due-now">${t('Due now')}</h2>`;
-  return html`<section class="due-now" aria-labelledby="due-now">${heading}<ul></ul></section>`;
+  const link = ({ server, username }: (typeof due)[number]) => {
+    const path = publicPath(server, `/vote${queryText({ username: username ?? undefined })}`);
+    return html`<li><a href="${base}${path}"><bdi>${server.name}</bdi></a></li>`;
+  };
+  return html`<section class="due-now" aria-labelledby="due-now">${heading}<ul>${due.map(link)}</ul></section>`;
 }
 
 /** For a game: its lists by tag and by country. For a tag: its lists by game, and other tags. Otherwise: tags. */

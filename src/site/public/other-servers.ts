@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify';
-import type { WithId } from 'mongodb';
+import type { ObjectId, WithId } from 'mongodb';
 import { listFavourites } from '../../favourites/favourites.ts';
 import { t } from '../../language/t.ts';
+import type { Config } from '../../platform/config.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
 import { similarServers } from '../../ranking/picked-servers.ts';
@@ -21,9 +22,13 @@ import { similarCards } from './server-list.ts';
 const READ_FAVOURITES = 50;
 const MOST_FAVOURITES_SHOWN = 8;
 const MOST_SIMILAR = 3;
+/** On the home page; each costs a query. */
+const MOST_DUE_READ = 12;
+
+type FormSwitch = Pick<Config, 'WEB_VOTES'>;
 
 /** A favourite whose vote form is on. */
-type Votable = { server: WithId<Server>; username: string | null; nextVoteAt: Date | null };
+export type Votable = { server: WithId<Server>; username: string | null; nextVoteAt: Date | null };
 
 export type OtherServers = {
   /** By the time from which the user can vote again. Null for visitors. */
@@ -37,38 +42,51 @@ export async function readOtherServers(
   { signedIn }: Pick<FastifyRequest, 'signedIn'>,
   server: WithId<Server>,
 ): Promise<OtherServers> {
-  const page = { page: 1, limit: READ_FAVOURITES };
-  const [list, similar] = await Promise.all([
-    signedIn ? listFavourites(deps, signedIn.user._id, page) : null,
+  const [votable, similar] = await Promise.all([
+    signedIn ? votableFavourites(deps, signedIn.user._id, READ_FAVOURITES) : null,
     similarServers(deps, server, MOST_SIMILAR),
   ]);
-  const votable = (list?.rows ?? []).flatMap(({ server: other, username, nextVoteAt = null }): Votable[] => {
-    const isVotable = other && !other._id.equals(server._id) && !whyOff(deps.config, other);
-    return isVotable ? [{ server: other, username, nextVoteAt }] : [];
-  });
   const dueAt = ({ nextVoteAt }: Votable) => nextVoteAt?.getTime() ?? 0;
-  const rows = votable.toSorted((one, other) => dueAt(one) - dueAt(other));
-  return { favourites: list && rows, similar, now: deps.clock.now() };
+  const others = votable?.filter((one) => !one.server._id.equals(server._id)) ?? null;
+  const favourites = others?.toSorted((one, other) => dueAt(one) - dueAt(other)) ?? null;
+  return { favourites, similar, now: deps.clock.now() };
+}
+
+async function votableFavourites(deps: AppDeps, userId: ObjectId, limit: number): Promise<Votable[]> {
+  const { rows } = await listFavourites(deps, userId, { page: 1, limit });
+  return rows.flatMap(({ server, username, nextVoteAt = null }) =>
+    server && !whyOff(deps.config, server) ? [{ server, username, nextVoteAt }] : [],
+  );
+}
+
+/** Of the newest favourites, those for which the player of the user's last vote may vote now. */
+export async function dueFavourites(deps: AppDeps, userId: ObjectId): Promise<Votable[]> {
+  const votable = await votableFavourites(deps, userId, MOST_DUE_READ);
+  return votable.filter(({ username, nextVoteAt }) => username !== null && nextVoteAt === null);
 }
 
 /** For visitors, scripts/voted.js adds the servers for which this browser has voted: only the browser knows them. */
-export function otherServers(site: Site, { favourites, similar, now }: OtherServers): Html {
+export function otherServers(
+  site: Site,
+  config: FormSwitch,
+  { favourites, similar, now }: OtherServers,
+): Html {
   const alike =
     similar.length > 0
       ? section(
           t('Similar servers'),
           '',
-          similarCards(site.base, similar, (row) => voteLink(site.base, row)),
+          similarCards(site.base, similar, (row) => voteLink(site.base, config, row)),
         )
       : '';
-  return html`${favourites ? favouritesPart(site, favourites, now) : votedInBrowser()}${alike}`;
+  return html`${favourites ? favouritesPart(site, config, favourites, now) : votedInBrowser()}${alike}`;
 }
 
 function section(title: string, detail: Content, body: Html): Html {
   return html`<section class="other-servers"><header><h2>${title}</h2>${detail}</header>${body}</section>`;
 }
 
-function favouritesPart(site: Site, rows: Votable[], now: Date): Content {
+function favouritesPart(site: Site, config: FormSwitch, rows: Votable[], now: Date): Content {
   if (rows.length === 0) return '';
   const due = rows.filter(({ nextVoteAt }) => nextVoteAt === null).length;
   const all = counted(rows.length, 'favourite');
@@ -78,16 +96,21 @@ function favouritesPart(site: Site, rows: Votable[], now: Date): Content {
   return section(
     t('Vote for your other servers'),
     detail,
-    html`<ul class="due-list">${shown.map((row) => dueRow(site.base, row, now))}</ul>`,
+    html`<ul class="due-list">${shown.map((row) => dueRow(site.base, config, row, now))}</ul>`,
   );
 }
 
-function dueRow(base: string, { server, username, nextVoteAt }: Votable, now: Date): Html {
+function dueRow(
+  base: string,
+  config: FormSwitch,
+  { server, username, nextVoteAt }: Votable,
+  now: Date,
+): Html {
   const { name, game, slug } = server;
   const pictured = { ...picturedServer(server), slug };
   const action = nextVoteAt
     ? html`<p class="wait">${icon('clock')} ${relative(nextVoteAt, now)}</p>`
-    : voteLink(base, server, username);
+    : voteLink(base, config, server, username);
   const detail = nextVoteAt
     ? t('Voted less than {hours} hours ago', { hours: COOLDOWN_HOURS })
     : gameName(game);

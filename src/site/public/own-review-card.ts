@@ -20,7 +20,7 @@ export type Reader = {
   isFavourite: boolean;
   review: WithId<Review> | null;
   whyNot: WhyNot | null;
-  /** The values of a review form that was refused. */
+  /** The values of a review form that is open: `UNTOUCHED`, or those that were refused. */
   typed: Typed | undefined;
 };
 
@@ -29,7 +29,7 @@ export const WHY_NOT: Record<WhyNot, Text> = {
   unconfirmed: defineMessage('Confirm your e-mail address to write a review.'),
 };
 
-/** The end of the reviews. A form that was not refused is closed until the user opens it. */
+/** The end of the reviews. Its form is closed unless it was refused, or the user came for it. */
 export function ownReview(base: string, server: WithId<Server>, reader: Reader | null, now: Date): Html {
   const path = `${base}${publicPath(server)}`;
   if (!reader)
@@ -39,6 +39,13 @@ export function ownReview(base: string, server: WithId<Server>, reader: Reader |
     })}</p>`;
   return html`<div class="own-review" id="your-review"><h3>${t('Your review')}</h3>
     ${reader.review ? existing(server, reader.review, now) : ''}${reviewActions(path, server, reader)}</div>`;
+}
+
+/** In the head of the reviews. A user who may write arrives at the open form. */
+export function reviewLink(base: string, server: WithId<Server>, reader: Reader | null): Html {
+  const href = reader && !reader.whyNot ? `${base}${publicPath(server, '/review')}` : '#your-review';
+  const text = reader?.review ? t('Your review') : t('Write a review');
+  return html`<a class="button quiet" href="${href}">${text}</a>`;
 }
 
 function existing(server: WithId<Server>, review: WithId<Review>, now: Date): Html {
@@ -51,7 +58,7 @@ function reviewActions(path: string, server: WithId<Server>, reader: Reader): Co
   const { review, whyNot, typed } = reader;
   const form = whyNot ? '' : reviewForm(`${path}/review`, server, reader);
   const why = whyNot ? html`<p class="soft">${t(WHY_NOT[whyNot])}</p>` : '';
-  if (!review) return html`${why}${form && opened(t('Write a review'), form, typed)}`;
+  if (!review) return html`${why}${form && opened(t('Review form'), form, typed)}`;
   return html`${why}<div class="actions">
     ${form && opened(t('Edit your review'), form, typed)}
     ${confirmed({

@@ -35,6 +35,7 @@ import {
   tagTiles,
 } from './list-parts.ts';
 import { aboutList, describe, isNarrowed, listSummary, noSuchGame, searchSummary } from './list-texts.ts';
+import { dueFavourites } from './other-servers.ts';
 import { activeFilters, headingOf } from './ranking-filters.ts';
 import { hasEmptyFields, type RankingQuery, rankingPath, rankingQuery } from './ranking-query.ts';
 import { serverList } from './server-list.ts';
@@ -110,11 +111,14 @@ export function rankingRoutes(app: FastifyInstance, deps: AppDeps): void {
     const { filters, page, sort } = query;
     const isWhole = isCollection(query);
     const isHome = isWhole && !isNarrowed(filters);
-    const [list, favourites, latest, picks] = await Promise.all([
+    const { signedIn } = request;
+    const [list, favourites, latest, picks, due] = await Promise.all([
       readListPage(deps, filters, page, sort),
       favouritesOf(request),
       isWhole && !isHome ? readNewcomers(deps, filters, NEWCOMERS) : [],
       isHome ? readPicks(deps, summary) : null,
+      // Pages of signed-in users are not cached.
+      isHome && signedIn ? dueFavourites(deps, signedIn.user._id) : [],
     ]);
     if (!list) throw new PageError(404, t('This page of the ranking does not exist.'));
     const { rows, total, pages } = list;
@@ -131,7 +135,8 @@ export function rankingRoutes(app: FastifyInstance, deps: AppDeps): void {
     };
     const end = listEnd(base, query, pages, listSummary(query, total, summary));
     const hasPodium = page === 1 && sort === 'rank';
-    const settings = { base, now: deps.clock.now(), tags, sort, favourites, hasPodium };
+    const { clock, config } = deps;
+    const settings = { base, config, now: clock.now(), tags, sort, favourites, hasPodium };
     const shown =
       total > 0
         ? html`${serverList(rows, settings)}${end}`
@@ -144,7 +149,7 @@ export function rankingRoutes(app: FastifyInstance, deps: AppDeps): void {
       ...(isForSearchEngines(query) && (total > 0 || !narrowed) ? { metadata } : {}),
       body: html`${isHome ? hero(site, summary) : listHead(site, query, { heading, ...aboutList(site, query, total) })}
         <section class="listing" aria-labelledby="list"><h2 id="list" class="for-readers">${t('Servers')}</h2>
-        ${isHome && total > 0 ? dueNow() : ''}
+        ${isHome && total > 0 ? dueNow(base, due) : ''}
         ${total > 0 || narrowed ? listBar(base, query, summary, tags) : ''}${isWhole ? '' : activeFilters(base, query)}
         ${starForm(`${base}${to(page)}`)}${shown}</section>
         ${picks ? pickedServers(base, picks) : ''}
@@ -164,7 +169,7 @@ export function rankingRoutes(app: FastifyInstance, deps: AppDeps): void {
         <section class="listing" aria-labelledby="list"><h2 id="list" class="for-readers">${t('Servers found')}</h2>
         ${listBar(base, query, summary, tags)}${activeFilters(base, query)}
         ${starForm(`${base}${rankingPath(query)}`)}
-        ${rows.length > 0 ? serverList(rows, { base, now, tags, favourites }) : nothingFound(site, query)}</section>`,
+        ${rows.length > 0 ? serverList(rows, { base, config: deps.config, now, tags, favourites }) : nothingFound(site, query)}</section>`,
     };
   }
 }

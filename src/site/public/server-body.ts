@@ -22,7 +22,7 @@ import { publicPath, SHARE_IMAGE } from '../shared/server-paths.ts';
 import { cover, picturedServer, serverIcon } from '../shared/server-pictures.ts';
 import { serverAddress } from '../shared/server-status.ts';
 import { embedCodes } from '../shared/share-card.ts';
-import { ownReview } from './own-review-card.ts';
+import { ownReview, reviewLink } from './own-review-card.ts';
 import { gamePath, tagPath } from './ranking-query.ts';
 import { joinColumn } from './server-join.ts';
 import { pathOf, RANGES, type Seen, type View } from './server-page-data.ts';
@@ -167,7 +167,7 @@ function reviewsSection(base: string, view: View): Html {
       ${wanted.reviews > 0 ? restOfReviews(view, page) : ''}
       <div class="after-reviews">${wanted.reviews > 0 ? '' : allReviews(found, page)}
         ${ownReview(base, server, reader, now)}</div>`,
-    html`<a class="button quiet" href="#your-review">${t('Write a review')}</a>`,
+    reviewLink(base, server, reader),
   );
 }
 

@@ -1,6 +1,7 @@
 import { whyNotProbed } from '../../games/games.ts';
 import { plural } from '../../language/plural.ts';
 import { t } from '../../language/t.ts';
+import type { Config } from '../../platform/config.ts';
 import type { ListedRow } from '../../ranking/listed-rows.ts';
 import type { Sort } from '../../ranking/sorts.ts';
 import type { Tag } from '../../servers/tag-list.ts';
@@ -30,6 +31,7 @@ const ON_PODIUM = 3;
 
 type ServerListSettings = {
   base: string;
+  config: Pick<Config, 'WEB_VOTES'>;
   now: Date;
   tags: Tag[];
   /** Only the first page of a ranking has one. */
@@ -61,7 +63,7 @@ export function viewSwitch(): Html {
 }
 
 function serverItem(row: ListedRow, place: number, settings: ServerListSettings): Html {
-  const { base, favourites, hasPodium } = settings;
+  const { base, config, favourites, hasPodium } = settings;
   const isOnPodium = hasPodium && place < ON_PODIUM;
   const classes = ['server', isOnPodium ? 'medal' : '', row.status === 'offline' ? 'down' : ''].filter(
     Boolean,
@@ -76,7 +78,7 @@ function serverItem(row: ListedRow, place: number, settings: ServerListSettings)
     ${line}${meta(base, row)}${tagLinks(row, settings)}</div>
     ${players(row, settings.now)}<div class="trend">${trend(row.players)}</div>
     <p class="votes">${figure(row, settings.sort)}</p>
-    <p class="acts">${addressToCopy(serverAddress(row), row.name)}${voteLink(base, row)}</p></li>`;
+    <p class="acts">${addressToCopy(serverAddress(row), row.name)}${voteLink(base, config, row)}</p></li>`;
 }
 
 function ratingOrNew({ rating, isNewcomer }: ListedRow): Content {
@@ -155,7 +157,11 @@ function trend(players: (number | null)[]): Html {
 
 export const playersOf = (row: ListedRow): string => playersText({ ...row, playersSource: row.source });
 
-export function similarCards(base: string, similar: ListedRow[], actionOf?: (row: ListedRow) => Html): Html {
+export function similarCards(
+  base: string,
+  similar: ListedRow[],
+  actionOf?: (row: ListedRow) => Content,
+): Html {
   const card = (row: ListedRow) =>
     miniServer(base, row, [playersOf(row), gameName(row.game)], actionOf?.(row));
   return html`<ul class="minis">${similar.map(card)}</ul>`;

@@ -20,7 +20,7 @@ import type { Server } from '../../servers/server.ts';
 import { isByOperator, userOf } from '../guard-routes.ts';
 import { ANYONE, CACHED, SIGNED_IN } from '../route-options.ts';
 import { sendPublicPage } from '../send-public-page.ts';
-import { fieldText, type Typed } from '../shared/form.ts';
+import { fieldText, queryOf, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { formRoute, refused } from '../shared/form-route.ts';
 import type { Page } from '../shared/layout.ts';
 import { publicPath } from '../shared/server-paths.ts';
@@ -58,11 +58,19 @@ export function serverPages(app: FastifyInstance, deps: AppDeps): void {
     return serverBody(site, { server, seen, wanted, preview, reader, voting });
   };
 
+  // Only a signed-in user has the form, and those pages are not cached.
+  const openForm = (request: FastifyRequest) => (queryOf(request).form === 'open' ? UNTOUCHED : undefined);
+
   const sendServer = (request: FastifyRequest, reply: FastifyReply, slug: string) => {
     const wanted = wantedOf(request.query);
     return followingRenames(request, reply, () =>
       sendPublicPage(request, reply, pathOf({ slug }, wanted), async () =>
-        page(request, await serverByCurrentSlug(deps, slug, maySeeHidden(request)), wanted),
+        page(
+          request,
+          await serverByCurrentSlug(deps, slug, maySeeHidden(request)),
+          wanted,
+          openForm(request),
+        ),
       ),
     );
   };
@@ -87,9 +95,9 @@ export function serverPages(app: FastifyInstance, deps: AppDeps): void {
     app.get(path, ANYONE, (_request, reply) => reply.redirect(`${site.base}/`, 301));
   }
 
-  // A review form with errors is shown at this path. If a user opens the path again, it leads to the server's page.
+  // Signing in leads here, and a review form with errors is shown at this path.
   app.get('/servers/:slug/review', ANYONE, (request, reply) =>
-    reply.redirect(`${site.base}${pathOfRequest(request)}#your-review`, 303),
+    reply.redirect(`${site.base}${pathOfRequest(request)}?form=open#your-review`, 303),
   );
 
   formRoute(app, {

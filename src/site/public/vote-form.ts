@@ -59,7 +59,7 @@ export function voteFormPage(site: Site, view: VotePageView): Page {
       ${isWaiting ? nextVotePanel(site, server, { ...others, ...streak, username: nameIn(typed) }) : ''}
       ${streak ? streakPanel(streak) : ''}
       ${isWaiting ? '' : ownersText(server)}
-      ${otherServers(site, others)}
+      ${otherServers(site, config, others)}
     </div>`,
   };
 }

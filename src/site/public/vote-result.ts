@@ -6,6 +6,7 @@ import { voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
 import { nameKindOf } from '../../games/player-names.ts';
 import { t } from '../../language/t.ts';
 import { rewardsOf } from '../../listeners/listener.ts';
+import type { Config } from '../../platform/config.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { type ServerAbove, serverAbove } from '../../ranking/picked-servers.ts';
 import { hasClaimKeys } from '../../servers/api-tokens.ts';
@@ -54,6 +55,7 @@ type Around = { streak: VoteStreak; others: OtherServers };
 
 /** `/servers/<slug>/vote/<vote id>`: the result of a vote and the state of its delivery. */
 export function voteResultPage(app: FastifyInstance, deps: AppDeps): void {
+  const { config } = deps;
   app.get('/servers/:slug/vote/:voteId', ANYONE, (request, reply) =>
     followingRenames(request, reply, async () => {
       const server = await serverByCurrentSlug(deps, slugOfRequest(request));
@@ -62,13 +64,14 @@ export function voteResultPage(app: FastifyInstance, deps: AppDeps): void {
       const seen = seenMark(request);
       if (seen && isUnchanged(seen, shown.state, shown.now)) return sendUnchanged(reply);
       // If htmx refreshes the live part, it uses only this part of the answer, so the rest is not read.
-      if (request.headers['hx-request']) return sendPage(request, reply, resultPage(app.site, shown, null));
+      if (request.headers['hx-request'])
+        return sendPage(request, reply, resultPage(app.site, config, shown, null));
       await app.limitPages(request);
       const [streak, others] = await Promise.all([
         voteStreak(deps, server, vote.username),
         readOtherServers(deps, request, server),
       ]);
-      return sendPage(request, reply, resultPage(app.site, shown, { streak, others }));
+      return sendPage(request, reply, resultPage(app.site, config, shown, { streak, others }));
     }),
   );
 }
@@ -104,7 +107,7 @@ async function voteOf(deps: AppDeps, request: FastifyRequest, server: WithId<Ser
   return vote;
 }
 
-function resultPage(site: Site, result: VoteState, around: Around | null): Page {
+function resultPage(site: Site, config: Config, result: VoteState, around: Around | null): Page {
   const { server, vote, now } = result;
   const { username } = vote;
   const voted = around ? html`data-voted="${JSON.stringify(toRemember(site, result, around))}"` : '';
@@ -120,7 +123,7 @@ function resultPage(site: Site, result: VoteState, around: Around | null): Page 
         around
           ? html`${streakPanel(around.streak)}
           ${nextVotePanel(site, server, { nextVoteAt: around.streak.nextVoteAt, username, now })}
-          ${otherServers(site, around.others)}`
+          ${otherServers(site, config, around.others)}`
           : ''
       }</div>`,
   };

@@ -95,7 +95,8 @@ function press(key) {
   if (!pressed) return;
   if (!pressed.matches('summary')) return pressed.click();
   pressed.parentElement.open = true;
-  const field = pressed.parentElement.querySelector('[required]') ?? pressed.parentElement;
+  const needed = pressed.parentElement.querySelector('[required], [name="reason"]');
+  const field = needed ?? pressed.parentElement;
   (field.matches('textarea') ? field : field.querySelector('textarea, button'))?.focus();
 }
 

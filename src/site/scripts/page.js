@@ -97,10 +97,11 @@ function quietVoted() {
   }
 }
 
-// On the home page, links to vote for the servers whose next vote is due.
+// On the home page, links to vote for the servers whose next vote is due, after those of the user's account.
 const dueList = document.querySelector('.due-now ul');
 for (const [path, { name, username, next }] of dueList ? Object.entries(votedServers()) : []) {
-  if (!(Date.parse(next) <= Date.now())) continue;
+  const isListed = [...dueList.querySelectorAll('a')].some(({ pathname }) => pathname === `${path}/vote`);
+  if (isListed || !(Date.parse(next) <= Date.now())) continue;
   const [item, link, text] = ['li', 'a', 'bdi'].map((tag) => document.createElement(tag));
   text.textContent = name;
   link.href = `${path}/vote?${new URLSearchParams({ username })}`;

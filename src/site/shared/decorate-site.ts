@@ -1,16 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { WithId } from 'mongodb';
 import type { SignedIn } from '../../accounts/sessions.ts';
 import type { StoredLogo } from '../../platform/stored-values.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
-import type { Server } from '../../servers/server.ts';
 import { type AssetName, type Assets, accentLogoPath, accentPath } from '../assets.ts';
 import { logoSize } from '../look/logo.ts';
 import type { Access } from '../route-access.ts';
 import { livePages, type SitePages } from '../site-pages.ts';
 import { type AnnouncementCache, createAnnouncementCache } from './announcement-cache.ts';
-import type { ServerTab } from './dashboard-pages.ts';
-import type { RailCount } from './rail.ts';
 import { pictureAddress } from './server-pictures.ts';
 
 export type ShownLogo = Pick<Assets['logo'], 'type' | 'width' | 'height' | 'path' | 'isOwn'> & {
@@ -35,8 +31,6 @@ export type Site = {
   routes: { method: string; url: string; access: Access }[];
   /** For the error page of a request that matches no route. Set when the pages are registered. */
   whoIs?: (request: FastifyRequest) => Promise<SignedIn | null>;
-  /** What waits for a server's owner. Set when the dashboard is registered. */
-  railCounts?: (server: WithId<Server>) => Promise<Partial<Record<ServerTab, RailCount>>>;
 };
 
 declare module 'fastify' {

@@ -1,4 +1,7 @@
 import { t } from '../../language/t.ts';
+import type { Config } from '../../platform/config.ts';
+import type { Server } from '../../servers/server.ts';
+import { whyOff } from '../../votes/cast/cast-from-page.ts';
 import { count } from './format.ts';
 import { type Content, type Html, html } from './html.ts';
 import { icon } from './icon.ts';
@@ -10,11 +13,15 @@ export function copyAddress(address: string, server: string): Html {
     class="for-readers"> ${server}</span></button>`;
 }
 
+/** Nothing where the vote form is off. */
 export function voteLink(
   base: string,
-  { name, slug }: { name: string; slug: string },
+  config: Pick<Config, 'WEB_VOTES'>,
+  server: Pick<Server, 'name' | 'slug' | 'webVotes'>,
   username: string | null = null,
-): Html {
+): Content {
+  if (whyOff(config, server)) return '';
+  const { name, slug } = server;
   const query = username ? `?${String(new URLSearchParams({ username }))}` : '';
   return html`<a class="button vote" href="${base}/servers/${slug}/vote${query}">${t('Vote')}<span
     class="for-readers"> ${name}</span></a>`;

@@ -21,10 +21,41 @@ const SHORTEST_WAIT = 10 * SECOND;
 export function timelineList(events: TimelineEvent[]): Html {
   const newest = new Map(events.map((event) => [adviceOf(event), event]));
   const from = events.find(({ at }) => at)?.at ?? null;
-  return html`<ol class="log">${events.map((event, index) => [
-    wait(events[index - 1], event),
-    item(event, { from, hasAdvice: newest.get(adviceOf(event)) === event }),
-  ])}</ol>`;
+  const place = (event: TimelineEvent) => ({ from, hasAdvice: newest.get(adviceOf(event)) === event });
+  const waits = new Map(events.map((event, index) => [event, wait(events[index - 1], event)]));
+  const line = (event: TimelineEvent, shown = place(event)) => [waits.get(event), item(event, shown)];
+  return html`<ol class="log">${runsOf(events).map((run) => {
+    const [first, last] = [run[0], run.at(-1)];
+    if (!isAttempts(run) || first?.kind !== 'attempt' || last?.kind !== 'attempt')
+      return run.map((one) => line(one));
+    const each = run.map((one) => line(one, { from, hasAdvice: false }));
+    return [waits.get(first), attemptsItem(run, place(last), each)];
+  })}</ol>`;
+}
+
+/** Fewer equal attempts are shown one by one. */
+const FEWEST_GROUPED = 3;
+
+const isAttempts = (run: TimelineEvent[]): run is AttemptEvent[] => run.length >= FEWEST_GROUPED;
+
+/** Attempts in a row that a log would repeat are one run; any other event is a run of its own. */
+function runsOf(events: TimelineEvent[]): TimelineEvent[][] {
+  const runs: TimelineEvent[][] = [];
+  for (const event of events) {
+    const run = runs.at(-1);
+    const same = sameness(event);
+    if (run?.[0] && same !== null && sameness(run[0]) === same) run.push(event);
+    else runs.push([event]);
+  }
+  return runs;
+}
+
+/** What the line of several attempts says of all. When, how long, by which worker and why they began is in each. */
+function sameness(event: TimelineEvent): string | null {
+  if (event.kind !== 'attempt' || !event.end || event.number === null) return null;
+  const { test, protocol, end } = event;
+  const { durationMs: _, ...same } = end;
+  return JSON.stringify([test, protocol, same]);
 }
 
 /** `connection-refused` becomes `connection refused`. Codes are not translated: logs and support name them. */
@@ -135,10 +166,21 @@ function attemptItem(attempt: AttemptEvent, place: Place): Html {
     const body = html`<p class="soft">${startedBy}${isFetched ? '' : t('Worker {worker}.', { worker })}</p>`;
     return entry({ stroke, at, head, body }, place);
   }
-  const stroke = end.code === 'sent-not-confirmed' ? 'unconfirmed' : (CLASS_STROKES[end.class] ?? 'none');
+  const stroke = strokeOf(end);
   const head = html`${what} ${strokeWord(stroke, codeWords(end.code))}`;
   const body = outcomeBody(attempt, end, startedBy, place.hasAdvice);
   return entry({ stroke, at, head, body }, place);
+}
+
+function strokeOf(end: AttemptOutcome): Stroke {
+  return end.code === 'sent-not-confirmed' ? 'unconfirmed' : (CLASS_STROKES[end.class] ?? 'none');
+}
+
+/** What the listener said, and details. */
+function answerOf({ protocol }: AttemptEvent, { words, detail }: AttemptOutcome): Content {
+  const say = words && html`<code class="say"><bdi>${words}</bdi></code>`;
+  return html`${say ? html`<p>${protocol === 'fetch' ? t('Reported reason:') : t('Listener’s answer:')} ${say}</p>` : ''}
+    ${detail ? html`<p>${t('Detail: {detail}', { detail })}</p>` : ''}`;
 }
 
 function outcomeBody(
@@ -151,12 +193,23 @@ function outcomeBody(
   const took =
     end.durationMs === null ? '' : ` ${t('Duration: {duration}.', { duration: duration(end.durationMs) })}`;
   const reached = isFetched ? t(handedOver(end.class)) : end.reached ? t(REACHED[end.reached]) : '';
-  const words = end.words && html`<code class="say"><bdi>${end.words}</bdi></code>`;
-  return html`<p>${t(end.cause)}</p>
-    ${words ? html`<p>${isFetched ? t('Reported reason:') : t('Listener’s answer:')} ${words}</p>` : ''}
-    ${end.detail ? html`<p>${t('Detail: {detail}', { detail: end.detail })}</p>` : ''}
+  return html`<p>${t(end.cause)}</p>${answerOf(attempt, end)}
     ${hasAdvice && adviceOf(attempt) ? html`<p>${t(end.advice)}</p>` : ''}
     <p class="soft">${startedBy}${reached}${took} (${t(CLASS_TEXTS[end.class])})</p>`;
+}
+
+function attemptsItem(attempts: AttemptEvent[], place: Place, each: Content): Html {
+  const [first, last] = [attempts[0], attempts.at(-1)];
+  if (!first?.end || !last?.end) return html`${each}`;
+  const { end } = last;
+  const kind = first.test ? t('Listener tests') : t('Attempts');
+  const head = html`<b>${kind} ${first.number}–${last.number}</b>
+    ${strokeWord(strokeOf(end), `${count(attempts.length)} × ${codeWords(end.code)}`)}`;
+  const times = { from: exactTime(first.at), to: exactTime(last.at) };
+  const body = html`<p>${t(end.cause)}</p>${answerOf(last, end)}
+    ${place.hasAdvice && adviceOf(last) ? html`<p>${t(end.advice)}</p>` : ''}
+    <details><summary>${t('Each of them, from {from} to {to}', times)}</summary><ol class="log">${each}</ol></details>`;
+  return entry({ stroke: strokeOf(end), at: first.at, head, body }, place);
 }
 
 function olderItem({ count: older, firstAt, lastAt, ends, codes }: OlderAttempts, place: Place): Html {

@@ -1,13 +1,12 @@
-import { type Document, ObjectId } from 'mongodb';
-import { z } from 'zod';
+import type { Document, ObjectId } from 'mongodb';
 import { after } from '../../platform/clock.ts';
 import { parseInput } from '../../platform/input.ts';
-import { reasonText } from '../../platform/text.ts';
 import { QUARANTINE_READ_MS } from '../cast/insert-vote.ts';
 import type { VotesDeps } from '../deps.ts';
 import { EXCLUDED_VOTES } from '../vote.ts';
+import { exclusionsOfGroup } from './player-exclusion.ts';
 import { castAfter } from './quarantine.ts';
-import { auditDecisions } from './request-exclusion.ts';
+import { auditDecisions, type ExclusionReasons, hashedId, reasonsSchema } from './request-exclusion.ts';
 import { QUARANTINES_OF_ORIGIN, type VoteExclusion } from './vote-exclusion.ts';
 
 /** `lift`: the votes count and are delivered. */
@@ -34,23 +33,25 @@ export const MOST_DECIDED = 100;
 export const COUNTED_OPEN = 10_000;
 export const COUNTED_LATER = 1_000;
 
-const reasonSchema = z.object({ reason: reasonText });
+type Decision = { is: 'lift' } | ({ is: 'exclude' } & ExclusionReasons);
 
 /**
  * Stores an operator's decision, which workers carry out. It covers the votes that the operator saw; later ones move to
- * a new quarantine. Of two operators, the first decision about each quarantine stays. A repeated call decides the rest.
+ * a new quarantine. Of two operators, the first decision about each quarantine stays. A repeated call decides the rest,
+ * and returns what the first one decided too.
+ *
+ * @throws {InvalidDocumentError} without a reason to exclude
  */
 export async function decideHeld(
   deps: VotesDeps,
-  decision: HeldDecision,
+  decision: Decision,
   { quarantineIds, until }: SeenHeld,
-  input: { by: string; reason: string },
+  by: string,
 ): Promise<Decided> {
-  const { reason } = parseInput(reasonSchema, input);
-  const groupId = new ObjectId();
   const wanted = quarantineIds.slice(0, MOST_DECIDED);
-  const update = decisionOf(decision, { ...input, reason, groupId, until, now: deps.clock.now() });
-  const exclusions: VoteExclusion[] = [];
+  const groupId = hashedId(JSON.stringify([decision.is, by, until, wanted]));
+  const update = updateOf(decision, { by, groupId, until, now: deps.clock.now() });
+  const exclusions = await exclusionsOfGroup(deps, groupId);
   for (const _id of wanted) {
     const decided = await deps.voteExclusions.findOneAndUpdate({ _id, state: 'quarantined' }, update, {
       returnDocument: 'after',
@@ -69,22 +70,29 @@ export async function decideHeld(
   return { groupId, exclusions, missed: wanted.length - exclusions.length, later, left };
 }
 
-type Stored = { by: string; reason: string; groupId: ObjectId; until: Date; now: Date };
+type Stored = { by: string; groupId: ObjectId; until: Date; now: Date };
 
 /** Closes the quarantine: votes that are cast from now on enter a new one. */
-function decisionOf(decision: HeldDecision, { by, reason, groupId, until, now }: Stored): Document[] {
+function updateOf(decision: Decision, { by, groupId, until, now }: Stored): Document[] {
   const at = { by: { $literal: by }, at: now };
   return [
     { $set: { shown: { until, reason: '$reason', origin: '$origin' } } },
     { $set: { groupId, until: after(now, QUARANTINE_READ_MS) } },
     {
       $set:
-        decision === 'lift'
+        decision.is === 'lift'
           ? { state: 'releasing', undone: at }
-          : { state: 'confirming', ...at, reason: { $literal: reason } },
+          : { state: 'confirming', ...at, ...literals(parseInput(reasonsSchema, decision)) },
     },
     { $unset: 'origin' },
   ];
+}
+
+function literals({ reason, reasonForOwner }: ExclusionReasons): Document {
+  return {
+    reason: { $literal: reason },
+    ...(reasonForOwner ? { reasonForOwner: { $literal: reasonForOwner } } : {}),
+  };
 }
 
 type Counted = { exclusions: VoteExclusion[]; origins: string[]; wanted: ObjectId[]; until: Date };

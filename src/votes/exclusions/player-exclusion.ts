@@ -6,7 +6,7 @@ import { serverIdSlices } from '../server-id-slices.ts';
 import { usernameKey } from '../username.ts';
 import {
   ExclusionError,
-  type ExclusionRequest,
+  type ExclusionReasons,
   hashedId,
   type RequestOptions,
   reasonsSchema,
@@ -64,7 +64,7 @@ export async function countPlayerVotes(
   return found.toSorted((one, other) => other.votes - one.votes);
 }
 
-type PlayerExclusion = PlayerRange & Pick<ExclusionRequest, 'reason' | 'reasonForOwner'>;
+type PlayerExclusion = PlayerRange & ExclusionReasons;
 
 /**
  * Stores one exclusion for each server that a player voted for. Workers finish them, as with `requestExclusion`.

@@ -1,16 +1,14 @@
 import { ObjectId, type UUID } from 'mongodb';
-import { z } from 'zod';
 import { after, MINUTE } from '../../platform/clock.ts';
 import { parseInput } from '../../platform/input.ts';
 import { DURABLE, isDuplicateKey, MAJORITY, OPERATION_TIMEOUT_MS } from '../../platform/mongo.ts';
 import type { ActiveLease } from '../../platform/periods/work-lease.ts';
-import { reasonText } from '../../platform/text.ts';
 import type { Block } from '../blocks/block-list.ts';
 import { blockOrigin } from '../blocks/change-blocks.ts';
 import { QUARANTINE_READ_MS } from '../cast/insert-vote.ts';
 import type { VotesDeps } from '../deps.ts';
 import { EXCLUDED_VOTES, type Vote } from '../vote.ts';
-import { auditAndWake } from './request-exclusion.ts';
+import { auditAndWake, type ExclusionReasons, reasonsSchema } from './request-exclusion.ts';
 import { AUTOMATIC, type QuarantineCause, type VoteExclusion } from './vote-exclusion.ts';
 
 /** Unique indexes allow only one exclusion with the same values. */
@@ -99,27 +97,27 @@ export async function causeOf(
 
 /**
  * Stores an operator's decision that the votes of an open quarantine stay excluded; null when no such one is open.
- * Votes that are cast after it enter a new quarantine. `groupId`: of a decision about several servers.
+ * Votes that are cast after it enter a new quarantine.
  */
 export async function requestQuarantineExclusion(
   deps: VotesDeps,
   quarantineId: ObjectId,
-  text: string,
+  reasons: ExclusionReasons,
   by: string,
-  groupId?: ObjectId,
 ): Promise<VoteExclusion | null> {
-  const { reason } = parseInput(reasonSchema, { reason: text });
+  const { reason, reasonForOwner } = parseInput(reasonsSchema, reasons);
   const now = deps.clock.now();
   const decided = {
     state: 'confirming',
     reason,
+    ...(reasonForOwner ? { reasonForOwner } : {}),
     by,
     at: now,
     until: after(now, QUARANTINE_READ_MS),
   } as const;
   const exclusion = await deps.voteExclusions.findOneAndUpdate(
     { _id: quarantineId, state: 'quarantined' },
-    { $set: { ...decided, ...(groupId ? { groupId } : {}) }, $unset: { origin: '' } },
+    { $set: decided, $unset: { origin: '' } },
     { returnDocument: 'after' },
   );
   if (!exclusion) return null;
@@ -127,14 +125,13 @@ export async function requestQuarantineExclusion(
   return exclusion;
 }
 
-const reasonSchema = z.object({ reason: reasonText });
-
 /** No operator has to decide about the votes of a removed server. */
 export async function requestServerQuarantines(deps: VotesDeps, serverId: ObjectId, by: string) {
   const open = await deps.voteExclusions
     .find({ serverId, state: 'quarantined' }, { projection: { _id: 1 } })
     .toArray();
-  for (const { _id } of open) await requestQuarantineExclusion(deps, _id, 'The server was removed.', by);
+  const reason = 'The server was removed.';
+  for (const { _id } of open) await requestQuarantineExclusion(deps, _id, { reason }, by);
 }
 
 /** Blocks a network for 30 days; its votes stay held. Null when no open quarantine of a network has this origin. */

@@ -19,10 +19,7 @@ export type ExclusionRequest = {
   until: Date;
   /** Of the votes; it may be revoked. Null for all votes. */
   tokenId: ObjectId | null;
-  /** Only operators see it. */
-  reason: string;
-  reasonForOwner?: string | undefined;
-};
+} & ExclusionReasons;
 
 /** The message is a sentence for the operator. */
 export class ExclusionError extends CodedError<'range-empty' | 'range-not-over' | 'too-many-servers'> {}
@@ -31,6 +28,9 @@ export type RequestOptions = {
   /** False if the caller finishes the exclusion itself, as the command line does. */
   wakesWorker?: boolean;
 };
+
+/** Only operators see `reason`. */
+export type ExclusionReasons = { reason: string; reasonForOwner?: string | undefined };
 
 export const reasonsSchema = z.object({ reason: reasonText, reasonForOwner: optionalReason });
 
@@ -46,7 +46,7 @@ export function requireOver({ since, until }: Pick<ExclusionRequest, 'since' | '
   }
 }
 
-function reasonsOf({ reason, reasonForOwner }: Pick<ExclusionRequest, 'reason' | 'reasonForOwner'>) {
+function reasonsOf({ reason, reasonForOwner }: ExclusionReasons): ExclusionReasons {
   return { reason, reasonForOwner };
 }
 

@@ -16,7 +16,9 @@ import { testDeps } from '../../support/test-deps.ts';
 
 const START = new Date('2026-11-21T10:00:00Z');
 const NETWORK = { cause: 'network', origin: 'aHashOfANetwork-012345' } as const;
-const BY = { by: 'op@example.org', reason: 'Bots' };
+const BY = 'op@example.org';
+const LIFT = { is: 'lift' } as const;
+const EXCLUDE = { is: 'exclude', reason: 'Bots' } as const;
 /** The clock of these tests stands still: nothing waits for votes under way. */
 const SETTLED = { settledMs: -MINUTE };
 
@@ -70,9 +72,9 @@ describe('a decision about a group that grew while an operator looked at it', ()
   }
 
   it.each([
-    ['lift', 2],
-    ['exclude', 0],
-  ] as const)('“%s” covers what was shown, and says what came since', async (decision, counted) => {
+    [LIFT, 2],
+    [EXCLUDE, 0],
+  ])('“$is” covers what was shown, and says what came since', async (decision, counted) => {
     const decided = await decideHeld(deps, decision, await grown(), BY);
     expect(decided).toMatchObject({ missed: 0, later: 2 });
     expect(decided.exclusions).toHaveLength(1);
@@ -90,10 +92,10 @@ describe('a decision about a group that grew while an operator looked at it', ()
   });
 
   it('leaves the later votes to the next decision, which ends the group', async () => {
-    await decideHeld(deps, 'exclude', await grown(), BY);
+    await decideHeld(deps, EXCLUDE, await grown(), BY);
     await finishAll();
     deps.clock.move(MINUTE);
-    expect((await decideHeld(deps, 'lift', await look(), BY)).exclusions).toHaveLength(2);
+    expect((await decideHeld(deps, LIFT, await look(), BY)).exclusions).toHaveLength(2);
     await finishAll();
     expect(await heldNames()).toEqual([]);
     expect(await voteFigures(deps, alpha)).toMatchObject({ allTimeVotes: 1 });
@@ -101,7 +103,7 @@ describe('a decision about a group that grew while an operator looked at it', ()
   });
 
   it('covers the same when it is undone before a worker carries it out, and when a worker repeats it', async () => {
-    const { groupId, exclusions } = await decideHeld(deps, 'exclude', await grown(), BY);
+    const { groupId, exclusions } = await decideHeld(deps, EXCLUDE, await grown(), BY);
     await requestGroupInclusion(deps, groupId, 'op@example.org');
     await finishAll();
     await finishExclusion(deps, exclusions[0]?._id as ObjectId, SETTLED);
@@ -116,8 +118,8 @@ describe('two operators who decide about the same held votes at once', () => {
     await hold(beta, 'One');
     const seen = await look();
     const results = await Promise.all([
-      decideHeld(deps, 'lift', seen, { ...BY, by: 'first@example.org' }),
-      decideHeld(deps, 'exclude', seen, { ...BY, by: 'second@example.org' }),
+      decideHeld(deps, LIFT, seen, 'first@example.org'),
+      decideHeld(deps, EXCLUDE, seen, 'second@example.org'),
     ]);
     const decided = results.map(({ exclusions }) => exclusions.length);
     expect((decided[0] ?? 0) + (decided[1] ?? 0)).toBe(2);
@@ -132,11 +134,30 @@ describe('two operators who decide about the same held votes at once', () => {
   });
 });
 
+it('a press whose answer was lost comes again with the same result; its undo leaves what others decided', async () => {
+  await hold(alpha, 'One');
+  const ofAlpha = await look();
+  await hold(beta, 'One');
+  const both = await look();
+  await decideHeld(deps, EXCLUDE, ofAlpha, 'first@example.org');
+  const exclude = () => decideHeld(deps, EXCLUDE, both, BY);
+  const [decided, again] = [await exclude(), await exclude()];
+  for (const one of [decided, again])
+    expect(one).toMatchObject({ exclusions: [{ serverId: beta }], missed: 1 });
+  expect(again.groupId).toEqual(decided.groupId);
+  await requestGroupInclusion(deps, again.groupId, BY);
+  const states = await deps.voteExclusions.find({}, { sort: { at: 1, _id: 1 } }).toArray();
+  expect(Object.fromEntries(states.map((one) => [one.serverId.toHexString(), one.state]))).toEqual({
+    [alpha.toHexString()]: 'confirming',
+    [beta.toHexString()]: 'releasing',
+  });
+});
+
 it('one decision covers at most 100 quarantines, and the reason must not be empty', async () => {
   const quarantineIds = Array.from({ length: MOST_DECIDED + 5 }, () => new ObjectId());
   const seen = { quarantineIds, until: START };
-  expect(await decideHeld(deps, 'lift', seen, BY)).toMatchObject({ missed: MOST_DECIDED, exclusions: [] });
-  await expect(decideHeld(deps, 'exclude', seen, { ...BY, reason: ' ' })).rejects.toThrow();
+  expect(await decideHeld(deps, LIFT, seen, BY)).toMatchObject({ missed: MOST_DECIDED, exclusions: [] });
+  await expect(decideHeld(deps, { ...EXCLUDE, reason: ' ' }, seen, BY)).rejects.toThrow();
 });
 
 it('names are known since their first vote that counts, imported ones too', async () => {

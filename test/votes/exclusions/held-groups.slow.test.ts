@@ -8,7 +8,7 @@ import { openQuarantine } from '../../../src/votes/exclusions/quarantine.ts';
 import { type StoppedClock, stoppedClock } from '../../support/stopped-clock.ts';
 import { testDeps } from '../../support/test-deps.ts';
 
-const BY = { by: 'op@example.org', reason: 'Bots' };
+const BY = 'op@example.org';
 
 let deps: AppDeps & { clock: StoppedClock };
 
@@ -81,7 +81,7 @@ describe('a decision about a group that is larger than the bound', () => {
     const until = deps.clock.now();
     await open(...times(3, 'large'));
     const seen = { quarantineIds: rows[0]?.ids ?? [], until };
-    const { exclusions, missed, left } = await decideHeld(deps, 'lift', seen, BY);
+    const { exclusions, missed, left } = await decideHeld(deps, { is: 'lift' }, seen, BY);
     expect([exclusions.length, missed, left]).toEqual([MOST_DECIDED, 0, 2]);
     expect(await allPages(4)).toEqual([['large 4/5']]);
   });
@@ -89,6 +89,6 @@ describe('a decision about a group that is larger than the bound', () => {
 
 async function exclude(quarantineIds: ObjectId[]): Promise<number[]> {
   const seen = { quarantineIds, until: deps.clock.now() };
-  const { exclusions, left } = await decideHeld(deps, 'exclude', seen, BY);
+  const { exclusions, left } = await decideHeld(deps, { is: 'exclude', reason: 'Bots' }, seen, BY);
   return [exclusions.length, left];
 }

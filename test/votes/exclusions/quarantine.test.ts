@@ -105,7 +105,7 @@ describe('a quarantined vote', () => {
   it('stays out of the counts and is not delivered when an operator excludes it; undoing that releases it', async () => {
     const { deps, clock, serverId, quarantineId } = await quarantined(['One']);
     clock.move(HOUR);
-    await requestQuarantineExclusion(deps, quarantineId, 'Bots', 'someone');
+    await requestQuarantineExclusion(deps, quarantineId, { reason: 'Bots' }, 'someone');
     await finishExclusion(deps, quarantineId, SETTLED);
     expect(await deps.voteExclusions.findOne({ _id: quarantineId })).toMatchObject({
       state: 'excluded',
@@ -141,7 +141,7 @@ describe('a quarantine', () => {
       Array.from({ length: 20 }, () => openQuarantine(deps, serverId, 'Too many.')),
     );
     expect(new Set(ids.map(String)).size).toBe(1);
-    expect(await requestQuarantineExclusion(deps, new ObjectId(), 'x', 'someone')).toBeNull();
+    expect(await requestQuarantineExclusion(deps, new ObjectId(), { reason: 'x' }, 'someone')).toBeNull();
   });
 
   it('is closed when its server is removed', async () => {

@@ -85,7 +85,8 @@ describe('held votes', () => {
     return networkKey(deps, HOME);
   }
 
-  const by = { by: 'op@example.org', reason: 'Bots' };
+  const by = 'op@example.org';
+  const EXCLUDE = { is: 'exclude', reason: 'Bots' } as const;
   /** What an operator sees of the votes that are held now. */
   async function seenNow(): Promise<SeenHeld> {
     const { rows } = await openGroups(deps, { limit: 100 });
@@ -98,8 +99,11 @@ describe('held votes', () => {
     expect(rows).toMatchObject([{ origin, quarantines: [{ votes: 1 }, { votes: 1 }, { votes: 1 }] }]);
 
     const seen = await seenNow();
-    expect(await decideHeld(deps, 'exclude', seen, by)).toMatchObject({ missed: 0, later: 0 });
-    expect(await decideHeld(deps, 'exclude', seen, by)).toMatchObject({ exclusions: [], missed: 3 });
+    expect(await decideHeld(deps, EXCLUDE, seen, by)).toMatchObject({ missed: 0, later: 0 });
+    expect(await decideHeld(deps, EXCLUDE, seen, 'other@example.org')).toMatchObject({
+      exclusions: [],
+      missed: 3,
+    });
     const decided = await deps.voteExclusions.find({ state: 'confirming' }).toArray();
     expect(decided).toHaveLength(3);
     // The hash of the network is not stored longer than the decision is open.
@@ -117,7 +121,7 @@ describe('held votes', () => {
 
   it('of one network are released on all servers in one press', async () => {
     await farm();
-    expect((await decideHeld(deps, 'lift', await seenNow(), by)).exclusions).toHaveLength(3);
+    expect((await decideHeld(deps, { is: 'lift' }, await seenNow(), by)).exclusions).toHaveLength(3);
     for (const { _id } of await deps.voteExclusions.find({ state: 'releasing' }).toArray())
       await finishExclusion(deps, _id, SETTLED);
     expect(await deps.votes.countDocuments({ excludedAt: null })).toBe(9);

@@ -14,7 +14,7 @@ import { votesByDay } from '../../../votes/vote-figures.ts';
 import { MOST_REPORTED_PLAYERS } from '../../../votes/web/suspicion.ts';
 import { OPERATOR } from '../../route-options.ts';
 import { fieldText, queryText } from '../../shared/form.ts';
-import { formRoute } from '../../shared/form-route.ts';
+import { formRoute, refused } from '../../shared/form-route.ts';
 import { count, counted, decimal, timeAgo } from '../../shared/format.ts';
 import { type Content, type Html, html } from '../../shared/html.ts';
 import { button } from '../../shared/parts.ts';
@@ -61,9 +61,11 @@ function waitingForms({ app, deps, base, numbers }: Inbox): void {
     schema: z.object({ server: idField, votes: fieldText, before: fieldText }),
     run: async ({ request, by, data: { server, votes, before } }) => {
       const reason = 'Decided in the inbox';
-      const found = await allowVotes(deps, new ObjectId(server), { votes, reason }, by);
+      const seen = numberOrZero(before);
+      const found = await allowVotes(deps, new ObjectId(server), { votes, reason, seen }, by);
       numbers.forget();
-      return found ? backToList(request, base, 'figures', { done: 'allowed', server, before }) : noServer();
+      if (found) return backToList(request, base, 'figures', { done: 'allowed', server, before });
+      return refused(409, 'Another operator changed the allowance meanwhile, or the server was removed.');
     },
   });
   formRoute(app, {

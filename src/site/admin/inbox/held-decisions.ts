@@ -26,20 +26,23 @@ import { adminPath } from '../admin-frame.ts';
 import { backToList, formAddress, type Inbox, isOfAll, numberOrZero, pickedIds } from './inbox.ts';
 import { resultNotice } from './inbox-parts.ts';
 
-const CONFIRMED = 'Unusual votes, excluded after a quarantine.';
-
-const decisionForm = z.object({ decision: z.enum(HELD_DECISIONS), seen: z.iso.datetime() });
+const decisionForm = z.object({
+  decision: z.enum(HELD_DECISIONS),
+  seen: z.iso.datetime(),
+  reason: z.string().default(''),
+  reasonForOwner: z.string().optional(),
+});
 
 export function heldForms({ app, deps, base, numbers }: Inbox): void {
   formRoute(app, {
     path: '/attention/held',
     access: OPERATOR,
     schema: decisionForm,
-    run: async ({ request, by, data: { decision, seen } }) => {
+    run: async ({ request, by, data: { decision, seen, ...reasons } }) => {
       const quarantineIds = pickedIds(request, MOST_DECIDED);
       if (quarantineIds.length === 0) return backToList(request, base, 'held', { done: 'none' });
       const until = new Date(Math.min(Date.parse(seen), deps.clock.now().getTime()));
-      const decided = await decideHeld(deps, decision, { quarantineIds, until }, { by, reason: CONFIRMED });
+      const decided = await decideHeld(deps, { is: decision, ...reasons }, { quarantineIds, until }, by);
       numbers.forget();
       const { groupId, missed, later, left } = decided;
       return backToList(request, base, 'held', {
@@ -98,7 +101,9 @@ export async function heldResult(inbox: Inbox, query: Query): Promise<Content> {
   }
   const decision = HELD_DECISIONS.find((one) => one === done);
   if (!decision || !isId(group)) return '';
-  const exclusions = await exclusionsOfGroup(deps, new ObjectId(group));
+  const decided = await exclusionsOfGroup(deps, new ObjectId(group));
+  // After an undo, the address of the decision's result may be opened again.
+  const exclusions = decided.filter(({ undone }) => decision === 'lift' || !undone);
   return decisionResult(base, { decision, exclusions, group, query });
 }
 

@@ -8,14 +8,14 @@ import {
 import { MINUTE } from '../../../platform/clock.ts';
 import { type Block, isEffective } from '../../../votes/blocks/block-list.ts';
 import { ORIGIN_BLOCKED_DAYS } from '../../../votes/blocks/change-blocks.ts';
-import { type HeldDecision, MOST_DECIDED } from '../../../votes/exclusions/decide-held.ts';
+import { MOST_DECIDED } from '../../../votes/exclusions/decide-held.ts';
 import { MOST_HELD_READ } from '../../../votes/exclusions/held-votes.ts';
 import type { QuarantineCause } from '../../../votes/exclusions/vote-exclusion.ts';
 import { queryText } from '../../shared/form.ts';
 import { count, counted, time, timeAgo } from '../../shared/format.ts';
 import { type Content, type Html, html } from '../../shared/html.ts';
 import { button, confirmed } from '../../shared/parts.ts';
-import { utcFieldValue } from '../admin-fields.ts';
+import { hiddenFields, reasonedDecision, utcFieldValue } from '../admin-fields.ts';
 import { adminPath } from '../admin-frame.ts';
 import { heldForms, heldResult, openCount } from './held-decisions.ts';
 import { type Inbox, type InboxItem, type InboxView, joinedIds, type KindOfItem } from './inbox.ts';
@@ -49,7 +49,7 @@ export function heldKind(inbox: Inbox): KindOfItem {
         to: to('/held'),
         hidden: { seen: now.toISOString() },
         buttons: html`${manyButton({ value: 'lift', text: 'Count and deliver', key: 'a' })}
-          ${manyButton({ value: 'exclude', text: 'Exclude', key: 'x' })}`,
+          ${keyed('x', exclusion({ opens: 'Exclude…', of: 'many', isShared: true }))}`,
       }),
   };
 }
@@ -176,17 +176,26 @@ function actionsOf(view: View, group: HeldVotes, of: string) {
   const { quarantines, ids, servers } = group;
   const part = ` ${count(MOST_DECIDED)} of ${openCount(servers)}`;
   const all = servers > MOST_DECIDED ? part : servers > 1 ? ' all' : '';
-  const decide = (decision: HeldDecision, text: string, kind: 'primary' | 'quiet') =>
-    button({
-      to: to('/held'),
-      text: `${text}${all}`,
-      hidden: { decision, seen: now.toISOString(), item: joinedIds(ids) },
-      kind,
-      of,
-    });
-  return html`${keyed('a', decide('lift', 'Count and deliver', 'primary'))}
-    ${keyed('x', decide('exclude', 'Exclude', 'quiet'))} ${blockAction(view, group.origin, quarantines[0], of)}`;
+  const hidden = { seen: now.toISOString(), item: joinedIds(ids) };
+  const lift = button({
+    to: to('/held'),
+    text: `Count and deliver${all}`,
+    hidden: { decision: 'lift', ...hidden },
+    kind: 'primary',
+    of,
+  });
+  const opens = html`Exclude${all}…<span class="for-readers"> ${of}</span>`;
+  const reason = quarantines[0]?.quarantine.reason;
+  const exclude = exclusion({ opens, of: ids[0]?.toHexString() ?? '', ...(reason ? { reason } : {}) });
+  return html`${keyed('a', lift)}
+    ${keyed('x', html`<form method="post" action="${to('/held')}">${hiddenFields(hidden)}${exclude}</form>`)}
+    ${blockAction(view, group.origin, quarantines[0], of)}`;
 }
+
+type Opening = Pick<Parameters<typeof reasonedDecision>[0], 'opens' | 'of' | 'isShared' | 'reason'>;
+
+const exclusion = (opening: Opening) =>
+  reasonedDecision({ ...opening, button: 'Exclude', value: 'exclude', reader: 'the servers’ owners' });
 
 function blockAction(
   { to, blocks }: View,

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { AppDeps } from '../../../process/app-deps.ts';
 import { hideServer, unhideServer } from '../../../servers/moderate-server.ts';
 import { isId } from '../../../servers/slug.ts';
+import { hashedId } from '../../../votes/exclusions/request-exclusion.ts';
 import { OPERATOR } from '../../route-options.ts';
 import { fieldText, UNTOUCHED } from '../../shared/form.ts';
 import { formRoute, refused } from '../../shared/form-route.ts';
@@ -26,7 +27,8 @@ import { manyButton, manyForm, resultNotice } from './inbox-parts.ts';
 
 type Decision = {
   name: string;
-  run(deps: AppDeps, ids: ObjectId[], by: string): Promise<number>;
+  /** `pressId` is that of the decision, also for its undo. Returns the ids that have the wanted state by it. */
+  run(deps: AppDeps, ids: ObjectId[], pressId: ObjectId, by: string): Promise<ObjectId[]>;
   said(changed: number): string;
 };
 
@@ -54,10 +56,11 @@ export function itemDecisions(inbox: Inbox, decisions: ItemDecisions): Pick<Kind
       decisionResult(inbox.base, decisions, query),
       await hidingResult(inbox, tab, query),
     ],
-    many: ({ to }) =>
+    many: ({ to, now }) =>
       manyForm({
         kind: tab,
         to: to(`/${tab}`),
+        hidden: { seen: now.toISOString() },
         buttons: manyButton({ value: decision.name, text: decision.text, key: 'a' }),
       }),
   };
@@ -68,22 +71,23 @@ function decisionForm({ app, deps, base, numbers }: Inbox, decisions: ItemDecisi
   formRoute(app, {
     path: `/attention/${tab}`,
     access: OPERATOR,
-    schema: z.object({ decision: z.enum([decision.name, undo.name]) }),
+    schema: z.object({ decision: z.enum([decision.name, undo.name]), seen: z.iso.datetime() }),
     run: async ({ request, by, data }) => {
+      const { seen } = data;
       const ids = pickedIds(request, most);
       if (ids.length === 0) return backToList(request, base, tab, { done: 'none' });
       const { run } = data.decision === decision.name ? decision : undo;
-      const changed = await run(deps, ids, by);
+      const changed = await run(deps, ids, pressId(tab, by, seen), by);
       numbers.forget();
-      const missed = ids.length - changed;
-      return backToList(request, base, tab, {
-        done: data.decision,
-        ids: joinedIds(ids),
-        changed: String(changed),
-        missed,
-      });
+      const missed = ids.length - changed.length;
+      return backToList(request, base, tab, { done: data.decision, ids: joinedIds(changed), missed, seen });
     },
   });
+}
+
+/** The press of a button on the page as it was at `seen`: if its answer is lost, the same press comes again. */
+function pressId(tab: KindName, by: string, seen: string): ObjectId {
+  return hashedId(JSON.stringify([tab, by, seen]));
 }
 
 function decisionResult(
@@ -91,9 +95,9 @@ function decisionResult(
   { tab, items, decision, undo }: ItemDecisions,
   query: Record<string, string>,
 ): Content {
-  const { done, ids = '' } = query;
+  const { done, ids = '', seen = '' } = query;
   if (done === 'none') return resultNotice('attention', `Select the ${items} first.`);
-  const changed = numberOrZero(query.changed);
+  const changed = ids === '' ? 0 : ids.split('-').length;
   if (done === undo.name) return resultNotice('good', undo.said(changed));
   if (done !== decision.name) return '';
   const missed = numberOrZero(query.missed);
@@ -101,7 +105,7 @@ function decisionResult(
   const undoing = button({
     to: formAddress(base, isOfAll(query))(`/${tab}`),
     text: 'Undo',
-    hidden: { decision: undo.name, item: ids },
+    hidden: { decision: undo.name, item: ids, seen },
     of: decision.of,
   });
   return resultNotice(missed ? 'attention' : 'good', text, changed > 0 ? undoing : '');

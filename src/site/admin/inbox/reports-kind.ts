@@ -49,12 +49,16 @@ const DECISIONS: ItemDecisions = {
   decision: {
     name: 'close',
     text: 'Close',
-    run: closeComplaints,
+    run: (deps, ids, closingId, by) => closeComplaints(deps, { ids, closingId }, by),
     said: (changed) => `${reports(changed)} closed.`,
     missed: (missed) => `${reports(missed)} had been closed already.`,
     of: 'closing',
   },
-  undo: { name: 'reopen', run: reopenComplaints, said: (changed) => `${reports(changed)} open again.` },
+  undo: {
+    name: 'reopen',
+    run: (deps, ids, closingId, by) => reopenComplaints(deps, { ids, closingId }, by),
+    said: (changed) => `${reports(changed)} open again.`,
+  },
 };
 
 function reportItem(
@@ -71,7 +75,7 @@ function reportItem(
   const close = button({
     to: to('/reports'),
     text: complaints.length > 1 ? 'Close all' : 'Close',
-    hidden: { decision: 'close', item: joinedIds(ids) },
+    hidden: { decision: 'close', item: joinedIds(ids), seen: now.toISOString() },
     kind: 'primary',
     of,
   });

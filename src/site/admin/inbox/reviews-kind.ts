@@ -6,13 +6,13 @@ import type { Review } from '../../../reviews/review.ts';
 import type { Reviewer } from '../../../reviews/reviewers.ts';
 import type { Server } from '../../../servers/server.ts';
 import { OPERATOR } from '../../route-options.ts';
-import { allValues, UNTOUCHED } from '../../shared/form.ts';
+import { allValues } from '../../shared/form.ts';
 import { formRoute, refused } from '../../shared/form-route.ts';
 import { counted, timeAgo } from '../../shared/format.ts';
 import { type Content, type Html, html } from '../../shared/html.ts';
 import { badge, button } from '../../shared/parts.ts';
 import { starsText } from '../../shared/review-parts.ts';
-import { hiddenFields, reasonFields } from '../admin-fields.ts';
+import { hiddenFields, reasonedDecision } from '../admin-fields.ts';
 import { adminPath, serverLink } from '../admin-frame.ts';
 import { aboutReviews, reviewValue, seenReviews } from '../review-card.ts';
 import {
@@ -120,19 +120,15 @@ function reviewerFacts({ accountSince, isNewAccount, hasVoted }: Reviewer, now: 
   ];
 }
 
-/** Within the form of the items. */
-function rejection(text: Html, reader: string, of: string): Html {
-  const fields = reasonFields({
-    typed: UNTOUCHED,
-    forOwner: { name: 'reasonForOwner', reader },
-    internal: { name: 'reason', required: of !== 'many' },
+function rejection(opens: Html, reader: string, of: string): Html {
+  return reasonedDecision({
+    opens,
+    button: 'Reject',
+    value: 'rejected',
+    reader,
     of,
+    isShared: of === 'many',
   });
-  return html`<details class="confirm">
-    <summary class="button quiet">${text}</summary>
-    <div class="confirm-body stack">${fields}
-      <button class="danger" type="submit" name="decision" value="rejected">Reject</button></div>
-  </details>`;
 }
 
 function decisions({ app, deps, base, numbers }: Inbox): void {
@@ -147,7 +143,8 @@ function decisions({ app, deps, base, numbers }: Inbox): void {
         return refused(400, 'Enter a reason for the rejection.');
       const reasons = decision === 'rejected' && reason ? { reason, reasonForOwner } : {};
       const { state, seenAs } = DECISIONS[decision];
-      const decided = await moderateReviews(deps, seen, state, by, { seenAs, ...reasons });
+      const undoing = state === 'pending' ? { decidedBy: by } : {};
+      const decided = await moderateReviews(deps, seen, state, by, { seenAs, ...undoing, ...reasons });
       numbers.forget();
       const missed = seen.length - decided.length;
       return backToList(request, base, 'reviews', {

@@ -43,14 +43,14 @@ const DECISIONS: ItemDecisions = {
   decision: {
     name: 'accept',
     text: 'Accept',
-    run: acceptNewServers,
+    run: (deps, ids, acceptanceId, by) => acceptNewServers(deps, { ids, acceptanceId }, by),
     said: (changed) => `${counted(changed, 'server')} accepted.`,
     missed: (missed) => `Another operator decided first about ${counted(missed, 'server')}.`,
     of: 'accepting',
   },
   undo: {
     name: 'unaccept',
-    run: unacceptServers,
+    run: (deps, ids, acceptanceId, by) => unacceptServers(deps, { ids, acceptanceId }, by),
     said: (changed) => `${counted(changed, 'server')} in the list again.`,
   },
 };
@@ -72,7 +72,7 @@ function serverItem(view: View, server: WithId<Server>): InboxItem {
   const accept = button({
     to: to('/servers'),
     text: 'Accept',
-    hidden: { decision: 'accept', item: _id.toHexString() },
+    hidden: { decision: 'accept', item: _id.toHexString(), seen: now.toISOString() },
     kind: 'primary',
     of: name,
   });
