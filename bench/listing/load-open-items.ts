@@ -99,7 +99,7 @@ async function holdVotes(deps: AppDeps, range: Range): Promise<void> {
   await insertAll(deps.voteOrigins, networks);
 }
 
-/** The first server has 5,000 approved reviews; 5,000 reviews of others wait for a decision. */
+/** The first server has 5,000 approved reviews, the next 200 have 100 each; 5,000 reviews wait for a decision. */
 async function loadReviews({ reviews, reviewLists, complaints }: AppDeps, range: Range): Promise<void> {
   const { now } = range;
   const review = (n: number, more: Partial<Review>): Review => ({
@@ -113,21 +113,22 @@ async function loadReviews({ reviews, reviewLists, complaints }: AppDeps, range:
     moderatedAt: null,
     ...more,
   });
-  const approved = times(5_000, (n) =>
-    review(n, { serverId: serverAt(range, 0), state: 'approved', moderatedAt: after(now, -n * 10 * MINUTE) }),
-  );
-  const recent = times(20_000, (n) =>
-    review(n % 2_000, { serverId: serverAt(range, n % 200), state: 'approved', moderatedAt: now }),
-  );
-  await insertAll(reviews, [...approved, ...recent, ...times(5_000, (n) => review(n, {}))]);
-  const entries = approved.map(({ _id, createdAt, rating }) => ({ id: _id, at: createdAt, rating }));
-  const list = {
-    count: entries.length,
-    ratingSum: 3 * entries.length,
-    spread: { '3': entries.length },
-    entries,
-  };
-  await reviewLists.replaceOne({ _id: serverAt(range, 0) }, list, { upsert: true });
+  const approve = (n: number, server: number) =>
+    review(n, { serverId: serverAt(range, server), state: 'approved', moderatedAt: now });
+  const approved = [
+    ...times(5_000, (n) => approve(n, 0)),
+    ...times(20_000, (n) => approve(n % 2_000, 1 + (n % 200))),
+  ];
+  await insertAll(reviews, [...approved, ...times(5_000, (n) => review(n, {}))]);
+  const lists = [...Map.groupBy(approved, ({ serverId }) => serverId.toHexString())].map(([id, of]) => ({
+    _id: new ObjectId(id),
+    count: of.length,
+    ratingSum: 3 * of.length,
+    spread: { '3': of.length },
+    entries: of.map(({ _id, createdAt, rating }) => ({ id: _id, at: createdAt, rating })),
+  }));
+  await reviewLists.deleteMany({ _id: { $in: lists.map(({ _id }) => _id) } });
+  await insertAll(reviewLists, lists);
   const open = times(
     3_000,
     (n): Complaint => ({
