@@ -20,7 +20,11 @@ export async function examinedBy(deps: AppDeps, work: () => Promise<unknown>): P
   } finally {
     await db.command({ profile: 0 });
   }
-  const own = { ns: { $not: /system\.profile$/ }, 'command.profile': { $exists: false } };
+  // A process itself reads `restores` every second, `settings` every 1.5 s, and writes its line in `processes`.
+  const own = {
+    ns: { $not: /\.(system\.profile|restores|settings|processes)$/ },
+    'command.profile': { $exists: false },
+  };
   const operations = await profile.find(own).sort({ ts: 1 }).toArray();
   await profile.drop();
   return operations.map(examined);

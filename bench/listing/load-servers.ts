@@ -95,9 +95,13 @@ export type LoadedServers = { pages: number; deep: number; slug: string; seconds
 
 /**
  * Lists many servers with votes, adds history to those on the measured pages, and lets Tallyport compute figures, ranks
- * and the lists that pages read.
+ * and the lists that pages read. `loadVotes`: inserts other votes, with their counters, than `countersOf` counts.
  */
-export async function loadServers(deps: AppDeps, servers: number): Promise<LoadedServers> {
+export async function loadServers(
+  deps: AppDeps,
+  servers: number,
+  loadVotes?: (serverIds: ObjectId[]) => Promise<unknown>,
+): Promise<LoadedServers> {
   const deep = Math.min(DEEP, Math.floor(servers / 20) - 4);
   const seconds: Record<string, number> = {};
   const timed = async (name: string, work: () => Promise<unknown>) => {
@@ -105,13 +109,13 @@ export async function loadServers(deps: AppDeps, servers: number): Promise<Loade
     await work();
     seconds[name] = (performance.now() - began) / 1_000;
   };
-  const withDays: ObjectId[] = [];
+  const all: ObjectId[] = [];
   await timed('servers and votes', async () => {
-    for (let from = 0; from < servers; from += BULK) {
-      const ids = await insertServers(deps, from, Math.min(BULK, servers - from));
-      withDays.push(...ids.filter((_, i) => hasDays(from + i, deep)));
-    }
+    for (let from = 0; from < servers; from += BULK)
+      all.push(...(await insertServers(deps, from, Math.min(BULK, servers - from), !loadVotes)));
+    await loadVotes?.(all);
   });
+  const withDays = all.filter((_, i) => hasDays(i, deep));
   await timed('days', () => insertDays(deps, withDays));
   await timed('figures', () => refreshDailyFigures(deps, { serverIds: withDays }));
   const slug = await addSample(deps);
@@ -119,14 +123,19 @@ export async function loadServers(deps: AppDeps, servers: number): Promise<Loade
   return { pages: Math.floor(Math.min(WITH_DAYS, servers) / 20), deep, slug, seconds };
 }
 
-async function insertServers(deps: AppDeps, from: number, count: number): Promise<ObjectId[]> {
+async function insertServers(
+  deps: AppDeps,
+  from: number,
+  count: number,
+  hasCounters: boolean,
+): Promise<ObjectId[]> {
   const now = deps.clock.now();
   const all = Array.from({ length: count }, (_, i) => serverAt(from + i, now));
-  const counters = all.flatMap(({ _id }, i) => countersOf(_id, from + i, dayOf(now)));
   await deps.servers.insertMany(all as never, { ordered: false });
   const lists = all.filter((_, i) => i % 4 === 0).map(({ _id }, i) => reviewListOf(_id, from + i));
   await deps.reviewLists.insertMany(lists as never, { ordered: false });
-  await deps.voteCounters.insertMany(counters as never, { ordered: false });
+  const counters = all.flatMap(({ _id }, i) => countersOf(_id, from + i, dayOf(now)));
+  if (hasCounters) await deps.voteCounters.insertMany(counters as never, { ordered: false });
   return all.map(({ _id }) => _id);
 }
 

@@ -23,6 +23,15 @@ export async function newOwner(deps: AppDeps): Promise<{ userId: ObjectId; cooki
   return { userId, cookie: cookies.join('; ') };
 }
 
+/** As `newOwner`, with a second factor that was just used. */
+export async function newOperator(deps: AppDeps): Promise<{ userId: ObjectId; cookie: string }> {
+  const operator = await newOwner(deps);
+  const { userId } = operator;
+  await deps.users.updateOne({ _id: userId }, { $set: { role: 'operator', twoFactorEnabled: true } });
+  await deps.sessions.updateOne({ userId }, { $set: { secondFactorAt: deps.clock.now() } });
+  return operator;
+}
+
 const BOUNDARY = '----tallyport-bench';
 
 /** The form that uploads a banner, with its headers. */

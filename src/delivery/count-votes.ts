@@ -1,4 +1,5 @@
 import type { Collection, Document, ObjectId } from 'mongodb';
+import type { Listener } from '../listeners/listener.ts';
 import { isForgotten, type ListenerState, listenerState, STATE_FIELDS } from '../listeners/listener-state.ts';
 import { after, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
 import type { Server } from '../servers/server.ts';
@@ -59,33 +60,65 @@ export async function readQueueCounts(
     removedServers(servers, timeLimit).then(hexOf),
   ]);
   const counts: QueueCounts['listeners'] = { active: 0, unverified: 0, unreachable: 0, paused: 0 };
-  const waitingServers: { serverId: ObjectId; state: ListenerState; isReached: boolean }[] = [];
+  const waitingServers: WaitingServer[] = [];
   const all = listeners.find({}, { projection: { serverId: 1, ...STATE_FIELDS }, ...timeLimit });
   for await (const listener of all) {
-    const { serverId, protocol } = listener;
-    const state = isForgotten(listener, now) ? 'unreachable' : listenerState(listener);
+    const { serverId } = listener;
+    const state = stateAt(listener, now);
     if (!removed.has(serverId.toHexString())) counts[state] += 1;
-    const isReachable = state === 'active' || state === 'unverified';
-    if (withOpenWork.has(serverId.toHexString()))
-      waitingServers.push({ serverId, state, isReached: isReachable && protocol !== 'fetch' });
+    if (withOpenWork.has(serverId.toHexString())) waitingServers.push({ ...listener, state });
   }
-
-  const serversIn = (state: ListenerState) => idsOf(waitingServers.filter((one) => one.state === state));
-  const openIn = (state: ListenerState) =>
-    votes.countDocuments(
-      { serverId: { $in: serversIn(state) }, 'delivery.queuedAt': { $gt: new Date(0) } },
-      { hint: OPEN_WORK, limit: COUNTED_AT_MOST, ...timeLimit },
-    );
-  const waitingIn = (state: ListenerState) => countByAge(votes, serversIn(state), now, timeLimit);
+  const isReached = ({ state, protocol }: WaitingServer) =>
+    (state === 'active' || state === 'unverified') && protocol !== 'fetch';
+  const waitingIn = (state: ListenerState) =>
+    countByAge(votes, idsOf(waitingServers, state), now, timeLimit);
   const [open, waiting, due] = await Promise.all([
-    ofEachState(openIn),
+    countOpen(votes, waitingServers, timeLimit),
     ofEachState(waitingIn),
-    countDue(votes, idsOf(waitingServers.filter(({ isReached }) => isReached)), now, timeLimit),
+    countDue(
+      votes,
+      waitingServers.filter(isReached).map(({ serverId }) => serverId),
+      now,
+      timeLimit,
+    ),
   ]);
   return { open, waiting, due, listeners: counts };
 }
 
-const idsOf = (servers: { serverId: ObjectId }[]) => servers.map(({ serverId }) => serverId);
+/** `open` of `readQueueCounts` alone. Reads the listeners of servers with open work, and no others. */
+export async function countOpenVotes(
+  { votes, listeners, clock }: DeliveryDeps,
+  timeoutMs: number,
+): Promise<QueueCounts['open']> {
+  const timeLimit = { maxTimeMS: timeoutMs };
+  const now = clock.now();
+  const serverId = { $in: await serversWithOpenWork(votes, timeLimit) };
+  const found = listeners.find({ serverId }, { projection: { serverId: 1, ...STATE_FIELDS }, ...timeLimit });
+  const waiting = await found.map((listener) => ({ ...listener, state: stateAt(listener, now) })).toArray();
+  return countOpen(votes, waiting, timeLimit);
+}
+
+type WaitingServer = Pick<Listener, 'serverId' | 'protocol'> & { state: ListenerState };
+
+const stateAt = (listener: Listener, now: Date) =>
+  isForgotten(listener, now) ? 'unreachable' : listenerState(listener);
+
+function idsOf(servers: WaitingServer[], state: ListenerState): ObjectId[] {
+  return servers.filter((one) => one.state === state).map(({ serverId }) => serverId);
+}
+
+function countOpen(
+  votes: Collection<Vote>,
+  servers: WaitingServer[],
+  timeLimit: TimeLimit,
+): Promise<QueueCounts['open']> {
+  return ofEachState((state) =>
+    votes.countDocuments(
+      { serverId: { $in: idsOf(servers, state) }, 'delivery.queuedAt': { $gt: new Date(0) } },
+      { hint: OPEN_WORK, limit: COUNTED_AT_MOST, ...timeLimit },
+    ),
+  );
+}
 
 export const LISTENER_STATES = [
   'active',

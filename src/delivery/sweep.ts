@@ -90,15 +90,15 @@ const LOWEST_ID = new ObjectId('0'.repeat(24));
 /** The servers with votes waiting or being sent, by one step of the index each (a distinct scan). */
 export async function serversWithOpenWork(
   votes: Collection<Vote>,
-  { queuedBy, ...options }: { queuedBy?: Date; maxTimeMS?: number } = {},
+  { queuedBy, most, ...options }: { queuedBy?: Date; most?: number; maxTimeMS?: number } = {},
 ): Promise<ObjectId[]> {
   const queuedAt = { $gt: new Date(0), ...(queuedBy ? { $lte: queuedBy } : {}) };
   const openWork = { serverId: { $gt: LOWEST_ID }, 'delivery.queuedAt': queuedAt };
   const groups = await votes
-    .aggregate<{ _id: ObjectId }>([{ $match: openWork }, { $group: { _id: '$serverId' } }], {
-      hint: OPEN_WORK,
-      ...options,
-    })
+    .aggregate<{ _id: ObjectId }>(
+      [{ $match: openWork }, { $group: { _id: '$serverId' } }, ...(most ? [{ $limit: most }] : [])],
+      { hint: OPEN_WORK, ...options },
+    )
     .toArray();
   return groups.map((group) => group._id);
 }

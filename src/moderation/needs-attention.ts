@@ -38,7 +38,7 @@ const LISTED = 20;
 
 export const COUNTED = 1_000;
 
-/** Each query uses a small partial index and reads a bounded number of documents; `unfetched` reads more on large sites. */
+/** Each query uses a small partial index and reads a bounded number of documents. */
 export async function listenersDown(deps: ModerationDeps): Promise<ListenersDown> {
   const [paused, unreachable, unfetched, failed] = await Promise.all([
     stuckListeners(deps, { 'pause.code': { $exists: true } }, 'pause.at'),
@@ -80,12 +80,14 @@ async function stuckListeners(
 }
 
 async function unfetchedListeners(deps: ModerationDeps): Promise<ListenersDown['unfetched']> {
-  const found = (await neglectedListeners(deps))
+  const { listeners, more } = await neglectedListeners(deps);
+  const found = listeners
     .toSorted((a, b) => lastCalled(b).getTime() - lastCalled(a).getTime())
     .slice(0, LISTED + 1);
   const rows = await named(deps, found, ({ serverId }) => serverId);
   const waiting = rows.map(({ server, row }) => withWaiting(deps, { server, since: lastCalled(row) }));
-  return kind(await Promise.all(waiting));
+  const shown = kind(await Promise.all(waiting));
+  return { rows: shown.rows, more: shown.more || more };
 }
 
 async function withWaiting<T extends { server: Named }>(

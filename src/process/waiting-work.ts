@@ -1,5 +1,5 @@
 import type { JobType } from 'bullmq';
-import { type QueueCounts, readQueueCounts } from '../delivery/count-votes.ts';
+import { countOpenVotes, type QueueCounts, readQueueCounts } from '../delivery/count-votes.ts';
 import { cachedFor } from '../platform/batching/cached-for.ts';
 import { SECOND } from '../platform/clock.ts';
 import { within } from '../platform/deadline.ts';
@@ -42,22 +42,42 @@ export function createWaitingWork(deps: AppDeps): () => Promise<WaitingWork> {
 }
 
 async function countWaitingWork(deps: AppDeps): Promise<WaitingWork> {
-  const [pong, votes, probeLatenessSeconds, { redisUp, jobs }] = await Promise.all([
-    orUndefined(deps, 'mongodb', deps.mongo.db.command({ ping: 1 })),
+  const [{ queues, ...services }, votes, probeLatenessSeconds] = await Promise.all([
+    readServices(deps),
     orUndefined(deps, 'votes', readQueueCounts(deps, TIMEOUT_MS)),
     orUndefined(deps, 'due probes', probeLateness(deps)),
-    countJobsIfRedisAnswers(deps),
   ]);
   return {
-    queues: { ...jobs?.queues, ...(votes ? { 'forward-votes': votes.due } : {}) },
+    ...services,
+    queues: { ...queues, ...(votes ? { 'forward-votes': votes.due } : {}) },
     openVotes: votes?.open ?? {},
     waitingVotes: votes?.waiting ?? {},
     listeners: votes?.listeners ?? {},
-    jobs: jobs?.counts ?? [],
     probeLatenessSeconds,
-    mongodbUp: pong !== undefined,
-    redisUp,
   };
+}
+
+export type Services = Pick<WaitingWork, 'queues' | 'jobs' | 'mongodbUp' | 'redisUp'>;
+
+/** Cached for ten seconds; never throws. Without the counts that read all listeners. */
+export function createServices(deps: AppDeps): () => Promise<Services> {
+  return cachedFor(FRESH_MS, () => readServices(deps));
+}
+
+async function readServices(deps: AppDeps): Promise<Services> {
+  const [pong, { redisUp, jobs }] = await Promise.all([
+    orUndefined(deps, 'mongodb', deps.mongo.db.command({ ping: 1 })),
+    countJobsIfRedisAnswers(deps),
+  ]);
+  return { queues: jobs?.queues ?? {}, jobs: jobs?.counts ?? [], mongodbUp: pong !== undefined, redisUp };
+}
+
+/** Cached for ten seconds; empty if MongoDB does not answer in time. */
+export function createOpenVotes(deps: AppDeps): () => Promise<WaitingWork['openVotes']> {
+  return cachedFor(
+    FRESH_MS,
+    async () => (await orUndefined(deps, 'votes', countOpenVotes(deps, TIMEOUT_MS))) ?? {},
+  );
 }
 
 async function orUndefined<T>({ log }: AppDeps, what: string, counting: Promise<T>): Promise<T | undefined> {

@@ -118,20 +118,27 @@ const ANSWERED_WITHIN_MS = 30 * DAY;
 const LOOKED_AT = 20;
 
 /**
- * How many of a server's newest approved reviews, at most 20 of the last 30 days, have a text and no answer. No index
- * has answers, so the others are not looked at.
+ * By the id of the server, in hex: how many of its newest approved reviews, at most 20 of the last 30 days, have a text
+ * and no answer. Two queries for all servers. No index has answers, so other reviews are not looked at.
  */
 export async function countUnanswered(
-  { reviews, clock }: Pick<ReviewsDeps, 'reviews' | 'clock'>,
-  serverId: ObjectId,
-): Promise<number> {
+  { reviews, reviewLists, clock }: Pick<ReviewsDeps, 'reviews' | 'reviewLists' | 'clock'>,
+  serverIds: ObjectId[],
+): Promise<Map<string, number>> {
   const since = after(clock.now(), -ANSWERED_WITHIN_MS);
-  const isOpen = { $and: [{ $gt: ['$content', null] }, { $lte: ['$answer', null] }] };
-  const newest = await reviews
-    .find({ serverId, state: 'approved', createdAt: { $gte: since } })
-    .sort({ createdAt: -1 })
-    .limit(LOOKED_AT)
-    .project<{ isOpen: boolean }>({ _id: 0, isOpen })
+  const lists = await reviewLists
+    .find({ _id: anyOf(serverIds) }, { projection: { count: 1, entries: { $slice: LOOKED_AT } } })
     .toArray();
-  return newest.filter((one) => one.isOpen).length;
+  const newest = lists.flatMap(({ entries }) => entries.filter(({ at }) => at >= since));
+  if (newest.length === 0) return new Map();
+  const isOpen = { $and: [{ $gt: ['$content', null] }, { $lte: ['$answer', null] }] };
+  const found = await reviews
+    .find({ _id: { $in: newest.map(({ id }) => id) }, state: 'approved' })
+    .project<{ serverId: ObjectId; isOpen: boolean }>({ _id: 0, serverId: 1, isOpen })
+    .toArray();
+  const open = Map.groupBy(
+    found.filter((one) => one.isOpen),
+    ({ serverId }) => serverId.toHexString(),
+  );
+  return new Map([...open].map(([id, of]) => [id, of.length]));
 }

@@ -13,10 +13,14 @@ export type TopVoter = {
   lastVotedAt: Date;
 };
 
+/** In an answer of the API. */
 export const MOST_TOP_VOTERS = 500;
 
+/** In a list of `topVotersOfMonth`. */
+export const MOST_LISTED_VOTERS = 1_000;
+
 const CACHE_TTL_MS = MINUTE;
-/** A list has up to 500 voters, about 100 KB. */
+/** A list has at most about 200 KB. */
 const MOST_CACHED_MONTHS = 200;
 /** Callers have given up by then. */
 const TIME_LIMIT_MS = 20 * SECOND;
@@ -84,7 +88,7 @@ export async function topVotersOfMonth(
   const key = `${server} ${month}`;
   const read = () =>
     lists.cache.read(key, () =>
-      afterOthers(lists, server, () => topVoters(deps, serverId, MOST_TOP_VOTERS, month)),
+      afterOthers(lists, server, () => topVoters(deps, serverId, MOST_LISTED_VOTERS, month)),
     );
   const cached = lists.cache.peek(key) ?? (await shared(lists, key, read));
   return (cached ?? []).slice(0, limit);

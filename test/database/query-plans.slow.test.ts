@@ -55,7 +55,7 @@ import {
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { searchListing } from '../../src/ranking/search-listing.ts';
 import { countReviewsOf, listOwnReviews, saveOwnReview } from '../../src/reviews/own-review.ts';
-import { readAnswered, readReviews } from '../../src/reviews/read-reviews.ts';
+import { countUnanswered, readAnswered, readReviews } from '../../src/reviews/read-reviews.ts';
 import { reviewersOf } from '../../src/reviews/reviewers.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
 import { hasClaimKeys, issueToken, listTokens } from '../../src/servers/api-tokens.ts';
@@ -809,6 +809,35 @@ test.each(['current', 'previous'])('the API’s top voters of the %s month use t
   expect(read.map(({ planSummary }) => planSummary)).toEqual(['IXSCAN { serverId: 1, votedAt: 1 }']);
 });
 
+test('the statistics of a server and their file read the votes of the month once', async () => {
+  const { headers } = await signIn(tallyport, { role: 'operator' });
+  const path = `${tallyport.url}/dashboard/servers/${String(other.serverId)}/statistics`;
+  const operations = await profiled(async () => {
+    for (const part of ['', '/voters.csv', '?days=90'])
+      expect((await fetch(`${path}${part}`, { headers })).status, part).toBe(200);
+  });
+  expect(operations.filter(readsTopVoters)).toHaveLength(1);
+});
+
+test('reviews without an answer are looked for with two queries, however many servers an owner has', async () => {
+  const { deps } = tallyport;
+  const [newest] = await deps.reviewLists.find({}).toArray();
+  const at = newest?.entries[0]?.at ?? new Date();
+  const then = { ...deps, clock: { now: () => at } };
+  const lists = await deps.reviewLists.find({}).limit(60).toArray();
+  let unanswered = new Map<string, number>();
+  const operations = await profiled(async () => {
+    unanswered = await countUnanswered(
+      then,
+      lists.map(({ _id }) => _id),
+    );
+  });
+  const queries = operations.map(put).filter((one) => !one.startsWith('getmore'));
+  expect(queries).toEqual(['query review_lists', 'query reviews']);
+  for (const operation of operations) expectIndexed(operation);
+  expect(unanswered.size).toBe(0);
+});
+
 test.each(['', 'username=Steve&'])('the API’s pages of votes (%j), and the next ones', async (filter) => {
   const first = await tallyport.call(busy, `votes?${filter}limit=2`);
   const cursor = first.body.next_cursor ?? '';
@@ -1001,8 +1030,12 @@ test('the pages of the admin area, and those of a server', async () => {
       .filter(({ path, kind }) => kind === undefined && !READ_MORE.includes(above + path))
       .map(({ path, example = '' }) => `${above}${path}${example}`),
   );
-  // The jobs of the queues are counted once in ten seconds for all requests.
-  await page('/operator');
+  // What the first page counts, it counts once in ten seconds for all requests.
+  for (const path of ['/operator', '/operator?tab=listeners']) {
+    const first = await profiled(() => page(path));
+    expect(first.filter((one) => put(one).endsWith('listeners')).length, path).toBeGreaterThan(1);
+    for (const operation of first.filter((one) => !isCount(one))) expectIndexed(operation, path);
+  }
   for (const route of [...listed, ...FILTERED.map((path) => `/operator${path}`)]) {
     const path = withIds(route, ids);
     const operations = await profiled(() => page(path));

@@ -125,12 +125,24 @@ export async function* fetchingWithOpenVotes({
   }
 }
 
-/** The listeners that have not fetched (`isForgotten`) while votes have been open for as long. */
-export async function neglectedListeners(deps: DeliveryDeps): Promise<Listener[]> {
-  const now = deps.clock.now();
-  const found: Listener[] = [];
-  for await (const some of fetchingWithOpenVotes(deps)) {
-    found.push(...some.filter((listener) => isForgotten(listener, now)));
-  }
-  return found;
+/** So many servers with votes open for 10 minutes are looked at for a page. */
+const MOST_LOOKED_AT = 1_000;
+
+/**
+ * The listeners that have not fetched (`isForgotten`) while votes have been open for as long. `more`: not all servers
+ * were looked at. Most of these listeners do not fetch, and no index finds the others: all are read.
+ */
+export async function neglectedListeners({ listeners, votes, clock }: DeliveryDeps) {
+  const now = clock.now();
+  const queuedBy = after(now, -FORGOTTEN_AFTER_MS);
+  const serverIds = await serversWithOpenWork(votes, { queuedBy, most: MOST_LOOKED_AT + 1 });
+  const serverId = anyOf(serverIds.slice(0, MOST_LOOKED_AT));
+  const found = await listeners
+    .find({ serverId })
+    .project<NeglectedListener>({ serverId: 1, protocol: 1, pause: 1, fetched: 1, updatedAt: 1 })
+    .toArray();
+  const neglected = found.filter((listener) => isForgotten(listener, now));
+  return { listeners: neglected, more: serverIds.length > MOST_LOOKED_AT };
 }
+
+type NeglectedListener = Pick<Listener, 'serverId' | 'protocol' | 'pause' | 'fetched' | 'updatedAt'>;

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { WaitingWork } from '../../process/waiting-work.ts';
+import type { Services } from '../../process/waiting-work.ts';
 import { OPERATOR } from '../route-options.ts';
 import type { Site } from '../shared/decorate-site.ts';
 import { emptyLine, emptyState } from '../shared/empty-card.ts';
@@ -149,13 +149,13 @@ function nothing(site: Site, { jobs }: InboxCounts): Content {
   )}</div>`;
 }
 
-function troubles({ redisUp, mongodbUp }: WaitingWork): Content {
+function troubles({ redisUp, mongodbUp }: Services): Content {
   return html`${redisUp ? '' : notice('attention', REDIS_DOWN)}
     ${mongodbUp ? '' : notice('bad', 'MongoDB is slow or does not answer. New votes may be refused.')}`;
 }
 
 /** The inbox has what is grey already. */
-function railCounts(counts: InboxCounts, { jobs }: WaitingWork): Record<string, RailCount> {
+function railCounts(counts: InboxCounts, { jobs }: Services): Record<string, RailCount> {
   const failed = jobs.filter(({ state }) => state === 'failed').reduce((sum, job) => sum + job.count, 0);
   return {
     '': { number: sumOf(counts), tone: 'attention', meaning: 'to decide' },

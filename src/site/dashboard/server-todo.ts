@@ -13,7 +13,7 @@ import {
 import { anyOf } from '../../platform/batching/find-loader.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { countUnanswered } from '../../reviews/read-reviews.ts';
-import type { Review } from '../../reviews/review.ts';
+import type { Review, ReviewList } from '../../reviews/review.ts';
 import type { Server } from '../../servers/server.ts';
 import type { Vote } from '../../votes/vote.ts';
 import type { ServerTab } from '../shared/dashboard-pages.ts';
@@ -48,25 +48,25 @@ export type Todo = { listener: TodoListener | null; unanswered: number };
 type TodoDeps = {
   listeners: Collection<Listener>;
   reviews: Collection<Review>;
+  reviewLists: Collection<ReviewList>;
   votes: Collection<Vote>;
   clock: Clock;
 };
 
-/** What waits for the owners of these servers: one query for all listeners, and a short one for the reviews of each. */
+/** What waits for the owners of these servers: a few queries for all, and a count for each listener in trouble. */
 export async function readTodos(
   deps: TodoDeps,
   servers: Pick<WithId<Server>, '_id'>[],
 ): Promise<(serverId: ObjectId) => Todo> {
   const ids = servers.map(({ _id }) => _id);
-  const [found, counts] = await Promise.all([
+  const [found, unanswered] = await Promise.all([
     deps.listeners
       .find({ serverId: anyOf(ids) })
       .project<ReadListener>(LISTENER_FIELDS)
       .toArray(),
-    Promise.all(ids.map(async (id) => [id.toHexString(), await countUnanswered(deps, id)] as const)),
+    countUnanswered(deps, ids),
   ]);
   const listeners = await Promise.all(found.map((listener) => judged(deps, listener)));
-  const unanswered = new Map(counts);
   const byServer = new Map(listeners.map((listener) => [listener.serverId.toHexString(), listener]));
   return (serverId) => ({
     listener: byServer.get(serverId.toHexString()) ?? null,

@@ -7,7 +7,8 @@ import { DAY } from '../../platform/clock.ts';
 import { dayOf } from '../../platform/periods/period-marks.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { type RankDay, rankVotesByDay } from '../../ranking/evidence/rank-votes.ts';
-import { type TopVoter, topVoters } from '../../votes/top-voters.ts';
+import { MOST_LISTED_VOTERS, type TopVoter, topVotersOfMonth } from '../../votes/top-voters.ts';
+import { monthOf } from '../../votes/vote-counts.ts';
 import { votesByDay } from '../../votes/vote-figures.ts';
 import { PageError } from '../error-pages.ts';
 import { serverOf } from '../guard-routes.ts';
@@ -26,9 +27,8 @@ import { serverFrame } from './server-frame.ts';
 
 /** The ranges of the charts, in days. */
 const SPANS = [30, 90] as const;
-/** How many players the page and the file `voters.csv` have at most. */
+/** How many players the page has at most; the file `voters.csv` has the whole list. */
 const TOP_VOTERS = 25;
-const MAX_VOTERS = 1_000;
 
 /** `/dashboard/servers/<id>/statistics`: charts with their numbers as tables and CSV files. */
 export function statisticsPages(app: FastifyInstance, { deps }: DashboardParts): void {
@@ -43,7 +43,7 @@ export function statisticsPages(app: FastifyInstance, { deps }: DashboardParts):
       votesByDay(deps, server._id, days),
       historyAndReports(deps, server._id, days === 30 ? '30d' : 'all'),
       uptimeDays(deps, server._id),
-      topVoters(deps, server._id, TOP_VOTERS),
+      topVotersOfMonth(deps, server._id, monthOf(now), TOP_VOTERS),
       rankVotesByDay(deps, server._id, dayOf(now)),
     ]);
     const recent = { ...history, points: since(history.points, now, days) };
@@ -206,7 +206,8 @@ const FILES: Record<string, TableFile> = {
     );
   },
   'voters.csv': async (deps, serverId) => {
-    const voters = await topVoters(deps, serverId, MAX_VOTERS);
+    const month = monthOf(deps.clock.now());
+    const voters = await topVotersOfMonth(deps, serverId, month, MOST_LISTED_VOTERS);
     return csv(
       ['player', 'votes', 'last_voted_at'],
       voters.map(({ username, votes, lastVotedAt }) => [username, votes, lastVotedAt.toISOString()]),

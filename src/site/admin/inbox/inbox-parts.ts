@@ -1,6 +1,6 @@
 import { COUNTED, COUNTED_UP_TO } from '../../../moderation/needs-attention.ts';
 import { QUEUE_NAMES, QUEUES, type QueueName } from '../../../platform/queues.ts';
-import type { WaitingWork } from '../../../process/waiting-work.ts';
+import type { Services, WaitingWork } from '../../../process/waiting-work.ts';
 import { count, localTime, shortAge } from '../../shared/format.ts';
 import { type Content, type Html, html } from '../../shared/html.ts';
 import { icon } from '../../shared/icon.ts';
@@ -127,11 +127,11 @@ export function sumOf(counts: InboxCounts): number {
 
 export const upTo = (value: number) => (value >= COUNTED ? `${count(COUNTED)} or more` : count(value));
 
-export function undeliveredCard(work: WaitingWork): Html {
-  return card({ title: 'Undelivered votes', body: openVotes(work) });
+export function undeliveredCard(open: WaitingWork['openVotes']): Html {
+  return card({ title: 'Undelivered votes', body: openVotes(open) });
 }
 
-function openVotes({ openVotes: { active, unreachable, paused } }: WaitingWork): Html {
+function openVotes({ active, unreachable, paused }: WaitingWork['openVotes']): Html {
   if (active === undefined) return html`<p class="soft">Not available at the moment.</p>`;
   return facts([
     ['For active listeners', count(active)],
@@ -140,7 +140,7 @@ function openVotes({ openVotes: { active, unreachable, paused } }: WaitingWork):
   ]);
 }
 
-export function queuesCard(base: string, work: WaitingWork): Html {
+export function queuesCard(base: string, work: Services): Html {
   return card({
     title: 'Queues',
     actions: html`<a class="button quiet" href="${adminPath(base, '/queues')}">Open queues</a>`,
@@ -148,7 +148,7 @@ export function queuesCard(base: string, work: WaitingWork): Html {
   });
 }
 
-function queueTable({ jobs }: WaitingWork): Html {
+function queueTable({ jobs }: Services): Html {
   if (jobs.length === 0) return html`<p class="soft">Not available at the moment.</p>`;
   const jobsIn = (queue: string, state: string) =>
     count(jobs.find((job) => job.queue === queue && job.state === state)?.count ?? 0);

@@ -4,7 +4,7 @@ import { type AttentionCounts, countAttention } from '../../../moderation/needs-
 import { cachedFor } from '../../../platform/batching/cached-for.ts';
 import { SECOND } from '../../../platform/clock.ts';
 import type { AppDeps } from '../../../process/app-deps.ts';
-import { createWaitingWork, type WaitingWork } from '../../../process/waiting-work.ts';
+import { createServices, type Services } from '../../../process/waiting-work.ts';
 import { allValues, queryOf, queryText } from '../../shared/form.ts';
 import type { Content, Html } from '../../shared/html.ts';
 import type { IconName } from '../../shared/icon.ts';
@@ -17,11 +17,11 @@ export type InboxNumbers = ReturnType<typeof inboxNumbers>;
 
 export function inboxNumbers(deps: AppDeps) {
   const cached = () => cachedFor(FRESH_MS, () => countAttention(deps));
-  const waitingWork = createWaitingWork(deps);
+  const services = createServices(deps);
   let counts = cached();
   return {
-    async read(): Promise<{ counts: InboxCounts; work: WaitingWork }> {
-      const [{ complaints, ...others }, work] = await Promise.all([counts(), waitingWork()]);
+    async read(): Promise<{ counts: InboxCounts; work: Services }> {
+      const [{ complaints, ...others }, work] = await Promise.all([counts(), services()]);
       const failed = work.jobs.filter(({ state, count }) => state === 'failed' && count > 0).length;
       const jobs = work.redisUp ? failed : undefined;
       return { counts: { ...others, reports: complaints, jobs }, work };

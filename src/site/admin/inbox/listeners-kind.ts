@@ -8,6 +8,7 @@ import {
   type Named,
   type StuckListener,
 } from '../../../moderation/needs-attention.ts';
+import { createOpenVotes } from '../../../process/waiting-work.ts';
 import { serverPath } from '../../shared/dashboard-paths.ts';
 import { timeAgo } from '../../shared/format.ts';
 import { type Content, html } from '../../shared/html.ts';
@@ -16,7 +17,8 @@ import type { Inbox, InboxItem, InboxView, KindOfItem } from './inbox.ts';
 import { evidence, undeliveredCard, upTo } from './inbox-parts.ts';
 
 /** Only owners can repair listeners; operators can help. */
-export function listenersKind({ deps, base, numbers }: Inbox): KindOfItem {
+export function listenersKind({ deps, base }: Inbox): KindOfItem {
+  const openVotes = createOpenVotes(deps);
   return {
     result: async () => '',
     read: async (view) => {
@@ -30,7 +32,7 @@ export function listenersKind({ deps, base, numbers }: Inbox): KindOfItem {
       return { items, about: moreOf([paused, unreachable, unfetched, failed]) };
     },
     empty: 'No listener is down.',
-    below: async () => undeliveredCard((await numbers.read()).work),
+    below: async () => undeliveredCard(await openVotes()),
   };
 }
 
