@@ -49,6 +49,8 @@ export async function countPlayerVotes(
             excluded: { $sum: { $cond: [{ $gt: ['$excludedAt', null] }, 1, 0] } },
           },
         },
+        // Servers with equal votes keep their order when the page is loaded again.
+        { $sort: { _id: 1 } },
         { $project: { _id: 0, serverId: '$_id', votes: 1, excluded: 1 } },
       ],
       { hint: 'serverId_1_usernameKey_1_seq_1' },

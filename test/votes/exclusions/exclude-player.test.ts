@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { describe, expect, it } from 'vitest';
-import { DAY, HOUR, MINUTE } from '../../../src/platform/clock.ts';
+import { after, DAY, HOUR, MINUTE } from '../../../src/platform/clock.ts';
 import { finishExclusion } from '../../../src/votes/exclusions/finish-exclusion.ts';
 import {
   countPlayerVotes,
@@ -69,6 +69,17 @@ describe('excluding one player', () => {
       ['vote.include', 'another', 'steve'],
       ['vote.include', 'another', 'steve'],
     ]);
+  });
+
+  it('shows servers with equal votes in the order of their ids', async () => {
+    const deps = await testDeps();
+    const servers = await listServersAt(deps, [1, 2, 3, 4, 5, 6, 7, 8], 'a-token-of-a-test');
+    for (const serverId of servers.toReversed()) await accept(deps, ballot('Steve', serverId));
+    const all = { username: 'steve', serverId: null, since: null, until: after(deps.clock.now(), MINUTE) };
+    const shown = await countPlayerVotes(deps, all);
+    expect(shown.map(({ serverId }) => serverId.toHexString())).toEqual(
+      servers.map((id) => id.toHexString()).toSorted(),
+    );
   });
 
   it('covers one server or a time only, if asked', async () => {
