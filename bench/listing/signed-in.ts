@@ -180,8 +180,9 @@ async function measure(): Promise<void> {
 }
 
 try {
-  await measure();
-  for await (const _ of createInterface({ input: process.stdin })) await measure();
+  // If a measurement fails, for instance because the machine is too busy to start a process: the data stays.
+  await measure().catch(console.error);
+  for await (const _ of createInterface({ input: process.stdin })) await measure().catch(console.error);
 } finally {
   await environment.close();
 }
