@@ -31,6 +31,8 @@ import { drawCardsWork } from './draw-cards.ts';
 import { drainBacklogsWork, forwardVotesWork, testListenersWork } from './forward-votes.ts';
 import { probeServersWork } from './probe-servers.ts';
 import type { QueueWork, RunningJob, WorkContext } from './queue-work.ts';
+import { sendEventsWork } from './send-events.ts';
+import { watchVotesWork } from './watch-votes.ts';
 
 /** With one, a slow delivery would delay all others; with many, they would overload a mail server. */
 const MAILS_AT_ONCE = 4;
@@ -178,6 +180,8 @@ export const WORKS: { [Name in QueueName]: QueueWork<Name> } = {
         return { written };
       },
   },
+  'watch-votes': watchVotesWork,
+  'send-events': sendEventsWork,
   'settle-accounts': {
     period: { every: '10 minutes' },
     processor:

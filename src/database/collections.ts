@@ -15,7 +15,10 @@ import {
   verificationSchema,
 } from '../accounts/user.ts';
 import { type DeliveryDay, deliveryDaySchema } from '../delivery/figures/delivery-day.ts';
+import { eventSchema, type StoredEvent } from '../events/event.ts';
+import { type Subscription, subscriptionSchema } from '../events/subscription.ts';
 import { type FavouriteList, favouriteListSchema } from '../favourites/favourite-list.ts';
+import { type GoalRound, goalRoundSchema, type VoteGoal, voteGoalSchema } from '../goals/goal.ts';
 import { type DailyStats, dailyStatsSchema } from '../history/daily-stats.ts';
 import { type StatusSample, statusSampleSchema } from '../history/status-sample.ts';
 import { type Listener, listenerSchema } from '../listeners/listener.ts';
@@ -123,6 +126,10 @@ const MODELS = {
   discordWebhooks: define<DiscordWebhook>('DiscordWebhook', discordWebhookSchema),
   sentNotifications: define<SentNotifications>('SentNotifications', sentNotificationsSchema),
   serverNotices: define<ServerNotices>('ServerNotices', serverNoticesSchema),
+  events: define<StoredEvent>('Event', eventSchema),
+  subscriptions: define<Subscription>('Subscription', subscriptionSchema),
+  voteGoals: define<VoteGoal>('VoteGoal', voteGoalSchema),
+  goalRounds: define<GoalRound>('GoalRound', goalRoundSchema),
   migrations: define<AppliedMigration>('AppliedMigration', appliedMigrationSchema),
 };
 

@@ -100,6 +100,16 @@ export const QUEUES = {
     key: ({ messageId }) => messageId,
   }),
   'tell-owners': oneJob('Tell owners', 'Finds the events about which owners get notifications.'),
+  'watch-votes': oneJob(
+    'Watch votes',
+    'Finds votes that count and goals that are reached, for servers with a vote goal or a subscription to votes.',
+  ),
+  'send-events': queue({
+    title: 'Send events',
+    does: 'Sends the due events of one subscription.',
+    payload: z.object({ subscriptionId: objectId }),
+    key: ({ subscriptionId }) => subscriptionId,
+  }),
   'settle-accounts': oneJob(
     'Settle accounts',
     'Deletes accounts whose waiting period has ended, and completes interrupted changes of e-mail addresses.',

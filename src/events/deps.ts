@@ -1,0 +1,13 @@
+import type { Collection } from 'mongodb';
+import type { GoalsDeps } from '../goals/deps.ts';
+import type { HistoryDeps } from '../history/deps.ts';
+import type { ReviewsDeps } from '../reviews/deps.ts';
+import type { StoredEvent } from './event.ts';
+import type { Subscription } from './subscription.ts';
+
+export type EventsDeps = HistoryDeps &
+  ReviewsDeps &
+  GoalsDeps & {
+    events: Collection<StoredEvent>;
+    subscriptions: Collection<Subscription>;
+  };
