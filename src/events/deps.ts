@@ -3,6 +3,7 @@ import type { GoalsDeps } from '../goals/deps.ts';
 import type { HistoryDeps } from '../history/deps.ts';
 import type { ReviewsDeps } from '../reviews/deps.ts';
 import type { StoredEvent } from './event.ts';
+import type { VoteWatch } from './sources/vote-watch.ts';
 import type { Subscription } from './subscription.ts';
 
 export type EventsDeps = HistoryDeps &
@@ -10,4 +11,5 @@ export type EventsDeps = HistoryDeps &
   GoalsDeps & {
     events: Collection<StoredEvent>;
     subscriptions: Collection<Subscription>;
+    voteWatches: Collection<VoteWatch>;
   };

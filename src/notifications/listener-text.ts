@@ -1,3 +1,4 @@
+import { notificationTime, numberText, votes } from '../events/event-text.ts';
 import { explain } from '../delivery/diagnosis/explain.ts';
 import { type ListenerReason, listenerReason } from '../delivery/diagnosis/listener-reason.ts';
 import { t } from '../language/t.ts';
@@ -7,7 +8,7 @@ import type { Server } from '../servers/server.ts';
 import type { Attempt } from '../votes/vote.ts';
 import type { DeliveryCounts } from './delivery-counts.ts';
 import type { DueNotification } from './due-notifications.ts';
-import { eventOf, type NotificationText, notificationTime, numberText, votes } from './notification-text.ts';
+import { eventOf, type NotificationText } from './notification-text.ts';
 
 /** A sentence about votes whose verb agrees: `1 vote waits`, `37 votes wait`. */
 function votesDo(number: number, one: string, many: string): string {

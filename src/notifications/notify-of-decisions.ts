@@ -1,10 +1,11 @@
+import { notificationTime, votes } from '../events/event-text.ts';
 import type { WithId } from 'mongodb';
 import { after, DAY } from '../platform/clock.ts';
 import type { Review } from '../reviews/review.ts';
 import type { VoteExclusion } from '../votes/exclusions/vote-exclusion.ts';
 import { audienceOf } from './audience.ts';
 import type { NotificationsDeps } from './deps.ts';
-import { eventOf, type NotificationText, notificationTime, votes } from './notification-text.ts';
+import { eventOf, type NotificationText } from './notification-text.ts';
 import { forServer, notify } from './notify.ts';
 
 /** Owners have seen older ones by then, or an older version approved them. */

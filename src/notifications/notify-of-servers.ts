@@ -1,3 +1,4 @@
+import { notificationTime } from '../events/event-text.ts';
 import type { WithId } from 'mongodb';
 import { statusAt } from '../history/current-status.ts';
 import { after, DAY, HOUR, MINUTE } from '../platform/clock.ts';
@@ -6,7 +7,7 @@ import type { Server } from '../servers/server.ts';
 import { audienceOf } from './audience.ts';
 import type { NotificationsDeps } from './deps.ts';
 import { OFFLINE_FOR_MINUTES } from './kinds.ts';
-import { eventOf, type NotificationText, notificationTime } from './notification-text.ts';
+import { eventOf, type NotificationText } from './notification-text.ts';
 import { forServer, notify } from './notify.ts';
 import type { ServerNotices } from './sent-notifications.ts';
 

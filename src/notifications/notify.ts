@@ -1,3 +1,4 @@
+import { notificationTime, numberText } from '../events/event-text.ts';
 import type { Collection, ObjectId } from 'mongodb';
 import type { Mail } from '../mail/mail.ts';
 import { type NewMessage, putDiscordMessage, putMail } from '../mail/outbox.ts';
@@ -8,7 +9,7 @@ import { type Audience, audienceOf, channelsFor } from './audience.ts';
 import type { NotificationsDeps } from './deps.ts';
 import { discordBody } from './discord/discord-embed.ts';
 import type { Kind } from './kinds.ts';
-import { mailOf, type NotificationText, notificationTime, numberText } from './notification-text.ts';
+import { mailOf, type NotificationText } from './notification-text.ts';
 
 const MOST_AN_HOUR = defineLimit({
   key: 'notifications',

@@ -12,7 +12,7 @@ import { resendVote } from '../../src/delivery/resend-vote.ts';
 import { isNeglected } from '../../src/listeners/listener-state.ts';
 import { mailContext } from '../../src/mail/outbox.ts';
 import { listenersDown } from '../../src/moderation/needs-attention.ts';
-import { notificationTime } from '../../src/notifications/notification-text.ts';
+import { notificationTime } from '../../src/events/event-text.ts';
 import { notifyOwners } from '../../src/notifications/notify-owners.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
