@@ -18,7 +18,7 @@ import { repairReviewLists } from '../src/reviews/review-list.ts';
 import { encodeUpload } from '../src/servers/encode-upload.ts';
 import { dueUploads } from '../src/servers/picture-uploads.ts';
 import { sweepPictures } from '../src/servers/pictures.ts';
-import { finishExclusion } from '../src/votes/exclusions/finish-exclusion.ts';
+import { carryOutExclusion } from '../src/workflows/carry-out-exclusion.ts';
 import { unfinishedExclusions } from '../src/votes/exclusions/request-exclusion.ts';
 import { RANKS_EVERY_MINUTES } from '../src/votes/ranking-period.ts';
 import { dueRepairs, type Repair, repairCounters, repairOpenCounters } from '../src/votes/repair-counters.ts';
@@ -206,7 +206,7 @@ export const WORKS: { [Name in QueueName]: QueueWork<Name> } = {
     processor:
       ({ deps, stop }) =>
       async ({ exclusionId }, job) => {
-        await finishExclusion(deps, new ObjectId(exclusionId), optionsOf(job, stop));
+        await carryOutExclusion(deps, new ObjectId(exclusionId), optionsOf(job, stop));
         deps.log.info({ event: 'exclusion.finished', exclusionId });
       },
   },

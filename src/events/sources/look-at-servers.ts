@@ -1,8 +1,9 @@
 import PQueue from 'p-queue';
+import { countGoal } from '../../goals/count-goal.ts';
 import { isTransientError } from '../../platform/transient-errors.ts';
 import type { EventsDeps } from '../deps.ts';
+import { announceRounds } from './announce-rounds.ts';
 import { type SeenVotes, settledAt, storeCountedVotes } from './counted-votes.ts';
-import { announceRounds } from './goal-rounds.ts';
 import { announceMilestones } from './milestones.ts';
 import type { VoteWatch } from './vote-watch.ts';
 import { readWatches, recordWatches } from './vote-watches.ts';
@@ -34,6 +35,7 @@ export async function lookAtServers(
       newVotes.set(id, (newVotes.get(id) ?? 0) + votes),
     ),
   );
+  if ([...servers.values()].some(({ hasGoal }) => hasGoal)) await announceRounds(deps);
   const looked = [...watches].filter(([id]) => !failed.has(id));
   const passed = await announceMilestones(
     deps,
@@ -68,9 +70,7 @@ async function* stepsOf(
       yield;
     }
   }
-  if (!hasGoal) return;
-  await countGoal(deps, serverId);
-  await announceRounds(deps, serverId);
+  if (hasGoal) await countGoal(deps, serverId);
 }
 
 /** Some at once; a server goes behind the others after each of its steps. Returns those that failed. */

@@ -5,6 +5,7 @@ import type { EventsDeps } from '../deps.ts';
 import { eventIdOf } from '../event.ts';
 import { numberText } from '../event-text.ts';
 import { type NewEvent, storeEvents } from '../store-events.ts';
+import type { VoteWatch } from './vote-watch.ts';
 
 /** 100, 250, 500, 1,000, 2,500, …: the highest up to `votes`, or 0. */
 export function milestoneUpTo(votes: number): number {
@@ -17,7 +18,7 @@ export function milestoneUpTo(votes: number): number {
 export type Watching = {
   serverId: ObjectId;
   /** Of its watch. */
-  milestone: number | undefined;
+  milestone: VoteWatch['milestone'];
   /** Votes whose events this look stored. */
   newVotes: number;
 };
@@ -42,7 +43,7 @@ export async function announceMilestones(
     const before = milestone ?? milestoneUpTo(total - newVotes);
     const reached = milestoneUpTo(total);
     if (reached > before) await storeMilestone(deps, serverId, reached);
-    if (reached > before || milestone === undefined) passed.set(id, Math.max(reached, before));
+    if (reached > before || milestone == null) passed.set(id, Math.max(reached, before));
   }
   return passed;
 }

@@ -36,7 +36,7 @@ export function createVoteWatch(deps: EventsDeps) {
     if (isAll) await forgetWatches(deps, watched);
     const active = lookedAt && !isAll ? await withVotesSince(deps, watched, settledAt(lookedAt)) : null;
     const due = [...watched].filter(
-      ([id, { isRecounted }]) => !active || isRecounted || active.has(id) || !known.has(id),
+      ([id, { isGoalDue }]) => !active || isGoalDue || active.has(id) || !known.has(id),
     );
     const { events, failed } = await lookAtServers(deps, new Map(due), { now, seen, stop });
     known = new Set([...watched.keys()].filter((id) => !failed.has(id)));

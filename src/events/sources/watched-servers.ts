@@ -1,4 +1,5 @@
 import type { ObjectId } from 'mongodb';
+import { watchedGoals } from '../../goals/count-goal.ts';
 import type { EventsDeps } from '../deps.ts';
 import { COLLECTING } from '../store-events.ts';
 
@@ -9,15 +10,12 @@ export type WatchedServer = {
   wantsVotes: boolean;
   wantsMilestones: boolean;
   hasGoal: boolean;
-  /** The goal must be counted again, because older votes changed. */
-  isRecounted: boolean;
+  /** The goal must be counted even if no vote was cast. */
+  isGoalDue: boolean;
 };
 
 /** Those with a vote goal or a subscription to votes or milestones, by id. */
-export async function watchedServers({
-  subscriptions,
-  voteGoals,
-}: EventsDeps): Promise<Map<string, WatchedServer>> {
+export async function watchedServers(deps: EventsDeps): Promise<Map<string, WatchedServer>> {
   const watched = new Map<string, WatchedServer>();
   const watchedBy = (serverId: ObjectId) => {
     const id = serverId.toHexString();
@@ -27,15 +25,15 @@ export async function watchedServers({
       wantsVotes: false,
       wantsMilestones: false,
       hasGoal: false,
-      isRecounted: false,
+      isGoalDue: false,
     };
     watched.set(id, server);
     return server;
   };
   const wanting = { kinds: { $in: ['vote.counted', 'milestone'] }, ...COLLECTING } as const;
   const [found, goals] = await Promise.all([
-    subscriptions.find(wanting, { projection: { serverId: 1, kinds: 1, since: 1 } }).toArray(),
-    voteGoals.find({}, { projection: { serverId: 1, recountFrom: 1 } }).toArray(),
+    deps.subscriptions.find(wanting, { projection: { serverId: 1, kinds: 1, since: 1 } }).toArray(),
+    watchedGoals(deps),
   ]);
   for (const { serverId, kinds, since } of found) {
     const server = watchedBy(serverId);
@@ -43,10 +41,10 @@ export async function watchedServers({
     server.wantsVotes ||= kinds.includes('vote.counted');
     server.wantsMilestones ||= kinds.includes('milestone');
   }
-  for (const { serverId, recountFrom } of goals) {
+  for (const { serverId, isDue } of goals) {
     const server = watchedBy(serverId);
     server.hasGoal = true;
-    server.isRecounted = Boolean(recountFrom);
+    server.isGoalDue = isDue;
   }
   return watched;
 }
