@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { defineMessage, t } from '../../language/t.ts';
-import { type DiscordWebhook, OFF_ADVICE, OFF_TEXTS } from '../../notifications/discord/discord-webhook.ts';
+import type { DiscordWebhook } from '../../notifications/discord/discord-webhook.ts';
 import type { WebhookTest } from '../../notifications/discord/test-webhook.ts';
 import { chooseKinds, removeWebhook, setWebhook } from '../../notifications/discord/webhooks.ts';
 import { answerNow } from '../../workflows/answer-now.ts';
