@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { OFF_ADVICE, OFF_TEXTS } from '../../events/discord/off-reasons.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import type { DiscordWebhook } from '../../notifications/discord/discord-webhook.ts';
 import type { WebhookTest } from '../../notifications/discord/test-webhook.ts';
