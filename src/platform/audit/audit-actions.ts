@@ -72,6 +72,13 @@ const AUDIT_ACTIONS = {
     more: ({ kinds }) => (Array.isArray(kinds) ? kinds.map(String).join(', ') || 'none' : undefined),
   },
   'discord.remove': { title: 'Removed a Discord webhook' },
+  'goal.set': {
+    title: 'Set a vote goal',
+    more: ({ target, period, text: sentence }) =>
+      [text(target), text(period), text(sentence)].filter(Boolean).join(', '),
+  },
+  'goal.text': { title: 'Changed the text of a vote goal', more: (details) => text(details.text) },
+  'goal.remove': { title: 'Removed a vote goal', more: ({ target, period }) => `${text(target)}, ${text(period)}` },
   'vote.exclude': { title: 'Excluded votes', more: ({ reason }) => text(reason) },
   'rank.allow': {
     title: 'Allowed votes for a rank',
