@@ -188,6 +188,7 @@ function testText(tested: WebhookTest): [Tone, string] {
           { seconds: Math.ceil(tested.retryAfterMs / 1_000) },
         ),
       ];
+    case 'no-message':
     case 'blocked':
       return [
         'bad',
