@@ -17,6 +17,7 @@ import {
 import { type DeliveryDay, deliveryDaySchema } from '../delivery/figures/delivery-day.ts';
 import { eventSchema, type StoredEvent } from '../events/event.ts';
 import { type VoteWatch, voteWatchSchema } from '../events/sources/vote-watch.ts';
+import { type LiveMessage, liveMessageSchema } from '../events/live-status/live-message.ts';
 import { type Subscription, subscriptionSchema } from '../events/subscription.ts';
 import { type FavouriteList, favouriteListSchema } from '../favourites/favourite-list.ts';
 import { type GoalRound, goalRoundSchema, type VoteGoal, voteGoalSchema } from '../goals/goal.ts';
@@ -130,6 +131,7 @@ const MODELS = {
   events: define<StoredEvent>('Event', eventSchema),
   subscriptions: define<Subscription>('Subscription', subscriptionSchema),
   voteWatches: define<VoteWatch>('VoteWatch', voteWatchSchema),
+  liveMessages: define<LiveMessage>('LiveMessage', liveMessageSchema),
   voteGoals: define<VoteGoal>('VoteGoal', voteGoalSchema),
   goalRounds: define<GoalRound>('GoalRound', goalRoundSchema),
   migrations: define<AppliedMigration>('AppliedMigration', appliedMigrationSchema),

@@ -4,12 +4,14 @@ import type { HistoryDeps } from '../history/deps.ts';
 import type { ReviewsDeps } from '../reviews/deps.ts';
 import type { StoredEvent } from './event.ts';
 import type { VoteWatch } from './sources/vote-watch.ts';
+import type { LiveMessage } from './live-status/live-message.ts';
 import type { Subscription } from './subscription.ts';
 
 export type EventsDeps = HistoryDeps &
   ReviewsDeps &
   GoalsDeps & {
     events: Collection<StoredEvent>;
+    liveMessages: Collection<LiveMessage>;
     subscriptions: Collection<Subscription>;
     voteWatches: Collection<VoteWatch>;
   };

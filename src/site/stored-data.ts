@@ -290,6 +290,7 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
   events: null,
   subscriptions: null,
   voteWatches: null,
+  liveMessages: null,
   voteGoals: null,
   goalRounds: null,
   migrations: null,

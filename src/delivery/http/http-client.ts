@@ -83,11 +83,15 @@ export async function postVote(
   return judged(result, status, async () => null);
 }
 
-/** Posts JSON with the address checks, deadlines and size limits of a vote. */
-export async function postJson(url: URL, body: string, options: SendOptions): Promise<HttpAnswer> {
+/** Sends JSON, or nothing, with the address checks, deadlines and size limits of a vote. */
+export async function sendJson(
+  url: URL,
+  message: Partial<Message>,
+  options: SendOptions,
+): Promise<HttpAnswer> {
   const plain = await resolveAndConnect(hostOf(url), portOf(url), options);
   if ('code' in plain) return { result: plain, status: 0, said: '' };
-  return postOver(plain, url, { headers: {}, body }, options);
+  return postOver(plain, url, { headers: {}, body: '', ...message }, options);
 }
 
 /** A TLS port answers a request without TLS so: it closes the connection or sends a TLS alert. */
@@ -127,7 +131,14 @@ function secretsAt({ secret, previous }: HttpTarget, now: Date): string[] {
   return previous && now < previous.until ? [secret, previous.secret] : [secret];
 }
 
-type Message = { headers: Record<string, string>; body: string; readsBody?: boolean };
+/** `POST` by default; an empty `body` is not sent. `mostBytes`: how much of the answer is read, 4 KiB by default. */
+type Message = {
+  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  headers: Record<string, string>;
+  body: string;
+  readsBody?: boolean;
+  mostBytes?: number;
+};
 
 function signed(id: string, body: string, secrets: string[], now: Date): Message {
   return { headers: signedHeaders(id, body, secrets, now), body };
@@ -164,14 +175,18 @@ async function outcomeBeforeRequest(connection: PeerConnection, options: SendOpt
   return options.mayWrite() ? null : outcome('our-fault', 'greeted');
 }
 
-function requestOver(connection: PeerConnection, url: URL, { headers, body }: Message): http.ClientRequest {
+function requestOver(
+  connection: PeerConnection,
+  url: URL,
+  { method = 'POST', headers, body }: Message,
+): http.ClientRequest {
+  const content = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
   return http.request({
-    method: 'POST',
+    method,
     path: `${url.pathname}${url.search}`,
     headers: {
       host: url.host,
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(body),
+      ...(body ? content : {}),
       accept: '*/*',
       // If a website compresses its answer nevertheless, the outcome says so.
       'accept-encoding': 'identity',

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { type Outcome, type OutcomeCode, outcome } from '../../listeners/outcomes.ts';
 import { printable, readable } from '../../platform/printable.ts';
@@ -42,6 +43,8 @@ export type HttpAnswer = {
   result: Outcome;
   /** 0 when there was no answer. */
   status: number;
+  /** Absent without an answer. */
+  headers?: IncomingHttpHeaders;
   /** The beginning of the body as text. */
   said: string;
   /** As received; only for a success that was read with `readsBody`. */

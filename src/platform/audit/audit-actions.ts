@@ -79,6 +79,9 @@ const AUDIT_ACTIONS = {
   },
   'goal.text': { title: 'Changed the text of a vote goal', more: (details) => text(details.text) },
   'goal.remove': { title: 'Removed a vote goal', more: ({ target, period }) => `${text(target)}, ${text(period)}` },
+  'live.set': { title: 'Set a live status in Discord', more: ({ ending }) => `…${text(ending)}` },
+  'live.restart': { title: 'Started a live status in Discord again' },
+  'live.remove': { title: 'Removed a live status in Discord' },
   'vote.exclude': { title: 'Excluded votes', more: ({ reason }) => text(reason) },
   'rank.allow': {
     title: 'Allowed votes for a rank',
