@@ -5,7 +5,7 @@ import { sendMessage } from '../../src/mail/send-mail.ts';
 import { discordBody, literal } from '../../src/notifications/discord/discord-embed.ts';
 import { sendDiscordMessage } from '../../src/notifications/discord/send-discord.ts';
 import { testWebhook } from '../../src/notifications/discord/test-webhook.ts';
-import { readWebhookAddress } from '../../src/notifications/discord/webhook-address.ts';
+import { readWebhookAddress } from '../../src/events/discord/webhook-address.ts';
 import { removeWebhook, setWebhook } from '../../src/notifications/discord/webhooks.ts';
 import { after, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { WEBHOOK_ADDRESS, WEBHOOK_ID, WEBHOOK_TOKEN } from '../support/fake-discord.ts';

@@ -1,11 +1,11 @@
 import { postJson } from '../../delivery/http/http-client.ts';
+import type { WebhookKey } from '../../events/discord/webhook-address.ts';
 import type { Outcome } from '../../listeners/outcomes.ts';
 import type { AddressRanges } from '../../platform/address-guard.ts';
 import { HOUR, SECOND } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import { printable } from '../../platform/printable.ts';
 import type { OffReason } from './discord-webhook.ts';
-import type { WebhookKey } from './webhook-address.ts';
 
 type PostDeps = AddressRanges & Pick<Config, 'LISTENER_TIMEOUT_MS' | 'DISCORD_API_URL'>;
 

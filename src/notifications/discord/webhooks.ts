@@ -1,10 +1,10 @@
 import type { ObjectId } from 'mongodb';
+import { readWebhookAddress, type WebhookKey } from '../../events/discord/webhook-address.ts';
 import { recordAudit } from '../../platform/audit/audit-log.ts';
 import type { SecretBox } from '../../platform/secrets.ts';
 import type { NotificationsDeps } from '../deps.ts';
 import { KIND_NAMES, type Kind } from '../kinds.ts';
 import type { DiscordWebhook, OffReason } from './discord-webhook.ts';
-import { readWebhookAddress, type WebhookKey } from './webhook-address.ts';
 
 const ENDING = 4;
 
