@@ -3,7 +3,6 @@ import { ObjectId } from 'mongodb';
 import type { Progress } from '../platform/progress.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { COOLDOWN_HOURS } from '../votes/cast/cooldown.ts';
-import { carryOutExclusion } from '../workflows/carry-out-exclusion.ts';
 import {
   countPlayerVotes,
   requestGroupInclusion,
@@ -19,6 +18,7 @@ import {
 import type { VoteExclusion } from '../votes/exclusions/vote-exclusion.ts';
 import { usernameSchema } from '../votes/username.ts';
 import { sum } from '../votes/vote-counts.ts';
+import { carryOutExclusion } from '../workflows/carry-out-exclusion.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY, objectIdOf, requireServer, slugsById } from './find.ts';

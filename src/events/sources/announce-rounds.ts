@@ -2,7 +2,6 @@ import type { GoalRound } from '../../goals/goal.ts';
 import { markAnnounced, unannouncedRounds } from '../../goals/goal-rounds.ts';
 import type { EventsDeps } from '../deps.ts';
 import { eventIdOf } from '../event.ts';
-import { numberText } from '../event-text.ts';
 import { type NewEvent, storeEvents } from '../store-events.ts';
 
 /** Stores the events of rounds that have none yet. */
@@ -21,10 +20,5 @@ function roundEvent({ goalId, round, target, period, text, votes, at }: GoalRoun
     type: 'goal.reached',
     at,
     data: { goal_id: goalId.toHexString(), round, target, period, votes, goal_text: text ?? null },
-    text: {
-      subject: `the vote goal of ${numberText(target)} votes is reached`,
-      paragraphs: [...(text ? [text] : []), 'The server’s page:'],
-      part: '',
-    },
   };
 }

@@ -48,7 +48,11 @@ export async function lookAtServers(
     looked.map(([id, { _id, until }]) => {
       const settled = settledAt(look.now);
       const milestone = passed.get(id);
-      return { _id, until: settled > until ? settled : until, ...(milestone === undefined ? {} : { milestone }) };
+      return {
+        _id,
+        until: settled > until ? settled : until,
+        ...(milestone === undefined ? {} : { milestone }),
+      };
     }),
   );
   return { events: [...newVotes.values()].reduce((sum, one) => sum + one, 0), failed };

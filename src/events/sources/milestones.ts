@@ -3,7 +3,6 @@ import { anyOf } from '../../platform/batching/find-loader.ts';
 import { figuresAt } from '../../votes/vote-figures.ts';
 import type { EventsDeps } from '../deps.ts';
 import { eventIdOf } from '../event.ts';
-import { numberText } from '../event-text.ts';
 import { type NewEvent, storeEvents } from '../store-events.ts';
 import type { VoteWatch } from './vote-watch.ts';
 
@@ -54,7 +53,6 @@ async function storeMilestone(deps: EventsDeps, serverId: ObjectId, votes: numbe
     type: 'milestone',
     at: deps.clock.now(),
     data: { votes },
-    text: { subject: `${numberText(votes)} votes`, paragraphs: ['The server’s page:'], part: '' },
   };
   await storeEvents(deps, serverId, [event]);
 }

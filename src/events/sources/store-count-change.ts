@@ -13,7 +13,8 @@ import { countMonthBefore } from './month-numbers.ts';
 export async function storeCountChange(deps: EventsDeps, change: CountChange): Promise<void> {
   const { serverId, becomes } = change;
   if (!(await wantedKinds(deps, serverId)).has('vote.counted')) return;
-  const events = becomes === 'excluded' ? excludedEvents(change, deps.clock.now()) : await countedAgain(deps, change);
+  const events =
+    becomes === 'excluded' ? excludedEvents(change, deps.clock.now()) : await countedAgain(deps, change);
   await storeEvents(deps, serverId, events);
 }
 

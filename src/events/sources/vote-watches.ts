@@ -45,7 +45,10 @@ export async function forgetWatches(
   const ids = (some: WatchedServer[]) => some.map(({ serverId }) => serverId);
   await voteWatches.deleteMany({ _id: { $nin: ids(all.filter(({ since }) => since)) } });
   await voteWatches.updateMany(
-    { _id: { $nin: ids(all.filter(({ wantsMilestones }) => wantsMilestones)) }, milestone: { $exists: true } },
+    {
+      _id: { $nin: ids(all.filter(({ wantsMilestones }) => wantsMilestones)) },
+      milestone: { $exists: true },
+    },
     { $unset: { milestone: '' } },
   );
 }

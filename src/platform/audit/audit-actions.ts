@@ -78,7 +78,10 @@ const AUDIT_ACTIONS = {
       [text(target), text(period), text(sentence)].filter(Boolean).join(', '),
   },
   'goal.text': { title: 'Changed the text of a vote goal', more: (details) => text(details.text) },
-  'goal.remove': { title: 'Removed a vote goal', more: ({ target, period }) => `${text(target)}, ${text(period)}` },
+  'goal.remove': {
+    title: 'Removed a vote goal',
+    more: ({ target, period }) => `${text(target)}, ${text(period)}`,
+  },
   'live.set': { title: 'Set a live status in Discord', more: ({ ending }) => `…${text(ending)}` },
   'live.restart': { title: 'Started a live status in Discord again' },
   'live.remove': { title: 'Removed a live status in Discord' },
