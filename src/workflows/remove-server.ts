@@ -1,5 +1,6 @@
 import type { ObjectId, WithId } from 'mongodb';
 import { removeWaitingVotes } from '../delivery/leave-queue.ts';
+import { deleteGoal } from '../goals/change-goal.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import { deleteUploadsOf } from '../servers/picture-uploads.ts';
 import { deleteUnusedPictures, pictureIdsOf } from '../servers/pictures.ts';
@@ -17,13 +18,14 @@ export async function removeServer(
 ): Promise<{ server: WithId<Server>; failedVotes: number } | null> {
   const server = await deps.servers.findOneAndUpdate(
     { _id: serverId, ...(ownerId ? { ownerId } : {}) },
-    [{ $set: { removedAt: { $ifNull: ['$removedAt', deps.clock.now()] } } }, { $unset: 'isUnseen' }],
+    [{ $set: { removedAt: { $ifNull: ['$removedAt', deps.clock.now()] } } }, { $unset: ['isUnseen', 'goalId'] }],
     { returnDocument: 'after' },
   );
   if (!server) return null;
   deps.authentications.forget((one) => one.serverId.equals(serverId));
   await deps.serverDrafts.deleteOne({ serverId });
   await deps.discordWebhooks.deleteOne({ _id: serverId });
+  await deleteGoal(deps, serverId);
   await deleteUnusedPictures(deps, pictureIdsOf(server));
   await deleteUploadsOf(deps, serverId);
   await deps.previewCards.deleteOne({ _id: serverId });
