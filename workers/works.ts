@@ -32,6 +32,7 @@ import { drainBacklogsWork, forwardVotesWork, testListenersWork } from './forwar
 import { probeServersWork } from './probe-servers.ts';
 import type { QueueWork, RunningJob, WorkContext } from './queue-work.ts';
 import { sendEventsWork } from './send-events.ts';
+import { updateLiveMessagesWork } from './update-live-messages.ts';
 import { watchVotesWork } from './watch-votes.ts';
 
 /** With one, a slow delivery would delay all others; with many, they would overload a mail server. */
@@ -182,6 +183,7 @@ export const WORKS: { [Name in QueueName]: QueueWork<Name> } = {
   },
   'watch-votes': watchVotesWork,
   'send-events': sendEventsWork,
+  'update-live-messages': updateLiveMessagesWork,
   'settle-accounts': {
     period: { every: '10 minutes' },
     processor:

@@ -16,6 +16,7 @@ import {
 } from '../accounts/user.ts';
 import { type DeliveryDay, deliveryDaySchema } from '../delivery/figures/delivery-day.ts';
 import { eventSchema, type StoredEvent } from '../events/event.ts';
+import { type LiveMessage, liveMessageSchema } from '../events/live-status/live-message.ts';
 import { type Subscription, subscriptionSchema } from '../events/subscription.ts';
 import { type FavouriteList, favouriteListSchema } from '../favourites/favourite-list.ts';
 import { type GoalRound, goalRoundSchema, type VoteGoal, voteGoalSchema } from '../goals/goal.ts';
@@ -128,6 +129,7 @@ const MODELS = {
   serverNotices: define<ServerNotices>('ServerNotices', serverNoticesSchema),
   events: define<StoredEvent>('Event', eventSchema),
   subscriptions: define<Subscription>('Subscription', subscriptionSchema),
+  liveMessages: define<LiveMessage>('LiveMessage', liveMessageSchema),
   voteGoals: define<VoteGoal>('VoteGoal', voteGoalSchema),
   goalRounds: define<GoalRound>('GoalRound', goalRoundSchema),
   migrations: define<AppliedMigration>('AppliedMigration', appliedMigrationSchema),

@@ -3,11 +3,13 @@ import type { GoalsDeps } from '../goals/deps.ts';
 import type { HistoryDeps } from '../history/deps.ts';
 import type { ReviewsDeps } from '../reviews/deps.ts';
 import type { StoredEvent } from './event.ts';
+import type { LiveMessage } from './live-status/live-message.ts';
 import type { Subscription } from './subscription.ts';
 
 export type EventsDeps = HistoryDeps &
   ReviewsDeps &
   GoalsDeps & {
     events: Collection<StoredEvent>;
+    liveMessages: Collection<LiveMessage>;
     subscriptions: Collection<Subscription>;
   };

@@ -1,6 +1,6 @@
 import type { ObjectId } from 'mongodb';
 import type { SecretBox } from '../platform/secrets.ts';
-import { readWebhookAddress, type WebhookKey } from './discord/webhook-address.ts';
+import { endingOf, readWebhookAddress, type WebhookKey, webhookIn, webhookText } from './discord/webhook-address.ts';
 import type { Subscription } from './subscription.ts';
 
 /** The encryption context: a secret of another subscription cannot be decrypted with it. */
@@ -20,22 +20,13 @@ export function openSubscriptionSecret(
   return secrets.open(sealedSecret, contextOf(_id));
 }
 
-/** The sealed form of a webhook of Discord: `id/token` or `id/token/thread`. */
-export function webhookText({ id, token, threadId }: WebhookKey): string {
-  return [id, token, threadId ?? []].flat().join('/');
-}
-
 /** Of `discord`. @throws {UnsealError} when the key that sealed it is lost */
 export function openSubscribedWebhook(
   secrets: SecretBox,
   subscription: Pick<Subscription, '_id' | 'sealedSecret'>,
 ): WebhookKey {
-  const [id = '', token = '', threadId] = openSubscriptionSecret(secrets, subscription).split('/');
-  return threadId === undefined ? { id, token } : { id, token, threadId };
+  return webhookIn(openSubscriptionSecret(secrets, subscription));
 }
-
-/** By which the owner recognises the webhook. */
-const ENDING = 4;
 
 /** @throws {InvalidDocumentError} for `webhook`, if the address is invalid */
 export function webhookFields(
@@ -45,5 +36,5 @@ export function webhookFields(
 ): Pick<Subscription, 'sealedSecret'> & { ending: string } {
   const key = readWebhookAddress(address);
   const sealedSecret = sealForSubscription(secrets, subscriptionId, webhookText(key));
-  return { sealedSecret, ending: key.id.slice(-ENDING) };
+  return { sealedSecret, ending: endingOf(key) };
 }

@@ -6,7 +6,7 @@ import { defineLimit } from '../platform/limits/define-limit.ts';
 import { isTransientError } from '../platform/transient-errors.ts';
 import { type Audience, audienceOf, channelsFor } from './audience.ts';
 import type { NotificationsDeps } from './deps.ts';
-import { discordBody } from './discord/discord-embed.ts';
+import { discordBody } from './discord/discord-body.ts';
 import type { Kind } from './kinds.ts';
 import { mailOf, type NotificationText, notificationTime, numberText } from './notification-text.ts';
 
@@ -74,7 +74,7 @@ async function write(
     return putMail(deps, { ...common, ...mailOf(deps.config, { server, owner }, text) });
   }
   const to = serverId.toHexString();
-  const body = discordBody(deps.config, server, text, deps.clock.now());
+  const body = JSON.stringify(discordBody(deps.config, server, text, deps.clock.now()));
   return putDiscordMessage(deps, { ...common, to, subject: text.subject, text: body } satisfies NewMessage);
 }
 

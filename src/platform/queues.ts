@@ -110,6 +110,12 @@ export const QUEUES = {
     payload: z.object({ subscriptionId: objectId }),
     key: ({ subscriptionId }) => subscriptionId,
   }),
+  'update-live-messages': queue({
+    title: 'Update live status',
+    does: 'Posts, edits or deletes the live status message of one server in Discord.',
+    payload: z.object({ liveMessageId: objectId }),
+    key: ({ liveMessageId }) => liveMessageId,
+  }),
   'settle-accounts': oneJob(
     'Settle accounts',
     'Deletes accounts whose waiting period has ended, and completes interrupted changes of e-mail addresses.',

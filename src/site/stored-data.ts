@@ -289,6 +289,7 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
   serverNotices: null,
   events: null,
   subscriptions: null,
+  liveMessages: null,
   voteGoals: null,
   goalRounds: null,
   migrations: null,

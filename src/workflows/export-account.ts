@@ -1,5 +1,6 @@
 import type { ObjectId, WithId } from 'mongodb';
 import type { SignInSession, User } from '../accounts/user.ts';
+import { readLiveMessage } from '../events/live-status/live-messages.ts';
 import { defineMessage, filled } from '../language/t.ts';
 import type { Listener } from '../listeners/listener.ts';
 import type { Complaint } from '../moderation/complaint.ts';
@@ -154,10 +155,11 @@ function profileRecord(profile: Server['profile']): object | null {
 
 /** Tokens and listener without their secrets. */
 async function connectionsOf(deps: WorkflowsDeps, serverId: ObjectId, truncated: string[]): Promise<object> {
-  const [tokens, listener, webhook] = await Promise.all([
+  const [tokens, listener, webhook, live] = await Promise.all([
     deps.apiTokens.find({ serverId }, { limit: MOST_EXPORTED.tokens + 1 }).toArray(),
     deps.listeners.findOne({ serverId }),
     deps.discordWebhooks.findOne({ _id: serverId }),
+    readLiveMessage(deps, serverId),
   ]);
   if (tokens.length > MOST_EXPORTED.tokens && !truncated.includes('tokens')) truncated.push('tokens');
   return {
@@ -172,6 +174,7 @@ async function connectionsOf(deps: WorkflowsDeps, serverId: ObjectId, truncated:
     })),
     listener: listener && { protocol: listener.protocol, address: addressOf(listener) },
     discord_webhook: webhook && { set_at: webhook.setAt, kinds_off: webhook.kindsOff },
+    live_status: live && { set_at: live.setAt, edited_at: live.editedAt ?? null },
   };
 }
 

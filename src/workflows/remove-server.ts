@@ -1,5 +1,6 @@
 import type { ObjectId, WithId } from 'mongodb';
 import { removeWaitingVotes } from '../delivery/leave-queue.ts';
+import { retireLiveMessage } from '../events/live-status/live-messages.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import { deleteUploadsOf } from '../servers/picture-uploads.ts';
 import { deleteUnusedPictures, pictureIdsOf } from '../servers/pictures.ts';
@@ -24,6 +25,7 @@ export async function removeServer(
   deps.authentications.forget((one) => one.serverId.equals(serverId));
   await deps.serverDrafts.deleteOne({ serverId });
   await deps.discordWebhooks.deleteOne({ _id: serverId });
+  await retireLiveMessage(deps, serverId);
   await deleteUnusedPictures(deps, pictureIdsOf(server));
   await deleteUploadsOf(deps, serverId);
   await deps.previewCards.deleteOne({ _id: serverId });

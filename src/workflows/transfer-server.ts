@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ObjectId, type WithId } from 'mongodb';
 import type { User } from '../accounts/user.ts';
+import { removeLiveMessage } from '../events/live-status/live-messages.ts';
 import { removeWebhook } from '../notifications/discord/webhooks.ts';
 import { CodedError } from '../platform/app-error.ts';
 import { recordAuditOnce } from '../platform/audit/audit-log.ts';
@@ -95,6 +96,7 @@ async function completeTransfer(
   // Cancels a pending move of the previous owner.
   await deps.serverDrafts.deleteOne({ serverId, createdAt: { $lte: at } });
   await removeWebhook(deps, serverId, by, at);
+  await removeLiveMessage(deps, serverId, by, at);
   await rejectOwnersReview(deps, { serverId, userId: to._id });
   const previous = from ? await deps.users.findOne({ _id: from }) : null;
   await recordAuditOnce(deps, auditId, {

@@ -41,3 +41,18 @@ function threadIn(parameters: URLSearchParams): { threadId: string | undefined; 
   const [threadId, ...more] = parameters.getAll('thread_id');
   return { threadId, others: more.length > 0 || given.some(([name]) => name !== 'thread_id') };
 }
+
+/** Its last digits, by which the owner recognises the webhook. */
+export function endingOf({ id }: WebhookKey): string {
+  return id.slice(-4);
+}
+
+/** For sealing; `webhookIn` reads it. */
+export function webhookText({ id, token, threadId }: WebhookKey): string {
+  return [id, token, threadId ?? []].flat().join('/');
+}
+
+export function webhookIn(text: string): WebhookKey {
+  const [id = '', token = '', threadId] = text.split('/');
+  return threadId === undefined ? { id, token } : { id, token, threadId };
+}

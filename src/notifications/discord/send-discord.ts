@@ -1,4 +1,6 @@
 import { ObjectId } from 'mongodb';
+import { type DiscordAnswer, postMessage } from '../../events/discord/discord-client.ts';
+import { OFF_ADVICE, OFF_TEXTS, type OffReason } from '../../events/discord/off-reasons.ts';
 import { t } from '../../language/t.ts';
 import { putMail } from '../../mail/outbox.ts';
 import { type MessageResult, sendMessage } from '../../mail/send-mail.ts';
@@ -9,8 +11,7 @@ import { UnsealError } from '../../platform/secrets.ts';
 import { audienceOf } from '../audience.ts';
 import type { NotificationsDeps } from '../deps.ts';
 import { mailOf, type NotificationText } from '../notification-text.ts';
-import { type DiscordWebhook, OFF_ADVICE, OFF_TEXTS, type OffReason } from './discord-webhook.ts';
-import { type DiscordAnswer, postMessage } from './post-message.ts';
+import type { DiscordWebhook } from './discord-webhook.ts';
 import { markFailing, openWebhook, switchOff } from './webhooks.ts';
 
 /** After this time, it is no longer news. */
@@ -37,7 +38,7 @@ function toWebhook(deps: NotificationsDeps): SendLetter {
     const webhook = await deps.discordWebhooks.findOne({ _id: new ObjectId(to), off: null });
     if (!webhook) return { kind: 'refused', reason: 'the server has no webhook, or it is off' };
     try {
-      const answer = await postMessage(deps.config, openWebhook(deps.secrets, webhook), text, signal);
+      const answer = await postMessage(deps, openWebhook(deps.secrets, webhook), JSON.parse(text), signal);
       return await resultOf(deps, webhook, answer);
     } catch (error) {
       if (error instanceof UnsealError) return { kind: 'refused', reason: error.message };
@@ -73,6 +74,7 @@ async function resultOf(
     }
     case 'limited':
       return { kind: 'failed', reason: 'HTTP 429', retryAfterMs: answer.retryAfterMs };
+    case 'no-message':
     case 'blocked':
       return { kind: 'failed', reason: 'address-refused' };
     case 'refused':

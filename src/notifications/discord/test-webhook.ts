@@ -1,11 +1,11 @@
 import type { WithId } from 'mongodb';
+import { type DiscordAnswer, postMessage } from '../../events/discord/discord-client.ts';
+import { OFF_REASONS } from '../../events/discord/off-reasons.ts';
 import { UnsealError } from '../../platform/secrets.ts';
 import type { Server } from '../../servers/server.ts';
 import type { NotificationsDeps } from '../deps.ts';
 import type { NotificationText } from '../notification-text.ts';
-import { discordBody } from './discord-embed.ts';
-import { OFF_REASONS } from './discord-webhook.ts';
-import { type DiscordAnswer, postMessage } from './post-message.ts';
+import { discordBody } from './discord-body.ts';
 import { markFailing, openWebhook, switchOff } from './webhooks.ts';
 
 /** `unreadable`: the stored address cannot be decrypted. */
@@ -28,7 +28,7 @@ export async function testWebhook(
   const body = discordBody(deps.config, server, text, deps.clock.now());
   let answer: DiscordAnswer;
   try {
-    answer = await postMessage(deps.config, openWebhook(deps.secrets, webhook), body, signal);
+    answer = await postMessage(deps, openWebhook(deps.secrets, webhook), body, signal);
   } catch (error) {
     if (error instanceof UnsealError) return { kind: 'unreadable' };
     throw error;

@@ -1,12 +1,17 @@
 import type { ObjectId } from 'mongodb';
-import { readWebhookAddress, type WebhookKey } from '../../events/discord/webhook-address.ts';
+import type { OffReason } from '../../events/discord/off-reasons.ts';
+import {
+  endingOf,
+  readWebhookAddress,
+  type WebhookKey,
+  webhookIn,
+  webhookText,
+} from '../../events/discord/webhook-address.ts';
 import { recordAudit } from '../../platform/audit/audit-log.ts';
 import type { SecretBox } from '../../platform/secrets.ts';
 import type { NotificationsDeps } from '../deps.ts';
 import { KIND_NAMES, type Kind } from '../kinds.ts';
-import type { DiscordWebhook, OffReason } from './discord-webhook.ts';
-
-const ENDING = 4;
+import type { DiscordWebhook } from './discord-webhook.ts';
 
 function contextOf(serverId: ObjectId): string {
   return `discord webhook of ${serverId.toHexString()}`;
@@ -22,9 +27,9 @@ export async function setWebhook(
   address: string,
   by: string,
 ): Promise<void> {
-  const { id, token, threadId } = readWebhookAddress(address);
-  const ending = id.slice(-ENDING);
-  const sealed = deps.secrets.seal([id, token, threadId ?? []].flat().join('/'), contextOf(serverId));
+  const key = readWebhookAddress(address);
+  const ending = endingOf(key);
+  const sealed = deps.secrets.seal(webhookText(key), contextOf(serverId));
   await deps.discordWebhooks.updateOne(
     { _id: serverId },
     {
@@ -70,8 +75,7 @@ export async function removeWebhook(
 
 /** @throws {UnsealError} when the key that sealed them is lost */
 export function openWebhook(secrets: SecretBox, { _id, sealed }: DiscordWebhook): WebhookKey {
-  const [id = '', token = '', threadId] = secrets.open(sealed, contextOf(_id)).split('/');
-  return threadId === undefined ? { id, token } : { id, token, threadId };
+  return webhookIn(secrets.open(sealed, contextOf(_id)));
 }
 
 /** If the webhook was replaced meanwhile, nothing changes. */

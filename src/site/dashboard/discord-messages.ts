@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { OFF_ADVICE, OFF_TEXTS } from '../../events/discord/off-reasons.ts';
 import { defineMessage, t } from '../../language/t.ts';
-import { type DiscordWebhook, OFF_ADVICE, OFF_TEXTS } from '../../notifications/discord/discord-webhook.ts';
+import type { DiscordWebhook } from '../../notifications/discord/discord-webhook.ts';
 import type { WebhookTest } from '../../notifications/discord/test-webhook.ts';
 import { chooseKinds, removeWebhook, setWebhook } from '../../notifications/discord/webhooks.ts';
 import { answerNow } from '../../workflows/answer-now.ts';
@@ -187,6 +188,7 @@ function testText(tested: WebhookTest): [Tone, string] {
           { seconds: Math.ceil(tested.retryAfterMs / 1_000) },
         ),
       ];
+    case 'no-message':
     case 'blocked':
       return [
         'bad',
