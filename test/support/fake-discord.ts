@@ -203,7 +203,8 @@ function refusalOf(discord: FakeDiscord, asked: Asked): { status: number; error:
   }
   if (thread === 'locked' && method !== 'GET') return { status: 400, error: ERRORS.archived };
   if (method === 'POST' && thread === null) {
-    if (discord.channel === 'forum' && !message.thread_name) return { status: 400, error: ERRORS.needsThread };
+    if (discord.channel === 'forum' && !message.thread_name)
+      return { status: 400, error: ERRORS.needsThread };
     if (discord.channel === 'text' && message.thread_name) return { status: 400, error: ERRORS.noForum };
   }
   if (method !== 'POST' && method !== 'PATCH') return null;
@@ -261,7 +262,9 @@ function behave(behaviour: Failing, { method, url }: Asked, response: ServerResp
     case 'block':
       response
         .writeHead(429, { 'content-type': 'text/html', 'retry-after': String(behaviour.retryAfter) })
-        .end('<title>Access denied | discord.com used Cloudflare to restrict access</title> error code: 1015');
+        .end(
+          '<title>Access denied | discord.com used Cloudflare to restrict access</title> error code: 1015',
+        );
       return;
     case 'refuse':
       json(response, behaviour.status, { message: 'Refused', code: behaviour.code });

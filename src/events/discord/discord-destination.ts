@@ -81,7 +81,11 @@ async function partsOf(
   subscription: Subscription,
   events: ResolvedEvent[],
 ): Promise<Part[]> {
-  const { counted = [], excluded = [], others = [] } = Object.groupBy(events, ({ type, text }) => {
+  const {
+    counted = [],
+    excluded = [],
+    others = [],
+  } = Object.groupBy(events, ({ type, text }) => {
     if (text) return 'others';
     if (type === 'vote.counted') return 'counted';
     return type === 'vote.excluded' ? 'excluded' : 'others';
@@ -126,9 +130,7 @@ function excludedPart({ config }: EventsDeps, votes: ResolvedEvent[]): Part {
 function partOf({ config }: EventsDeps, event: ResolvedEvent): Part {
   const { type, at, data, text } = event;
   const { tone } = EVENT_KINDS[kindOfType(type)];
-  const url = text
-    ? `${config.PUBLIC_URL}/dashboard/servers/${data.server_id}${text.part}`
-    : data.server_url;
+  const url = text ? `${config.PUBLIC_URL}/dashboard/servers/${data.server_id}${text.part}` : data.server_url;
   const { subject, paragraphs } = text ?? sentencesOf(event);
   const embed = embedOf({ tone, subject: `${data.server_name}: ${subject}`, paragraphs, url, at }, config);
   return { embed, events: [event] };

@@ -22,7 +22,10 @@ const SENTENCES: Record<EventType, (data: Data) => Sentences> = {
     subject: period === 'rolling' ? `vote goal reached, round ${round}` : 'vote goal reached',
     paragraphs: [`${number(target)} votes${PERIODS[String(period)] ?? ''}.`, ...(text ? [String(text)] : [])],
   }),
-  'server.offline': ({ since }) => ({ subject: 'offline', paragraphs: [`It is offline since ${time(since)}.`] }),
+  'server.offline': ({ since }) => ({
+    subject: 'offline',
+    paragraphs: [`It is offline since ${time(since)}.`],
+  }),
   'server.online': ({ offline_seconds: seconds }) => ({
     subject: 'online again',
     paragraphs: [`It was offline for ${duration(Number(seconds) * 1_000)}.`],

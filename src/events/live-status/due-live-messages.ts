@@ -19,7 +19,11 @@ export async function dueLiveMessages(deps: EventsDeps): Promise<ObjectId[]> {
   const now = deps.clock.now();
   const found = deps.liveMessages.find(
     { nextAt: { $lte: after(now, AHEAD_MS) } },
-    { projection: { serverId: 1, removedAt: 1, messageId: 1, seen: 1 }, batchSize: BATCH, sort: { nextAt: 1 } },
+    {
+      projection: { serverId: 1, removedAt: 1, messageId: 1, seen: 1 },
+      batchSize: BATCH,
+      sort: { nextAt: 1 },
+    },
   );
   const due: ObjectId[] = [];
   let batch: Looked[] = [];

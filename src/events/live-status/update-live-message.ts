@@ -173,7 +173,11 @@ async function takeDown(run: Run): Promise<LiveUpdate> {
     case 'unavailable':
     case 'blocked':
       if (!isLate) return without(run, answer);
-      deps.log.warn({ event: 'live.not_deleted', serverId: live.serverId.toHexString(), reason: answer.kind });
+      deps.log.warn({
+        event: 'live.not_deleted',
+        serverId: live.serverId.toHexString(),
+        reason: answer.kind,
+      });
       return forget(deps, live);
     // Discord has no such message, or takes nothing for this webhook any more.
     default:
@@ -242,7 +246,8 @@ async function record(
   const own = { _id, runs };
   const update = { $set, $unset: { ...$unset, leaseUntil: '' as const } };
   const asKnown = removedAt ? own : { ...own, isCurrent: true };
-  if ((await liveMessages.updateOne(asKnown, update, { writeConcern: DURABLE })).matchedCount > 0) return true;
+  if ((await liveMessages.updateOne(asKnown, update, { writeConcern: DURABLE })).matchedCount > 0)
+    return true;
   const removed = { $set: { nextAt: clock.now() }, $unset: { leaseUntil: '' as const } };
   if ((await liveMessages.updateOne(own, removed)).matchedCount > 0) return true;
   await liveMessages.updateOne({ _id }, { $unset: { seen: '', shown: '' } });
