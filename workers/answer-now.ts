@@ -5,7 +5,7 @@ import { discoverOpenId, guardOfIssuer, OpenIdError } from '../src/accounts/othe
 import { diagnoseForOwner } from '../src/delivery/diagnosis/diagnose-listener.ts';
 import { createVoteSender } from '../src/delivery/send-vote.ts';
 import { createSmtpSender } from '../src/mail/smtp.ts';
-import { MINUTE, SECOND } from '../src/platform/clock.ts';
+import { SECOND } from '../src/platform/clock.ts';
 import { PictureError, PictureProcessError } from '../src/platform/pictures/picture-error.ts';
 import type { PictureProcess } from '../src/platform/pictures/picture-process.ts';
 import { UnsealError } from '../src/platform/secrets.ts';
