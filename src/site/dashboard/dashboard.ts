@@ -4,6 +4,7 @@ import { connectPages } from './connect-pages.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { deliveryPage } from './delivery-page.ts';
 import { draftPages } from './draft-pages.ts';
+import { eventPages } from './event-pages.ts';
 import { goalPage } from './goal-page.ts';
 import { listenerPages } from './listener-pages.ts';
 import { listenerTestPage } from './listener-test-page.ts';
@@ -34,6 +35,7 @@ export async function dashboard(app: FastifyInstance, parts: DashboardParts): Pr
   deliveryPage(app, parts);
   reviewPages(app, parts);
   goalPage(app, parts);
+  eventPages(app, parts);
   memberPages(app, parts);
   profilePages(app, parts);
   serverSettingsPages(app, parts);
