@@ -1,15 +1,13 @@
 import type { LoggedAttempt } from '../events/attempt-log.ts';
-import type { Subscription } from '../events/subscription.ts';
+import type { SubscriptionView } from '../events/subscriptions.ts';
 import { iso, span, utc, when } from './output-format.ts';
 import { table } from './table.ts';
 
-export type ShownSubscription = { subscription: Subscription; waiting: number };
-
-export function subscriptionsTable(shown: ShownSubscription[], now: Date): string {
+export function subscriptionsTable(shown: SubscriptionView[], now: Date): string {
   return table(
     ['ID', 'NAME', 'ADDRESS', 'STATE', 'WAITING', 'LAST SENT', 'KINDS', 'LAST REASON'],
-    shown.map(({ subscription, waiting }) => {
-      const { _id, name, url, ending, kinds, lastSentAt, lastReason } = subscription;
+    shown.map((subscription) => {
+      const { _id, name, url, ending, kinds, lastSentAt, lastReason, waiting } = subscription;
       const address = url ?? `Discord …${ending}`;
       const state = stateOf(subscription);
       const sent = when(lastSentAt, now);
@@ -21,15 +19,15 @@ export function subscriptionsTable(shown: ShownSubscription[], now: Date): strin
 
 const PAUSES = { owner: 'paused', failures: 'paused-after-failures', gone: 'gone' } as const;
 
-function stateOf({ pause, failingSince, lastSentAt }: Subscription): string {
+function stateOf({ pause, failingSince, lastSentAt }: SubscriptionView): string {
   if (pause) return PAUSES[pause.by];
   if (failingSince) return 'failing';
   return lastSentAt ? 'works' : 'nothing-sent';
 }
 
-export function subscriptionJson(subscription: Subscription, waiting: number): object {
+export function subscriptionJson(subscription: SubscriptionView): object {
   const { _id, serverId, type, name, kinds, url, ending, template, createdAt } = subscription;
-  const { pause, failingSince, lastReason, lastSentAt, dropped } = subscription;
+  const { pause, failingSince, lastReason, lastSentAt, dropped, waiting } = subscription;
   return {
     id: _id.toHexString(),
     server_id: serverId.toHexString(),

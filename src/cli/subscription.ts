@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander';
 import { attemptsOf, MOST_LOGGED } from '../events/attempt-log.ts';
-import { countWaitingEvents } from '../events/event-sends.ts';
 import { EVENT_KIND_NAMES, type EventKind } from '../events/kinds.ts';
 import { replayEvent } from '../events/replay-event.ts';
 import type { Subscription } from '../events/subscription.ts';
@@ -12,17 +11,20 @@ import {
   resumeSubscription,
   rotateSubscriptionSecret,
   type SubscriptionOf,
+  type SubscriptionView,
   subscriptionsOf,
 } from '../events/subscriptions.ts';
+import { testSubscription } from '../events/test-subscription.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError, wrongUse } from './failure.ts';
 import { BY, objectIdOf, requireServer } from './find.ts';
 import { examples, invocation } from './invocation.ts';
 import { eventKinds } from './option-values.ts';
-import { countWithNoun, when } from './output-format.ts';
+import { countWithNoun, span, when } from './output-format.ts';
 import type { Session } from './session.ts';
 import { attemptJson, attemptsTable, subscriptionJson, subscriptionsTable } from './subscription-view.ts';
+import { pairs } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { typedSecret } from './typed-secret.ts';
 
@@ -69,7 +71,7 @@ export function addSubscriptionCommands(subscription: Command, terminal: Termina
   ofOne('replay', 'send an event again under its id', ' evt_8rVb…')
     .argument('<event_id>', 'the id that `subscription attempts` shows')
     .action(withDeps(terminal, replay, { wakes: true }));
-  ofOne('test', 'send a test event now, and show the answer').action(withDeps(terminal, testSubscriptionNow));
+  ofOne('test', 'send a test event now, and show the answer').action(withDeps(terminal, test));
 }
 
 function changing(subscription: Command, terminal: Terminal): void {
@@ -132,7 +134,7 @@ async function add(session: Session, text: string, options: Options): Promise<An
   const id = subscription._id.toHexString();
   const test = invocation(`subscription test ${server.slug} ${id}`, session.terminal.env);
   return {
-    json: { ...subscriptionJson(subscription, 0), ...(secret ? { secret } : {}) },
+    json: { ...subscriptionJson({ ...subscription, waiting: 0 }), ...(secret ? { secret } : {}) },
     text: [
       `Events of ${server.slug} go to “${subscription.name}” (${id}).`,
       ...(secret ? [`Secret, shown only once: ${secret}`] : []),
@@ -150,16 +152,8 @@ async function change(session: Session, text: string, id: string, options: Optio
 
 async function list(session: Session, text: string): Promise<Answer> {
   const server = await requireServer(session, text);
-  const shown = await Promise.all(
-    (await subscriptionsOf(session, server._id)).map(async (subscription) => ({
-      subscription,
-      waiting: await countWaitingEvents(session, subscription._id),
-    })),
-  );
-  return {
-    json: shown.map(({ subscription, waiting }) => subscriptionJson(subscription, waiting)),
-    text: subscriptionsTable(shown, session.clock.now()),
-  };
+  const shown = await subscriptionsOf(session, server._id);
+  return { json: shown.map(subscriptionJson), text: subscriptionsTable(shown, session.clock.now()) };
 }
 
 async function rotate(session: Session, text: string, id: string): Promise<Answer> {
@@ -188,7 +182,7 @@ async function changeState(
 
 async function remove(session: Session, text: string, id: string): Promise<Answer> {
   const which = await requireOne(session, text, id);
-  const waiting = await countWaitingEvents(session, which.subscriptionId);
+  const { waiting } = await viewOf(session, which);
   await removeSubscription(session, which, BY);
   return {
     json: { id, removed: true, unsent_events: waiting },
@@ -209,13 +203,40 @@ async function replay(session: Session, text: string, id: string, eventId: strin
   return { json: { id, event_id: eventId, replayed: true }, text: `The event ${eventId} is being sent again.` };
 }
 
-async function stored(session: Session, subscription: Subscription | null, id: string): Promise<Answer> {
-  if (!subscription) throw notFound(id);
-  const waiting = await countWaitingEvents(session, subscription._id);
+async function test(session: Session, text: string, id: string): Promise<Answer> {
+  const which = await requireOne(session, text, id);
+  const tested = await testSubscription(session, which, new AbortController().signal);
+  if (tested.kind !== 'tested') throw new CommandError(TEST_ERRORS[tested.kind].code, TEST_ERRORS[tested.kind].text);
+  const { end, status, durationMs, reason, isGone } = tested;
   return {
-    json: subscriptionJson(subscription, waiting),
-    text: subscriptionsTable([{ subscription, waiting }], session.clock.now()),
+    json: { id, result: end, status: status ?? null, duration_ms: durationMs, reason: isGone ?? reason ?? null },
+    text: pairs([
+      ['Result', end],
+      ['Status', status ? `HTTP ${status}` : '-'],
+      ['Took', span(durationMs)],
+      ['Reason', isGone ?? reason ?? null],
+    ]),
+    ...(end === 'sent' ? {} : { exitCode: 1 }),
   };
+}
+
+const TEST_ERRORS = {
+  none: { code: 'subscription-not-found', text: 'The subscription was removed meanwhile.' },
+  unreadable: { code: 'secret-unreadable', text: 'The stored secret cannot be read. Add the subscription again.' },
+  stopped: { code: 'not-tested', text: 'Nothing was sent.' },
+};
+
+async function stored(session: Session, changed: Subscription | null, id: string): Promise<Answer> {
+  if (!changed) throw notFound(id);
+  const shown = await viewOf(session, { serverId: changed.serverId, subscriptionId: changed._id });
+  return { json: subscriptionJson(shown), text: subscriptionsTable([shown], session.clock.now()) };
+}
+
+async function viewOf(session: Session, which: SubscriptionOf): Promise<SubscriptionView> {
+  const found = await subscriptionsOf(session, which.serverId);
+  const view = found.find(({ _id }) => _id.equals(which.subscriptionId));
+  if (!view) throw notFound(which.subscriptionId.toHexString());
+  return view;
 }
 
 async function requireOne(session: Session, text: string, id: string): Promise<SubscriptionOf> {

@@ -1,11 +1,13 @@
 import { SECRET_OVERLAP_MS } from '../../delivery/http/http-listeners.ts';
 import { EVENT_TTL_MS } from '../../events/event.ts';
-import { MOST_WAITING, type Subscription } from '../../events/subscription.ts';
+import { MOST_WAITING } from '../../events/subscription.ts';
+import { COUNTED_WAITING, type SubscriptionView } from '../../events/subscriptions.ts';
+import type { SubscriptionTest } from '../../events/test-subscription.ts';
 import { t } from '../../language/t.ts';
 import { DAY, HOUR } from '../../platform/clock.ts';
-import { count, timeAgo, timeText } from '../shared/format.ts';
+import { count, measured, timeAgo, timeText } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { button, card, confirmed, copyable, facts, linkTo, notice } from '../shared/parts.ts';
+import { button, card, confirmed, copyable, facts, linkTo, notice, type Tone } from '../shared/parts.ts';
 import { addressOf, kindNames, stateBadge } from './event-list-card.ts';
 import type { EventsShowing } from './event-pages.ts';
 import { reasonText } from './event-reasons.ts';
@@ -13,15 +15,14 @@ import { reasonText } from './event-reasons.ts';
 type Shown = {
   base: string;
   path: string;
-  subscription: Subscription;
-  waiting: number;
+  subscription: SubscriptionView;
   showing: EventsShowing;
   now: Date;
 };
 
 /** What became of a form, and the state of a destination. */
-export function subscriptionCards({ base, path, subscription, waiting, showing, now }: Shown): Html {
-  const { name, type, kinds, lastSentAt, dropped } = subscription;
+export function subscriptionCards({ base, path, subscription, showing, now }: Shown): Html {
+  const { name, type, kinds, lastSentAt, dropped, waiting } = subscription;
   return html`${showing.message ?? ''}${showing.secret ? secretCard(showing.secret) : ''}
     ${card({
       title: html`<bdi>${name}</bdi>`,
@@ -32,15 +33,15 @@ export function subscriptionCards({ base, path, subscription, waiting, showing, 
           [t('Events'), kindNames(kinds)],
           [t('Last sent'), lastSentAt && timeAgo(lastSentAt, now)],
           [t('Waiting'), waiting > 0 && waitingText(waiting)],
-          [t('Next attempt'), nextAttempt(subscription, waiting, now)],
+          [t('Next attempt'), nextAttempt(subscription, now)],
           [t('Dropped'), dropped && droppedText(dropped, now)],
         ])}
-        ${buttons(path, subscription, waiting)}
+        ${buttons(path, subscription)}
         ${type === 'http' ? guide(base) : ''}`,
     })}`;
 }
 
-function stateNotice({ pause, failingSince, lastReason }: Subscription, now: Date): Content {
+function stateNotice({ pause, failingSince, lastReason }: SubscriptionView, now: Date): Content {
   const reason = pause?.reason ?? lastReason;
   const why = reason ? reasonText(reason) : '';
   switch (pause?.by) {
@@ -65,22 +66,21 @@ function stateNotice({ pause, failingSince, lastReason }: Subscription, now: Dat
 
 function waitingText(waiting: number): string {
   const events = t('{waiting, plural, one {# event} other {# events}}', { waiting });
-  return waiting >= MOST_WAITING ? t('{events} or more', { events }) : events;
+  return waiting >= COUNTED_WAITING ? t('{events} or more', { events }) : events;
 }
 
-function nextAttempt({ pause, notBefore, nextPassAt }: Subscription, waiting: number, now: Date): Content {
-  const at = notBefore && notBefore > now ? notBefore : nextPassAt;
-  return pause || waiting === 0 || !at ? '' : timeAgo(at, now);
+function nextAttempt({ pause, notBefore, waiting }: SubscriptionView, now: Date): Content {
+  return pause || waiting === 0 || !notBefore || notBefore <= now ? '' : timeAgo(notBefore, now);
 }
 
-function droppedText({ count: events, at }: NonNullable<Subscription['dropped']>, now: Date): Html {
+function droppedText({ count: events, at }: NonNullable<SubscriptionView['dropped']>, now: Date): Html {
   return html`${t('{events, plural, one {# event} other {# events}}, the oldest first, because more than {most} waited', {
     events,
     most: count(MOST_WAITING),
   })} (${timeAgo(at, now)})`;
 }
 
-function buttons(path: string, { type, pause, revision }: Subscription, waiting: number): Html {
+function buttons(path: string, { type, pause, revision, waiting }: SubscriptionView): Html {
   const hidden = { revision: String(revision) };
   const isPaused = pause !== undefined;
   return html`<div class="actions">
@@ -144,4 +144,17 @@ function guide(base: string): Html {
     <summary>${t('How to receive and verify events')}</summary>
     <div class="spaced"><p>${about}</p>${copyable(EXAMPLE, t('the verification in JavaScript'))}</div>
   </details>`;
+}
+
+export function testText(tested: SubscriptionTest): [Tone, Content] {
+  if (tested.kind === 'none') return ['attention', t('This server has no such destination.')];
+  if (tested.kind === 'unreadable')
+    return ['bad', t('The stored secret cannot be read. Remove the destination and add it again.')];
+  if (tested.kind === 'stopped') return ['attention', t('The test was stopped before anything was sent. Try again in a minute.')];
+  const { end, status, durationMs, reason = '' } = tested;
+  const answered = status ? `HTTP ${status}` : t('no answer');
+  const measuredText = { answered, time: measured(durationMs) };
+  if (end === 'sent') return ['good', t('The test event arrived ({answered}, {time}).', measuredText)];
+  if (end === 'waits') return ['attention', t('A limit was reached, so nothing was sent. Try again in a minute.')];
+  return ['bad', html`${t('The test event did not arrive ({answered}, {time}).', measuredText)} ${reason ? reasonText(reason) : ''}`];
 }

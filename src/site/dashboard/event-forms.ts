@@ -1,7 +1,8 @@
 import { DEFAULT_TEMPLATE, PLACEHOLDERS } from '../../events/discord/vote-template.ts';
 import { EVENT_KIND_NAMES, EVENT_KINDS, type EventKind } from '../../events/kinds.ts';
-import { MOST_SUBSCRIPTIONS, type Subscription } from '../../events/subscription.ts';
+import { MOST_SUBSCRIPTIONS, type SubscriptionType } from '../../events/subscription.ts';
 import { LONGEST_NAME, LONGEST_TEMPLATE } from '../../events/subscription-settings.ts';
+import type { SubscriptionView } from '../../events/subscriptions.ts';
 import { t } from '../../language/t.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
@@ -10,10 +11,8 @@ import { card, checkbox } from '../shared/parts.ts';
 import type { EventsShowing } from './event-pages.ts';
 import { newIdField } from './hidden-ids.ts';
 
-type Type = Subscription['type'];
-
 /** Votes can be many, so a new channel begins with what a community wants to read. */
-const FIRST_KINDS: Record<Type, readonly EventKind[]> = {
+const FIRST_KINDS: Record<SubscriptionType, readonly EventKind[]> = {
   discord: ['goal.reached', 'review.published', 'rank.changed', 'milestone'],
   http: [],
 };
@@ -23,7 +22,7 @@ export function addCard(path: string, hasRoom: boolean, { form, typed }: EventsS
   const full = t('A server has at most {most} destinations. Remove one to add another.', {
     most: MOST_SUBSCRIPTIONS,
   });
-  const add = (type: Type, title: string) =>
+  const add = (type: SubscriptionType, title: string) =>
     html`<details ${form === type ? 'open' : ''}><summary>${title}</summary>
       ${addForm(path, type, form === type && typed ? typed : UNTOUCHED)}</details>`;
   return card({
@@ -35,7 +34,7 @@ export function addCard(path: string, hasRoom: boolean, { form, typed }: EventsS
   });
 }
 
-function addForm(path: string, type: Type, typed: Typed): Html {
+function addForm(path: string, type: SubscriptionType, typed: Typed): Html {
   return html`<form method="post" action="${path}" class="stack">
     ${newIdField()}<input type="hidden" name="type" value="${type}" />
     ${nameField(type, typed, '')}
@@ -47,7 +46,7 @@ function addForm(path: string, type: Type, typed: Typed): Html {
 }
 
 /** Changes a subscription. The address of a webhook is not shown; left empty, it stays. */
-export function subscriptionForm(path: string, subscription: Subscription, typed: Typed): Html {
+export function subscriptionForm(path: string, subscription: SubscriptionView, typed: Typed): Html {
   const { type, name, kinds, template = '', url = '' } = subscription;
   return card({
     id: 'settings',

@@ -1,12 +1,12 @@
 import { EVENT_KINDS } from '../../events/kinds.ts';
-import type { Subscription } from '../../events/subscription.ts';
+import type { SubscriptionView } from '../../events/subscriptions.ts';
 import { t } from '../../language/t.ts';
 import { timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { badge, card, dataTable, linkTo } from '../shared/parts.ts';
 
 /** The destinations of a server and what state each is in. */
-export function eventListCard(base: string, path: string, subscriptions: Subscription[], now: Date): Html {
+export function eventListCard(base: string, path: string, subscriptions: SubscriptionView[], now: Date): Html {
   const about = t(
     'What happens to this server is sent to up to ten destinations: channels in Discord and programs of yours. These are notices: one can come twice or late. Rewards belong to the vote listener, which has its own way. <a>More about events</a>',
     { a: linkTo(`${base}/docs/events`) },
@@ -32,17 +32,17 @@ export function eventListCard(base: string, path: string, subscriptions: Subscri
   });
 }
 
-export function kindNames(kinds: Subscription['kinds']): string {
+export function kindNames(kinds: SubscriptionView['kinds']): string {
   return kinds.map((kind) => t(EVENT_KINDS[kind].title)).join(', ');
 }
 
 /** The address of a webhook is a secret. */
-export function addressOf({ url, ending = '' }: Subscription): Content {
+export function addressOf({ url, ending = '' }: SubscriptionView): Content {
   if (url) return html`<bdi class="mono">${url}</bdi>`;
   return t('Discord webhook …{ending}', { ending });
 }
 
-export function stateBadge({ pause, failingSince, lastSentAt }: Subscription): Html {
+export function stateBadge({ pause, failingSince, lastSentAt }: SubscriptionView): Html {
   if (pause?.by === 'owner') return badge('quiet', t('paused'));
   if (pause?.by === 'gone') return badge('bad', t('gone'));
   if (pause) return badge('bad', t('paused after failures'));

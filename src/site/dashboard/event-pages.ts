@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ObjectId } from 'mongodb';
 import { attemptsOf } from '../../events/attempt-log.ts';
-import { countWaitingEvents } from '../../events/event-sends.ts';
 import { readLiveMessage } from '../../events/live-status/live-messages.ts';
 import { MOST_SUBSCRIPTIONS } from '../../events/subscription.ts';
 import { subscriptionsOf } from '../../events/subscriptions.ts';
@@ -88,14 +87,17 @@ function pagesWith(site: Site, deps: AppDeps): EventPages {
     },
     async one(request, showing = {}, _id = idParam(request, 'subscriptionId')) {
       const { _id: serverId } = serverOf(request);
-      const subscription = await deps.subscriptions.findOne({ _id, serverId });
+      const [subscriptions, attempts] = await Promise.all([
+        subscriptionsOf(deps, serverId),
+        attemptsOf(deps, serverId, _id),
+      ]);
+      const subscription = subscriptions.find((one) => one._id.equals(_id));
       if (!subscription) throw new PageError(404, noDestination());
       const list = pathOf(request);
       const path = `${list}/${_id.toHexString()}`;
-      const [attempts, waiting] = await Promise.all([attemptsOf(deps, serverId, _id), countWaitingEvents(deps, _id)]);
       const now = deps.clock.now();
       const body = html`<p><a href="${list}">${t('All destinations')}</a></p>
-        ${subscriptionCards({ base: site.base, path, subscription, waiting, showing, now })}
+        ${subscriptionCards({ base: site.base, path, subscription, showing, now })}
         ${subscriptionForm(path, subscription, showing.typed ?? UNTOUCHED)}
         ${attemptsCard(path, attempts)}`;
       return framed(request, subscription.name, body);

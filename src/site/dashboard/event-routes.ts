@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { EVENT_KIND_NAMES } from '../../events/kinds.ts';
 import { replayEvent } from '../../events/replay-event.ts';
+import { requestSubscriptionTest, type SubscriptionTestRefusal } from '../../events/request-subscription-test.ts';
 import { MOST_SUBSCRIPTIONS, SUBSCRIPTION_TYPES, type Subscription } from '../../events/subscription.ts';
 import {
   addSubscription,
@@ -16,7 +17,8 @@ import {
 import { t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { answerNow } from '../../workflows/answer-now.ts';
-import { serverOf } from '../guard-routes.ts';
+import { roleOf } from '../../servers/members.ts';
+import { isByOperator, serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { fieldText } from '../shared/form.ts';
@@ -24,7 +26,7 @@ import { formRoute, type PathOfServer, refused } from '../shared/form-route.ts';
 import { idParam } from '../shared/id-param.ts';
 import { notAnsweredStatus, notAnsweredText } from '../shared/not-answered.ts';
 import { notice } from '../shared/parts.ts';
-import { checkTaker } from '../shared/used-up.ts';
+import { checkTaker, tooManyChecks } from '../shared/used-up.ts';
 import { testText } from './event-cards.ts';
 import { type EventMessage, type EventPages, noDestination } from './event-pages.ts';
 import { hiddenId } from './hidden-ids.ts';
@@ -150,10 +152,13 @@ function sendRoutes(app: FastifyInstance, deps: AppDeps, pages: EventPages): voi
   formRoute(app, {
     path: `${ONE}/test`,
     access: OWNER,
-    check: takeCheck,
     show: again,
-    run: async ({ request }) => {
-      const { serverId, subscriptionId } = idOf(request);
+    run: async ({ request, server, user }) => {
+      const which = idOf(request);
+      const proven = roleOf(server, user._id) !== null || isByOperator(deps, request);
+      const refusal = await requestSubscriptionTest(deps, which, { userId: user._id.toHexString(), proven });
+      if (refusal) return refusedTest(refusal);
+      const { serverId, subscriptionId } = which;
       const ids = { serverId: serverId.toHexString(), subscriptionId: subscriptionId.toHexString() };
       const ended = await answerNow(deps, 'test-subscription', ids);
       if (ended.kind !== 'answered') return refused(notAnsweredStatus(ended), notAnsweredText(ended));
@@ -174,6 +179,17 @@ function sendRoutes(app: FastifyInstance, deps: AppDeps, pages: EventPages): voi
       return refused(404, t('This event is no longer stored, so it cannot be sent again.'));
     },
   });
+}
+
+function refusedTest(refusal: SubscriptionTestRefusal) {
+  switch (refusal.code) {
+    case 'not-found':
+      return refused(404, noDestination());
+    case 'ownership-not-proven':
+      return refused(403, t('Verify that you own the server before you send test events.'));
+    case 'too-many':
+      return refused(429, tooManyChecks(), refusal.nextAllowedAt);
+  }
 }
 
 function idOf(request: FastifyRequest): SubscriptionOf {
