@@ -27,7 +27,11 @@ export function addLiveStatusCommands(liveStatus: Command, terminal: Terminal): 
       .argument('<server>', 'id or slug')
       .addHelpText('after', examples(terminal, `live-status ${name} alpha-craft${more}`));
 
-  command('set', 'begin a live status; the message of an earlier one is deleted', ' --webhook - < webhook.txt')
+  command(
+    'set',
+    'begin a live status; the message of an earlier one is deleted',
+    ' --webhook - < webhook.txt',
+  )
     .requiredOption(...WEBHOOK_OPTION)
     .action(withDeps(terminal, set, { wakes: true }));
   command('show', 'show the state of the live status').action(withDeps(terminal, show));

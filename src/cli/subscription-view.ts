@@ -62,7 +62,16 @@ export function attemptsTable(attempts: LoggedAttempt[]): string {
   );
 }
 
-export function attemptJson({ at, eventId, type, end, status, durationMs, reason, isTest }: LoggedAttempt): object {
+export function attemptJson({
+  at,
+  eventId,
+  type,
+  end,
+  status,
+  durationMs,
+  reason,
+  isTest,
+}: LoggedAttempt): object {
   return {
     at: at.toISOString(),
     event_id: eventId,

@@ -41,7 +41,10 @@ export function addSubscriptionCommands(subscription: Command, terminal: Termina
       .description(description)
       .argument('<server>', 'id or slug')
       .argument('<subscription_id>', 'the id that `subscription list` shows')
-      .addHelpText('after', examples(terminal, `subscription ${name} alpha-craft 692019c0f0d3b1a2c4e5f607${more}`));
+      .addHelpText(
+        'after',
+        examples(terminal, `subscription ${name} alpha-craft 692019c0f0d3b1a2c4e5f607${more}`),
+      );
 
   subscription
     .command('list')
@@ -75,9 +78,10 @@ export function addSubscriptionCommands(subscription: Command, terminal: Termina
 }
 
 function changing(subscription: Command, terminal: Terminal): void {
-  const kinds = new Option('--kinds <kinds>', `which events: all, or of ${EVENT_KIND_NAMES.join(', ')}`).argParser(
-    eventKinds,
-  );
+  const kinds = new Option(
+    '--kinds <kinds>',
+    `which events: all, or of ${EVENT_KIND_NAMES.join(', ')}`,
+  ).argParser(eventKinds);
   const template = ['--template <text>', 'for Discord: the text for votes; empty: the usual one'] as const;
 
   subscription
@@ -130,7 +134,12 @@ async function add(session: Session, text: string, options: Options): Promise<An
     url === undefined
       ? { type: 'discord' as const, webhook: await typedSecret(session.terminal, webhook), template }
       : { type: 'http' as const, url };
-  const { subscription, secret } = await addSubscription(session, server._id, { name, kinds, ...settings }, BY);
+  const { subscription, secret } = await addSubscription(
+    session,
+    server._id,
+    { name, kinds, ...settings },
+    BY,
+  );
   const id = subscription._id.toHexString();
   const test = invocation(`subscription test ${server.slug} ${id}`, session.terminal.env);
   return {
@@ -160,7 +169,10 @@ async function rotate(session: Session, text: string, id: string): Promise<Answe
   const which = await requireOne(session, text, id);
   const rotated = await rotateSubscriptionSecret(session, which, BY);
   if (!rotated)
-    throw new CommandError('no-http-subscription', `The subscription ${id} is of Discord, so it has no secret.`);
+    throw new CommandError(
+      'no-http-subscription',
+      `The subscription ${id} is of Discord, so it has no secret.`,
+    );
   const { secret, previousValidUntil } = rotated;
   return {
     json: { id, secret, previous_valid_until: previousValidUntil.toISOString() },
@@ -199,17 +211,30 @@ async function showAttempts(session: Session, text: string, id: string): Promise
 async function replay(session: Session, text: string, id: string, eventId: string): Promise<Answer> {
   const which = await requireOne(session, text, id);
   if (!(await replayEvent(session, which, eventId, BY)))
-    throw new CommandError('event-not-found', `The event “${eventId}” of this server is not stored any more.`);
-  return { json: { id, event_id: eventId, replayed: true }, text: `The event ${eventId} is being sent again.` };
+    throw new CommandError(
+      'event-not-found',
+      `The event “${eventId}” of this server is not stored any more.`,
+    );
+  return {
+    json: { id, event_id: eventId, replayed: true },
+    text: `The event ${eventId} is being sent again.`,
+  };
 }
 
 async function test(session: Session, text: string, id: string): Promise<Answer> {
   const which = await requireOne(session, text, id);
   const tested = await testSubscription(session, which, new AbortController().signal);
-  if (tested.kind !== 'tested') throw new CommandError(TEST_ERRORS[tested.kind].code, TEST_ERRORS[tested.kind].text);
+  if (tested.kind !== 'tested')
+    throw new CommandError(TEST_ERRORS[tested.kind].code, TEST_ERRORS[tested.kind].text);
   const { end, status, durationMs, reason, isGone } = tested;
   return {
-    json: { id, result: end, status: status ?? null, duration_ms: durationMs, reason: isGone ?? reason ?? null },
+    json: {
+      id,
+      result: end,
+      status: status ?? null,
+      duration_ms: durationMs,
+      reason: isGone ?? reason ?? null,
+    },
     text: pairs([
       ['Result', end],
       ['Status', status ? `HTTP ${status}` : '-'],
@@ -222,7 +247,10 @@ async function test(session: Session, text: string, id: string): Promise<Answer>
 
 const TEST_ERRORS = {
   none: { code: 'subscription-not-found', text: 'The subscription was removed meanwhile.' },
-  unreadable: { code: 'secret-unreadable', text: 'The stored secret cannot be read. Add the subscription again.' },
+  unreadable: {
+    code: 'secret-unreadable',
+    text: 'The stored secret cannot be read. Add the subscription again.',
+  },
   stopped: { code: 'not-tested', text: 'Nothing was sent.' },
 };
 
@@ -243,7 +271,8 @@ async function requireOne(session: Session, text: string, id: string): Promise<S
   const { _id: serverId } = await requireServer(session, text);
   const subscriptionId = objectIdOf(id);
   const found =
-    subscriptionId && (await session.subscriptions.findOne({ _id: subscriptionId, serverId }, { projection: { _id: 1 } }));
+    subscriptionId &&
+    (await session.subscriptions.findOne({ _id: subscriptionId, serverId }, { projection: { _id: 1 } }));
   if (!found) throw notFound(id);
   return { serverId, subscriptionId: found._id };
 }

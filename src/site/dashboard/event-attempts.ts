@@ -43,7 +43,10 @@ function attemptsTable(rows: LoggedAttempt[]): Html {
     caption: t('Attempts'),
     columns: [
       { title: t('Time'), heads: true, cell: ({ at }) => localTime(at) },
-      { title: t('Event'), cell: ({ type, isTest }) => html`<code>${type}</code> ${isTest ? t('(test)') : ''}` },
+      {
+        title: t('Event'),
+        cell: ({ type, isTest }) => html`<code>${type}</code> ${isTest ? t('(test)') : ''}`,
+      },
       { title: t('Result'), cell: ({ end }) => badge(ENDS[end].tone, t(ENDS[end].text)) },
       { title: t('Answer'), kind: 'address', cell: answerOf },
       { title: t('Took'), kind: 'number', cell: ({ durationMs }) => measured(durationMs) },

@@ -9,8 +9,8 @@ import { count, measured, timeAgo, timeText } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { button, card, confirmed, copyable, facts, linkTo, notice, type Tone } from '../shared/parts.ts';
 import { addressOf, kindNames, stateBadge } from './event-list-card.ts';
-import type { EventsShowing } from './event-pages.ts';
 import { reasonText } from './event-reasons.ts';
+import type { EventsShowing } from './event-showing.ts';
 
 type Shown = {
   base: string;
@@ -46,7 +46,10 @@ function stateNotice({ pause, failingSince, lastReason }: SubscriptionView, now:
   const why = reason ? reasonText(reason) : '';
   switch (pause?.by) {
     case 'owner':
-      return notice('quiet', t('Paused {time}. Events wait until you resume it.', { time: timeAgo(pause.at, now) }));
+      return notice(
+        'quiet',
+        t('Paused {time}. Events wait until you resume it.', { time: timeAgo(pause.at, now) }),
+      );
     case 'failures':
       return notice(
         'bad',
@@ -59,7 +62,10 @@ function stateNotice({ pause, failingSince, lastReason }: SubscriptionView, now:
       );
     default:
       return failingSince
-        ? notice('attention', html`${t('Failing since {time}.', { time: timeAgo(failingSince, now) })} ${why}`)
+        ? notice(
+            'attention',
+            html`${t('Failing since {time}.', { time: timeAgo(failingSince, now) })} ${why}`,
+          )
         : '';
   }
 }
@@ -74,10 +80,13 @@ function nextAttempt({ pause, notBefore, waiting }: SubscriptionView, now: Date)
 }
 
 function droppedText({ count: events, at }: NonNullable<SubscriptionView['dropped']>, now: Date): Html {
-  return html`${t('{events, plural, one {# event} other {# events}}, the oldest first, because more than {most} waited', {
-    events,
-    most: count(MOST_WAITING),
-  })} (${timeAgo(at, now)})`;
+  return html`${t(
+    '{events, plural, one {# event} other {# events}}, the oldest first, because more than {most} waited',
+    {
+      events,
+      most: count(MOST_WAITING),
+    },
+  )} (${timeAgo(at, now)})`;
 }
 
 function buttons(path: string, { type, pause, revision, waiting }: SubscriptionView): Html {
@@ -150,11 +159,16 @@ export function testText(tested: SubscriptionTest): [Tone, Content] {
   if (tested.kind === 'none') return ['attention', t('This server has no such destination.')];
   if (tested.kind === 'unreadable')
     return ['bad', t('The stored secret cannot be read. Remove the destination and add it again.')];
-  if (tested.kind === 'stopped') return ['attention', t('The test was stopped before anything was sent. Try again in a minute.')];
+  if (tested.kind === 'stopped')
+    return ['attention', t('The test was stopped before anything was sent. Try again in a minute.')];
   const { end, status, durationMs, reason = '' } = tested;
   const answered = status ? `HTTP ${status}` : t('no answer');
   const measuredText = { answered, time: measured(durationMs) };
   if (end === 'sent') return ['good', t('The test event arrived ({answered}, {time}).', measuredText)];
-  if (end === 'waits') return ['attention', t('A limit was reached, so nothing was sent. Try again in a minute.')];
-  return ['bad', html`${t('The test event did not arrive ({answered}, {time}).', measuredText)} ${reason ? reasonText(reason) : ''}`];
+  if (end === 'waits')
+    return ['attention', t('A limit was reached, so nothing was sent. Try again in a minute.')];
+  return [
+    'bad',
+    html`${t('The test event did not arrive ({answered}, {time}).', measuredText)} ${reason ? reasonText(reason) : ''}`,
+  ];
 }

@@ -8,7 +8,7 @@ import { type Typed, UNTOUCHED } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { card, checkbox } from '../shared/parts.ts';
-import type { EventsShowing } from './event-pages.ts';
+import type { EventsShowing } from './event-showing.ts';
 import { newIdField } from './hidden-ids.ts';
 
 /** Votes can be many, so a new channel begins with what a community wants to read. */

@@ -6,7 +6,12 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { badge, card, dataTable, linkTo } from '../shared/parts.ts';
 
 /** The destinations of a server and what state each is in. */
-export function eventListCard(base: string, path: string, subscriptions: SubscriptionView[], now: Date): Html {
+export function eventListCard(
+  base: string,
+  path: string,
+  subscriptions: SubscriptionView[],
+  now: Date,
+): Html {
   const about = t(
     'What happens to this server is sent to up to ten destinations: channels in Discord and programs of yours. These are notices: one can come twice or late. Rewards belong to the vote listener, which has its own way. <a>More about events</a>',
     { a: linkTo(`${base}/docs/events`) },

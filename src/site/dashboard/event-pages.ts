@@ -1,18 +1,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { ObjectId } from 'mongodb';
 import { attemptsOf } from '../../events/attempt-log.ts';
 import { readLiveMessage } from '../../events/live-status/live-messages.ts';
 import { MOST_SUBSCRIPTIONS } from '../../events/subscription.ts';
 import { subscriptionsOf } from '../../events/subscriptions.ts';
-import { defineMessage, t } from '../../language/t.ts';
+import { t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { PageError } from '../error-pages.ts';
 import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import type { Site } from '../shared/decorate-site.ts';
-import { type Typed, UNTOUCHED } from '../shared/form.ts';
-import { type Content, type Html, html } from '../shared/html.ts';
+import { UNTOUCHED } from '../shared/form.ts';
+import { type Content, html } from '../shared/html.ts';
 import { idParam } from '../shared/id-param.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
@@ -21,35 +20,9 @@ import { subscriptionCards } from './event-cards.ts';
 import { addCard, subscriptionForm } from './event-forms.ts';
 import { eventListCard } from './event-list-card.ts';
 import { subscriptionRoutes } from './event-routes.ts';
+import { EVENT_MESSAGES, type EventPages, noDestination } from './event-showing.ts';
 import { liveStatusCard, liveStatusRoutes } from './live-status-card.ts';
 import { serverFrame } from './server-frame.ts';
-
-const MESSAGES = {
-  added: defineMessage('Destination added. Send a test event to see that it arrives.'),
-  saved: defineMessage('Destination saved.'),
-  paused: defineMessage('Destination paused. Its events wait until you resume it.'),
-  resumed: defineMessage('Destination resumed. Its waiting events are being sent.'),
-  removed: defineMessage('Destination removed.'),
-  replayed: defineMessage('The event is being sent again.'),
-  'live-set': defineMessage('Live status saved. Its message is posted within a minute.'),
-  'live-restarted': defineMessage('The live status starts again within a minute.'),
-  'live-removed': defineMessage('Live status removed. Its message in Discord is being deleted.'),
-};
-export type EventMessage = keyof typeof MESSAGES;
-
-/** What a page shows after one of its forms: the entered values with errors, a secret shown once, or a result. */
-export type EventsShowing = {
-  form?: 'http' | 'discord' | 'live';
-  typed?: Typed;
-  secret?: { text: string; previousValidUntil?: Date };
-  message?: Html;
-};
-
-export type EventPages = {
-  list(request: FastifyRequest, showing?: EventsShowing): Promise<Page>;
-  /** @throws {PageError} 404 if the server has no such subscription */
-  one(request: FastifyRequest, showing?: EventsShowing, id?: ObjectId): Promise<Page>;
-};
 
 /** `/dashboard/servers/<id>/events`: where a server's events are sent, each destination's log, and the live status. */
 export function eventPages(app: FastifyInstance, { deps }: DashboardParts): void {
@@ -69,7 +42,7 @@ function pagesWith(site: Site, deps: AppDeps): EventPages {
   const framed = (request: FastifyRequest, title: string, body: Content): Page => {
     const server = serverOf(request);
     const frame = serverFrame({ site, server, now: deps.clock.now(), part: '/events', body });
-    return { title: `${title} · ${server.name}`, messages: MESSAGES, ...frame };
+    return { title: `${title} · ${server.name}`, messages: EVENT_MESSAGES, ...frame };
   };
   return {
     async list(request, showing = {}) {
@@ -103,9 +76,4 @@ function pagesWith(site: Site, deps: AppDeps): EventPages {
       return framed(request, subscription.name, body);
     },
   };
-}
-
-/** It may have been removed while the page was open. */
-export function noDestination(): string {
-  return t('This server has no such destination.');
 }

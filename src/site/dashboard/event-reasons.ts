@@ -9,11 +9,15 @@ type ReasonTexts = { why: Text; advice: Text };
 const OF_EVENTS: Record<string, ReasonTexts> = {
   'no-answer': {
     why: defineMessage('It took the request and did not answer in time.'),
-    advice: defineMessage('Let the program answer with a status of 200 to 299 first, and do its work afterwards.'),
+    advice: defineMessage(
+      'Let the program answer with a status of 200 to 299 first, and do its work afterwards.',
+    ),
   },
   'too-slow': {
     why: defineMessage('It answered too slowly.'),
-    advice: defineMessage('Let the program answer with a status of 200 to 299 first, and do its work afterwards.'),
+    advice: defineMessage(
+      'Let the program answer with a status of 200 to 299 first, and do its work afterwards.',
+    ),
   },
   'http-unavailable': {
     why: defineMessage('It answered with an error of its own (HTTP 5xx or 408).'),

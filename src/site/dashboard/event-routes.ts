@@ -2,7 +2,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { EVENT_KIND_NAMES } from '../../events/kinds.ts';
 import { replayEvent } from '../../events/replay-event.ts';
-import { requestSubscriptionTest, type SubscriptionTestRefusal } from '../../events/request-subscription-test.ts';
+import {
+  requestSubscriptionTest,
+  type SubscriptionTestRefusal,
+} from '../../events/request-subscription-test.ts';
 import { MOST_SUBSCRIPTIONS, SUBSCRIPTION_TYPES, type Subscription } from '../../events/subscription.ts';
 import {
   addSubscription,
@@ -16,8 +19,8 @@ import {
 } from '../../events/subscriptions.ts';
 import { t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
+import { roleOf } from '../../servers/ownership.ts';
 import { answerNow } from '../../workflows/answer-now.ts';
-import { roleOf } from '../../servers/members.ts';
 import { isByOperator, serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
@@ -28,7 +31,7 @@ import { notAnsweredStatus, notAnsweredText } from '../shared/not-answered.ts';
 import { notice } from '../shared/parts.ts';
 import { checkTaker, tooManyChecks } from '../shared/used-up.ts';
 import { testText } from './event-cards.ts';
-import { type EventMessage, type EventPages, noDestination } from './event-pages.ts';
+import { type EventMessage, type EventPages, noDestination } from './event-showing.ts';
 import { hiddenId } from './hidden-ids.ts';
 
 const LIST = '/servers/:serverId/events';
@@ -43,7 +46,10 @@ export function subscriptionRoutes(app: FastifyInstance, deps: AppDeps, pages: E
   // The answer to these forms has the form's path. If a user opens it again: redirect to the page.
   for (const part of ['rotate', 'test'])
     app.get(`${ONE}/${part}`, OWNER, (request, reply) =>
-      reply.redirect(serverPath(app.site.base, serverOf(request), `/events/${idOf(request).subscriptionId}`), 303),
+      reply.redirect(
+        serverPath(app.site.base, serverOf(request), `/events/${idOf(request).subscriptionId}`),
+        303,
+      ),
     );
 }
 
@@ -69,8 +75,7 @@ function addRoute(app: FastifyInstance, deps: AppDeps, pages: EventPages): void 
     run: async ({ request, server, by, path, data, values }) => {
       const { type, name, url, webhook, template, newId } = data;
       const common = { name, kinds: chosenIn(values) };
-      const settings =
-        type === 'http' ? { ...common, type, url } : { ...common, type, webhook, template };
+      const settings = type === 'http' ? { ...common, type, url } : { ...common, type, webhook, template };
       const added = await addSubscription(deps, server._id, settings, by, newId);
       const { _id } = added.subscription;
       if (added.secret === null) return pathOf(path, _id.toHexString(), 'added');
@@ -93,7 +98,13 @@ function changeRoutes(app: FastifyInstance, deps: AppDeps, pages: EventPages): v
     run: async ({ request, by, data, values, path }) => {
       const { name, url, webhook, template } = data;
       // Each type of destination ignores the other's fields.
-      const change = { name, kinds: chosenIn(values), template, ...(url ? { url } : {}), ...(webhook ? { webhook } : {}) };
+      const change = {
+        name,
+        kinds: chosenIn(values),
+        template,
+        ...(url ? { url } : {}),
+        ...(webhook ? { webhook } : {}),
+      };
       return done(await changeSubscription(deps, idOf(request), change, by), path, 'saved');
     },
   });

@@ -1,7 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { type LiveMessage, STOP_TEXTS } from '../../events/live-status/live-message.ts';
-import { removeLiveMessage, restartLiveMessage, setLiveMessage } from '../../events/live-status/live-messages.ts';
+import {
+  removeLiveMessage,
+  restartLiveMessage,
+  setLiveMessage,
+} from '../../events/live-status/live-messages.ts';
 import { t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { OWNER } from '../route-options.ts';
@@ -12,12 +16,13 @@ import { type Content, type Html, html } from '../shared/html.ts';
 import { badge, button, card, confirmed, facts, notice } from '../shared/parts.ts';
 import { checkTaker } from '../shared/used-up.ts';
 import { webhookField } from './event-forms.ts';
-import type { EventMessage, EventPages, EventsShowing } from './event-pages.ts';
+import type { EventMessage, EventPages, EventsShowing } from './event-showing.ts';
 
 export function liveStatusRoutes(app: FastifyInstance, deps: AppDeps, pages: EventPages): void {
   const path = '/servers/:serverId/events/live';
   const takeCheck = checkTaker(deps);
-  const back = (to: (part: string) => string, message: EventMessage) => `${to('/events')}?done=${message}#live`;
+  const back = (to: (part: string) => string, message: EventMessage) =>
+    `${to('/events')}?done=${message}#live`;
 
   formRoute(app, {
     path,
