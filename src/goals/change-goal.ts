@@ -14,10 +14,7 @@ const goalSchema = z.object({
   // Not coerced by `Number`, for which `1e3` is a thousand.
   target: z.preprocess(
     (value) => (typeof value === 'string' && /^\s*\d{1,9}\s*$/.test(value) ? Number(value) : value),
-    z
-      .int({ error: targetRule })
-      .min(1, { error: targetRule })
-      .max(MOST_TARGET, { error: targetRule }),
+    z.int({ error: targetRule }).min(1, { error: targetRule }).max(MOST_TARGET, { error: targetRule }),
   ),
   period: z.enum(GOAL_PERIODS, {
     error: () => t('must be one of {periods}', { periods: GOAL_PERIODS.join(', ') }),
@@ -47,7 +44,8 @@ export async function setGoal(
 ): Promise<VoteGoal | null> {
   const { text, ...rest } = parseInput(goalSchema, input);
   const given = { serverId, ...rest, ...(text === undefined ? {} : { text }) };
-  if (!(await deps.servers.findOne({ _id: serverId, removedAt: null }, { projection: { _id: 1 } }))) return null;
+  if (!(await deps.servers.findOne({ _id: serverId, removedAt: null }, { projection: { _id: 1 } })))
+    return null;
   const goal = (await changeText(deps, given, by)) ?? (await beginGoal(deps, given, by));
   // The server's pages ask for its goal only then. If the server was removed meanwhile, the goal goes too.
   const shown = { $set: { goalId: goal.goalId } };
@@ -58,7 +56,11 @@ export async function setGoal(
 }
 
 /** Null if the server has no goal with this target and period. */
-async function changeText(deps: GoalsDeps, { serverId, target, period, text }: Given, by: string): Promise<VoteGoal | null> {
+async function changeText(
+  deps: GoalsDeps,
+  { serverId, target, period, text }: Given,
+  by: string,
+): Promise<VoteGoal | null> {
   const change = text === undefined ? { $unset: { text: '' as const } } : { $set: { text } };
   const before = await deps.voteGoals.findOneAndUpdate({ serverId, target, period }, change);
   if (!before) return null;
@@ -94,7 +96,11 @@ async function beginGoal(deps: GoalsDeps, given: Given, by: string): Promise<Vot
 }
 
 /** From now on the rounds of earlier goals expire. */
-async function endRounds({ goalRounds, clock }: GoalsDeps, serverId: ObjectId, present?: ObjectId): Promise<void> {
+async function endRounds(
+  { goalRounds, clock }: GoalsDeps,
+  serverId: ObjectId,
+  present?: ObjectId,
+): Promise<void> {
   const earlier = { serverId, endedAt: { $exists: false }, ...(present ? { goalId: { $ne: present } } : {}) };
   await goalRounds.updateMany(earlier, { $set: { endedAt: clock.now() } });
 }

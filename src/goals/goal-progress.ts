@@ -71,12 +71,7 @@ export async function goalProgress(
 }
 
 /** As `countVotesBetween`, which has no limit. */
-async function countUpTo(
-  votes: Collection<Vote>,
-  serverId: ObjectId,
-  from: Date,
-  to: Date,
-): Promise<number> {
+async function countUpTo(votes: Collection<Vote>, serverId: ObjectId, from: Date, to: Date): Promise<number> {
   const range = { serverId, votedAt: { $gte: from, $lt: to } };
   const [all, excluded] = await Promise.all([
     votes.countDocuments(range, { limit: MOST_COUNTED }),

@@ -18,7 +18,10 @@ export async function removeServer(
 ): Promise<{ server: WithId<Server>; failedVotes: number } | null> {
   const server = await deps.servers.findOneAndUpdate(
     { _id: serverId, ...(ownerId ? { ownerId } : {}) },
-    [{ $set: { removedAt: { $ifNull: ['$removedAt', deps.clock.now()] } } }, { $unset: ['isUnseen', 'goalId'] }],
+    [
+      { $set: { removedAt: { $ifNull: ['$removedAt', deps.clock.now()] } } },
+      { $unset: ['isUnseen', 'goalId'] },
+    ],
     { returnDocument: 'after' },
   );
   if (!server) return null;

@@ -78,7 +78,10 @@ const AUDIT_ACTIONS = {
       [text(target), text(period), text(sentence)].filter(Boolean).join(', '),
   },
   'goal.text': { title: 'Changed the text of a vote goal', more: (details) => text(details.text) },
-  'goal.remove': { title: 'Removed a vote goal', more: ({ target, period }) => `${text(target)}, ${text(period)}` },
+  'goal.remove': {
+    title: 'Removed a vote goal',
+    more: ({ target, period }) => `${text(target)}, ${text(period)}`,
+  },
   'vote.exclude': { title: 'Excluded votes', more: ({ reason }) => text(reason) },
   'rank.allow': {
     title: 'Allowed votes for a rank',
