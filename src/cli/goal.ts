@@ -19,7 +19,11 @@ export function addGoalCommands(goal: Command, terminal: Terminal): void {
     .command('set')
     .description('begin a goal from zero; the same votes and period again only change the text')
     .argument('<server>', 'id or slug')
-    .requiredOption('--votes <n>', `votes that reach it, up to ${MOST_TARGET.toLocaleString('en')}`, goalTarget)
+    .requiredOption(
+      '--votes <n>',
+      `votes that reach it, up to ${MOST_TARGET.toLocaleString('en')}`,
+      goalTarget,
+    )
     .addOption(
       new Option('--period <period>', 'votes of a UTC day, of a week from Monday, of a month, or in rounds')
         .choices(GOAL_PERIODS)

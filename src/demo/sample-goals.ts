@@ -6,7 +6,11 @@ import type { AppDeps } from '../process/app-deps.ts';
 import type { ListedSample } from './sample-days.ts';
 
 /** Counts at the end of each day, so that the rounds of the last `days` days were reached one after the other. */
-export async function writeSampleGoal(deps: AppDeps, { serverId, sample }: ListedSample, days: number): Promise<void> {
+export async function writeSampleGoal(
+  deps: AppDeps,
+  { serverId, sample }: ListedSample,
+  days: number,
+): Promise<void> {
   if (!sample.goal) return;
   const now = deps.clock.now();
   const at = (time: Date) => ({ ...deps, clock: { now: () => time } });

@@ -330,9 +330,18 @@ describe('if the process dies or two look at once', () => {
     deps.clock.move(MINUTE);
     const ended = await Promise.all(Array.from({ length: 10 }, look));
     expect(ended).toContain(true);
-    expect((await rounds()).toSorted((one, other) => Number(one) - Number(other))).toEqual(
-      ['1', '2', '3', '4', '5', '6', '7', '8', '9', '10'],
-    );
+    expect((await rounds()).toSorted((one, other) => Number(one) - Number(other))).toEqual([
+      '1',
+      '2',
+      '3',
+      '4',
+      '5',
+      '6',
+      '7',
+      '8',
+      '9',
+      '10',
+    ]);
     await look();
     expect(await progress()).toEqual({ votes: 2, timesReached: 10 });
   });
@@ -352,7 +361,8 @@ describe('if the process dies or two look at once', () => {
           const value = Reflect.get(of, name, of);
           if (name !== 'findOne') return value;
           return async (...args: Parameters<typeof of.findOne>) => {
-            if (!replaced) await setGoal(deps, serverId, { target: 9, period: 'rolling' }, 'owner@example.org');
+            if (!replaced)
+              await setGoal(deps, serverId, { target: 9, period: 'rolling' }, 'owner@example.org');
             replaced = true;
             return voteExclusions.findOne(...args);
           };

@@ -53,7 +53,8 @@ export async function goalBench(at: Date): Promise<GoalBench> {
 
 /** As the worker that finishes exclusions does. The clock stands still: nothing waits for votes under way. */
 export function recounting(deps: AppDeps) {
-  const oldest = ({ votes }: CountChange) => new Date(Math.min(...votes.map(({ votedAt }) => votedAt.getTime())));
+  const oldest = ({ votes }: CountChange) =>
+    new Date(Math.min(...votes.map(({ votedAt }) => votedAt.getTime())));
   return {
     settledMs: -MINUTE,
     beforeChange: (change: CountChange) => recountGoalFrom(deps, change.serverId, oldest(change)),

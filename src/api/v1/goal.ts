@@ -7,7 +7,7 @@ import { withinDatabaseTime } from '../../http/database-time.ts';
 import { RefusedError } from '../../http/http-errors.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { tagAnswers } from './etag.ts';
-import { countRead, READS } from './open-reads.ts';
+import { countRead, READS, READS_HEADERS } from './open-reads.ts';
 import { publicRecord } from './public-record.ts';
 import {
   answer,
@@ -17,7 +17,6 @@ import {
   failure,
   IF_NONE_MATCH,
   params,
-  RATE_LIMIT_HEADERS,
   timestamp,
   titled,
   tooEarly,
@@ -77,7 +76,7 @@ export const goalEndpoint: FastifyPluginAsyncZod<{ deps: AppDeps }> = async (app
         params,
         headers: IF_NONE_MATCH,
         response: {
-          200: answer(goal, 'The goal.', { ...ETAG_HEADER, ...RATE_LIMIT_HEADERS }),
+          200: answer(goal, 'The goal.', { ...ETAG_HEADER, ...READS_HEADERS }),
           304: UNCHANGED,
           ...COMMON_FAILURES,
           404: failure(404, 'The server has no goal.'),

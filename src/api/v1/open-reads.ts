@@ -5,7 +5,7 @@ import { defineLimit } from '../../platform/limits/define-limit.ts';
 import { useAllowances } from '../../platform/limits/rate-limit.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { hasNoToken } from './authentication.ts';
-import { rateLimitHeaders, tooManyRequests } from './schemas.ts';
+import { RATE_LIMIT_HEADERS, rateLimitHeaders, tooManyRequests } from './schemas.ts';
 
 export const READS = defineLimit({
   key: 'read-api',
@@ -15,6 +15,18 @@ export const READS = defineLimit({
   windowMs: MINUTE,
   beyond: 'the answer is 429',
 });
+
+/** Calls with a token have no limit, so their answers have none of these headers. */
+export const READS_HEADERS = {
+  'RateLimit-Policy': {
+    type: 'string',
+    description: `Only without a token. ${RATE_LIMIT_HEADERS['RateLimit-Policy'].description}`,
+  },
+  RateLimit: {
+    type: 'string',
+    description: `Only without a token. ${RATE_LIMIT_HEADERS.RateLimit.description}`,
+  },
+} as const;
 
 /** Counts a call without a token; calls with one have no limit. @throws {RefusedError} 429 if it is used up */
 export async function countRead(deps: AppDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {

@@ -46,7 +46,11 @@ function outlook({ votes, target, end }: GoalProgress, days: VotesOfDay[], now: 
 }
 
 /** The votes of a week or month added up by day, and the pace that would reach the target at its end. */
-function addedUp({ period, from, end, votes, target }: GoalProgress, known: VotesOfDay[], now: Date): Content {
+function addedUp(
+  { period, from, end, votes, target }: GoalProgress,
+  known: VotesOfDay[],
+  now: Date,
+): Content {
   if (!end || period === 'day') return '';
   const first = dayOf(from);
   const length = Math.round((end.getTime() - startOfDay(first).getTime()) / DAY);

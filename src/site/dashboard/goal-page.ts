@@ -110,7 +110,10 @@ function presentCard(path: string, goal: GoalProgress): Html {
     consequence: t('Players no longer see it. A goal that you set later counts from zero.'),
     form,
   });
-  return card({ title: t('As players see it'), body: html`<div class="goal-shown">${goalPart(goal)}</div>${remove}` });
+  return card({
+    title: t('As players see it'),
+    body: html`<div class="goal-shown">${goalPart(goal)}</div>${remove}`,
+  });
 }
 
 function formCard(base: string, path: string, goal: GoalProgress | null, typed: Typed): Html {
