@@ -1,4 +1,5 @@
 import { type InferRawDocType, Schema } from 'mongoose';
+import type { Nested } from '../platform/document.ts';
 import { EVENT_KIND_NAMES, type EventKind } from './kinds.ts';
 
 /** Of a server. */
@@ -23,7 +24,7 @@ const proofDefinition = {
   by: { type: String, enum: ['acknowledgement'] as const, required: true },
 } as const;
 
-/** `by`: the owner; `failures`, after a day of them; `gone`: Discord knows no such webhook any more. */
+/** `by`: the owner; `failures`, after a day of them; `gone`: HTTP 410, or Discord knows no such webhook any more. */
 const pauseDefinition = {
   at: { type: Date, required: true },
   by: { type: String, enum: ['owner', 'failures', 'gone'] as const, required: true },
@@ -44,6 +45,8 @@ const droppedDefinition = {
 const subscriptionDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
   serverId: { type: Schema.Types.ObjectId, required: true },
+  /** 0 to 9: with its unique index, a race of two adds cannot make an eleventh. */
+  slot: { type: Number, required: true, min: 0, max: MOST_SUBSCRIPTIONS - 1 },
   type: { type: String, enum: SUBSCRIPTION_TYPES, required: true },
   /** Chosen by the owner, to tell destinations apart. */
   name: { type: String, required: true, maxlength: 60 },
@@ -73,8 +76,10 @@ const subscriptionDefinition = {
   isSlow: { type: Boolean },
   proven: { type: [new Schema(proofDefinition, nested)], default: undefined },
   dropped: { type: new Schema(droppedDefinition, nested) },
-  /** When its next events are due; absent if none waits. */
+  /** When its next events are due; absent if none waits. A new event sets it to now, whatever `notBefore` says. */
   nextPassAt: { type: Date },
+  /** After a failure, or if the destination asked for it: nothing is sent before. */
+  notBefore: { type: Date },
   /** Increases with each stored event: a pass that has not seen the newest does not move `nextPassAt` away. */
   calls: { type: Number, required: true },
   lease: { type: new Schema(leaseDefinition, nested) },
@@ -82,10 +87,12 @@ const subscriptionDefinition = {
 
 /** Gets the events of a server at one destination (docs/adr/0151-events-and-subscriptions.md). */
 export const subscriptionSchema = new Schema(subscriptionDefinition, { collection: 'subscriptions' });
+subscriptionSchema.index({ serverId: 1, slot: 1 }, { unique: true });
 subscriptionSchema.index({ serverId: 1, kinds: 1 });
 subscriptionSchema.index({ kinds: 1, serverId: 1 });
 subscriptionSchema.index({ nextPassAt: 1 }, { partialFilterExpression: { nextPassAt: { $exists: true } } });
 
+export type SubscriptionPause = Nested<typeof pauseDefinition>;
 export type Subscription = Omit<InferRawDocType<typeof subscriptionDefinition>, 'kinds'> & {
   kinds: EventKind[];
 };

@@ -2,7 +2,7 @@ import { t } from '../../language/t.ts';
 import { longText } from '../../platform/text.ts';
 import { LONGEST_DESCRIPTION, literal } from './discord-embed.ts';
 
-export const LONGEST_TEMPLATE = 500;
+const LONGEST_TEMPLATE = 500;
 
 /** What an owner may write in the text for votes; the page explains each. */
 export const PLACEHOLDERS = ['player', 'players', 'votes', 'month', 'server', 'url', 'goal'] as const;
@@ -16,18 +16,16 @@ export const DEFAULT_TEMPLATE = [
 /** Letters in braces. Other braces are text. */
 const BRACES = /\{([A-Za-z_]+)\}/g;
 
-/** An empty one counts as absent. The owner formats it as Discord allows; nothing in it mentions anybody. */
-export const templateSchema = longText(LONGEST_TEMPLATE)
-  .superRefine((text, context) => {
-    const unknown = [...text.matchAll(BRACES)].find(([, name = '']) => !isPlaceholder(name));
-    if (!unknown) return;
-    const known = PLACEHOLDERS.map((name) => `{${name}}`).join(', ');
-    context.addIssue({
-      code: 'custom',
-      message: t('has no placeholder {unknown}. There are: {known}', { unknown: unknown[0], known }),
-    });
-  })
-  .transform((text) => text || undefined);
+/** An empty one is the same as none. The owner formats it as Discord allows; nothing in it mentions anybody. */
+export const templateSchema = longText(LONGEST_TEMPLATE).superRefine((text, context) => {
+  const unknown = [...text.matchAll(BRACES)].find(([, name = '']) => !isPlaceholder(name));
+  if (!unknown) return;
+  const known = PLACEHOLDERS.map((name) => `{${name}}`).join(', ');
+  context.addIssue({
+    code: 'custom',
+    message: t('has no placeholder {unknown}. There are: {known}', { unknown: unknown[0], known }),
+  });
+});
 
 function isPlaceholder(name: string): name is Placeholder {
   return PLACEHOLDERS.some((one) => one === name);

@@ -126,7 +126,7 @@ function embedFor(
     fields: [
       ...field('Players', playersIn(shown), false),
       ...field('Address', literal(shown.address, LONGEST_VALUE)),
-      ...field('Rank', shown.rank && `#${number(shown.rank)}`),
+      ...field('Rank', shown.rank === null ? null : `#${number(shown.rank)}`),
       ...field('Vote goal', progress && goalText(progress), false),
     ],
   };

@@ -1,0 +1,46 @@
+import type { ObjectId } from 'mongodb';
+import type { SecretBox } from '../platform/secrets.ts';
+import {
+  endingOf,
+  readWebhookAddress,
+  type WebhookKey,
+  webhookIn,
+  webhookText,
+} from './discord/webhook-address.ts';
+import type { Subscription } from './subscription.ts';
+
+/** The encryption context: a secret of another subscription cannot be decrypted with it. */
+function contextOf(subscriptionId: ObjectId): string {
+  return `subscription ${subscriptionId.toHexString()}`;
+}
+
+export function sealForSubscription(secrets: SecretBox, subscriptionId: ObjectId, secret: string): string {
+  return secrets.seal(secret, contextOf(subscriptionId));
+}
+
+/** The signing secret (`whsec_…`) of `http`. @throws {UnsealError} when the key that sealed it is lost */
+export function openSubscriptionSecret(
+  secrets: SecretBox,
+  { _id, sealedSecret }: Pick<Subscription, '_id' | 'sealedSecret'>,
+): string {
+  return secrets.open(sealedSecret, contextOf(_id));
+}
+
+/** Of `discord`. @throws {UnsealError} when the key that sealed it is lost */
+export function openSubscribedWebhook(
+  secrets: SecretBox,
+  subscription: Pick<Subscription, '_id' | 'sealedSecret'>,
+): WebhookKey {
+  return webhookIn(openSubscriptionSecret(secrets, subscription));
+}
+
+/** @throws {InvalidDocumentError} for `webhook`, if the address is invalid */
+export function webhookFields(
+  secrets: SecretBox,
+  subscriptionId: ObjectId,
+  address: string,
+): Pick<Subscription, 'sealedSecret'> & { ending: string } {
+  const key = readWebhookAddress(address);
+  const sealedSecret = sealForSubscription(secrets, subscriptionId, webhookText(key));
+  return { sealedSecret, ending: endingOf(key) };
+}
