@@ -8,7 +8,7 @@ import { discordBody } from '../../src/notifications/discord/discord-body.ts';
 import { sendDiscordMessage } from '../../src/notifications/discord/send-discord.ts';
 import { testWebhook } from '../../src/notifications/discord/test-webhook.ts';
 import { removeWebhook, setWebhook } from '../../src/notifications/discord/webhooks.ts';
-import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
+import { after, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { WEBHOOK_ADDRESS, WEBHOOK_ID, WEBHOOK_TOKEN } from '../support/fake-discord.ts';
 import { NEVER, type NotificationBench, notificationBench, unescaped } from './notification-bench.ts';
 
@@ -119,6 +119,7 @@ test('no log line has the address, whatever Discord answers', async () => {
   for (const [n, behaviour] of behaviours.entries()) {
     discord.behaviour = behaviour;
     await bench.send(await put(bench, `paused:${n}`));
+    bench.clock.move(SECOND);
   }
   await setWebhook(deps, serverId, discord.address.replace(/z$/, 'y'), 'test');
   await bench.send(await put(bench, 'paused:401'));
@@ -216,7 +217,6 @@ test('a webhook that was replaced meanwhile stays on', async () => {
 test.each([
   [2.5, 2_500],
   [0, SECOND],
-  [90_000, DAY],
 ])('after “too many messages” with retry_after %d the next attempt is %d ms later', async (seconds, wait) => {
   const bench = await notificationBench();
   bench.clock.stop(new Date());
@@ -357,7 +357,7 @@ test('a test message that arrives switches a webhook on again', async () => {
   );
   const server = await deps.servers.findOne({ _id: serverId });
   if (!server) throw new Error('no server');
-  expect(await testWebhook(deps, server, NEVER)).toEqual({ kind: 'sent' });
+  expect(await testWebhook(deps, server, NEVER)).toMatchObject({ kind: 'sent' });
   expect(await webhook()).toMatchObject({ off: null });
   discord.deleteWebhook();
   expect(await testWebhook(deps, server, NEVER)).toEqual({ kind: 'deleted' });

@@ -19,6 +19,7 @@ export async function notificationBench({
   env?: Record<string, string>;
 } = {}) {
   const discord = await startFakeDiscord();
+  discord.hasLimits = false;
   const deps = await openDeliveryDeps({
     SMTP_URL: 'smtp://127.0.0.1:1',
     MAIL_FROM: 'votes@example.org',
