@@ -14,10 +14,7 @@ const goalSchema = z.object({
   // Not coerced by `Number`, for which `1e3` is a thousand.
   target: z.preprocess(
     (value) => (typeof value === 'string' && /^\s*\d{1,9}\s*$/.test(value) ? Number(value) : value),
-    z
-      .int({ error: targetRule })
-      .min(1, { error: targetRule })
-      .max(MOST_TARGET, { error: targetRule }),
+    z.int({ error: targetRule }).min(1, { error: targetRule }).max(MOST_TARGET, { error: targetRule }),
   ),
   period: z.enum(GOAL_PERIODS, {
     error: () => t('must be one of {periods}', { periods: GOAL_PERIODS.join(', ') }),
@@ -31,7 +28,7 @@ const goalSchema = z.object({
 /** An empty text counts as none. */
 export type GoalInput = { target: string | number; period: string; text?: string | undefined };
 
-type Given = Pick<VoteGoal, 'serverId' | 'target' | 'period' | 'text' | 'by'>;
+type Given = Pick<VoteGoal, 'serverId' | 'target' | 'period' | 'text'>;
 
 /**
  * Begins a goal, instead of the server's present one: votes from now on count. The same target and period again only
@@ -46,9 +43,10 @@ export async function setGoal(
   by: string,
 ): Promise<VoteGoal | null> {
   const { text, ...rest } = parseInput(goalSchema, input);
-  const given = { serverId, ...rest, ...(text === undefined ? {} : { text }), by };
-  if (!(await deps.servers.findOne({ _id: serverId, removedAt: null }, { projection: { _id: 1 } }))) return null;
-  const goal = (await changeText(deps, given)) ?? (await beginGoal(deps, given));
+  const given = { serverId, ...rest, ...(text === undefined ? {} : { text }) };
+  if (!(await deps.servers.findOne({ _id: serverId, removedAt: null }, { projection: { _id: 1 } })))
+    return null;
+  const goal = (await changeText(deps, given, by)) ?? (await beginGoal(deps, given, by));
   // The server's pages ask for its goal only then. If the server was removed meanwhile, the goal goes too.
   const shown = { $set: { goalId: goal.goalId } };
   const { matchedCount } = await deps.servers.updateOne({ _id: serverId, removedAt: null }, shown);
@@ -58,7 +56,11 @@ export async function setGoal(
 }
 
 /** Null if the server has no goal with this target and period. */
-async function changeText(deps: GoalsDeps, { serverId, target, period, text, by }: Given): Promise<VoteGoal | null> {
+async function changeText(
+  deps: GoalsDeps,
+  { serverId, target, period, text }: Given,
+  by: string,
+): Promise<VoteGoal | null> {
   const change = text === undefined ? { $unset: { text: '' as const } } : { $set: { text } };
   const before = await deps.voteGoals.findOneAndUpdate({ serverId, target, period }, change);
   if (!before) return null;
@@ -69,8 +71,8 @@ async function changeText(deps: GoalsDeps, { serverId, target, period, text, by 
 }
 
 /** Replaces an earlier goal in one write. A look at that one may still store rounds that it has counted. */
-async function beginGoal(deps: GoalsDeps, given: Given): Promise<VoteGoal> {
-  const { serverId, target, period, text = null, by } = given;
+async function beginGoal(deps: GoalsDeps, given: Given, by: string): Promise<VoteGoal> {
+  const { serverId, target, period, text = null } = given;
   const since = deps.clock.now();
   const fresh = {
     ...given,
@@ -94,7 +96,11 @@ async function beginGoal(deps: GoalsDeps, given: Given): Promise<VoteGoal> {
 }
 
 /** From now on the rounds of earlier goals expire. */
-async function endRounds({ goalRounds, clock }: GoalsDeps, serverId: ObjectId, present?: ObjectId): Promise<void> {
+async function endRounds(
+  { goalRounds, clock }: GoalsDeps,
+  serverId: ObjectId,
+  present?: ObjectId,
+): Promise<void> {
   const earlier = { serverId, endedAt: { $exists: false }, ...(present ? { goalId: { $ne: present } } : {}) };
   await goalRounds.updateMany(earlier, { $set: { endedAt: clock.now() } });
 }

@@ -80,9 +80,7 @@ export async function reachedRounds(
 
 /** Rounds whose event is not stored yet, oldest first: at most so many. */
 export function unannouncedRounds({ goalRounds }: Pick<GoalsDeps, 'goalRounds'>): Promise<GoalRound[]> {
-  return goalRounds
-    .find({ isUnannounced: true }, { sort: { at: 1 }, limit: ROUNDS_AT_ONCE })
-    .toArray();
+  return goalRounds.find({ isUnannounced: true }, { sort: { at: 1 }, limit: ROUNDS_AT_ONCE }).toArray();
 }
 
 /** After the events of these rounds are stored. If the process dies before: they are stored again, under the same ids. */

@@ -1,6 +1,7 @@
 import type { ObjectId, WithId } from 'mongodb';
 import { removeWaitingVotes } from '../delivery/leave-queue.ts';
 import { retireLiveMessage } from '../events/live-status/live-messages.ts';
+import { deleteGoal } from '../goals/change-goal.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import { deleteUploadsOf } from '../servers/picture-uploads.ts';
 import { deleteUnusedPictures, pictureIdsOf } from '../servers/pictures.ts';
@@ -18,7 +19,10 @@ export async function removeServer(
 ): Promise<{ server: WithId<Server>; failedVotes: number } | null> {
   const server = await deps.servers.findOneAndUpdate(
     { _id: serverId, ...(ownerId ? { ownerId } : {}) },
-    [{ $set: { removedAt: { $ifNull: ['$removedAt', deps.clock.now()] } } }, { $unset: 'isUnseen' }],
+    [
+      { $set: { removedAt: { $ifNull: ['$removedAt', deps.clock.now()] } } },
+      { $unset: ['isUnseen', 'goalId'] },
+    ],
     { returnDocument: 'after' },
   );
   if (!server) return null;
@@ -26,6 +30,7 @@ export async function removeServer(
   await deps.serverDrafts.deleteOne({ serverId });
   await deps.discordWebhooks.deleteOne({ _id: serverId });
   await retireLiveMessage(deps, serverId);
+  await deleteGoal(deps, serverId);
   await deleteUnusedPictures(deps, pictureIdsOf(server));
   await deleteUploadsOf(deps, serverId);
   await deps.previewCards.deleteOne({ _id: serverId });
