@@ -5,8 +5,7 @@ import { discoverOpenId, guardOfIssuer, OpenIdError } from '../src/accounts/othe
 import { diagnoseForOwner } from '../src/delivery/diagnosis/diagnose-listener.ts';
 import { createVoteSender } from '../src/delivery/send-vote.ts';
 import { createSmtpSender } from '../src/mail/smtp.ts';
-import { testWebhook } from '../src/notifications/discord/test-webhook.ts';
-import { MINUTE, SECOND } from '../src/platform/clock.ts';
+import { SECOND } from '../src/platform/clock.ts';
 import { PictureError, PictureProcessError } from '../src/platform/pictures/picture-error.ts';
 import type { PictureProcess } from '../src/platform/pictures/picture-process.ts';
 import { UnsealError } from '../src/platform/secrets.ts';
@@ -125,10 +124,6 @@ function createTasks(deps: AppDeps): Omit<Tasks, SettingTask> {
         deps.log.error({ event: 'diagnosis.failed', serverId, error: String(error) });
         return { kind: 'unreadable' };
       }
-    },
-    async 'test-discord'({ serverId }) {
-      const server = await deps.servers.findOne({ _id: new ObjectId(serverId), removedAt: null });
-      return server ? testWebhook(deps, server, AbortSignal.timeout(MINUTE)) : { kind: 'none' };
     },
   };
 }

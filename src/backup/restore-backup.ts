@@ -229,6 +229,7 @@ class Changes {
         }
         break;
       case 'mails':
+      // Of a backup of an earlier build: migration 0008 would send them again.
       case 'discord_messages':
         this.#giveUp(document);
         break;

@@ -4,10 +4,13 @@ import type { EventsDeps } from './deps.ts';
 import type { StoredEvent } from './event.ts';
 import { type EventKind, kindOfType } from './kinds.ts';
 
-export type NewEvent = Omit<StoredEvent, 'serverId' | 'sends' | 'createdAt'>;
+export type NewEvent = Omit<StoredEvent, 'serverId' | 'sends' | 'createdAt'> & {
+  /** Subscriptions that began later do not get it: when its vote was cast. By default `at`. */
+  of?: Date;
+};
 
 /** A paused subscription still collects events: they are sent when it goes on. One whose webhook is gone does not. */
-const COLLECTING = { 'pause.by': { $ne: 'gone' } } as const;
+export const COLLECTING = { 'pause.by': { $ne: 'gone' } } as const;
 
 /**
  * Stores each event once and for all subscriptions of the server that want it; what nobody wants is not stored. A
@@ -23,10 +26,10 @@ export async function storeEvents(
     .find({ serverId, ...COLLECTING }, { projection: { kinds: 1, since: 1 } })
     .toArray();
   const now = deps.clock.now();
-  const wanted = events.flatMap(({ ...event }) => {
+  const wanted = events.flatMap(({ of, ...event }) => {
     const kind: EventKind = kindOfType(event.type);
     const sends = subscriptions
-      .filter(({ kinds, since }) => kinds.includes(kind) && since <= event.at)
+      .filter((one) => one.kinds.includes(kind) && one.since <= (of ?? event.at))
       .map(({ _id }) => ({ to: _id, nextAt: now, attempts: 0 }));
     return sends.length > 0 ? [{ ...event, serverId, sends, createdAt: now }] : [];
   });
@@ -46,6 +49,14 @@ export async function storeEvents(
     called.map((to) => ({ payload: { subscriptionId: to.toHexString() } })),
   );
   return inserted;
+}
+
+/** Of the subscriptions that get a server's events now. */
+export async function wantedKinds(
+  { subscriptions }: Pick<EventsDeps, 'subscriptions'>,
+  serverId: ObjectId,
+): Promise<Set<EventKind>> {
+  return new Set(await subscriptions.distinct('kinds', { serverId, ...COLLECTING }));
 }
 
 async function insertNew({ events }: EventsDeps, wanted: StoredEvent[]): Promise<number> {

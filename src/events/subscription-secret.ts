@@ -1,5 +1,5 @@
 import type { ObjectId } from 'mongodb';
-import type { SecretBox } from '../platform/secrets.ts';
+import { type SecretBox, UnsealError } from '../platform/secrets.ts';
 import {
   endingOf,
   readWebhookAddress,
@@ -26,12 +26,24 @@ export function openSubscriptionSecret(
   return secrets.open(sealedSecret, contextOf(_id));
 }
 
+/** Migration 0008 has no key, so the address of an earlier notification webhook keeps its context. */
+function earlierContextOf(serverId: ObjectId): string {
+  return `discord webhook of ${serverId.toHexString()}`;
+}
+
 /** Of `discord`. @throws {UnsealError} when the key that sealed it is lost */
 export function openSubscribedWebhook(
   secrets: SecretBox,
-  subscription: Pick<Subscription, '_id' | 'sealedSecret'>,
+  subscription: Pick<Subscription, '_id' | 'serverId' | 'sealedSecret'>,
 ): WebhookKey {
-  return webhookIn(openSubscriptionSecret(secrets, subscription));
+  const { _id, serverId, sealedSecret } = subscription;
+  try {
+    return webhookIn(openSubscriptionSecret(secrets, subscription));
+  } catch (error) {
+    // The migrated subscription has the server's id, until its address is replaced it is sealed as before.
+    if (!(error instanceof UnsealError) || !_id.equals(serverId)) throw error;
+    return webhookIn(secrets.open(sealedSecret, earlierContextOf(serverId)));
+  }
 }
 
 /** @throws {InvalidDocumentError} for `webhook`, if the address is invalid */

@@ -86,18 +86,12 @@ export const QUEUES = {
     'Count figures',
     'Counts the figures of the site and the deliveries of each server, by UTC day.',
   ),
-  // Its text is encrypted in MongoDB, as that of a Discord message is.
+  // Its text is encrypted in MongoDB.
   'send-mail': queue({
     title: 'Send mail',
     does: 'Sends one mail of the outbox.',
     payload: z.object({ mailId: z.string().min(1).max(120) }),
     key: ({ mailId }) => mailId,
-  }),
-  'send-discord': queue({
-    title: 'Send to Discord',
-    does: 'Sends one message to the Discord webhook of a server.',
-    payload: z.object({ messageId: z.string().min(1).max(120) }),
-    key: ({ messageId }) => messageId,
   }),
   'tell-owners': oneJob('Tell owners', 'Finds the events about which owners get notifications.'),
   'watch-votes': oneJob(
@@ -146,7 +140,6 @@ export const QUEUES = {
       question.extend({ task: z.literal('check-draft'), draftId: objectId, userId: objectId }),
       question.extend({ task: z.literal('check-move'), serverId: objectId, userId: objectId }),
       question.extend({ task: z.literal('test-listener'), serverId: objectId }),
-      question.extend({ task: z.literal('test-discord'), serverId: objectId }),
       question.extend({ task: z.literal('test-mail'), userId: objectId }),
       question.extend({ task: z.literal('test-openid') }),
       question.extend({ task: z.literal('encode-logo'), uploadId: objectId }),

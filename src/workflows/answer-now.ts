@@ -4,7 +4,6 @@ import type { OwnerDiagnosis } from '../delivery/diagnosis/diagnose-listener.ts'
 import type { OnStep } from '../delivery/diagnosis/diagnosis.ts';
 import type { DiagnosisStep } from '../listeners/outcomes/outcome-definition.ts';
 import type { SendLetterResult } from '../mail/smtp.ts';
-import type { WebhookTest } from '../notifications/discord/test-webhook.ts';
 import type { NotAnswered, Question, QuestionResult } from '../platform/worker-answers.ts';
 import type { WorkflowsDeps } from './deps.ts';
 import {
@@ -25,7 +24,6 @@ export type AnswerOf = {
   'check-draft': ProofAnswer;
   'check-move': ProofAnswer;
   'test-listener': OwnerDiagnosis | { kind: 'unreadable' };
-  'test-discord': WebhookTest;
   'test-mail': MailTest;
   'test-openid': OpenIdTest;
   'encode-logo': EncodedLogo;

@@ -159,10 +159,10 @@ function profileRecord(profile: Server['profile']): object | null {
 
 /** Tokens and listener without their secrets. */
 async function connectionsOf(deps: WorkflowsDeps, serverId: ObjectId, truncated: string[]): Promise<object> {
-  const [tokens, listener, webhook, live] = await Promise.all([
+  const [tokens, listener, subscriptions, live] = await Promise.all([
     deps.apiTokens.find({ serverId }, { limit: MOST_EXPORTED.tokens + 1 }).toArray(),
     deps.listeners.findOne({ serverId }),
-    deps.discordWebhooks.findOne({ _id: serverId }),
+    deps.subscriptions.find({ serverId }).toArray(),
     readLiveMessage(deps, serverId),
   ]);
   noteTruncated(truncated, 'tokens', tokens);
@@ -177,7 +177,13 @@ async function connectionsOf(deps: WorkflowsDeps, serverId: ObjectId, truncated:
       last_used_at: token.lastUsedAt ?? null,
     })),
     listener: listener && { protocol: listener.protocol, address: addressOf(listener) },
-    discord_webhook: webhook && { set_at: webhook.setAt, kinds_off: webhook.kindsOff },
+    subscriptions: subscriptions.map(({ name, type, kinds, url, createdAt }) => ({
+      name,
+      type,
+      kinds,
+      address: url ? addressOf({ url }) : null,
+      created_at: createdAt,
+    })),
     live_status: live && { set_at: live.setAt, edited_at: live.editedAt ?? null },
   };
 }
@@ -207,7 +213,7 @@ function noteTruncated(truncated: string[], name: keyof typeof MOST_EXPORTED, ro
 }
 
 /** A URL loses its path and query, which may contain a secret. null: the votes are fetched. */
-function addressOf({ url, host, port }: Pick<Listener, 'url' | 'host' | 'port'>): string | null {
+function addressOf({ url, host, port }: Partial<Pick<Listener, 'url' | 'host' | 'port'>>): string | null {
   if (url) return new URL(url).origin;
   return host ? hostAndPort(host, port) : null;
 }

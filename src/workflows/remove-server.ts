@@ -2,6 +2,7 @@ import type { ObjectId, WithId } from 'mongodb';
 import { removeWaitingVotes } from '../delivery/leave-queue.ts';
 import { retireLiveMessage } from '../events/live-status/live-messages.ts';
 import { deleteGoal } from '../goals/change-goal.ts';
+import { removeSubscriptions } from '../events/remove-subscriptions.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import { deleteUploadsOf } from '../servers/picture-uploads.ts';
 import { deleteUnusedPictures, pictureIdsOf } from '../servers/pictures.ts';
@@ -28,7 +29,7 @@ export async function removeServer(
   if (!server) return null;
   deps.authentications.forget((one) => one.serverId.equals(serverId));
   await deps.serverDrafts.deleteOne({ serverId });
-  await deps.discordWebhooks.deleteOne({ _id: serverId });
+  await removeSubscriptions(deps, serverId, by);
   await retireLiveMessage(deps, serverId);
   await deleteGoal(deps, serverId);
   await deleteUnusedPictures(deps, pictureIdsOf(server));

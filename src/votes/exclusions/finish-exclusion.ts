@@ -27,6 +27,8 @@ export type FinishOptions = {
 export type CountChange = Pick<VoteExclusion, 'serverId'> & {
   exclusionId: ObjectId;
   becomes: 'excluded' | 'counted';
+  /** The votes of a quarantine never counted before. */
+  wereHeld: boolean;
   votes: Pick<VoteInRange, '_id' | 'votedAt'>[];
 };
 
@@ -240,11 +242,12 @@ type VoteInRange = { _id: UUID; votedAt: Date; tokenId?: ObjectId | null; exclud
 
 async function change(
   beforeChange: FinishOptions['beforeChange'],
-  { serverId, _id: exclusionId }: VoteExclusion,
+  { serverId, _id: exclusionId, isQuarantine }: VoteExclusion,
   becomes: CountChange['becomes'],
   votes: VoteInRange[],
 ): Promise<void> {
-  if (votes.length > 0) await beforeChange?.({ serverId, exclusionId, becomes, votes });
+  const wereHeld = isQuarantine === true;
+  if (votes.length > 0) await beforeChange?.({ serverId, exclusionId, becomes, wereHeld, votes });
 }
 
 type Bulk = {
