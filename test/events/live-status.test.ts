@@ -31,7 +31,7 @@ test('one message shows state, players, address, rank, goal and the link to vote
     { $set: { rankPosition: 1_234, ranked: { votesCount: 1, probedUptime: null } } },
   );
   await setGoal(deps, serverId, { target: '4', period: 'rolling', text: 'Double *experience*' }, 'test');
-  await castVote(deps, { serverId, username: 'Steve' });
+  await castVote(deps, { serverId, username: 'Steve', tokenId: null });
   await bench.set();
   expect(await bench.run()).toBe('edited');
   expect(bench.shown()).toEqual([
@@ -109,7 +109,7 @@ test('votes move the bar of a goal; a removed goal leaves no line', async () => 
   await bench.minute();
   expect(bench.shown()[0]).toContain('▱▱▱▱▱▱▱▱▱▱▱▱ 0 of 2 votes today');
   bench.clock.move(MINUTE);
-  await castVote(deps, { serverId, username: 'Steve' });
+  await castVote(deps, { serverId, username: 'Steve', tokenId: null });
   bench.clock.move(MINUTE);
   await countGoal(deps, serverId);
   expect(await bench.minute()).toEqual(['edited']);

@@ -52,11 +52,11 @@ export function filledTemplate(template: string, shown: VotesShown): string {
   const values: Record<Placeholder, string> = {
     player: literal(names.at(-1) ?? 'a player', LONGEST_NAME),
     players: playersIn(names),
-    votes: literal(number(names.length), LONGEST_NAME),
-    month: literal(number(monthlyVotes), LONGEST_NAME),
+    votes: literal(numberText(names.length), LONGEST_NAME),
+    month: literal(numberText(monthlyVotes), LONGEST_NAME),
     server: literal(server, 200),
     url,
-    goal: goal ? literal(`${number(goal.votes)} of ${number(goal.target)} votes`, LONGEST_NAME) : '',
+    goal: goal ? literal(`${numberText(goal.votes)} of ${numberText(goal.target)} votes`, LONGEST_NAME) : '',
   };
   const lines = template.split('\n').filter((line) => goal || !usesGoal(line));
   const filled = lines
@@ -73,8 +73,8 @@ function playersIn(names: readonly (string | null)[]): string {
   const named = [...new Set(names.filter((name) => name !== null))];
   const shown = named.slice(0, MOST_NAMES).map((name) => literal(name, LONGEST_NAME));
   const others = named.length - shown.length + names.filter((name) => name === null).length;
-  if (shown.length === 0) return others === 1 ? 'a player' : `${number(others)} players`;
-  if (others > 0) shown.push(`${number(others)} ${others === 1 ? 'other' : 'others'}`);
+  if (shown.length === 0) return others === 1 ? 'a player' : `${numberText(others)} players`;
+  if (others > 0) shown.push(`${numberText(others)} ${others === 1 ? 'other' : 'others'}`);
   const last = shown.pop() ?? '';
   return shown.length === 0 ? last : `${shown.join(', ')} and ${last}`;
 }
@@ -85,10 +85,4 @@ function cut(text: string): string {
   const begin = text.slice(0, LONGEST_DESCRIPTION - 1);
   const [backslashes = ''] = /\\*$/.exec(begin) ?? [];
   return `${backslashes.length % 2 === 1 ? begin.slice(0, -1) : begin}…`;
-}
-
-const counting = new Intl.NumberFormat('en-GB');
-
-function number(value: number): string {
-  return counting.format(value);
 }
