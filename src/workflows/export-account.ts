@@ -181,7 +181,7 @@ async function connectionsOf(deps: WorkflowsDeps, serverId: ObjectId, truncated:
       name,
       type,
       kinds,
-      address: url ? addressOf({ url }) : null,
+      address: url ? new URL(url).origin : null,
       created_at: createdAt,
     })),
     live_status: live && { set_at: live.setAt, edited_at: live.editedAt ?? null },
@@ -213,7 +213,7 @@ function noteTruncated(truncated: string[], name: keyof typeof MOST_EXPORTED, ro
 }
 
 /** A URL loses its path and query, which may contain a secret. null: the votes are fetched. */
-function addressOf({ url, host, port }: Partial<Pick<Listener, 'url' | 'host' | 'port'>>): string | null {
+function addressOf({ url, host, port }: Pick<Listener, 'url' | 'host' | 'port'>): string | null {
   if (url) return new URL(url).origin;
   return host ? hostAndPort(host, port) : null;
 }

@@ -61,6 +61,7 @@ test('a thread is named in each request about its messages', async () => {
   expect(await editMessage(deps, bench.key, id, BODY, NEVER)).toEqual({ kind: 'no-message' });
   expect(await editMessage(deps, key, id, BODY, NEVER)).toMatchObject({ kind: 'sent' });
   discord.threads.set(THREAD, 'locked');
+  bench.clock.move(2 * SECOND);
   expect(await editMessage(deps, key, id, BODY, NEVER)).toEqual({ kind: 'thread-gone' });
 });
 
