@@ -1,5 +1,4 @@
 import type { Collection } from 'mongodb';
-import type { EventsDeps } from '../events/deps.ts';
 import type { FavouritesDeps } from '../favourites/deps.ts';
 import type { ModerationDeps } from '../moderation/deps.ts';
 import type { NotificationsDeps } from '../notifications/deps.ts';
