@@ -5,6 +5,5 @@ import type { NotificationsDeps } from '../notifications/deps.ts';
 import type { SiteFigures } from './figures/site-figures.ts';
 
 export type WorkflowsDeps = FavouritesDeps &
-  EventsDeps &
   ModerationDeps &
   NotificationsDeps & { siteFigures: Collection<SiteFigures> };
