@@ -7,7 +7,7 @@ import { EVENT_KIND_NAMES } from './kinds.ts';
 
 export const LONGEST_NAME = 60;
 
-const kindsRule = { error: () => t('must be at least one kind of event') };
+const kindsRule = { error: () => t('Choose at least one kind of event.') };
 
 const common = z.object({
   /** Chosen by the owner, to tell destinations apart. */

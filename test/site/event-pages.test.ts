@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { openSubscriptionSecret } from '../../src/events/subscription-secret.ts';
+import { openSigningSecrets } from '../../src/events/subscription-secret.ts';
 import { startAnswering } from '../support/answering.ts';
 import { QUICK } from '../support/delivering.ts';
 import { type FakeDiscord, startFakeDiscord, WEBHOOK_ADDRESS, WEBHOOK_TOKEN } from '../support/fake-discord.ts';
@@ -89,7 +89,7 @@ test('what is wrong is said at its field, and a wrong address of a webhook is no
   expect(wrong.body).not.toContain(WEBHOOK_TOKEN);
   const none = await post('', { type: 'http', newId: newId(), name: 'Bot', url: 'ftp://example.org' });
   expect(none.statusCode).toBe(400);
-  expect(textOf(none.body)).toContain('Must be at least one kind of event.');
+  expect(textOf(none.body)).toContain('Choose at least one kind of event.');
   expect(none.body).toContain('value="ftp://example.org"');
   expect(none.body).toContain('href="#kinds"');
   const template = await post('', { ...channel(), template: '{name} voted' });

@@ -2,7 +2,7 @@ import { t } from '../../language/t.ts';
 import { longText } from '../../platform/text.ts';
 import { LONGEST_DESCRIPTION, literal } from './discord-embed.ts';
 
-const LONGEST_TEMPLATE = 500;
+export const LONGEST_TEMPLATE = 500;
 
 /** What an owner may write in the text for votes; the page explains each. */
 export const PLACEHOLDERS = ['player', 'players', 'votes', 'month', 'server', 'url', 'goal'] as const;

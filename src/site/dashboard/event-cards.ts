@@ -141,7 +141,7 @@ const EXAMPLE = `import { Webhook } from 'standardwebhooks';
 const webhook = new Webhook(process.env.EVENTS_SECRET);
 // In your route: the raw body as text, and the request's headers.
 const { type, data } = webhook.verify(body, headers); // throws if the signature is invalid
-if (type === 'listener.challenge') return { challenge: data.challenge };
+if (type === 'subscription.challenge') return { challenge: data.challenge };
 if (await isNew(headers['webhook-id'])) await handle(type, data);`;
 
 function guide(base: string): Html {

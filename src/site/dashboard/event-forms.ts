@@ -1,7 +1,7 @@
-import { DEFAULT_TEMPLATE, PLACEHOLDERS } from '../../events/discord/vote-template.ts';
+import { DEFAULT_TEMPLATE, LONGEST_TEMPLATE, PLACEHOLDERS } from '../../events/discord/vote-template.ts';
 import { EVENT_KIND_NAMES, EVENT_KINDS, type EventKind } from '../../events/kinds.ts';
 import { MOST_SUBSCRIPTIONS, type SubscriptionType } from '../../events/subscription.ts';
-import { LONGEST_NAME, LONGEST_TEMPLATE } from '../../events/subscription-settings.ts';
+import { LONGEST_NAME } from '../../events/subscription-settings.ts';
 import type { SubscriptionView } from '../../events/subscriptions.ts';
 import { t } from '../../language/t.ts';
 import { type Typed, UNTOUCHED } from '../shared/form.ts';

@@ -50,13 +50,13 @@ const OF_EVENTS: Record<string, ReasonTexts> = {
   'http-unverified': {
     why: defineMessage('It did not repeat the challenge, so it may not want events; none was posted.'),
     advice: defineMessage(
-      'Let the program answer a message of the type listener.challenge with its challenge, as the example on this page shows.',
+      'Let the program answer a message of the type subscription.challenge with its challenge, as the example on this page shows.',
     ),
   },
   'http-challenge-refused': {
     why: defineMessage('It refused the challenge; no event was posted.'),
     advice: defineMessage(
-      'Let the program answer a message of the type listener.challenge with its challenge, as the example on this page shows.',
+      'Let the program answer a message of the type subscription.challenge with its challenge, as the example on this page shows.',
     ),
   },
 };
