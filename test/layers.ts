@@ -19,6 +19,8 @@ export const LAYERS = [
   'favourites',
   'ranking',
   'moderation',
+  'goals',
+  'events',
   'notifications',
   'import-export',
   // What crosses features.

@@ -4,9 +4,9 @@ import { mailText } from '../src/accounts/mail-text.ts';
 import { discoverOpenId, guardOfIssuer, OpenIdError } from '../src/accounts/other-sites/openid-connect.ts';
 import { diagnoseForOwner } from '../src/delivery/diagnosis/diagnose-listener.ts';
 import { createVoteSender } from '../src/delivery/send-vote.ts';
+import { testSubscription } from '../src/events/test-subscription.ts';
 import { createSmtpSender } from '../src/mail/smtp.ts';
-import { testWebhook } from '../src/notifications/discord/test-webhook.ts';
-import { MINUTE, SECOND } from '../src/platform/clock.ts';
+import { SECOND } from '../src/platform/clock.ts';
 import { PictureError, PictureProcessError } from '../src/platform/pictures/picture-error.ts';
 import type { PictureProcess } from '../src/platform/pictures/picture-process.ts';
 import { UnsealError } from '../src/platform/secrets.ts';
@@ -126,10 +126,12 @@ function createTasks(deps: AppDeps): Omit<Tasks, SettingTask> {
         return { kind: 'unreadable' };
       }
     },
-    async 'test-discord'({ serverId }) {
-      const server = await deps.servers.findOne({ _id: new ObjectId(serverId), removedAt: null });
-      return server ? testWebhook(deps, server, AbortSignal.timeout(MINUTE)) : { kind: 'none' };
-    },
+    'test-subscription': ({ serverId, subscriptionId }) =>
+      testSubscription(
+        deps,
+        { serverId: new ObjectId(serverId), subscriptionId: new ObjectId(subscriptionId) },
+        AbortSignal.timeout(MINUTE),
+      ),
   };
 }
 

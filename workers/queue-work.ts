@@ -46,6 +46,7 @@ export type RunningJob = {
 
 /** How often the scheduler adds jobs, in cron's notation (UTC). At the full hour, other programs begin their work too. */
 export const CRON = {
+  '10 seconds': '*/10 * * * * *',
   minute: '* * * * *',
   '10 minutes': '*/10 * * * *',
   'hour, at minute 7': '7 * * * *',

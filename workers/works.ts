@@ -4,10 +4,9 @@ import { forgetAttempts } from '../src/delivery/forget-attempts.ts';
 import { aggregateDay } from '../src/history/aggregate-day.ts';
 import { refreshDailyFigures } from '../src/history/daily-figures.ts';
 import { dueAggregates, markAggregated } from '../src/history/due-aggregates.ts';
-import { dueMails, dueMessages, sendMail } from '../src/mail/send-mail.ts';
+import { dueMails, sendMail } from '../src/mail/send-mail.ts';
 import { createSmtpSender } from '../src/mail/smtp.ts';
 import { findUnusualVotes } from '../src/moderation/unusual-votes.ts';
-import { sendDiscordMessage } from '../src/notifications/discord/send-discord.ts';
 import { notifyOwners } from '../src/notifications/notify-owners.ts';
 import { dueDays, markDone } from '../src/platform/periods/period-marks.ts';
 import type { QueueName } from '../src/platform/queues.ts';
@@ -18,10 +17,10 @@ import { repairReviewLists } from '../src/reviews/review-list.ts';
 import { encodeUpload } from '../src/servers/encode-upload.ts';
 import { dueUploads } from '../src/servers/picture-uploads.ts';
 import { sweepPictures } from '../src/servers/pictures.ts';
-import { finishExclusion } from '../src/votes/exclusions/finish-exclusion.ts';
 import { unfinishedExclusions } from '../src/votes/exclusions/request-exclusion.ts';
 import { RANKS_EVERY_MINUTES } from '../src/votes/ranking-period.ts';
 import { dueRepairs, type Repair, repairCounters, repairOpenCounters } from '../src/votes/repair-counters.ts';
+import { carryOutExclusion } from '../src/workflows/carry-out-exclusion.ts';
 import { deleteDueAccounts } from '../src/workflows/delete-account.ts';
 import { countFigures, type Waiting } from '../src/workflows/figures/count-figures.ts';
 import { forgetAddresses } from '../src/workflows/retention/forget-addresses.ts';
@@ -31,6 +30,9 @@ import { drawCardsWork } from './draw-cards.ts';
 import { drainBacklogsWork, forwardVotesWork, testListenersWork } from './forward-votes.ts';
 import { probeServersWork } from './probe-servers.ts';
 import type { QueueWork, RunningJob, WorkContext } from './queue-work.ts';
+import { sendEventsWork } from './send-events.ts';
+import { updateLiveMessagesWork } from './update-live-messages.ts';
+import { watchVotesWork } from './watch-votes.ts';
 
 /** With one, a slow delivery would delay all others; with many, they would overload a mail server. */
 const MAILS_AT_ONCE = 4;
@@ -157,17 +159,6 @@ export const WORKS: { [Name in QueueName]: QueueWork<Name> } = {
       };
     },
   },
-  'send-discord': {
-    concurrency: MAILS_AT_ONCE,
-    period: {
-      every: 'minute',
-      due: async ({ discordMessages, clock }) =>
-        (await dueMessages(discordMessages, clock)).map((messageId) => ({ messageId })),
-    },
-    processor:
-      ({ deps, waitNoLonger }) =>
-      async ({ messageId }) => ({ end: await sendDiscordMessage(deps, messageId, waitNoLonger) }),
-  },
   'tell-owners': {
     period: { every: 'minute' },
     processor:
@@ -178,6 +169,9 @@ export const WORKS: { [Name in QueueName]: QueueWork<Name> } = {
         return { written };
       },
   },
+  'watch-votes': watchVotesWork,
+  'send-events': sendEventsWork,
+  'update-live-messages': updateLiveMessagesWork,
   'settle-accounts': {
     period: { every: '10 minutes' },
     processor:
@@ -202,7 +196,7 @@ export const WORKS: { [Name in QueueName]: QueueWork<Name> } = {
     processor:
       ({ deps, stop }) =>
       async ({ exclusionId }, job) => {
-        await finishExclusion(deps, new ObjectId(exclusionId), optionsOf(job, stop));
+        await carryOutExclusion(deps, new ObjectId(exclusionId), optionsOf(job, stop));
         deps.log.info({ event: 'exclusion.finished', exclusionId });
       },
   },

@@ -32,6 +32,21 @@ export const TOP_COMMANDS: TopCommand[] = [
     load: async () => (await import('./vote.ts')).addVoteCommands,
   },
   {
+    usage: 'goal',
+    description: 'the vote goal of a server',
+    load: async () => (await import('./goal.ts')).addGoalCommands,
+  },
+  {
+    usage: 'subscription',
+    description: 'where the events of a server are sent: URLs and Discord',
+    load: async () => (await import('./subscription.ts')).addSubscriptionCommands,
+  },
+  {
+    usage: 'live-status',
+    description: 'the message in Discord that shows the state of a server',
+    load: async () => (await import('./live-status.ts')).addLiveStatusCommands,
+  },
+  {
     usage: 'player',
     description: 'answer a player’s request about personal data',
     load: async () => (await import('./player.ts')).addPlayerCommands,

@@ -1,5 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
+import { EVENT_KIND_NAMES, type EventKind } from '../events/kinds.ts';
+import { MOST_TARGET } from '../goals/goal.ts';
 import { MAX_SENDINGS } from '../listeners/delivery-limits.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
 import { TOKEN_SCOPES, type TokenScope } from '../servers/api-token.ts';
@@ -18,6 +20,10 @@ export function portOption(text: string): number {
 
 export function sendings(text: string): number {
   return wholeNumber(text, 1, MAX_SENDINGS);
+}
+
+export function goalTarget(text: string): number {
+  return wholeNumber(text, 1, MOST_TARGET);
 }
 
 export function rating(text: string): number {
@@ -54,6 +60,16 @@ export function scopes(text: string): TokenScope[] {
     );
   }
   return TOKEN_SCOPES.filter((scope) => named.includes(scope));
+}
+
+export function eventKinds(text: string): EventKind[] {
+  const named = text === 'all' ? EVENT_KIND_NAMES : text.split(',').map((kind) => kind.trim());
+  if (!named.every((kind) => EVENT_KIND_NAMES.some((known) => known === kind))) {
+    throw new InvalidArgumentError(
+      `It must be all, or one or more of ${EVENT_KIND_NAMES.join(', ')}, separated by commas.`,
+    );
+  }
+  return EVENT_KIND_NAMES.filter((kind) => named.includes(kind));
 }
 
 export function dayOption(text: string): string {

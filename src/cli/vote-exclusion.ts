@@ -3,7 +3,6 @@ import { ObjectId } from 'mongodb';
 import type { Progress } from '../platform/progress.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { COOLDOWN_HOURS } from '../votes/cast/cooldown.ts';
-import { finishExclusion } from '../votes/exclusions/finish-exclusion.ts';
 import {
   countPlayerVotes,
   requestGroupInclusion,
@@ -19,6 +18,7 @@ import {
 import type { VoteExclusion } from '../votes/exclusions/vote-exclusion.ts';
 import { usernameSchema } from '../votes/username.ts';
 import { sum } from '../votes/vote-counts.ts';
+import { carryOutExclusion } from '../workflows/carry-out-exclusion.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY, objectIdOf, requireServer, slugsById } from './find.ts';
@@ -126,7 +126,7 @@ async function exclude(session: Session, text: string, options: ExcludeOptions):
   const exclusionId = await exclusionIdOf(session, request);
   const requested = await requestExclusion(session, exclusionId, request, BY, { wakesWorker: false });
   const finished = await withProgress(session.terminal, 'Excluding', 'votes', (progress) =>
-    finishExclusion(session, exclusionId, { progress }),
+    carryOutExclusion(session, exclusionId, { progress }),
   );
   const exclusion = finished ?? requested;
   const votes = countWithNoun(exclusion.votes ?? 0, 'vote');
@@ -153,7 +153,7 @@ async function include(session: Session, text: string): Promise<Answer> {
   const exclusion =
     requested &&
     (await withProgress(session.terminal, 'Including', 'votes', (progress) =>
-      finishExclusion(session, requested._id, { progress }),
+      carryOutExclusion(session, requested._id, { progress }),
     ));
   if (!exclusion)
     throw new CommandError('exclusion-not-found', `There is no exclusion with the id “${text}”.`);
@@ -264,7 +264,7 @@ async function finishAll(
   const finished: VoteExclusion[] = [];
   for (const { _id } of requested) {
     progress(finished.length, requested.length);
-    const exclusion = await finishExclusion(session, _id);
+    const exclusion = await carryOutExclusion(session, _id);
     if (exclusion) finished.push(exclusion);
   }
   progress(finished.length, requested.length);

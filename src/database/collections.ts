@@ -15,14 +15,19 @@ import {
   verificationSchema,
 } from '../accounts/user.ts';
 import { type DeliveryDay, deliveryDaySchema } from '../delivery/figures/delivery-day.ts';
+import { type AttemptLog, attemptLogSchema } from '../events/attempt-log.ts';
+import { eventSchema, type StoredEvent } from '../events/event.ts';
+import { type LiveMessage, liveMessageSchema } from '../events/live-status/live-message.ts';
+import { type VoteWatch, voteWatchSchema } from '../events/sources/vote-watch.ts';
+import { type Subscription, subscriptionSchema } from '../events/subscription.ts';
 import { type FavouriteList, favouriteListSchema } from '../favourites/favourite-list.ts';
+import { type GoalRound, goalRoundSchema, type VoteGoal, voteGoalSchema } from '../goals/goal.ts';
 import { type DailyStats, dailyStatsSchema } from '../history/daily-stats.ts';
 import { type StatusSample, statusSampleSchema } from '../history/status-sample.ts';
 import { type Listener, listenerSchema } from '../listeners/listener.ts';
-import { discordMessageSchema, type Mail, mailSchema } from '../mail/mail.ts';
+import { type Mail, mailSchema } from '../mail/mail.ts';
 import { type Announcement, announcementSchema } from '../moderation/announcement.ts';
 import { type Complaint, complaintSchema } from '../moderation/complaint.ts';
-import { type DiscordWebhook, discordWebhookSchema } from '../notifications/discord/discord-webhook.ts';
 import {
   type SentNotifications,
   type ServerNotices,
@@ -119,10 +124,15 @@ const MODELS = {
   addressChanges: define<AddressChange>('AddressChange', addressChangeSchema),
   accountDeletions: define<AccountDeletion>('AccountDeletion', accountDeletionSchema),
   mails: define<Mail>('Mail', mailSchema),
-  discordMessages: define<Mail>('DiscordMessage', discordMessageSchema),
-  discordWebhooks: define<DiscordWebhook>('DiscordWebhook', discordWebhookSchema),
   sentNotifications: define<SentNotifications>('SentNotifications', sentNotificationsSchema),
   serverNotices: define<ServerNotices>('ServerNotices', serverNoticesSchema),
+  events: define<StoredEvent>('Event', eventSchema),
+  attemptLogs: define<AttemptLog>('AttemptLog', attemptLogSchema),
+  subscriptions: define<Subscription>('Subscription', subscriptionSchema),
+  voteWatches: define<VoteWatch>('VoteWatch', voteWatchSchema),
+  liveMessages: define<LiveMessage>('LiveMessage', liveMessageSchema),
+  voteGoals: define<VoteGoal>('VoteGoal', voteGoalSchema),
+  goalRounds: define<GoalRound>('GoalRound', goalRoundSchema),
   migrations: define<AppliedMigration>('AppliedMigration', appliedMigrationSchema),
 };
 

@@ -9,6 +9,7 @@ import { forgetRaises } from './migrations/0004-forget-raises.ts';
 import { listRankedServers } from './migrations/0005-list-ranked-servers.ts';
 import { groupQuarantines } from './migrations/0006-group-quarantines.ts';
 import { settleQueueTimes } from './migrations/0007-queue-times.ts';
+import { subscribeDiscordWebhooks } from './migrations/0008-discord-subscriptions.ts';
 
 /**
  * A change of stored documents. It must do no harm if it runs twice, even at the same time, or while processes of the
@@ -31,6 +32,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0005-list-ranked-servers', up: listRankedServers, repeats: true },
   { name: '0006-group-quarantines', up: groupQuarantines, repeats: true },
   { name: '0007-queue-times', up: settleQueueTimes, repeats: true },
+  { name: '0008-discord-subscriptions', up: subscribeDiscordWebhooks, repeats: true },
 ];
 
 /**

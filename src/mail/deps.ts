@@ -4,5 +4,4 @@ import type { Mail } from './mail.ts';
 
 export type MailDeps = PlatformDeps & {
   mails: Collection<Mail>;
-  discordMessages: Collection<Mail>;
 };

@@ -4,7 +4,7 @@ import { DAY, SECOND } from '../platform/clock.ts';
 const mailDefinition = {
   /** Derived from the event if the message must be sent only once; otherwise random. */
   _id: { type: String, required: true, maxlength: 120 },
-  /** An e-mail address; for a Discord message, the id of the server whose webhook gets it. */
+  /** An e-mail address. */
   to: { type: String, required: true, maxlength: 254 },
   subject: { type: String, required: true, maxlength: 200 },
   /** Encrypted because a link in it may open an account. Removed after the message was sent or given up. */
@@ -19,25 +19,18 @@ const mailDefinition = {
   givenUpAt: { type: Date },
   lastFault: { type: String },
   serverId: { type: Schema.Types.ObjectId },
-  /** The server was over its limit of messages, so this one is not sent. Removed when a later one reports it. */
+  /** The server was over its limit of mails, so this one is not sent. Removed when a later one reports it. */
   heldAt: { type: Date },
 } as const;
 
 /** Of the record. Its text is removed earlier. */
 export const MAIL_TTL_MS = 7 * DAY;
 
-/** Its messages are sent even after a failure of Redis or of workers. */
-function outboxSchema(collection: string): Schema {
-  const schema = new Schema(mailDefinition, { collection });
-  schema.index({ nextAt: 1 }, { partialFilterExpression: { nextAt: { $exists: true } } });
-  schema.index({ createdAt: 1 }, { expireAfterSeconds: MAIL_TTL_MS / SECOND });
-  schema.index({ serverId: 1, createdAt: 1 }, { partialFilterExpression: { serverId: { $exists: true } } });
-  schema.index({ heldAt: 1 }, { partialFilterExpression: { heldAt: { $exists: true } } });
-  return schema;
-}
-
-export const mailSchema = outboxSchema('mails');
-/** A collection of their own, so that a slow Discord does not delay mails. */
-export const discordMessageSchema = outboxSchema('discord_messages');
+/** Its mails are sent even after a failure of Redis or of workers. */
+export const mailSchema = new Schema(mailDefinition, { collection: 'mails' });
+mailSchema.index({ nextAt: 1 }, { partialFilterExpression: { nextAt: { $exists: true } } });
+mailSchema.index({ createdAt: 1 }, { expireAfterSeconds: MAIL_TTL_MS / SECOND });
+mailSchema.index({ serverId: 1, createdAt: 1 }, { partialFilterExpression: { serverId: { $exists: true } } });
+mailSchema.index({ heldAt: 1 }, { partialFilterExpression: { heldAt: { $exists: true } } });
 
 export type Mail = InferRawDocType<typeof mailDefinition>;

@@ -1,34 +1,39 @@
 import type { ObjectId, WithId } from 'mongodb';
 import type { User } from '../accounts/user.ts';
+import { type EventKind, kindOfType } from '../events/kinds.ts';
+import { wantedKinds } from '../events/store-events.ts';
 import type { Server } from '../servers/server.ts';
 import type { NotificationsDeps } from './deps.ts';
-import type { DiscordWebhook } from './discord/discord-webhook.ts';
-import { type Kind, wantsMailOf } from './kinds.ts';
+import { EVENTS, type EventName, wantsMailOf } from './kinds.ts';
+
+/** A mail to the owner; an event for the subscriptions. */
+export const CHANNELS = ['mail', 'events'] as const;
+export type Channel = (typeof CHANNELS)[number];
 
 export type Audience = {
   server: WithId<Server>;
+  /** Null if mails cannot reach them. */
   owner: WithId<User> | null;
-  webhook: DiscordWebhook | null;
+  /** By subscriptions. */
+  wanted: ReadonlySet<EventKind>;
 };
 
 /** Null if there are none, or if the owner is suspended. */
 export async function audienceOf(deps: NotificationsDeps, serverId: ObjectId): Promise<Audience | null> {
   const server = await deps.servers.findOne({ _id: serverId, removedAt: null });
   if (!server) return null;
-  const [owner, webhook] = await Promise.all([
+  const [owner, wanted] = await Promise.all([
     server.ownerId ? deps.users.findOne({ _id: server.ownerId }) : null,
-    deps.discordWebhooks.findOne({ _id: serverId, off: null }),
+    wantedKinds(deps, serverId),
   ]);
   if (owner?.suspendedAt) return null;
   // An unconfirmed address may belong to another person.
   const hasMail = deps.config.SMTP_URL !== undefined && owner?.emailVerified;
-  const audience = { server, owner: hasMail ? owner : null, webhook };
-  return audience.owner || audience.webhook ? audience : null;
+  const audience = { server, owner: hasMail ? owner : null, wanted };
+  return audience.owner || wanted.size > 0 ? audience : null;
 }
 
-export function channelsFor({ owner, webhook }: Audience, kind: Kind): Pick<Audience, 'owner' | 'webhook'> {
-  return {
-    owner: owner && wantsMailOf(owner, kind) ? owner : null,
-    webhook: webhook && !webhook.kindsOff.includes(kind) ? webhook : null,
-  };
+export function isWanted({ owner, wanted }: Audience, channel: Channel, event: EventName): boolean {
+  const { kind, type } = EVENTS[event];
+  return channel === 'mail' ? owner !== null && wantsMailOf(owner, kind) : wanted.has(kindOfType(type));
 }

@@ -1,7 +1,7 @@
 import type { Listener } from '../listeners/listener.ts';
 import { isNeglected, lastCalled } from '../listeners/listener-state.ts';
 import { after, DAY, HOUR } from '../platform/clock.ts';
-import type { SentNotifications } from './sent-notifications.ts';
+import type { Told } from './sent-notifications.ts';
 
 /** The owner is not notified earlier: restarts and short outages take less time. */
 const UNREACHABLE_FOR_MS = HOUR;
@@ -9,7 +9,7 @@ const UNREACHABLE_FOR_MS = HOUR;
 /** So long before votes expire, the owner is notified. */
 export const EXPIRING_MS = 24 * HOUR;
 
-/** Of `unreachable`, `unfetched` and `expiring`, for one listener. */
+/** Of mails: of `unreachable`, `unfetched` and `expiring`, for one listener. */
 const AT_MOST_EVERY_MS = DAY;
 
 /** `returned` waits until the delayed votes are delivered or failed, but not longer than this. */
@@ -34,7 +34,7 @@ export type NotifiedListener = {
     | 'fetched'
     | 'updatedAt'
   >;
-  sent: SentNotifications | null;
+  sent: Told | null;
   /** When the first of the waiting votes was cast or, if that is later, resent or released; null if none waits. */
   queuedAt: Date | null;
   expiresAt: Date | null;
@@ -59,7 +59,7 @@ export function unfetchedSince(
 }
 
 /**
- * Only the current state counts: if an outage began and ended while no worker ran, there is no notification about it.
+ * Of one channel. Only the current state counts: if an outage began and ended while no worker ran, there is no notification about it.
  */
 export function dueNotifications(
   { listener, sent, queuedAt, expiresAt, isDraining }: NotifiedListener,

@@ -1,11 +1,9 @@
 import type { User } from '../accounts/user.ts';
+import { EVENT_KINDS, type EventType, OFFLINE_FOR_MINUTES } from '../events/kinds.ts';
 import { defineMessage, filled } from '../language/t.ts';
 import { FORGOTTEN_AFTER_MINUTES } from '../listeners/listener-state.ts';
 
-/** Owners are not notified earlier: restarts take less time. */
-export const OFFLINE_FOR_MINUTES = 10;
-
-/** A kind can be off for a user's mails, or for a webhook. */
+/** What users choose for their mails. */
 export const KINDS = {
   listener: {
     title: defineMessage('Vote listener'),
@@ -16,41 +14,35 @@ export const KINDS = {
       { minutes: FORGOTTEN_AFTER_MINUTES },
     ),
   },
-  expiring: {
-    title: defineMessage('Votes about to be given up'),
-    hint: defineMessage('A day before waiting votes expire.'),
-  },
+  expiring: EVENT_KINDS['votes.expiring'],
   server: {
-    title: defineMessage('Server offline'),
+    title: EVENT_KINDS['server.offline'].title,
     hint: filled(defineMessage('It is offline for {minutes} minutes; and when it is back.'), {
       minutes: OFFLINE_FOR_MINUTES,
     }),
   },
-  review: { title: defineMessage('New reviews'), hint: defineMessage('After an operator approved them.') },
-  exclusion: {
-    title: defineMessage('Excluded votes'),
-    hint: defineMessage('An operator takes votes out of the counts, or returns them.'),
-  },
+  review: EVENT_KINDS['review.published'],
+  exclusion: EVENT_KINDS['exclusion.decided'],
 } as const;
 
 export type Kind = keyof typeof KINDS;
 export const KIND_NAMES = Object.keys(KINDS) as Kind[];
 
+/** `type`: of the event that subscriptions get. */
 export const EVENTS = {
-  paused: { kind: 'listener', tone: 'bad' },
-  unreachable: { kind: 'listener', tone: 'bad' },
-  unfetched: { kind: 'listener', tone: 'bad' },
-  returned: { kind: 'listener', tone: 'good' },
-  'fetched-again': { kind: 'listener', tone: 'good' },
-  expiring: { kind: 'expiring', tone: 'bad' },
-  offline: { kind: 'server', tone: 'bad' },
-  online: { kind: 'server', tone: 'good' },
-  review: { kind: 'review', tone: 'quiet' },
-  excluded: { kind: 'exclusion', tone: 'attention' },
-  included: { kind: 'exclusion', tone: 'good' },
-} as const satisfies Record<string, { kind: Kind; tone: EventTone }>;
+  paused: { kind: 'listener', type: 'listener.down' },
+  unreachable: { kind: 'listener', type: 'listener.down' },
+  unfetched: { kind: 'listener', type: 'listener.down' },
+  returned: { kind: 'listener', type: 'listener.back' },
+  'fetched-again': { kind: 'listener', type: 'listener.back' },
+  expiring: { kind: 'expiring', type: 'votes.expiring' },
+  offline: { kind: 'server', type: 'server.offline' },
+  online: { kind: 'server', type: 'server.online' },
+  review: { kind: 'review', type: 'review.published' },
+  excluded: { kind: 'exclusion', type: 'exclusion.decided' },
+  included: { kind: 'exclusion', type: 'exclusion.decided' },
+} as const satisfies Record<string, { kind: Kind; type: EventType }>;
 
-export type EventTone = 'good' | 'attention' | 'bad' | 'quiet';
 export type EventName = keyof typeof EVENTS;
 
 /** Mails about the account's security have no kind: they are always sent. */

@@ -1,5 +1,7 @@
 import { explain } from '../delivery/diagnosis/explain.ts';
 import { type ListenerReason, listenerReason } from '../delivery/diagnosis/listener-reason.ts';
+import type { EventText } from '../events/event.ts';
+import { notificationTime, numberText, votes } from '../events/event-text.ts';
 import { t } from '../language/t.ts';
 import { DELIVERY_EXPIRES_HOURS, RESENDABLE_DAYS } from '../listeners/delivery-limits.ts';
 import type { Listener } from '../listeners/listener.ts';
@@ -7,26 +9,40 @@ import type { Server } from '../servers/server.ts';
 import type { Attempt } from '../votes/vote.ts';
 import type { DeliveryCounts } from './delivery-counts.ts';
 import type { DueNotification } from './due-notifications.ts';
-import { eventOf, type NotificationText, notificationTime, numberText, votes } from './notification-text.ts';
+import { EVENTS } from './kinds.ts';
+import type { Notification } from './notification-text.ts';
 
 /** A sentence about votes whose verb agrees: `1 vote waits`, `37 votes wait`. */
 function votesDo(number: number, one: string, many: string): string {
   return `${votes(number)} ${number === 1 ? one : many}`;
 }
 
-export function listenerNotificationText(
-  notification: ListenerNotification,
-  due: DueNotification,
-): NotificationText {
-  const { subject, paragraphs } = TEXTS[due.kind](notification, due);
-  const about = `${notification.listener._id.toHexString()}:${due.since.getTime()}`;
-  return { ...eventOf(due.kind, about), subject, paragraphs, part: '/listener' };
+export function listenerNotification(of: ListenerState, due: DueNotification): Notification {
+  const { kind: name, since } = due;
+  const textFor = (showsReplies: boolean): EventText => ({
+    ...TEXTS[name]({ ...of, showsReplies }, due),
+    part: '/listener',
+  });
+  const expiry = of.expiresAt ? { expires_at: of.expiresAt.toISOString() } : {};
+  return {
+    name,
+    about: `${of.listener._id.toHexString()}:${since.getTime()}`,
+    mail: textFor(true),
+    text: textFor(false),
+    data: {
+      since: since.toISOString(),
+      ...(EVENTS[name].type === 'listener.down' ? { reason: name } : {}),
+      ...(name === 'expiring' ? expiry : {}),
+    },
+  };
 }
 
-type MakeText = (
-  notification: ListenerNotification,
-  due: DueNotification,
-) => Pick<NotificationText, 'subject' | 'paragraphs'>;
+type Telling = ListenerState & {
+  /** The listener's replies are quoted. */
+  showsReplies: boolean;
+};
+
+type MakeText = (state: Telling, due: DueNotification) => Pick<EventText, 'subject' | 'paragraphs'>;
 
 const NOT_FETCHED = explain('not-fetched', 'fetch');
 
@@ -82,14 +98,15 @@ const TEXTS: Record<DueNotification['kind'], MakeText> = {
   }),
 };
 
-function reason({ listener, lastAttempt }: ListenerNotification): string[] {
+function reason({ listener, lastAttempt, showsReplies }: Telling): string[] {
   const found = listenerReason(listener);
-  if (found) return [explained(found)];
+  const shown = showsReplies ? explained : withoutReply;
+  if (found) return [shown(found)];
   if (listener.limited) return [t(explain('outgoing-limited', listener.protocol).cause)];
   // If votes are fetched but not accepted, there is no outage. The reason is the last outcome of the first vote.
   if (listener.protocol !== 'fetch' || !lastAttempt?.code) return [];
   const { code, words } = lastAttempt;
-  return [`The first of these: ${explained({ ...explain(code, 'fetch'), ...(words ? { words } : {}) })}`];
+  return [`The first of these: ${shown({ ...explain(code, 'fetch'), ...(words ? { words } : {}) })}`];
 }
 
 function explained({
@@ -101,13 +118,17 @@ function explained({
   return `${t(cause)}${words ? ` Its answer: “${words}”` : ''}${detail ? ` (${detail})` : ''}\n${t(advice)}`;
 }
 
-function waiting({ deliveries }: ListenerNotification): string {
+function withoutReply({ cause, advice }: Pick<ListenerReason, 'cause' | 'advice'>): string {
+  return explained({ cause, advice });
+}
+
+function waiting({ deliveries }: ListenerState): string {
   return deliveries.waiting === 0
     ? 'No vote is waiting yet.'
     : votesDo(deliveries.waiting, 'is waiting.', 'are waiting.');
 }
 
-function delayedVotesText({ deliveries: { arrived, waiting, lost } }: ListenerNotification): string {
+function delayedVotesText({ deliveries: { arrived, waiting, lost } }: ListenerState): string {
   const total = arrived + waiting + lost;
   if (total === 0) return 'No vote had to wait.';
   if (arrived === total)
@@ -120,7 +141,7 @@ function delayedVotesText({ deliveries: { arrived, waiting, lost } }: ListenerNo
   return `${votes(total)} waited: ${parts.join('; ')}.`;
 }
 
-type ListenerNotification = {
+export type ListenerState = {
   listener: Listener;
   server: Server;
   deliveries: DeliveryCounts;

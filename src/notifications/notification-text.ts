@@ -1,32 +1,26 @@
+import type { ObjectId } from 'mongodb';
 import type { User } from '../accounts/user.ts';
+import type { EventText } from '../events/event.ts';
 import type { Config } from '../platform/config.ts';
 import type { Server } from '../servers/server.ts';
-import { EVENTS, type EventName, type EventTone } from './kinds.ts';
+import type { EventName } from './kinds.ts';
 
-export type NotificationText = {
-  /** A notification with this id is written once for each channel. */
-  id: string;
-  tone: EventTone;
-  /** Follows the server's name and a colon. */
-  subject: string;
-  /** The last one introduces the link, which is added below it. */
-  paragraphs: string[];
-  /** A path below the server's dashboard page: `/listener`. */
-  part: string;
+/** The last paragraph of a text introduces the link, which is added below it. */
+export type Notification = {
+  name: EventName;
+  /** Distinguishes events of one name. */
+  about: string;
+  mail: EventText;
+  /** For people who get the event; without names of players and the words of a listener, which may have some. */
+  text: EventText;
+  /** Of the event. */
+  data: Record<string, unknown>;
+  reviewId?: ObjectId;
 };
 
 type Site = Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>;
 
-/** `about` distinguishes events of one name. */
-export function eventOf(event: EventName, about: string): Pick<NotificationText, 'id' | 'tone'> {
-  return { id: `${event}:${about}`, tone: EVENTS[event].tone };
-}
-
-export function dashboardUrl(
-  { PUBLIC_URL }: Site,
-  server: Pick<Server, '_id'>,
-  { part }: NotificationText,
-): string {
+function dashboardUrl({ PUBLIC_URL }: Site, server: Pick<Server, '_id'>, { part }: EventText): string {
   return `${PUBLIC_URL}/dashboard/servers/${server._id.toHexString()}${part}`;
 }
 
@@ -34,7 +28,7 @@ export function dashboardUrl(
 export function mailOf(
   site: Site,
   { server, owner }: { server: Pick<Server, '_id' | 'name'>; owner: Pick<User, 'email'> },
-  text: NotificationText,
+  text: EventText,
 ): { to: string; subject: string; text: string } {
   return {
     to: owner.email,
@@ -45,27 +39,4 @@ export function mailOf(
       `-- \n${site.SERVICE_NAME}, ${site.PUBLIC_URL}\nYou get this mail because you own this server. To choose which mails you get: ${site.PUBLIC_URL}/account#notifications`,
     ].join('\n\n'),
   };
-}
-
-const moment = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'long',
-  hour: '2-digit',
-  minute: '2-digit',
-  timeZone: 'UTC',
-});
-
-/** `21 November at 08:00 UTC` */
-export function notificationTime(at: Date): string {
-  return `${moment.format(at)} UTC`;
-}
-
-const counting = new Intl.NumberFormat('en-GB');
-
-export function numberText(number: number): string {
-  return counting.format(number);
-}
-
-export function votes(number: number): string {
-  return `${numberText(number)} ${number === 1 ? 'vote' : 'votes'}`;
 }

@@ -1,10 +1,11 @@
 import type { WithId } from 'mongodb';
+import { notificationTime, votes } from '../events/event-text.ts';
 import { after, DAY } from '../platform/clock.ts';
 import type { Review } from '../reviews/review.ts';
 import type { VoteExclusion } from '../votes/exclusions/vote-exclusion.ts';
 import { audienceOf } from './audience.ts';
 import type { NotificationsDeps } from './deps.ts';
-import { eventOf, type NotificationText, notificationTime, votes } from './notification-text.ts';
+import type { Notification } from './notification-text.ts';
 import { forServer, notify } from './notify.ts';
 
 /** Owners have seen older ones by then, or an older version approved them. */
@@ -31,24 +32,29 @@ export async function notifyOfReviews(deps: NotificationsDeps, stop: AbortSignal
 
 async function notifyOfReview(deps: NotificationsDeps, review: WithId<Review>): Promise<number> {
   const audience = await audienceOf(deps, review.serverId);
-  const result = audience && (await notify(deps, audience, 'review', reviewText(review)));
+  const isNew = audience && (await notify(deps, audience, reviewNotification(review)));
   await deps.reviews.updateOne({ _id: review._id }, { $set: { toldAt: deps.clock.now() } });
-  return result === 'written' ? 1 : 0;
+  return isNew ? 1 : 0;
 }
 
-function reviewText({ _id, username, rating, content }: WithId<Review>): NotificationText {
+function reviewNotification({ _id, username, rating, content }: WithId<Review>): Notification {
   const letters = [...(content ?? '').replace(/\s+/g, ' ').trim()];
   const quote = letters.slice(0, LONGEST_QUOTE).join('');
-  return {
-    ...eventOf('review', _id.toHexString()),
+  const text = {
     subject: `a new review, ${rating} of 5 stars`,
-    paragraphs: [
-      quote
-        ? `${username} writes: “${quote}${letters.length > LONGEST_QUOTE ? '…' : ''}”`
-        : `${username} gave ${rating} of 5 stars, without a text.`,
-      'You can answer it here:',
-    ],
+    paragraphs: ['You can answer it here:'],
     part: '/reviews',
+  };
+  const said = quote
+    ? `${username} writes: “${quote}${letters.length > LONGEST_QUOTE ? '…' : ''}”`
+    : `${username} gave ${rating} of 5 stars, without a text.`;
+  return {
+    name: 'review',
+    about: _id.toHexString(),
+    mail: { ...text, paragraphs: [said, ...text.paragraphs] },
+    text,
+    data: { rating },
+    reviewId: _id,
   };
 }
 
@@ -75,34 +81,44 @@ export async function notifyOfExclusions(deps: NotificationsDeps, stop: AbortSig
 
 async function notifyOfExclusion(deps: NotificationsDeps, exclusion: VoteExclusion): Promise<number> {
   const { _id, serverId, state } = exclusion;
-  const event = state === 'excluded' ? 'excluded' : 'included';
+  const decision = state === 'excluded' ? 'excluded' : 'included';
   const audience = await audienceOf(deps, serverId);
-  const result = audience && (await notify(deps, audience, 'exclusion', exclusionText(exclusion, event)));
-  await deps.voteExclusions.updateOne({ _id }, { $set: { told: event } });
-  return result === 'written' ? 1 : 0;
+  const isNew = audience && (await notify(deps, audience, exclusionNotification(exclusion, decision)));
+  await deps.voteExclusions.updateOne({ _id }, { $set: { told: decision } });
+  return isNew ? 1 : 0;
 }
 
-function exclusionText(exclusion: VoteExclusion, event: 'excluded' | 'included'): NotificationText {
-  const { _id, since, until, username, reasonForOwner } = exclusion;
+type Decision = 'excluded' | 'included';
+
+function exclusionNotification(exclusion: VoteExclusion, decision: Decision): Notification {
+  const { _id, username, reasonForOwner } = exclusion;
   const number = exclusion.votes ?? 0;
+  const reason =
+    decision === 'excluded' && reasonForOwner ? [`The operator’s reason: “${reasonForOwner}”`] : [];
+  const text = {
+    subject: decision === 'excluded' ? `${votes(number)} excluded` : `${votes(number)} counted again`,
+    part: '/votes',
+  };
   const whose = username ? ` of the player “${username}”` : '';
+  return {
+    name: decision,
+    about: _id.toHexString(),
+    mail: { ...text, paragraphs: [exclusionSentence(exclusion, decision, whose), ...reason, 'The votes:'] },
+    text: { ...text, paragraphs: [exclusionSentence(exclusion, decision), 'The votes:'] },
+    data: { votes: number, decision },
+  };
+}
+
+function exclusionSentence(exclusion: VoteExclusion, decision: Decision, whose = ''): string {
+  const { since, until } = exclusion;
+  const number = exclusion.votes ?? 0;
   // If all votes of a player are excluded, the range begins in 1970.
   const when =
     since.getTime() === 0
       ? `before ${notificationTime(until)}`
       : `from ${notificationTime(since)} to ${notificationTime(until)}`;
   const range = `${votes(number)}${whose} that ${number === 1 ? 'was' : 'were'} cast ${when}`;
-  const isExcluded = event === 'excluded';
-  return {
-    ...eventOf(event, _id.toHexString()),
-    subject: isExcluded ? `${votes(number)} excluded` : `${votes(number)} counted again`,
-    paragraphs: [
-      isExcluded
-        ? `An operator of this listing excluded ${range}. They no longer count for the rank and the statistics. If you think that this is wrong, write to the operator.`
-        : `An operator of this listing counts ${range} again.`,
-      ...(isExcluded && reasonForOwner ? [`The operator’s reason: “${reasonForOwner}”`] : []),
-      'The votes:',
-    ],
-    part: '/votes',
-  };
+  return decision === 'excluded'
+    ? `An operator of this listing excluded ${range}. They no longer count for the rank and the statistics. If you think that this is wrong, write to the operator.`
+    : `An operator of this listing counts ${range} again.`;
 }

@@ -6,7 +6,7 @@ import type { Listener } from '../listeners/listener.ts';
 import { isForgotten } from '../listeners/listener-state.ts';
 import { after } from '../platform/clock.ts';
 import { BY_STATE, OPEN_WORK, type Vote } from '../votes/vote.ts';
-import { audienceOf } from './audience.ts';
+import { audienceOf, CHANNELS, type Channel, isWanted } from './audience.ts';
 import { countDelayedVotes } from './delivery-counts.ts';
 import type { NotificationsDeps } from './deps.ts';
 import {
@@ -16,10 +16,9 @@ import {
   outageSince,
   unfetchedSince,
 } from './due-notifications.ts';
-import { EVENTS } from './kinds.ts';
-import { listenerNotificationText } from './listener-text.ts';
-import { forServer, notify } from './notify.ts';
-import type { SentNotifications } from './sent-notifications.ts';
+import { listenerNotification } from './listener-text.ts';
+import { forServer, notifyBy } from './notify.ts';
+import type { SentNotifications, Told } from './sent-notifications.ts';
 
 /** Each notification is written first and recorded as sent afterwards. Returns how many were written. */
 export async function notifyOfListeners(deps: NotificationsDeps, stop: AbortSignal): Promise<number> {
@@ -38,7 +37,9 @@ export async function notifyOfListeners(deps: NotificationsDeps, stop: AbortSign
       written += await forServer(deps, listener.serverId, () => notifyOf(deps, listener, sent));
     }
   }
-  for await (const sent of deps.sentNotifications.find({ since: { $gt: new Date(0) } })) {
+  const told = { $gt: new Date(0) };
+  const outages = deps.sentNotifications.find({ $or: [{ since: told }, { 'events.since': told }] });
+  for await (const sent of outages) {
     if (stop.aborted) return written;
     const listener = await deps.listeners.findOne({ serverId: sent.serverId, _id: sent._id });
     if (!listener) await deps.sentNotifications.deleteOne({ _id: sent._id });
@@ -64,25 +65,26 @@ async function notifyOf(
   const expiresAt = first?.delivery.expiresAt ?? null;
   const queuedAt = expiresAt && after(expiresAt, -DELIVERY_EXPIRES_MS);
   const works = !outageSince(listener) && !unfetchedSince(listener, queuedAt, deps.clock.now());
-  const backAt = sent?.since ? await recordReturn(deps, listener, sent, works) : null;
-  const state = {
-    listener,
-    sent: sent && { ...sent, backAt },
-    queuedAt,
-    expiresAt,
-    isDraining: queuedAt !== null && (!backAt || queuedAt < backAt),
-  };
+  const due: { channel: Channel; told: Told | null; due: DueNotification }[] = [];
+  for (const channel of CHANNELS) {
+    const told = sent && (channel === 'mail' ? sent : (sent.events ?? null));
+    const backAt = told?.since ? await recordReturn(deps, listener, channel, told, works) : null;
+    const isDraining = queuedAt !== null && (!backAt || queuedAt < backAt);
+    const state = { listener, sent: told && { ...told, backAt }, queuedAt, expiresAt, isDraining };
+    for (const one of dueNotifications(state, deps.clock.now())) due.push({ channel, told, due: one });
+  }
   let written = 0;
-  for (const due of dueNotifications(state, deps.clock.now())) {
-    const deliveries = await countDelayedVotes(deps, serverId, due.kind === 'returned' ? due.since : null);
-    const lastAttempt = first?.delivery.attempts.at(-1) ?? null;
-    const details = { listener, server: audience.server, deliveries, expiresAt, lastAttempt };
-    const text = listenerNotificationText(details, due);
-    const result = await notify(deps, audience, EVENTS[due.kind].kind, text);
-    if (result === 'written') written += 1;
+  for (const { channel, told, due: one } of due) {
+    const wanted = isWanted(audience, channel, one.kind);
     // If nobody was notified of an outage, nobody is notified of its end either.
-    if (result === 'unwanted' && !ENDS.has(due.kind)) continue;
-    await recordSent(deps, listener, due, sent?.since ?? due.since);
+    if (!wanted && !ENDS.has(one.kind)) continue;
+    if (wanted) {
+      const deliveries = await countDelayedVotes(deps, serverId, one.kind === 'returned' ? one.since : null);
+      const lastAttempt = first?.delivery.attempts.at(-1) ?? null;
+      const state = { listener, server: audience.server, deliveries, expiresAt, lastAttempt };
+      if (await notifyBy(channel, deps, audience, listenerNotification(state, one))) written += 1;
+    }
+    await recordSent(deps, listener, channel, one, told?.since ?? one.since);
   }
   return written;
 }
@@ -99,38 +101,53 @@ function firstToExpire({ votes }: NotificationsDeps, serverId: ObjectId): Promis
   );
 }
 
+/** Where it is stored what a channel told. */
+function toldIn(channel: Channel, fields: Told): Record<string, unknown> {
+  const prefix = channel === 'mail' ? '' : 'events.';
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [prefix + name, value]));
+}
+
 /** Null while the listener does not work. */
 async function recordReturn(
   { sentNotifications, clock }: NotificationsDeps,
   listener: Listener,
-  { backAt }: SentNotifications,
+  channel: Channel,
+  { backAt }: Told,
   works: boolean,
 ): Promise<Date | null> {
   if (works === Boolean(backAt)) return backAt ?? null;
   const returnedAt = works ? clock.now() : null;
-  await sentNotifications.updateOne({ _id: listener._id }, { $set: { backAt: returnedAt } });
+  await sentNotifications.updateOne({ _id: listener._id }, { $set: toldIn(channel, { backAt: returnedAt }) });
   return returnedAt;
 }
 
-/** `outage`: its start, for the notification about its end. */
+/** `outage`: its start, for the notification about its end. Subscriptions are told each time, so no time is stored. */
 async function recordSent(
   { sentNotifications, clock }: NotificationsDeps,
   { _id, serverId }: Listener,
+  channel: Channel,
   { kind, since }: DueNotification,
   outage: Date,
 ): Promise<void> {
-  const now = clock.now();
   if (kind === 'returned' || kind === 'fetched-again') {
-    await sentNotifications.updateOne({ _id, since }, { $set: { since: null, backAt: null } });
+    await sentNotifications.updateOne(
+      { _id, ...toldIn(channel, { since }) },
+      { $set: toldIn(channel, { since: null, backAt: null }) },
+    );
     return;
   }
-  const fields = {
+  const mailedAt = channel === 'mail' ? clock.now() : null;
+  const fields: Told = {
     paused: { pauseTold: since, since: outage, backAt: null },
-    unreachable: { unreachableTold: since, unreachableMailAt: now, since: outage, backAt: null },
-    unfetched: { unfetchedTold: since, unfetchedMailAt: now, since, backAt: null },
-    expiring: { expiringTold: since, expiringMailAt: now },
+    unreachable: { unreachableTold: since, unreachableMailAt: mailedAt, since: outage, backAt: null },
+    unfetched: { unfetchedTold: since, unfetchedMailAt: mailedAt, since, backAt: null },
+    expiring: { expiringTold: since, expiringMailAt: mailedAt },
   }[kind];
-  await sentNotifications.updateOne({ _id }, { $set: { serverId, ...fields } }, { upsert: true });
+  await sentNotifications.updateOne(
+    { _id },
+    { $set: { serverId, ...toldIn(channel, fields) } },
+    { upsert: true },
+  );
 }
 
 const LATE_MS = DELIVERY_EXPIRES_MS - EXPIRING_MS;

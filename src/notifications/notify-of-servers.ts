@@ -1,18 +1,19 @@
 import type { WithId } from 'mongodb';
+import { notificationTime } from '../events/event-text.ts';
+import { OFFLINE_FOR_MINUTES } from '../events/kinds.ts';
 import { statusAt } from '../history/current-status.ts';
-import { after, DAY, HOUR, MINUTE } from '../platform/clock.ts';
+import { after, DAY, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
 import type { Server } from '../servers/server.ts';
-import { audienceOf } from './audience.ts';
+import { audienceOf, CHANNELS, isWanted } from './audience.ts';
 import type { NotificationsDeps } from './deps.ts';
-import { OFFLINE_FOR_MINUTES } from './kinds.ts';
-import { eventOf, type NotificationText, notificationTime } from './notification-text.ts';
-import { forServer, notify } from './notify.ts';
+import type { Notification } from './notification-text.ts';
+import { forServer, notifyBy } from './notify.ts';
 import type { ServerNotices } from './sent-notifications.ts';
 
 /** If a server has been offline for longer, for example while no worker ran, its owner is not notified. */
 const NEWLY_MS = DAY;
-/** Servers whose status often changes are in one mail a day. */
+/** Of mails: servers whose status often changes are in one a day. */
 const AT_MOST_EVERY_MS = DAY;
 
 /** For servers that our probes found offline, or online again. */
@@ -24,12 +25,17 @@ export async function notifyOfServers(deps: NotificationsDeps, stop: AbortSignal
     if (stop.aborted) return written;
     written += await forServer(deps, server._id, () => notifyOffline(deps, server, now));
   }
-  for await (const { _id, since } of deps.serverNotices.find({ since: { $gt: new Date(0) } })) {
+  const offline = { $gt: new Date(0) };
+  const notices = deps.serverNotices.find({ $or: [{ since: offline }, { eventSince: offline }] });
+  for await (const sent of notices) {
     if (stop.aborted) return written;
-    if (since) written += await forServer(deps, _id, () => notifyOnline(deps, _id, since, now));
+    written += await forServer(deps, sent._id, () => notifyOnline(deps, sent, now));
   }
   return written;
 }
+
+/** Where the start of the time offline is stored that the channel told of. */
+const SINCE = { mail: 'since', events: 'eventSince' } as const;
 
 async function notifyOffline(deps: NotificationsDeps, server: WithId<Server>, now: Date): Promise<number> {
   const { _id, probe } = server;
@@ -37,21 +43,24 @@ async function notifyOffline(deps: NotificationsDeps, server: WithId<Server>, no
   // Its reports may say that it is online, or no check is fresh.
   if (!since || statusAt(server, now) !== 'offline') return 0;
   const notices = await deps.serverNotices.findOne({ _id });
-  if (notices && (notices.since || now < after(notices.offlineToldAt, AT_MOST_EVERY_MS))) return 0;
-  const audience = await audienceOf(deps, _id);
+  const toldAt = notices?.offlineToldAt;
+  const isMailed = notices?.since || (toldAt && now < after(toldAt, AT_MOST_EVERY_MS));
+  const isStored = notices?.eventSince?.getTime() === since.getTime();
+  const due = [isMailed ? [] : ('mail' as const), isStored ? [] : ('events' as const)].flat();
+  const audience = due.length > 0 ? await audienceOf(deps, _id) : null;
   if (!audience) return 0;
-  const result = await notify(deps, audience, 'server', offlineText(server, since));
-  if (result === 'unwanted') return 0;
-  await deps.serverNotices.updateOne({ _id }, { $set: { since, offlineToldAt: now } }, { upsert: true });
-  return result === 'written' ? 1 : 0;
+  let written = 0;
+  for (const channel of due) {
+    if (!isWanted(audience, channel, 'offline')) continue;
+    if (await notifyBy(channel, deps, audience, offlineNotification(server, since))) written += 1;
+    const told = { [SINCE[channel]]: since, ...(channel === 'mail' ? { offlineToldAt: now } : {}) };
+    await deps.serverNotices.updateOne({ _id }, { $set: told }, { upsert: true });
+  }
+  return written;
 }
 
-async function notifyOnline(
-  deps: NotificationsDeps,
-  _id: ServerNotices['_id'],
-  since: Date,
-  now: Date,
-): Promise<number> {
+async function notifyOnline(deps: NotificationsDeps, sent: ServerNotices, now: Date): Promise<number> {
+  const { _id } = sent;
   const server = await deps.servers.findOne({ _id, removedAt: null });
   if (!server) {
     await deps.serverNotices.deleteOne({ _id });
@@ -59,14 +68,20 @@ async function notifyOnline(
   }
   if (statusAt(server, now) !== 'online') return 0;
   const audience = await audienceOf(deps, _id);
-  const result = audience && (await notify(deps, audience, 'server', onlineText(server, since, now)));
-  await deps.serverNotices.updateOne({ _id, since }, { $set: { since: null } });
-  return result === 'written' ? 1 : 0;
+  let written = 0;
+  for (const channel of CHANNELS) {
+    const field = SINCE[channel];
+    const since = sent[field];
+    if (!since) continue;
+    const notification = onlineNotification(server, since, now);
+    if (audience && (await notifyBy(channel, deps, audience, notification))) written += 1;
+    await deps.serverNotices.updateOne({ _id, [field]: since }, { $set: { [field]: null } });
+  }
+  return written;
 }
 
-function offlineText({ _id, name, address, port }: WithId<Server>, since: Date): NotificationText {
-  return {
-    ...eventOf('offline', `${_id.toHexString()}:${since.getTime()}`),
+function offlineNotification({ _id, name, address, port }: WithId<Server>, since: Date): Notification {
+  const text = {
     subject: 'the server is offline',
     paragraphs: [
       `${name} does not answer our queries at ${hostAndPort(address, port)} since ${notificationTime(since)}. Players see it as offline.`,
@@ -74,18 +89,25 @@ function offlineText({ _id, name, address, port }: WithId<Server>, since: Date):
     ],
     part: '',
   };
+  return { name: 'offline', ...about(_id, since), mail: text, text, data: { since: since.toISOString() } };
 }
 
-function onlineText({ _id, name }: WithId<Server>, since: Date, now: Date): NotificationText {
-  return {
-    ...eventOf('online', `${_id.toHexString()}:${since.getTime()}`),
+function onlineNotification({ _id, name }: WithId<Server>, since: Date, now: Date): Notification {
+  const offlineMs = now.getTime() - since.getTime();
+  const text = {
     subject: 'the server is online again',
     paragraphs: [
-      `${name} answers our queries again. It was offline since ${notificationTime(since)}, for ${lasting(now.getTime() - since.getTime())}.`,
+      `${name} answers our queries again. It was offline since ${notificationTime(since)}, for ${lasting(offlineMs)}.`,
       'The server’s page:',
     ],
     part: '',
   };
+  const data = { since: since.toISOString(), offline_seconds: Math.round(offlineMs / SECOND) };
+  return { name: 'online', ...about(_id, since), mail: text, text, data };
+}
+
+function about(serverId: ServerNotices['_id'], since: Date): Pick<Notification, 'about'> {
+  return { about: `${serverId.toHexString()}:${since.getTime()}` };
 }
 
 function lasting(ms: number): string {

@@ -1,45 +1,57 @@
-import type { Collection, ObjectId } from 'mongodb';
-import type { Mail } from '../mail/mail.ts';
-import { type NewMessage, putDiscordMessage, putMail } from '../mail/outbox.ts';
-import { after, type Clock, HOUR } from '../platform/clock.ts';
+import type { ObjectId, WithId } from 'mongodb';
+import type { User } from '../accounts/user.ts';
+import { eventIdOf } from '../events/event.ts';
+import { notificationTime, numberText } from '../events/event-text.ts';
+import { storeEvents } from '../events/store-events.ts';
+import { putMail } from '../mail/outbox.ts';
+import { after, HOUR } from '../platform/clock.ts';
 import { defineLimit } from '../platform/limits/define-limit.ts';
 import { isTransientError } from '../platform/transient-errors.ts';
-import { type Audience, audienceOf, channelsFor } from './audience.ts';
+import type { Server } from '../servers/server.ts';
+import { type Audience, audienceOf, CHANNELS, type Channel, isWanted } from './audience.ts';
 import type { NotificationsDeps } from './deps.ts';
-import { discordBody } from './discord/discord-embed.ts';
-import type { Kind } from './kinds.ts';
-import { mailOf, type NotificationText, notificationTime, numberText } from './notification-text.ts';
+import { EVENTS } from './kinds.ts';
+import { mailOf, type Notification } from './notification-text.ts';
 
 const MOST_AN_HOUR = defineLimit({
   key: 'notifications',
-  what: 'Notifications about a server',
-  of: 'server and channel (mail, Discord)',
+  what: 'Mails to the owner about a server',
+  of: 'server',
   times: 20,
   windowMs: HOUR,
   beyond: 'not sent; a later one says how many',
 }).times;
 
-/** `known`: all its messages existed already. `unwanted`: nobody wants its kind. */
-export type NotifyResult = 'written' | 'known' | 'unwanted';
-
-/**
- * Concurrent or repeated calls write a notification once for each channel. If the server has reached `MOST_AN_HOUR`,
- * the message is held: it is counted and not sent.
- */
+/** Writes it for each channel that is wanted. Returns whether that was new. */
 export async function notify(
   deps: NotificationsDeps,
   audience: Audience,
-  kind: Kind,
-  text: NotificationText,
-): Promise<NotifyResult> {
-  const { owner, webhook } = channelsFor(audience, kind);
-  const { server } = audience;
-  const written = [
-    ...(owner ? [await write(deps, 'mail', { ...audience, owner }, text)] : []),
-    ...(webhook ? [await write(deps, 'discord', { server }, text)] : []),
-  ];
-  if (written.length === 0) return 'unwanted';
-  return written.includes(true) ? 'written' : 'known';
+  notification: Notification,
+): Promise<boolean> {
+  let isNew = false;
+  for (const channel of CHANNELS) if (await notifyBy(channel, deps, audience, notification)) isNew = true;
+  return isNew;
+}
+
+/**
+ * Concurrent or repeated calls write a notification once for each channel; one that is not wanted is not written. If the
+ * server has reached `MOST_AN_HOUR`, its mail is held: it is counted and not sent. Returns whether it was new.
+ */
+export async function notifyBy(
+  channel: Channel,
+  deps: NotificationsDeps,
+  audience: Audience,
+  notification: Notification,
+): Promise<boolean> {
+  const { name, about, mail } = notification;
+  if (!isWanted(audience, channel, name)) return false;
+  const { server, owner } = audience;
+  const id = `${name}:${about}`;
+  if (channel === 'mail') return owner !== null && write(deps, { server, owner }, { id, ...mail });
+  const { text, data, reviewId } = notification;
+  const { type } = EVENTS[name];
+  const event = { _id: eventIdOf(type, id), type, at: deps.clock.now(), data, text };
+  return (await storeEvents(deps, server._id, [{ ...event, ...(reviewId ? { reviewId } : {}) }])) > 0;
 }
 
 /** A failure for one server is logged and counts as 0; if a service is unavailable, the error is thrown. */
@@ -57,32 +69,21 @@ export async function forServer(
   }
 }
 
-type Receiver = Pick<Audience, 'server'> & { owner?: NonNullable<Audience['owner']> };
-
 async function write(
   deps: NotificationsDeps,
-  channel: 'mail' | 'discord',
-  { server, owner }: Receiver,
-  text: NotificationText,
+  { server, owner }: { server: WithId<Server>; owner: WithId<User> },
+  { id, ...text }: Notification['mail'] & { id: string },
 ): Promise<boolean> {
   const serverId = server._id;
-  const messages = channel === 'mail' ? deps.mails : deps.discordMessages;
-  const isHeld = (await countSent(messages, serverId, deps.clock)) >= MOST_AN_HOUR;
-  const common = { id: text.id, serverId, isHeld };
-  if (channel === 'mail') {
-    if (!owner) return false;
-    return putMail(deps, { ...common, ...mailOf(deps.config, { server, owner }, text) });
-  }
-  const to = serverId.toHexString();
-  const body = discordBody(deps.config, server, text, deps.clock.now());
-  return putDiscordMessage(deps, { ...common, to, subject: text.subject, text: body } satisfies NewMessage);
+  const isHeld = (await countSent(deps, serverId)) >= MOST_AN_HOUR;
+  return putMail(deps, { id, serverId, isHeld, ...mailOf(deps.config, { server, owner }, text) });
 }
 
 /** In the last hour, up to `MOST_AN_HOUR`, without held ones. */
-function countSent(messages: Collection<Mail>, serverId: ObjectId, clock: Clock): Promise<number> {
+function countSent({ mails, clock }: NotificationsDeps, serverId: ObjectId): Promise<number> {
   const createdAt = { $gt: after(clock.now(), -HOUR) };
-  // A held message has no attempt and no `nextAt`.
-  return messages.countDocuments(
+  // A held mail has no attempt and no `nextAt`.
+  return mails.countDocuments(
     { serverId, createdAt, $or: [{ attempts: { $gt: 0 } }, { nextAt: { $exists: true } }] },
     { limit: MOST_AN_HOUR },
   );
@@ -90,31 +91,28 @@ function countSent(messages: Collection<Mail>, serverId: ObjectId, clock: Clock)
 
 type Held = { _id: ObjectId; number: number; first: Date; last: Date };
 
-/** Says how many notifications were held because of `MOST_AN_HOUR`, as soon as the limit allows it. */
+/** Says how many mails were held because of `MOST_AN_HOUR`, as soon as the limit allows it. */
 export async function notifyOfHeldNotifications(deps: NotificationsDeps, stop: AbortSignal): Promise<number> {
   let written = 0;
-  for (const channel of ['mail', 'discord'] as const) {
-    const messages = channel === 'mail' ? deps.mails : deps.discordMessages;
-    for (const held of await heldMessages(messages)) {
-      if (stop.aborted) return written;
-      if ((await countSent(messages, held._id, deps.clock)) >= MOST_AN_HOUR) continue;
-      const audience = await audienceOf(deps, held._id);
-      // The owner may have switched all mails off meanwhile.
-      const owner = audience?.owner?.wantsMail === false ? null : audience?.owner;
-      const receiver = audience && { server: audience.server, ...(owner ? { owner } : {}) };
-      const isWanted = channel === 'mail' ? owner : audience?.webhook;
-      if (receiver && isWanted && (await write(deps, channel, receiver, heldText(held)))) written += 1;
-      await messages.updateMany(
-        { serverId: held._id, heldAt: { $lte: held.last } },
-        { $unset: { heldAt: '' } },
-      );
-    }
+  for (const held of await heldMails(deps)) {
+    if (stop.aborted) return written;
+    if ((await countSent(deps, held._id)) >= MOST_AN_HOUR) continue;
+    const audience = await audienceOf(deps, held._id);
+    const { owner, server } = audience ?? {};
+    // The owner may have switched all mails off meanwhile.
+    const isWritten =
+      server && owner && owner.wantsMail !== false && (await write(deps, { server, owner }, heldText(held)));
+    if (isWritten) written += 1;
+    await deps.mails.updateMany(
+      { serverId: held._id, heldAt: { $lte: held.last } },
+      { $unset: { heldAt: '' } },
+    );
   }
   return written;
 }
 
-function heldMessages(messages: Collection<Mail>): Promise<Held[]> {
-  return messages
+function heldMails({ mails }: NotificationsDeps): Promise<Held[]> {
+  return mails
     .aggregate<Held>([
       { $match: { heldAt: { $gt: new Date(0) } } },
       {
@@ -129,10 +127,9 @@ function heldMessages(messages: Collection<Mail>): Promise<Held[]> {
     .toArray();
 }
 
-function heldText({ _id, number, first }: Held): NotificationText {
+function heldText({ _id, number, first }: Held) {
   return {
     id: `more:${_id.toHexString()}:${first.getTime()}`,
-    tone: 'quiet',
     subject: `${numberText(number)} more`,
     paragraphs: [
       `There were ${numberText(number)} more notifications since ${notificationTime(first)}. We write at most ${MOST_AN_HOUR} an hour about a server. The server’s page:`,

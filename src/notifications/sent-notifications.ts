@@ -1,9 +1,7 @@
 import { type InferRawDocType, Schema } from 'mongoose';
 
-const sentNotificationsDefinition = {
-  _id: { type: Schema.Types.ObjectId, required: true },
-  serverId: { type: Schema.Types.ObjectId, required: true },
-  /** The outage that the owner was notified of; null after the notification about its end. */
+const toldDefinition = {
+  /** The outage that the channel told of; null after the notification about its end. */
   since: { type: Date, default: null },
   backAt: { type: Date, default: null },
   /** The start of the pause, the outage or the wait that the last notification was about. */
@@ -11,10 +9,19 @@ const sentNotificationsDefinition = {
   unreachableTold: { type: Date, default: null },
   unfetchedTold: { type: Date, default: null },
   expiringTold: { type: Date, default: null },
-  /** When written, for events that a listener could cause again and again. */
+  /** Of mails: when written, for events that a listener could cause again and again. */
   unreachableMailAt: { type: Date, default: null },
   unfetchedMailAt: { type: Date, default: null },
   expiringMailAt: { type: Date, default: null },
+} as const;
+
+const sentNotificationsDefinition = {
+  _id: { type: Schema.Types.ObjectId, required: true },
+  serverId: { type: Schema.Types.ObjectId, required: true },
+  /** By mail. */
+  ...toldDefinition,
+  /** To subscriptions. */
+  events: { type: new Schema(toldDefinition, { _id: false }) },
 } as const;
 
 /** A listener without notifications has no document. */
@@ -22,17 +29,23 @@ export const sentNotificationsSchema = new Schema(sentNotificationsDefinition, {
   collection: 'listener_notices',
 });
 sentNotificationsSchema.index({ since: 1 });
+sentNotificationsSchema.index({ 'events.since': 1 });
 
 export type SentNotifications = InferRawDocType<typeof sentNotificationsDefinition>;
+/** What one channel told of a listener. */
+export type Told = Partial<InferRawDocType<typeof toldDefinition>>;
 
 const serverNoticesDefinition = {
   _id: { type: Schema.Types.ObjectId, required: true },
-  /** The start of the time offline that the owner was notified of; null after the notification about its end. */
+  /** The start of the time offline that the owner got a mail about; null after the mail about its end. */
   since: { type: Date, default: null },
-  offlineToldAt: { type: Date, required: true },
+  offlineToldAt: { type: Date },
+  /** As `since`, of the events for subscriptions. */
+  eventSince: { type: Date, default: null },
 } as const;
 
 export const serverNoticesSchema = new Schema(serverNoticesDefinition, { collection: 'server_notices' });
 serverNoticesSchema.index({ since: 1 });
+serverNoticesSchema.index({ eventSince: 1 });
 
 export type ServerNotices = InferRawDocType<typeof serverNoticesDefinition>;

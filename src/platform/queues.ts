@@ -86,20 +86,30 @@ export const QUEUES = {
     'Count figures',
     'Counts the figures of the site and the deliveries of each server, by UTC day.',
   ),
-  // Its text is encrypted in MongoDB, as that of a Discord message is.
+  // Its text is encrypted in MongoDB.
   'send-mail': queue({
     title: 'Send mail',
     does: 'Sends one mail of the outbox.',
     payload: z.object({ mailId: z.string().min(1).max(120) }),
     key: ({ mailId }) => mailId,
   }),
-  'send-discord': queue({
-    title: 'Send to Discord',
-    does: 'Sends one message to the Discord webhook of a server.',
-    payload: z.object({ messageId: z.string().min(1).max(120) }),
-    key: ({ messageId }) => messageId,
-  }),
   'tell-owners': oneJob('Tell owners', 'Finds the events about which owners get notifications.'),
+  'watch-votes': oneJob(
+    'Watch votes',
+    'Finds votes that count and goals that are reached, for servers with a vote goal or a subscription to votes.',
+  ),
+  'send-events': queue({
+    title: 'Send events',
+    does: 'Sends the due events of one subscription.',
+    payload: z.object({ subscriptionId: objectId }),
+    key: ({ subscriptionId }) => subscriptionId,
+  }),
+  'update-live-messages': queue({
+    title: 'Update live status',
+    does: 'Posts, edits or deletes the live status message of one server in Discord.',
+    payload: z.object({ liveMessageId: objectId }),
+    key: ({ liveMessageId }) => liveMessageId,
+  }),
   'settle-accounts': oneJob(
     'Settle accounts',
     'Deletes accounts whose waiting period has ended, and completes interrupted changes of e-mail addresses.',
@@ -130,7 +140,7 @@ export const QUEUES = {
       question.extend({ task: z.literal('check-draft'), draftId: objectId, userId: objectId }),
       question.extend({ task: z.literal('check-move'), serverId: objectId, userId: objectId }),
       question.extend({ task: z.literal('test-listener'), serverId: objectId }),
-      question.extend({ task: z.literal('test-discord'), serverId: objectId }),
+      question.extend({ task: z.literal('test-subscription'), serverId: objectId, subscriptionId: objectId }),
       question.extend({ task: z.literal('test-mail'), userId: objectId }),
       question.extend({ task: z.literal('test-openid') }),
       question.extend({ task: z.literal('encode-logo'), uploadId: objectId }),

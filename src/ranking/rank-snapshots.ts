@@ -8,7 +8,7 @@ import type { RankingDeps } from './deps.ts';
 import { rankingPipeline } from './ranking-pipeline.ts';
 
 /** The period mark of days whose ranks are stored. */
-const RANK_SNAPSHOT = 'rank-snapshot';
+export const RANK_SNAPSHOT = 'rank-snapshot';
 
 /** A day's ranks are stored at least this long after its end: all its votes are counted by then. */
 const AFTER_DAY_MS = HOUR;

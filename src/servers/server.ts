@@ -186,6 +186,8 @@ const serverDefinition = {
   /** The owner's text for players about voting: plain text with line breaks. Absent until written. */
   howToVote: { type: String, maxlength: 8_000 },
   profile: { type: profileSchema },
+  /** Of its vote goal; absent if it has none, so that its pages need not ask. */
+  goalId: { type: Schema.Types.ObjectId },
   /** False when the owner switched the vote form off; absent otherwise. */
   webVotes: { type: Boolean },
   /** True when the vote form takes only SteamIDs that Steam confirmed; absent otherwise. */

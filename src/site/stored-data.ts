@@ -242,13 +242,6 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
     kept: () => days(MAIL_TTL_MS),
     ttl: { field: 'createdAt', seconds: MAIL_TTL_MS / SECOND },
   },
-  discordMessages: {
-    title: defineMessage('Messages to Discord'),
-    data: defineMessage('Subject and, until it was sent, the encrypted text, such as a review of the server'),
-    why: defineMessage('To tell owners in their own Discord channel what happens to their server'),
-    kept: () => days(MAIL_TTL_MS),
-    ttl: { field: 'createdAt', seconds: MAIL_TTL_MS / SECOND },
-  },
   rateLimits: {
     title: defineMessage('Limits'),
     data: defineMessage(
@@ -285,8 +278,13 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
   listingSummary: null,
   reviewLists: null,
   sentNotifications: null,
-  discordWebhooks: null,
   serverNotices: null,
+  events: null,
+  subscriptions: null,
+  voteWatches: null,
+  liveMessages: null,
+  voteGoals: null,
+  goalRounds: null,
   migrations: null,
   runningProcesses: null,
   setUpSteps: null,

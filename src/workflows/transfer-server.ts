@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { ObjectId, type WithId } from 'mongodb';
 import type { User } from '../accounts/user.ts';
-import { removeWebhook } from '../notifications/discord/webhooks.ts';
+import { removeLiveMessage } from '../events/live-status/live-messages.ts';
+import { removeSubscriptions } from '../events/remove-subscriptions.ts';
 import { CodedError } from '../platform/app-error.ts';
 import { recordAuditOnce } from '../platform/audit/audit-log.ts';
 import { storedEmail } from '../platform/email-address.ts';
@@ -94,7 +95,8 @@ async function completeTransfer(
   const revokedTokens = from ? await deps.apiTokens.countDocuments(revoked) : 0;
   // Cancels a pending move of the previous owner.
   await deps.serverDrafts.deleteOne({ serverId, createdAt: { $lte: at } });
-  await removeWebhook(deps, serverId, by, at);
+  await removeSubscriptions(deps, serverId, by, at);
+  await removeLiveMessage(deps, serverId, by, at);
   await rejectOwnersReview(deps, { serverId, userId: to._id });
   const previous = from ? await deps.users.findOne({ _id: from }) : null;
   await recordAuditOnce(deps, auditId, {

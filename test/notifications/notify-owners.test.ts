@@ -9,10 +9,10 @@ import {
 } from '../../src/delivery/change-listener.ts';
 import { setFetchListener } from '../../src/delivery/fetch/fetch-listener.ts';
 import { resendVote } from '../../src/delivery/resend-vote.ts';
+import { notificationTime } from '../../src/events/event-text.ts';
 import { isNeglected } from '../../src/listeners/listener-state.ts';
 import { mailContext } from '../../src/mail/outbox.ts';
 import { listenersDown } from '../../src/moderation/needs-attention.ts';
-import { notificationTime } from '../../src/notifications/notification-text.ts';
 import { notifyOwners } from '../../src/notifications/notify-owners.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';

@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import type { AppDeps } from '../../src/process/app-deps.ts';
-import { type FinishOptions, finishExclusion } from '../../src/votes/exclusions/finish-exclusion.ts';
+import type { FinishOptions } from '../../src/votes/exclusions/finish-exclusion.ts';
 import { requestPlayerExclusion } from '../../src/votes/exclusions/player-exclusion.ts';
 import {
   type ExclusionRequest,
@@ -9,6 +9,7 @@ import {
   requestInclusion,
 } from '../../src/votes/exclusions/request-exclusion.ts';
 import type { VoteExclusion } from '../../src/votes/exclusions/vote-exclusion.ts';
+import { carryOutExclusion } from '../../src/workflows/carry-out-exclusion.ts';
 
 /** Excludes votes as the command line does: requests the exclusion and finishes it. */
 export async function excludeVotes(
@@ -30,7 +31,7 @@ export async function includeVotes(
   options: FinishOptions = {},
 ): Promise<VoteExclusion | null> {
   await requestInclusion(deps, exclusionId, by, { wakesWorker: false });
-  return finishExclusion(deps, exclusionId, options);
+  return carryOutExclusion(deps, exclusionId, options);
 }
 
 /** Excludes the votes of a player as the command line does. */
@@ -47,7 +48,7 @@ export async function excludePlayer(
 }
 
 async function finish(deps: AppDeps, exclusionId: ObjectId, options: FinishOptions): Promise<VoteExclusion> {
-  const finished = await finishExclusion(deps, exclusionId, options);
+  const finished = await carryOutExclusion(deps, exclusionId, options);
   if (!finished) throw new Error(`there is no exclusion ${exclusionId.toHexString()}`);
   return finished;
 }

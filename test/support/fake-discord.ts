@@ -1,21 +1,43 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import { discordBuckets } from './discord-buckets.ts';
 import { listen } from './fake-http-listener.ts';
 
-/** A message that a webhook has accepted. */
+/** What a webhook sends. */
 export type DiscordMessage = {
   content?: string;
   thread_name?: string;
-  embeds?: { title?: string; description?: string; url?: string; color?: number }[];
+  embeds?: DiscordEmbed[];
   allowed_mentions?: { parse: string[] };
 };
 
+type DiscordEmbed = {
+  title?: string;
+  description?: string;
+  url?: string;
+  color?: number;
+  timestamp?: string;
+  footer?: { text: string };
+  fields?: { name: string; value: string }[];
+};
+
+/** A message in the channel, or in a thread of it. */
+export type ShownMessage = DiscordMessage & {
+  id: string;
+  threadId: string | null;
+  at: Date;
+  /** When it was edited. */
+  edits: Date[];
+};
+
 /**
- * How Discord answers for an existing webhook. `hang`: no answer; `drip`: a body that never ends; `cut`: it accepts the
- * message and closes the connection.
+ * How Discord answers a request that it would accept. `hang`: no answer; `drip`: a body that never ends; `cut`: it does
+ * what was asked and closes the connection.
  */
 type Behaviour =
   | { kind: 'accept' | 'hang' | 'drip' | 'cut' }
-  | { kind: 'limit'; retryAfter: number }
+  | { kind: 'limit'; retryAfter: number; scope?: 'user' | 'shared' | 'global'; code?: number }
+  /** The firewall in front of Discord blocks the address. */
+  | { kind: 'block'; retryAfter: number }
   | { kind: 'fail'; status: number }
   /** An error answer of Discord itself. */
   | { kind: 'refuse'; status: number; code: number };
@@ -28,9 +50,19 @@ export type FakeDiscord = {
   address: string;
   /** The accepted messages, in order. */
   messages: DiscordMessage[];
+  /** What a reader sees. */
+  shown: Map<string, ShownMessage>;
   /** The number of received requests. */
   requests: number;
+  /** Each answer; status 0 if there was none. */
+  answers: { method: string; path: string; status: number; at: Date }[];
   behaviour: Behaviour;
+  /** Come before `behaviour`, one for each request that Discord would accept. */
+  next: Behaviour[];
+  /** Called before it answers a request that it has carried out. */
+  onDone: ((method: string) => Promise<void>) | undefined;
+  /** False: neither a webhook nor the channel nor the address has a limit. */
+  hasLimits: boolean;
   /**
    * The kind of the webhook's channel. A forum accepts a message only for an existing post, or with the name of a new
    * one.
@@ -42,93 +74,181 @@ export type FakeDiscord = {
   postedTo: (string | null)[];
   /** Deletes the webhook, as the owner of the channel can. */
   deleteWebhook(): void;
+  /** As a moderator of the channel can. */
+  deleteMessage(id: string): void;
 };
 
 export const WEBHOOK_ID = '1099999999999991234';
 export const WEBHOOK_TOKEN = `to-ken_${'Ab3'.repeat(20)}z`;
 export const WEBHOOK_ADDRESS = `https://discord.com/api/webhooks/${WEBHOOK_ID}/${WEBHOOK_TOKEN}`;
 
+const CHANNEL_ID = '1088888888888880001';
+
 /**
- * Answers as Discord's API v10 does: 204 for a message, 404 with code 10015 for an unknown webhook, 401 with code 50027
- * for a wrong token, 400 with code 50035 for a message above its limits, 429 with `retry_after`. A forum channel answers 400
- * with 220001 to a message for no thread, a text channel 220003 to one that names a new thread; an unknown thread is 404
- * with 10003, a locked one 400 with 50083 (docs.discord.com, "Opcodes and Status Codes").
+ * Answers as Discord's API v10 does (docs.discord.com: "Webhook Resource", "Rate Limits", "Opcodes and Status Codes"):
+ * its limits of requests with their headers, 429 with `retry_after`, and its errors. The whole of a path is checked, so
+ * that a request to another resource fails.
+ *
+ * @param now - the clock of its limits and messages
  */
-export async function startFakeDiscord(): Promise<FakeDiscord> {
+export async function startFakeDiscord({ now = () => new Date() } = {}): Promise<FakeDiscord> {
   let exists = true;
   const discord: FakeDiscord = {
     url: '',
     address: WEBHOOK_ADDRESS,
     messages: [],
+    shown: new Map(),
     requests: 0,
+    answers: [],
     behaviour: { kind: 'accept' },
+    next: [],
+    onDone: undefined,
+    hasLimits: true,
     channel: 'text',
     threads: new Map(),
     postedTo: [],
     deleteWebhook: () => {
       exists = false;
     },
+    deleteMessage: (id) => void discord.shown.delete(id),
   };
+  const take = discordBuckets(now);
   const server = http.createServer(async (request, response) => {
     discord.requests += 1;
-    const body = await bodyOf(request);
-    const { pathname, searchParams } = new URL(request.url ?? '', 'http://discord');
-    const [, id, token] = /^\/api\/webhooks\/(\d+)\/([^/]+)$/.exec(pathname) ?? [];
-    if (request.method !== 'POST' || !id) return json(response, 404, { message: '404: Not Found', code: 0 });
-    if (!exists || id !== WEBHOOK_ID)
-      return json(response, 404, { message: 'Unknown Webhook', code: 10_015 });
-    if (token !== WEBHOOK_TOKEN)
-      return json(response, 401, { message: 'Invalid Webhook Token', code: 50_027 });
-    const message = JSON.parse(body) as DiscordMessage;
-    if (!isWithinLimits(message)) return json(response, 400, { message: 'Invalid Form Body', code: 50_035 });
-    const threadId = searchParams.get('thread_id');
-    const refused = refusedThread(discord, threadId, message);
-    if (refused) return json(response, refused.status, { message: refused.message, code: refused.code });
-    if (discord.behaviour.kind === 'accept') discord.postedTo.push(threadId);
-    return behave(discord, response, { message, path: request.url ?? '' });
+    const { method = '', url = '' } = request;
+    response.on('close', () =>
+      discord.answers.push({
+        method,
+        path: url,
+        status: response.writableFinished ? response.statusCode : 0,
+        at: now(),
+      }),
+    );
+    const asked = askedFor(method, url, await bodyOf(request));
+    if (!asked) return json(response, 404, { message: '404: Not Found', code: 0 });
+    const { limited, headers } = discord.hasLimits ? take(asked.webhookId) : { headers: {} };
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    if (limited) return json(response, 429, limited);
+    if (!exists || asked.webhookId !== WEBHOOK_ID) return json(response, 404, ERRORS.unknownWebhook);
+    if (asked.token !== WEBHOOK_TOKEN) return json(response, 401, ERRORS.invalidToken);
+    return answerOf(discord, asked, response, now());
   });
   discord.url = `http://127.0.0.1:${await listen(server)}/api`;
   return discord;
 }
 
-/** The refusal of a message because of its thread; null if it is accepted. */
-function refusedThread(
-  { channel, threads }: FakeDiscord,
-  threadId: string | null,
-  message: DiscordMessage,
-): { status: number; message: string; code: number } | null {
-  if (threadId !== null && !/^\d{15,21}$/.test(threadId))
-    return { status: 400, message: 'Invalid Form Body', code: 50_035 };
-  if (threadId !== null) {
-    const state = threads.get(threadId);
-    if (!state) return { status: 404, message: 'Unknown Channel', code: 10_003 };
-    return state === 'locked' ? { status: 400, message: 'Thread is archived', code: 50_083 } : null;
-  }
-  if (channel === 'forum' && !message.thread_name) {
-    const text = 'Webhooks posted to forum channels must have a thread_name or thread_id';
-    return { status: 400, message: text, code: 220_001 };
-  }
-  if (channel === 'text' && message.thread_name)
-    return { status: 400, message: 'Webhooks can only create threads in forum channels', code: 220_003 };
-  return null;
+const ERRORS = {
+  unknownWebhook: { message: 'Unknown Webhook', code: 10_015 },
+  unknownMessage: { message: 'Unknown Message', code: 10_008 },
+  unknownChannel: { message: 'Unknown Channel', code: 10_003 },
+  invalidToken: { message: 'Invalid Webhook Token', code: 50_027 },
+  invalidForm: { message: 'Invalid Form Body', code: 50_035 },
+  emptyMessage: { message: 'Cannot send an empty message', code: 50_006 },
+  archived: { message: 'Thread is archived', code: 50_083 },
+  needsThread: {
+    message: 'Webhooks posted to forum channels must have a thread_name or thread_id',
+    code: 220_001,
+  },
+  noForum: { message: 'Webhooks can only create threads in forum channels', code: 220_003 },
+};
+
+type Asked = {
+  method: string;
+  url: string;
+  webhookId: string;
+  token: string;
+  messageId: string | undefined;
+  threadId: string | null;
+  waits: boolean;
+  message: DiscordMessage;
+};
+
+/** Null for an unknown path or method. */
+function askedFor(method: string, url: string, body: string): Asked | null {
+  const { pathname, searchParams } = new URL(url, 'http://discord');
+  const [, webhookId, token, messageId] =
+    /^\/api\/webhooks\/(\d+)\/([^/]+)(?:\/messages\/(\d+))?$/.exec(pathname) ?? [];
+  const methods = messageId ? ['GET', 'PATCH', 'DELETE'] : ['GET', 'POST'];
+  if (!webhookId || !token || !methods.includes(method)) return null;
+  const [threadId, waits] = [searchParams.get('thread_id'), searchParams.get('wait') === 'true'];
+  const message = body ? (JSON.parse(body) as DiscordMessage) : {};
+  return { method, url, webhookId, token, messageId, threadId, waits, message };
 }
 
-function behave(
+async function answerOf(
   discord: FakeDiscord,
+  asked: Asked,
   response: ServerResponse,
-  { message, path }: { message: DiscordMessage; path: string },
-): void {
-  const { behaviour } = discord;
+  at: Date,
+): Promise<void> {
+  const { method, messageId, message } = asked;
+  if (method === 'GET' && !messageId) return json(response, 200, webhookObject());
+  const refused = refusalOf(discord, asked);
+  if (refused) return json(response, refused.status, refused.error);
+  const behaviour = discord.next.shift() ?? discord.behaviour;
+  if (behaviour.kind !== 'accept' && behaviour.kind !== 'cut') return behave(behaviour, asked, response);
+  const done = carryOut(discord, asked, at);
+  await discord.onDone?.(method);
+  if (behaviour.kind === 'cut') {
+    response.destroy();
+    return;
+  }
+  if (method === 'DELETE' || (method === 'POST' && !asked.waits)) {
+    response.writeHead(204).end();
+    return;
+  }
+  json(response, 200, messageObject(done ?? { id: '', threadId: null, at, edits: [], ...message }));
+}
+
+/** Null if Discord does what was asked. */
+function refusalOf(discord: FakeDiscord, asked: Asked): { status: number; error: object } | null {
+  const { method, messageId, threadId, message } = asked;
+  if (threadId !== null && !/^\d{15,21}$/.test(threadId)) return { status: 400, error: ERRORS.invalidForm };
+  const thread = threadId === null ? null : (discord.threads.get(threadId) ?? 'unknown');
+  if (thread === 'unknown') return { status: 404, error: ERRORS.unknownChannel };
+  if (messageId) {
+    const found = discord.shown.get(messageId);
+    if (!found || found.threadId !== threadId) return { status: 404, error: ERRORS.unknownMessage };
+  }
+  if (thread === 'locked' && method !== 'GET') return { status: 400, error: ERRORS.archived };
+  if (method === 'POST' && thread === null) {
+    if (discord.channel === 'forum' && !message.thread_name)
+      return { status: 400, error: ERRORS.needsThread };
+    if (discord.channel === 'text' && message.thread_name) return { status: 400, error: ERRORS.noForum };
+  }
+  if (method !== 'POST' && method !== 'PATCH') return null;
+  if (!isWithinLimits(message)) return { status: 400, error: ERRORS.invalidForm };
+  const isEmpty = !message.content && !message.embeds?.length;
+  return isEmpty ? { status: 400, error: ERRORS.emptyMessage } : null;
+}
+
+let lastId = 1_200_000_000_000_000_000n;
+
+function carryOut(
+  discord: FakeDiscord,
+  { method, messageId = '', threadId, message }: Asked,
+  at: Date,
+): ShownMessage | undefined {
+  const found = discord.shown.get(messageId);
+  if (method === 'DELETE') discord.shown.delete(messageId);
+  if (found && method === 'PATCH') {
+    Object.assign(found, message);
+    found.edits.push(at);
+  }
+  if (method !== 'POST') return found;
+  lastId += 4_194_304n;
+  const shown = { ...message, id: String(lastId), threadId, at, edits: [] };
+  discord.messages.push(message);
+  discord.postedTo.push(threadId);
+  discord.shown.set(shown.id, shown);
+  return shown;
+}
+
+type Failing = Exclude<Behaviour, { kind: 'accept' | 'cut' }> | { kind: 'hang' | 'drip' };
+
+function behave(behaviour: Failing, { method, url }: Asked, response: ServerResponse): void {
   switch (behaviour.kind) {
-    case 'accept':
-      discord.messages.push(message);
-      response.writeHead(204).end();
-      return;
     case 'hang':
-      return;
-    case 'cut':
-      discord.messages.push(message);
-      response.destroy();
       return;
     case 'drip': {
       response.writeHead(503, { 'content-type': 'application/json' });
@@ -137,26 +257,87 @@ function behave(
       return;
     }
     case 'limit': {
-      const { retryAfter } = behaviour;
-      const headers = { 'retry-after': String(Math.ceil(retryAfter)), 'x-ratelimit-scope': 'shared' };
-      const text = { message: 'You are being rate limited.', retry_after: retryAfter, global: false };
-      json(response, 429, text, headers);
+      const { retryAfter, scope = 'shared', code } = behaviour;
+      const isGlobal = scope === 'global';
+      const headers = {
+        'retry-after': String(Math.ceil(retryAfter)),
+        'x-ratelimit-scope': scope,
+        ...(isGlobal ? { 'x-ratelimit-global': 'true' } : {}),
+      };
+      const text = { message: 'You are being rate limited.', retry_after: retryAfter, global: isGlobal };
+      json(response, 429, { ...text, ...(code ? { code } : {}) }, headers);
       return;
     }
+    case 'block':
+      response
+        .writeHead(429, { 'content-type': 'text/html', 'retry-after': String(behaviour.retryAfter) })
+        .end(
+          '<title>Access denied | discord.com used Cloudflare to restrict access</title> error code: 1015',
+        );
+      return;
     case 'refuse':
       json(response, behaviour.status, { message: 'Refused', code: behaviour.code });
       return;
     case 'fail':
       // The error page of a proxy.
-      response.writeHead(behaviour.status).end(`upstream connect error: POST ${path}`);
+      response.writeHead(behaviour.status).end(`upstream connect error: ${method} ${url}`);
   }
 }
 
+/** docs.discord.com, "Embed Limits"; the total is that of all embeds. */
 function isWithinLimits({ content = '', embeds = [] }: DiscordMessage): boolean {
-  const texts = embeds.map(({ title = '', description = '' }) => [title, description] as const);
-  const total = texts.flat().reduce((sum, text) => sum + text.length, 0);
-  const fits = texts.every(([title, description]) => title.length <= 256 && description.length <= 4_096);
-  return fits && total <= 6_000 && content.length <= 2_000 && (content !== '' || embeds.length > 0);
+  let total = 0;
+  const fits = (text: string | undefined, most: number, least = 0) => {
+    const length = text?.trim().length ?? least;
+    total += length;
+    return length >= least && length <= most;
+  };
+  const fit = embeds.map(
+    ({ title, description, footer, fields = [] }) =>
+      fits(title, 256) &&
+      fits(description, 4_096) &&
+      fits(footer?.text, 2_048) &&
+      fields.length <= 25 &&
+      fields.every(({ name, value }) => fits(name, 256, 1) && fits(value, 1_024, 1)),
+  );
+  return embeds.length <= 10 && !fit.includes(false) && total <= 6_000 && content.length <= 2_000;
+}
+
+/** As Discord answers with `wait=true`: the id comes after the embeds. */
+function messageObject({ id, threadId, at, edits, content = '', embeds = [] }: ShownMessage): object {
+  return {
+    type: 0,
+    content,
+    mentions: [],
+    mention_roles: [],
+    attachments: [],
+    embeds: embeds.map((embed) => ({ type: 'rich', content_scan_version: 3, ...embed })),
+    timestamp: at.toISOString(),
+    edited_timestamp: edits.at(-1)?.toISOString() ?? null,
+    flags: 0,
+    components: [],
+    id,
+    channel_id: threadId ?? CHANNEL_ID,
+    author: { id: WEBHOOK_ID, username: 'Captain Hook', avatar: null, discriminator: '0000', bot: true },
+    pinned: false,
+    mention_everyone: false,
+    tts: false,
+    webhook_id: WEBHOOK_ID,
+  };
+}
+
+function webhookObject(): object {
+  return {
+    application_id: null,
+    avatar: null,
+    channel_id: CHANNEL_ID,
+    guild_id: '1077777777777770001',
+    id: WEBHOOK_ID,
+    name: 'Captain Hook',
+    type: 1,
+    token: WEBHOOK_TOKEN,
+    url: WEBHOOK_ADDRESS,
+  };
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {

@@ -91,10 +91,13 @@ const LONGEST_ANSWER = 4_096;
 /** Of informational responses (HTTP 1xx) before the answer. */
 const MOST_INFORMATION = 8;
 
+/** The body of a success is read only with `readsBody`. */
+type Reading = { readsBody?: boolean; mostBytes?: number };
+
 /** One deadline applies to all of it, even if bytes arrive slowly. */
 export async function exchange(
   request: ClientRequest,
-  { body, readsBody = false }: { body: string; readsBody?: boolean },
+  { body, readsBody = false, mostBytes = LONGEST_ANSWER }: Reading & { body: string },
   options: SendOptions,
 ): Promise<HttpAnswer> {
   const { promise: unanswered, resolve } = Promise.withResolvers<HttpAnswer>();
@@ -134,7 +137,9 @@ export async function exchange(
     .on('error', (error) => endWith(brokenCode(error), wordsOf(error)));
   request.end(body);
   try {
-    const read = answered.then((response) => readAnswerFrom(response, readsBody, () => isLate));
+    const read = answered.then((response) =>
+      readAnswerFrom(response, { readsBody, mostBytes }, () => isLate),
+    );
     return await Promise.race([unanswered, read]);
   } finally {
     clearTimeout(timer);
@@ -143,22 +148,26 @@ export async function exchange(
   }
 }
 
-/** The body of a success is read only with `readsBody`. */
-async function readAnswerFrom(response: IncomingMessage, readsBody: boolean, isLate: () => boolean) {
+async function readAnswerFrom(
+  response: IncomingMessage,
+  { readsBody, mostBytes }: Required<Reading>,
+  isLate: () => boolean,
+): Promise<HttpAnswer> {
   const status = response.statusCode ?? 0;
+  const { headers } = response;
   const meaning = meaningOfStatus(status);
   response.on('error', () => undefined);
   const isTaken = meaning === 'acknowledged';
-  if (isTaken && !readsBody) return { result: outcome(meaning, 'acknowledged'), status, said: '' };
-  const bytes = await firstBytes(response);
+  if (isTaken && !readsBody) return { result: outcome(meaning, 'acknowledged'), status, headers, said: '' };
+  const bytes = await firstBytes(response, mostBytes);
   const said = bytes.toString('utf8');
   if (isTaken) {
-    const encoding = response.headers['content-encoding'];
+    const encoding = headers['content-encoding'];
     const body = { bytes, isLate: isLate(), ...(encoding ? { encoding } : {}) };
-    return { result: outcome(meaning, 'acknowledged'), status, said, body };
+    return { result: outcome(meaning, 'acknowledged'), status, headers, said, body };
   }
-  const retry = retryAfterMs(response.headers['retry-after'], new Date());
-  const { location } = response.headers;
+  const retry = retryAfterMs(headers['retry-after'], new Date());
+  const { location } = headers;
   // A website that says when to come again has not failed: it limits its requests.
   const isPostponed = status === 503 && retry !== null;
   const code = isPostponed ? 'http-limited' : meaningOfRefusal(status, said, location);
@@ -169,22 +178,22 @@ async function readAnswerFrom(response: IncomingMessage, readsBody: boolean, isL
       : {}),
     ...(retry === null ? {} : { retryAfterMs: retry }),
   };
-  return { result: refused, status, said };
+  return { result: refused, status, headers, said };
 }
 
-async function firstBytes(response: IncomingMessage): Promise<Buffer> {
+async function firstBytes(response: IncomingMessage, most: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let length = 0;
   try {
     for await (const piece of response) {
       pieces.push(piece);
       length += piece.length;
-      if (length >= LONGEST_ANSWER) break;
+      if (length >= most) break;
     }
   } catch {
     // The status was received already: only the rest of the message is missing.
   }
-  return Buffer.concat(pieces).subarray(0, LONGEST_ANSWER);
+  return Buffer.concat(pieces).subarray(0, most);
 }
 
 /** What came in place of an HTTP answer is in the errors of Node's parser. */

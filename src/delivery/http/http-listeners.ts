@@ -20,7 +20,8 @@ export const SECRET_OVERLAP_MS = 24 * HOUR;
 
 const LONGEST_URL = 2_048;
 
-const listenerUrl = z
+/** Of a vote listener or a subscription; the rules of docs/delivery.md. */
+export const listenerUrl = z
   .string({ error: () => t('must be text') })
   .trim()
   .max(LONGEST_URL, { error: () => t('must have at most {max, number} characters', { max: LONGEST_URL }) })
@@ -34,7 +35,7 @@ const listenerUrl = z
       return fault(t('The URL must begin with https:// (or http://), like https://example.org/votes.'));
     }
     if (url.username || url.password) {
-      return fault(t('The URL must have no user name and no password: votes are signed instead.'));
+      return fault(t('The URL must have no user name and no password: messages are signed instead.'));
     }
     url.hash = '';
     const host = hostSchema.safeParse(url.hostname);

@@ -72,6 +72,26 @@ const AUDIT_ACTIONS = {
     more: ({ kinds }) => (Array.isArray(kinds) ? kinds.map(String).join(', ') || 'none' : undefined),
   },
   'discord.remove': { title: 'Removed a Discord webhook' },
+  'goal.set': {
+    title: 'Set a vote goal',
+    more: ({ target, period, text: sentence }) =>
+      [text(target), text(period), text(sentence)].filter(Boolean).join(', '),
+  },
+  'goal.text': { title: 'Changed the text of a vote goal', more: (details) => text(details.text) },
+  'goal.remove': {
+    title: 'Removed a vote goal',
+    more: ({ target, period }) => `${text(target)}, ${text(period)}`,
+  },
+  'live.set': { title: 'Set a live status in Discord', more: ({ ending }) => `…${text(ending)}` },
+  'live.restart': { title: 'Started a live status in Discord again' },
+  'live.remove': { title: 'Removed a live status in Discord' },
+  'subscription.add': { title: 'Added a subscription to events', more: subscriptionText },
+  'subscription.change': { title: 'Changed a subscription to events', more: subscriptionText },
+  'subscription.rotate': { title: 'Rotated a subscription’s secret', more: subscriptionText },
+  'subscription.pause': { title: 'Paused a subscription to events', more: subscriptionText },
+  'subscription.resume': { title: 'Resumed a subscription to events', more: subscriptionText },
+  'subscription.remove': { title: 'Removed a subscription to events', more: subscriptionText },
+  'subscription.replay': { title: 'Sent an event again', more: subscriptionText },
   'vote.exclude': { title: 'Excluded votes', more: ({ reason }) => text(reason) },
   'rank.allow': {
     title: 'Allowed votes for a rank',
@@ -169,6 +189,11 @@ function text(value: unknown): string | undefined {
 
 function asText(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+/** `Raid bot (https://example.org/events)` */
+function subscriptionText({ name, url, ending }: Details): string {
+  return `${text(name)} (${text(url) ?? `Discord …${text(ending)}`})`;
 }
 
 /** The changed settings with their old and new values: `WEB_VOTES: on → off`. */

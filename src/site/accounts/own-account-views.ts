@@ -132,11 +132,11 @@ function passwordPart({ base, hasPassword, sendsMail, typed }: Account): Html {
 
 function mailPart({ base, sendsMail, signedIn: { user } }: Account): Html {
   if (!sendsMail) {
-    const instead = t('This listing sends no mail. A server’s settings can send messages to Discord.');
+    const instead = t('This listing sends no mail. Under “Events”, a server can send messages to Discord.');
     return html`<p class="soft">${instead}</p>`;
   }
   const others = t(
-    'Mails about the security of your account, such as a new password, are always sent. Messages to Discord are in the settings of each server.',
+    'Mails about the security of your account, such as a new password, are always sent. Messages to Discord are under “Events” of each server.',
   );
   return html`<form method="post" action="${base}/account/mail" class="stack">
     <fieldset class="stack"><legend>${t('E-mail me about my servers')}</legend>

@@ -31,7 +31,7 @@ const MESSAGES = {
   withdrawn: defineMessage('Invitation withdrawn.'),
   changed: defineMessage('Role changed.'),
   removed: defineMessage(
-    'Member removed. Check whether they know other tokens under “API access”, and the Discord webhook under “Settings”.',
+    'Member removed. Check whether they know other tokens under “API access”, and the webhooks and secrets under “Events”.',
   ),
 };
 

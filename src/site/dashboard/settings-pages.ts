@@ -22,7 +22,6 @@ import { button, card, confirmed, notice } from '../shared/parts.ts';
 import { serverAddress } from '../shared/server-status.ts';
 import { checkTaker } from '../shared/used-up.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
-import { DISCORD_MESSAGES, type DiscordShowing, discordCard, discordRoutes } from './discord-messages.ts';
 import { afterProving, ownershipProofCards } from './draft-pages.ts';
 import {
   addressFields,
@@ -40,19 +39,17 @@ const MESSAGES = {
   saved: defineMessage('Settings saved.'),
   'saved-text': defineMessage('Text saved.'),
   'kept-address': defineMessage('Move cancelled. The server keeps its address.'),
-  ...DISCORD_MESSAGES,
 };
 
 type Showing = {
   details?: Typed;
   votes?: VoteShowing;
-  discord?: DiscordShowing;
   address?: Typed;
   removal?: Typed;
 };
 type SettingsPage = (request: FastifyRequest, showing?: Showing) => Promise<Page>;
 
-/** `/dashboard/servers/<id>/settings`: a server's details, votes, address, Discord messages and removal. */
+/** `/dashboard/servers/<id>/settings`: a server's details, votes, address and removal. */
 export function serverSettingsPages(app: FastifyInstance, parts: DashboardParts): void {
   const page = settingsPage(app.site, parts.deps);
   app.get('/servers/:serverId/settings', OWNER, async (request, reply) =>
@@ -60,23 +57,18 @@ export function serverSettingsPages(app: FastifyInstance, parts: DashboardParts)
   );
   detailsRoutes(app, parts.deps, page);
   voteSettingsRoutes(app, parts.deps, (request, votes) => page(request, { votes }));
-  discordRoutes(app, parts, (request, discord) => page(request, { discord }));
   addressRoutes(app, parts.deps, page);
 }
 
 function settingsPage(site: Site, deps: AppDeps): SettingsPage {
-  return async (request, { details, votes = {}, discord = {}, address, removal } = {}) => {
+  return async (request, { details, votes = {}, address, removal } = {}) => {
     const server = serverOf(request);
     const now = deps.clock.now();
-    const [move, webhook] = await Promise.all([
-      findMove(deps, server._id),
-      deps.discordWebhooks.findOne({ _id: server._id }),
-    ]);
+    const move = await findMove(deps, server._id);
     const path = serverPath(site.base, server, '/settings');
     const proof = { startCheck: `${path}/place/check`, editAddress: `${path}#place` };
     const body = html`${detailsCard(path, server, details)}
       ${voteSettingsCards(path, deps.config, server, votes)}
-      ${discordCard(`${path}/discord`, webhook, discord, now)}
       ${addressCard(`${path}/place`, server, move, address)}
       ${move ? ownershipProofCards(move, proof, now) : ''}
       ${removeCard(`${path}/remove`, server, removal)}`;

@@ -4,6 +4,7 @@ import { ESTABLISHED_AFTER_DAYS } from '../../accounts/mailbox.ts';
 import type { DeliveryStatus } from '../../delivery/timeline/timeline-event.ts';
 import { voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
 import { nameKindOf } from '../../games/player-names.ts';
+import { type GoalProgress, goalOf } from '../../goals/goal-progress.ts';
 import { t } from '../../language/t.ts';
 import { rewardsOf } from '../../listeners/listener.ts';
 import type { Config } from '../../platform/config.ts';
@@ -22,6 +23,7 @@ import { ANYONE } from '../route-options.ts';
 import type { Site } from '../shared/decorate-site.ts';
 import { count, counted, decimal } from '../shared/format.ts';
 import { colourClasses, initials } from '../shared/generated-pictures.ts';
+import { goalPart } from '../shared/goal-parts.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
@@ -51,7 +53,7 @@ type VoteState = {
 };
 
 /** The rest of the page, which is not refreshed. */
-type Around = { streak: VoteStreak; others: OtherServers };
+type Around = { streak: VoteStreak; others: OtherServers; goal: GoalProgress | null };
 
 /** `/servers/<slug>/vote/<vote id>`: the result of a vote and the state of its delivery. */
 export function voteResultPage(app: FastifyInstance, deps: AppDeps): void {
@@ -67,11 +69,12 @@ export function voteResultPage(app: FastifyInstance, deps: AppDeps): void {
       if (request.headers['hx-request'])
         return sendPage(request, reply, resultPage(app.site, config, shown, null));
       await app.limitPages(request);
-      const [streak, others] = await Promise.all([
+      const [streak, others, goal] = await Promise.all([
         voteStreak(deps, server, vote.username),
         readOtherServers(deps, request, server),
+        goalOf(deps, server),
       ]);
-      return sendPage(request, reply, resultPage(app.site, config, shown, { streak, others }));
+      return sendPage(request, reply, resultPage(app.site, config, shown, { streak, others, goal }));
     }),
   );
 }
@@ -121,7 +124,8 @@ function resultPage(site: Site, config: Config, result: VoteState, around: Aroun
       ${stamp(site, server, stateOfVote(site, result))}
       ${
         around
-          ? html`${streakPanel(around.streak)}
+          ? html`${around.goal ? html`<section class="panel goal-panel">${goalPart(around.goal)}</section>` : ''}
+          ${streakPanel(around.streak)}
           ${nextVotePanel(site, server, { nextVoteAt: around.streak.nextVoteAt, username, now })}
           ${otherServers(site, config, around.others)}`
           : ''

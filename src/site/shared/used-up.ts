@@ -34,10 +34,13 @@ export function checkTaker(deps: AppDeps) {
   return async (request: FastifyRequest): Promise<RefusedForm | null> => {
     const retryAt = await useCheckAllowance(deps, userOf(request)._id.toHexString());
     if (!retryAt) return null;
-    const sentence = t(
-      'Nothing was saved: you can change settings, resume, test and check {times} times a minute in total.',
-      { times: CHECKS.times },
-    );
-    return refused(429, sentence, retryAt);
+    return refused(429, tooManyChecks(), retryAt);
   };
+}
+
+export function tooManyChecks(): string {
+  return t(
+    'Nothing was saved: you can change settings, resume, test and check {times} times a minute in total.',
+    { times: CHECKS.times },
+  );
 }

@@ -19,6 +19,17 @@ export type FinishOptions = {
   signal?: AbortSignal;
   /** A vote may be inserted this long after its `votedAt`. */
   settledMs?: number;
+  /** Called before votes of one batch change; after an interrupted run perhaps again for the same votes. */
+  beforeChange?: ((change: CountChange) => Promise<void>) | undefined;
+};
+
+/** Votes that counted and will not, or that will count and did not. */
+export type CountChange = Pick<VoteExclusion, 'serverId'> & {
+  exclusionId: ObjectId;
+  becomes: 'excluded' | 'counted';
+  /** The votes of a quarantine never counted before. */
+  wereHeld: boolean;
+  votes: Pick<VoteInRange, '_id' | 'votedAt'>[];
 };
 
 const BULK = 1_000;
@@ -128,7 +139,7 @@ async function markVotes(
   deps: VotesDeps,
   exclusion: VoteExclusion,
   lease: ActiveLease,
-  { progress }: FinishOptions,
+  { progress, beforeChange }: FinishOptions,
 ): Promise<void> {
   const { tokenId, _id } = exclusion;
   const { votes } = deps;
@@ -152,6 +163,13 @@ async function markVotes(
         },
       },
     ],
+    before: (votes) =>
+      change(
+        beforeChange,
+        exclusion,
+        'excluded',
+        votes.filter((vote) => !vote.excludedBy?.length),
+      ),
     onProgress: (count) => progress?.(count, total),
   });
 }
@@ -160,7 +178,7 @@ async function unmarkVotes(
   deps: VotesDeps,
   exclusion: VoteExclusion,
   lease: ActiveLease,
-  { progress }: FinishOptions,
+  { progress, beforeChange }: FinishOptions,
 ): Promise<void> {
   const { _id, serverId } = exclusion;
   const { votes } = deps;
@@ -180,6 +198,13 @@ async function unmarkVotes(
     all,
     chosen: (vote) => vote.excludedBy?.some((by) => by.equals(_id)) === true,
     update: including(_id, deps.clock.now(), listener !== null),
+    before: (votes) =>
+      change(
+        beforeChange,
+        exclusion,
+        'counted',
+        votes.filter((vote) => vote.excludedBy?.length === 1),
+      ),
     onProgress: (count) => progress?.(count, total),
   });
   if (listener) await wakeListener(deps.producer, listener);
@@ -215,9 +240,20 @@ function including(exclusionId: ObjectId, now: Date, hasListener: boolean): Docu
 
 type VoteInRange = { _id: UUID; votedAt: Date; tokenId?: ObjectId | null; excludedBy?: ObjectId[] };
 
+async function change(
+  beforeChange: FinishOptions['beforeChange'],
+  { serverId, _id: exclusionId, isQuarantine }: VoteExclusion,
+  becomes: CountChange['becomes'],
+  votes: VoteInRange[],
+): Promise<void> {
+  const wereHeld = isQuarantine === true;
+  if (votes.length > 0) await beforeChange?.({ serverId, exclusionId, becomes, wereHeld, votes });
+}
+
 type Bulk = {
   all: AsyncIterable<VoteInRange>;
   chosen: (vote: VoteInRange) => boolean;
+  before: (votes: VoteInRange[]) => Promise<void>;
   update: Document[];
   onProgress: (count: number) => void;
 };
@@ -227,7 +263,7 @@ async function inBulk(
   { votes, voteExclusions }: VotesDeps,
   { _id, serverId }: VoteExclusion,
   lease: ActiveLease,
-  { all, chosen, update, onProgress }: Bulk,
+  { all, chosen, before, update, onProgress }: Bulk,
 ): Promise<void> {
   let batch: VoteInRange[] = [];
   const write = async () => {
@@ -235,6 +271,7 @@ async function inBulk(
     const days = [...new Set(batch.map(({ votedAt }) => dayOf(votedAt)))];
     lease.throwIfLost();
     await voteExclusions.updateOne({ _id }, { $addToSet: { days: { $each: days } } });
+    await before(batch);
     lease.throwIfLost();
     await votes.updateMany({ serverId, _id: { $in: batch.map((vote) => vote._id) } }, update);
     batch = [];

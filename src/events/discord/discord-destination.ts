@@ -1,0 +1,138 @@
+import { readGoalProgress } from '../../goals/goal-progress.ts';
+import type { EventsDeps } from '../deps.ts';
+import type { DestinationResult, EventOutcome, SendHow } from '../destination.ts';
+import { EVENT_KINDS, kindOfType } from '../kinds.ts';
+import type { ResolvedEvent } from '../resolve-events.ts';
+import type { Subscription } from '../subscription.ts';
+import { openSubscribedWebhook } from '../subscription-secret.ts';
+import { type DiscordAnswer, postMessage } from './discord-client.ts';
+import { type Embed, embedOf, inMessages, messageOf, TONE_COLOURS } from './discord-embed.ts';
+import { sentencesOf } from './event-sentences.ts';
+import { DEFAULT_TEMPLATE, filledTemplate, usesGoal } from './vote-template.ts';
+
+/** An embed, and the events that it tells of. */
+type Part = { embed: Embed; events: ResolvedEvent[] };
+
+/**
+ * Sends all events in as few messages as Discord's limits allow: the votes in one embed, the others in one each. As
+ * `SendToDestination`.
+ */
+export async function sendToDiscord(
+  deps: EventsDeps,
+  subscription: Subscription,
+  events: ResolvedEvent[],
+  { signal }: SendHow,
+): Promise<DestinationResult> {
+  const key = openSubscribedWebhook(deps.secrets, subscription);
+  const waiting = inMessages(await partsOf(deps, subscription, events));
+  const outcomes: EventOutcome[] = [];
+  for (let parts = waiting.shift(); parts && !signal.aborted; parts = waiting.shift()) {
+    const began = performance.now();
+    const answer = await postMessage(deps, key, messageOf(parts.map(({ embed }) => embed)), signal);
+    // Discord does not say which embed it refuses: each is sent alone.
+    if (answer.kind === 'refused' && parts.length > 1) {
+      waiting.unshift(...parts.map((part) => [part]));
+      continue;
+    }
+    const durationMs = Math.round(performance.now() - began);
+    const { end, isLast, ...result } = meaningOf(answer);
+    for (const { _id } of parts.flatMap((part) => part.events))
+      outcomes.push({ eventId: _id, durationMs, ...end });
+    if (isLast) return { outcomes, ...result };
+  }
+  return { outcomes };
+}
+
+type Meaning = Pick<DestinationResult, 'isGone' | 'waitMs'> & {
+  end: Pick<EventOutcome, 'end' | 'status' | 'reason'>;
+  /** Further messages would end in the same way. */
+  isLast: boolean;
+};
+
+/** `isGone` is an `OffReason`. */
+function meaningOf(answer: DiscordAnswer): Meaning {
+  switch (answer.kind) {
+    case 'sent':
+      return { end: { end: 'sent', status: answer.status }, isLast: false };
+    case 'refused':
+      return { end: { end: 'refused', status: answer.status, reason: answer.reason }, isLast: false };
+    case 'limited': {
+      const { status, retryAfterMs: waitMs } = answer;
+      // Without a status, Discord was not asked.
+      const end = status
+        ? ({ end: 'retry', status, reason: 'HTTP 429' } as const)
+        : ({ end: 'waits' } as const);
+      return { end, waitMs, isLast: true };
+    }
+    case 'unavailable': {
+      const { status, reason } = answer;
+      return { end: { end: 'retry', reason, ...(status ? { status } : {}) }, isLast: true };
+    }
+    case 'blocked':
+    case 'no-message':
+      return { end: { end: 'retry', reason: 'address-refused' }, isLast: true };
+    default:
+      return { end: { end: 'refused', reason: answer.kind }, isGone: answer.kind, isLast: true };
+  }
+}
+
+async function partsOf(
+  deps: EventsDeps,
+  subscription: Subscription,
+  events: ResolvedEvent[],
+): Promise<Part[]> {
+  const {
+    counted = [],
+    excluded = [],
+    others = [],
+  } = Object.groupBy(events, ({ type, text }) => {
+    if (text) return 'others';
+    if (type === 'vote.counted') return 'counted';
+    return type === 'vote.excluded' ? 'excluded' : 'others';
+  });
+  return [
+    ...(counted.length > 0 ? [await votesPart(deps, subscription, counted)] : []),
+    ...(excluded.length > 1 ? [excludedPart(deps, excluded)] : excluded.map((event) => partOf(deps, event))),
+    ...others.map((event) => partOf(deps, event)),
+  ];
+}
+
+async function votesPart(
+  deps: EventsDeps,
+  { template: own, serverId }: Subscription,
+  votes: ResolvedEvent[],
+): Promise<Part> {
+  const template = own || DEFAULT_TEMPLATE;
+  const inOrder = votes.toSorted((a, b) => a.at.getTime() - b.at.getTime());
+  const newest = inOrder.at(-1) as ResolvedEvent;
+  const { server_name: server, server_url: url, monthly_votes: monthlyVotes } = newest.data;
+  const goal = usesGoal(template) ? await readGoalProgress(deps, serverId) : null;
+  const names = inOrder.map(({ data }) => data.username ?? null);
+  const shown = { names, monthlyVotes: Number(monthlyVotes), server, url, goal };
+  const embed = {
+    description: filledTemplate(template, shown),
+    color: TONE_COLOURS.good,
+    timestamp: newest.at.toISOString(),
+    footer: { text: deps.config.SERVICE_NAME },
+  };
+  return { embed, events: votes };
+}
+
+/** An exclusion may concern thousands of votes. */
+function excludedPart({ config }: EventsDeps, votes: ResolvedEvent[]): Part {
+  const [first] = votes as [ResolvedEvent];
+  const { server_name: server, server_url: url } = first.data;
+  const subject = `${server}: ${votes.length} votes no longer count`;
+  const text = { tone: 'attention', subject, paragraphs: ['An operator excluded them.'], url } as const;
+  return { embed: embedOf({ ...text, at: first.at }, config), events: votes };
+}
+
+/** A text is for the owner: its link leads to the dashboard. */
+function partOf({ config }: EventsDeps, event: ResolvedEvent): Part {
+  const { type, at, data, text } = event;
+  const { tone } = EVENT_KINDS[kindOfType(type)];
+  const url = text ? `${config.PUBLIC_URL}/dashboard/servers/${data.server_id}${text.part}` : data.server_url;
+  const { subject, paragraphs } = text ?? sentencesOf(event);
+  const embed = embedOf({ tone, subject: `${data.server_name}: ${subject}`, paragraphs, url, at }, config);
+  return { embed, events: [event] };
+}

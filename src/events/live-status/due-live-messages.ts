@@ -1,0 +1,54 @@
+import type { ObjectId } from 'mongodb';
+import { after, SECOND } from '../../platform/clock.ts';
+import type { EventsDeps } from '../deps.ts';
+import { readLiveSources, seenOf } from './live-content.ts';
+import type { LiveMessage } from './live-message.ts';
+
+/** A job waits for the rest of its minute. Otherwise an edit that took a second would wait for the minute after. */
+const AHEAD_MS = 15 * SECOND;
+
+const BATCH = 500;
+
+type Looked = Pick<LiveMessage, '_id' | 'serverId' | 'removedAt' | 'messageId' | 'seen'>;
+
+/**
+ * Messages that may have to be sent: new, deleted or removed ones, and those whose server or goal has changed. Three
+ * queries for 500 of them.
+ */
+export async function dueLiveMessages(deps: EventsDeps): Promise<ObjectId[]> {
+  const now = deps.clock.now();
+  const found = deps.liveMessages.find(
+    { nextAt: { $lte: after(now, AHEAD_MS) } },
+    {
+      projection: { serverId: 1, removedAt: 1, messageId: 1, seen: 1 },
+      batchSize: BATCH,
+      sort: { nextAt: 1 },
+    },
+  );
+  const due: ObjectId[] = [];
+  let batch: Looked[] = [];
+  const look = async () => {
+    due.push(...(await changedOf(deps, batch, now)));
+    batch = [];
+  };
+  for await (const live of found) {
+    batch.push(live);
+    if (batch.length === BATCH) await look();
+  }
+  await look();
+  return due;
+}
+
+async function changedOf(deps: EventsDeps, batch: Looked[], now: Date): Promise<ObjectId[]> {
+  if (batch.length === 0) return [];
+  const sources = await readLiveSources(
+    deps,
+    batch.map(({ serverId }) => serverId),
+  );
+  return batch.flatMap(({ _id, serverId, removedAt, messageId, seen }) => {
+    const source = sources.get(serverId.toHexString());
+    // Without a server, a run deletes the message.
+    const isDue = removedAt || !messageId || !source || seenOf(source, now) !== seen;
+    return isDue ? [_id] : [];
+  });
+}
