@@ -340,7 +340,7 @@ test('a worker that dies after the deletion leaves nothing', async () => {
 });
 
 test('a suspended worker that wakes after another one has posted deletes its own message', async () => {
-  const bench = await liveBench({ LISTENER_TIMEOUT_MS: '8000' });
+  const bench = await liveBench({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' });
   const found = await bench.set();
   meanwhile(bench, 'POST', async () => {
     await freeLease(bench);
