@@ -209,7 +209,9 @@ test.each([
   bench.discord.next = [behaviour];
   const events = Array.from({ length: 11 }, (_, n) => bench.event('milestone', { votes: n + 1 }));
   const { outcomes } = await bench.send(events);
-  expect(outcomes.map(({ end, status: seen }) => [end, seen])).toEqual(Array(10).fill(['retry', status]));
+  expect(outcomes.map(({ end, status: seen }) => [end, seen])).toEqual(
+    Array.from({ length: 10 }, () => ['retry', status]),
+  );
   expect(bench.discord.requests).toBe(1);
 });
 

@@ -1,5 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { expect, test, vi } from 'vitest';
+import { dueLiveMessages } from '../../src/events/live-status/due-live-messages.ts';
 import {
   removeLiveMessage,
   restartLiveMessage,
@@ -340,7 +341,7 @@ test('a worker that dies after the deletion leaves nothing', async () => {
 });
 
 test('a suspended worker that wakes after another one has posted deletes its own message', async () => {
-  const bench = await liveBench({ LISTENER_TIMEOUT_MS: '8000' });
+  const bench = await liveBench({ LISTENER_TIMEOUT_MS: '8000', LEASE_MS: '40000' });
   const found = await bench.set();
   meanwhile(bench, 'POST', async () => {
     await freeLease(bench);
@@ -415,4 +416,19 @@ test('a limit of Discord delays the edit for as long as it says', async () => {
   expect(await bench.minute()).toEqual([]);
   bench.clock.move(MINUTE);
   expect(await bench.minute()).toEqual(['edited']);
+});
+
+test('the pass of a minute reads the servers and goals of 500 messages at once', async () => {
+  const bench = await liveBench();
+  const { deps } = bench;
+  const model = await bench.set();
+  await bench.minute();
+  const live = (await bench.live()) ?? model;
+  await deps.liveMessages.insertMany(
+    Array.from({ length: 900 }, () => ({ ...live, _id: new ObjectId(), serverId: new ObjectId() })),
+  );
+  bench.clock.move(MINUTE);
+  const reads = [vi.spyOn(deps.servers, 'find'), vi.spyOn(deps.voteGoals, 'find')];
+  expect(await dueLiveMessages(deps)).toHaveLength(900);
+  expect(reads.map((read) => read.mock.calls.length)).toEqual([2, 2]);
 });

@@ -1,5 +1,6 @@
 import { t } from '../../language/t.ts';
 import { longText } from '../../platform/text.ts';
+import { numberText } from '../event-text.ts';
 import { LONGEST_DESCRIPTION, literal } from './discord-embed.ts';
 
 export const LONGEST_TEMPLATE = 500;
