@@ -33,7 +33,9 @@ test('an excluded vote is told, and told again when it is returned; votes of bef
   const { deps, clock, vote, look, events } = bench;
   const { _id } = await excludeVotes(deps, range(bench), 'test', SETTLED);
   const voted_at = vote.votedAt.toISOString();
-  expect(await events('vote.excluded')).toMatchObject([{ voteId: vote._id, at: clock.now(), data: { voted_at } }]);
+  expect(await events('vote.excluded')).toMatchObject([
+    { voteId: vote._id, at: clock.now(), data: { voted_at } },
+  ]);
   await look();
   expect(await events('vote.counted')).toHaveLength(1);
   clock.move(MINUTE);

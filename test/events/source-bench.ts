@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
-import { createVoteWatch } from '../../src/events/sources/watch-votes.ts';
 import type { EventKind } from '../../src/events/kinds.ts';
+import { createVoteWatch } from '../../src/events/sources/watch-votes.ts';
 import type { Subscription } from '../../src/events/subscription.ts';
 import { dayOf } from '../../src/platform/periods/period-marks.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';

@@ -11,7 +11,10 @@ import { NEVER, sourceBench, subscribe } from './source-bench.ts';
 test('a vote that counts is stored as one event, with its number in the month, for each subscription that wants it', async () => {
   const bench = await sourceBench();
   const { deps, clock, look, cast, serverId, events } = bench;
-  const wanting = [await bench.subscribe(['vote.counted']), await bench.subscribe(['vote.counted', 'milestone'])];
+  const wanting = [
+    await bench.subscribe(['vote.counted']),
+    await bench.subscribe(['vote.counted', 'milestone']),
+  ];
   await bench.subscribe(['server.offline']);
   await look();
   clock.move(SECOND);
@@ -19,7 +22,11 @@ test('a vote that counts is stored as one event, with its number in the month, f
   expect(await look()).toEqual({ servers: 1, events: 2 });
   const stored = await events();
   expect(stored).toMatchObject([
-    { type: 'vote.counted', at: clock.now(), data: { monthly_votes: 1, voted_at: clock.now().toISOString() } },
+    {
+      type: 'vote.counted',
+      at: clock.now(),
+      data: { monthly_votes: 1, voted_at: clock.now().toISOString() },
+    },
     { type: 'vote.counted', data: { monthly_votes: 2 } },
   ]);
   expect(new Set(stored.map(({ voteId }) => voteId?.toString()))).toEqual(
@@ -50,7 +57,11 @@ test('nothing is read of a site without goals and such subscriptions', async () 
   await subscribe(['server.offline']);
   await subscribe(['vote.counted'], { pause: { at: new Date(), by: 'gone' } });
   await cast();
-  const finds = [vi.spyOn(deps.votes, 'find'), vi.spyOn(deps.votes, 'aggregate'), vi.spyOn(deps.voteCounters, 'find')];
+  const finds = [
+    vi.spyOn(deps.votes, 'find'),
+    vi.spyOn(deps.votes, 'aggregate'),
+    vi.spyOn(deps.voteCounters, 'find'),
+  ];
   expect(await look()).toEqual({ servers: 0, events: 0 });
   for (const find of finds) expect(find).not.toHaveBeenCalled();
 });
@@ -87,7 +98,8 @@ test('a vote that was inserted 20 s late, and whose increment was lost, is store
 });
 
 test('the numbers begin anew with the month, and continue over midnight and a restart', async () => {
-  const { clock, look, lookAnew, cast, recount, subscribe, events } = await sourceBench('2026-11-29T23:59:50.000Z');
+  const { clock, look, lookAnew, cast, recount, subscribe, events } =
+    await sourceBench('2026-11-29T23:59:50.000Z');
   await cast(3, { votedAt: after(clock.now(), -HOUR) });
   await recount();
   await subscribe(['vote.counted']);
@@ -131,11 +143,18 @@ test('after an outage the newest 10,000 votes are stored, and others do not wait
   expect(stored.at(-1)?.data).toMatchObject({ monthly_votes: 11_000 });
   const [ofOther] = await deps.events.find({ serverId: other }).toArray();
   expect(ofOther?.at).toEqual(before);
-  const order = await deps.events.find().sort({ $natural: 1 }).map(({ serverId }) => serverId.equals(other)).toArray();
+  const order = await deps.events
+    .find()
+    .sort({ $natural: 1 })
+    .map(({ serverId }) => serverId.equals(other))
+    .toArray();
   expect(order.indexOf(true)).toBeLessThan(3_000);
 });
 
-test.each(['before', 'after'] as const)('a look that dies %s its events are stored is repeated', async (when) => {
+test.each([
+  'before',
+  'after',
+] as const)('a look that dies %s its events are stored is repeated', async (when) => {
   const { deps, clock, look, cast, subscribe, events } = await sourceBench();
   const to = await subscribe(['vote.counted']);
   await look();
@@ -170,7 +189,16 @@ test('a look that dies before its place is stored is repeated by another process
 });
 
 test('a server that fails holds up no other, and is looked at again', async () => {
-  const { deps, clock, ownerId, look, cast, subscribe: subscribeHere, events, serverId } = await sourceBench();
+  const {
+    deps,
+    clock,
+    ownerId,
+    look,
+    cast,
+    subscribe: subscribeHere,
+    events,
+    serverId,
+  } = await sourceBench();
   const other = await addOwnedServer(deps, ownerId, { name: 'Beta', address: 'beta.example.org' });
   await subscribeHere(['vote.counted']);
   await subscribe(deps, other, ['vote.counted']);
@@ -212,7 +240,10 @@ test('a goal is reached: its round becomes one event, also if the look dies befo
   await look();
   await look();
   expect(await events()).toMatchObject([
-    { type: 'goal.reached', data: { round: '1', target: 5, period: 'rolling', goal_text: 'Double experience' } },
+    {
+      type: 'goal.reached',
+      data: { round: '1', target: 5, period: 'rolling', goal_text: 'Double experience' },
+    },
     { type: 'goal.reached', data: { round: '2' } },
   ]);
 });
