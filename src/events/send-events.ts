@@ -114,7 +114,8 @@ async function runPass(
   const attempts: LoggedAttempt[] = [];
   let isIdle = false;
   while (how.mayStart() && !isIdle && !state.notBefore && !state.pause) {
-    const round = await sendRound(deps, { ...leased, proven: state.proven }, state, how);
+    const known = state.proven ? { ...leased, proven: state.proven } : leased;
+    const round = await sendRound(deps, known, state, how);
     attempts.push(...round.attempts);
     state = learnt(state, round.result, clock.now());
     isIdle = round.isLast;

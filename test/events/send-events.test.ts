@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { attemptsOf } from '../../src/events/attempt-log.ts';
 import { pauseSubscription, resumeSubscription, subscriptionsOf } from '../../src/events/subscriptions.ts';
 import { mailContext } from '../../src/mail/outbox.ts';
-import { after, DAY, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
+import { after, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { startFakeHttpListener } from '../support/fake-http-listener.ts';
 import { storedVote } from '../support/votes.ts';
 import { isSignedWith, messagesOf, sendingBench } from './sending-bench.ts';
