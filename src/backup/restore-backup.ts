@@ -241,6 +241,15 @@ class Changes {
         // It may have run since the backup.
         if (document.resendOwed) document.resendOwed = null;
         break;
+      case 'events':
+        // What waited may have been sent since, and the rest is no news any more.
+        document.sends = [];
+        break;
+      case 'subscriptions':
+        // Sources that find again what they had found before the restore store it for nobody.
+        document.since = this.#now;
+        for (const field of ['nextPassAt', 'notBefore', 'lease']) delete document[field];
+        break;
       case 'servers':
         // It is not in the backup. The owner sees that it is lost.
         if (document.profile?.bannerUpload) document.profile.bannerUpload.failure ??= 'late';

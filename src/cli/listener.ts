@@ -14,7 +14,7 @@ import { type Listener, PROTOCOLS, REWARDS, type Rewards } from '../listeners/li
 import { setRewards } from '../listeners/rewards.ts';
 import { hostWarning } from '../platform/address-guard.ts';
 import type { AppDeps } from '../process/app-deps.ts';
-import { countUnreadableListeners } from '../process/unreadable-listeners.ts';
+import { countUnreadableListeners } from '../process/unreadable-secrets.ts';
 import type { Server } from '../servers/server.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';

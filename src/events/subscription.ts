@@ -1,5 +1,5 @@
 import { type InferRawDocType, Schema } from 'mongoose';
-import { proofDefinition } from '../listeners/listener.ts';
+import { type ListenerProof, proofDefinition } from '../listeners/listener.ts';
 import type { Nested } from '../platform/document.ts';
 import { EVENT_KIND_NAMES, type EventKind } from './kinds.ts';
 
@@ -88,7 +88,12 @@ subscriptionSchema.index({ serverId: 1, kinds: 1 });
 subscriptionSchema.index({ kinds: 1, serverId: 1 });
 subscriptionSchema.index({ nextPassAt: 1 }, { partialFilterExpression: { nextPassAt: { $exists: true } } });
 
-export type SubscriptionPause = Nested<typeof pauseDefinition>;
-export type Subscription = Omit<InferRawDocType<typeof subscriptionDefinition>, 'kinds'> & {
+export type SubscriptionPause = Omit<Nested<typeof pauseDefinition>, 'reason'> & { reason?: string };
+
+type Inferred = Omit<InferRawDocType<typeof subscriptionDefinition>, 'kinds' | 'pause' | 'proven'>;
+/** An absent field is never null. */
+export type Subscription = { [Field in keyof Inferred]: Exclude<Inferred[Field], null> } & {
   kinds: EventKind[];
+  pause?: SubscriptionPause;
+  proven?: ListenerProof[];
 };

@@ -13,7 +13,7 @@ import { type AppDeps, openAppDeps } from './app-deps.ts';
 import { healthRoutes, watchReadiness } from './health.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { createMetrics, type Exposition, type Metrics } from './metrics.ts';
-import { warnOfUnreadableListeners } from './unreadable-listeners.ts';
+import { warnOfUnreadableSecrets } from './unreadable-secrets.ts';
 
 export type ProcessContext = {
   metrics: Metrics;
@@ -142,7 +142,7 @@ export async function startProcess(
     throw error;
   }
   warnOfPrivateRanges(deps);
-  void warnOfUnreadableListeners(deps);
+  void warnOfUnreadableSecrets(deps);
   void sayHowToBegin(deps);
   log.info({ event: 'process.started', processId: deps.processId }, `${name} runs`);
   return {

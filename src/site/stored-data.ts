@@ -4,6 +4,7 @@ import { DELETION_DELAY_MS } from '../accounts/deletion/request-deletion.ts';
 import { LINK_MS } from '../accounts/sign-up.ts';
 import type { Collections } from '../database/collections.ts';
 import { ATTEMPT_DETAILS_TTL_MS } from '../delivery/forget-attempts.ts';
+import { EVENT_TTL_MS } from '../events/event.ts';
 import { defineMessage, filled, type Text, t } from '../language/t.ts';
 import { MAIL_TTL_MS } from '../mail/mail.ts';
 import { COMPLAINT_TTL_MS } from '../moderation/complaint.ts';
@@ -225,6 +226,28 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
     why: defineMessage('To deliver votes to the server'),
     kept: () => t('until the owner removes it, else as long as the record of the server'),
   },
+  subscriptions: {
+    title: defineMessage('Subscriptions to events'),
+    data: defineMessage(
+      'Name, address and encrypted key of a website or Discord channel that the owner chose, and its last error',
+    ),
+    why: defineMessage('To tell the owner’s programs and channels what happens on a server'),
+    kept: () => t('until the owner removes it, else as long as the record of the server'),
+  },
+  attemptLogs: {
+    title: defineMessage('Attempts to send events'),
+    data: defineMessage('Of each subscription the last ones: time, event, and the beginning of the answer'),
+    why: defineMessage('To show the owner why events do not arrive'),
+    kept: () => t('until {time} after the last one', { time: days(EVENT_TTL_MS) }),
+    ttl: { field: 'updatedAt', seconds: EVENT_TTL_MS / SECOND },
+  },
+  events: {
+    title: defineMessage('Events of servers'),
+    data: defineMessage('What happened and when, such as a vote or an outage; without names of players'),
+    why: defineMessage('To send them to the subscriptions, and once more if the owner asks'),
+    kept: () => days(EVENT_TTL_MS),
+    ttl: { field: 'createdAt', seconds: EVENT_TTL_MS / SECOND },
+  },
   auditLog: {
     title: defineMessage('Audit log'),
     data: defineMessage(
@@ -279,8 +302,6 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
   reviewLists: null,
   sentNotifications: null,
   serverNotices: null,
-  events: null,
-  subscriptions: null,
   voteWatches: null,
   liveMessages: null,
   voteGoals: null,

@@ -19,7 +19,12 @@ import { explainRedisError, openRedis } from '../../platform/redis.ts';
 import { createSecretBox } from '../../platform/secrets.ts';
 import { SECRETS } from '../../platform/settings/definitions.ts';
 import { type Findings, readRedis } from '../../process/redis-findings.ts';
-import { countUnreadableListeners, unreadableListenersText } from '../../process/unreadable-listeners.ts';
+import {
+  countUnreadableListeners,
+  countUnreadableSubscriptions,
+  unreadableListenersText,
+  unreadableSubscriptionsText,
+} from '../../process/unreadable-secrets.ts';
 import { NO_REFERRER, sendsNoReferrer } from '../../site/same-origin.ts';
 import { failureOf } from '../failure.ts';
 import { countWithNoun, sentence } from '../output-format.ts';
@@ -111,9 +116,9 @@ async function checkMongo(
 ): Promise<Findings> {
   const mongo = await openMongo(uri, log, { timeoutMs: 0 });
   try {
-    const { listeners, restores } = bindCollections(mongo);
+    const { listeners, subscriptions, restores } = bindCollections(mongo);
     const secrets = SECRET_KEY ? createSecretBox(SECRET_KEY, SECRET_KEY_PREVIOUS) : null;
-    const [{ version }, kind, away, skew, restoring, missing, migrations, unreadable] = await Promise.all([
+    const [{ version }, kind, away, skew, restoring, missing, migrations, unreadable, unsent] = await Promise.all([
       mongo.db.command({ buildInfo: 1 }),
       kindOf(mongo),
       unreachableMembers(mongo.db),
@@ -122,6 +127,7 @@ async function checkMongo(
       missingUniqueIndexes(mongo.db),
       listMigrations(mongo),
       secrets ? countUnreadableListeners(listeners, secrets) : 0,
+      secrets ? countUnreadableSubscriptions(subscriptions, secrets) : 0,
     ]);
     const pending = migrations.filter(({ appliedAt }) => !appliedAt);
     const isMigrated = missing.length === 0 && pending.length === 0;
@@ -141,6 +147,7 @@ async function checkMongo(
         ...(restoring ? [sentence(RESTORE_UNFINISHED)] : isMigrated ? [] : [notMigrated(missing, pending)]),
         ...(skew ? [sentence(describeSkew(skew))] : []),
         ...(unreadable > 0 ? [sentence(unreadableListenersText(unreadable))] : []),
+        ...(unsent > 0 ? [sentence(unreadableSubscriptionsText(unsent))] : []),
       ],
     };
   } finally {
