@@ -107,7 +107,7 @@ function secretsOf(listener: OpenedListener): string[] {
 }
 
 /** A “not found” page, for example, repeats the URL. */
-function withoutSecrets(result: Outcome, listener: OpenedListener): Outcome {
+export function withoutSecrets(result: Outcome, listener: OpenedListener): Outcome {
   const hidden = secretsOf(listener).filter(({ length }) => length >= SHORTEST_SECRET);
   const hide = (text: string) => hidden.reduce((shown, secret) => shown.replaceAll(secret, '[hidden]'), text);
   const { words, detail } = result;

@@ -16,22 +16,27 @@ import {
   voteBody,
 } from './http-message.ts';
 
-/** The settings of an HTTP listener, with its secrets (`whsec_…`) opened. */
+/** Where signed messages go: the settings of an HTTP listener or a subscription, with the secrets (`whsec_…`) opened. */
 export type HttpTarget = {
   protocol: 'http';
   url: string;
   serverId: string;
+  /** Absent: a listener. */
+  subscriptionId?: string;
   secret: string;
   /** The secret before the last rotation: until then, messages are signed with both. */
   previous: { secret: string; until: Date } | null;
 };
 
+/** `status` is 0 without an answer. */
+type Answered = Pick<HttpAnswer, 'result' | 'status'>;
+
+/** `id`: the header `webhook-id`, the same in every attempt. */
+export type SignedMessage = { id: string; body: string };
+
 /**
- * Makes one attempt to post a signed vote to an HTTP listener. A website whose address is not proven must first repeat
- * a challenge. Before the first byte of the vote is written, it cannot have arrived; after that, only an answer shows
- * whether it did. If the website refuses it, perhaps because of its player, `onRefusal` decides what that means.
+ * Makes one attempt to post a signed vote to an HTTP listener; see `postSigned`.
  *
- * @param now - the timestamp of the signature; receivers refuse one that differs by minutes from their clock
  * @throws {TypeError} when the vote can never be sent (`assertSendable`)
  */
 export async function postVote(
@@ -41,43 +46,63 @@ export async function postVote(
   now: Date,
 ): Promise<Outcome> {
   assertSendable(vote, 'http');
+  const message = { id: vote.id, body: voteBody(vote, target.serverId) };
+  const { result } = await postSigned(target, message, options, now);
+  return result;
+}
+
+/**
+ * Makes one attempt to post a signed message. A website whose address is not proven must first repeat a challenge.
+ * Before the first byte of the message is written, it cannot have arrived; after that, only an answer shows whether it
+ * did. If the website refuses it, perhaps because of its content, `onRefusal` decides what that means.
+ *
+ * @param now - the timestamp of the signature; receivers refuse one that differs by minutes from their clock
+ */
+export async function postSigned(
+  target: HttpTarget,
+  { id, body }: SignedMessage,
+  options: SendOptions,
+  now: Date,
+): Promise<Answered> {
   const url = new URL(target.url);
   const { destination } = options;
   const plain = await resolveAndConnect(hostOf(url), portOf(url), options);
-  if ('code' in plain) return plain;
+  if ('code' in plain) return { result: plain, status: 0 };
   const address = plain.socket.remoteAddress ?? '';
   const secrets = secretsAt(target, now);
-  const message = signed(vote.id, voteBody(vote, target.serverId), secrets, now);
+  const message = signed(id, body, secrets, now);
   const unwatched = { ...options, onStep: undefined };
-  // Vote and challenge go to one address, not to another address of the same host.
+  // Message and challenge go to one address, not to another address of the same host.
   const connectAgain = () => connectTo([destination?.address || address], portOf(url), unwatched);
-  const postChallenge = async (connection: PeerConnection, how: SendOptions) => {
-    const challenge = newChallenge(target.serverId);
-    const { id, body } = challenge;
-    const answer = await postOver(
-      connection,
-      url,
-      { ...signed(id, body, secrets, now), readsBody: true },
-      how,
-    );
+  const postChallenge = async (connection: PeerConnection, how: SendOptions): Promise<Answered | null> => {
+    const challenge = newChallenge(target.serverId, target.subscriptionId);
+    const asked = { ...signed(challenge.id, challenge.body, secrets, now), readsBody: true };
+    const answer = await postOver(connection, url, asked, how);
     const failed = challengeOutcome(answer, challenge);
     if (!failed) destination?.challengeMet();
-    return failed;
+    return failed && { result: failed, status: answer.status };
   };
-  const judged = (result: Outcome, status: number, challenge: () => Promise<Outcome | null>) =>
-    mayRefuseOne(result, status) && options.onRefusal ? options.onRefusal(result, challenge) : result;
+  const judged = async (result: Outcome, status: number, challenge: () => Promise<Outcome | null>) => ({
+    result:
+      mayRefuseOne(result, status) && options.onRefusal
+        ? await options.onRefusal(result, challenge)
+        : result,
+    status,
+  });
 
   if (!destination?.mustChallenge) {
     const { result, status } = await postOver(plain, url, message, options);
     return judged(await tlsExpected(result, url, address, options), status, async () => {
       const again = await connectAgain();
-      return 'code' in again ? again : postChallenge(again, { ...unwatched, answerMs: options.timeoutMs });
+      if ('code' in again) return again;
+      const failed = await postChallenge(again, { ...unwatched, answerMs: options.timeoutMs });
+      return failed?.result ?? null;
     });
   }
   const failed = await postChallenge(plain, options);
-  if (failed) return tlsExpected(failed, url, address, options);
+  if (failed) return { ...failed, result: await tlsExpected(failed.result, url, address, options) };
   const again = await connectAgain();
-  if ('code' in again) return again;
+  if ('code' in again) return { result: again, status: 0 };
   // The website has just repeated a challenge, so no other one is sent after a refusal.
   const { result, status } = await postOver(again, url, message, unwatched);
   return judged(result, status, async () => null);

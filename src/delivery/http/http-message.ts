@@ -58,11 +58,14 @@ type ReceivedBody = {
   isLate: boolean;
 };
 
-/** 256 random bits, for one attempt. */
-export function newChallenge(serverId: string): Challenge {
+/** 256 random bits, for one attempt. With `subscriptionId` it asks for the consent to events, not to votes. */
+export function newChallenge(serverId: string, subscriptionId?: string): Challenge {
   const challenge = randomBytes(32).toString('base64url');
-  const data = { server_id: serverId, challenge };
-  return { id: randomUUID(), challenge, body: JSON.stringify({ type: 'listener.challenge', data }) };
+  const about = subscriptionId
+    ? { type: 'subscription.challenge', data: { server_id: serverId, subscription_id: subscriptionId } }
+    : { type: 'listener.challenge', data: { server_id: serverId } };
+  const body = JSON.stringify({ ...about, data: { ...about.data, challenge } });
+  return { id: randomUUID(), challenge, body };
 }
 
 /** As `{"challenge": "…"}` or alone as text: a website that only sends the request back has neither form. */
