@@ -119,7 +119,7 @@ test('a repeated transfer of a server that had no owner takes nothing from the n
   expect(await transfer()).toEqual({ server: before, revokedTokens: 0 });
   expect(await present()).toMatchObject({
     tokens: ['given', 'new'],
-    subscriptions: ["new"],
+    subscriptions: ['new'],
     invited: ['new@example.org'],
   });
   expect(await entries()).toMatchObject([{ details: { from: 'import@example.org', to: next.email } }]);
