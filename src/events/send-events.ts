@@ -5,7 +5,13 @@ import { type LoggedAttempt, logAttempts } from './attempt-log.ts';
 import type { EventsDeps } from './deps.ts';
 import type { DestinationResult, SendHow, SendToDestination } from './destination.ts';
 import { sendToDiscord } from './discord/discord-destination.ts';
-import { dropOldestEvents, findDueEvents, nextDueAt, recordEnds, removeWaitingEvents } from './event-sends.ts';
+import {
+  dropOldestEvents,
+  findDueEvents,
+  nextDueAt,
+  recordEnds,
+  removeWaitingEvents,
+} from './event-sends.ts';
 import { sendOverHttp } from './http-destination.ts';
 import { mailPaused } from './mail-paused.ts';
 import { endsOf, learnt } from './pass-outcomes.ts';

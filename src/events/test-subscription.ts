@@ -5,7 +5,7 @@ import { UnsealError } from '../platform/secrets.ts';
 import { logAttempts } from './attempt-log.ts';
 import type { EventsDeps } from './deps.ts';
 import type { EventOutcome } from './destination.ts';
-import { type EventKind } from './kinds.ts';
+import type { EventKind } from './kinds.ts';
 import { type ResolvedEvent, resolveEvents } from './resolve-events.ts';
 import { DESTINATIONS } from './send-events.ts';
 import type { Subscription } from './subscription.ts';
@@ -58,7 +58,10 @@ async function goOn(deps: EventsDeps, { _id, revision, notBefore, pause }: Subsc
   await wakeSubscription(deps, _id);
 }
 
-async function madeUpEvent(deps: EventsDeps, { serverId, kinds }: Subscription): Promise<ResolvedEvent | null> {
+async function madeUpEvent(
+  deps: EventsDeps,
+  { serverId, kinds }: Subscription,
+): Promise<ResolvedEvent | null> {
   const [type] = kinds;
   if (!type) return null;
   const at = deps.clock.now();
@@ -87,7 +90,10 @@ const SAMPLE_DATA: Record<EventKind, (at: Date) => Record<string, unknown>> = {
   'server.online': (at) => ({ since: after(at, -HOUR).toISOString(), offline_seconds: HOUR / 1_000 }),
   'listener.down': (at) => ({ reason: 'unreachable', since: after(at, -HOUR).toISOString() }),
   'listener.back': (at) => ({ since: after(at, -HOUR).toISOString() }),
-  'votes.expiring': (at) => ({ since: after(at, -DAY).toISOString(), expires_at: after(at, DAY).toISOString() }),
+  'votes.expiring': (at) => ({
+    since: after(at, -DAY).toISOString(),
+    expires_at: after(at, DAY).toISOString(),
+  }),
   'review.published': () => ({ username: TEST_USERNAME, rating: 5 }),
   'rank.changed': (at) => ({ rank: 1, previous_rank: 2, day: at.toISOString().slice(0, 10) }),
   milestone: () => ({ votes: 1_000 }),
