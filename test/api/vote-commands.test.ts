@@ -1,18 +1,20 @@
 import type { CommandStartedEvent } from 'mongodb';
 import { expect, test } from 'vitest';
 import { setGoal } from '../../src/goals/change-goal.ts';
+import { subscribe } from '../events/source-bench.ts';
 import { startApp } from '../support/start-app.ts';
 
 /** Collections that the process reads again and again by itself, or writes once a minute. */
 const POLLED = new Set(['settings', 'blocks', 'processes', 'restores', 'migrations', 'api_tokens']);
 
-test('a vote of a server with a goal has the answer, the commands and the document of one without', async () => {
+test('a vote of a server with a goal and a subscription has the answer, commands and document of one without', async () => {
   const tallyport = await startApp();
   const { deps } = tallyport;
-  const [plain, withGoal] = [await tallyport.addServer(), await tallyport.addServer()];
-  await setGoal(deps, withGoal.serverId, { target: 2, period: 'rolling', text: 'A party' }, 'test');
+  const [plain, wanted] = [await tallyport.addServer(), await tallyport.addServer()];
+  await setGoal(deps, wanted.serverId, { target: 2, period: 'rolling', text: 'A party' }, 'test');
+  await subscribe(deps, wanted.serverId, ['vote.counted', 'milestone']);
   // The first call reads the token and creates the counter.
-  for (const server of [plain, withGoal]) await tallyport.vote(server, 'Steve');
+  for (const server of [plain, wanted]) await tallyport.vote(server, 'Steve');
   await deps.voteCounts.flush();
 
   const client = deps.mongo.connection.getClient();
@@ -38,6 +40,7 @@ test('a vote of a server with a goal has the answer, the commands and the docume
   };
   const one = await during(plain);
   expect(one.commands).toContain('insert votes');
-  expect(await during(withGoal)).toEqual(one);
+  expect(await during(wanted)).toEqual(one);
+  expect(await deps.events.countDocuments()).toBe(0);
   await tallyport.close();
 });

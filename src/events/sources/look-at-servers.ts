@@ -2,6 +2,7 @@ import PQueue from 'p-queue';
 import { countGoal } from '../../goals/count-goal.ts';
 import { after } from '../../platform/clock.ts';
 import { isTransientError } from '../../platform/transient-errors.ts';
+import { sum } from '../../votes/vote-counts.ts';
 import type { EventsDeps } from '../deps.ts';
 import { announceRounds } from './announce-rounds.ts';
 import { catchUp, LONG_AGO_MS, seenIn, settledAt, storeNewVotes, type VoteMemory } from './counted-votes.ts';
@@ -48,12 +49,8 @@ export async function lookAtServers(
   const alone = await lookAtSlices(deps, servers, look, { isKnown, watches, newVotes });
   const isDue = (id: string) => look.isAll || alone.has(id) || newVotes.has(id);
   const counted = ofThose(servers, (id, { hasGoal, isGoalDue }) => hasGoal && (isGoalDue || isDue(id)));
-  for (const [id, watch] of await readWatches(
-    deps,
-    ofThose(servers, (id) => isDue(id) && !watches.has(id)),
-    look.now,
-  ))
-    watches.set(id, watch);
+  const unread = ofThose(servers, (id) => isDue(id) && !watches.has(id));
+  for (const [id, watch] of await readWatches(deps, unread, look.now)) watches.set(id, watch);
   const failed = await fairly(deps, look.stop, new Map([...alone, ...counted]), async function* (id, server) {
     const watch = alone.has(id) ? watches.get(id) : undefined;
     const range = watch && { from: watch.until, now: look.now };
@@ -64,26 +61,31 @@ export async function lookAtServers(
     if (counted.has(id) && !(await countGoal(deps, server.serverId))) throw new Error('the goal changed');
   });
   if ([...servers.values()].some(({ hasGoal }) => hasGoal)) await announceRounds(deps);
-  const looked = [...watches].filter(([id]) => !failed.has(id));
-  const passed = await announceMilestones(
-    deps,
-    looked
-      .filter(([id]) => servers.get(id)?.wantsMilestones)
-      .map(([id, { _id, milestone }]) => ({ serverId: _id, milestone, newVotes: newVotes.get(id) ?? 0 })),
+  for (const id of failed) watches.delete(id);
+  await recordLook(deps, servers, watches, newVotes, settledAt(look.now));
+  return { events: sum(newVotes.values()), failed };
+}
+
+/** After the events of votes: those of milestones, and how far each server was read. */
+async function recordLook(
+  deps: EventsDeps,
+  servers: Servers,
+  watches: Map<string, VoteWatch>,
+  newVotes: Map<string, number>,
+  settled: Date,
+): Promise<void> {
+  const watching = [...watches].flatMap(([id, { _id, milestone }]) =>
+    servers.get(id)?.wantsMilestones ? [{ serverId: _id, milestone, newVotes: newVotes.get(id) ?? 0 }] : [],
   );
-  const settled = settledAt(look.now);
+  const passed = await announceMilestones(deps, watching);
   await recordWatches(
     deps,
-    looked.map(([id, { _id, until }]) => {
+    [...watches].map(([id, { _id, until }]) => {
       const milestone = passed.get(id);
-      return {
-        _id,
-        until: settled > until ? settled : until,
-        ...(milestone === undefined ? {} : { milestone }),
-      };
+      const read = { _id, until: settled > until ? settled : until };
+      return milestone === undefined ? read : { ...read, milestone };
     }),
   );
-  return { events: [...newVotes.values()].reduce((sum, one) => sum + one, 0), failed };
 }
 
 function ofThose(servers: Servers, isMeant: (id: string, server: WatchedServer) => boolean): Servers {
