@@ -4,6 +4,7 @@ import { mailText } from '../src/accounts/mail-text.ts';
 import { discoverOpenId, guardOfIssuer, OpenIdError } from '../src/accounts/other-sites/openid-connect.ts';
 import { diagnoseForOwner } from '../src/delivery/diagnosis/diagnose-listener.ts';
 import { createVoteSender } from '../src/delivery/send-vote.ts';
+import { testSubscription } from '../src/events/test-subscription.ts';
 import { createSmtpSender } from '../src/mail/smtp.ts';
 import { SECOND } from '../src/platform/clock.ts';
 import { PictureError, PictureProcessError } from '../src/platform/pictures/picture-error.ts';
@@ -125,6 +126,12 @@ function createTasks(deps: AppDeps): Omit<Tasks, SettingTask> {
         return { kind: 'unreadable' };
       }
     },
+    'test-subscription': ({ serverId, subscriptionId }) =>
+      testSubscription(
+        deps,
+        { serverId: new ObjectId(serverId), subscriptionId: new ObjectId(subscriptionId) },
+        AbortSignal.timeout(MINUTE),
+      ),
   };
 }
 

@@ -15,6 +15,7 @@ import {
   verificationSchema,
 } from '../accounts/user.ts';
 import { type DeliveryDay, deliveryDaySchema } from '../delivery/figures/delivery-day.ts';
+import { type AttemptLog, attemptLogSchema } from '../events/attempt-log.ts';
 import { eventSchema, type StoredEvent } from '../events/event.ts';
 import { type LiveMessage, liveMessageSchema } from '../events/live-status/live-message.ts';
 import { type VoteWatch, voteWatchSchema } from '../events/sources/vote-watch.ts';
@@ -126,6 +127,7 @@ const MODELS = {
   sentNotifications: define<SentNotifications>('SentNotifications', sentNotificationsSchema),
   serverNotices: define<ServerNotices>('ServerNotices', serverNoticesSchema),
   events: define<StoredEvent>('Event', eventSchema),
+  attemptLogs: define<AttemptLog>('AttemptLog', attemptLogSchema),
   subscriptions: define<Subscription>('Subscription', subscriptionSchema),
   voteWatches: define<VoteWatch>('VoteWatch', voteWatchSchema),
   liveMessages: define<LiveMessage>('LiveMessage', liveMessageSchema),

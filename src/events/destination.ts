@@ -12,7 +12,7 @@ export type EventOutcome = {
   end: 'sent' | 'retry' | 'refused' | 'waits';
   /** Of HTTP; absent without an answer. */
   status?: number;
-  /** What the owner sees: a code of our outcomes or the peer's answer. Without secrets. */
+  /** What the owner sees: a code of our outcomes, or `code: answer`. Without secrets and players' names. */
   reason?: string;
   durationMs: number;
 };
@@ -28,8 +28,8 @@ export type DestinationResult = {
   proven?: ListenerProof[];
 };
 
-/** Of one pass. `signal` ends the wait for answers too. */
-export type SendHow = { signal: AbortSignal; now: Date };
+/** `signal` ends the wait for answers too. `isTest`: an HTTP address must repeat a challenge, even a proven one. */
+export type SendHow = { signal: AbortSignal; mayStart: () => boolean; isTest?: boolean };
 
 /** Never throws for anything that the peer does. @throws {UnsealError} when the stored secret cannot be read */
 export type SendToDestination = (

@@ -18,12 +18,16 @@ export function sealForSubscription(secrets: SecretBox, subscriptionId: ObjectId
   return secrets.seal(secret, contextOf(subscriptionId));
 }
 
-/** The signing secret (`whsec_…`) of `http`. @throws {UnsealError} when the key that sealed it is lost */
-export function openSubscriptionSecret(
+/** The signing secrets (`whsec_…`) of `http`. @throws {UnsealError} when the key that sealed one is lost */
+export function openSigningSecrets(
   secrets: SecretBox,
-  { _id, sealedSecret }: Pick<Subscription, '_id' | 'sealedSecret'>,
-): string {
-  return secrets.open(sealedSecret, contextOf(_id));
+  { _id, sealedSecret, previousSecret }: Pick<Subscription, '_id' | 'sealedSecret' | 'previousSecret'>,
+): { secret: string; previous: { secret: string; until: Date } | null } {
+  const open = (sealed: string) => secrets.open(sealed, contextOf(_id));
+  const previous = previousSecret
+    ? { secret: open(previousSecret.sealed), until: previousSecret.until }
+    : null;
+  return { secret: open(sealedSecret), previous };
 }
 
 /** Migration 0008 has no key, so the address of an earlier notification webhook keeps its context. */
@@ -38,7 +42,7 @@ export function openSubscribedWebhook(
 ): WebhookKey {
   const { _id, serverId, sealedSecret } = subscription;
   try {
-    return webhookIn(openSubscriptionSecret(secrets, subscription));
+    return webhookIn(secrets.open(sealedSecret, contextOf(_id)));
   } catch (error) {
     // The migrated subscription has the server's id, until its address is replaced it is sealed as before.
     if (!(error instanceof UnsealError) || !_id.equals(serverId)) throw error;

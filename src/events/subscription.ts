@@ -1,4 +1,5 @@
 import { type InferRawDocType, Schema } from 'mongoose';
+import { proofDefinition } from '../listeners/listener.ts';
 import type { Nested } from '../platform/document.ts';
 import { EVENT_KIND_NAMES, type EventKind } from './kinds.ts';
 
@@ -9,19 +10,13 @@ export const MOST_WAITING = 10_000;
 
 /** `http`: signed as Standard Webhooks requires. `discord`: a message to a webhook of Discord. */
 export const SUBSCRIPTION_TYPES = ['http', 'discord'] as const;
+export type SubscriptionType = (typeof SUBSCRIPTION_TYPES)[number];
 
 const nested = { _id: false } as const;
 
 const previousSecretDefinition = {
   sealed: { type: String, required: true },
   until: { type: Date, required: true },
-} as const;
-
-/** An address at which the destination repeated a challenge. */
-const proofDefinition = {
-  address: { type: String, required: true },
-  at: { type: Date, required: true },
-  by: { type: String, enum: ['acknowledgement'] as const, required: true },
 } as const;
 
 /** `by`: the owner; `failures`, after a day of them; `gone`: HTTP 410, or Discord knows no such webhook any more. */
@@ -74,6 +69,7 @@ const subscriptionDefinition = {
   lastSentAt: { type: Date },
   /** Its last pass took long: it runs beside few others, so that it cannot delay quick destinations. */
   isSlow: { type: Boolean },
+  /** The addresses of `http` that repeated a challenge. */
   proven: { type: [new Schema(proofDefinition, nested)], default: undefined },
   dropped: { type: new Schema(droppedDefinition, nested) },
   /** When its next events are due; absent if none waits. A new event sets it to now, whatever `notBefore` says. */

@@ -9,7 +9,7 @@ import { checked } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
 import { DURABLE, isDuplicateKey } from '../platform/mongo.ts';
 import type { EventsDeps } from './deps.ts';
-import { makeAllDue, removeWaitingEvents } from './event-sends.ts';
+import { countWaitingEvents, makeAllDue, removeWaitingEvents } from './event-sends.ts';
 import { MOST_SUBSCRIPTIONS, type Subscription } from './subscription.ts';
 import { sealForSubscription, webhookFields } from './subscription-secret.ts';
 import {
@@ -120,7 +120,7 @@ export async function changeSubscription(
   });
   if (!changed) return changeSubscription(deps, { serverId, subscriptionId: _id }, change, by);
   await audit(deps, changed, by, 'subscription.change');
-  if (address) await sendAllNow(deps, changed);
+  if (address) await sendAllNow(deps, _id);
   return changed;
 }
 
@@ -177,7 +177,7 @@ export async function resumeSubscription(
   const resumed = await update(deps, before, { ...FRESH, pause: null });
   if (!resumed) return resumeSubscription(deps, { serverId, subscriptionId: _id }, by);
   await audit(deps, resumed, by, 'subscription.resume');
-  await sendAllNow(deps, resumed);
+  await sendAllNow(deps, _id);
   return resumed;
 }
 
@@ -191,11 +191,35 @@ export async function removeSubscription(
   if (!removed) return false;
   await audit(deps, removed, by, 'subscription.remove');
   await removeWaitingEvents(deps, _id);
+  await deps.attemptLogs.deleteOne({ _id });
   return true;
 }
 
+/** A subscription as its owner sees it. */
+export type SubscriptionView = Omit<Subscription, keyof typeof HIDDEN> & {
+  /** At most `COUNTED_WAITING`. */
+  waiting: number;
+};
+
+/** Counting of what waits stops there. */
+export const COUNTED_WAITING = 1_000;
+
+/** Secrets, and internal state of the passes. */
+const HIDDEN = { sealedSecret: 0, previousSecret: 0, lease: 0, proven: 0, calls: 0, nextPassAt: 0 } as const;
+
+/** The oldest first. */
+export async function subscriptionsOf(deps: EventsDeps, serverId: ObjectId): Promise<SubscriptionView[]> {
+  const found = await deps.subscriptions
+    .find<Omit<SubscriptionView, 'waiting'>>({ serverId }, { projection: HIDDEN })
+    .sort({ createdAt: 1, _id: 1 })
+    .toArray();
+  return Promise.all(
+    found.map(async (one) => ({ ...one, waiting: await countWaitingEvents(deps, one._id, COUNTED_WAITING) })),
+  );
+}
+
 /** Wakes a worker for what is due, even if the subscription waits after a failure. */
-export async function sendAllNow(deps: EventsDeps, { _id }: Subscription): Promise<void> {
+export async function sendAllNow(deps: EventsDeps, _id: ObjectId): Promise<void> {
   await makeAllDue(deps, _id);
   await wakeSubscription(deps, _id);
 }

@@ -70,7 +70,7 @@ const previousSecretDefinition = {
 } as const;
 
 /** An address at which the listener proved that it accepts votes (docs/adr/0020-outgoing-limits.md). */
-const proofDefinition = {
+export const proofDefinition = {
   address: { type: String, required: true },
   at: { type: Date, required: true },
   /** `greeting`: it took a vote in Votifier v1 without confirming it, or over HTTP before challenges existed. */

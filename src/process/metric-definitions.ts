@@ -1,4 +1,6 @@
 import { COUNTED_AT_MOST, LISTENER_STATES, VOTE_AGES } from '../delivery/count-votes.ts';
+import { ATTEMPT_ENDS } from '../events/attempt-log.ts';
+import { SUBSCRIPTION_TYPES } from '../events/subscription.ts';
 import { DELIVERY_EXPIRES_MS } from '../listeners/delivery-limits.ts';
 import { DELIVERY_QUEUES } from '../listeners/delivery-queues.ts';
 import { PROTOCOLS } from '../listeners/listener.ts';
@@ -115,6 +117,22 @@ export const METRICS = {
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1_800, 7_200, 21_600, 86_400].concat(
       DELIVERY_EXPIRES_MS / SECOND,
     ),
+  }),
+  tallyport_waiting_events: gauge({
+    help: `Events that a subscription still has to get, paused ones included; ${UP_TO}.`,
+    labels: {},
+    read: ({ waitingEvents }) => (waitingEvents === undefined ? [] : [[{}, waitingEvents]]),
+  }),
+  tallyport_event_attempts_total: counter({
+    help: 'Attempts to send an event to a subscription, by their end.',
+    more: '`waits`: not tried, because of a limit. `given-up`: the last attempt failed.',
+    labels: { type: SUBSCRIPTION_TYPES, end: ATTEMPT_ENDS },
+    zero: SUBSCRIPTION_TYPES.flatMap((type) => ATTEMPT_ENDS.map((end) => ({ type, end }))),
+  }),
+  tallyport_events_dropped_total: counter({
+    help: 'Events that were dropped because too many waited for a subscription.',
+    labels: { type: SUBSCRIPTION_TYPES },
+    zero: SUBSCRIPTION_TYPES.map((type) => ({ type })),
   }),
   tallyport_votes_total: counter({
     help: 'Calls to cast a vote, by result.',

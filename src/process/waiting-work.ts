@@ -1,5 +1,6 @@
 import type { JobType } from 'bullmq';
-import { type QueueCounts, readQueueCounts } from '../delivery/count-votes.ts';
+import { COUNTED_AT_MOST, type QueueCounts, readQueueCounts } from '../delivery/count-votes.ts';
+import { DUE_SENDS } from '../events/event.ts';
 import { cachedFor } from '../platform/batching/cached-for.ts';
 import { SECOND } from '../platform/clock.ts';
 import { within } from '../platform/deadline.ts';
@@ -17,6 +18,8 @@ export type WaitingWork = {
   waitingVotes: Partial<QueueCounts['waiting']>;
   listeners: Partial<QueueCounts['listeners']>;
   jobs: { queue: QueueName; state: (typeof JOB_STATES)[number]; count: number }[];
+  /** At most `COUNTED_AT_MOST`. */
+  waitingEvents: number | undefined;
   /** How long the server that waits longest has been due for a probe. */
   probeLatenessSeconds: number | undefined;
   mongodbUp: boolean;
@@ -42,9 +45,10 @@ export function createWaitingWork(deps: AppDeps): () => Promise<WaitingWork> {
 }
 
 async function countWaitingWork(deps: AppDeps): Promise<WaitingWork> {
-  const [pong, votes, probeLatenessSeconds, { redisUp, jobs }] = await Promise.all([
+  const [pong, votes, waitingEvents, probeLatenessSeconds, { redisUp, jobs }] = await Promise.all([
     orUndefined(deps, 'mongodb', deps.mongo.db.command({ ping: 1 })),
     orUndefined(deps, 'votes', readQueueCounts(deps, TIMEOUT_MS)),
+    orUndefined(deps, 'events', countEvents(deps)),
     orUndefined(deps, 'due probes', probeLateness(deps)),
     countJobsIfRedisAnswers(deps),
   ]);
@@ -54,6 +58,7 @@ async function countWaitingWork(deps: AppDeps): Promise<WaitingWork> {
     waitingVotes: votes?.waiting ?? {},
     listeners: votes?.listeners ?? {},
     jobs: jobs?.counts ?? [],
+    waitingEvents,
     probeLatenessSeconds,
     mongodbUp: pong !== undefined,
     redisUp,
@@ -67,6 +72,14 @@ async function orUndefined<T>({ log }: AppDeps, what: string, counting: Promise<
     log.debug({ event: 'metrics.not_counted', what, reason: String(error) });
     return undefined;
   }
+}
+
+/** Each once, whoever still has to get it. */
+function countEvents({ events }: AppDeps): Promise<number> {
+  return events.countDocuments(
+    { 'sends.to': { $type: 'objectId' } },
+    { hint: DUE_SENDS, limit: COUNTED_AT_MOST, maxTimeMS: TIMEOUT_MS },
+  );
 }
 
 async function probeLateness({ config, servers, clock }: AppDeps): Promise<number> {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import type { OwnerDiagnosis } from '../delivery/diagnosis/diagnose-listener.ts';
 import type { OnStep } from '../delivery/diagnosis/diagnosis.ts';
+import type { SubscriptionTest } from '../events/test-subscription.ts';
 import type { DiagnosisStep } from '../listeners/outcomes/outcome-definition.ts';
 import type { SendLetterResult } from '../mail/smtp.ts';
 import type { NotAnswered, Question, QuestionResult } from '../platform/worker-answers.ts';
@@ -24,6 +25,7 @@ export type AnswerOf = {
   'check-draft': ProofAnswer;
   'check-move': ProofAnswer;
   'test-listener': OwnerDiagnosis | { kind: 'unreadable' };
+  'test-subscription': SubscriptionTest;
   'test-mail': MailTest;
   'test-openid': OpenIdTest;
   'encode-logo': EncodedLogo;

@@ -58,7 +58,7 @@ export async function startFakeHttpListener({ certificate, port = 0 }: Options =
 }
 
 function challengeIn(body: string): string | null {
-  if (!body.includes('listener.challenge')) return null;
+  if (!/"type":"(listener|subscription)\.challenge"/.test(body)) return null;
   const { data } = JSON.parse(body) as { data: { challenge: string } };
   return data.challenge;
 }

@@ -1,0 +1,37 @@
+import { t } from '../language/t.ts';
+import type { EventsDeps } from './deps.ts';
+import { OFF_ADVICE, OFF_REASONS, OFF_TEXTS } from './discord/off-reasons.ts';
+import { mailOwner } from './mail-owner.ts';
+import type { Subscription, SubscriptionPause } from './subscription.ts';
+
+/**
+ * Before the pause is stored: if the process dies between both, the next pass repeats them, and the id prevents a second
+ * mail.
+ */
+export async function mailPaused(
+  deps: EventsDeps,
+  { _id, serverId, name, revision }: Subscription,
+  { by, reason = '' }: Pick<SubscriptionPause, 'by' | 'reason'>,
+): Promise<void> {
+  await mailOwner(deps, serverId, (server) => ({
+    id: `subscription-paused:${_id.toHexString()}:${revision}`,
+    subject: `events to “${name}” are paused`,
+    paragraphs: [
+      by === 'gone'
+        ? `${goneText(reason)} So no more events of ${server} are sent to “${name}”.`
+        : `“${name}” has taken no event of ${server} for a day (the last answer: ${reason}). Nothing more is sent until you resume it; what happens meanwhile waits, at most for 30 days.`,
+      adviceFor(reason),
+    ],
+    part: '/events',
+  }));
+}
+
+function goneText(reason: string): string {
+  const off = OFF_REASONS.find((one) => one === reason);
+  return off ? t(OFF_TEXTS[off]) : `The website wants no more events (${reason}).`;
+}
+
+function adviceFor(reason: string): string {
+  const off = OFF_REASONS.find((one) => one === reason);
+  return `${off ? t(OFF_ADVICE[off]) : 'Look at its last attempts, and send a test event.'} The page of the subscriptions:`;
+}

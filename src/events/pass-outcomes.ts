@@ -1,0 +1,73 @@
+import type { ObjectId } from 'mongodb';
+import { delayAt } from '../listeners/delivery-limits.ts';
+import { after, DAY, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
+import type { LoggedAttempt } from './attempt-log.ts';
+import type { DestinationResult } from './destination.ts';
+import type { StoredEvent } from './event.ts';
+import { type EndedSends, sendTo } from './event-sends.ts';
+import type { PassState } from './subscription-lease.ts';
+
+/** Of an event after each failed attempt, with a jitter of 20 %. After the seventh it is given up. */
+const EVENT_DELAYS_MS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR];
+
+/** Of a destination that fails: one event is tried after each. */
+const BACK_OFF_MS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE];
+
+const PAUSED_AFTER_MS = DAY;
+
+/** A destination with such an attempt is slow. */
+const SLOW_MS = SECOND;
+
+type Round = { to: ObjectId; due: StoredEvent[]; result: DestinationResult; now: Date };
+
+/** What becomes of the events of a round, and what is logged of them. */
+export function endsOf({ to, due, result, now }: Round): EndedSends & { attempts: LoggedAttempt[] } {
+  const { outcomes, waitMs, isGone } = result;
+  const byId = new Map(due.map((event) => [event._id, event]));
+  const ends: EndedSends & { attempts: LoggedAttempt[] } = { ended: [], again: [], attempts: [] };
+  for (const { eventId, end, ...seen } of outcomes) {
+    const event = byId.get(eventId);
+    if (!event) continue;
+    const { attempts = 0 } = sendTo(event, to) ?? {};
+    const next = end === 'retry' ? nextTry(attempts, waitMs, now) : null;
+    const isKept = isGone !== undefined && end !== 'sent';
+    if (!isKept && next) ends.again.push({ eventId, ...next });
+    else if (!isKept && end !== 'waits') ends.ended.push(eventId);
+    const logged = end === 'retry' && !next && !isKept ? ('given-up' as const) : end;
+    ends.attempts.push({ at: now, eventId, type: event.type, end: logged, ...seen });
+  }
+  return ends;
+}
+
+/** Null after the last attempt. A delay that the peer asked for counts as no attempt, and lets other events go first. */
+function nextTry(attempts: number, waitMs: number | undefined, now: Date) {
+  if (waitMs !== undefined) return { nextAt: after(now, waitMs), attempts };
+  if (attempts >= EVENT_DELAYS_MS.length) return null;
+  return { nextAt: after(now, delayAt(EVENT_DELAYS_MS, attempts)), attempts: attempts + 1 };
+}
+
+/** The destination fails if it took none of a round's events. */
+export function learnt(state: PassState, { outcomes, waitMs, isGone, proven }: DestinationResult, now: Date) {
+  const tried = outcomes.filter(({ end }) => end !== 'waits');
+  const failure = tried.findLast(({ end }) => end !== 'sent');
+  const isSlow = tried.some(({ durationMs }) => durationMs > SLOW_MS) || undefined;
+  const next: PassState = {
+    ...state,
+    ...(tried.length > 0 ? { isSlow } : {}),
+    ...(proven ? { proven } : {}),
+    ...(waitMs === undefined ? {} : { notBefore: after(now, Math.max(waitMs, SECOND)) }),
+  };
+  if (isGone !== undefined) return { ...next, pause: { at: now, by: 'gone' as const, reason: isGone } };
+  if (tried.some(({ end }) => end === 'sent'))
+    return { ...next, failures: 0, failingSince: undefined, lastReason: undefined, lastSentAt: now };
+  const { reason = 'refused' } = failure ?? {};
+  return failure ? failed(next, reason, now) : next;
+}
+
+/** After a day of failures it is paused. */
+function failed(state: PassState, reason: string, now: Date): PassState {
+  const { failures, failingSince = now, notBefore = after(now, delayAt(BACK_OFF_MS, failures)) } = state;
+  const isOver = now.getTime() - failingSince.getTime() >= PAUSED_AFTER_MS;
+  const pause = isOver ? { at: now, by: 'failures' as const, reason } : undefined;
+  return { ...state, failures: failures + 1, failingSince, lastReason: reason, notBefore, pause };
+}
