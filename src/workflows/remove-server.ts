@@ -1,8 +1,8 @@
 import type { ObjectId, WithId } from 'mongodb';
 import { removeWaitingVotes } from '../delivery/leave-queue.ts';
 import { retireLiveMessage } from '../events/live-status/live-messages.ts';
-import { deleteGoal } from '../goals/change-goal.ts';
 import { removeSubscriptions } from '../events/remove-subscriptions.ts';
+import { deleteGoal } from '../goals/change-goal.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import { deleteUploadsOf } from '../servers/picture-uploads.ts';
 import { deleteUnusedPictures, pictureIdsOf } from '../servers/pictures.ts';
