@@ -6,7 +6,7 @@ import { diagnoseForOwner } from '../src/delivery/diagnosis/diagnose-listener.ts
 import { createVoteSender } from '../src/delivery/send-vote.ts';
 import { testSubscription } from '../src/events/test-subscription.ts';
 import { createSmtpSender } from '../src/mail/smtp.ts';
-import { SECOND } from '../src/platform/clock.ts';
+import { MINUTE, SECOND } from '../src/platform/clock.ts';
 import { PictureError, PictureProcessError } from '../src/platform/pictures/picture-error.ts';
 import type { PictureProcess } from '../src/platform/pictures/picture-process.ts';
 import { UnsealError } from '../src/platform/secrets.ts';

@@ -63,7 +63,7 @@ test('a secret is shown once, and a form that is sent twice adds one destination
   const fields = http();
   const first = await post('', fields);
   const stored = await only();
-  const secret = openSubscriptionSecret(web.deps.secrets, stored);
+  const secret = openSigningSecrets(web.deps.secrets, stored).secret;
   expect(first.body).toContain(secret);
   const again = await post('', fields);
   expect(again.headers.location).toBe(`${path()}/${fields.newId}?done=added`);
@@ -129,7 +129,7 @@ test('a secret is rotated once, however often the form is sent', async () => {
   const fields = { revision: String(revision) };
   const rotated = await post(`${one}/rotate`, fields);
   const stored = await only();
-  expect(rotated.body).toContain(openSubscriptionSecret(web.deps.secrets, stored));
+  expect(rotated.body).toContain(openSigningSecrets(web.deps.secrets, stored).secret);
   expect(stored.previousSecret?.sealed).toBe(sealedSecret);
   const again = await post(`${one}/rotate`, fields);
   expect(again.statusCode).toBe(409);
