@@ -62,9 +62,9 @@ describe.skipIf(!chromium)('events, in a browser', () => {
     expect(program.received[1]?.headers['webhook-id']).toBe(_id);
     await vi.waitFor(async () => {
       await page.goto(page.url().replace(/\/test$/, ''));
-      expect(await page.getByRole('button', { name: /^Send again/ }).count()).toBe(1);
+      expect(await page.getByRole('button', { name: /^Replay/ }).count()).toBe(1);
     }, EVENTUALLY);
-    await press(/^Send again/);
+    await press(/^Replay/);
     await page.getByText('The event is being sent again.').waitFor();
     await vi.waitFor(() => expect(program.received).toHaveLength(3), EVENTUALLY);
     expect(program.received[2]?.headers['webhook-id']).toBe(_id);

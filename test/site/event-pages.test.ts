@@ -148,7 +148,7 @@ test('a test event over HTTP says what the program answered, and is in the log w
   expect(failed).toContain('The test event did not arrive (HTTP 503,');
   expect(failed).toContain('It answered with an error of its own');
   expect(failed).toContain('(test)');
-  expect(failed).not.toContain('Send again');
+  expect(failed).not.toContain('Replay');
 });
 
 test('a test event in Discord, and of a webhook that was deleted', async () => {

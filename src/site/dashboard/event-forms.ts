@@ -24,7 +24,7 @@ export function addCard(path: string, hasRoom: boolean, { form, typed }: EventsS
   });
   const add = (type: SubscriptionType, title: string) =>
     html`<details ${form === type ? 'open' : ''}><summary>${title}</summary>
-      ${addForm(path, type, form === type && typed ? typed : UNTOUCHED)}</details>`;
+      <div class="spaced">${addForm(path, type, form === type && typed ? typed : UNTOUCHED)}</div></details>`;
   return card({
     id: 'add',
     title: t('Add a destination'),
