@@ -100,6 +100,9 @@ export async function dropOldestEvents(
 }
 
 /** Of a removed subscription or server. */
-export async function removeWaitingEvents({ events }: Pick<EventsDeps, 'events'>, to: ObjectId): Promise<void> {
+export async function removeWaitingEvents(
+  { events }: Pick<EventsDeps, 'events'>,
+  to: ObjectId,
+): Promise<void> {
   await events.updateMany({ 'sends.to': to }, { $pull: { sends: { to } } }, { hint: DUE_SENDS });
 }

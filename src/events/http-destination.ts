@@ -57,7 +57,11 @@ export async function sendOverHttp(
 
 type Posted = { outcome: EventOutcome | null } & Pick<DestinationResult, 'isGone' | 'waitMs'>;
 
-async function createPoster(deps: EventsDeps, subscription: Subscription, { signal, isTest = false }: SendHow) {
+async function createPoster(
+  deps: EventsDeps,
+  subscription: Subscription,
+  { signal, isTest = false }: SendHow,
+) {
   const { config, secrets, servers, clock } = deps;
   const { serverId, url = '' } = subscription;
   const target: HttpTarget = {

@@ -5,7 +5,13 @@ import { type LoggedAttempt, logAttempts } from './attempt-log.ts';
 import type { EventsDeps } from './deps.ts';
 import type { DestinationResult, SendHow, SendToDestination } from './destination.ts';
 import { sendToDiscord } from './discord/discord-destination.ts';
-import { dropOldestEvents, findDueEvents, nextDueAt, recordEnds, removeWaitingEvents } from './event-sends.ts';
+import {
+  dropOldestEvents,
+  findDueEvents,
+  nextDueAt,
+  recordEnds,
+  removeWaitingEvents,
+} from './event-sends.ts';
 import { sendOverHttp } from './http-destination.ts';
 import { mailPaused } from './mail-paused.ts';
 import { endsOf, learnt } from './pass-outcomes.ts';
@@ -150,7 +156,7 @@ async function sendRound(
   const result = await sendOrWait(deps, leased, () => DESTINATIONS[type](deps, leased, events, how));
   const { attempts, ...ends } = endsOf({ to, due, result, now: deps.clock.now() });
   await recordEnds(deps, to, ends);
-  return { result, attempts, isLast: due.length < most };
+  return { result, attempts, isLast: due.length < most && result.outcomes.length === events.length };
 }
 
 async function sendOrWait(

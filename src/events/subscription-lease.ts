@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Document } from 'mongodb';
-import { SECOND } from '../platform/clock.ts';
 import { asLiterals } from '../delivery/store-listener.ts';
+import { SECOND } from '../platform/clock.ts';
 import type { EventsDeps } from './deps.ts';
 import type { Subscription } from './subscription.ts';
 

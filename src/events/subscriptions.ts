@@ -120,7 +120,7 @@ export async function changeSubscription(
   });
   if (!changed) return changeSubscription(deps, { serverId, subscriptionId: _id }, change, by);
   await audit(deps, changed, by, 'subscription.change');
-  if (address) await sendAllNow(deps, changed);
+  if (address) await sendAllNow(deps, _id);
   return changed;
 }
 
@@ -177,7 +177,7 @@ export async function resumeSubscription(
   const resumed = await update(deps, before, { ...FRESH, pause: null });
   if (!resumed) return resumeSubscription(deps, { serverId, subscriptionId: _id }, by);
   await audit(deps, resumed, by, 'subscription.resume');
-  await sendAllNow(deps, resumed);
+  await sendAllNow(deps, _id);
   return resumed;
 }
 
@@ -219,7 +219,7 @@ export async function subscriptionsOf(deps: EventsDeps, serverId: ObjectId): Pro
 }
 
 /** Wakes a worker for what is due, even if the subscription waits after a failure. */
-async function sendAllNow(deps: EventsDeps, { _id }: Subscription): Promise<void> {
+export async function sendAllNow(deps: EventsDeps, _id: ObjectId): Promise<void> {
   await makeAllDue(deps, _id);
   await wakeSubscription(deps, _id);
 }

@@ -5,11 +5,11 @@ import { UnsealError } from '../platform/secrets.ts';
 import { logAttempts } from './attempt-log.ts';
 import type { EventsDeps } from './deps.ts';
 import type { EventOutcome } from './destination.ts';
-import { type EventKind } from './kinds.ts';
+import type { EventKind } from './kinds.ts';
 import { type ResolvedEvent, resolveEvents } from './resolve-events.ts';
 import { DESTINATIONS } from './send-events.ts';
 import type { Subscription } from './subscription.ts';
-import { type SubscriptionOf, wakeSubscription } from './subscriptions.ts';
+import { type SubscriptionOf, sendAllNow } from './subscriptions.ts';
 
 /** As JSON and without secrets. `unreadable`: the stored secret cannot be opened. `stopped`: it was not tried. */
 export type SubscriptionTest =
@@ -55,10 +55,13 @@ export async function testSubscription(
 async function goOn(deps: EventsDeps, { _id, revision, notBefore, pause }: Subscription): Promise<void> {
   if (!notBefore || pause) return;
   await deps.subscriptions.updateOne({ _id, revision }, { $unset: { notBefore: '' } });
-  await wakeSubscription(deps, _id);
+  await sendAllNow(deps, _id);
 }
 
-async function madeUpEvent(deps: EventsDeps, { serverId, kinds }: Subscription): Promise<ResolvedEvent | null> {
+async function madeUpEvent(
+  deps: EventsDeps,
+  { serverId, kinds }: Subscription,
+): Promise<ResolvedEvent | null> {
   const [type] = kinds;
   if (!type) return null;
   const at = deps.clock.now();
@@ -87,7 +90,10 @@ const SAMPLE_DATA: Record<EventKind, (at: Date) => Record<string, unknown>> = {
   'server.online': (at) => ({ since: after(at, -HOUR).toISOString(), offline_seconds: HOUR / 1_000 }),
   'listener.down': (at) => ({ reason: 'unreachable', since: after(at, -HOUR).toISOString() }),
   'listener.back': (at) => ({ since: after(at, -HOUR).toISOString() }),
-  'votes.expiring': (at) => ({ since: after(at, -DAY).toISOString(), expires_at: after(at, DAY).toISOString() }),
+  'votes.expiring': (at) => ({
+    since: after(at, -DAY).toISOString(),
+    expires_at: after(at, DAY).toISOString(),
+  }),
   'review.published': () => ({ username: TEST_USERNAME, rating: 5 }),
   'rank.changed': (at) => ({ rank: 1, previous_rank: 2, day: at.toISOString().slice(0, 10) }),
   milestone: () => ({ votes: 1_000 }),

@@ -84,9 +84,7 @@ export async function postSigned(
   };
   const judged = async (result: Outcome, status: number, challenge: () => Promise<Outcome | null>) => ({
     result:
-      mayRefuseOne(result, status) && options.onRefusal
-        ? await options.onRefusal(result, challenge)
-        : result,
+      mayRefuseOne(result, status) && options.onRefusal ? await options.onRefusal(result, challenge) : result,
     status,
   });
 
