@@ -32,6 +32,7 @@ import { countFigures } from '../../src/workflows/figures/count-figures.ts';
 import { proveDraft } from '../../src/workflows/prove-draft.ts';
 import { castVote } from '../support/casting.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
+import { addSampleEvents } from './sample-events.ts';
 import { fillInbox } from './sample-inbox.ts';
 
 /** Typical names: short, very long, and right-to-left. */
@@ -60,6 +61,7 @@ export type SampleListing = {
   /** The slugs of these four servers. */
   slugs: Record<keyof typeof NAMES, string>;
   listenerId: ObjectId;
+  subscriptionId: ObjectId;
   voteId: UUID;
   /** The path of a link to set a password. */
   passwordPath: string;
@@ -150,6 +152,7 @@ async function fill(
     quiet,
     slugs: await slugsOf(deps, { harbour, long, rightToLeft, quiet }),
     listenerId: set._id,
+    subscriptionId: await addSampleEvents(deps, harbour, users.owner.email),
     voteId,
     passwordPath: await addUsers(deps),
   };

@@ -31,6 +31,7 @@ export function sampleIds(of: PageOf): Record<string, string> {
     draftId: of.draftId.toHexString(),
     userId: of.ownerId.toHexString(),
     listenerId: of.listenerId.toHexString(),
+    subscriptionId: of.subscriptionId.toHexString(),
     voteId: of.voteId.toString(),
     slug: of.slugs.harbour,
   };
@@ -122,7 +123,7 @@ export const STATES: SamplePage[] = [
   forStrangers('servers with similar names', '/how-ranking-works?server=harbur'),
   forStrangers('nothing for a stranger', '/nothing', { status: 404 }),
   named('the ranking for somebody who is signed in', () => '/'),
-  ...['', '/tokens', '/statistics', '/deliveries', '/reviews', '/listener', '/votes'].map((part) =>
+  ...['', '/tokens', '/statistics', '/deliveries', '/reviews', '/listener', '/events', '/votes'].map((part) =>
     named(`a server with nothing in it: ${part || 'overview'}`, ({ quiet }) => server(quiet, part)),
   ),
   ...['', '/listener', '/votes', '/settings'].map((part) =>

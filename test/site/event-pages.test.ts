@@ -63,7 +63,7 @@ test('a secret is shown once, and a form that is sent twice adds one destination
   const fields = http();
   const first = await post('', fields);
   const stored = await only();
-  const secret = openSubscriptionSecret(web.deps.secrets, stored);
+  const secret = openSigningSecrets(web.deps.secrets, stored).secret;
   expect(first.body).toContain(secret);
   const again = await post('', fields);
   expect(again.headers.location).toBe(`${path()}/${fields.newId}?done=added`);
@@ -129,7 +129,7 @@ test('a secret is rotated once, however often the form is sent', async () => {
   const fields = { revision: String(revision) };
   const rotated = await post(`${one}/rotate`, fields);
   const stored = await only();
-  expect(rotated.body).toContain(openSubscriptionSecret(web.deps.secrets, stored));
+  expect(rotated.body).toContain(openSigningSecrets(web.deps.secrets, stored).secret);
   expect(stored.previousSecret?.sealed).toBe(sealedSecret);
   const again = await post(`${one}/rotate`, fields);
   expect(again.statusCode).toBe(409);
@@ -148,7 +148,7 @@ test('a test event over HTTP says what the program answered, and is in the log w
   expect(failed).toContain('The test event did not arrive (HTTP 503,');
   expect(failed).toContain('It answered with an error of its own');
   expect(failed).toContain('(test)');
-  expect(failed).not.toContain('Send again');
+  expect(failed).not.toContain('Replay');
 });
 
 test('a test event in Discord, and of a webhook that was deleted', async () => {

@@ -15,7 +15,7 @@ const ENDS: Record<LoggedAttempt['end'], { tone: Tone; text: Text }> = {
 };
 
 /** More are shown when somebody opens them. */
-const SHOWN = 20;
+const SHOWN = 10;
 
 export function attemptsCard(path: string, attempts: LoggedAttempt[]): Html {
   const about = t('The last {most} attempts. An event can be sent again for {days} days.', {
@@ -64,6 +64,6 @@ function answerOf({ status, reason }: LoggedAttempt): Content {
 
 function replayButton({ eventId, type, isTest, at }: LoggedAttempt): Content {
   if (isTest) return '–';
-  return html`<button class="quiet" name="event" value="${eventId}">${t('Send again')}<span
+  return html`<button class="quiet" name="event" value="${eventId}">${t('Replay')}<span
     class="for-readers"> ${type}, ${localTime(at)}</span></button>`;
 }

@@ -146,7 +146,7 @@ if (await isNew(headers['webhook-id'])) await handle(type, data);`;
 
 function guide(base: string): Html {
   const about = t(
-    'Each event is a signed <code>POST</code>. Answer with any 2xx status. After another answer it is sent again up to six times within 18 hours, with the same <code>webhook-id</code>; events come in no fixed order and are kept for {days} days. <a>All kinds and fields, and an example in Python</a>',
+    'Each event is a signed <code>POST</code>. Answer with any 2xx status. After another answer it is sent again, less and less often, with the same <code>webhook-id</code>; events come in no fixed order and are kept for {days} days. <a>All kinds and fields, and an example in Python</a>',
     { days: EVENT_TTL_MS / DAY, a: linkTo(`${base}/docs/events`) },
   );
   return html`<details>

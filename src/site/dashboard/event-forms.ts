@@ -24,7 +24,7 @@ export function addCard(path: string, hasRoom: boolean, { form, typed }: EventsS
   });
   const add = (type: SubscriptionType, title: string) =>
     html`<details ${form === type ? 'open' : ''}><summary>${title}</summary>
-      ${addForm(path, type, form === type && typed ? typed : UNTOUCHED)}</details>`;
+      <div class="spaced">${addForm(path, type, form === type && typed ? typed : UNTOUCHED)}</div></details>`;
   return card({
     id: 'add',
     title: t('Add a destination'),
@@ -109,7 +109,7 @@ function kindBoxesOf(prefix: string, { values, errors }: Typed, on: readonly Eve
   const isOn = (kind: EventKind) => (wasSent ? values[`kind-${kind}`] === 'yes' : on.includes(kind));
   // The summary of errors links to the id, which only the sent form of a page has.
   const error: Content = errors.kinds ? html`<p class="error">${errors.kinds}</p>` : '';
-  return html`<fieldset class="stack" ${error ? html`id="kinds"` : ''}><legend>${t('Send')}</legend>${error}
+  return html`<fieldset ${error ? html`id="kinds"` : ''} class="stack"><legend>${t('Send')}</legend>${error}
     ${EVENT_KIND_NAMES.map((kind) =>
       checkbox({
         name: `kind-${kind}`,
