@@ -17,7 +17,6 @@ import { linkTo, tokenOf } from './site/account-pages.ts';
 import { ask } from './support/api-description.ts';
 import { atTheEnd } from './support/at-the-end.ts';
 import { EVENTUALLY } from './support/eventually.ts';
-import { type FakeDiscord, startFakeDiscord, WEBHOOK_TOKEN } from './support/fake-discord.ts';
 import { addOwnedServer } from './support/owned-server.ts';
 import { fileForm, picture } from './support/pictures.ts';
 import { PASSWORD, signIn } from './support/sign-in.ts';
@@ -48,9 +47,7 @@ let webs: [WebProcess, WebProcess];
 /** The addresses of MongoDB and Redis. */
 let services: string[];
 const dials = dialFile();
-let discord: FakeDiscord;
 beforeAll(async () => {
-  discord = await startFakeDiscord();
   const folder = await mkdtemp(join(tmpdir(), 'logo-'));
   atTheEnd(() => rm(folder, { recursive: true }));
   const LOGO = join(folder, 'logo.webp');
@@ -59,7 +56,6 @@ beforeAll(async () => {
     LOGO,
     PUBLIC_URL: OWN_ORIGIN.origin,
     ALLOWED_PRIVATE_RANGES: '127.0.0.0/8',
-    DISCORD_API_URL: discord.url,
     SMTP_URL: 'smtp://127.0.0.1:1',
     MAIL_FROM: 'votes@example.org',
   });
@@ -280,11 +276,6 @@ test('a web process connects to MongoDB and Redis and to nothing else, whatever 
   const moved = await post(`${server}/settings/place`, { address: '127.0.0.1', port: '9' });
   expect(moved.location).toBe(`${server}/settings#check`);
 
-  // A message to Discord.
-  expect((await post(`${server}/settings/discord`, { webhook: discord.address })).status).toBe(303);
-  const tested = await post(`${server}/settings/discord/test`);
-  expect(textOf(tested.body)).toContain('Discord accepted the test message');
-
   // A vote on the page, and one of the API.
   expect((await get('/servers/alpha/vote')).status).toBe(200);
   const json = { accept: 'application/json' };
@@ -305,11 +296,11 @@ test('a web process connects to MongoDB and Redis and to nothing else, whatever 
   // What the questions left in Redis has ids, and no secret.
   const queue = deps.queues['answer-now'];
   const jobs = await queue.getJobs();
-  expect(jobs.length).toBeGreaterThanOrEqual(6);
+  expect(jobs.length).toBeGreaterThanOrEqual(5);
   const events = await deps.producerRedis.xrange(queue.toKey('events'), '-', '+');
   const stored = JSON.stringify([events, jobs]);
   expect(stored).toContain(serverId.toHexString());
-  for (const secret of [listener.token, WEBHOOK_TOKEN, EMAIL]) expect(stored).not.toContain(secret);
+  for (const secret of [listener.token, EMAIL]) expect(stored).not.toContain(secret);
 }, 60_000);
 
 test('the guard notes and refuses connections, name look-ups and datagrams', async () => {

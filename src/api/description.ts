@@ -6,6 +6,7 @@ import { OPERATION_TIMEOUT_MS } from '../platform/mongo.ts';
 import { DEFAULTS } from '../platform/settings/definitions.ts';
 import { REVOKED_WITHIN_SECONDS } from '../servers/authenticate-token.ts';
 import { COOLDOWN_HOURS } from '../votes/cast/cooldown.ts';
+import { READS } from './v1/open-reads.ts';
 
 /** They read `SERVER_ID` and `API_TOKEN` from the environment. `api`: `https://listing.example/api/v1`. */
 const quickStarts = (api: string) => [
@@ -131,7 +132,8 @@ ${describeQuickStart(publicUrl)}
 
 # Requests and answers
 
-**Tokens.** Every call needs the header \`Authorization: Bearer <token>\`. A token belongs to one server; its owner makes
+**Tokens.** Every call needs the header \`Authorization: Bearer <token>\`; only \`goal\` also works without one, while the
+server is listed. A token belongs to one server; its owner makes
 it in the server's dashboard, section "API access": open [Your servers](${publicUrl}/dashboard), choose the server, then "API
 access". The token is shown once. A revoked token is refused within ${REVOKED_WITHIN_SECONDS} seconds. A missing, malformed,
 revoked or expired token, a token of another server, and an unknown or removed server all give the same 401, so that an
@@ -153,7 +155,7 @@ surrogate and a parameter that is given twice are 400.
 **Times** are ISO 8601 in UTC with milliseconds. Months and days are UTC calendar months and UTC days.
 
 **Limits.** Casting a vote and reporting a status have limits, which the headers \`RateLimit\`, \`RateLimit-Policy\` and
-\`Retry-After\` show; so has taking votes. The other calls have none.
+\`Retry-After\` show; so have taking votes, and calls without a token (${READS.times} a minute for a network). The other calls have none.
 
 **Messages.** The API sends no webhooks and no other events to its clients. A server's owner may set a vote listener,
 which is described below.

@@ -5,6 +5,7 @@ import { DELETION_DELAY_MS, repeatDeletionRequests } from '../accounts/deletion/
 import { type Migrated, prepareDatabase } from '../database/migrate.ts';
 import { MIGRATIONS } from '../database/migrations.ts';
 import { holdRestoredVote } from '../delivery/restored-votes.ts';
+import { holdRestoredGoals } from '../goals/restored-goals.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import { after } from '../platform/clock.ts';
 import { DURABLE } from '../platform/mongo.ts';
@@ -130,6 +131,7 @@ async function restoreDocuments(
   for (const { name, options } of collections) await expireAgain(db, name, options);
   const { heldVotes, droppedMessages, exclusions } = changes;
   await mendExclusions(deps, exclusions);
+  await holdRestoredGoals(deps);
   // Links that were mailed before the restore must not change an e-mail address.
   await deps.addressChanges.deleteMany({ decidedAt: { $exists: false } }, { writeConcern: DURABLE });
   const repeatedDeletions = await repeatDeletionRequests(deps);

@@ -32,6 +32,11 @@ export const TOP_COMMANDS: TopCommand[] = [
     load: async () => (await import('./vote.ts')).addVoteCommands,
   },
   {
+    usage: 'goal',
+    description: 'the vote goal of a server',
+    load: async () => (await import('./goal.ts')).addGoalCommands,
+  },
+  {
     usage: 'player',
     description: 'answer a player’s request about personal data',
     load: async () => (await import('./player.ts')).addPlayerCommands,

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { z } from 'zod';
+import { MOST_TARGET } from '../goals/goal.ts';
 import { MAX_SENDINGS } from '../listeners/delivery-limits.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
 import { TOKEN_SCOPES, type TokenScope } from '../servers/api-token.ts';
@@ -18,6 +19,10 @@ export function portOption(text: string): number {
 
 export function sendings(text: string): number {
   return wholeNumber(text, 1, MAX_SENDINGS);
+}
+
+export function goalTarget(text: string): number {
+  return wholeNumber(text, 1, MOST_TARGET);
 }
 
 export function rating(text: string): number {

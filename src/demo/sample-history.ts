@@ -17,6 +17,7 @@ import { requestRanks } from '../servers/request-ranks.ts';
 import { recountVotes } from '../votes/recount-votes.ts';
 import { type ListedSample, samplesOf, seedOf, votesOn } from './sample-days.ts';
 import { writeOutage } from './sample-deliveries.ts';
+import { writeSampleGoal } from './sample-goals.ts';
 import { writeSampleInbox } from './sample-inbox.ts';
 import { chance, samplePlayer } from './sample-players.ts';
 import samples from './sample-reviews.json' with { type: 'json' };
@@ -121,6 +122,7 @@ export async function writeSampleHistory(deps: AppDeps, listed: ListedSample[]):
     for (const some of batches(votes)) await insertAbsentVotes(deps.votes, some);
     if (listener) await writeOutage(deps, listener, sample, votes);
   }
+  for (const one of listed) await writeSampleGoal(deps, one, HISTORY_DAYS);
   await aggregateTouchedDays(deps, touched);
   for (const { serverId, days } of touched) await recountVotes(deps, serverId, days.slice(0, -1));
 }

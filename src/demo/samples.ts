@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { GOAL_PERIODS } from '../goals/goal.ts';
 import samples from './samples.json' with { type: 'json' };
 
 const profile = z.strictObject({
@@ -34,6 +35,8 @@ const sample = z.strictObject({
   /** How many days ago the server was listed. It has no older history. */
   listedDays: z.int().default(400),
   howToVote: z.string().optional(),
+  /** Set before its oldest vote. */
+  goal: z.strictObject({ target: z.int(), period: z.enum(GOAL_PERIODS), text: z.string() }).optional(),
   /** Most samples have no banner, to show how a list looks then. */
   hasBanner: z.boolean().default(false),
   /** When the vote listener did not answer; `hours`: null while it still does not. */

@@ -1,5 +1,6 @@
-import type { ObjectId } from 'mongodb';
-import { DURABLE, isDuplicateKey } from '../platform/mongo.ts';
+import { MongoBulkWriteError, type ObjectId } from 'mongodb';
+import { anyOf } from '../platform/batching/find-loader.ts';
+import { DURABLE } from '../platform/mongo.ts';
 import type { EventsDeps } from './deps.ts';
 import type { StoredEvent } from './event.ts';
 import { type EventKind, kindOfType } from './kinds.ts';
@@ -9,30 +10,33 @@ export type NewEvent = Omit<StoredEvent, 'serverId' | 'sends' | 'createdAt'> & {
   of?: Date;
 };
 
+const DUPLICATE_KEY = 11_000;
+
 /** A paused subscription still collects events: they are sent when it goes on. One whose webhook is gone does not. */
 export const COLLECTING = { 'pause.by': { $ne: 'gone' } } as const;
 
-/**
- * Stores each event once and for all subscriptions of the server that want it; what nobody wants is not stored. A
- * repeated call stores and sends nothing twice, so a caller that may have died repeats it. Returns how many were new.
- */
-export async function storeEvents(
+export type OfServer = NewEvent & Pick<StoredEvent, 'serverId'>;
+
+/** As `storeEventsOf`, of one server. */
+export function storeEvents(
   deps: EventsDeps,
   serverId: ObjectId,
   events: readonly NewEvent[],
 ): Promise<number> {
+  return storeEventsOf(
+    deps,
+    events.map((event) => ({ ...event, serverId })),
+  );
+}
+
+/**
+ * Stores each event once and for all subscriptions of its server that want it; what nobody wants is not stored. A
+ * repeated call stores and sends nothing twice, so a caller that may have died repeats it. Returns how many were new.
+ */
+export async function storeEventsOf(deps: EventsDeps, events: readonly OfServer[]): Promise<number> {
   if (events.length === 0) return 0;
-  const subscriptions = await deps.subscriptions
-    .find({ serverId, ...COLLECTING }, { projection: { kinds: 1, since: 1 } })
-    .toArray();
   const now = deps.clock.now();
-  const wanted = events.flatMap(({ of, ...event }) => {
-    const kind: EventKind = kindOfType(event.type);
-    const sends = subscriptions
-      .filter((one) => one.kinds.includes(kind) && one.since <= (of ?? event.at))
-      .map(({ _id }) => ({ to: _id, nextAt: now, attempts: 0 }));
-    return sends.length > 0 ? [{ ...event, serverId, sends, createdAt: now }] : [];
-  });
+  const wanted = await withSends(deps, events, now);
   if (wanted.length === 0) return 0;
   const inserted = await insertNew(deps, wanted);
   const called = [
@@ -51,6 +55,28 @@ export async function storeEvents(
   return inserted;
 }
 
+async function withSends(
+  { subscriptions }: EventsDeps,
+  events: readonly OfServer[],
+  now: Date,
+): Promise<StoredEvent[]> {
+  const serverIds = new Map(events.map(({ serverId }) => [serverId.toHexString(), serverId]));
+  const collecting = await subscriptions
+    .find(
+      { serverId: anyOf([...serverIds.values()]), ...COLLECTING },
+      { projection: { serverId: 1, kinds: 1, since: 1 } },
+    )
+    .toArray();
+  const byServer = Map.groupBy(collecting, ({ serverId }) => serverId.toHexString());
+  return events.flatMap(({ of, ...event }) => {
+    const kind: EventKind = kindOfType(event.type);
+    const sends = (byServer.get(event.serverId.toHexString()) ?? [])
+      .filter(({ kinds, since }) => kinds.includes(kind) && since <= (of ?? event.at))
+      .map(({ _id }) => ({ to: _id, nextAt: now, attempts: 0 }));
+    return sends.length > 0 ? [{ ...event, sends, createdAt: now }] : [];
+  });
+}
+
 /** Of the subscriptions that get a server's events now. */
 export async function wantedKinds(
   { subscriptions }: Pick<EventsDeps, 'subscriptions'>,
@@ -63,7 +89,8 @@ async function insertNew({ events }: EventsDeps, wanted: StoredEvent[]): Promise
   try {
     return (await events.insertMany(wanted, { ordered: false, writeConcern: DURABLE })).insertedCount;
   } catch (error) {
-    if (!isDuplicateKey(error)) throw error;
-    return (error as { insertedCount?: number }).insertedCount ?? 0;
+    if (!(error instanceof MongoBulkWriteError) || error.result.getWriteConcernError()) throw error;
+    if ([error.writeErrors].flat().some(({ code }) => code !== DUPLICATE_KEY)) throw error;
+    return error.insertedCount;
   }
 }

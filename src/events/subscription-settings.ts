@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { listenerUrl } from '../delivery/http/http-listeners.ts';
 import { t } from '../language/t.ts';
-import { longText, shownText } from '../platform/text.ts';
+import { shownText } from '../platform/text.ts';
+import { templateSchema } from './discord/vote-template.ts';
 import { EVENT_KIND_NAMES } from './kinds.ts';
 
 export const LONGEST_NAME = 60;
-export const LONGEST_TEMPLATE = 500;
 
 const kindsRule = { error: () => t('must be at least one kind of event') };
 
@@ -19,18 +19,18 @@ const common = z.object({
 });
 
 const url = listenerUrl.transform((address) => address.url);
-/** An empty one is the same as none. */
-const template = longText(LONGEST_TEMPLATE);
 
 export const newHttpSchema = common.extend({ type: z.literal('http'), url });
 /** `webhook`: the address that “Copy Webhook URL” in Discord gives. */
 export const newDiscordSchema = common.extend({
   type: z.literal('discord'),
   webhook: z.string(),
-  template: template.optional(),
+  template: templateSchema.optional(),
 });
 export type NewSubscription = z.input<typeof newHttpSchema> | z.input<typeof newDiscordSchema>;
 
 /** What is absent stays. A subscription of the other type ignores the other's fields; the type cannot change. */
-export const subscriptionChangeSchema = common.extend({ url, webhook: z.string(), template }).partial();
+export const subscriptionChangeSchema = common
+  .extend({ url, webhook: z.string(), template: templateSchema })
+  .partial();
 export type SubscriptionChange = z.input<typeof subscriptionChangeSchema>;

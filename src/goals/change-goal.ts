@@ -28,7 +28,7 @@ const goalSchema = z.object({
 /** An empty text counts as none. */
 export type GoalInput = { target: string | number; period: string; text?: string | undefined };
 
-type Given = Pick<VoteGoal, 'serverId' | 'target' | 'period' | 'text' | 'by'>;
+type Given = Pick<VoteGoal, 'serverId' | 'target' | 'period' | 'text'>;
 
 /**
  * Begins a goal, instead of the server's present one: votes from now on count. The same target and period again only
@@ -43,10 +43,10 @@ export async function setGoal(
   by: string,
 ): Promise<VoteGoal | null> {
   const { text, ...rest } = parseInput(goalSchema, input);
-  const given = { serverId, ...rest, ...(text === undefined ? {} : { text }), by };
+  const given = { serverId, ...rest, ...(text === undefined ? {} : { text }) };
   if (!(await deps.servers.findOne({ _id: serverId, removedAt: null }, { projection: { _id: 1 } })))
     return null;
-  const goal = (await changeText(deps, given)) ?? (await beginGoal(deps, given));
+  const goal = (await changeText(deps, given, by)) ?? (await beginGoal(deps, given, by));
   // The server's pages ask for its goal only then. If the server was removed meanwhile, the goal goes too.
   const shown = { $set: { goalId: goal.goalId } };
   const { matchedCount } = await deps.servers.updateOne({ _id: serverId, removedAt: null }, shown);
@@ -58,7 +58,8 @@ export async function setGoal(
 /** Null if the server has no goal with this target and period. */
 async function changeText(
   deps: GoalsDeps,
-  { serverId, target, period, text, by }: Given,
+  { serverId, target, period, text }: Given,
+  by: string,
 ): Promise<VoteGoal | null> {
   const change = text === undefined ? { $unset: { text: '' as const } } : { $set: { text } };
   const before = await deps.voteGoals.findOneAndUpdate({ serverId, target, period }, change);
@@ -70,8 +71,8 @@ async function changeText(
 }
 
 /** Replaces an earlier goal in one write. A look at that one may still store rounds that it has counted. */
-async function beginGoal(deps: GoalsDeps, given: Given): Promise<VoteGoal> {
-  const { serverId, target, period, text = null, by } = given;
+async function beginGoal(deps: GoalsDeps, given: Given, by: string): Promise<VoteGoal> {
+  const { serverId, target, period, text = null } = given;
   const since = deps.clock.now();
   const fresh = {
     ...given,

@@ -1,5 +1,6 @@
-import type { Collection, ObjectId } from 'mongodb';
+import type { Collection, ObjectId, WithId } from 'mongodb';
 import { after } from '../platform/clock.ts';
+import type { Server } from '../servers/server.ts';
 import { CLOCKS_DIFFER_MS } from '../votes/cast/insert-vote.ts';
 import { EXCLUDED_VOTES, type Vote } from '../votes/vote.ts';
 import type { GoalsDeps } from './deps.ts';
@@ -16,11 +17,22 @@ export type GoalProgress = {
   percentage: number;
   /** When the goal was set. */
   since: Date;
+  /** Of the present period; `end` is null for a rolling goal. */
+  from: Date;
+  end: Date | null;
   reachedAt: Date | null;
   timesReached: number;
 };
 
 type ProgressDeps = Pick<GoalsDeps, 'voteGoals' | 'votes' | 'clock'>;
+
+/** For pages: a server without a goal costs no query. */
+export async function goalOf(
+  deps: ProgressDeps,
+  { _id, goalId }: WithId<Pick<Server, 'goalId'>>,
+): Promise<GoalProgress | null> {
+  return goalId ? readGoalProgress(deps, _id) : null;
+}
 
 /** Null if the server has none. */
 export async function readGoalProgress(deps: ProgressDeps, serverId: ObjectId): Promise<GoalProgress | null> {
@@ -38,7 +50,7 @@ export async function goalProgress(
   now: Date,
 ): Promise<GoalProgress> {
   const { serverId, target, period, text, since, reached, reachedAt, counted } = goal;
-  const { from } = spanAt(goal, now);
+  const { from, end } = spanAt(goal, now);
   const begin = from > counted.from ? { until: from, votes: 0 } : counted;
   const counts = begin.votes + (await countUpTo(votes, serverId, begin.until, after(now, CLOCKS_DIFFER_MS)));
   // After an exclusion, there may be fewer votes than the stored rounds had.
@@ -51,6 +63,8 @@ export async function goalProgress(
     votes: shown,
     percentage: Math.floor((shown * 10_000) / target) / 100,
     since,
+    from,
+    end,
     reachedAt: reachedAt ?? null,
     timesReached: reached,
   };

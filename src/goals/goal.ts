@@ -32,7 +32,6 @@ const voteGoalDefinition = {
   text: { type: String, maxlength: 2 * LONGEST_GOAL_TEXT },
   /** Votes from this moment on count. */
   since: { type: Date, required: true },
-  by: { type: String, required: true },
   /** Rounds that are stored, and the newest: for pages. */
   reached: { type: Number, required: true },
   reachedAt: { type: Date, default: null },

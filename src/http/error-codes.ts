@@ -22,6 +22,7 @@ export const ERROR_CODES = {
     meaning: 'The token lacks the scope that the call needs, or is of another kind.',
   },
   'not-found': { status: 404, meaning: 'There is nothing at this address.' },
+  'no-goal': { status: 404, meaning: 'The server has no vote goal.' },
   'method-not-allowed': { status: 405, meaning: 'The address exists and does not take this method.' },
   'request-timeout': { status: 408, meaning: 'The request took too long to arrive.' },
   conflict: {
@@ -51,7 +52,7 @@ export const ERROR_CODES = {
   },
   'too-many-requests': {
     status: 429,
-    meaning: 'A limit of the pages, of a claim key or of taking votes is used up.',
+    meaning: 'A limit of the pages, of a claim key, of taking votes or of calls without a token is used up.',
   },
   'headers-too-large': { status: 431, meaning: `The headers are larger than ${HEADER_KIB} KiB.` },
   internal: { status: 500, meaning: 'An error of the listing.' },

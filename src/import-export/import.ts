@@ -1,11 +1,13 @@
 import type { ObjectId } from 'mongodb';
+import { recountGoalFrom } from '../goals/count-goal.ts';
 import { aggregateDay } from '../history/aggregate-day.ts';
 import { refreshDailyFigures } from '../history/daily-figures.ts';
 import type { HistoryDeps } from '../history/deps.ts';
-import { DayError, dayOf } from '../platform/periods/period-marks.ts';
+import { DayError, dayOf, startOfDay } from '../platform/periods/period-marks.ts';
 import { withLease } from '../platform/periods/work-lease.ts';
 import { requestRanks } from '../servers/request-ranks.ts';
 import { recountVotes } from '../votes/recount-votes.ts';
+import type { ImportVotesDeps } from './deps.ts';
 import { type ImportOptions, type ImportResult, importLines } from './import-lines.ts';
 import { sampleImporter } from './import-samples.ts';
 import { serverImporter } from './import-servers.ts';
@@ -24,11 +26,15 @@ export async function importServers(
 }
 
 export async function importVotes(
-  deps: HistoryDeps,
+  deps: ImportVotesDeps,
   source: SourceFile,
   options: ImportOptions,
 ): Promise<ImportResult> {
-  const count = (serverId: ObjectId, days: string[]) => recountVotes(deps, serverId, days);
+  const count = async (serverId: ObjectId, days: string[]) => {
+    const [first] = days.toSorted();
+    if (first) await recountGoalFrom(deps, serverId, startOfDay(first));
+    await recountVotes(deps, serverId, days);
+  };
   const result = await importLines(source, () => voteImporter(deps, count), options);
   await requestRanks(deps.producer);
   return result;

@@ -136,8 +136,8 @@ async function recordSent(
     );
     return;
   }
-  const mailedAt = channel === 'mail' ? clock.now() : undefined;
-  const fields = {
+  const mailedAt = channel === 'mail' ? clock.now() : null;
+  const fields: Told = {
     paused: { pauseTold: since, since: outage, backAt: null },
     unreachable: { unreachableTold: since, unreachableMailAt: mailedAt, since: outage, backAt: null },
     unfetched: { unfetchedTold: since, unfetchedMailAt: mailedAt, since, backAt: null },

@@ -8,6 +8,7 @@ export const DOC_PAGES = [
   { name: 'fetching', title: 'Fetching votes' },
   { name: 'relay', title: 'The relay' },
   { name: 'claims', title: 'Claims' },
+  { name: 'goals', title: 'Vote goals' },
 ] as const;
 export type DocPageName = (typeof DOC_PAGES)[number]['name'];
 

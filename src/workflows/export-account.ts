@@ -1,6 +1,8 @@
 import type { ObjectId, WithId } from 'mongodb';
 import type { SignInSession, User } from '../accounts/user.ts';
 import { readLiveMessage } from '../events/live-status/live-messages.ts';
+import type { GoalRound, VoteGoal } from '../goals/goal.ts';
+import { lastRounds } from '../goals/goal-rounds.ts';
 import { defineMessage, filled } from '../language/t.ts';
 import type { Listener } from '../listeners/listener.ts';
 import type { Complaint } from '../moderation/complaint.ts';
@@ -32,6 +34,7 @@ export const MOST_EXPORTED = {
   sessions: 1_000,
   servers: 1_000,
   tokens: 200,
+  goal_rounds: 1_000,
   memberships: 1_000,
   drafts: 100,
   reviews: 5_000,
@@ -68,6 +71,7 @@ export async function* exportAccount(deps: WorkflowsDeps, user: WithId<User>): A
   yield* list('servers', deps.servers.find({ ownerId: userId }, upTo('servers')), async (server) => ({
     ...serverRecord(server),
     ...(await connectionsOf(deps, server._id, truncated)),
+    ...(await goalsOf(deps, server._id, truncated)),
   }));
   const joined = deps.servers.find({ 'members.userId': userId, removedAt: null }, upTo('memberships'));
   yield* list('memberships', joined, (server) => membershipRecord(server, userId));
@@ -161,7 +165,7 @@ async function connectionsOf(deps: WorkflowsDeps, serverId: ObjectId, truncated:
     deps.subscriptions.find({ serverId }).toArray(),
     readLiveMessage(deps, serverId),
   ]);
-  if (tokens.length > MOST_EXPORTED.tokens && !truncated.includes('tokens')) truncated.push('tokens');
+  noteTruncated(truncated, 'tokens', tokens);
   return {
     tokens: tokens.slice(0, MOST_EXPORTED.tokens).map((token) => ({
       name: token.name,
@@ -177,15 +181,39 @@ async function connectionsOf(deps: WorkflowsDeps, serverId: ObjectId, truncated:
       name,
       type,
       kinds,
-      address: url ? addressOf({ url }) : null,
+      address: url ? new URL(url).origin : null,
       created_at: createdAt,
     })),
     live_status: live && { set_at: live.setAt, edited_at: live.editedAt ?? null },
   };
 }
 
+async function goalsOf(deps: WorkflowsDeps, serverId: ObjectId, truncated: string[]): Promise<object> {
+  const [goal, rounds] = await Promise.all([
+    deps.voteGoals.findOne({ serverId }),
+    lastRounds(deps, serverId, MOST_EXPORTED.goal_rounds + 1),
+  ]);
+  noteTruncated(truncated, 'goal_rounds', rounds);
+  return {
+    vote_goal: goal && goalRecord(goal),
+    goal_rounds: rounds.slice(0, MOST_EXPORTED.goal_rounds).map(roundRecord),
+  };
+}
+
+function goalRecord({ goalId, target, period, text, since, reached }: VoteGoal): object {
+  return { id: goalId, target, period, text: text ?? null, since, times_reached: reached };
+}
+
+function roundRecord({ goalId, round, target, period, text, votes, at }: GoalRound): object {
+  return { goal_id: goalId, round, target, period, text: text ?? null, votes, reached_at: at };
+}
+
+function noteTruncated(truncated: string[], name: keyof typeof MOST_EXPORTED, rows: unknown[]): void {
+  if (rows.length > MOST_EXPORTED[name] && !truncated.includes(name)) truncated.push(name);
+}
+
 /** A URL loses its path and query, which may contain a secret. null: the votes are fetched. */
-function addressOf({ url, host, port }: Partial<Pick<Listener, 'url' | 'host' | 'port'>>): string | null {
+function addressOf({ url, host, port }: Pick<Listener, 'url' | 'host' | 'port'>): string | null {
   if (url) return new URL(url).origin;
   return host ? hostAndPort(host, port) : null;
 }

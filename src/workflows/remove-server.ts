@@ -2,6 +2,7 @@ import type { ObjectId, WithId } from 'mongodb';
 import { removeWaitingVotes } from '../delivery/leave-queue.ts';
 import { retireLiveMessage } from '../events/live-status/live-messages.ts';
 import { removeSubscriptions } from '../events/remove-subscriptions.ts';
+import { deleteGoal } from '../goals/change-goal.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import { deleteUploadsOf } from '../servers/picture-uploads.ts';
 import { deleteUnusedPictures, pictureIdsOf } from '../servers/pictures.ts';
@@ -19,7 +20,10 @@ export async function removeServer(
 ): Promise<{ server: WithId<Server>; failedVotes: number } | null> {
   const server = await deps.servers.findOneAndUpdate(
     { _id: serverId, ...(ownerId ? { ownerId } : {}) },
-    [{ $set: { removedAt: { $ifNull: ['$removedAt', deps.clock.now()] } } }, { $unset: 'isUnseen' }],
+    [
+      { $set: { removedAt: { $ifNull: ['$removedAt', deps.clock.now()] } } },
+      { $unset: ['isUnseen', 'goalId'] },
+    ],
     { returnDocument: 'after' },
   );
   if (!server) return null;
@@ -27,6 +31,7 @@ export async function removeServer(
   await deps.serverDrafts.deleteOne({ serverId });
   await removeSubscriptions(deps, serverId, by);
   await retireLiveMessage(deps, serverId);
+  await deleteGoal(deps, serverId);
   await deleteUnusedPictures(deps, pictureIdsOf(server));
   await deleteUploadsOf(deps, serverId);
   await deps.previewCards.deleteOne({ _id: serverId });

@@ -78,6 +78,7 @@ describe('405 comes before 401, and lists the allowed methods', () => {
     ['votes', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
     ['top-voters', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
     ['player-names', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
+    ['goal', 'GET, HEAD', ['POST', 'PUT', 'DELETE']],
     ['reviews', 'GET, HEAD', ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']],
   ])('%s', async (endpoint, allow, methods) => {
     for (const method of methods) {

@@ -84,6 +84,7 @@ describe('a vote', () => {
       expect.objectContaining({ username: 'Steve', votes: 1 }),
     ]);
     expect(await one.playerNames()).toMatchObject({ proven_only: false });
+    await expect(one.goal()).rejects.toMatchObject({ code: 'no-goal' });
     // Counters are written a moment later.
     await expect.poll(() => one.info()).toMatchObject({ monthly_votes: 1 });
     expect(await one.reviews({ limit: 1 })).toMatchObject({ review_count: 0 });

@@ -30,6 +30,9 @@ import { sweepDueWork } from '../../src/delivery/sweep.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
 import { favouriteIds, listFavourites, notedUsername } from '../../src/favourites/favourites.ts';
+import { removeGoal, setGoal } from '../../src/goals/change-goal.ts';
+import { readGoalProgress } from '../../src/goals/goal-progress.ts';
+import { lastRounds, unannouncedRounds } from '../../src/goals/goal-rounds.ts';
 import { historyOf, uptimeDays } from '../../src/history/history.ts';
 import { reportStatus } from '../../src/history/report-status.ts';
 import { readServerInfo } from '../../src/history/server-info.ts';
@@ -590,6 +593,19 @@ test.each(PAGES)('%s', async (_, queries) => {
   const operations = await profiled(queries);
   expect(operations.length).toBeGreaterThan(0);
   for (const operation of operations) expectIndexed(operation);
+});
+
+test('the vote goal of a server', async () => {
+  const { deps } = tallyport;
+  await setGoal(deps, busy.serverId, { target: 5, period: 'rolling' }, 'test');
+  const operations = [
+    ...(await profiled(() => readGoalProgress(deps, busy.serverId))),
+    ...(await profiled(() => lastRounds(deps, busy.serverId, 20))),
+    ...(await profiled(() => unannouncedRounds(deps))),
+  ];
+  expect(operations.map(put)).toContain('query vote_goals');
+  for (const operation of operations) expectIndexed(operation);
+  await removeGoal(deps, busy.serverId, 'test');
 });
 
 test('tags and pictures of profiles', async () => {

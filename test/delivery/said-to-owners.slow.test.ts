@@ -10,7 +10,7 @@ import { statusText } from '../../src/delivery/timeline/status-text.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { inLanguage } from '../../src/language/language.ts';
 import { RENEW_MS } from '../../src/listeners/delivery-limits.ts';
-import { listenerNotificationText } from '../../src/notifications/listener-text.ts';
+import { listenerNotification } from '../../src/notifications/listener-text.ts';
 import { HOUR } from '../../src/platform/clock.ts';
 import { diagnosisResult } from '../../src/site/dashboard/diagnosis-texts.ts';
 import { listenerStateSection } from '../../src/site/shared/listener-state-parts.ts';
@@ -35,10 +35,10 @@ async function saidOf({ deps, serverId, clock }: DeliveryBench) {
   if (!listener || !shown || !server || !vote) throw new Error('nothing to show');
   const timeline = await voteTimeline(deps, vote, listener, now);
   const deliveries = { waiting: 1, arrived: 0, lost: 0 };
-  const text = listenerNotificationText(
-    { listener, server, deliveries } as unknown as Parameters<typeof listenerNotificationText>[0],
+  const { mail } = listenerNotification(
+    { listener, server, deliveries } as unknown as Parameters<typeof listenerNotification>[0],
     { kind: listener.pause ? 'paused' : 'unreachable', since: now } as Parameters<
-      typeof listenerNotificationText
+      typeof listenerNotification
     >[1],
   );
   return {
@@ -46,7 +46,7 @@ async function saidOf({ deps, serverId, clock }: DeliveryBench) {
     timeline: textOf(String(await timelineList(timeline.events))),
     json: JSON.stringify(listenerJson({ ...shown, queuePaused: false, unreadable: false, refused: null })),
     timelineJson: JSON.stringify(timelineJson({ vote, timeline, server, queuePaused: false, now })),
-    mail: text.paragraphs.join('\n'),
+    mail: mail.paragraphs.join('\n'),
   };
 }
 

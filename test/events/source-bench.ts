@@ -57,9 +57,10 @@ export async function sourceBench(at = '2026-11-21T10:00:00.000Z', env: Record<s
       subscribe(deps, serverId, kinds, more),
     /** Stores votes that count, without counting them. */
     async cast(number = 1, more: Partial<Vote> = {}, server = serverId) {
-      const votes = Array.from({ length: number }, () =>
-        storedVote(server, `Player${(players += 1)}`, more.votedAt ?? clock.now(), more),
+      const votes = Array.from({ length: number }, (_, i) =>
+        storedVote(server, `Player${players + i}`, more.votedAt ?? clock.now(), more),
       );
+      players += number;
       await deps.votes.insertMany(votes);
       return votes as [Vote, ...Vote[]];
     },

@@ -1,13 +1,12 @@
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
-import { chooseKinds } from '../../src/notifications/discord/webhooks.ts';
 import { KIND_NAMES, type Kind, mailSetting, wantsMailOf } from '../../src/notifications/kinds.ts';
 import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
 import { writeReview } from '../../src/reviews/write-review.ts';
 import { castVote } from '../support/casting.ts';
 import { excludePlayer, excludeVotes, includeVotes } from '../support/exclusions.ts';
-import { type NotificationBench, notificationBench, shown } from './notification-bench.ts';
+import { NOTICE_KINDS, type NotificationBench, notificationBench } from './notification-bench.ts';
 
 /** The probes found the server offline since `since`, or online. */
 async function probed({ deps, serverId, clock }: NotificationBench, since: Date | null) {
@@ -30,14 +29,13 @@ async function approvedReview({ deps, serverId }: NotificationBench, username: s
   return new ObjectId(reviewId);
 }
 
-async function eventsOf(bench: NotificationBench) {
-  await bench.sendDue();
+/** The subjects on both channels. */
+async function toldBy(bench: NotificationBench) {
   const mails = (await bench.mails()).map(({ subject }) => subject.replace('Alpha Craft: ', ''));
-  return { mails, discord: shown(bench.discord).map(({ title }) => title.replace('Alpha Craft: ', '')) };
+  return { mails, events: (await bench.events()).map(({ text }) => text?.subject) };
 }
 
-/** The subjects on both channels. */
-const both = (...subjects: string[]) => ({ mails: subjects, discord: subjects });
+const both = (...subjects: string[]) => ({ mails: subjects, events: subjects });
 
 test('an owner is told once that a server is offline for ten minutes, and once that it is back', async () => {
   const bench = await notificationBench();
@@ -47,15 +45,21 @@ test('an owner is told once that a server is offline for ten minutes, and once t
   await probed(bench, since);
   expect(await tell()).toBe(0);
   clock.move(2_000);
-  expect(await Promise.all([tell(), tell(), tell()])).toContain(1);
+  await Promise.all([tell(), tell(), tell()]);
   expect(await tell()).toBe(0);
-  expect(await eventsOf(bench)).toEqual(both('the server is offline'));
+  expect(await toldBy(bench)).toEqual(both('the server is offline'));
+  expect(await bench.events()).toMatchObject([
+    { type: 'server.offline', data: { since: since.toISOString() } },
+  ]);
   clock.move(2 * HOUR);
   await probed(bench, null);
-  expect(await tell()).toBe(1);
+  expect(await tell()).toBe(2);
   expect(await tell()).toBe(0);
-  expect(await eventsOf(bench)).toEqual(both('the server is offline', 'the server is online again'));
-  expect(shown(bench.discord)[1]?.text).toContain('for 2 hours');
+  expect(await toldBy(bench)).toEqual(both('the server is offline', 'the server is online again'));
+  const [, online] = await bench.events();
+  expect(online).toMatchObject({ type: 'server.online', data: { since: since.toISOString() } });
+  expect(online?.data.offline_seconds).toBeGreaterThan(2 * 3_600);
+  expect(online?.text?.paragraphs[0]).toContain('for 2 hours');
 });
 
 test('unknown is not offline: without fresh checks, or with fresh reports, nobody is told', async () => {
@@ -73,7 +77,7 @@ test('unknown is not offline: without fresh checks, or with fresh reports, nobod
   expect(await tell()).toBe(0);
 });
 
-test('a server that comes and goes is told of once in a day, and one offline for days not at all', async () => {
+test('a server that comes and goes gives one mail a day and each event; one offline for days none at all', async () => {
   const bench = await notificationBench();
   const { clock, tell } = bench;
   for (let n = 0; n < 5; n += 1) {
@@ -83,7 +87,9 @@ test('a server that comes and goes is told of once in a day, and one offline for
     await tell();
     clock.move(2 * HOUR);
   }
-  expect((await eventsOf(bench)).discord).toEqual(['the server is offline', 'the server is online again']);
+  const { mails, events } = await toldBy(bench);
+  expect(mails).toEqual(['the server is offline', 'the server is online again']);
+  expect(events).toEqual(Array(5).fill(mails).flat());
   clock.move(DAY);
   await probed(bench, after(clock.now(), -2 * DAY));
   expect(await tell()).toBe(0);
@@ -94,11 +100,11 @@ test('a crash between the message and the record gives no second message', async
   const { clock, tell, deps } = bench;
   await probed(bench, after(clock.now(), -HOUR));
   await approvedReview(bench, 'Steve');
-  expect(await tell()).toBe(2);
+  expect(await tell()).toBe(3);
   await deps.serverNotices.deleteMany({});
   await deps.reviews.updateMany({}, { $unset: { toldAt: '' } });
   expect(await tell()).toBe(0);
-  expect(await deps.discordMessages.countDocuments()).toBe(2);
+  expect(await deps.events.countDocuments()).toBe(2);
   expect(await deps.mails.countDocuments()).toBe(2);
 });
 
@@ -113,10 +119,11 @@ test('an owner is told of a review when it is approved, not before, and not of i
   clock.move(MINUTE);
   await moderateReview(deps, reviewId, 'approved', 'test');
   expect(await tell()).toBe(0);
-  expect(await eventsOf(bench)).toEqual(both('a new review, 4 of 5 stars'));
-  const [message] = bench.discord.messages;
-  expect(message?.embeds?.[0]?.description).toContain('\\@everyone \\*\\*look\\*\\*\\: \\[here\\]');
-  expect(shown(bench.discord)[0]?.text).toContain('*Steve* writes: “@everyone **look**:');
+  expect(await toldBy(bench)).toEqual(both('a new review, 4 of 5 stars'));
+  expect((await bench.mails())[0]?.text).toContain('*Steve* writes: “@everyone **look**:');
+  const [event] = await bench.events();
+  expect(event).toMatchObject({ type: 'review.published', reviewId, data: { rating: 4 } });
+  expect(JSON.stringify(event)).not.toMatch(/Steve|everyone/);
 });
 
 test('a review that was approved days ago, such as before an upgrade, is not told of', async () => {
@@ -139,9 +146,15 @@ test('an owner is told that votes are excluded, and that they count again', asyn
   await includeVotes(deps, _id, 'cli', { settledMs: -DAY });
   expect(await tell()).toBe(1);
   expect(await tell()).toBe(0);
-  expect(await eventsOf(bench)).toEqual(both('2 votes excluded', '2 votes counted again'));
-  expect(shown(bench.discord)[0]?.text).toContain('The operator’s reason: “A *flood* from one network”');
-  expect(JSON.stringify(bench.discord.messages)).not.toContain('secret of the operator');
+  expect(await toldBy(bench)).toEqual(both('2 votes excluded', '2 votes counted again'));
+  const mails = await bench.mails();
+  expect(mails[0]?.text).toContain('The operator’s reason: “A *flood* from one network”');
+  const events = await bench.events();
+  expect(events.map(({ data }) => data)).toEqual([
+    { votes: 2, decision: 'excluded' },
+    { votes: 2, decision: 'included' },
+  ]);
+  expect(JSON.stringify([mails, events])).not.toContain('secret of the operator');
 });
 
 test('all votes of a player have no first time, so a notification names only the last', async () => {
@@ -152,17 +165,19 @@ test('all votes of a player have no first time, so a notification names only the
   const range = { username: 'steve', serverId: null, since: null, until: clock.now() };
   await excludePlayer(deps, { ...range, reason: 'A bot' }, 'cli', { settledMs: -DAY });
   expect(await tell()).toBe(1);
-  await bench.sendDue();
-  expect(shown(bench.discord)[0]?.text).toMatch(/excluded 1 vote .* that was cast before \d/);
+  expect((await bench.mails())[0]?.text).toMatch(
+    /excluded 1 vote of the player “.*” that was cast before \d/,
+  );
+  const [event] = await bench.events();
+  expect(event?.text?.paragraphs[0]).toMatch(/excluded 1 vote that was cast before \d/);
+  expect(JSON.stringify(event)).not.toMatch(/steve/i);
 });
 
-test('the listener’s failure and its return go to Discord too', async () => {
-  const bench = await notificationBench();
-  const { deps, serverId, tell, clock } = bench;
-  await deps.listeners.insertOne({
+function listener({ serverId, clock }: NotificationBench) {
+  return {
     _id: new ObjectId(),
     serverId,
-    protocol: 'votifier-v2',
+    protocol: 'votifier-v2' as const,
     host: '127.0.0.1',
     port: 8_192,
     url: null,
@@ -172,7 +187,7 @@ test('the listener’s failure and its return go to Discord too', async () => {
     revision: 1,
     createdAt: clock.now(),
     updatedAt: clock.now(),
-    pause: { at: clock.now(), by: 'tallyport', code: 'bad-signature', words: '`@everyone`' },
+    pause: null,
     breaker: { failures: 0, tests: 0 },
     voteFaults: 0,
     lastDeliveredAt: null,
@@ -180,13 +195,62 @@ test('the listener’s failure and its return go to Discord too', async () => {
     released: null,
     resendOwed: null,
     lease: null,
-  });
-  expect(await tell()).toBe(1);
+  };
+}
+
+test('the listener’s failure and its return are events too, without what it answered', async () => {
+  const bench = await notificationBench();
+  const { deps, serverId, tell, clock } = bench;
+  const pause = { at: clock.now(), by: 'tallyport', code: 'bad-signature', words: '`@everyone`' } as const;
+  await deps.listeners.insertOne({ ...listener(bench), pause });
+  expect(await tell()).toBe(2);
+  expect(await tell()).toBe(0);
   clock.move(MINUTE);
   await deps.listeners.updateOne({ serverId }, { $set: { pause: null, lastDeliveredAt: clock.now() } });
-  expect(await tell()).toBe(1);
-  expect(await eventsOf(bench)).toEqual(both('its vote listener is paused', 'its vote listener is back'));
-  expect(shown(bench.discord)[0]?.text).toContain('“`@everyone`”');
+  expect(await tell()).toBe(2);
+  expect(await tell()).toBe(0);
+  expect(await toldBy(bench)).toEqual(both('its vote listener is paused', 'its vote listener is back'));
+  expect((await bench.mails())[0]?.text).toContain('“`@everyone`”');
+  const events = await bench.events();
+  expect(events).toMatchObject([
+    { type: 'listener.down', data: { reason: 'paused' } },
+    { type: 'listener.back', data: { since: events[0]?.data.since } },
+  ]);
+  expect(JSON.stringify(events)).not.toContain('@everyone');
+});
+
+test('a listener that comes and goes gives one mail a day, and subscriptions each outage', async () => {
+  const bench = await notificationBench();
+  const { deps, serverId, tell, clock } = bench;
+  await deps.listeners.insertOne(listener(bench));
+  for (let n = 0; n < 3; n += 1) {
+    const openSince = clock.now();
+    const breaker = { failures: 3, openSince, tests: 0, nextTestAt: openSince, code: 'connection-refused' };
+    await deps.listeners.updateOne({ serverId }, { $set: { breaker } as never });
+    clock.move(HOUR + MINUTE);
+    await tell();
+    await tell();
+    const back = { breaker: { failures: 0, tests: 0 }, lastDeliveredAt: clock.now() };
+    await deps.listeners.updateOne({ serverId }, { $set: back });
+    clock.move(MINUTE);
+    await tell();
+    await tell();
+  }
+  const told = ['its vote listener cannot be reached', 'its vote listener is back'];
+  expect(await toldBy(bench)).toEqual({ mails: told, events: [...told, ...told, ...told] });
+});
+
+test('a pause that a subscription was not told of has no end for it', async () => {
+  const bench = await notificationBench();
+  const { deps, serverId, tell, clock } = bench;
+  await deps.subscriptions.updateOne({ serverId }, { $set: { kinds: ['listener.back'] } });
+  const pause = { at: clock.now(), by: 'tallyport' as const, code: 'bad-signature' as const };
+  await deps.listeners.insertOne({ ...listener(bench), pause });
+  await tell();
+  clock.move(MINUTE);
+  await deps.listeners.updateOne({ serverId }, { $set: { pause: null, lastDeliveredAt: clock.now() } });
+  await tell();
+  expect((await toldBy(bench)).events).toEqual([]);
 });
 
 test.each(KIND_NAMES)('the mails of a user without %s are those of all other kinds', (kind) => {
@@ -198,7 +262,7 @@ test.each([
   'server',
   'review',
   'listener',
-] as const)('a user switches mail of the kind %s off alone, a server the same for Discord', async (kind) => {
+] as const)('a user switches mail of the kind %s off alone, and a subscription wants its own kinds', async (kind) => {
   const others = KIND_NAMES.filter((one) => one !== kind);
   const bench = await notificationBench({ user: mailSetting(others) });
   const { deps, serverId, ownerId } = bench;
@@ -210,17 +274,19 @@ test.each([
     server: ['a new review, 4 of 5 stars'],
     review: ['the server is offline'],
   };
-  const { mails, discord } = await eventsOf(bench);
+  const { mails, events } = await toldBy(bench);
   expect(mails.toSorted()).toEqual(without[kind] ?? expected);
-  expect(discord.toSorted()).toEqual(expected);
+  expect(events.toSorted()).toEqual(expected);
   // The other way round.
   await deps.users.updateOne({ _id: ownerId }, { $set: mailSetting(KIND_NAMES) });
-  await chooseKinds(deps, serverId, others, 'test');
+  const kinds = NOTICE_KINDS.filter((one) => kind !== 'review' || one !== 'review.published');
+  await deps.subscriptions.updateOne({ serverId }, { $set: { kinds } });
   await approvedReview(bench, 'Alex');
   await bench.tell();
-  const later = await eventsOf(bench);
-  expect(later.mails).toHaveLength(mails.length + 1);
-  expect(later.discord).toHaveLength(discord.length + (kind === 'review' ? 0 : 1));
+  const later = await toldBy(bench);
+  // The outage goes on, and now they want to know.
+  expect(later.mails).toHaveLength(mails.length + (kind === 'server' ? 2 : 1));
+  expect(later.events).toHaveLength(events.length + (kind === 'review' ? 0 : 1));
 });
 
 test('who wants no mail at all gets none of a kind that a later version adds', () => {
@@ -230,17 +296,17 @@ test('who wants no mail at all gets none of a kind that a later version adds', (
   expect(wantsMailOf({ wantsMail: true }, 'review')).toBe(true);
 });
 
-test('a server without an owner’s mail still has Discord, and one without both costs nothing', async () => {
+test('a server without an owner’s mail still has its subscriptions, and one without both costs nothing', async () => {
   const bench = await notificationBench({ user: { emailVerified: false } });
   await approvedReview(bench, 'Steve');
   expect(await bench.tell()).toBe(1);
-  expect(await eventsOf(bench)).toEqual({ mails: [], discord: ['a new review, 4 of 5 stars'] });
-  await bench.deps.discordWebhooks.deleteMany({});
+  expect(await toldBy(bench)).toEqual({ mails: [], events: ['a new review, 4 of 5 stars'] });
+  await bench.deps.subscriptions.deleteMany({});
   await approvedReview(bench, 'Alex');
   expect(await bench.tell()).toBe(0);
 });
 
-test('Discord works without a mail server', async () => {
+test('events are stored without a mail server', async () => {
   const bench = await notificationBench({ env: { SMTP_URL: '' } });
   await approvedReview(bench, 'Steve');
   expect(await bench.tell()).toBe(1);
@@ -257,23 +323,22 @@ test('nobody is told about a server of a suspended owner, nor about a removed se
   expect(await other.tell()).toBe(0);
 });
 
-test('above twenty an hour notifications are counted in one later message, on each channel', async () => {
+test('above twenty an hour mails are counted in one later mail; events are stored all', async () => {
   const bench = await notificationBench();
   const { clock, tell, deps } = bench;
   for (let n = 0; n < 23; n += 1) await approvedReview(bench, `player ${n}`);
   await tell();
   expect(await tell()).toBe(0);
-  const first = await eventsOf(bench);
-  expect([first.mails.filter((one) => one.startsWith('a new')).length, first.discord.length]).toEqual([
-    23, 20,
-  ]);
+  const first = await toldBy(bench);
+  expect(first.events).toHaveLength(23);
+  expect(first.mails.filter((one) => one.startsWith('a new'))).toHaveLength(23);
   expect((await bench.mails()).filter(({ text }) => text !== '')).toHaveLength(20);
-  expect(await deps.discordMessages.countDocuments({ heldAt: { $exists: true } })).toBe(3);
+  expect(await deps.mails.countDocuments({ heldAt: { $exists: true } })).toBe(3);
   clock.move(HOUR + MINUTE);
-  expect(await tell()).toBe(2);
+  expect(await tell()).toBe(1);
   expect(await tell()).toBe(0);
-  const later = await eventsOf(bench);
-  expect(later.discord.slice(20)).toEqual(['3 more']);
+  const later = await toldBy(bench);
+  expect(later.events).toHaveLength(23);
   expect(later.mails.filter((one) => one === '3 more')).toHaveLength(1);
 });
 
@@ -284,9 +349,8 @@ test('an owner who switched all mails off gets no mail about those that were hel
   await tell();
   await deps.users.updateOne({ _id: ownerId }, { $set: mailSetting([]) });
   clock.move(HOUR + MINUTE);
-  expect(await tell()).toBe(1);
-  const { mails, discord } = await eventsOf(bench);
-  expect([mails.includes('1 more'), discord.includes('1 more')]).toEqual([false, true]);
+  expect(await tell()).toBe(0);
+  expect((await toldBy(bench)).mails).not.toContain('1 more');
 });
 
 test('every mail about a server ends with where to choose the mails', async () => {

@@ -30,9 +30,19 @@ test.each([
   ],
   ['undone exclusions', () => deps.voteExclusions.find({ told: 'excluded', state: 'included' }), 'state_1'],
   [
-    'messages of a server in the last hour',
-    () => deps.discordMessages.find({ serverId: new ObjectId(), createdAt: { $gt: NOW } }),
+    'mails about a server in the last hour',
+    () => deps.mails.find({ serverId: new ObjectId(), createdAt: { $gt: NOW } }),
     'serverId_1_createdAt_1',
+  ],
+  [
+    'outages that somebody was told of',
+    () => deps.sentNotifications.find({ $or: [{ since: { $gt: NOW } }, { 'events.since': { $gt: NOW } }] }),
+    'events.since_1',
+  ],
+  [
+    'servers that somebody was told are offline',
+    () => deps.serverNotices.find({ $or: [{ since: { $gt: NOW } }, { eventSince: { $gt: NOW } }] }),
+    'eventSince_1',
   ],
   ['held mails', () => deps.mails.find({ heldAt: { $gt: new Date(0) } }), 'heldAt_1'],
 ] as const)('%s are found by an index', async (_, query, index) => {

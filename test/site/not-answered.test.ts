@@ -1,7 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { askerWith } from '../support/answering.ts';
 import { openDeliveryDeps } from '../support/delivering.ts';
-import { WEBHOOK_ADDRESS } from '../support/fake-discord.ts';
 import { getPage, openWebAppOn, sendForm, textOf } from '../support/web-app.ts';
 import { type OwnerApp, ownerFixture } from './owner-fixture.ts';
 
@@ -16,14 +15,11 @@ beforeAll(async () => {
 
 const NO_WORKER = 'No worker is running, so nothing was checked or sent.';
 
-test('without a worker the pages of a listener’s test and of a Discord test say so', async () => {
+test('without a worker the page of a listener’s test says so', async () => {
   const fixture = await ownerFixture(web);
   const tested = await fixture.post('/listener/test');
   expect([tested.statusCode, textOf(tested.body)]).toEqual([503, expect.stringContaining(NO_WORKER)]);
   expect(fixture.listener.connections).toBe(0);
-  await fixture.post('/settings/discord', { webhook: WEBHOOK_ADDRESS });
-  const posted = await fixture.post('/settings/discord/test');
-  expect([posted.statusCode, textOf(posted.body)]).toEqual([503, expect.stringContaining(NO_WORKER)]);
 });
 
 test('without a worker a listener is saved, and its page says that there was no test', async () => {

@@ -59,6 +59,8 @@ export type FakeDiscord = {
   behaviour: Behaviour;
   /** Come before `behaviour`, one for each request that Discord would accept. */
   next: Behaviour[];
+  /** Called before it answers a request that it has carried out. */
+  onDone: ((method: string) => Promise<void>) | undefined;
   /** False: neither a webhook nor the channel nor the address has a limit. */
   hasLimits: boolean;
   /**
@@ -100,6 +102,7 @@ export async function startFakeDiscord({ now = () => new Date() } = {}): Promise
     answers: [],
     behaviour: { kind: 'accept' },
     next: [],
+    onDone: undefined,
     hasLimits: true,
     channel: 'text',
     threads: new Map(),
@@ -172,7 +175,12 @@ function askedFor(method: string, url: string, body: string): Asked | null {
   return { method, url, webhookId, token, messageId, threadId, waits, message };
 }
 
-function answerOf(discord: FakeDiscord, asked: Asked, response: ServerResponse, at: Date): void {
+async function answerOf(
+  discord: FakeDiscord,
+  asked: Asked,
+  response: ServerResponse,
+  at: Date,
+): Promise<void> {
   const { method, messageId, message } = asked;
   if (method === 'GET' && !messageId) return json(response, 200, webhookObject());
   const refused = refusalOf(discord, asked);
@@ -180,6 +188,7 @@ function answerOf(discord: FakeDiscord, asked: Asked, response: ServerResponse, 
   const behaviour = discord.next.shift() ?? discord.behaviour;
   if (behaviour.kind !== 'accept' && behaviour.kind !== 'cut') return behave(behaviour, asked, response);
   const done = carryOut(discord, asked, at);
+  await discord.onDone?.(method);
   if (behaviour.kind === 'cut') {
     response.destroy();
     return;

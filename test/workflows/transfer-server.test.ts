@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
-import { setWebhook } from '../../src/notifications/discord/webhooks.ts';
+import { addSubscription } from '../../src/events/subscriptions.ts';
 import { after, MINUTE } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { issueToken, listTokens } from '../../src/servers/api-tokens.ts';
@@ -32,7 +32,12 @@ async function transferring({ isOwned = true } = {}) {
   const addAll = async ({ userId, email }: typeof first, name: string) => {
     clock.move(MINUTE);
     await issueToken(deps, { serverId, name });
-    await setWebhook(deps, serverId, WEBHOOK_ADDRESS, email);
+    await addSubscription(
+      deps,
+      serverId,
+      { type: 'discord', name, kinds: ['milestone'], webhook: WEBHOOK_ADDRESS },
+      email,
+    );
     const move = await saveMove(deps, await server(), { address: '192.0.2.7', port: 25_565 }, userId);
     const by = { _id: userId, email, address: '192.0.2.7' };
     await inviteMember(deps, await server(), { email: `${name}@example.org`, role: 'full' }, by);
@@ -45,7 +50,7 @@ async function transferring({ isOwned = true } = {}) {
   /** Which tokens work, and what else is there. */
   const present = async () => ({
     tokens: (await listTokens(deps, serverId)).flatMap(({ name, revokedAt }) => (revokedAt ? [] : [name])),
-    webhook: (await deps.discordWebhooks.countDocuments({ _id: serverId })) === 1,
+    subscriptions: await deps.subscriptions.distinct('name', { serverId }),
     move: await findMove(deps, serverId),
     invited: ((await server()).invitations ?? []).map(({ email }) => email),
   });
@@ -61,7 +66,7 @@ function dying(deps: AppDeps, collection: keyof AppDeps, method: string): AppDep
 const DEATHS = [
   ['apiTokens', 'updateMany'],
   ['serverDrafts', 'deleteOne'],
-  ['discordWebhooks', 'deleteOne'],
+  ['subscriptions', 'findOneAndDelete'],
   ['reviews', 'findOne'],
   ['auditLog', 'insertOne'],
   ['servers', 'updateOne'],
@@ -75,7 +80,12 @@ test.each(
   await expect(transfer(dying(deps, collection, method))).rejects.toThrow('died');
   expect((await server()).ownerId).toEqual(next.userId);
   const move = await addAll(next, 'new');
-  const added = { tokens: ['new'], webhook: true, move: { code: move.code }, invited: ['new@example.org'] };
+  const added = {
+    tokens: ['new'],
+    subscriptions: ['new'],
+    move: { code: move.code },
+    invited: ['new@example.org'],
+  };
   for (const _ of [1, 2]) {
     expect((await transfer())?.server.ownerId).toEqual(next.userId);
     expect(await present()).toMatchObject(added);
@@ -92,7 +102,7 @@ test('a transfer to a third user completes the interrupted one before', async ()
   await addAll(next, 'new');
   const third = await signIn({ deps });
   expect((await transfer(deps, third))?.server.ownerId).toEqual(third.userId);
-  expect(await present()).toEqual({ tokens: [], webhook: false, move: null, invited: [] });
+  expect(await present()).toEqual({ tokens: [], subscriptions: [], move: null, invited: [] });
   expect(await entries()).toMatchObject([
     { details: { from: first.email, to: next.email, revokedTokens: 1 } },
     { details: { from: next.email, to: third.email } },
@@ -103,13 +113,13 @@ test('a repeated transfer of a server that had no owner takes nothing from the n
   const { next, addAll, server, transfer, entries, present } = await transferring({ isOwned: false });
   await addAll(next, 'given');
   await Promise.all([transfer(), transfer()]);
-  expect(await present()).toEqual({ tokens: ['given'], webhook: false, move: null, invited: [] });
+  expect(await present()).toEqual({ tokens: ['given'], subscriptions: [], move: null, invited: [] });
   await addAll(next, 'new');
   const before = await server();
   expect(await transfer()).toEqual({ server: before, revokedTokens: 0 });
   expect(await present()).toMatchObject({
     tokens: ['given', 'new'],
-    webhook: true,
+    subscriptions: ['new'],
     invited: ['new@example.org'],
   });
   expect(await entries()).toMatchObject([{ details: { from: 'import@example.org', to: next.email } }]);

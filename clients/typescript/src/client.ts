@@ -8,6 +8,7 @@ import {
   claimVote,
   getPlayerNames,
   getServerInfo,
+  getVoteGoal,
   listReviews,
   listTopVoters,
   listVotes,
@@ -28,6 +29,7 @@ import type {
   VoteAccepted,
   VoteCheck,
   VoteClaim,
+  VoteGoal,
   VotePage,
 } from './generated/types.gen.ts';
 import { checkOptions, type TallyportOptions, withoutUndefined } from './options.ts';
@@ -156,6 +158,11 @@ export function createTallyport(options: TallyportOptions) {
     /** The server and its figures. */
     info(options: CallOptions = {}): Promise<ServerInfo> {
       return dataOf(getServerInfo, options);
+    },
+
+    /** The server's vote goal. Throws the code `no-goal` if it has none. */
+    goal(options: CallOptions = {}): Promise<VoteGoal> {
+      return dataOf(getVoteGoal, options);
     },
 
     /** One page of reviews. */

@@ -11,6 +11,7 @@ import { requireToken } from './authentication.ts';
 import { claimEndpoints } from './claim.ts';
 import { doneEndpoint } from './deliveries-done.ts';
 import { takeEndpoint } from './deliveries-take.ts';
+import { goalEndpoint } from './goal.ts';
 import { infoEndpoints } from './info.ts';
 import { reviewsEndpoint } from './reviews.ts';
 import { setSafeHeaders } from './safe-headers.ts';
@@ -18,7 +19,7 @@ import { statusEndpoint } from './status.ts';
 import { voteEndpoint } from './vote.ts';
 import { topVotersEndpoint, votesEndpoint } from './votes.ts';
 
-/** The JSON API, version 1. Every endpoint needs a token of the server in its path. */
+/** The JSON API, version 1. Every endpoint needs a token of the server in its path, unless it has `isOpen`. */
 export async function apiV1(
   app: FastifyInstance,
   {
@@ -48,6 +49,7 @@ export async function apiV1(
   await api.register(takeEndpoint, { deps });
   await api.register(doneEndpoint, { deps, metrics });
   await api.register(infoEndpoints, { deps });
+  await api.register(goalEndpoint, { deps });
   await api.register(reviewsEndpoint, { deps });
 }
 

@@ -1,4 +1,5 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
+import { ObjectId } from 'mongodb';
 import { withinDatabaseTime } from '../../http/database-time.ts';
 import { type Refusal, RefusedError } from '../../http/http-errors.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
@@ -10,6 +11,7 @@ import {
   type TokenScope,
 } from '../../servers/api-token.ts';
 import { authenticateCached, cachedAuthentication, noteTokenUse } from '../../servers/authenticate-token.ts';
+import { serverLoader } from '../../servers/server-loader.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -21,6 +23,8 @@ declare module 'fastify' {
     /** Clients call the endpoint all the time, so successful calls are logged at the level `debug`. */
     isPolled?: true;
     allowsClaimKeys?: true;
+    /** Works without a token too, while the server is listed. */
+    isOpen?: true;
   }
 }
 
@@ -76,6 +80,20 @@ export function callerOf(request: FastifyRequest): AuthenticatedToken {
   return request.getDecorator<AuthenticatedToken>(CALLER);
 }
 
+/** Whether an endpoint with `isOpen` was called without a token. */
+export function hasNoToken({ headers }: FastifyRequest): boolean {
+  return headers.authorization === undefined;
+}
+
+const listedServers = serverLoader({ removedAt: 1, hiddenAt: 1 });
+
+/** @throws {RefusedError} 401, as for a wrong token */
+async function requireListed(deps: AppDeps, serverId: string): Promise<void> {
+  const isId = /^[0-9a-f]{24}$/.test(serverId);
+  const server = isId && (await deps.batcher.load(listedServers, deps.servers, new ObjectId(serverId)));
+  if (!server || server.removedAt || server.hiddenAt) throw new RefusedError(UNAUTHORIZED);
+}
+
 /** Empty if there is none or more than one. */
 function bearerToken(request: FastifyRequest): string {
   const given = request.raw.headersDistinct.authorization ?? [];
@@ -104,6 +122,10 @@ export function requireToken(app: FastifyInstance, deps: AppDeps): void {
   });
   app.addHook<{ Params: { server_id: string } }>('onRequest', async (request) => {
     const { server_id: serverId } = request.params;
+    if (request.routeOptions.config.isOpen && hasNoToken(request)) {
+      await withinDatabaseTime(request, requireListed(deps, serverId));
+      return;
+    }
     const token = bearerToken(request);
     const fresh = request.routeOptions.config.freshAuthentication ?? false;
     const caller =

@@ -59,20 +59,25 @@ async function subscribe(
   kinds: EventKind[],
 ): Promise<boolean> {
   const { subscriptions } = bindCollections(mongo);
+  const now = new Date();
   const state = {
     kinds,
     sealedSecret,
     ending,
     ...(off ? { pause: { at: off.at, by: 'gone' as const, reason: off.reason } } : {}),
-    ...(failing ? { failingSince: failing.at, lastReason: failing.reason } : {}),
+    // From now on: after a day of failures a subscription is paused.
+    ...(failing ? { failingSince: now, lastReason: failing.reason } : {}),
   };
   const replaced = await subscriptions.updateOne(
     { _id, sealedSecret: { $ne: sealedSecret } },
-    { $unset: off ? {} : { pause: '', failingSince: '' }, $set: state, $inc: { revision: 1 } },
+    {
+      $set: state,
+      $unset: { ...(off ? {} : { pause: '' }), ...(failing ? {} : { failingSince: '' }) },
+      $inc: { revision: 1 },
+    },
     { writeConcern: DURABLE },
   );
   if (replaced.matchedCount > 0) return true;
-  const now = new Date();
   const fixed = { _id, serverId: _id, type: 'discord', name: 'Discord', revision: 1 } as const;
   const begun = { createdAt: setAt, since: now, failures: 0, calls: 0 };
   for (let slot = 0; slot < MOST_SUBSCRIPTIONS; slot += 1) {
@@ -150,11 +155,12 @@ async function moveMessages(mongo: Mongo, serverId: ObjectId): Promise<void> {
       const event = eventOf(serverId, message);
       if (event) await retryOnDuplicateKey(() => store(event));
       await messages.deleteOne({ _id: message._id });
+      // As after each new event.
+      await subscriptions.updateOne(
+        { _id: serverId },
+        { $min: { nextPassAt: new Date() }, $inc: { calls: 1 } },
+      );
     }
-    await subscriptions.updateOne(
-      { _id: serverId },
-      { $min: { nextPassAt: new Date() }, $inc: { calls: 1 } },
-    );
     if (new Date() >= deadline || !(await messages.findOne({ serverId, nextAt: { $exists: true } }))) return;
     await pause(SECOND);
   }

@@ -99,9 +99,10 @@ async function partsOf(
 
 async function votesPart(
   deps: EventsDeps,
-  { template = DEFAULT_TEMPLATE, serverId }: Subscription,
+  { template: own, serverId }: Subscription,
   votes: ResolvedEvent[],
 ): Promise<Part> {
+  const template = own || DEFAULT_TEMPLATE;
   const inOrder = votes.toSorted((a, b) => a.at.getTime() - b.at.getTime());
   const newest = inOrder.at(-1) as ResolvedEvent;
   const { server_name: server, server_url: url, monthly_votes: monthlyVotes } = newest.data;

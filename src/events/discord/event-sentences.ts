@@ -1,4 +1,5 @@
 import { DAY, HOUR, MINUTE } from '../../platform/clock.ts';
+import { notificationTime, numberText } from '../event-text.ts';
 import type { EventType } from '../kinds.ts';
 import type { ResolvedEvent } from '../resolve-events.ts';
 
@@ -65,23 +66,12 @@ const DOWN: Record<string, string> = {
   unfetched: 'fetches no votes',
 };
 
-const counting = new Intl.NumberFormat('en-GB');
-
 function number(value: unknown): string {
-  return counting.format(Number(value));
+  return numberText(Number(value));
 }
 
-const moment = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'long',
-  hour: '2-digit',
-  minute: '2-digit',
-  timeZone: 'UTC',
-});
-
-/** `21 November at 08:00 UTC` */
 function time(iso: unknown): string {
-  return `${moment.format(new Date(String(iso)))} UTC`;
+  return notificationTime(new Date(String(iso)));
 }
 
 /** `3 hours`: rounded down, at least a minute. */

@@ -1,8 +1,9 @@
 import { t } from '../../language/t.ts';
 import { longText } from '../../platform/text.ts';
+import { numberText } from '../event-text.ts';
 import { LONGEST_DESCRIPTION, literal } from './discord-embed.ts';
 
-export const LONGEST_TEMPLATE = 500;
+const LONGEST_TEMPLATE = 500;
 
 /** What an owner may write in the text for votes; the page explains each. */
 export const PLACEHOLDERS = ['player', 'players', 'votes', 'month', 'server', 'url', 'goal'] as const;
@@ -16,18 +17,16 @@ export const DEFAULT_TEMPLATE = [
 /** Letters in braces. Other braces are text. */
 const BRACES = /\{([A-Za-z_]+)\}/g;
 
-/** An empty one counts as absent. The owner formats it as Discord allows; nothing in it mentions anybody. */
-export const templateSchema = longText(LONGEST_TEMPLATE)
-  .superRefine((text, context) => {
-    const unknown = [...text.matchAll(BRACES)].find(([, name = '']) => !isPlaceholder(name));
-    if (!unknown) return;
-    const known = PLACEHOLDERS.map((name) => `{${name}}`).join(', ');
-    context.addIssue({
-      code: 'custom',
-      message: t('has no placeholder {unknown}. There are: {known}', { unknown: unknown[0], known }),
-    });
-  })
-  .transform((text) => text || undefined);
+/** An empty one is the same as none. The owner formats it as Discord allows; nothing in it mentions anybody. */
+export const templateSchema = longText(LONGEST_TEMPLATE).superRefine((text, context) => {
+  const unknown = [...text.matchAll(BRACES)].find(([, name = '']) => !isPlaceholder(name));
+  if (!unknown) return;
+  const known = PLACEHOLDERS.map((name) => `{${name}}`).join(', ');
+  context.addIssue({
+    code: 'custom',
+    message: t('has no placeholder {unknown}. There are: {known}', { unknown: unknown[0], known }),
+  });
+});
 
 function isPlaceholder(name: string): name is Placeholder {
   return PLACEHOLDERS.some((one) => one === name);
@@ -54,11 +53,11 @@ export function filledTemplate(template: string, shown: VotesShown): string {
   const values: Record<Placeholder, string> = {
     player: literal(names.at(-1) ?? 'a player', LONGEST_NAME),
     players: playersIn(names),
-    votes: literal(number(names.length), LONGEST_NAME),
-    month: literal(number(monthlyVotes), LONGEST_NAME),
+    votes: literal(numberText(names.length), LONGEST_NAME),
+    month: literal(numberText(monthlyVotes), LONGEST_NAME),
     server: literal(server, 200),
     url,
-    goal: goal ? literal(`${number(goal.votes)} of ${number(goal.target)} votes`, LONGEST_NAME) : '',
+    goal: goal ? literal(`${numberText(goal.votes)} of ${numberText(goal.target)} votes`, LONGEST_NAME) : '',
   };
   const lines = template.split('\n').filter((line) => goal || !usesGoal(line));
   const filled = lines
@@ -75,8 +74,8 @@ function playersIn(names: readonly (string | null)[]): string {
   const named = [...new Set(names.filter((name) => name !== null))];
   const shown = named.slice(0, MOST_NAMES).map((name) => literal(name, LONGEST_NAME));
   const others = named.length - shown.length + names.filter((name) => name === null).length;
-  if (shown.length === 0) return others === 1 ? 'a player' : `${number(others)} players`;
-  if (others > 0) shown.push(`${number(others)} ${others === 1 ? 'other' : 'others'}`);
+  if (shown.length === 0) return others === 1 ? 'a player' : `${numberText(others)} players`;
+  if (others > 0) shown.push(`${numberText(others)} ${others === 1 ? 'other' : 'others'}`);
   const last = shown.pop() ?? '';
   return shown.length === 0 ? last : `${shown.join(', ')} and ${last}`;
 }
@@ -87,10 +86,4 @@ function cut(text: string): string {
   const begin = text.slice(0, LONGEST_DESCRIPTION - 1);
   const [backslashes = ''] = /\\*$/.exec(begin) ?? [];
   return `${backslashes.length % 2 === 1 ? begin.slice(0, -1) : begin}…`;
-}
-
-const counting = new Intl.NumberFormat('en-GB');
-
-function number(value: number): string {
-  return counting.format(value);
 }

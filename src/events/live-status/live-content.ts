@@ -9,6 +9,7 @@ import { hostAndPort } from '../../platform/host-and-port.ts';
 import type { Server, ServerStatus } from '../../servers/server.ts';
 import type { EventsDeps } from '../deps.ts';
 import { literal, TONE_COLOURS } from '../discord/discord-embed.ts';
+import { numberText } from '../event-text.ts';
 
 const SHOWN = {
   name: 1,
@@ -126,7 +127,7 @@ function embedFor(
     fields: [
       ...field('Players', playersIn(shown), false),
       ...field('Address', literal(shown.address, LONGEST_VALUE)),
-      ...field('Rank', shown.rank && `#${number(shown.rank)}`),
+      ...field('Rank', shown.rank === null ? null : `#${numberText(shown.rank)}`),
       ...field('Vote goal', progress && goalText(progress), false),
     ],
   };
@@ -149,14 +150,14 @@ const STATES: Record<ServerStatus, { sign: string; word: string; tone: keyof typ
 function playersIn({ status, players, mostPlayers, playersAreHidden }: ReturnType<typeof shownOf>) {
   if (status !== 'online' || playersAreHidden) return null;
   return mostPlayers > 0
-    ? `${bar(players / mostPlayers)} ${number(players)} of ${number(mostPlayers)}`
-    : number(players);
+    ? `${bar(players / mostPlayers)} ${numberText(players)} of ${numberText(mostPlayers)}`
+    : numberText(players);
 }
 
 const PERIODS = { day: ' today', week: ' this week', month: ' this month', rolling: '' } as const;
 
 function goalText({ votes, target, period, text }: GoalProgress): string {
-  const figures = `${bar(votes / target)} ${number(votes)} of ${number(target)} votes${PERIODS[period]}`;
+  const figures = `${bar(votes / target)} ${numberText(votes)} of ${numberText(target)} votes${PERIODS[period]}`;
   return text ? `${figures}\n${literal(text, LONGEST_VALUE)}` : figures;
 }
 
@@ -167,10 +168,4 @@ function bar(part: number): string {
   const rounded = Math.min(Math.floor(part * BAR_LENGTH), BAR_LENGTH);
   const full = part > 0 ? Math.max(rounded, 1) : 0;
   return '▰'.repeat(full) + '▱'.repeat(BAR_LENGTH - full);
-}
-
-const counting = new Intl.NumberFormat('en-GB');
-
-function number(value: number): string {
-  return counting.format(value);
 }

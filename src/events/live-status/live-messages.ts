@@ -17,6 +17,13 @@ function contextOf(_id: ObjectId): string {
   return `live message ${_id.toHexString()}`;
 }
 
+const FRESH = { posts: 0, runs: 0, failures: 0 };
+
+function sealedWebhook(secrets: SecretBox, key: WebhookKey): Pick<LiveMessage, '_id' | 'sealed' | 'ending'> {
+  const _id = new ObjectId();
+  return { _id, sealed: secrets.seal(webhookText(key), contextOf(_id)), ending: endingOf(key) };
+}
+
 /** @throws {UnsealError} when the key that sealed it is lost */
 export function openLiveWebhook(
   secrets: SecretBox,
@@ -45,23 +52,12 @@ export async function setLiveMessage(
   by: string,
 ): Promise<LiveMessage> {
   const key = readWebhookAddress(address);
-  const _id = new ObjectId();
   const now = deps.clock.now();
-  const live: LiveMessage = {
-    _id,
-    serverId,
-    isCurrent: true,
-    sealed: deps.secrets.seal(webhookText(key), contextOf(_id)),
-    ending: endingOf(key),
-    setAt: now,
-    posts: 0,
-    nextAt: now,
-    runs: 0,
-    failures: 0,
-  };
+  const sealed = sealedWebhook(deps.secrets, key);
+  const live = { ...sealed, serverId, isCurrent: true, setAt: now, nextAt: now, ...FRESH };
   await insert(deps, live);
   await audit(deps, live, by, 'live.set');
-  await wake(deps, _id);
+  await wake(deps, live._id);
   return live;
 }
 
@@ -112,6 +108,19 @@ export async function removeLiveMessage(
   if (!live) return false;
   await audit(deps, live, by, 'live.remove');
   return true;
+}
+
+/** For a message that is in Discord besides the one of `live`. */
+export async function addRemoved(
+  deps: EventsDeps,
+  { serverId, setAt }: LiveMessage,
+  key: WebhookKey,
+  messageId: string,
+): Promise<void> {
+  const now = deps.clock.now();
+  const removed = { ...sealedWebhook(deps.secrets, key), serverId, setAt, ...FRESH };
+  await deps.liveMessages.insertOne({ ...removed, messageId, removedAt: now, nextAt: now });
+  await wake(deps, removed._id);
 }
 
 /** Without an entry in the audit log, which has one about the server. */

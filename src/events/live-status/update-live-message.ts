@@ -14,7 +14,7 @@ import {
 import type { WebhookKey } from '../discord/webhook-address.ts';
 import { firstBody, type LiveSource, liveContent, readLiveSources, seenOf } from './live-content.ts';
 import type { LiveMessage, StopReason } from './live-message.ts';
-import { openLiveWebhook } from './live-messages.ts';
+import { addRemoved, openLiveWebhook } from './live-messages.ts';
 import { mailStopped } from './mail-stopped.ts';
 
 /** Discord allows more; readers see no difference. */
@@ -121,7 +121,7 @@ async function make(run: Run, source: LiveSource): Promise<string | LiveUpdate> 
   const own = { _id: live._id, runs: live.runs };
   const { matchedCount } = await deps.liveMessages.updateOne(
     { ...own, isCurrent: true },
-    { $inc: { posts: 1 }, $set: { webhookName } },
+    { $inc: { posts: 1 }, ...(webhookName ? { $set: { webhookName } } : {}) },
     { writeConcern: DURABLE },
   );
   if (matchedCount === 0) return overtaken(run);
@@ -136,9 +136,9 @@ async function make(run: Run, source: LiveSource): Promise<string | LiveUpdate> 
   return without(run, answer);
 }
 
-/** If another run has begun meanwhile, it knows nothing of this message, which is deleted. */
+/** If another run has begun meanwhile, it knows nothing of this message: that is deleted as if the owner removed it. */
 async function keepId(run: Run, messageId: string): Promise<string | LiveUpdate> {
-  const { deps, live, key, signal } = run;
+  const { deps, live, key } = run;
   const store = () =>
     deps.liveMessages.updateOne(
       { _id: live._id, runs: live.runs },
@@ -151,7 +151,7 @@ async function keepId(run: Run, messageId: string): Promise<string | LiveUpdate>
     deps.log.info({ event: 'live.posted', serverId: live.serverId.toHexString() });
     return messageId;
   }
-  await deleteMessage(deps, key, messageId, signal);
+  await addRemoved(deps, live, key, messageId);
   return { end: 'overtaken' };
 }
 

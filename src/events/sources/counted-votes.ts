@@ -1,65 +1,156 @@
 import type { ObjectId } from 'mongodb';
+import { anyOf } from '../../platform/batching/find-loader.ts';
 import { after, MINUTE, SECOND } from '../../platform/clock.ts';
 import { MAJORITY } from '../../platform/mongo.ts';
 import { CLOCKS_DIFFER_MS, VOTE_SETTLED_MS } from '../../votes/cast/insert-vote.ts';
 import type { Vote } from '../../votes/vote.ts';
 import type { EventsDeps } from '../deps.ts';
 import { eventIdOf } from '../event.ts';
-import { type NewEvent, storeEvents } from '../store-events.ts';
+import { type NewEvent, type OfServer, storeEvents, storeEventsOf } from '../store-events.ts';
 import { MOST_WAITING } from '../subscription.ts';
-import { continued, countMonthBefore, type MonthCount } from './month-numbers.ts';
+import { continued, countMonthsBefore, type MonthCount } from './month-numbers.ts';
+import type { WatchedServer } from './watched-servers.ts';
 
 const BY_TIME = 'serverId_1_votedAt_1';
 const BATCH = 1_000;
 /** A look that begins further back may meet more votes than a subscription can wait for. */
-const LONG_AGO_MS = 5 * MINUTE;
+export const LONG_AGO_MS = 5 * MINUTE;
 const LONGEST_READ_MS = 10 * SECOND;
 
 type CountedVote = Pick<Vote, '_id' | 'votedAt'>;
 
 /** What a process remembers of a server, so that it stores and counts nothing twice. */
 export type SeenVotes = {
-  /** When each vote was cast that may be read again and has its event, by id. */
-  stored: Map<string, Date>;
+  /** When each vote was cast that may be read again and was seen, by id. */
+  votes: Map<string, Date>;
+  /** Before the votes that are read again. Null if it must be counted. */
   month: MonthCount | null;
 };
+
+/** By server. */
+export type VoteMemory = Map<string, SeenVotes>;
+
+export function seenIn(memory: VoteMemory, id: string): SeenVotes {
+  const seen = memory.get(id) ?? { votes: new Map(), month: null };
+  memory.set(id, seen);
+  return seen;
+}
+
+/** There were no votes in between, or another look would have found them. */
+function isUsable(month: MonthCount | null, from: Date): month is MonthCount {
+  return month !== null && month.before <= from;
+}
 
 /** Votes that were cast before this are inserted, or never will be. */
 export function settledAt(now: Date): Date {
   return after(now, -(VOTE_SETTLED_MS + CLOCKS_DIFFER_MS));
 }
 
+/** `from`: events of earlier votes are stored. */
+export type VoteRange = { from: Date; now: Date };
+
 /**
- * Stores the events of votes that count and were cast at `from` or later, at most the newest 10,000: more do not wait
- * for a subscription. Yields the number of new ones after each 1,000 votes, so that a server with many lets others go
- * first. Each vote has its number in its month at this moment: a late one does not change those that are stored.
+ * Stores the events of votes that count and were cast at `from` or later: in one query each for all servers. Each vote
+ * has its number in its month at this moment; a late one does not change those that are stored. Returns the number of
+ * new votes by server, also of servers whose votes nobody wants.
  */
-export async function* storeCountedVotes(
+export async function storeNewVotes(
+  deps: EventsDeps,
+  servers: Map<string, Pick<WatchedServer, 'serverId' | 'wantsVotes'>>,
+  { from, now }: VoteRange,
+  memory: VoteMemory,
+): Promise<Map<string, number>> {
+  const ids = [...servers.values()].map(({ serverId }) => serverId);
+  const found = await countedVotes(deps, ids, from).toArray();
+  const byServer = Map.groupBy(found, ({ serverId }) => serverId.toHexString());
+  const active = [...byServer].map(([id, votes]) => ({
+    votes,
+    seen: seenIn(memory, id),
+    server: servers.get(id),
+  }));
+  const uncounted = active.flatMap(({ seen, server }) =>
+    server?.wantsVotes && !isUsable(seen.month, from) ? [server.serverId] : [],
+  );
+  const counts = uncounted.length > 0 ? await countMonthsBefore(deps, uncounted, from) : null;
+  const numbered = active.map(({ votes, seen, server }) => {
+    const [{ serverId }] = votes as [CountedVote & Pick<Vote, 'serverId'>];
+    const month = seen.month
+      ? continued(seen.month, from)
+      : (counts?.(serverId) ?? { before: from, votes: 0 });
+    const numbering = { seen, settled: settledAt(now), month, settledMonth: month };
+    const events = eventsOf(votes, numbering).map((event): OfServer => ({ ...event, serverId }));
+    return { votes, numbering, events, isWanted: server?.wantsVotes };
+  });
+  await storeEventsOf(
+    deps,
+    numbered.flatMap(({ isWanted, events }) => (isWanted ? events : [])),
+  );
+  for (const { votes, numbering, isWanted } of numbered) {
+    remember(votes, numbering);
+    if (!isWanted) numbering.seen.month = null;
+  }
+  for (const id of servers.keys()) forgetSettled(seenIn(memory, id), settledAt(now));
+  return new Map(
+    numbered.flatMap(({ votes: [first], events }) =>
+      first && events.length > 0 ? [[first.serverId.toHexString(), events.length]] : [],
+    ),
+  );
+}
+
+/**
+ * As `storeNewVotes`, of one server, from any time on: at most the newest 10,000, as more do not wait for a
+ * subscription. Yields the number of new ones after each 1,000 votes, so that others can go first.
+ */
+export async function* catchUp(
   deps: EventsDeps,
   serverId: ObjectId,
-  { from, now }: { from: Date; now: Date },
+  { from, now }: VoteRange,
   seen: SeenVotes,
 ): AsyncGenerator<number> {
-  const settled = settledAt(now);
   const begin = await notTooFarBack(deps, serverId, from, now);
-  // Of all votes before the next one, and of those that no late vote can come before.
-  let month = seen.month?.before.getTime() === begin.getTime() ? seen.month : null;
-  let settledMonth = month;
-  for await (const batch of countedVotes(deps, serverId, begin)) {
-    month ??= settledMonth = await countMonthBefore(deps, serverId, begin);
-    const events: NewEvent[] = [];
-    for (const { _id, votedAt } of batch) {
-      month = { before: votedAt, votes: continued(month, votedAt).votes + 1 };
-      if (votedAt < settled) settledMonth = month;
-      if (!seen.stored.has(_id.toString())) events.push(countedEvent({ _id, votedAt }, month.votes));
-    }
+  const settled = settledAt(now);
+  let numbering: Numbering | undefined;
+  for await (const batch of inBatches(countedVotes(deps, [serverId], begin))) {
+    const month = numbering?.month ?? (await countMonthsBefore(deps, [serverId], begin))(serverId);
+    numbering ??= { seen, settled, month, settledMonth: month };
+    const events = eventsOf(batch, numbering);
     await storeEvents(deps, serverId, events);
-    for (const { _id, votedAt } of batch) seen.stored.set(_id.toString(), votedAt);
+    remember(batch, numbering);
     yield events.length;
   }
-  const until = settled > begin ? settled : begin;
-  seen.month = settledMonth && continued(settledMonth, until);
-  for (const [id, votedAt] of seen.stored) if (votedAt < until) seen.stored.delete(id);
+  // If it began later than the next look will: that one reads votes before these.
+  if (begin > settled) seen.month = null;
+  forgetSettled(seen, settled);
+}
+
+type Numbering = {
+  seen: SeenVotes;
+  settled: Date;
+  /** Of all votes before the next one. */
+  month: MonthCount;
+  /** Of those that no late vote can come before. */
+  settledMonth: MonthCount;
+};
+
+/** In the order of their times. */
+function eventsOf(votes: CountedVote[], numbering: Numbering): NewEvent[] {
+  const events: NewEvent[] = [];
+  for (const { _id, votedAt } of votes) {
+    numbering.month = { before: votedAt, votes: continued(numbering.month, votedAt).votes + 1 };
+    if (votedAt < numbering.settled) numbering.settledMonth = numbering.month;
+    if (!numbering.seen.votes.has(_id.toString()))
+      events.push(countedEvent({ _id, votedAt }, numbering.month.votes));
+  }
+  return events;
+}
+
+function remember(votes: CountedVote[], { seen, settled, settledMonth }: Numbering): void {
+  for (const { _id, votedAt } of votes) seen.votes.set(_id.toString(), votedAt);
+  seen.month = continued(settledMonth, settled);
+}
+
+function forgetSettled({ votes }: SeenVotes, settled: Date): void {
+  for (const [id, votedAt] of votes) if (votedAt < settled) votes.delete(id);
 }
 
 /** `again`: the decision by which it counts once more. */
@@ -94,24 +185,24 @@ async function notTooFarBack(
   return first?.votedAt ?? from;
 }
 
-/** Without excluded, held and imported ones. */
-async function* countedVotes(
-  { votes }: EventsDeps,
-  serverId: ObjectId,
-  from: Date,
-): AsyncGenerator<CountedVote[]> {
+/** Without excluded, held and imported ones; of each server in the order of their times. */
+function countedVotes({ votes }: EventsDeps, serverIds: ObjectId[], from: Date) {
+  const serverId = anyOf(serverIds);
   const counted = { serverId, votedAt: { $gte: from }, seq: { $gt: 0 }, excludedAt: { $exists: false } };
-  const cursor = votes.find<CountedVote>(counted, {
+  return votes.find<CountedVote & Pick<Vote, 'serverId'>>(counted, {
     ...MAJORITY,
-    sort: { votedAt: 1 },
+    sort: { serverId: 1, votedAt: 1 },
     hint: BY_TIME,
-    projection: { votedAt: 1 },
+    projection: { serverId: 1, votedAt: 1 },
     batchSize: BATCH,
     maxTimeMS: LONGEST_READ_MS,
   });
-  let batch: CountedVote[] = [];
-  for await (const vote of cursor) {
-    batch.push(vote);
+}
+
+async function* inBatches<T>(all: AsyncIterable<T>): AsyncGenerator<T[]> {
+  let batch: T[] = [];
+  for await (const one of all) {
+    batch.push(one);
     if (batch.length < BATCH) continue;
     yield batch;
     batch = [];

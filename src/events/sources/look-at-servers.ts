@@ -1,21 +1,32 @@
 import PQueue from 'p-queue';
 import { countGoal } from '../../goals/count-goal.ts';
+import { after } from '../../platform/clock.ts';
 import { isTransientError } from '../../platform/transient-errors.ts';
+import { sum } from '../../votes/vote-counts.ts';
 import type { EventsDeps } from '../deps.ts';
 import { announceRounds } from './announce-rounds.ts';
-import { type SeenVotes, settledAt, storeCountedVotes } from './counted-votes.ts';
+import { catchUp, LONG_AGO_MS, seenIn, settledAt, storeNewVotes, type VoteMemory } from './counted-votes.ts';
 import { announceMilestones } from './milestones.ts';
 import type { VoteWatch } from './vote-watch.ts';
 import { readWatches, recordWatches } from './vote-watches.ts';
 import type { WatchedServer } from './watched-servers.ts';
 
 const SERVERS_AT_ONCE = 16;
+/** Servers of one query. */
+const SLICE = 200;
 
-export type Look = {
+type Servers = Map<string, WatchedServer>;
+
+/** Of this process: when it began, which servers it has looked at, and which failed. */
+export type LastLook = { at: Date; known: ReadonlySet<string>; failed: ReadonlySet<string> };
+
+type Look = {
   now: Date;
-  /** What this process remembers, by server. */
-  seen: Map<string, SeenVotes>;
+  memory: VoteMemory;
   stop: AbortSignal;
+  last: LastLook | null;
+  /** Goals and milestones are counted also without new votes, because the counters are repaired. */
+  isAll: boolean;
 };
 
 /**
@@ -25,63 +36,106 @@ export type Look = {
  */
 export async function lookAtServers(
   deps: EventsDeps,
-  servers: Map<string, WatchedServer>,
+  servers: Servers,
   look: Look,
 ): Promise<{ events: number; failed: Set<string> }> {
-  const watches = await readWatches(deps, servers, look.now);
   const newVotes = new Map<string, number>();
-  const failed = await fairly(deps, look.stop, servers, (id, server) =>
-    stepsOf(deps, server, watches.get(id), look, (votes) =>
-      newVotes.set(id, (newVotes.get(id) ?? 0) + votes),
-    ),
-  );
-  if ([...servers.values()].some(({ hasGoal }) => hasGoal)) await announceRounds(deps);
-  const looked = [...watches].filter(([id]) => !failed.has(id));
-  const passed = await announceMilestones(
+  const isKnown = (id: string) => look.last?.known.has(id) === true;
+  const watches = await readWatches(
     deps,
-    looked
-      .filter(([id]) => servers.get(id)?.wantsMilestones)
-      .map(([id, { _id, milestone }]) => ({ serverId: _id, milestone, newVotes: newVotes.get(id) ?? 0 })),
+    ofThose(servers, (id) => look.isAll || !isKnown(id)),
+    look.now,
   );
-  await recordWatches(
-    deps,
-    looked.map(([id, { _id, until }]) => {
-      const settled = settledAt(look.now);
-      const milestone = passed.get(id);
-      return {
-        _id,
-        until: settled > until ? settled : until,
-        ...(milestone === undefined ? {} : { milestone }),
-      };
-    }),
-  );
-  return { events: [...newVotes.values()].reduce((sum, one) => sum + one, 0), failed };
-}
-
-async function* stepsOf(
-  deps: EventsDeps,
-  { serverId, hasGoal }: WatchedServer,
-  watch: VoteWatch | undefined,
-  { now, seen }: Look,
-  onVotes: (votes: number) => void,
-): AsyncGenerator<void> {
-  if (watch) {
-    const id = serverId.toHexString();
-    const memory = seen.get(id) ?? { stored: new Map(), month: null };
-    seen.set(id, memory);
-    for await (const votes of storeCountedVotes(deps, serverId, { from: watch.until, now }, memory)) {
-      onVotes(votes);
+  const alone = await lookAtSlices(deps, servers, look, { isKnown, watches, newVotes });
+  const isDue = (id: string) => look.isAll || alone.has(id) || newVotes.has(id);
+  const counted = ofThose(servers, (id, { hasGoal, isGoalDue }) => hasGoal && (isGoalDue || isDue(id)));
+  const unread = ofThose(servers, (id) => isDue(id) && !watches.has(id));
+  for (const [id, watch] of await readWatches(deps, unread, look.now)) watches.set(id, watch);
+  const failed = await fairly(deps, look.stop, new Map([...alone, ...counted]), async function* (id, server) {
+    const watch = alone.has(id) ? watches.get(id) : undefined;
+    const range = watch && { from: watch.until, now: look.now };
+    for await (const votes of range ? catchUp(deps, server.serverId, range, seenIn(look.memory, id)) : []) {
+      newVotes.set(id, (newVotes.get(id) ?? 0) + votes);
       yield;
     }
+    if (counted.has(id) && !(await countGoal(deps, server.serverId))) throw new Error('the goal changed');
+  });
+  if ([...servers.values()].some(({ hasGoal }) => hasGoal)) await announceRounds(deps);
+  for (const id of failed) watches.delete(id);
+  await recordLook(deps, servers, watches, newVotes, settledAt(look.now));
+  return { events: sum(newVotes.values()), failed };
+}
+
+/** After the events of votes: those of milestones, and how far each server was read. */
+async function recordLook(
+  deps: EventsDeps,
+  servers: Servers,
+  watches: Map<string, VoteWatch>,
+  newVotes: Map<string, number>,
+  settled: Date,
+): Promise<void> {
+  const watching = [...watches].flatMap(([id, { _id, milestone }]) =>
+    servers.get(id)?.wantsMilestones ? [{ serverId: _id, milestone, newVotes: newVotes.get(id) ?? 0 }] : [],
+  );
+  const passed = await announceMilestones(deps, watching);
+  await recordWatches(
+    deps,
+    [...watches].map(([id, { _id, until }]) => {
+      const milestone = passed.get(id);
+      const read = { _id, until: settled > until ? settled : until };
+      return milestone === undefined ? read : { ...read, milestone };
+    }),
+  );
+}
+
+function ofThose(servers: Servers, isMeant: (id: string, server: WatchedServer) => boolean): Servers {
+  return new Map([...servers].filter(([id, server]) => isMeant(id, server)));
+}
+
+type Together = {
+  isKnown: (id: string) => boolean;
+  watches: Map<string, VoteWatch>;
+  newVotes: Map<string, number>;
+};
+
+/**
+ * Many together: those that this process knows from its last look on, others if they need not go far back. Returns the
+ * rest, and those of a query that failed.
+ */
+async function lookAtSlices(
+  deps: EventsDeps,
+  servers: Servers,
+  { now, memory, stop, last }: Look,
+  { isKnown, watches, newVotes }: Together,
+): Promise<Servers> {
+  const longAgo = after(now, -LONG_AGO_MS);
+  const fromOf = (id: string) => (last?.known.has(id) ? settledAt(last.at) : watches.get(id)?.until);
+  const isRecent = (id: string) => !last?.failed.has(id) && (fromOf(id) ?? longAgo) > longAgo;
+  const alone = ofThose(servers, (id) => !isRecent(id));
+  for (const some of [ofThose(servers, isKnown), ofThose(servers, (id) => !isKnown(id))]) {
+    const together = [...some].filter(([id]) => !alone.has(id));
+    for (let start = 0; start < together.length; start += SLICE) {
+      stop.throwIfAborted();
+      const slice = new Map(together.slice(start, start + SLICE));
+      const from = new Date(Math.min(...[...slice.keys()].map((id) => (fromOf(id) ?? now).getTime())));
+      try {
+        const found = await storeNewVotes(deps, slice, { from, now }, memory);
+        for (const [id, votes] of found) newVotes.set(id, votes);
+      } catch (error) {
+        if (isTransientError(error)) throw error;
+        deps.log.warn({ event: 'events.source_failed', servers: slice.size, reason: String(error) });
+        for (const [id, server] of slice) alone.set(id, server);
+      }
+    }
   }
-  if (hasGoal) await countGoal(deps, serverId);
+  return alone;
 }
 
 /** Some at once; a server goes behind the others after each of its steps. Returns those that failed. */
 async function fairly(
   { log }: EventsDeps,
   stop: AbortSignal,
-  servers: Map<string, WatchedServer>,
+  servers: Servers,
   stepsOf: (id: string, server: WatchedServer) => AsyncGenerator<void>,
 ): Promise<Set<string>> {
   const failed = new Set<string>();

@@ -4,7 +4,7 @@ import type { EventsDeps } from '../deps.ts';
 import { eventIdOf } from '../event.ts';
 import { type NewEvent, storeEvents, wantedKinds } from '../store-events.ts';
 import { countedEvent } from './counted-votes.ts';
-import { countMonthBefore } from './month-numbers.ts';
+import { countMonthsBefore } from './month-numbers.ts';
 
 /**
  * Stores the events of votes that an operator's decision takes out of the counts or lets count. Call it before the
@@ -42,7 +42,7 @@ async function countedAgain(
   const events: NewEvent[] = [];
   for (const [month, some] of Map.groupBy(votes, ({ votedAt }) => monthOf(votedAt))) {
     const end = new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)), 1) - 1);
-    const counted = await countMonthBefore(deps, serverId, at < end ? at : end);
+    const counted = (await countMonthsBefore(deps, [serverId], at < end ? at : end))(serverId);
     events.push(...some.map((vote, i) => countedEvent(vote, counted.votes + i + 1, { at, again })));
   }
   return events;

@@ -4,6 +4,7 @@ import { connectPages } from './connect-pages.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { deliveryPage } from './delivery-page.ts';
 import { draftPages } from './draft-pages.ts';
+import { goalPage } from './goal-page.ts';
 import { listenerPages } from './listener-pages.ts';
 import { listenerTestPage } from './listener-test-page.ts';
 import { memberPages } from './member-pages.ts';
@@ -32,6 +33,7 @@ export async function dashboard(app: FastifyInstance, parts: DashboardParts): Pr
   statisticsPages(app, parts);
   deliveryPage(app, parts);
   reviewPages(app, parts);
+  goalPage(app, parts);
   memberPages(app, parts);
   profilePages(app, parts);
   serverSettingsPages(app, parts);

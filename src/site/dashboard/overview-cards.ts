@@ -33,21 +33,25 @@ import { linkTo } from '../shared/parts.ts';
 import { reviewTimes, starsText } from '../shared/review-parts.ts';
 import { strokeMark, tally } from '../shared/tally.ts';
 import { stateBadge, strokeOf } from '../shared/vote-state.ts';
+import { goalCard } from './goal-card.ts';
 import type { Overview } from './overview-data.ts';
 
 /** With as many rows, the card is as high as its neighbour. */
 const NEWEST = 5;
 
-/** The cards of the figures, in pairs of 8 and 4 columns. */
+/** The cards of the figures, in pairs of 8 and 4 columns. With a goal, the reviews have a row of their own. */
 export function deckOf(base: string, server: WithId<Server>, seen: Overview): Content[] {
   const to = (part: string) => serverPath(base, server, part);
+  const { goal, votes, now } = seen;
+  const uptime = uptimeCard(to('/statistics'), server, seen);
   return [
     tallyCard(to('/votes'), seen),
     timesCard(to, seen),
     votesCard(to('/statistics'), seen),
-    uptimeCard(to('/statistics'), server, seen),
+    goal ? goalCard(to('/goal'), goal, votes, now) : uptime,
     playersCard(seen),
-    reviewsCard(to('/reviews'), seen),
+    goal ? uptime : '',
+    reviewsCard(to('/reviews'), seen, goal ? 12 : 4),
   ];
 }
 
@@ -241,7 +245,7 @@ function tookText({ delivery, votedAt }: Vote): string {
   return measured(deliveredAt.getTime() - votedAt.getTime());
 }
 
-function reviewsCard(path: string, { reviews, now }: Overview): Html {
+function reviewsCard(path: string, { reviews, now }: Overview, columns: 4 | 12): Html {
   const { reviews: newest, reviewCount } = reviews;
   const items = newest.map((review) => {
     const { _id, username, rating, content, answer } = review;
@@ -255,7 +259,7 @@ function reviewsCard(path: string, { reviews, now }: Overview): Html {
   });
   return deckCard({
     title: t('Newest reviews'),
-    columns: 4,
+    columns,
     beside:
       reviewCount > 0
         ? html`<a href="${path}">${t('All {reviews}', { reviews: count(reviewCount) })}</a>`

@@ -1,5 +1,6 @@
 import type { WithId } from 'mongodb';
 import { deliveriesByDay } from '../../delivery/figures/delivery-figures.ts';
+import { goalOf } from '../../goals/goal-progress.ts';
 import { hoursOfDay, uptimeDays } from '../../history/history.ts';
 import { serverInfo } from '../../history/server-info.ts';
 import { addDays, dayOf } from '../../platform/periods/period-marks.ts';
@@ -25,7 +26,7 @@ export async function readOverview(deps: AppDeps, server: WithId<Server>) {
   const id = server._id;
   const now = deps.clock.now();
   const today = dayOf(now);
-  const [todoOf, info, tokens, reviews, page, votes, deliveries, ranks, hours, hoursBefore, uptime] =
+  const [todoOf, info, tokens, reviews, page, votes, deliveries, ranks, hours, hoursBefore, uptime, goal] =
     await Promise.all([
       readTodos(deps, [server]),
       serverInfo(deps, server),
@@ -38,6 +39,7 @@ export async function readOverview(deps: AppDeps, server: WithId<Server>) {
       hoursOfDay(deps, id, today),
       hoursOfDay(deps, id, addDays(today, -7)),
       uptimeDays(deps, id),
+      goalOf(deps, server),
     ]);
   return {
     now,
@@ -54,5 +56,6 @@ export async function readOverview(deps: AppDeps, server: WithId<Server>) {
     hours,
     hoursBefore,
     uptime,
+    goal,
   };
 }

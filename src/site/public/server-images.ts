@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { WithId } from 'mongodb';
+import { type GoalProgress, goalOf } from '../../goals/goal-progress.ts';
 import { type ServerInfo, serverInfo } from '../../history/server-info.ts';
 import { MINUTE } from '../../platform/clock.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
@@ -11,6 +12,7 @@ import { CACHED, FILE } from '../route-options.ts';
 import { sendPublic } from '../send-public-page.ts';
 import type { Site } from '../shared/decorate-site.ts';
 import { count, counted } from '../shared/format.ts';
+import { goalBar, toGo } from '../shared/goal-parts.ts';
 import { type Html, html } from '../shared/html.ts';
 import { playersText } from '../shared/server-figures.ts';
 import { BADGE, BANNER, publicPath } from '../shared/server-paths.ts';
@@ -30,6 +32,7 @@ const SANDBOXED = {
 /** What other sites embed. `card.png` is for previews of links. */
 export function serverImages(app: FastifyInstance, deps: AppDeps): void {
   const infoOf = (server: WithId<Server>) => serverInfo(deps, server);
+  const withGoal = (server: WithId<Server>) => Promise.all([infoOf(server), goalOf(deps, server)]);
   const send = (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -49,9 +52,10 @@ export function serverImages(app: FastifyInstance, deps: AppDeps): void {
     );
   };
   app.get('/servers/:slug/banner.svg', CACHED, (request, reply) =>
-    send(request, reply, 'banner.svg', SVG, async (server) =>
-      String(drawBanner(await infoOf(server), app.site.name)),
-    ),
+    send(request, reply, 'banner.svg', SVG, async (server) => {
+      const [info, goal] = await withGoal(server);
+      return String(drawBanner(info, app.site.name, goal));
+    }),
   );
   app.get('/servers/:slug/badge.svg', CACHED, (request, reply) =>
     send(request, reply, 'badge.svg', SVG, async (server) => String(drawBadge(await infoOf(server)))),
@@ -65,7 +69,10 @@ export function serverImages(app: FastifyInstance, deps: AppDeps): void {
       reply.removeHeader('x-frame-options'),
       'widget',
       'text/html; charset=utf-8',
-      async (server) => String(await widgetPage(app.site, await infoOf(server))),
+      async (server) => {
+        const [info, goal] = await withGoal(server);
+        return String(await widgetPage(app.site, info, goal));
+      },
       WIDGET_HEADERS,
     ),
   );
@@ -73,7 +80,7 @@ export function serverImages(app: FastifyInstance, deps: AppDeps): void {
 
 const STATUS_COLOURS = { online: CARD_COLOURS.good, offline: CARD_COLOURS.bad, unknown: CARD_COLOURS.soft };
 
-export function drawBanner(info: ServerInfo, site: string): Html {
+export function drawBanner(info: ServerInfo, site: string, goal: GoalProgress | null = null): Html {
   const { width, height } = BANNER;
   const { deep, line, text, soft } = CARD_COLOURS;
   const [edge, right] = [20, width - 20];
@@ -90,7 +97,12 @@ export function drawBanner(info: ServerInfo, site: string): Html {
 <text x="${edge}" y="61" font-size="14" fill="${soft}"
   font-family="ui-monospace, 'DejaVu Sans Mono', monospace">${address}</text>
 <text x="${right}" y="61" font-size="15" fill="${text}" text-anchor="end">${rank}</text>
-<text x="${edge}" y="82" font-size="12" fill="${soft}">Vote on ${fitted(imageText(site), 12, 300)}</text>`;
+<text x="${edge}" y="82" font-size="12" fill="${soft}">Vote on ${fitted(imageText(site), 12, 300)}</text>${
+    goal
+      ? html`
+<text x="${right}" y="82" font-size="12" fill="${text}" text-anchor="end">Vote goal: ${toGo(goal)}</text>`
+      : ''
+  }`;
   return svgImage({ width, height, label: `${name}: ${players}, ${rank.toLowerCase()}`, drawing });
 }
 
@@ -123,7 +135,7 @@ const WIDGET_HEADERS = {
   'referrer-policy': 'no-referrer',
 };
 
-function widgetPage(site: Site, info: ServerInfo & { slug: string }): Html {
+function widgetPage(site: Site, info: ServerInfo & { slug: string }, goal: GoalProgress | null): Html {
   const page = `${site.url}${publicPath(info)}`;
   const facts = [
     playersText(info),
@@ -145,6 +157,7 @@ function widgetPage(site: Site, info: ServerInfo & { slug: string }): Html {
     <main>
       <h1><a href="${page}" target="_blank" rel="noopener"><bdi>${info.name}</bdi></a></h1>
       <p><span class="dot ${info.status}"></span>${facts.join(' · ')}</p>
+      ${goal ? html`<p class="goal">${goalBar(goal)} <b>${toGo(goal)}</b></p>` : ''}
       <p class="actions">
         <a class="button" href="${page}/vote" target="_blank" rel="noopener">Vote</a> <span>on ${site.name}</span>
       </p>

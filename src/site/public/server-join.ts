@@ -9,6 +9,7 @@ import type { Site } from '../shared/decorate-site.ts';
 import { UNTOUCHED } from '../shared/form.ts';
 import { count, day, localTime, relative, timeAgo } from '../shared/format.ts';
 import { gameName } from '../shared/game-names.ts';
+import { goalPart } from '../shared/goal-parts.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type IconName, icon } from '../shared/icon.ts';
 import { motdPanel } from '../shared/motd.ts';
@@ -31,6 +32,7 @@ export function joinColumn(site: Site, view: View): Html {
       <div class="addr"><code dir="ltr">${serverAddress(server)}</code>
         <p>${copyAddress(serverAddress(server), server.name)}</p></div>
       <div class="voting" id="vote"><h2 class="for-readers">${t('Vote')}</h2>
+        ${seen.goal ? goalPart(seen.goal) : ''}
         ${whyOff(voting.config, server) ? '' : votedHere(site, server)}
         <div class="to-vote">${voteForm(site, { ...voting, server, typed: UNTOUCHED })}${howToVote(server)}</div></div>
     </section>

@@ -1,4 +1,5 @@
 import type { ObjectId, WithId } from 'mongodb';
+import { goalOf } from '../../goals/goal-progress.ts';
 import { type HistoryRange, historyOf, uptimeDays } from '../../history/history.ts';
 import { serverInfo } from '../../history/server-info.ts';
 import { defineMessage, type Text } from '../../language/t.ts';
@@ -52,7 +53,7 @@ export function pathOf(server: Pick<Server, 'slug'>, { range, reviews }: Wanted)
 
 /** Reads what the page shows to everybody. */
 export async function readServer(deps: AppDeps, server: WithId<Server>, { range, reviews }: Wanted) {
-  const [info, history, uptime, ranks, votes, found, topVoters, tags, similar] = await Promise.all([
+  const [info, history, uptime, ranks, votes, found, topVoters, tags, similar, goal] = await Promise.all([
     serverInfo(deps, server),
     historyOf(deps, server._id, range),
     uptimeDays(deps, server._id),
@@ -65,10 +66,11 @@ export async function readServer(deps: AppDeps, server: WithId<Server>, { range,
     readTopVoters(deps, server._id),
     readTags(deps),
     similarServers(deps, server, SIMILAR),
+    goalOf(deps, server),
   ]);
   const reviewers = await reviewersOf(deps, server._id, found.reviews);
   const now = deps.clock.now();
-  const read = { now, reviewers, info, history, uptime, votes, found, topVoters, tags, similar };
+  const read = { now, reviewers, info, history, uptime, votes, found, topVoters, tags, similar, goal };
   return { ...read, ranks: ranksByDay(ranks, now) };
 }
 

@@ -4,6 +4,7 @@ import { ESTABLISHED_AFTER_DAYS } from '../../accounts/mailbox.ts';
 import type { DeliveryStatus } from '../../delivery/timeline/timeline-event.ts';
 import { voteTimeline } from '../../delivery/timeline/vote-timeline.ts';
 import { nameKindOf } from '../../games/player-names.ts';
+import { type GoalProgress, goalOf } from '../../goals/goal-progress.ts';
 import { t } from '../../language/t.ts';
 import { rewardsOf } from '../../listeners/listener.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
@@ -21,6 +22,7 @@ import { ANYONE } from '../route-options.ts';
 import type { Site } from '../shared/decorate-site.ts';
 import { count, counted, decimal } from '../shared/format.ts';
 import { colourClasses, initials } from '../shared/generated-pictures.ts';
+import { goalPart } from '../shared/goal-parts.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { icon } from '../shared/icon.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
@@ -50,7 +52,7 @@ type VoteState = {
 };
 
 /** The rest of the page, which is not refreshed. */
-type Around = { streak: VoteStreak; others: OtherServers };
+type Around = { streak: VoteStreak; others: OtherServers; goal: GoalProgress | null };
 
 /** `/servers/<slug>/vote/<vote id>`: the result of a vote and the state of its delivery. */
 export function voteResultPage(app: FastifyInstance, deps: AppDeps): void {
@@ -64,11 +66,12 @@ export function voteResultPage(app: FastifyInstance, deps: AppDeps): void {
       // If htmx refreshes the live part, it uses only this part of the answer, so the rest is not read.
       if (request.headers['hx-request']) return sendPage(request, reply, resultPage(app.site, shown, null));
       await app.limitPages(request);
-      const [streak, others] = await Promise.all([
+      const [streak, others, goal] = await Promise.all([
         voteStreak(deps, server, vote.username),
         readOtherServers(deps, request, server),
+        goalOf(deps, server),
       ]);
-      return sendPage(request, reply, resultPage(app.site, shown, { streak, others }));
+      return sendPage(request, reply, resultPage(app.site, shown, { streak, others, goal }));
     }),
   );
 }
@@ -118,7 +121,8 @@ function resultPage(site: Site, result: VoteState, around: Around | null): Page 
       ${stamp(site, server, stateOfVote(site, result))}
       ${
         around
-          ? html`${streakPanel(around.streak)}
+          ? html`${around.goal ? html`<section class="panel goal-panel">${goalPart(around.goal)}</section>` : ''}
+          ${streakPanel(around.streak)}
           ${nextVotePanel(site, server, { nextVoteAt: around.streak.nextVoteAt, username, now })}
           ${otherServers(site, around.others)}`
           : ''

@@ -15,6 +15,7 @@ export const SERVER_AREA = {
     { path: '/votes', tab: defineMessage('All votes'), icon: 'tally-5', group: VOTES },
     { path: '/votes/resend' },
     { path: '/votes/:voteId' },
+    { path: '/goal', tab: defineMessage('Vote goal'), icon: 'trophy', group: VOTES },
     { path: '/listener', tab: defineMessage('Vote listener'), icon: 'radio-tower', group: VOTES },
     { path: '/listener/test', kind: 'redirect' },
     { path: '/deliveries', tab: defineMessage('Delivery'), icon: 'send', group: VOTES },

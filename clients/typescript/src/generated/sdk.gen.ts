@@ -3,7 +3,7 @@
 
 import { client } from './client.gen.ts';
 import type { Client, ClientMeta, Options as Options2, RequestResult, TDataShape } from './client/index.ts';
-import type { CastVoteData, CastVoteErrors, CastVoteResponses, CheckVoteData, CheckVoteErrors, CheckVoteResponses, ClaimVoteData, ClaimVoteErrors, ClaimVoteResponses, GetPlayerNamesData, GetPlayerNamesErrors, GetPlayerNamesResponses, GetServerInfoData, GetServerInfoErrors, GetServerInfoResponses, ListReviewsData, ListReviewsErrors, ListReviewsResponses, ListTopVotersData, ListTopVotersErrors, ListTopVotersResponses, ListVotesData, ListVotesErrors, ListVotesResponses, ReportStatusData, ReportStatusErrors, ReportStatusResponses, SettleDeliveriesData, SettleDeliveriesErrors, SettleDeliveriesResponses, TakeDeliveriesData, TakeDeliveriesErrors, TakeDeliveriesResponses } from './types.gen.ts';
+import type { CastVoteData, CastVoteErrors, CastVoteResponses, CheckVoteData, CheckVoteErrors, CheckVoteResponses, ClaimVoteData, ClaimVoteErrors, ClaimVoteResponses, GetPlayerNamesData, GetPlayerNamesErrors, GetPlayerNamesResponses, GetServerInfoData, GetServerInfoErrors, GetServerInfoResponses, GetVoteGoalData, GetVoteGoalErrors, GetVoteGoalResponses, ListReviewsData, ListReviewsErrors, ListReviewsResponses, ListTopVotersData, ListTopVotersErrors, ListTopVotersResponses, ListVotesData, ListVotesErrors, ListVotesResponses, ReportStatusData, ReportStatusErrors, ReportStatusResponses, SettleDeliveriesData, SettleDeliveriesErrors, SettleDeliveriesResponses, TakeDeliveriesData, TakeDeliveriesErrors, TakeDeliveriesResponses } from './types.gen.ts';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -146,6 +146,17 @@ export const getServerInfo = <ThrowOnError extends boolean = false>(options: Opt
 export const getPlayerNames = <ThrowOnError extends boolean = false>(options: Options<GetPlayerNamesData, ThrowOnError>): RequestResult<GetPlayerNamesResponses, GetPlayerNamesErrors, ThrowOnError> => (options.client ?? client).get<GetPlayerNamesResponses, GetPlayerNamesErrors, ThrowOnError>({
     security: [{ scheme: 'bearer', type: 'http' }],
     url: '/api/v1/servers/{server_id}/player-names',
+    ...options
+});
+
+/**
+ * Read the vote goal
+ *
+ * With a token of the server there is no rate limit. Without a token it works while the server is listed, 120 times a minute for a network; a hidden server is 401 then.
+ */
+export const getVoteGoal = <ThrowOnError extends boolean = false>(options: Options<GetVoteGoalData, ThrowOnError>): RequestResult<GetVoteGoalResponses, GetVoteGoalErrors, ThrowOnError> => (options.client ?? client).get<GetVoteGoalResponses, GetVoteGoalErrors, ThrowOnError>({
+    security: [{ scheme: 'bearer', type: 'http' }],
+    url: '/api/v1/servers/{server_id}/goal',
     ...options
 });
 

@@ -32,7 +32,7 @@ export type Error = {
     /**
      * Names the error. Codes never change; a later version may add some.
      */
-    code: 'malformed' | 'too-many-fields' | 'unauthorized' | 'forbidden' | 'scope-missing' | 'not-found' | 'method-not-allowed' | 'request-timeout' | 'conflict' | 'claims-off' | 'too-large' | 'unsupported-media-type' | 'expectation-failed' | 'idempotency-key-reused' | 'fetch-not-set' | 'cooldown' | 'too-early' | 'too-many-requests' | 'headers-too-large' | 'internal' | 'unavailable' | 'overloaded' | 'stopping' | 'clock-wrong' | 'database-unavailable' | 'database-not-ready' | 'queues-unavailable' | 'result-unknown';
+    code: 'malformed' | 'too-many-fields' | 'unauthorized' | 'forbidden' | 'scope-missing' | 'not-found' | 'no-goal' | 'method-not-allowed' | 'request-timeout' | 'conflict' | 'claims-off' | 'too-large' | 'unsupported-media-type' | 'expectation-failed' | 'idempotency-key-reused' | 'fetch-not-set' | 'cooldown' | 'too-early' | 'too-many-requests' | 'headers-too-large' | 'internal' | 'unavailable' | 'overloaded' | 'stopping' | 'clock-wrong' | 'database-unavailable' | 'database-not-ready' | 'queues-unavailable' | 'result-unknown';
     /**
      * The page that explains this code.
      */
@@ -425,6 +425,57 @@ export type PlayerNames = {
      * Whether the vote form takes only SteamIDs that Steam confirmed.
      */
     proven_only: boolean;
+};
+
+export type VoteGoal = {
+    /**
+     * The votes that reach the goal.
+     */
+    target: number;
+    /**
+     * Whose votes count: of a UTC day, of a week from Monday, of a calendar month, or `rolling`: when the target is reached, the next round begins with the votes that are left over.
+     */
+    period: 'day' | 'week' | 'month' | 'rolling';
+    /**
+     * Counted votes of the present period, or of the present round of a rolling goal. Of a period, they may pass the target.
+     */
+    votes: number;
+    /**
+     * Of the target, rounded down to 2 decimals.
+     */
+    percentage: number;
+    /**
+     * What happens when it is reached, as the owner wrote it, up to 200 characters.
+     */
+    text: string | null;
+    /**
+     * When the goal was set: earlier votes do not count.
+     */
+    since: string;
+    /**
+     * When it was last reached, up to about half a minute after the vote. An exclusion of votes does not change it.
+     */
+    reached_at: string | null;
+    /**
+     * Since the goal was set.
+     */
+    times_reached: number;
+};
+
+export type ReadRefused = {
+    /**
+     * What is wrong, for a human.
+     */
+    error: string;
+    code: 'too-many-requests';
+    /**
+     * UTC, with milliseconds.
+     */
+    next_allowed_at: string;
+    /**
+     * The page that explains this code.
+     */
+    doc_url: string;
 };
 
 export type ReviewPage = {
@@ -1051,6 +1102,66 @@ export type GetPlayerNamesResponses = {
 };
 
 export type GetPlayerNamesResponse = GetPlayerNamesResponses[keyof GetPlayerNamesResponses];
+
+export type GetVoteGoalData = {
+    body?: never;
+    headers?: {
+        /**
+         * An `ETag` of an earlier answer. If the answer is unchanged, it is 304 without a body.
+         */
+        'If-None-Match'?: string;
+    };
+    path: {
+        /**
+         * The server: 24 lower-case hex digits. The id never changes and is never reused.
+         */
+        server_id: string;
+    };
+    query?: never;
+    url: '/api/v1/servers/{server_id}/goal';
+};
+
+export type GetVoteGoalErrors = {
+    /**
+     * A field, a parameter or the request itself is malformed. Codes: `malformed`, `too-many-fields`.
+     */
+    400: Error;
+    /**
+     * The token is missing, malformed, unknown, revoked, expired or of another server, or there is no such server: the answer is always the same. Code: `unauthorized`.
+     */
+    401: Error;
+    /**
+     * The token is valid, but lacks the scope that the call needs. Code: `scope-missing`.
+     */
+    403: Error;
+    /**
+     * The server has no goal. Codes: `not-found`, `no-goal`.
+     */
+    404: Error;
+    /**
+     * Over 120 calls without a token in a minute came from this network.
+     */
+    429: ReadRefused;
+    /**
+     * An error of the listing. Code: `internal`.
+     */
+    500: Error;
+    /**
+     * Overload, a process that is stopping or has a wrong clock, or a database that does not answer within 5 seconds. Try again later. Codes: `overloaded`, `stopping`, `clock-wrong`, `database-unavailable`, `database-not-ready`, `result-unknown`.
+     */
+    503: Error;
+};
+
+export type GetVoteGoalError = GetVoteGoalErrors[keyof GetVoteGoalErrors];
+
+export type GetVoteGoalResponses = {
+    /**
+     * The goal.
+     */
+    200: VoteGoal;
+};
+
+export type GetVoteGoalResponse = GetVoteGoalResponses[keyof GetVoteGoalResponses];
 
 export type ListReviewsData = {
     body?: never;
