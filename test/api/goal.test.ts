@@ -17,7 +17,7 @@ let networks = 0;
 /** Calls without a token, from a network of its own. */
 const open = (id: unknown, headers: Record<string, string> = {}) =>
   ask(`${tallyport.url}/api/v1/servers/${id}/goal`, {
-    headers: { 'x-forwarded-for': `203.0.113.${(networks += 1)}`, ...headers },
+    headers: { 'x-forwarded-for': `203.0.113.${++networks}`, ...headers },
   });
 
 test('the goal has the votes of its period, and each vote counts at once', async () => {

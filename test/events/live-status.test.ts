@@ -135,6 +135,25 @@ test('a message that was deleted in Discord is made again at the next change', a
   expect(bench.shown()).toEqual([expect.stringContaining('2 of 100')]);
 });
 
+test('a message that was deleted is made again within 15 minutes, although nothing changed', async () => {
+  const bench = await liveBench();
+  const { discord, clock, deps, serverId } = bench;
+  await deps.servers.updateOne({ _id: serverId }, { $set: { 'probe.intervalSeconds': 86_400 } });
+  await bench.players(1);
+  await bench.set();
+  await bench.minute();
+  clock.move(15 * MINUTE);
+  expect(await bench.minute()).toEqual(['unchanged']);
+  clock.move(14 * MINUTE);
+  expect(await bench.minute()).toEqual([]);
+  const [first = ''] = [...discord.shown.keys()];
+  discord.deleteMessage(first);
+  clock.move(MINUTE);
+  expect(await bench.minute()).toEqual(['edited']);
+  expect(bench.shown()).toEqual([expect.stringContaining('1 of 100')]);
+  expect(discord.answers.filter(({ method }) => method === 'PATCH')).toHaveLength(2);
+});
+
 test.each([
   ['deleted', ({ discord }: LiveBench) => discord.deleteWebhook()],
   [

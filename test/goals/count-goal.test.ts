@@ -290,7 +290,7 @@ function failing<T extends object>(target: T, method: keyof T, at: number): T {
       const value = Reflect.get(of, name, of);
       if (typeof value !== 'function') return value;
       return (...args: unknown[]) => {
-        if (name === method && (calls += 1) === at) throw new Error('the process died');
+        if (name === method && ++calls === at) throw new Error('the process died');
         return value.apply(of, args);
       };
     },

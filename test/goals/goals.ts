@@ -32,7 +32,7 @@ export async function goalBench(at: Date): Promise<GoalBench> {
     deps,
     serverId,
     async cast(votes, votedAt = deps.clock.now()) {
-      const cast = Array.from({ length: votes }, () => storedVote(serverId, `p${(voters += 1)}`, votedAt));
+      const cast = Array.from({ length: votes }, () => storedVote(serverId, `p${++voters}`, votedAt));
       if (votes > 0) await deps.votes.insertMany(cast);
     },
     async set(target, period) {

@@ -67,6 +67,15 @@ export function editMessage(
   return call(deps, key, { method: 'PATCH', path: `/messages/${messageId}`, body }, signal);
 }
 
+export function readMessage(
+  deps: DiscordDeps,
+  key: WebhookKey,
+  messageId: string,
+  signal: AbortSignal,
+): Promise<DiscordAnswer> {
+  return call(deps, key, { method: 'GET', path: `/messages/${messageId}` }, signal);
+}
+
 export function deleteMessage(
   deps: DiscordDeps,
   key: WebhookKey,

@@ -1,5 +1,5 @@
 import type { ObjectId } from 'mongodb';
-import { after, SECOND } from '../../platform/clock.ts';
+import { after, MINUTE, SECOND } from '../../platform/clock.ts';
 import type { EventsDeps } from '../deps.ts';
 import { readLiveSources, seenOf } from './live-content.ts';
 import type { LiveMessage } from './live-message.ts';
@@ -9,7 +9,15 @@ const AHEAD_MS = 15 * SECOND;
 
 const BATCH = 500;
 
-type Looked = Pick<LiveMessage, '_id' | 'serverId' | 'removedAt' | 'messageId' | 'seen'>;
+/** So often Discord is asked whether an unchanged message was deleted. */
+const LOOKED_FOR_EVERY_MS = 15 * MINUTE;
+
+export function isToBeLookedFor({ askedAt }: Pick<LiveMessage, 'askedAt'>, now: Date): boolean {
+  return !askedAt || now.getTime() - askedAt.getTime() >= LOOKED_FOR_EVERY_MS;
+}
+
+const LOOKED_AT = { serverId: 1, removedAt: 1, messageId: 1, seen: 1, askedAt: 1 } as const;
+type Looked = Pick<LiveMessage, '_id' | keyof typeof LOOKED_AT>;
 
 /**
  * Messages that may have to be sent: new, deleted or removed ones, and those whose server or goal has changed. Three
@@ -20,7 +28,7 @@ export async function dueLiveMessages(deps: EventsDeps): Promise<ObjectId[]> {
   const found = deps.liveMessages.find(
     { nextAt: { $lte: after(now, AHEAD_MS) } },
     {
-      projection: { serverId: 1, removedAt: 1, messageId: 1, seen: 1 },
+      projection: LOOKED_AT,
       batchSize: BATCH,
       sort: { nextAt: 1 },
     },
@@ -45,10 +53,12 @@ async function changedOf(deps: EventsDeps, batch: Looked[], now: Date): Promise<
     deps,
     batch.map(({ serverId }) => serverId),
   );
-  return batch.flatMap(({ _id, serverId, removedAt, messageId, seen }) => {
+  return batch.flatMap((live) => {
+    const { _id, serverId, removedAt, messageId, seen } = live;
     const source = sources.get(serverId.toHexString());
     // Without a server, a run deletes the message.
-    const isDue = removedAt || !messageId || !source || seenOf(source, now) !== seen;
+    const isNew = removedAt || !messageId || !source || seenOf(source, now) !== seen;
+    const isDue = isNew || isToBeLookedFor(live, now);
     return isDue ? [_id] : [];
   });
 }

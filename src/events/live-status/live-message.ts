@@ -50,6 +50,8 @@ const liveMessageDefinition = {
   seen: { type: String },
   shown: { type: String },
   editedAt: { type: Date },
+  /** When Discord last confirmed that it has the message. */
+  askedAt: { type: Date },
   /** Nothing is sent before. Absent while it is stopped. */
   nextAt: { type: Date },
   /** Increases with each run: an earlier one that was delayed stores nothing. */

@@ -9,9 +9,11 @@ import {
   deleteMessage,
   editMessage,
   postMessage,
+  readMessage,
   readWebhook,
 } from '../discord/discord-client.ts';
 import type { WebhookKey } from '../discord/webhook-address.ts';
+import { isToBeLookedFor } from './due-live-messages.ts';
 import { firstBody, type LiveSource, liveContent, readLiveSources, seenOf } from './live-content.ts';
 import type { LiveMessage, StopReason } from './live-message.ts';
 import { addRemoved, openLiveWebhook } from './live-messages.ts';
@@ -80,7 +82,7 @@ function take({ liveMessages, clock }: EventsDeps, _id: ObjectId): Promise<LiveM
   );
 }
 
-/** Twice only if Discord deleted the message before the edit: then a new one is posted. */
+/** Calls itself once if the message was deleted in Discord: then a new one is posted. */
 async function show(run: Run, source: LiveSource): Promise<LiveUpdate> {
   const { deps, live, key, signal } = run;
   const now = deps.clock.now();
@@ -88,11 +90,14 @@ async function show(run: Run, source: LiveSource): Promise<LiveUpdate> {
   const seen = seenOf(source, now);
   const messageId = live.messageId ?? (await make(run, source));
   if (typeof messageId !== 'string') return messageId;
-  if (live.messageId && hash === live.shown) {
+  const isShown = live.messageId !== undefined && hash === live.shown;
+  if (isShown && !isToBeLookedFor(live, now)) {
     await record(deps, live, { $set: { seen, failures: 0 }, $unset: { lastReason: '' } });
     return { end: 'unchanged' };
   }
-  const answer = await editMessage(deps, key, messageId, body, signal);
+  const answer = isShown
+    ? await readMessage(deps, key, messageId, signal)
+    : await editMessage(deps, key, messageId, body, signal);
   if (answer.kind === 'no-message') {
     if (!live.messageId) return failed(run, 'deleted at once');
     deps.log.info({ event: 'live.lost', serverId: live.serverId.toHexString() });
@@ -101,11 +106,13 @@ async function show(run: Run, source: LiveSource): Promise<LiveUpdate> {
     return show({ ...run, live: lost }, source);
   }
   if (answer.kind !== 'sent') return without(run, answer);
+  const edited = isShown ? {} : { shown: hash, editedAt: now };
   const stored = await record(deps, live, {
-    $set: { seen, shown: hash, editedAt: now, nextAt: after(now, EDITED_EVERY_MS), failures: 0 },
+    $set: { seen, ...edited, askedAt: now, nextAt: after(now, EDITED_EVERY_MS), failures: 0 },
     $unset: { lastReason: '' },
   });
-  return { end: stored ? 'edited' : 'overtaken' };
+  if (!stored) return { end: 'overtaken' };
+  return { end: isShown ? 'unchanged' : 'edited' };
 }
 
 /**

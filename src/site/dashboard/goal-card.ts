@@ -21,7 +21,7 @@ export function goalCard(path: string, goal: GoalProgress, days: VotesOfDay[], n
     title: t('Vote goal'),
     columns: 4,
     beside: html`<a href="${path}">${t('Change')}</a>`,
-    body: html`<p class="mid">${toGo(goal)}</p>${goalBar(goal, paceOf(goal, now))}
+    body: html`<p class="mid goal-left">${toGo(goal)}</p>${goalBar(goal, paceOf(goal, now))}
       <p class="soft small">${goalVotes(goal)}. ${outlook(goal, days, now)}</p>${addedUp(goal, days, now)}`,
     foot: text ? html`<bdi>${text}</bdi>` : '',
   });
@@ -58,7 +58,10 @@ function addedUp(
   const today = dayOf(now);
   const ofDay = new Map(known.map((one) => [one.day, one.votes]));
   let sum = 0;
-  const sums = days.map((day) => (day > today ? null : (sum += ofDay.get(day) ?? 0)));
+  const sums = days.map((day) => {
+    sum += ofDay.get(day) ?? 0;
+    return day > today ? null : sum;
+  });
   // The first day may have votes from before the goal was set.
   const surplus = sum - votes;
   const values = sums.map((value) => (value === null ? null : Math.max(0, value - surplus)));

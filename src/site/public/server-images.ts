@@ -157,9 +157,10 @@ function widgetPage(site: Site, info: ServerInfo & { slug: string }, goal: GoalP
     <main>
       <h1><a href="${page}" target="_blank" rel="noopener"><bdi>${info.name}</bdi></a></h1>
       <p><span class="dot ${info.status}"></span>${facts.join(' · ')}</p>
-      ${goal ? html`<p class="goal">${goalBar(goal)} <b>${toGo(goal)}</b></p>` : ''}
+      ${goal ? goalBar(goal) : ''}
       <p class="actions">
         <a class="button" href="${page}/vote" target="_blank" rel="noopener">Vote</a> <span>on ${site.name}</span>
+        ${goal ? html`<b>${toGo(goal)}</b>` : ''}
       </p>
     </main>
   </body>

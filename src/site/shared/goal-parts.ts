@@ -1,4 +1,3 @@
-import type { GoalPeriod } from '../../goals/goal.ts';
 import type { GoalProgress } from '../../goals/goal-progress.ts';
 import { defineMessage, t } from '../../language/t.ts';
 import { count, dayText, percent } from './format.ts';
@@ -9,7 +8,7 @@ const OF_TARGET = {
   week: defineMessage('{votes} of {target} votes this week'),
   month: defineMessage('{votes} of {target} votes this month'),
   rolling: defineMessage('{votes} of {target} votes in this round'),
-} as const satisfies Record<GoalPeriod, string>;
+} as const;
 
 /** `488 of 500 votes today (UTC)` */
 export function goalVotes({ period, votes, target }: GoalProgress): string {
@@ -45,5 +44,5 @@ export function goalPart(progress: GoalProgress): Html {
 
 function timesReached({ timesReached: times, since }: GoalProgress): Content {
   if (times === 0) return '';
-  return html`, ${t('reached {times, plural, one {once} other {# times}} since {day}', { times, day: dayText(since) })}`;
+  return html`, ${t('reached {times, plural, one {# time} other {# times}} since {day}', { times, day: dayText(since) })}`;
 }
