@@ -7,6 +7,9 @@ import { setListener } from '../../src/delivery/change-listener.ts';
 import { heldByRestore, sendRestoredVotes } from '../../src/delivery/restored-votes.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { finishOwedResends } from '../../src/delivery/unconfirmed-votes.ts';
+import { dueSubscriptions } from '../../src/events/send-events.ts';
+import { storeEvents } from '../../src/events/store-events.ts';
+import { addSubscription } from '../../src/events/subscriptions.ts';
 import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { decideHeld } from '../../src/votes/exclusions/decide-held.ts';
@@ -28,6 +31,9 @@ import { restoreInto } from './restoring.ts';
 const NONE = () => undefined;
 
 /** The platform that was backed up, and the one into which the backup was restored. */
+const HOOK = { type: 'http' as const, name: 'Hook', kinds: ['milestone' as const], url: 'https://example.org/' };
+const MILESTONE = { _id: 'evt_milestone', type: 'milestone', data: { votes: 100 } } as const;
+
 let bench: DeliveryBench;
 let other: AppDeps;
 let restored: Restored;
@@ -60,6 +66,9 @@ beforeAll(async () => {
   await deps.accountDeletions.insertOne({ ...deletion, _id: new ObjectId(), dueAt });
   const resendOwed = { at: now, by: 'test', silentSince: new Date(0) };
   await deps.listeners.updateOne({ serverId }, { $set: { resendOwed } });
+
+  await addSubscription(deps, serverId, HOOK, 'test');
+  await storeEvents(deps, serverId, [{ ...MILESTONE, at: after(now, MINUTE) }]);
 
   const upload = { serverId, kind: 'banner' as const, uploadedAt: now, nextAt: now, attempts: 0 };
   const expiresAt = after(now, DAY);
@@ -176,6 +185,16 @@ test('messages that waited are not sent, sessions end, pending resends are forgo
   expect(await other.listeners.findOne({ serverId })).toMatchObject({ resendOwed: null });
   const { dueAt: laterDueAt = dueAt } = (await other.accountDeletions.findOne()) ?? {};
   expect(laterDueAt.getTime()).toBeGreaterThan(after(clock.now(), 6 * DAY).getTime());
+});
+
+test('events that waited are sent to nobody, and what sources find again neither', async () => {
+  const { clock, serverId } = bench;
+  expect(await bench.deps.events.findOne()).toMatchObject({ sends: [{ attempts: 0 }] });
+  expect(await other.events.findOne()).toMatchObject({ type: 'milestone', sends: [] });
+  const found = { ...MILESTONE, _id: 'evt_found_again', at: after(clock.now(), -MINUTE) };
+  expect(await storeEvents(other, serverId, [found])).toBe(0);
+  expect(await dueSubscriptions(other)).toEqual([]);
+  expect(await storeEvents(other, serverId, [{ ...found, at: after(clock.now(), MINUTE) }])).toBe(1);
 });
 
 test('a backup has neither uploads as they came nor previews; the owner of a lost upload reads it', async () => {
