@@ -13,12 +13,11 @@ test('a vote of a server with a goal and a subscription has the answer, commands
   const [plain, wanted] = [await tallyport.addServer(), await tallyport.addServer()];
   await setGoal(deps, wanted.serverId, { target: 2, period: 'rolling', text: 'A party' }, 'test');
   await subscribe(deps, wanted.serverId, ['vote.counted', 'milestone']);
-  // The first call reads the token and creates the counter.
-  for (const server of [plain, wanted]) await tallyport.vote(server, 'Steve');
-  await deps.voteCounts.flush();
-
   const client = deps.mongo.connection.getClient();
   const during = async (server: typeof plain) => {
+    // The first call reads the token, for some seconds, and creates the counter.
+    await tallyport.vote(server, 'Steve');
+    await deps.voteCounts.flush();
     const commands: string[] = [];
     const note = ({ databaseName, commandName, command }: CommandStartedEvent) => {
       const collection = command[commandName];

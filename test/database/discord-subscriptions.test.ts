@@ -83,7 +83,10 @@ describe('the Discord webhook of a server', () => {
     expect(await off.subscription()).toMatchObject({ pause: { at, by: 'gone', reason: 'deleted' } });
     const failing = await earlier({ failing: { at, reason: 'HTTP 400, 50035' } });
     await failing.migrate();
-    expect(await failing.subscription()).toMatchObject({ failingSince: expect.any(Date), lastReason: 'HTTP 400, 50035' });
+    expect(await failing.subscription()).toMatchObject({
+      failingSince: expect.any(Date),
+      lastReason: 'HTTP 400, 50035',
+    });
   });
 
   test('takes a free place beside other subscriptions', async () => {
