@@ -37,6 +37,7 @@ test('a vote of a server with a goal has the answer, the commands and the docume
     };
   };
   const one = await during(plain);
+  expect(one.status).toBe(200);
   expect(one.commands).toContain('insert votes');
   expect(await during(withGoal)).toEqual(one);
   await tallyport.close();
