@@ -19,7 +19,11 @@ for (;;) {
   for (const { serverId } of await watchedGoals(deps)) await countGoal(deps, serverId);
   const rounds = await unannouncedRounds(deps);
   for (const { goalId, round } of rounds)
-    await announced.updateOne({ _id: `${goalId.toHexString()} ${round}` }, { $inc: { times: 1 } }, { upsert: true });
+    await announced.updateOne(
+      { _id: `${goalId.toHexString()} ${round}` },
+      { $inc: { times: 1 } },
+      { upsert: true },
+    );
   await markAnnounced(deps, rounds);
   process.send?.('looked');
   await pause(EVERY_MS);

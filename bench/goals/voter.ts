@@ -21,7 +21,9 @@ for (let n = first; n < votes; n += 1) {
   const early = began + n * everyMs - performance.now();
   if (early > 0) await pause(early);
   // A name that an earlier process has voted with is refused by its cooldown.
-  await Promise.all(serverIds.map((serverId) => castVote(deps, { serverId, tokenId, username: `v${VOTER}-${n}` })));
+  await Promise.all(
+    serverIds.map((serverId) => castVote(deps, { serverId, tokenId, username: `v${VOTER}-${n}` })),
+  );
   process.send?.(n + 1);
 }
 await deps.close();

@@ -15,6 +15,7 @@ const CALLS: [scope: TokenScope, method: 'GET' | 'POST', path: string, body?: ob
   ['read', 'GET', 'votes'],
   ['read', 'GET', 'top-voters'],
   ['read', 'GET', 'player-names'],
+  ['read', 'GET', 'goal'],
 ];
 
 const web = await openWebApp();

@@ -38,6 +38,7 @@ test('a vote of a server with a goal and a subscription has the answer, commands
     };
   };
   const one = await during(plain);
+  expect(one.status).toBe(200);
   expect(one.commands).toContain('insert votes');
   expect(await during(wanted)).toEqual(one);
   expect(await deps.events.countDocuments()).toBe(0);

@@ -3,9 +3,10 @@ import { setGoal } from '../../src/goals/change-goal.ts';
 import { recountGoalFrom } from '../../src/goals/count-goal.ts';
 import type { GoalPeriod } from '../../src/goals/goal.ts';
 import { readGoalProgress } from '../../src/goals/goal-progress.ts';
-import { MINUTE } from '../../src/platform/clock.ts';
+import { after, DAY, MINUTE } from '../../src/platform/clock.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import type { CountChange } from '../../src/votes/exclusions/finish-exclusion.ts';
+import { excludeVotes } from '../support/exclusions.ts';
 import { listServers } from '../support/servers.ts';
 import { type StoppedClock, stoppedClock } from '../support/stopped-clock.ts';
 import { testDeps } from '../support/test-deps.ts';
@@ -59,4 +60,11 @@ export function recounting(deps: AppDeps) {
     settledMs: -MINUTE,
     beforeChange: (change: CountChange) => recountGoalFrom(deps, change.serverId, oldest(change)),
   };
+}
+
+/** Excludes all votes of the last day, as an operator does. */
+export function excludeAll({ deps, serverId }: GoalBench, options = recounting(deps)) {
+  const now = deps.clock.now();
+  const range = { serverId, since: after(now, -DAY), until: now, tokenId: null };
+  return excludeVotes(deps, { ...range, reason: 'Bots' }, 'op@example.org', options);
 }

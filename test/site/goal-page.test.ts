@@ -115,7 +115,9 @@ it('the export of an account has the goal and its rounds', async () => {
   await countGoal(web().deps, serverId);
   const user = await web().deps.users.findOne({ _id: owner.userId });
   if (!user) throw new Error('no user');
-  const { servers } = JSON.parse((await Array.fromAsync(exportAccount(web().deps, user))).join(''));
+  let file = '';
+  for await (const part of exportAccount(web().deps, user)) file += part;
+  const { servers } = JSON.parse(file);
   expect(servers).toMatchObject([
     {
       vote_goal: { target: 1, period: 'rolling', text: 'A party', times_reached: 2 },
