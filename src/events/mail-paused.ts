@@ -1,6 +1,8 @@
 import { t } from '../language/t.ts';
+import { DAY } from '../platform/clock.ts';
 import type { EventsDeps } from './deps.ts';
 import { OFF_ADVICE, OFF_REASONS, OFF_TEXTS } from './discord/off-reasons.ts';
+import { EVENT_TTL_MS } from './event.ts';
 import { mailOwner } from './mail-owner.ts';
 import type { Subscription, SubscriptionPause } from './subscription.ts';
 
@@ -19,7 +21,7 @@ export async function mailPaused(
     paragraphs: [
       by === 'gone'
         ? `${goneText(reason)} So no more events of ${server} are sent to “${name}”.`
-        : `“${name}” has taken no event of ${server} for a day (the last answer: ${reason}). Nothing more is sent until you resume it; what happens meanwhile waits, at most for 30 days.`,
+        : `“${name}” has taken no event of ${server} for a day (the last answer: ${reason}). Nothing more is sent until you resume it; what happens meanwhile waits, at most for ${EVENT_TTL_MS / DAY} days.`,
       adviceFor(reason),
     ],
     part: '/events',

@@ -9,8 +9,18 @@ export async function addSampleEvents(deps: AppDeps, serverId: ObjectId, by: str
   const add = async (settings: Parameters<typeof addSubscription>[2]) =>
     (await addSubscription(deps, serverId, settings, by)).subscription;
   const webhook = `https://discord.com/api/webhooks/1099999999999991234/${'a'.repeat(68)}`;
-  const bot = await add({ type: 'http', name: 'Raid bot', url: 'https://bot.example.org/events', kinds: ['rank.changed'] });
-  const channel = await add({ type: 'discord', name: '#news of Harbour Lights', webhook, kinds: ['rank.changed'] });
+  const bot = await add({
+    type: 'http',
+    name: 'Raid bot',
+    url: 'https://bot.example.org/events',
+    kinds: ['rank.changed'],
+  });
+  const channel = await add({
+    type: 'discord',
+    name: '#news of Harbour Lights',
+    webhook,
+    kinds: ['rank.changed'],
+  });
   const now = deps.clock.now();
   const reason = 'http-unavailable: HTTP 503 Service Unavailable';
   const failing = { failures: 3, failingSince: after(now, -90 * MINUTE), lastReason: reason };
@@ -40,6 +50,13 @@ function attemptsUntil(now: Date, reason: string): LoggedAttempt[] {
     const end = ends[index % ends.length] ?? 'sent';
     const failed = end === 'sent' ? { status: 204 } : { status: 503, reason };
     const eventId = `evt_${String(index).padStart(32, 'x')}`;
-    return { at: after(now, (index - 40) * MINUTE), eventId, type: 'rank.changed', end, durationMs: 84 + index, ...failed };
+    return {
+      at: after(now, (index - 40) * MINUTE),
+      eventId,
+      type: 'rank.changed',
+      end,
+      durationMs: 84 + index,
+      ...failed,
+    };
   });
 }

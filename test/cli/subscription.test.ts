@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WEBHOOK_ADDRESS, WEBHOOK_TOKEN } from '../support/fake-discord.ts';
 import { startFakeHttpListener } from '../support/fake-http-listener.ts';
-import { type Cli, openCli } from './tallyport.ts';
-import { tallyport } from './tallyport.ts';
+import { type Cli, openCli, tallyport } from './tallyport.ts';
 
 let cli: Cli;
 
@@ -15,7 +14,10 @@ it('a subscription is added, tested, changed, rotated, paused, resumed and remov
   const { slug } = await cli.addServer('Events');
   const program = await startFakeHttpListener();
   const url = `http://127.0.0.1:${program.port}/events`;
-  const add = await cli.run(`subscription add ${slug} --url ${url} --kinds milestone --json --name`, 'Raid bot');
+  const add = await cli.run(
+    `subscription add ${slug} --url ${url} --kinds milestone --json --name`,
+    'Raid bot',
+  );
   expect(add).toMatchObject({
     code: 0,
     json: { type: 'http', name: 'Raid bot', kinds: ['milestone'], url, state: 'nothing-sent', waiting: 0 },
@@ -30,7 +32,9 @@ it('a subscription is added, tested, changed, rotated, paused, resumed and remov
   expect(await cli.run(`subscription change ${slug} ${id} --kinds all --json`)).toMatchObject({
     json: { name: 'Raid bot', kinds: expect.arrayContaining(['vote.counted', 'milestone']) },
   });
-  expect(await cli.run(`subscription pause ${slug} ${id} --json`)).toMatchObject({ json: { state: 'paused' } });
+  expect(await cli.run(`subscription pause ${slug} ${id} --json`)).toMatchObject({
+    json: { state: 'paused' },
+  });
   const resumed = await cli.run(`subscription resume ${slug} ${id} --json`);
   expect(resumed).toMatchObject({ json: { paused_at: null } });
   const rotated = await cli.run(`subscription rotate ${slug} ${id} --json`);
@@ -41,7 +45,9 @@ it('a subscription is added, tested, changed, rotated, paused, resumed and remov
     code: 1,
     json: { code: 'event-not-found' },
   });
-  expect((await cli.run(`subscription remove ${slug} ${id}`)).stdout).toContain('0 waiting events will not be sent.');
+  expect((await cli.run(`subscription remove ${slug} ${id}`)).stdout).toContain(
+    '0 waiting events will not be sent.',
+  );
   expect(await cli.run(`subscription test ${slug} ${id} --json`)).toMatchObject({
     code: 1,
     json: { code: 'subscription-not-found' },
@@ -64,10 +70,14 @@ it('the address of a webhook is read from standard input and not printed', async
 
 it('a live status is set, shown and removed', async () => {
   const { slug } = await cli.addServer('Live');
-  expect(await cli.run(`live-status show ${slug} --json`)).toMatchObject({ json: { code: 'no-live-status' } });
+  expect(await cli.run(`live-status show ${slug} --json`)).toMatchObject({
+    json: { code: 'no-live-status' },
+  });
   const set = await cli.run(`live-status set ${slug} --webhook ${WEBHOOK_ADDRESS} --json`);
   expect(set).toMatchObject({ code: 0, json: { state: 'not-posted', webhook_ending: '1234', reason: null } });
-  expect(await cli.run(`live-status restart ${slug} --json`)).toMatchObject({ json: { code: 'not-stopped' } });
+  expect(await cli.run(`live-status restart ${slug} --json`)).toMatchObject({
+    json: { code: 'not-stopped' },
+  });
   expect((await cli.run(`live-status show ${slug}`)).stdout).not.toContain(WEBHOOK_TOKEN);
   expect(await cli.run(`live-status remove ${slug} --json`)).toMatchObject({ json: { removed: true } });
 });

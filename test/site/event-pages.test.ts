@@ -3,7 +3,12 @@ import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { openSigningSecrets } from '../../src/events/subscription-secret.ts';
 import { startAnswering } from '../support/answering.ts';
 import { QUICK } from '../support/delivering.ts';
-import { type FakeDiscord, startFakeDiscord, WEBHOOK_ADDRESS, WEBHOOK_TOKEN } from '../support/fake-discord.ts';
+import {
+  type FakeDiscord,
+  startFakeDiscord,
+  WEBHOOK_ADDRESS,
+  WEBHOOK_TOKEN,
+} from '../support/fake-discord.ts';
 import { startFakeHttpListener } from '../support/fake-http-listener.ts';
 import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
@@ -107,10 +112,20 @@ test('an eleventh destination is refused', async () => {
 
 test('a destination is changed, paused, resumed and removed; its webhook is never shown', async () => {
   const one = await added(channel());
-  const changed = await post(one, { name: '#party', webhook: '', 'kind-vote.counted': 'yes', template: '{player}!' });
+  const changed = await post(one, {
+    name: '#party',
+    webhook: '',
+    'kind-vote.counted': 'yes',
+    template: '{player}!',
+  });
   expect(changed.headers.location).toBe(`${path()}${one}?done=saved`);
   const stored = await only();
-  expect(stored).toMatchObject({ name: '#party', kinds: ['vote.counted'], template: '{player}!', ending: '1234' });
+  expect(stored).toMatchObject({
+    name: '#party',
+    kinds: ['vote.counted'],
+    template: '{player}!',
+    ending: '1234',
+  });
   await post(`${one}/pause`);
   expect(await read(one)).toContain('Events wait until you resume it.');
   await post(`${one}/resume`);
@@ -134,7 +149,9 @@ test('a secret is rotated once, however often the form is sent', async () => {
   const again = await post(`${one}/rotate`, fields);
   expect(again.statusCode).toBe(409);
   expect((await only()).sealedSecret).toBe(stored.sealedSecret);
-  expect((await getPage(web, `${path()}${one}/rotate`, owner.headers)).headers.location).toBe(`${path()}${one}`);
+  expect((await getPage(web, `${path()}${one}/rotate`, owner.headers)).headers.location).toBe(
+    `${path()}${one}`,
+  );
 });
 
 test('a test event over HTTP says what the program answered, and is in the log without a replay', async () => {
@@ -142,7 +159,10 @@ test('a test event over HTTP says what the program answered, and is in the log w
   const one = await added(http(`http://127.0.0.1:${program.port}/events`));
   expect(textOf((await post(`${one}/test`)).body)).toContain('The test event arrived (HTTP 204,');
   expect(program.challenges).toBe(1);
-  expect(JSON.parse(program.received[0]?.body ?? '')).toMatchObject({ type: 'goal.reached', data: { test: true } });
+  expect(JSON.parse(program.received[0]?.body ?? '')).toMatchObject({
+    type: 'goal.reached',
+    data: { test: true },
+  });
   program.answer = (response) => void response.writeHead(503).end('maintenance');
   const failed = textOf((await post(`${one}/test`)).body);
   expect(failed).toContain('The test event did not arrive (HTTP 503,');
@@ -163,9 +183,19 @@ test('an event of the log is sent again while it is stored', async () => {
   const one = await added(http());
   const { _id } = await only();
   const at = new Date();
-  const event = { _id: 'evt_1', serverId, type: 'goal.reached', at, data: {}, sends: [], createdAt: at } as const;
+  const event = {
+    _id: 'evt_1',
+    serverId,
+    type: 'goal.reached',
+    at,
+    data: {},
+    sends: [],
+    createdAt: at,
+  } as const;
   await web.deps.events.insertOne({ ...event, sends: [] });
-  expect((await post(`${one}/replay`, { event: 'evt_1' })).headers.location).toBe(`${path()}${one}?done=replayed`);
+  expect((await post(`${one}/replay`, { event: 'evt_1' })).headers.location).toBe(
+    `${path()}${one}?done=replayed`,
+  );
   expect((await web.deps.events.findOne({ _id: 'evt_1' }))?.sends).toMatchObject([{ to: _id, attempts: 0 }]);
   const gone = await post(`${one}/replay`, { event: 'evt_2' });
   expect(gone.statusCode).toBe(404);
@@ -179,7 +209,11 @@ test('a member who only reads sees the page and changes nothing; another owner s
   const members = [{ userId: reader.userId, role: 'read', at: new Date() } as const];
   await web.deps.servers.updateOne({ _id: serverId }, { $set: { members } });
   expect(await read(one, reader)).toContain('Raid bot');
-  const forms = ['', one, ...['pause', 'resume', 'rotate', 'test', 'replay', 'remove'].map((part) => `${one}/${part}`)];
+  const forms = [
+    '',
+    one,
+    ...['pause', 'resume', 'rotate', 'test', 'replay', 'remove'].map((part) => `${one}/${part}`),
+  ];
   for (const part of [...forms, '/live', '/live/restart', '/live/remove']) {
     expect((await post(part, http(), reader)).statusCode).toBe(403);
     expect((await post(part, http(), other)).statusCode).toBe(404);
