@@ -265,26 +265,6 @@ export const STORED_DATA: Record<keyof Collections, StoredData | null> = {
     kept: () => days(MAIL_TTL_MS),
     ttl: { field: 'createdAt', seconds: MAIL_TTL_MS / SECOND },
   },
-  subscriptions: {
-    title: defineMessage('Destinations of events'),
-    data: defineMessage('Name, kinds and state; the URL, or the encrypted address of a Discord webhook'),
-    why: defineMessage('To send what happens to a server where its owner wants it'),
-    kept: () => t('until an owner removes it, or the server is removed'),
-  },
-  events: {
-    title: defineMessage('Events'),
-    data: defineMessage('What happened to a server, with the id of the vote or review, but without names'),
-    why: defineMessage('To send what happens to a server where its owner wants it'),
-    kept: () => days(EVENT_TTL_MS),
-    ttl: { field: 'createdAt', seconds: EVENT_TTL_MS / SECOND },
-  },
-  attemptLogs: {
-    title: defineMessage('Attempts to send events'),
-    data: defineMessage('The last 200 of each destination: time, kind, and what the destination answered'),
-    why: defineMessage('To show owners whether their destination works'),
-    kept: () => days(EVENT_TTL_MS),
-    ttl: { field: 'updatedAt', seconds: EVENT_TTL_MS / SECOND },
-  },
   liveMessages: {
     title: defineMessage('Live status in Discord'),
     data: defineMessage('The encrypted address of a Discord webhook, the id of the message, and state'),

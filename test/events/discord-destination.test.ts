@@ -36,7 +36,7 @@ async function destinationBench(template?: string) {
       return { _id: eventIdOf(type, String(made)), serverId, type, at, data: { ...about, ...data } };
     },
     send: (events: ResolvedEvent[], to: Subscription = subscription, signal = NEVER) =>
-      sendToDiscord(deps, to, events, { signal, now: clock.now() }),
+      sendToDiscord(deps, to, events, { signal, mayStart: () => true }),
     subscription,
     /** The embeds of each message, as title and text. */
     shown: () =>

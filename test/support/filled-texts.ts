@@ -6,8 +6,6 @@ export const TEST_KEY = 'k3y-for-tests-0123456789-abcdefghij';
 
 const box = createSecretBox(TEST_KEY);
 
-const CHANNELS = { mails: 'mail', discord_messages: 'discord' } as const;
-
 const PLACEHOLDER = /\{[A-Za-z]\w*\}/;
 
 /** Throws if a text for a reader still has a `{placeholder}`. */
@@ -21,12 +19,12 @@ export function requireFilledPage(page: string): void {
   requireFilled(page.replace(/<(script|style|code|pre|textarea)\b.*?<\/\1>/gs, ' ').replace(/<[^>]*>/g, ' '));
 }
 
-/** mongoose calls this for each operation: every mail and Discord message is put into its outbox. */
-export function requireFilledMessages(collection: string, operation: string, first: unknown): void {
-  if (operation !== 'insertOne' || !(collection === 'mails' || collection === 'discord_messages')) return;
+/** mongoose calls this for each operation: every mail is put into the outbox. */
+export function requireFilledMails(collection: string, operation: string, first: unknown): void {
+  if (operation !== 'insertOne' || collection !== 'mails') return;
   const { _id, subject, sealedText } = first as { _id: string; subject: string; sealedText?: string };
   requireFilled(subject);
   // Some tests have another key.
   if (sealedText && box.sealedByOthers.$not.test(sealedText))
-    requireFilled(box.open(sealedText, mailContext(_id, CHANNELS[collection])));
+    requireFilled(box.open(sealedText, mailContext(_id)));
 }

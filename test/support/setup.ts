@@ -2,7 +2,7 @@ import mongoose from 'mongoose';
 import { afterAll } from 'vitest';
 import { closeAtFileEnd } from './at-the-end.ts';
 import { giveBackDatabases } from './databases.ts';
-import { requireFilledMessages } from './filled-texts.ts';
+import { requireFilledMails } from './filled-texts.ts';
 import { requireKnownKeys } from './filter-keys.ts';
 import { namePlugins } from './plugin-names.ts';
 import { requireShardKey } from './shard-key.ts';
@@ -17,5 +17,5 @@ namePlugins();
 mongoose.set('debug', (collection: string, operation: string, first: unknown) => {
   requireKnownKeys(collection, operation, first);
   requireShardKey(collection, operation, first);
-  requireFilledMessages(collection, operation, first);
+  requireFilledMails(collection, operation, first);
 });

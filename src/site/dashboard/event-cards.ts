@@ -3,7 +3,7 @@ import { EVENT_TTL_MS } from '../../events/event.ts';
 import { MOST_WAITING } from '../../events/subscription.ts';
 import { COUNTED_WAITING, type SubscriptionView } from '../../events/subscriptions.ts';
 import type { SubscriptionTest } from '../../events/test-subscription.ts';
-import { t } from '../../language/t.ts';
+import { defineMessage, t } from '../../language/t.ts';
 import { DAY, HOUR } from '../../platform/clock.ts';
 import { count, measured, timeAgo, timeText } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
@@ -155,12 +155,15 @@ function guide(base: string): Html {
   </details>`;
 }
 
+const NOT_TESTED = {
+  none: defineMessage('This server has no such destination.'),
+  unreadable: defineMessage('The stored secret cannot be read. Remove the destination and add it again.'),
+  stopped: defineMessage('The test was stopped before anything was sent. Try again in a minute.'),
+};
+
 export function testText(tested: SubscriptionTest): [Tone, Content] {
-  if (tested.kind === 'none') return ['attention', t('This server has no such destination.')];
-  if (tested.kind === 'unreadable')
-    return ['bad', t('The stored secret cannot be read. Remove the destination and add it again.')];
-  if (tested.kind === 'stopped')
-    return ['attention', t('The test was stopped before anything was sent. Try again in a minute.')];
+  if (tested.kind !== 'tested')
+    return [tested.kind === 'unreadable' ? 'bad' : 'attention', t(NOT_TESTED[tested.kind])];
   const { end, status, durationMs, reason = '' } = tested;
   const answered = status ? `HTTP ${status}` : t('no answer');
   const measuredText = { answered, time: measured(durationMs) };

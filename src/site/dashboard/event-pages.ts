@@ -41,7 +41,7 @@ function pagesWith(site: Site, deps: AppDeps): EventPages {
   const pathOf = (request: FastifyRequest) => serverPath(site.base, serverOf(request), '/events');
   const framed = (request: FastifyRequest, title: string, body: Content): Page => {
     const server = serverOf(request);
-    const frame = serverFrame({ site, server, now: deps.clock.now(), part: '/events', body });
+    const frame = serverFrame({ site, deps, server, now: deps.clock.now(), part: '/events', body });
     return { title: `${title} · ${server.name}`, messages: EVENT_MESSAGES, ...frame };
   };
   return {

@@ -72,7 +72,7 @@ export function goalPage(app: FastifyInstance, { deps }: DashboardParts): void {
     return {
       title: `${t('Vote goal')} · ${server.name}`,
       messages: MESSAGES,
-      ...serverFrame({ site, server, now, part: '/goal', body }),
+      ...serverFrame({ site, deps, server, now, part: '/goal', body }),
     };
   };
 
