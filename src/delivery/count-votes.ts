@@ -70,8 +70,7 @@ export async function readQueueCounts(
   }
   const isReached = ({ state, protocol }: WaitingServer) =>
     (state === 'active' || state === 'unverified') && protocol !== 'fetch';
-  const waitingIn = (state: ListenerState) =>
-    countByAge(votes, idsOf(waitingServers, state), now, timeLimit);
+  const waitingIn = (state: ListenerState) => countByAge(votes, idsOf(waitingServers, state), now, timeLimit);
   const [open, waiting, due] = await Promise.all([
     countOpen(votes, waitingServers, timeLimit),
     ofEachState(waitingIn),
