@@ -83,7 +83,9 @@ export async function votesByDayOfAll(
   const today = dayOf(clock.now());
   const wanted = Array.from({ length: days }, (_, i) => addDays(today, i + 1 - days));
   const since = { serverId: anyOf(serverIds), month: { $gte: wanted[0]?.slice(0, 7) ?? today.slice(0, 7) } };
-  const counters = voteCounters.find(since, { projection: { serverId: 1, month: 1, days: 1 } });
+  const projection = { serverId: 1, month: 1, days: 1 };
+  // Of many servers, the planner takes the index of the month, which has the counters of all servers.
+  const counters = voteCounters.find(since, { projection, hint: { serverId: 1, month: 1 } });
   const counts = new Map<string, Record<string, number>>();
   for await (const { serverId, month, days } of counters)
     counts.set(`${serverId.toHexString()} ${month}`, days);

@@ -835,6 +835,16 @@ test('the statistics of a server and their file read the votes of the month once
   expect(operations.filter(readsTopVoters)).toHaveLength(1);
 });
 
+test('the counters of an owner’s servers are found by server, not by month', async () => {
+  const { deps } = tallyport;
+  const all = await deps.servers.find({}, { projection: { _id: 1 } }).toArray();
+  const ids = all.map(({ _id }) => _id).slice(0, 200);
+  const operations = await profiled(() => votesByDayOfAll(deps, ids, 30));
+  const [first] = operations;
+  expect(first?.planSummary).toBe('IXSCAN { serverId: 1, month: 1 }');
+  for (const operation of operations) expectIndexed(operation);
+});
+
 test('reviews without an answer are looked for with two queries, however many servers an owner has', async () => {
   const { deps } = tallyport;
   const [newest] = await deps.reviewLists.find({}).toArray();
