@@ -67,7 +67,12 @@ async function listed(name: string): Promise<Caller> {
 }
 
 const callers = { without: await listed('without'), with: await listed('with') };
-const urls = [DEAD_URL, DEAD_URL, DEAD_URL, ...Object.values(sites).flatMap((some) => some.map(({ url }) => url))];
+const urls = [
+  DEAD_URL,
+  DEAD_URL,
+  DEAD_URL,
+  ...Object.values(sites).flatMap((some) => some.map(({ url }) => url)),
+];
 for (const url of urls) {
   const settings = { type: 'http' as const, name: url, kinds: ['vote.counted' as const], url };
   await addSubscription(deps, callers.with.serverId, settings, 'bench');
@@ -116,7 +121,9 @@ try {
       const measured = await phase(side);
       if (round === 0) continue;
       figures[side].push(measured);
-      console.log(`${round} ${side}: answers ${shown(measured.answers)}; arrivals ${shown(measured.arrivals)}`);
+      console.log(
+        `${round} ${side}: answers ${shown(measured.answers)}; arrivals ${shown(measured.arrivals)}`,
+      );
     }
   }
   for (const what of ['answers', 'arrivals'] as const) {

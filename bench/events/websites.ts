@@ -15,7 +15,7 @@ export async function startWebsite(
     for await (const piece of request) pieces.push(piece);
     const { type, data } = JSON.parse(Buffer.concat(pieces).toString('utf8'));
     if (kind === 'dripping') return drip(response);
-    if (/\.challenge$/.test(type)) return void response.end(JSON.stringify({ challenge: data.challenge }));
+    if (type.endsWith('.challenge')) return void response.end(JSON.stringify({ challenge: data.challenge }));
     if (kind === 'limited') return void response.writeHead(429, { 'retry-after': '1' }).end();
     onMessage(type, data);
     response.writeHead(204).end();

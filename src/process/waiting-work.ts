@@ -1,5 +1,10 @@
 import type { JobType } from 'bullmq';
-import { COUNTED_AT_MOST, countOpenVotes, type QueueCounts, readQueueCounts } from '../delivery/count-votes.ts';
+import {
+  COUNTED_AT_MOST,
+  countOpenVotes,
+  type QueueCounts,
+  readQueueCounts,
+} from '../delivery/count-votes.ts';
 import { DUE_SENDS } from '../events/event.ts';
 import { cachedFor } from '../platform/batching/cached-for.ts';
 import { SECOND } from '../platform/clock.ts';

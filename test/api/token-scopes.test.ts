@@ -1,5 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
+import { setGoal } from '../../src/goals/change-goal.ts';
 import { TOKEN_SCOPES, type TokenScope } from '../../src/servers/api-token.ts';
 import { issueToken, rotateToken } from '../../src/servers/api-tokens.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
@@ -22,6 +23,7 @@ const web = await openWebApp();
 const url = await web.app.listen({ host: '127.0.0.1', port: 0 });
 const added = await addServer(web.deps, { name: 'Alpha', address: 'play.example.org', port: 25_565 }, 'test');
 const serverId = new ObjectId(added.serverId);
+await setGoal(web.deps, serverId, { target: 100, period: 'day' }, 'test');
 
 async function call(token: string, method: string, path: string, body?: object) {
   const answer = await fetch(`${url}/api/v1/servers/${serverId.toHexString()}/${path}`, {

@@ -31,7 +31,12 @@ import { restoreInto } from './restoring.ts';
 const NONE = () => undefined;
 
 /** The platform that was backed up, and the one into which the backup was restored. */
-const HOOK = { type: 'http' as const, name: 'Hook', kinds: ['milestone' as const], url: 'https://example.org/' };
+const HOOK = {
+  type: 'http' as const,
+  name: 'Hook',
+  kinds: ['milestone' as const],
+  url: 'https://example.org/',
+};
 const MILESTONE = { _id: 'evt_milestone', type: 'milestone', data: { votes: 100 } } as const;
 
 let bench: DeliveryBench;

@@ -118,17 +118,18 @@ async function checkMongo(
   try {
     const { listeners, subscriptions, restores } = bindCollections(mongo);
     const secrets = SECRET_KEY ? createSecretBox(SECRET_KEY, SECRET_KEY_PREVIOUS) : null;
-    const [{ version }, kind, away, skew, restoring, missing, migrations, unreadable, unsent] = await Promise.all([
-      mongo.db.command({ buildInfo: 1 }),
-      kindOf(mongo),
-      unreachableMembers(mongo.db),
-      watchClockSkew(mongo.db, systemClock(CLOCK_OFFSET_MS))(),
-      hasUnfinishedRestore({ restores }),
-      missingUniqueIndexes(mongo.db),
-      listMigrations(mongo),
-      secrets ? countUnreadableListeners(listeners, secrets) : 0,
-      secrets ? countUnreadableSubscriptions(subscriptions, secrets) : 0,
-    ]);
+    const [{ version }, kind, away, skew, restoring, missing, migrations, unreadable, unsent] =
+      await Promise.all([
+        mongo.db.command({ buildInfo: 1 }),
+        kindOf(mongo),
+        unreachableMembers(mongo.db),
+        watchClockSkew(mongo.db, systemClock(CLOCK_OFFSET_MS))(),
+        hasUnfinishedRestore({ restores }),
+        missingUniqueIndexes(mongo.db),
+        listMigrations(mongo),
+        secrets ? countUnreadableListeners(listeners, secrets) : 0,
+        secrets ? countUnreadableSubscriptions(subscriptions, secrets) : 0,
+      ]);
     const pending = migrations.filter(({ appliedAt }) => !appliedAt);
     const isMigrated = missing.length === 0 && pending.length === 0;
     return {

@@ -125,7 +125,10 @@ function kindBoxesOf(prefix: string, { values, errors }: Typed, on: readonly Eve
 function templateField(prefix: string, typed: Typed, value: string): Html {
   const hint = t(
     'Votes of some seconds share one message. You can write {placeholders}. Without a text of yours: <code>{text}</code> Lines with the goal are left out while there is none. It mentions nobody.',
-    { placeholders: PLACEHOLDERS.map((name) => `{${name}}`).join(' '), text: DEFAULT_TEMPLATE },
+    {
+      placeholders: html`<code>${PLACEHOLDERS.map((name) => `{${name}}`).join(' ')}</code>`,
+      text: DEFAULT_TEMPLATE,
+    },
   );
   return fieldsOf(typed).area('template', {
     id: `${prefix}-template`,
