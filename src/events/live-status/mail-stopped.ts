@@ -17,6 +17,6 @@ export async function mailStopped(
       `${t(why)} So the message in Discord with the live status of ${name} is not updated any more.`,
       `${t(advice)} The settings are here:`,
     ],
-    part: '/settings#discord',
+    part: '/events#live',
   }));
 }

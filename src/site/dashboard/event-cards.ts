@@ -44,29 +44,28 @@ export function subscriptionCards({ base, path, subscription, showing, now }: Sh
 function stateNotice({ pause, failingSince, lastReason }: SubscriptionView, now: Date): Content {
   const reason = pause?.reason ?? lastReason;
   const why = reason ? reasonText(reason) : '';
+  const at = pause?.at ?? failingSince;
+  if (!at) return '';
+  const time = timeAgo(at, now);
   switch (pause?.by) {
     case 'owner':
-      return notice(
-        'quiet',
-        t('Paused {time}. Events wait until you resume it.', { time: timeAgo(pause.at, now) }),
+      return notice('quiet', t('Paused {time}. Events wait until you resume it.', { time }));
+    case 'failures': {
+      const paused = t(
+        'Paused {time}, after a day in which nothing arrived. Events wait. Correct the destination, send a test event, and resume it.',
+        { time },
       );
-    case 'failures':
-      return notice(
-        'bad',
-        html`${t('Paused {time}, after a day in which nothing arrived. Events wait. Correct the destination, send a test event, and resume it.', { time: timeAgo(pause.at, now) })} ${why}`,
+      return notice('bad', html`${paused} ${why}`);
+    }
+    case 'gone': {
+      const stopped = t(
+        'Stopped {time}: the destination wants no more events. No new ones are kept for it.',
+        { time },
       );
-    case 'gone':
-      return notice(
-        'bad',
-        html`${t('Stopped {time}: the destination wants no more events. No new ones are kept for it.', { time: timeAgo(pause.at, now) })} ${why}`,
-      );
+      return notice('bad', html`${stopped} ${why}`);
+    }
     default:
-      return failingSince
-        ? notice(
-            'attention',
-            html`${t('Failing since {time}.', { time: timeAgo(failingSince, now) })} ${why}`,
-          )
-        : '';
+      return notice('attention', html`${t('Failing since {time}.', { time })} ${why}`);
   }
 }
 
@@ -80,58 +79,54 @@ function nextAttempt({ pause, notBefore, waiting }: SubscriptionView, now: Date)
 }
 
 function droppedText({ count: events, at }: NonNullable<SubscriptionView['dropped']>, now: Date): Html {
-  return html`${t(
+  const text = t(
     '{events, plural, one {# event} other {# events}}, the oldest first, because more than {most} waited',
-    {
-      events,
-      most: count(MOST_WAITING),
-    },
-  )} (${timeAgo(at, now)})`;
+    { events, most: count(MOST_WAITING) },
+  );
+  return html`${text} (${timeAgo(at, now)})`;
 }
 
 function buttons(path: string, { type, pause, revision, waiting }: SubscriptionView): Html {
-  const hidden = { revision: String(revision) };
   const isPaused = pause !== undefined;
+  const going = isPaused
+    ? button({ to: `${path}/resume`, text: t('Resume'), kind: 'primary' })
+    : button({ to: `${path}/pause`, text: t('Pause') });
   return html`<div class="actions">
-    ${button({ to: `${path}/test`, text: t('Send test event'), kind: isPaused ? 'quiet' : 'primary' })}
-    ${
-      isPaused
-        ? button({ to: `${path}/resume`, text: t('Resume'), kind: 'primary' })
-        : button({ to: `${path}/pause`, text: t('Pause') })
-    }
-    ${
-      type === 'http'
-        ? confirmed({
-            text: t('New secret'),
-            consequence: t(
-              'A new secret is created and shown once. For {hours} hours, events are signed with both the old and the new secret, so that you can switch without losing events. Any older secret stops working at once.',
-              { hours: SECRET_OVERLAP_MS / HOUR },
-            ),
-            form: button({ to: `${path}/rotate`, text: t('Create new secret'), kind: 'primary', hidden }),
-          })
-        : ''
-    }
-    ${confirmed({
-      text: t('Remove'),
-      of: t('the destination'),
-      consequence: t(
-        '{waiting, plural, =0 {No event is waiting.} one {# event is waiting and is not sent.} other {# events are waiting and are not sent.}} The log goes with it.',
-        { waiting },
-      ),
-      form: button({ to: `${path}/remove`, text: t('Remove destination'), kind: 'danger' }),
-    })}
+    ${button({ to: `${path}/test`, text: t('Send test event'), kind: isPaused ? 'quiet' : 'primary' })}${going}
+    ${type === 'http' ? newSecret(`${path}/rotate`, revision) : ''}${removal(`${path}/remove`, waiting)}
   </div>`;
+}
+
+function newSecret(to: string, revision: number): Html {
+  const consequence = t(
+    'A new secret is created and shown once. For {hours} hours, events are signed with both the old and the new secret, so that you can switch without losing events. Any older secret stops working at once.',
+    { hours: SECRET_OVERLAP_MS / HOUR },
+  );
+  const hidden = { revision: String(revision) };
+  const form = button({ to, text: t('Create new secret'), kind: 'primary', hidden });
+  return confirmed({ text: t('New secret'), consequence, form });
+}
+
+function removal(to: string, waiting: number): Html {
+  const consequence = t(
+    '{waiting, plural, =0 {No event is waiting.} one {# event is waiting and is not sent.} other {# events are waiting and are not sent.}} The log goes with it.',
+    { waiting },
+  );
+  const form = button({ to, text: t('Remove destination'), kind: 'danger' });
+  return confirmed({ text: t('Remove'), of: t('the destination'), consequence, form });
 }
 
 function secretCard({ text, previousValidUntil }: NonNullable<EventsShowing['secret']>): Html {
   const old =
     previousValidUntil &&
     t('Events are also signed with the old secret until {time}.', { time: timeText(previousValidUntil) });
+  const once = t(
+    'Copy it now: it is shown only once. Your program uses it to verify that events come from this listing.',
+  );
   return card({
     title: t('Your signing secret'),
     isResult: true,
-    body: html`<p>${t('Copy it now: it is shown only once. Your program uses it to verify that events come from this listing.')}</p>
-      ${copyable(text, t('the secret'))}
+    body: html`<p>${once}</p>${copyable(text, t('the secret'))}
       ${old ? html`<p>${old}</p>` : html`<p>${t('Then send a test event to see that it arrives.')}</p>`}`,
   });
 }

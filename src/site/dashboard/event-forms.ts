@@ -48,12 +48,15 @@ function addForm(path: string, type: SubscriptionType, typed: Typed): Html {
 /** Changes a subscription. The address of a webhook is not shown; left empty, it stays. */
 export function subscriptionForm(path: string, subscription: SubscriptionView, typed: Typed): Html {
   const { type, name, kinds, template = '', url = '' } = subscription;
+  const address =
+    type === 'http'
+      ? urlField('own', typed, url)
+      : webhookField('own', typed, t('Address of another webhook'), false);
   return card({
     id: 'settings',
     title: t('Settings'),
     body: html`<form method="post" action="${path}" class="stack">
-        ${nameField('own', typed, name)}
-        ${type === 'http' ? urlField('own', typed, url) : webhookField('own', typed, t('Address of another webhook'), false)}
+        ${nameField('own', typed, name)}${address}
         ${kindBoxesOf('own', typed, kinds)}
         ${type === 'discord' ? templateField('own', typed, template) : ''}
         <button type="submit">${t('Save')}</button>

@@ -68,18 +68,21 @@ export function liveStatusCard(
   const about = t(
     'One message in Discord that shows whether the server is online, its players, address, rank, vote goal and the link to vote. We edit it when something changes, at most once a minute, and post it again if somebody deletes it. It needs no bot. Pin it in a channel of its own.',
   );
+  const isFolded = live && form !== 'live';
   const shown = form === 'live' ? typed : UNTOUCHED;
   const label = live ? t('Address of another webhook') : t('Address of the webhook');
   const address = html`<form method="post" action="${path}" class="stack">
       ${webhookField('live', shown, label, true)}
-      <button type="submit" class="${live ? 'quiet' : ''}">${live ? t('Replace webhook') : t('Start live status')}</button>
+      <button type="submit" class="${live ? 'quiet' : ''}">
+        ${live ? t('Replace webhook') : t('Start live status')}
+      </button>
     </form>`;
   return card({
     id: 'live',
     title: t('Live status in Discord'),
     actions: live ? liveBadge(live) : '',
     body: html`<p>${about}</p>${live ? present(path, live, now) : ''}
-      ${live && form !== 'live' ? html`<details><summary>${t('Use another webhook')}</summary>${address}</details>` : address}`,
+      ${isFolded ? html`<details><summary>${t('Use another webhook')}</summary>${address}</details>` : address}`,
   });
 }
 

@@ -162,6 +162,8 @@ export function rankingRoutes(app: FastifyInstance, deps: AppDeps): void {
     const favourites = await favouritesOf(request);
     const now = deps.clock.now();
     const heading = t('Search: “<bdi>{words}</bdi>”', { words: query.q });
+    const options = { base, config: deps.config, now, tags, favourites };
+    const found = rows.length > 0 ? serverList(rows, options) : nothingFound(site, query);
     return {
       ...FULL,
       title: t('Search: {words}', { words: query.q }),
@@ -169,7 +171,7 @@ export function rankingRoutes(app: FastifyInstance, deps: AppDeps): void {
         <section class="listing" aria-labelledby="list"><h2 id="list" class="for-readers">${t('Servers found')}</h2>
         ${listBar(base, query, summary, tags)}${activeFilters(base, query)}
         ${starForm(`${base}${rankingPath(query)}`)}
-        ${rows.length > 0 ? serverList(rows, { base, config: deps.config, now, tags, favourites }) : nothingFound(site, query)}</section>`,
+        ${found}</section>`,
     };
   }
 }

@@ -44,5 +44,6 @@ export function goalPart(progress: GoalProgress): Html {
 
 function timesReached({ timesReached: times, since }: GoalProgress): Content {
   if (times === 0) return '';
-  return html`, ${t('reached {times, plural, one {# time} other {# times}} since {day}', { times, day: dayText(since) })}`;
+  const day = dayText(since);
+  return html`, ${t('reached {times, plural, one {# time} other {# times}} since {day}', { times, day })}`;
 }

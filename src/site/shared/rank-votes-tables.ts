@@ -64,8 +64,10 @@ function sentenceOf(reason: LessWeightReason): string {
 export function rankVotesTables(days: RankDay[]): Html {
   const sum = sumOfDays(days);
   const reasons = LESS_WEIGHT_REASONS.filter((reason) => sum[reason] > 0);
-  if (reasons.length === 0)
-    return html`<p class="small">${t('All votes of the last {days} days count in full for the rank.', { days: days.length })}</p>`;
+  if (reasons.length === 0) {
+    const all = t('All votes of the last {days} days count in full for the rank.', { days: days.length });
+    return html`<p class="small">${all}</p>`;
+  }
   const weight = t(
     'The {votes} of the last {days} days count as <strong>{rankVotes}</strong> for the rank.',
     {

@@ -178,8 +178,8 @@ function strokeOf(end: AttemptOutcome): Stroke {
 
 /** What the listener said, and details. */
 function answerOf({ protocol }: AttemptEvent, { words, detail }: AttemptOutcome): Content {
-  const say = words && html`<code class="say"><bdi>${words}</bdi></code>`;
-  return html`${say ? html`<p>${protocol === 'fetch' ? t('Reported reason:') : t('Listener’s answer:')} ${say}</p>` : ''}
+  const said = protocol === 'fetch' ? t('Reported reason:') : t('Listener’s answer:');
+  return html`${words ? html`<p>${said} <code class="say"><bdi>${words}</bdi></code></p>` : ''}
     ${detail ? html`<p>${t('Detail: {detail}', { detail })}</p>` : ''}`;
 }
 

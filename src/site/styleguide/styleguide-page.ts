@@ -198,7 +198,9 @@ function listingParts(base: string): StyleguidePart[] {
   return [
     {
       name: 'Copy and vote',
-      body: html`<div class="actions">${copyAddress('play.example.org', server.name)}${voteLink(base, { WEB_VOTES: 'on' }, server)}</div>`,
+      body: html`<div class="actions">
+        ${copyAddress('play.example.org', server.name)}${voteLink(base, { WEB_VOTES: 'on' }, server)}
+      </div>`,
     },
     { name: 'Ranks', body: html`<div class="actions">${[1, 2, 3, 4].map(rankMark)}</div>` },
     {
