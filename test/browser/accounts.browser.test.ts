@@ -43,7 +43,7 @@ describe.skipIf(!chromium)('accounts in a browser', () => {
     expect(await page.getByLabel('E-mail address').inputValue()).toBe(email);
     await page.getByLabel('Password').fill('three ships in the bay');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('heading', { name: 'Your favourites' }).waitFor();
+    await page.getByRole('heading', { name: 'Your servers' }).waitFor();
   });
 
   test('a visitor who presses a star signs up and has the favourite; the switch says whether the colours are dark', async () => {

@@ -7,6 +7,7 @@ import type { Reader } from './sample-pages.ts';
 /** Names of products and in the sample data. */
 const NAMES = [
   'Lighthouse Creative',
+  'Raid bot',
   'plugin on the survival world',
   'website',
   'Minecraft',

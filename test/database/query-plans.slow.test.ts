@@ -29,6 +29,7 @@ import { lastRefusedVote } from '../../src/delivery/refused-vote.ts';
 import { sweepDueWork } from '../../src/delivery/sweep.ts';
 import { voteTimeline } from '../../src/delivery/timeline/vote-timeline.ts';
 import { VotifierListener } from '../../src/demo/votifier-listener.ts';
+import { addSubscription } from '../../src/events/subscriptions.ts';
 import { favouriteIds, listFavourites, notedUsername } from '../../src/favourites/favourites.ts';
 import { removeGoal, setGoal } from '../../src/goals/change-goal.ts';
 import { readGoalProgress } from '../../src/goals/goal-progress.ts';
@@ -1041,11 +1042,19 @@ test('the pages of the admin area, and those of a server', async () => {
   const { deps } = tallyport;
   const { headers, userId } = await signIn(tallyport, { role: 'operator' });
   const ofBusy = { serverId: busy.serverId };
+  const url = 'https://example.org/events';
+  const { subscription } = await addSubscription(
+    deps,
+    busy.serverId,
+    { type: 'http', name: 'Bot', url, kinds: ['vote.counted'] },
+    'test',
+  );
   const ids = {
     serverId: String(busy.serverId),
     userId: String(userId),
     listenerId: String((await deps.listeners.findOne(ofBusy))?._id),
     voteId: String((await deps.votes.findOne(ofBusy))?._id),
+    subscriptionId: String(subscription._id),
   };
   const page = async (path: string) => {
     const answer = await fetch(`${tallyport.url}${path}`, { headers, redirect: 'manual' });

@@ -59,11 +59,12 @@ function attemptsTable(rows: LoggedAttempt[]): Html {
 
 function answerOf({ status, reason }: LoggedAttempt): Content {
   const parts = [status && !reason?.includes(`HTTP ${status}`) ? `HTTP ${status}` : '', reason ?? ''];
-  return parts.filter(Boolean).join(', ') || '–';
+  const answer = parts.filter(Boolean).join(', ');
+  return answer ? html`<code>${answer}</code>` : '–';
 }
 
 function replayButton({ eventId, type, isTest, at }: LoggedAttempt): Content {
   if (isTest) return '–';
   return html`<button class="quiet" name="event" value="${eventId}">${t('Replay')}<span
-    class="for-readers"> ${type}, ${localTime(at)}</span></button>`;
+    class="for-readers"> <code>${type}</code>, ${localTime(at)}</span></button>`;
 }

@@ -29,7 +29,7 @@ export function subscriptionCards({ base, path, subscription, showing, now }: Sh
       actions: stateBadge(subscription),
       body: html`${stateNotice(subscription, now)}
         ${facts([
-          [type === 'http' ? 'URL' : t('Address'), addressOf(subscription)],
+          [type === 'http' ? t('URL') : t('Address'), addressOf(subscription)],
           [t('Events'), kindNames(kinds)],
           [t('Last sent'), lastSentAt && timeAgo(lastSentAt, now)],
           [t('Waiting'), waiting > 0 && waitingText(waiting)],

@@ -78,7 +78,7 @@ function nameField(prefix: string, typed: Typed, value: string): Html {
 function urlField(prefix: string, typed: Typed, value = ''): Html {
   return fieldsOf(typed).text('url', {
     id: `${prefix}-url`,
-    label: 'URL',
+    label: t('URL'),
     type: 'url',
     required: true,
     autocomplete: 'off',

@@ -24,7 +24,7 @@ import { answerNow } from '../../workflows/answer-now.ts';
 import { isByOperator, serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
-import { fieldText } from '../shared/form.ts';
+import { fieldText, INCOMPLETE } from '../shared/form.ts';
 import { formRoute, type PathOfServer, refused } from '../shared/form-route.ts';
 import { idParam } from '../shared/id-param.ts';
 import { notAnsweredStatus, notAnsweredText } from '../shared/not-answered.ts';
@@ -64,7 +64,10 @@ function addRoute(app: FastifyInstance, deps: AppDeps, pages: EventPages): void 
   formRoute(app, {
     path: LIST,
     access: OWNER,
-    schema: settingsForm.extend({ type: z.enum(SUBSCRIPTION_TYPES), newId: hiddenId }),
+    schema: settingsForm.extend({
+      type: z.enum(SUBSCRIPTION_TYPES, { error: () => t('Choose one of these.') }),
+      newId: hiddenId,
+    }),
     secrets: ['webhook'],
     show: (request, typed) =>
       pages.list(request, { form: typed.values.type === 'http' ? 'http' : 'discord', typed }),
@@ -140,7 +143,7 @@ function secretRoute(app: FastifyInstance, deps: AppDeps, pages: EventPages): vo
   formRoute(app, {
     path: `${ONE}/rotate`,
     access: OWNER,
-    schema: z.object({ revision: z.coerce.number() }),
+    schema: z.object({ revision: z.coerce.number({ error: () => t(INCOMPLETE) }) }),
     show: (request) => pages.one(request),
     run: async ({ request, by, data }) => {
       const rotated = await rotateSubscriptionSecret(deps, idOf(request), by, data.revision);

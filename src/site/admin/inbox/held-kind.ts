@@ -49,7 +49,7 @@ export function heldKind(inbox: Inbox): KindOfItem {
         to: to('/held'),
         hidden: { seen: now.toISOString() },
         buttons: html`${manyButton({ value: 'lift', text: 'Count and deliver', key: 'a' })}
-          ${keyed('x', exclusion({ opens: 'Exclude…', of: 'many', isShared: true }))}`,
+          ${keyed('x', exclusion({ opens: 'Exclude…', of: 'held-many', isShared: true }))}`,
       }),
   };
 }
