@@ -127,9 +127,10 @@ it('leaves no failed job in any queue after mongod was unavailable, and does all
     listenerId: listener._id.toHexString(),
     day,
     mailId: 'a mail',
-    messageId: 'a message',
     exclusionId: exclusionId.toHexString(),
     uploadId: exclusionId.toHexString(),
+    subscriptionId: exclusionId.toHexString(),
+    liveMessageId: exclusionId.toHexString(),
   };
   const question = {
     task: 'test-listener',
