@@ -14,7 +14,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { ObjectId } from 'mongodb';
 import { setGoal } from '../../src/goals/change-goal.ts';
-import { recountGoalFrom } from '../../src/goals/count-goal.ts';
 import { readGoalProgress } from '../../src/goals/goal-progress.ts';
 import { after, DAY, SECOND, systemClock } from '../../src/platform/clock.ts';
 import { dayOf, startOfDay } from '../../src/platform/periods/period-marks.ts';
@@ -113,9 +112,7 @@ async function exclude(serverId: ObjectId, tokenId: ObjectId | null): Promise<nu
   await at(EXCLUDE);
   const range = { serverId, since: after(deps.clock.now(), -DAY), until: deps.clock.now() };
   const request = { ...range, tokenId, reason: 'Bots' };
-  const { votes } = await excludeVotes(deps, request, 'bench', {
-    beforeChange: (change) => recountGoalFrom(deps, change.serverId, change.votes[0]?.votedAt ?? range.since),
-  });
+  const { votes } = await excludeVotes(deps, request, 'bench');
   return votes ?? 0;
 }
 

@@ -1,4 +1,5 @@
 import type { LoggedAttempt } from '../events/attempt-log.ts';
+import { subscriptionState } from '../events/subscription.ts';
 import type { SubscriptionView } from '../events/subscriptions.ts';
 import { iso, span, utc, when } from './output-format.ts';
 import { table } from './table.ts';
@@ -9,20 +10,12 @@ export function subscriptionsTable(shown: SubscriptionView[], now: Date): string
     shown.map((subscription) => {
       const { _id, name, url, ending, kinds, lastSentAt, lastReason, waiting } = subscription;
       const address = url ?? `Discord …${ending}`;
-      const state = stateOf(subscription);
+      const state = subscriptionState(subscription);
       const sent = when(lastSentAt, now);
       return [_id.toHexString(), name, address, state, waiting, sent, kinds.join(','), lastReason ?? '-'];
     }),
     'There are no subscriptions.',
   );
-}
-
-const PAUSES = { owner: 'paused', failures: 'paused-after-failures', gone: 'gone' } as const;
-
-function stateOf({ pause, failingSince, lastSentAt }: SubscriptionView): string {
-  if (pause) return PAUSES[pause.by];
-  if (failingSince) return 'failing';
-  return lastSentAt ? 'works' : 'nothing-sent';
 }
 
 export function subscriptionJson(subscription: SubscriptionView): object {
@@ -35,7 +28,7 @@ export function subscriptionJson(subscription: SubscriptionView): object {
     name,
     kinds,
     ...(type === 'http' ? { url } : { webhook_ending: ending, template: template ?? null }),
-    state: stateOf(subscription),
+    state: subscriptionState(subscription),
     paused_at: iso(pause?.at),
     failing_since: iso(failingSince),
     last_reason: pause?.reason ?? lastReason ?? null,

@@ -2,10 +2,10 @@ import { ObjectId } from 'mongodb';
 import { z } from 'zod';
 import { aggregateTouchedDays } from '../import-export/import.ts';
 import { writeSamples } from '../import-export/import-samples.ts';
-import { insertAbsentVotes } from '../import-export/import-votes.ts';
 import type { AuditAction } from '../platform/audit/audit-actions.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
 import { after, DAY, HOUR, MINUTE } from '../platform/clock.ts';
+import { insertAbsent } from '../platform/mongo.ts';
 import { addDays, dayOf, startOfDay } from '../platform/periods/period-marks.ts';
 import type { AppDeps } from '../process/app-deps.ts';
 import { storeRanks } from '../ranking/rank-snapshots.ts';
@@ -119,7 +119,7 @@ export async function writeSampleHistory(deps: AppDeps, listed: ListedSample[]):
       deps.apiTokens.findOne({ serverId, name: 'demo' }),
     ]);
     const votes = sampleVotes({ serverId, sample, listener, tokenId: token?._id ?? null, now }, casts);
-    for (const some of batches(votes)) await insertAbsentVotes(deps.votes, some);
+    for (const some of batches(votes)) await insertAbsent(deps.votes, some);
     if (listener) await writeOutage(deps, listener, sample, votes);
   }
   for (const one of listed) await writeSampleGoal(deps, one, HISTORY_DAYS);

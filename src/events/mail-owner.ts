@@ -1,17 +1,14 @@
 import type { ObjectId } from 'mongodb';
+import type { User } from '../accounts/user.ts';
 import { putMail } from '../mail/outbox.ts';
+import type { Config } from '../platform/config.ts';
+import type { Server } from '../servers/server.ts';
 import type { EventsDeps } from './deps.ts';
+import type { EventText } from './event.ts';
+import { dashboardUrl } from './event-text.ts';
 
-export type OwnerMail = {
-  /** A mail with this id is written once. */
-  id: string;
-  /** Follows the server's name and a colon. */
-  subject: string;
-  /** The last one introduces the link, which is added below it. */
-  paragraphs: string[];
-  /** A path below the server's dashboard page. */
-  part: string;
-};
+/** A mail with this id is written once. */
+export type OwnerMail = { id: string } & EventText;
 
 /** Whatever kinds of mail the owner chose, unless they switched all mails off. */
 export async function mailOwner(
@@ -19,22 +16,35 @@ export async function mailOwner(
   serverId: ObjectId,
   textAbout: (serverName: string) => OwnerMail,
 ): Promise<void> {
-  const { config } = deps;
   const server = await deps.servers.findOne({ _id: serverId, removedAt: null });
   const owner = server?.ownerId ? await deps.users.findOne({ _id: server.ownerId }) : null;
-  // An unconfirmed address may belong to another person.
-  const hasMail = config.SMTP_URL !== undefined && owner?.emailVerified && owner.wantsMail !== false;
-  if (!server || !owner || !hasMail || owner.suspendedAt) return;
-  const { id, subject, paragraphs, part } = textAbout(server.name);
-  await putMail(deps, {
-    id,
+  if (!server || !owner || !canBeMailed(deps.config, owner)) return;
+  if (owner.suspendedAt || owner.wantsMail === false) return;
+  const { id, ...text } = textAbout(server.name);
+  await putMail(deps, { id, serverId, ...mailOf(deps.config, { server, owner }, text) });
+}
+
+/** An unconfirmed address may belong to another person. */
+export function canBeMailed(
+  { SMTP_URL }: Pick<Config, 'SMTP_URL'>,
+  { emailVerified }: Pick<User, 'emailVerified'>,
+): boolean {
+  return SMTP_URL !== undefined && emailVerified;
+}
+
+/** The last line says where users choose the mails that they get. */
+export function mailOf(
+  site: Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME'>,
+  { server, owner }: { server: Pick<Server, '_id' | 'name'>; owner: Pick<User, 'email'> },
+  { subject, paragraphs, part }: EventText,
+): { to: string; subject: string; text: string } {
+  return {
     to: owner.email,
-    serverId,
     subject: `${server.name}: ${subject}`,
     text: [
       ...paragraphs,
-      `${config.PUBLIC_URL}/dashboard/servers/${serverId.toHexString()}${part}`,
-      `-- \n${config.SERVICE_NAME}, ${config.PUBLIC_URL}\nYou get this mail because you own this server. To choose which mails you get: ${config.PUBLIC_URL}/account#notifications`,
+      dashboardUrl(site, server._id, part),
+      `-- \n${site.SERVICE_NAME}, ${site.PUBLIC_URL}\nYou get this mail because you own this server. To choose which mails you get: ${site.PUBLIC_URL}/account#notifications`,
     ].join('\n\n'),
-  });
+  };
 }

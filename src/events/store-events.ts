@@ -1,6 +1,6 @@
-import { MongoBulkWriteError, type ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import { anyOf } from '../platform/batching/find-loader.ts';
-import { DURABLE } from '../platform/mongo.ts';
+import { DURABLE, insertAbsent } from '../platform/mongo.ts';
 import type { EventsDeps } from './deps.ts';
 import type { StoredEvent } from './event.ts';
 import { type EventKind, kindOfType } from './kinds.ts';
@@ -9,8 +9,6 @@ export type NewEvent = Omit<StoredEvent, 'serverId' | 'sends' | 'createdAt'> & {
   /** Subscriptions that began later do not get it: when its vote was cast. By default `at`. */
   of?: Date;
 };
-
-const DUPLICATE_KEY = 11_000;
 
 /** A paused subscription still collects events: they are sent when it goes on. One whose webhook is gone does not. */
 export const COLLECTING = { 'pause.by': { $ne: 'gone' } } as const;
@@ -38,7 +36,7 @@ export async function storeEventsOf(deps: EventsDeps, events: readonly OfServer[
   const now = deps.clock.now();
   const wanted = await withSends(deps, events, now);
   if (wanted.length === 0) return 0;
-  const inserted = await insertNew(deps, wanted);
+  const inserted = wanted.length - (await insertAbsent(deps.events, wanted)).length;
   const called = [
     ...new Map(wanted.flatMap(({ sends }) => sends.map(({ to }) => [to.toHexString(), to]))).values(),
   ];
@@ -83,14 +81,4 @@ export async function wantedKinds(
   serverId: ObjectId,
 ): Promise<Set<EventKind>> {
   return new Set(await subscriptions.distinct('kinds', { serverId, ...COLLECTING }));
-}
-
-async function insertNew({ events }: EventsDeps, wanted: StoredEvent[]): Promise<number> {
-  try {
-    return (await events.insertMany(wanted, { ordered: false, writeConcern: DURABLE })).insertedCount;
-  } catch (error) {
-    if (!(error instanceof MongoBulkWriteError) || error.result.getWriteConcernError()) throw error;
-    if ([error.writeErrors].flat().some(({ code }) => code !== DUPLICATE_KEY)) throw error;
-    return error.insertedCount;
-  }
 }

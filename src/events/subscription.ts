@@ -97,3 +97,23 @@ export type Subscription = { [Field in keyof Inferred]: Exclude<Inferred[Field],
   pause?: SubscriptionPause;
   proven?: ListenerProof[];
 };
+
+export type SubscriptionState =
+  | 'paused'
+  | 'paused-after-failures'
+  | 'gone'
+  | 'failing'
+  | 'works'
+  | 'nothing-sent';
+
+const PAUSES = { owner: 'paused', failures: 'paused-after-failures', gone: 'gone' } as const;
+
+export function subscriptionState({
+  pause,
+  failingSince,
+  lastSentAt,
+}: Pick<Subscription, 'pause' | 'failingSince' | 'lastSentAt'>): SubscriptionState {
+  if (pause) return PAUSES[pause.by];
+  if (failingSince) return 'failing';
+  return lastSentAt ? 'works' : 'nothing-sent';
+}

@@ -1,7 +1,7 @@
 import type { ObjectId } from 'mongodb';
 import { after, DAY } from '../platform/clock.ts';
 import { DURABLE } from '../platform/mongo.ts';
-import { CLOCKS_DIFFER_MS, VOTE_SETTLED_MS } from '../votes/cast/insert-vote.ts';
+import { CLOCKS_DIFFER_MS, settledAt } from '../votes/cast/insert-vote.ts';
 import { UNFINISHED_STATES } from '../votes/exclusions/vote-exclusion.ts';
 import { countVotesBetween } from '../votes/vote-figures.ts';
 import type { GoalsDeps } from './deps.ts';
@@ -77,7 +77,7 @@ type Walked = { spans: CountedSpan[]; counted: GoalCount };
  * no longer be inserted, a period is not finished: its votes and those of the next one are then counted by each look.
  */
 async function walk(deps: GoalsDeps, goal: VoteGoal, until: Date): Promise<Walked> {
-  const settled = after(deps.clock.now(), -(VOTE_SETTLED_MS + CLOCKS_DIFFER_MS));
+  const settled = settledAt(deps.clock.now());
   const count = (from: Date, to: Date) => countInParts(deps, goal.serverId, from, to);
   const spans: CountedSpan[] = [];
   let unfinished: GoalCount | undefined;

@@ -9,7 +9,7 @@ type Named = Pick<GoalRound, 'round' | 'votes'>;
 /** Stored together, in the order of their numbers, so that a crash leaves none out. */
 const ROUNDS_AT_ONCE = 1_000;
 
-/** Those that are stored already stay as they are. `isSilent`: nobody is told of them. */
+/** Rounds that are stored already do not change. `isSilent`: the new ones get no event. */
 export async function storeRounds(
   deps: GoalsDeps,
   goal: VoteGoal,
@@ -78,7 +78,7 @@ export async function reachedRounds(
   return { reached, reachedAt: newest?.at ?? null };
 }
 
-/** Rounds whose event is not stored yet, oldest first: at most so many. */
+/** Rounds whose event is not stored yet, oldest first: at most `ROUNDS_AT_ONCE`. */
 export function unannouncedRounds({ goalRounds }: Pick<GoalsDeps, 'goalRounds'>): Promise<GoalRound[]> {
   return goalRounds.find({ isUnannounced: true }, { sort: { at: 1 }, limit: ROUNDS_AT_ONCE }).toArray();
 }

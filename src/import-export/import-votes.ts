@@ -1,8 +1,8 @@
-import { type Collection, MongoBulkWriteError, type ObjectId } from 'mongodb';
+import type { Collection, ObjectId } from 'mongodb';
 import { z } from 'zod';
 import type { HistoryDeps } from '../history/deps.ts';
 import type { Clock } from '../platform/clock.ts';
-import { DURABLE } from '../platform/mongo.ts';
+import { insertAbsent } from '../platform/mongo.ts';
 import { newVoteId } from '../votes/cast/cast-vote.ts';
 import { ERASED_PLAYER, namelessKey } from '../votes/nameless.ts';
 import { usernameKey, usernameSchema } from '../votes/username.ts';
@@ -122,7 +122,7 @@ export async function writeVotes({ votes }: HistoryDeps, batch: VoteRecord[]): P
     indexes.push(index);
     fresh.push(vote);
   }
-  for (const taken of await insertAbsentVotes(votes, fresh)) results[indexes[taken] ?? -1] = 'already-there';
+  for (const taken of await insertAbsent(votes, fresh)) results[indexes[taken] ?? -1] = 'already-there';
   return results;
 }
 
@@ -140,18 +140,4 @@ async function votesThere(votes: Collection<Vote>, wanted: Vote[]): Promise<Set<
     for await (const vote of sameMoments) there.add(momentKey(vote));
   }
   return there;
-}
-
-/** Returns the indexes of the votes that were there already: another import has inserted them. */
-export async function insertAbsentVotes(votes: Collection<Vote>, fresh: Vote[]): Promise<number[]> {
-  if (fresh.length === 0) return [];
-  try {
-    await votes.insertMany(fresh, { ordered: false, writeConcern: DURABLE });
-    return [];
-  } catch (error) {
-    if (!(error instanceof MongoBulkWriteError)) throw error;
-    const errors = [error.writeErrors].flat();
-    if (error.result.getWriteConcernError() || errors.some(({ code }) => code !== 11_000)) throw error;
-    return errors.map(({ index }) => index);
-  }
 }

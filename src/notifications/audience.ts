@@ -1,6 +1,7 @@
 import type { ObjectId, WithId } from 'mongodb';
 import type { User } from '../accounts/user.ts';
 import { type EventKind, kindOfType } from '../events/kinds.ts';
+import { canBeMailed } from '../events/mail-owner.ts';
 import { wantedKinds } from '../events/store-events.ts';
 import type { Server } from '../servers/server.ts';
 import type { NotificationsDeps } from './deps.ts';
@@ -27,9 +28,7 @@ export async function audienceOf(deps: NotificationsDeps, serverId: ObjectId): P
     wantedKinds(deps, serverId),
   ]);
   if (owner?.suspendedAt) return null;
-  // An unconfirmed address may belong to another person.
-  const hasMail = deps.config.SMTP_URL !== undefined && owner?.emailVerified;
-  const audience = { server, owner: hasMail ? owner : null, wanted };
+  const audience = { server, owner: owner && canBeMailed(deps.config, owner) ? owner : null, wanted };
   return audience.owner || wanted.size > 0 ? audience : null;
 }
 

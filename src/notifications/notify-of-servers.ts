@@ -34,7 +34,7 @@ export async function notifyOfServers(deps: NotificationsDeps, stop: AbortSignal
   return written;
 }
 
-/** Where the start of the time offline is stored that the channel told of. */
+/** By channel, the field with the start of the time offline of its last notification. */
 const SINCE = { mail: 'since', events: 'eventSince' } as const;
 
 async function notifyOffline(deps: NotificationsDeps, server: WithId<Server>, now: Date): Promise<number> {

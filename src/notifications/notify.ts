@@ -2,6 +2,7 @@ import type { ObjectId, WithId } from 'mongodb';
 import type { User } from '../accounts/user.ts';
 import { eventIdOf } from '../events/event.ts';
 import { notificationTime, numberText } from '../events/event-text.ts';
+import { mailOf } from '../events/mail-owner.ts';
 import { storeEvents } from '../events/store-events.ts';
 import { putMail } from '../mail/outbox.ts';
 import { after, HOUR } from '../platform/clock.ts';
@@ -11,7 +12,7 @@ import type { Server } from '../servers/server.ts';
 import { type Audience, audienceOf, CHANNELS, type Channel, isWanted } from './audience.ts';
 import type { NotificationsDeps } from './deps.ts';
 import { EVENTS } from './kinds.ts';
-import { mailOf, type Notification } from './notification-text.ts';
+import type { Notification } from './notification-text.ts';
 
 const MOST_AN_HOUR = defineLimit({
   key: 'notifications',

@@ -1,7 +1,7 @@
 import { type InferRawDocType, Schema } from 'mongoose';
 
 const toldDefinition = {
-  /** The outage that the channel told of; null after the notification about its end. */
+  /** The start of the outage of the channel's last notification; null after the one about its end. */
   since: { type: Date, default: null },
   backAt: { type: Date, default: null },
   /** The start of the pause, the outage or the wait that the last notification was about. */
@@ -32,7 +32,7 @@ sentNotificationsSchema.index({ since: 1 });
 sentNotificationsSchema.index({ 'events.since': 1 });
 
 export type SentNotifications = InferRawDocType<typeof sentNotificationsDefinition>;
-/** What one channel told of a listener. */
+/** The last notifications of one channel about a listener. */
 export type Told = Partial<InferRawDocType<typeof toldDefinition>>;
 
 const serverNoticesDefinition = {

@@ -1,5 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Db, MongoClient, MongoNetworkError } from 'mongodb';
+import {
+  type Collection,
+  type Db,
+  MongoBulkWriteError,
+  MongoClient,
+  MongoNetworkError,
+  type OptionalUnlessRequiredId,
+} from 'mongodb';
 import mongoose, { type Connection, type ConnectOptions } from 'mongoose';
 import { MINUTE, SECOND } from './clock.ts';
 import type { Logger } from './log.ts';
@@ -129,8 +136,28 @@ export function retryOnDuplicateKey<T>(upsert: () => Promise<T>): Promise<T> {
   });
 }
 
+const DUPLICATE_KEY = 11_000;
+
 export function isDuplicateKey(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 11_000;
+  return error instanceof Error && 'code' in error && error.code === DUPLICATE_KEY;
+}
+
+/** Returns the indexes of the documents that were there already, by a unique key; the others are inserted. */
+export async function insertAbsent<D extends object>(
+  collection: Collection<D>,
+  documents: D[],
+): Promise<number[]> {
+  if (documents.length === 0) return [];
+  try {
+    const inserts = documents as OptionalUnlessRequiredId<D>[];
+    await collection.insertMany(inserts, { ordered: false, writeConcern: DURABLE });
+    return [];
+  } catch (error) {
+    if (!(error instanceof MongoBulkWriteError)) throw error;
+    const errors = [error.writeErrors].flat();
+    if (error.result.getWriteConcernError() || errors.some(({ code }) => code !== DUPLICATE_KEY)) throw error;
+    return errors.map(({ index }) => index);
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import type { AppDeps } from '../../src/process/app-deps.ts';
-import type { FinishOptions } from '../../src/votes/exclusions/finish-exclusion.ts';
+import type { FinishOptions as AllOptions } from '../../src/votes/exclusions/finish-exclusion.ts';
 import { requestPlayerExclusion } from '../../src/votes/exclusions/player-exclusion.ts';
 import {
   type ExclusionRequest,
@@ -10,6 +10,9 @@ import {
 } from '../../src/votes/exclusions/request-exclusion.ts';
 import type { VoteExclusion } from '../../src/votes/exclusions/vote-exclusion.ts';
 import { carryOutExclusion } from '../../src/workflows/carry-out-exclusion.ts';
+
+/** `carryOutExclusion` sets `beforeChange` itself. */
+type FinishOptions = Omit<AllOptions, 'beforeChange'>;
 
 /** Excludes votes as the command line does: requests the exclusion and finishes it. */
 export async function excludeVotes(

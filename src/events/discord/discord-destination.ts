@@ -1,16 +1,17 @@
 import { readGoalProgress } from '../../goals/goal-progress.ts';
 import type { EventsDeps } from '../deps.ts';
 import type { DestinationResult, EventOutcome, SendHow } from '../destination.ts';
+import { dashboardUrl } from '../event-text.ts';
 import { EVENT_KINDS, kindOfType } from '../kinds.ts';
 import type { ResolvedEvent } from '../resolve-events.ts';
 import type { Subscription } from '../subscription.ts';
 import { openSubscribedWebhook } from '../subscription-secret.ts';
 import { type DiscordAnswer, postMessage } from './discord-client.ts';
-import { type Embed, embedOf, inMessages, messageOf, TONE_COLOURS } from './discord-embed.ts';
-import { sentencesOf } from './event-sentences.ts';
+import { type Embed, embedOf, embedsMessage, inMessages, TONE_COLOURS } from './discord-embed.ts';
+import { eventSentences } from './event-sentences.ts';
 import { DEFAULT_TEMPLATE, filledTemplate, usesGoal } from './vote-template.ts';
 
-/** An embed, and the events that it tells of. */
+/** An embed, and the events that are in it. */
 type Part = { embed: Embed; events: ResolvedEvent[] };
 
 /**
@@ -28,7 +29,7 @@ export async function sendToDiscord(
   const outcomes: EventOutcome[] = [];
   for (let parts = waiting.shift(); parts && !signal.aborted; parts = waiting.shift()) {
     const began = performance.now();
-    const answer = await postMessage(deps, key, messageOf(parts.map(({ embed }) => embed)), signal);
+    const answer = await postMessage(deps, key, embedsMessage(parts.map(({ embed }) => embed)), signal);
     // Discord does not say which embed it refuses: each is sent alone.
     if (answer.kind === 'refused' && parts.length > 1) {
       waiting.unshift(...parts.map((part) => [part]));
@@ -131,8 +132,8 @@ function excludedPart({ config }: EventsDeps, votes: ResolvedEvent[]): Part {
 function partOf({ config }: EventsDeps, event: ResolvedEvent): Part {
   const { type, at, data, text } = event;
   const { tone } = EVENT_KINDS[kindOfType(type)];
-  const url = text ? `${config.PUBLIC_URL}/dashboard/servers/${data.server_id}${text.part}` : data.server_url;
-  const { subject, paragraphs } = text ?? sentencesOf(event);
+  const url = text ? dashboardUrl(config, event.serverId, text.part) : data.server_url;
+  const { subject, paragraphs } = text ?? eventSentences(event);
   const embed = embedOf({ tone, subject: `${data.server_name}: ${subject}`, paragraphs, url, at }, config);
   return { embed, events: [event] };
 }

@@ -3,7 +3,7 @@ import type { EventTone } from '../kinds.ts';
 
 /** Discord's limits, in characters. */
 const LONGEST_TITLE = 256;
-export const LONGEST_DESCRIPTION = 4_096;
+export const LONGEST_EMBED_TEXT = 4_096;
 /** Of all embeds of a message together. */
 const LONGEST_TOTAL = 6_000;
 const MOST_EMBEDS = 10;
@@ -48,7 +48,7 @@ export function embedOf(
   { tone, subject, paragraphs, url, at }: EmbedText,
   { SERVICE_NAME }: Pick<Config, 'SERVICE_NAME'>,
 ): Embed {
-  const description = literal(paragraphs.join('\n\n'), LONGEST_DESCRIPTION - url.length - 2);
+  const description = literal(paragraphs.join('\n\n'), LONGEST_EMBED_TEXT - url.length - 2);
   return {
     title: literal(subject, LONGEST_TITLE),
     url,
@@ -60,7 +60,7 @@ export function embedOf(
 }
 
 /** Nothing in it can mention anybody. */
-export function messageOf(embeds: readonly Embed[]): object {
+export function embedsMessage(embeds: readonly object[]): object {
   return { embeds, allowed_mentions: { parse: [] } };
 }
 

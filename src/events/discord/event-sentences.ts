@@ -1,5 +1,6 @@
+import type { GoalPeriod } from '../../goals/goal.ts';
 import { DAY, HOUR, MINUTE } from '../../platform/clock.ts';
-import { notificationTime, numberText } from '../event-text.ts';
+import { notificationTime, numberText, PERIOD_WORDS } from '../event-text.ts';
 import type { EventType } from '../kinds.ts';
 import type { ResolvedEvent } from '../resolve-events.ts';
 
@@ -9,7 +10,7 @@ export type Sentences = { subject: string; paragraphs: string[] };
 type Data = ResolvedEvent['data'];
 
 /** For people, of an event that was stored without a text. Votes have a template instead. */
-export function sentencesOf({ type, data }: Pick<ResolvedEvent, 'type' | 'data'>): Sentences {
+export function eventSentences({ type, data }: Pick<ResolvedEvent, 'type' | 'data'>): Sentences {
   return SENTENCES[type](data);
 }
 
@@ -21,7 +22,10 @@ const SENTENCES: Record<EventType, (data: Data) => Sentences> = {
   }),
   'goal.reached': ({ target, period, goal_text: text, round }) => ({
     subject: period === 'rolling' ? `vote goal reached, round ${round}` : 'vote goal reached',
-    paragraphs: [`${number(target)} votes${PERIODS[String(period)] ?? ''}.`, ...(text ? [String(text)] : [])],
+    paragraphs: [
+      `${number(target)} votes${PERIOD_WORDS[period as GoalPeriod]}.`,
+      ...(text ? [String(text)] : []),
+    ],
   }),
   'server.offline': ({ since }) => ({
     subject: 'offline',
@@ -57,8 +61,6 @@ const SENTENCES: Record<EventType, (data: Data) => Sentences> = {
     paragraphs: [`An operator ${decision === 'included' ? 'returned' : 'excluded'} votes: ${number(votes)}.`],
   }),
 };
-
-const PERIODS: Record<string, string> = { day: ' today', week: ' this week', month: ' this month' };
 
 const DOWN: Record<string, string> = {
   paused: 'is paused because of an error',

@@ -1,7 +1,7 @@
 import { t } from '../../language/t.ts';
 import { longText } from '../../platform/text.ts';
 import { numberText } from '../event-text.ts';
-import { LONGEST_DESCRIPTION, literal } from './discord-embed.ts';
+import { LONGEST_EMBED_TEXT, literal } from './discord-embed.ts';
 
 export const LONGEST_TEMPLATE = 500;
 
@@ -82,8 +82,8 @@ function playersIn(names: readonly (string | null)[]): string {
 
 /** To Discord's limit, never between a backslash and its character. */
 function cut(text: string): string {
-  if (text.length <= LONGEST_DESCRIPTION) return text;
-  const begin = text.slice(0, LONGEST_DESCRIPTION - 1);
+  if (text.length <= LONGEST_EMBED_TEXT) return text;
+  const begin = text.slice(0, LONGEST_EMBED_TEXT - 1);
   const [backslashes = ''] = /\\*$/.exec(begin) ?? [];
   return `${backslashes.length % 2 === 1 ? begin.slice(0, -1) : begin}…`;
 }

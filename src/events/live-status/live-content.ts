@@ -8,8 +8,8 @@ import type { Config } from '../../platform/config.ts';
 import { hostAndPort } from '../../platform/host-and-port.ts';
 import type { Server, ServerStatus } from '../../servers/server.ts';
 import type { EventsDeps } from '../deps.ts';
-import { literal, TONE_COLOURS } from '../discord/discord-embed.ts';
-import { numberText } from '../event-text.ts';
+import { type Embed, embedsMessage, literal, TONE_COLOURS } from '../discord/discord-embed.ts';
+import { numberText, PERIOD_WORDS } from '../event-text.ts';
 
 const SHOWN = {
   name: 1,
@@ -73,14 +73,7 @@ function hashOf(content: unknown): string {
   return createHash('sha256').update(JSON.stringify(content)).digest('base64url').slice(0, 22);
 }
 
-type LiveEmbed = {
-  title: string;
-  url: string;
-  description: string;
-  color: number;
-  fields: { name: string; value: string; inline: boolean }[];
-  footer: { text: string };
-};
+type LiveEmbed = Omit<Embed, 'timestamp'> & { fields: { name: string; value: string; inline: boolean }[] };
 
 type Site = Pick<Config, 'PUBLIC_URL' | 'SERVICE_NAME' | 'WEB_VOTES'>;
 
@@ -92,7 +85,7 @@ export async function liveContent(
 ): Promise<{ body: object; hash: string }> {
   const progress = goal && (await goalProgress(deps, goal, now));
   const embed = embedFor(deps.config, shownOf(server, now), progress);
-  return { body: liveBody({ ...embed, timestamp: now.toISOString() }), hash: hashOf(embed) };
+  return { body: embedsMessage([{ ...embed, timestamp: now.toISOString() }]), hash: hashOf(embed) };
 }
 
 /** What a new message says until its first edit. It stays true, so a message whose id was lost misleads nobody. */
@@ -100,11 +93,8 @@ export function firstBody({ PUBLIC_URL, SERVICE_NAME }: Site, { name, slug }: Se
   const url = `${PUBLIC_URL}/servers/${slug}`;
   const description = `Status, players and votes of this server: ${url}`;
   const footer = { text: SERVICE_NAME };
-  return liveBody({ title: titleOf(name), url, description, color: TONE_COLOURS.quiet, fields: [], footer });
-}
-
-function liveBody(embed: LiveEmbed & { timestamp?: string }): object {
-  return { embeds: [embed], allowed_mentions: { parse: [] } };
+  const title = titleOf(name);
+  return embedsMessage([{ title, url, description, color: TONE_COLOURS.quiet, fields: [], footer }]);
 }
 
 function embedFor(
@@ -154,10 +144,8 @@ function playersIn({ status, players, mostPlayers, playersAreHidden }: ReturnTyp
     : numberText(players);
 }
 
-const PERIODS = { day: ' today', week: ' this week', month: ' this month', rolling: '' } as const;
-
 function goalText({ votes, target, period, text }: GoalProgress): string {
-  const figures = `${bar(votes / target)} ${numberText(votes)} of ${numberText(target)} votes${PERIODS[period]}`;
+  const figures = `${bar(votes / target)} ${numberText(votes)} of ${numberText(target)} votes${PERIOD_WORDS[period]}`;
   return text ? `${figures}\n${literal(text, LONGEST_VALUE)}` : figures;
 }
 

@@ -2,7 +2,7 @@ import type { ObjectId } from 'mongodb';
 import { anyOf } from '../../platform/batching/find-loader.ts';
 import { after, MINUTE, SECOND } from '../../platform/clock.ts';
 import { MAJORITY } from '../../platform/mongo.ts';
-import { CLOCKS_DIFFER_MS, VOTE_SETTLED_MS } from '../../votes/cast/insert-vote.ts';
+import { settledAt } from '../../votes/cast/insert-vote.ts';
 import type { Vote } from '../../votes/vote.ts';
 import type { EventsDeps } from '../deps.ts';
 import { eventIdOf } from '../event.ts';
@@ -39,11 +39,6 @@ export function seenIn(memory: VoteMemory, id: string): SeenVotes {
 /** There were no votes in between, or another look would have found them. */
 function isUsable(month: MonthCount | null, from: Date): month is MonthCount {
   return month !== null && month.before <= from;
-}
-
-/** Votes that were cast before this are inserted, or never will be. */
-export function settledAt(now: Date): Date {
-  return after(now, -(VOTE_SETTLED_MS + CLOCKS_DIFFER_MS));
 }
 
 /** `from`: events of earlier votes are stored. */

@@ -1,6 +1,5 @@
 import type { ObjectId } from 'mongodb';
-import { anyOf } from '../../platform/batching/find-loader.ts';
-import { figuresAt } from '../../votes/vote-figures.ts';
+import { countersLoader, figuresAt } from '../../votes/vote-figures.ts';
 import type { EventsDeps } from '../deps.ts';
 import { eventIdOf } from '../event.ts';
 import { type NewEvent, storeEvents } from '../store-events.ts';
@@ -32,13 +31,17 @@ export async function announceMilestones(
 ): Promise<Map<string, number>> {
   const passed = new Map<string, number>();
   if (servers.length === 0) return passed;
-  const totals = await allTimeVotes(
-    deps,
-    servers.map(({ serverId }) => serverId),
+  const { batcher, voteCounters, clock } = deps;
+  const now = clock.now();
+  const totals = await Promise.all(
+    servers.map(async ({ serverId }) => {
+      const counters = await batcher.load(countersLoader, voteCounters, serverId);
+      return figuresAt(now, counters).allTimeVotes;
+    }),
   );
-  for (const { serverId, milestone, newVotes } of servers) {
+  for (const [index, { serverId, milestone, newVotes }] of servers.entries()) {
     const id = serverId.toHexString();
-    const total = totals.get(id) ?? 0;
+    const total = totals[index] ?? 0;
     const before = milestone ?? milestoneUpTo(total - newVotes);
     const reached = milestoneUpTo(total);
     if (reached > before) await storeMilestone(deps, serverId, reached);
@@ -55,14 +58,4 @@ async function storeMilestone(deps: EventsDeps, serverId: ObjectId, votes: numbe
     data: { votes },
   };
   await storeEvents(deps, serverId, [event]);
-}
-
-async function allTimeVotes(
-  { voteCounters, clock }: EventsDeps,
-  serverIds: ObjectId[],
-): Promise<Map<string, number>> {
-  const projection = { _id: 0, serverId: 1, month: 1, days: 1 };
-  const counters = await voteCounters.find({ serverId: anyOf(serverIds) }, { projection }).toArray();
-  const byServer = Map.groupBy(counters, ({ serverId }) => serverId.toHexString());
-  return new Map([...byServer].map(([id, some]) => [id, figuresAt(clock.now(), some).allTimeVotes]));
 }

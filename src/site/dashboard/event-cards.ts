@@ -8,8 +8,8 @@ import { DAY, HOUR } from '../../platform/clock.ts';
 import { count, measured, timeAgo, timeText } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { button, card, confirmed, copyable, facts, linkTo, notice, type Tone } from '../shared/parts.ts';
-import { addressOf, kindNames, stateBadge } from './event-list-card.ts';
-import { reasonText } from './event-reasons.ts';
+import { addressOf, kindNames, subscriptionBadge } from './event-list-card.ts';
+import { failureText } from './event-reasons.ts';
 import type { EventsShowing } from './event-showing.ts';
 
 type Shown = {
@@ -26,7 +26,7 @@ export function subscriptionCards({ base, path, subscription, showing, now }: Sh
   return html`${showing.message ?? ''}${showing.secret ? secretCard(showing.secret) : ''}
     ${card({
       title: html`<bdi>${name}</bdi>`,
-      actions: stateBadge(subscription),
+      actions: subscriptionBadge(subscription),
       body: html`${stateNotice(subscription, now)}
         ${facts([
           [type === 'http' ? t('URL') : t('Address'), addressOf(subscription)],
@@ -43,7 +43,7 @@ export function subscriptionCards({ base, path, subscription, showing, now }: Sh
 
 function stateNotice({ pause, failingSince, lastReason }: SubscriptionView, now: Date): Content {
   const reason = pause?.reason ?? lastReason;
-  const why = reason ? reasonText(reason) : '';
+  const why = reason ? failureText(reason) : '';
   const at = pause?.at ?? failingSince;
   if (!at) return '';
   const time = timeAgo(at, now);
@@ -167,6 +167,6 @@ export function testText(tested: SubscriptionTest): [Tone, Content] {
     return ['attention', t('A limit was reached, so nothing was sent. Try again in a minute.')];
   return [
     'bad',
-    html`${t('The test event did not arrive ({answered}, {time}).', measuredText)} ${reason ? reasonText(reason) : ''}`,
+    html`${t('The test event did not arrive ({answered}, {time}).', measuredText)} ${reason ? failureText(reason) : ''}`,
   ];
 }

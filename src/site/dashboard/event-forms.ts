@@ -18,7 +18,7 @@ const FIRST_KINDS: Record<SubscriptionType, readonly EventKind[]> = {
 };
 
 /** A form for each type of destination, closed until it is opened or refused. */
-export function addCard(path: string, hasRoom: boolean, { form, typed }: EventsShowing): Html {
+export function addDestinationCard(path: string, hasRoom: boolean, { form, typed }: EventsShowing): Html {
   const full = t('A server has at most {most} destinations. Remove one to add another.', {
     most: MOST_SUBSCRIPTIONS,
   });

@@ -1,9 +1,10 @@
 import { EVENT_KINDS } from '../../events/kinds.ts';
+import { type SubscriptionState, subscriptionState } from '../../events/subscription.ts';
 import type { SubscriptionView } from '../../events/subscriptions.ts';
-import { t } from '../../language/t.ts';
+import { defineMessage, type Text, t } from '../../language/t.ts';
 import { timeAgo } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
-import { badge, card, dataTable, linkTo } from '../shared/parts.ts';
+import { badge, card, dataTable, linkTo, type Tone } from '../shared/parts.ts';
 
 /** The destinations of a server and what state each is in. */
 export function eventListCard(
@@ -28,7 +29,7 @@ export function eventListCard(
         },
         { title: t('Address'), kind: 'address', cell: addressOf },
         { title: t('Events'), cell: ({ kinds }) => kindNames(kinds) },
-        { title: t('State'), cell: stateBadge },
+        { title: t('State'), cell: subscriptionBadge },
         { title: t('Last sent'), cell: ({ lastSentAt }) => (lastSentAt ? timeAgo(lastSentAt, now) : '–') },
       ],
       rows: subscriptions,
@@ -47,10 +48,16 @@ export function addressOf({ url, ending = '' }: SubscriptionView): Content {
   return t('Discord webhook …{ending}', { ending });
 }
 
-export function stateBadge({ pause, failingSince, lastSentAt }: SubscriptionView): Html {
-  if (pause?.by === 'owner') return badge('quiet', t('paused'));
-  if (pause?.by === 'gone') return badge('bad', t('gone'));
-  if (pause) return badge('bad', t('paused after failures'));
-  if (failingSince) return badge('attention', t('failing'));
-  return lastSentAt ? badge('good', t('works')) : badge('quiet', t('nothing sent yet'));
+const STATES: Record<SubscriptionState, { tone: Tone; text: Text }> = {
+  paused: { tone: 'quiet', text: defineMessage('paused') },
+  'paused-after-failures': { tone: 'bad', text: defineMessage('paused after failures') },
+  gone: { tone: 'bad', text: defineMessage('gone') },
+  failing: { tone: 'attention', text: defineMessage('failing') },
+  works: { tone: 'good', text: defineMessage('works') },
+  'nothing-sent': { tone: 'quiet', text: defineMessage('nothing sent yet') },
+};
+
+export function subscriptionBadge(subscription: SubscriptionView): Html {
+  const { tone, text } = STATES[subscriptionState(subscription)];
+  return badge(tone, t(text));
 }

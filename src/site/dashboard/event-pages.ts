@@ -17,7 +17,7 @@ import { type Page, sendPage } from '../shared/layout.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { attemptsCard } from './event-attempts.ts';
 import { subscriptionCards } from './event-cards.ts';
-import { addCard, subscriptionForm } from './event-forms.ts';
+import { addDestinationCard, subscriptionForm } from './event-forms.ts';
 import { eventListCard } from './event-list-card.ts';
 import { subscriptionRoutes } from './event-routes.ts';
 import { EVENT_MESSAGES, type EventPages, noDestination } from './event-showing.ts';
@@ -54,7 +54,7 @@ function pagesWith(site: Site, deps: AppDeps): EventPages {
       ]);
       const now = deps.clock.now();
       const body = html`${showing.message ?? ''}${eventListCard(site.base, path, subscriptions, now)}
-        ${addCard(path, subscriptions.length < MOST_SUBSCRIPTIONS, showing)}
+        ${addDestinationCard(path, subscriptions.length < MOST_SUBSCRIPTIONS, showing)}
         ${liveStatusCard(`${path}/live`, live, showing, now)}`;
       return framed(request, t('Events'), body);
     },

@@ -62,7 +62,7 @@ const OF_EVENTS: Record<string, ReasonTexts> = {
 };
 
 /** `reason`: a code of outcomes, perhaps with what the destination answered, or Discord's answer. */
-export function reasonText(reason: string): Html {
+export function failureText(reason: string): Html {
   const [code = '', ...said] = reason.split(': ');
   const known = textsOf(code);
   if (!known) return html`<code>${reason}</code>`;

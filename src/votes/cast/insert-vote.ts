@@ -37,6 +37,11 @@ export const QUARANTINE_READ_MS = CLOCKS_DIFFER_MS + OPERATION_TIMEOUT_MS;
  */
 export const VOTE_SETTLED_MS = 20 * SECOND;
 
+/** Votes that were cast before this are inserted, or never will be. */
+export function settledAt(now: Date): Date {
+  return after(now, -(VOTE_SETTLED_MS + CLOCKS_DIFFER_MS));
+}
+
 /** At the latest, on any correct clock. An imported vote was inserted long after its `votedAt`. */
 export function insertedBy(vote: Pick<Vote, 'votedAt' | 'seq'>): Date | undefined {
   return isImported(vote) ? undefined : after(vote.votedAt, VOTE_SETTLED_MS + CLOCKS_DIFFER_MS);
