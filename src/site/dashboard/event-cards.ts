@@ -165,8 +165,6 @@ export function testText(tested: SubscriptionTest): [Tone, Content] {
   if (end === 'sent') return ['good', t('The test event arrived ({answered}, {time}).', measuredText)];
   if (end === 'waits')
     return ['attention', t('A limit was reached, so nothing was sent. Try again in a minute.')];
-  return [
-    'bad',
-    html`${t('The test event did not arrive ({answered}, {time}).', measuredText)} ${reason ? failureText(reason) : ''}`,
-  ];
+  const missed = t('The test event did not arrive ({answered}, {time}).', measuredText);
+  return ['bad', html`${missed} ${reason ? failureText(reason) : ''}`];
 }
