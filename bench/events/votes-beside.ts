@@ -18,7 +18,7 @@ import { SECOND } from '../../src/platform/clock.ts';
 import { addServer } from '../../src/servers/listed-servers.ts';
 import { type Caller, callersOf, castVote } from '../delivery/api-client.ts';
 import { openEnvironment } from '../delivery/environment.ts';
-import { against, median, quantile, until } from '../delivery/figures.ts';
+import { against, median, quantile, until, watchCpu } from '../delivery/figures.ts';
 import { startWebsite } from './websites.ts';
 
 const [rate = 50, seconds = 30, rounds = 5] = process.argv.slice(2).map(Number);
@@ -78,14 +78,22 @@ for (const url of urls) {
   await addSubscription(deps, callers.with.serverId, settings, 'bench');
 }
 const web = await environment.web();
-await environment.worker();
+const worker = await environment.worker();
 await environment.program('workers/scheduler.ts');
+const pids = {
+  web: [web.pid],
+  worker: [worker.pid],
+  mongod: [environment.mongodPid],
+  redis: [environment.redisPid],
+  'this client': [process.pid],
+};
 
-type Measured = { answers: number[]; arrivals: number[] };
+type Measured = { answers: number[]; arrivals: number[]; cpu: string };
 
 /** Casts votes at the rate, and waits until the vote listener and the good destinations have them. */
 async function phase(side: keyof typeof callers): Promise<Measured> {
   const name = new ObjectId().toHexString().slice(-16);
+  const cpu = await watchCpu(pids);
   const began = performance.now();
   const sent: Promise<Cast>[] = [];
   for (let n = 0; n < seconds * rate; n += 1) {
@@ -94,10 +102,12 @@ async function phase(side: keyof typeof callers): Promise<Measured> {
     sent.push(cast(callers[side], `${name}${n}`, due));
   }
   const own = await Promise.all(sent);
+  const used = await cpu();
   const wanted = side === 'with' ? GOOD : 0;
   await until(async () => own.every(({ vote }) => vote.arrived !== undefined && vote.events >= wanted));
   for (const { vote, answered } of own) if (vote.all) eventTimes.push(vote.all - answered);
   return {
+    cpu: used,
     answers: own.map(({ due, answered }) => answered - due),
     arrivals: own.map(({ due, vote }) => (vote.arrived ?? Number.NaN) - due),
   };
@@ -122,7 +132,7 @@ try {
       if (round === 0) continue;
       figures[side].push(measured);
       console.log(
-        `${round} ${side}: answers ${shown(measured.answers)}; arrivals ${shown(measured.arrivals)}`,
+        `${round} ${side}: answers ${shown(measured.answers)}; arrivals ${shown(measured.arrivals)}; ${measured.cpu}`,
       );
     }
   }

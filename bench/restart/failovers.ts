@@ -88,7 +88,7 @@ const targets = [];
 for (let n = 0; n < values.servers; n += 1) {
   targets.push(await addTarget(lister, { name: `Failover ${n}`, protocol: 'votifier-v2' }, receipts));
 }
-const injects: Record<string, Inject> = faultsOf({ processes, targets, deps });
+const injects: Record<string, Inject> = faultsOf({ processes, targets, destinations: [], deps });
 const load = startLoad(targets, processes.urls, values.rate, randomNumbers(1));
 await pause(10 * SECOND);
 

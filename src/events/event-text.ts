@@ -1,5 +1,6 @@
 import type { ObjectId } from 'mongodb';
 import type { GoalPeriod } from '../goals/goal.ts';
+import { DAY, HOUR, MINUTE } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 
 const moment = new Intl.DateTimeFormat('en-GB', {
@@ -23,6 +24,18 @@ export function numberText(number: number): string {
 
 export function votes(number: number): string {
   return `${numberText(number)} ${number === 1 ? 'vote' : 'votes'}`;
+}
+
+/** `90 minutes`, `3 hours`: rounded; a unit is used from two of it on. */
+export function durationText(ms: number): string {
+  const units = [
+    [DAY, 'day'],
+    [HOUR, 'hour'],
+    [MINUTE, 'minute'],
+  ] as const;
+  const [size, unit] = units.find(([size]) => ms >= 2 * size) ?? units[2];
+  const number = Math.max(1, Math.round(ms / size));
+  return `${number} ${unit}${number === 1 ? '' : 's'}`;
 }
 
 /** Follow a number of votes. */

@@ -11,7 +11,8 @@ import type { ResolvedEvent } from './resolve-events.ts';
 import type { Subscription } from './subscription.ts';
 import { openSigningSecrets } from './subscription-secret.ts';
 
-const MOST_AT_ONCE = 4;
+/** More would delay the votes that the same worker forwards (bench/events). */
+const MOST_AT_ONCE = 2;
 
 /** Of looking up the name, connecting twice, a challenge and the answer together. */
 const LONGEST_ATTEMPT_MS = 15 * SECOND;

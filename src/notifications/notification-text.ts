@@ -8,8 +8,11 @@ export type Notification = {
   /** Distinguishes events of one name. */
   about: string;
   mail: EventText;
-  /** For people who get the event; without names of players and the words of a listener, which may have some. */
-  text: EventText;
+  /**
+   * Of an event that concerns owners alone; without names of players and the words of a listener, which may have some.
+   * Others are worded from their data.
+   */
+  text?: EventText;
   /** Of the event. */
   data: Record<string, unknown>;
   reviewId?: ObjectId;

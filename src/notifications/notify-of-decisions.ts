@@ -40,19 +40,17 @@ async function notifyOfReview(deps: NotificationsDeps, review: WithId<Review>): 
 function reviewNotification({ _id, username, rating, content }: WithId<Review>): Notification {
   const letters = [...(content ?? '').replace(/\s+/g, ' ').trim()];
   const quote = letters.slice(0, LONGEST_QUOTE).join('');
-  const text = {
-    subject: `a new review, ${rating} of 5 stars`,
-    paragraphs: ['You can answer it here:'],
-    part: '/reviews',
-  };
   const said = quote
     ? `${username} writes: “${quote}${letters.length > LONGEST_QUOTE ? '…' : ''}”`
     : `${username} gave ${rating} of 5 stars, without a text.`;
   return {
     name: 'review',
     about: _id.toHexString(),
-    mail: { ...text, paragraphs: [said, ...text.paragraphs] },
-    text,
+    mail: {
+      subject: `a new review, ${rating} of 5 stars`,
+      paragraphs: [said, 'You can answer it here:'],
+      part: '/reviews',
+    },
     data: { rating },
     reviewId: _id,
   };

@@ -1,8 +1,8 @@
 import type { WithId } from 'mongodb';
-import { notificationTime } from '../events/event-text.ts';
+import { durationText, notificationTime } from '../events/event-text.ts';
 import { OFFLINE_FOR_MINUTES } from '../events/kinds.ts';
 import { statusAt } from '../history/current-status.ts';
-import { after, DAY, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
+import { after, DAY, MINUTE, SECOND } from '../platform/clock.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
 import type { Server } from '../servers/server.ts';
 import { audienceOf, CHANNELS, isWanted } from './audience.ts';
@@ -81,7 +81,7 @@ async function notifyOnline(deps: NotificationsDeps, sent: ServerNotices, now: D
 }
 
 function offlineNotification({ _id, name, address, port }: WithId<Server>, since: Date): Notification {
-  const text = {
+  const mail = {
     subject: 'the server is offline',
     paragraphs: [
       `${name} does not answer our queries at ${hostAndPort(address, port)} since ${notificationTime(since)}. Players see it as offline.`,
@@ -89,34 +89,23 @@ function offlineNotification({ _id, name, address, port }: WithId<Server>, since
     ],
     part: '',
   };
-  return { name: 'offline', ...about(_id, since), mail: text, text, data: { since: since.toISOString() } };
+  return { name: 'offline', ...about(_id, since), mail, data: { since: since.toISOString() } };
 }
 
 function onlineNotification({ _id, name }: WithId<Server>, since: Date, now: Date): Notification {
   const offlineMs = now.getTime() - since.getTime();
-  const text = {
+  const mail = {
     subject: 'the server is online again',
     paragraphs: [
-      `${name} answers our queries again. It was offline since ${notificationTime(since)}, for ${lasting(offlineMs)}.`,
+      `${name} answers our queries again. It was offline since ${notificationTime(since)}, for ${durationText(offlineMs)}.`,
       'The server’s page:',
     ],
     part: '',
   };
   const data = { since: since.toISOString(), offline_seconds: Math.round(offlineMs / SECOND) };
-  return { name: 'online', ...about(_id, since), mail: text, text, data };
+  return { name: 'online', ...about(_id, since), mail, data };
 }
 
 function about(serverId: ServerNotices['_id'], since: Date): Pick<Notification, 'about'> {
   return { about: `${serverId.toHexString()}:${since.getTime()}` };
-}
-
-function lasting(ms: number): string {
-  const units = [
-    [DAY, 'day'],
-    [HOUR, 'hour'],
-    [MINUTE, 'minute'],
-  ] as const;
-  const [size, unit] = units.find(([size]) => ms >= 2 * size) ?? units[2];
-  const number = Math.max(1, Math.round(ms / size));
-  return `${number} ${unit}${number === 1 ? '' : 's'}`;
 }

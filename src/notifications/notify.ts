@@ -51,8 +51,9 @@ export async function notifyBy(
   if (channel === 'mail') return owner !== null && write(deps, { server, owner }, { id, ...mail });
   const { text, data, reviewId } = notification;
   const { type } = EVENTS[name];
-  const event = { _id: eventIdOf(type, id), type, at: deps.clock.now(), data, text };
-  return (await storeEvents(deps, server._id, [{ ...event, ...(reviewId ? { reviewId } : {}) }])) > 0;
+  const event = { _id: eventIdOf(type, id), type, at: deps.clock.now(), data };
+  const more = { ...(text ? { text } : {}), ...(reviewId ? { reviewId } : {}) };
+  return (await storeEvents(deps, server._id, [{ ...event, ...more }])) > 0;
 }
 
 /** A failure for one server is logged and counts as 0; if a service is unavailable, the error is thrown. */

@@ -1,5 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
+import { eventSentences } from '../../src/events/discord/event-sentences.ts';
 import { KIND_NAMES, type Kind, mailSetting, wantsMailOf } from '../../src/notifications/kinds.ts';
 import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { moderateReview } from '../../src/reviews/moderate-review.ts';
@@ -32,7 +33,8 @@ async function approvedReview({ deps, serverId }: NotificationBench, username: s
 /** The subjects on both channels. */
 async function toldBy(bench: NotificationBench) {
   const mails = (await bench.mails()).map(({ subject }) => subject.replace('Alpha Craft: ', ''));
-  return { mails, events: (await bench.events()).map(({ text }) => text?.subject) };
+  const events = await bench.events();
+  return { mails, events: events.map((event) => (event.text ?? eventSentences(event)).subject) };
 }
 
 const both = (...subjects: string[]) => ({ mails: subjects, events: subjects });
@@ -59,7 +61,7 @@ test('an owner is told once that a server is offline for ten minutes, and once t
   const [, online] = await bench.events();
   expect(online).toMatchObject({ type: 'server.online', data: { since: since.toISOString() } });
   expect(online?.data.offline_seconds).toBeGreaterThan(2 * 3_600);
-  expect(online?.text?.paragraphs[0]).toContain('for 2 hours');
+  expect(online && eventSentences(online).paragraphs[0]).toContain('for 2 hours');
 });
 
 test('unknown is not offline: without fresh checks, or with fresh reports, nobody is told', async () => {

@@ -2,13 +2,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ObjectId } from 'mongodb';
 import { resumeListener } from '../../src/delivery/change-listener.ts';
 import { resendVotes } from '../../src/delivery/resend-votes.ts';
+import { resumeSubscription } from '../../src/events/subscriptions.ts';
 import { after, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { dayOf } from '../../src/platform/periods/period-marks.ts';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { recountVotes } from '../../src/votes/recount-votes.ts';
 import type { Vote } from '../../src/votes/vote.ts';
 import { sum } from '../../src/votes/vote-counts.ts';
-import type { History, Listed, StoredVote } from './history.ts';
+import type { EventDestination } from './event-destination.ts';
+import type { EventReceipt, History, Listed, StoredVote } from './history.ts';
 import { castAll } from './load.ts';
 import { listerOf, type Target } from './targets.ts';
 
@@ -22,6 +24,7 @@ type Scene = {
   /** Of the web processes. */
   urls: string[];
   targets: Target[];
+  destinations: EventDestination[];
   /** When the first vote may have been cast. */
   beganAt: Date;
 };
@@ -32,16 +35,18 @@ type Scene = {
  */
 export async function concludeHistory(
   deps: AppDeps,
-  { urls, targets, beganAt }: Scene,
-  seen: Pick<History, 'calls' | 'receipts' | 'crashes' | 'faultsEndedAt'>,
+  scene: Scene,
+  seen: Pick<History, 'calls' | 'receipts' | 'events' | 'crashes' | 'faultsEndedAt'>,
 ): Promise<History> {
+  const { urls, targets, destinations, beganAt } = scene;
   await settle(deps, targets);
   await incrementsWritten(deps, urls);
   const drifts = await repair(deps, targets, beganAt);
   const repairedAt = Date.now();
   const calls = [...seen.calls, ...(await castAll(targets, urls, FAIR_WEATHER_VOTES))];
   await settle(deps, targets);
-  return collect(deps, { urls, targets, beganAt }, { ...seen, calls, drifts, repairedAt });
+  await untilEventsArrived(deps, destinations, seen.events);
+  return collect(deps, scene, { ...seen, calls, drifts, repairedAt });
 }
 
 /** Waits until all votes of working listeners have arrived; resends unconfirmed ones, as an owner would. */
@@ -70,6 +75,30 @@ async function settle(deps: AppDeps, targets: Target[]): Promise<void> {
     await resendVotes(deps, serverId, range, 'storm');
   }
   await untilNoneIsOpen();
+}
+
+/** An owner resumes a destination that waits after its faults, and would else get the next event minutes later. */
+async function untilEventsArrived(
+  deps: AppDeps,
+  destinations: EventDestination[],
+  events: EventReceipt[],
+): Promise<void> {
+  const deadline = Date.now() + CALM_MS;
+  const arrivedOf = (serverId: string) =>
+    new Set(events.filter((event) => event.serverId === serverId).map(({ about }) => about)).size;
+  for (const { serverId: server, subscriptionId, goalTarget } of destinations) {
+    const serverId = new ObjectId(server);
+    const votes = await deps.votes.countDocuments({ serverId });
+    const wanted = votes + Math.floor(votes / goalTarget);
+    while (arrivedOf(server) < wanted && Date.now() < deadline) {
+      const waits = await deps.subscriptions.findOne({
+        _id: subscriptionId,
+        notBefore: { $gt: deps.clock.now() },
+      });
+      if (waits) await resumeSubscription(deps, { serverId, subscriptionId }, 'storm');
+      await pause(200);
+    }
+  }
 }
 
 /**
@@ -104,7 +133,7 @@ async function repair(deps: AppDeps, targets: Target[], beganAt: Date): Promise<
 
 async function collect(
   deps: AppDeps,
-  { urls, targets, beganAt }: Scene,
+  { urls, targets, destinations, beganAt }: Scene,
   seen: Omit<History, 'votes' | 'servers'>,
 ): Promise<History> {
   // Increments are written 100 ms after their votes.
@@ -122,9 +151,11 @@ async function collect(
       headers: { authorization: `Bearer ${token}` },
     });
     const { monthly_votes: monthly, all_time_votes: allTime } = (await info.json()) as Record<string, number>;
+    const { goalTarget } = destinations.find((one) => one.serverId === serverId) ?? {};
     servers.push({
       serverId,
       listener: kind,
+      ...(goalTarget ? { goalTarget } : {}),
       maxSendings,
       ...(mayReorder ? { mayReorder } : {}),
       counted: { monthly: monthly ?? -1, allTime: allTime ?? -1 },

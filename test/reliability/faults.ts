@@ -2,12 +2,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Cluster } from 'ioredis';
 import type { AppDeps } from '../../src/process/app-deps.ts';
 import { type FaultProxy, mongoCommand } from '../support/fault-proxy.ts';
+import type { EventDestination } from './event-destination.ts';
 import { during, type Inject, killing, onLine, pick, stopping } from './inject.ts';
 import type { Processes } from './processes.ts';
 import type { Listening, Target } from './targets.ts';
 
 /** The targets of faults. */
-export type Scene = { processes: Processes; targets: Target[]; deps: AppDeps };
+export type Scene = {
+  processes: Processes;
+  targets: Target[];
+  destinations: EventDestination[];
+  deps: AppDeps;
+};
 
 /** Writes whose result matters: of the vote, its counter, its key, its attempts. */
 const WRITES = [
@@ -52,13 +58,17 @@ export function ofServices({ processes, deps }: Scene): Record<string, Inject> {
   };
 }
 
-function ofListeners({ targets }: Scene): Record<string, Inject> {
+function ofListeners({ targets, destinations }: Scene): Record<string, Inject> {
   const working = targets.filter((target) => target.kind === 'working');
   // In v1 a connection that closes in the middle of a frame counts as a success, so nothing could be judged.
   const confirming = working.filter(({ confirms }) => confirms);
   const websites = working.filter(({ answers504 }) => answers504);
   const on =
-    (some: Target[], begin: keyof Listening | 'answers504', mend: keyof Listening): Inject =>
+    (
+      some: (Listening & Pick<Target, 'answers504'>)[],
+      begin: keyof Listening | 'answers504',
+      mend: keyof Listening,
+    ): Inject =>
     ({ lasting, which }) => {
       const target = pick(some, which);
       return during(lasting, () => target[begin]?.(), target[mend]);
@@ -69,6 +79,9 @@ function ofListeners({ targets }: Scene): Record<string, Inject> {
     'listener-resets': on(confirming, 'resets', 'behave'),
     'listener-answers-504': on(websites, 'answers504', 'behave'),
     'listener-slow': on(working, 'slow', 'behave'),
+    'destination-away': on(destinations, 'away', 'back'),
+    'destination-loses-answers': on(destinations, 'losesAnswers', 'behave'),
+    'destination-answers-504': on(destinations, 'answers504', 'behave'),
     'listener-line-cut': onLine(
       (which) => pick(confirming, which).line,
       (line) => line.refuse(),

@@ -28,6 +28,16 @@ export type Receipt = {
   voteId?: string;
 };
 
+/** An event that a server's destination took, in the order of receipt. */
+export type EventReceipt = {
+  serverId: string;
+  /** The header `webhook-id`. */
+  eventId: string;
+  type: string;
+  /** The vote's id, or `round 3` of a goal. */
+  about: string;
+};
+
 /** A vote as it is stored in the end. */
 export type StoredVote = {
   voteId: string;
@@ -62,12 +72,15 @@ export type Listed = {
   mayReorder?: true;
   /** The votes of this month and of all time, as the API says after the counters were repaired. */
   counted: { monthly: number; allTime: number };
+  /** Of its rolling goal, in votes. Only of a server whose events go to a working destination. */
+  goalTarget?: number;
 };
 
 /** Everything that happened, as seen from outside, and the stored data in the end. */
 export type History = {
   calls: Call[];
   receipts: Receipt[];
+  events: EventReceipt[];
   votes: StoredVote[];
   servers: Listed[];
   /** Each process that ended without being killed on purpose, and how. */

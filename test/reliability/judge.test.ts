@@ -2,7 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { DAY, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import type { Call, History, StoredVote } from './history.ts';
 import { judge, type Rule } from './judge.ts';
-import { call, counting, FAILING, fairWeather, history, NOON, receipt, vote } from './sample-histories.ts';
+import {
+  call,
+  counting,
+  FAILING,
+  fairWeather,
+  history,
+  NOON,
+  receipt,
+  vote,
+  WORKING,
+} from './sample-histories.ts';
 
 const rulesBroken = (changes: Partial<History>): Rule[] => [
   ...new Set(judge(history(changes)).map(({ rule }) => rule)),
@@ -294,5 +304,42 @@ describe('the judge finds', () => {
       receipts: [...receipts, receipt('Alex', 'three', DAY)],
     };
     expect(rulesBroken(again)).toEqual(['counters-equal-votes']);
+  });
+});
+
+describe('events at a destination', () => {
+  const { servers } = history();
+  const event = (eventId: string, about: string, type = 'vote.counted') => ({
+    serverId: WORKING,
+    eventId,
+    type,
+    about,
+  });
+  const told = (...events: ReturnType<typeof event>[]) => ({
+    events,
+    servers: servers.map((server) => (server.serverId === WORKING ? { ...server, goalTarget: 2 } : server)),
+  });
+  const one = event('a', 'one');
+  const two = event('b', 'two');
+  const round = event('c', 'round 1', 'goal.reached');
+
+  it('may come again with the same id', () => {
+    expect(rulesBroken(told(one, two, one, round, round))).toEqual([]);
+  });
+
+  it('come for each stored vote, and for no other', () => {
+    expect(rulesBroken(told(one, round))).toEqual(['each-vote-has-its-event']);
+    expect(rulesBroken(told(one, two, event('d', 'three'), round))).toEqual(['each-vote-has-its-event']);
+  });
+
+  it('have an id each', () => {
+    expect(rulesBroken(told(one, two, event('d', 'two'), round))).toEqual(['an-event-has-one-id']);
+    expect(rulesBroken(told(one, event('a', 'two'), round))).toEqual(['an-event-has-one-id']);
+  });
+
+  it('say that a goal is reached exactly as often as the votes do', () => {
+    expect(rulesBroken(told(one, two))).toEqual(['goals-are-reached-by-count']);
+    const second = event('d', 'round 2', 'goal.reached');
+    expect(rulesBroken(told(one, two, round, second))).toEqual(['goals-are-reached-by-count']);
   });
 });

@@ -1,4 +1,5 @@
 import { DAY, SECOND } from '../../src/platform/clock.ts';
+import { anEventHasOneId, eachVoteHasItsEvent, goalsAreReachedByCount } from './event-rules.ts';
 import { accepted, append, type Facts, order, playerOf, serversOf } from './facts.ts';
 import type { Call, History, StoredVote } from './history.ts';
 
@@ -21,7 +22,10 @@ export type Rule =
   | 'one-key-one-vote'
   | 'counters-equal-votes'
   | 'each-vote-its-number'
-  | 'nothing-ends-by-itself';
+  | 'nothing-ends-by-itself'
+  | 'each-vote-has-its-event'
+  | 'an-event-has-one-id'
+  | 'goals-are-reached-by-count';
 
 /** A working listener has every vote this long after the last fault ended, or after a later acceptance. */
 const DELIVERED_WITHIN_MS = 60 * SECOND;
@@ -56,6 +60,9 @@ const RULES: [Rule, Look][] = [
   ['counters-equal-votes', countersEqualVotes],
   ['each-vote-its-number', eachVoteItsNumber],
   ['nothing-ends-by-itself', nothingEndsByItself],
+  ['each-vote-has-its-event', eachVoteHasItsEvent],
+  ['an-event-has-one-id', anEventHasOneId],
+  ['goals-are-reached-by-count', goalsAreReachedByCount],
 ];
 
 function acceptedIsStored({ calls }: History, { votesById }: Facts): string[] {

@@ -57,6 +57,7 @@ export function history(changes: Partial<History> = {}): History {
     calls: [call('Alex', 'one'), call('Steve', 'two', SECOND)],
     votes: [vote('Alex', 'one'), vote('Steve', 'two', SECOND)],
     receipts: [receipt('Alex', 'one'), receipt('Steve', 'two', SECOND)],
+    events: [],
     servers: [
       { serverId: WORKING, listener: 'working', maxSendings: 3, counted: { monthly: 2, allTime: 2 } },
       { serverId: FAILING, listener: 'always-failing', maxSendings: 3, counted: { monthly: 0, allTime: 0 } },

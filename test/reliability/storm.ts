@@ -5,9 +5,10 @@ import { within } from '../../src/platform/deadline.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { openAppDeps } from '../../src/process/app-deps.ts';
 import { concludeHistory } from './conclude-history.ts';
+import { addEventDestination, type EventDestination } from './event-destination.ts';
 import { faultsOf, ofServices } from './faults.ts';
 import { addFetchingTarget } from './fetching-target.ts';
-import type { History, Receipt } from './history.ts';
+import type { EventReceipt, History, Receipt } from './history.ts';
 import type { Inject } from './inject.ts';
 import { startLoad } from './load.ts';
 import { type Fault, planFaults, randomNumbers, type Span } from './plan.ts';
@@ -41,6 +42,9 @@ export type Storm = {
 
 const PROTOCOLS = ['votifier-v2', 'http', 'votifier-v1', 'votifier-v2'] as const;
 
+/** The first servers have destinations of events. */
+const WITH_EVENTS = 2;
+
 /**
  * Runs the real processes under load while they are killed and stopped, their data is flushed, connections are cut and
  * listeners stop and start, as the seed plans it. Then all faults end, unconfirmed votes are resent as an owner would
@@ -56,7 +60,9 @@ export async function runStorm(options: StormOptions): Promise<Storm> {
   const quiet = createLogger({ LOG_LEVEL: 'silent' }, 'storm');
   const deps = await openAppDeps(processes.config, 'storm', { log: quiet, mongoOperationMs: MINUTE });
   const receipts: Receipt[] = [];
+  const events: EventReceipt[] = [];
   const targets: Target[] = [];
+  const destinations: EventDestination[] = [];
   try {
     const lister = listerOf(deps);
     for (const [index, protocol] of PROTOCOLS.entries()) {
@@ -68,9 +74,12 @@ export async function runStorm(options: StormOptions): Promise<Storm> {
     const failing = { name: 'Failing', protocol: 'votifier-v2', kind: 'always-failing' } as const;
     targets.push(await addTarget(lister, failing, receipts));
 
+    for (const target of targets.slice(0, WITH_EVENTS))
+      destinations.push(await addEventDestination(deps, target, events));
+
     const beganAt = deps.clock.now();
     const load = startLoad(targets, processes.urls, votesPerSecond, randomNumbers(seed + 1));
-    const scene = { processes, targets, deps };
+    const scene = { processes, targets, destinations, deps };
     const injects = options.onlyServices ? ofServices(scene) : faultsOf(scene);
     const kinds = Object.keys(injects);
     const faults = planFaults(kinds, { seed, lengthMs, pauseMs });
@@ -81,12 +90,12 @@ export async function runStorm(options: StormOptions): Promise<Storm> {
     await processes.untilReady();
     say(`calm: ${load.calls.length} calls, ${receipts.length} receipts so far`);
     const { urls, crashes } = processes;
-    const seen = { calls: load.calls, receipts, crashes, faultsEndedAt };
-    const history = await concludeHistory(deps, { urls, targets, beganAt }, seen);
+    const seen = { calls: load.calls, receipts, events, crashes, faultsEndedAt };
+    const history = await concludeHistory(deps, { urls, targets, destinations, beganAt }, seen);
     return { history, faults, kinds, rolledBack: (await processes.mongod.rolledBack?.()) ?? 0 };
   } finally {
     await deps.close();
-    for (const target of targets) await target.close();
+    for (const one of [...targets, ...destinations]) await one.close();
     await processes.close();
   }
 }

@@ -101,7 +101,9 @@ export async function addTarget(
     receipts.push({ serverId, receivedAt: Date.now(), ...receipt });
 
   if (protocol === 'http') {
-    const site = await startSite(note);
+    const site = await startSite((_, { data }) =>
+      note({ voteId: data.vote_id, username: data.username, votedAt: Date.parse(data.voted_at) }),
+    );
     const line = await startFaultProxy(site.port, 'chunks');
     const url = `http://127.0.0.1:${line.port}/votes`;
     site.secret = await lister.setHttp(serverId, url, maxSendings);
@@ -172,8 +174,18 @@ function turningAway(listener: VotifierListener): Pick<Listening, 'away' | 'back
   };
 }
 
-/** A website that takes signed votes. */
-async function startSite(note: (receipt: Omit<Receipt, 'serverId' | 'receivedAt'>) => void) {
+/** The fields of a vote; an event has others too. */
+type MessageData = {
+  vote_id: string;
+  username: string;
+  voted_at: string;
+  challenge?: string;
+  round?: string;
+};
+type Message = { type: string; data: MessageData };
+
+/** A website that takes signed messages. `take` gets the id and content of each that it took. */
+export async function startSite(take: (id: string, message: Message) => void) {
   const port = await freePort();
   const sockets = new Set<Socket>();
   let answer: 'say' | 'keep' | 'reset' | 'late' | '504' = 'say';
@@ -187,18 +199,17 @@ async function startSite(note: (receipt: Omit<Receipt, 'serverId' | 'receivedAt'
       const opened = createServer(async (request, response) => {
         const body = await text(request).catch(() => null);
         if (body === null) return;
-        const { data } = new Webhook(site.secret).verify(body, request.headers as Record<string, string>) as {
-          data: { vote_id: string; username: string; voted_at: string; challenge?: string };
-        };
-        if (data.challenge) {
-          response.end(data.challenge);
+        const headers = request.headers as Record<string, string>;
+        const message = new Webhook(site.secret).verify(body, headers) as Message;
+        if (message.data.challenge) {
+          response.end(message.data.challenge);
           return;
         }
         const is504 = answer === '504';
         // The gateway gives up before or after the website has taken the vote.
         if (is504) response.writeHead(504).end();
         if (is504 && unavailable++ % 2 === 0) return;
-        note({ voteId: data.vote_id, username: data.username, votedAt: Date.parse(data.voted_at) });
+        take(headers['webhook-id'] ?? '', message);
         if (answer === 'reset') request.socket.resetAndDestroy();
         if (answer === 'say') response.writeHead(204).end();
         if (answer === 'late') setTimeout(() => response.writeHead(204).end(), 700);

@@ -135,8 +135,8 @@ export async function runUpgrade(options: UpgradeOptions): Promise<Upgrade> {
       mongoOperationMs: MINUTE,
     });
     closing.push(() => deps.close());
-    const seen = { calls: load.calls, receipts, crashes, faultsEndedAt };
-    const history = await concludeHistory(deps, { urls, targets, beganAt }, seen);
+    const seen = { calls: load.calls, receipts, events: [], crashes, faultsEndedAt };
+    const history = await concludeHistory(deps, { urls, targets, destinations: [], beganAt }, seen);
     return { history, reads, failedReads, steps };
   } finally {
     for (const close of closing.toReversed()) await close();

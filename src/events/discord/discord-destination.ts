@@ -133,7 +133,8 @@ function partOf({ config }: EventsDeps, event: ResolvedEvent): Part {
   const { type, at, data, text } = event;
   const { tone } = EVENT_KINDS[kindOfType(type)];
   const url = text ? dashboardUrl(config, event.serverId, text.part) : data.server_url;
-  const { subject, paragraphs } = text ?? eventSentences(event);
-  const embed = embedOf({ tone, subject: `${data.server_name}: ${subject}`, paragraphs, url, at }, config);
+  const sentences = text ?? eventSentences(event);
+  const subject = `${data.test ? 'Test: ' : ''}${data.server_name}: ${sentences.subject}`;
+  const embed = embedOf({ tone, subject, paragraphs: sentences.paragraphs, url, at }, config);
   return { embed, events: [event] };
 }

@@ -1,21 +1,25 @@
 import type { GoalPeriod } from '../../goals/goal.ts';
-import { DAY, HOUR, MINUTE } from '../../platform/clock.ts';
-import { notificationTime, numberText, PERIOD_WORDS } from '../event-text.ts';
-import type { EventType } from '../kinds.ts';
-import type { ResolvedEvent } from '../resolve-events.ts';
+import { t } from '../../language/t.ts';
+import { SECOND } from '../../platform/clock.ts';
+import type { StoredEvent } from '../event.ts';
+import { durationText, notificationTime, numberText, PERIOD_WORDS } from '../event-text.ts';
+import { EVENT_KINDS, type EventType, kindOfType } from '../kinds.ts';
 
 /** `subject` follows the server's name and a colon. */
 export type Sentences = { subject: string; paragraphs: string[] };
 
-type Data = ResolvedEvent['data'];
+type Data = StoredEvent['data'];
 
-/** For people, of an event that was stored without a text. Votes have a template instead. */
-export function eventSentences({ type, data }: Pick<ResolvedEvent, 'type' | 'data'>): Sentences {
-  return SENTENCES[type](data);
+/**
+ * For people, of an event that was stored without a text: of one that concerns owners alone the text says more than its
+ * data, so only a test event of such a kind comes here. Votes have a template instead.
+ */
+export function eventSentences({ type, data }: Pick<StoredEvent, 'type' | 'data'>): Sentences {
+  const { title, hint } = EVENT_KINDS[kindOfType(type)];
+  return SENTENCES[type]?.(data) ?? { subject: t(title), paragraphs: [t(hint)] };
 }
 
-const SENTENCES: Record<EventType, (data: Data) => Sentences> = {
-  'vote.counted': ({ username }) => ({ subject: 'a vote', paragraphs: [`${username ?? 'A player'} voted.`] }),
+const SENTENCES: Partial<Record<EventType, (data: Data) => Sentences>> = {
   'vote.excluded': ({ username }) => ({
     subject: 'a vote no longer counts',
     paragraphs: [`An operator excluded the vote of ${username ?? 'a player'}.`],
@@ -28,25 +32,16 @@ const SENTENCES: Record<EventType, (data: Data) => Sentences> = {
     ],
   }),
   'server.offline': ({ since }) => ({
-    subject: 'offline',
-    paragraphs: [`It is offline since ${time(since)}.`],
+    subject: 'the server is offline',
+    paragraphs: [`It does not answer since ${time(since)}.`],
   }),
   'server.online': ({ offline_seconds: seconds }) => ({
-    subject: 'online again',
-    paragraphs: [`It was offline for ${duration(Number(seconds) * 1_000)}.`],
-  }),
-  'listener.down': ({ reason, since }) => ({
-    subject: 'vote listener down',
-    paragraphs: [`Since ${time(since)} the vote listener ${DOWN[String(reason)] ?? 'takes no votes'}.`],
-  }),
-  'listener.back': () => ({ subject: 'vote listener works again', paragraphs: ['It takes votes again.'] }),
-  'votes.expiring': ({ expires_at: at }) => ({
-    subject: 'votes about to be given up',
-    paragraphs: [`Votes that wait for the vote listener are given up from ${time(at)} on.`],
+    subject: 'the server is online again',
+    paragraphs: [`It was offline for ${durationText(Number(seconds) * SECOND)}.`],
   }),
   'review.published': ({ username, rating }) => ({
-    subject: 'new review',
-    paragraphs: [`${username ?? 'A player'} gave ${number(rating)} of 5.`],
+    subject: `a new review, ${number(rating)} of 5 stars`,
+    paragraphs: [`By ${username ?? 'a player'}.`],
   }),
   'rank.changed': ({ rank, previous_rank: before }) => ({
     subject: `rank ${number(rank)}`,
@@ -56,16 +51,6 @@ const SENTENCES: Record<EventType, (data: Data) => Sentences> = {
     subject: `${number(votes)} votes`,
     paragraphs: [`Players voted ${number(votes)} times for it. Thank you!`],
   }),
-  'exclusion.decided': ({ votes, decision }) => ({
-    subject: decision === 'included' ? 'votes count again' : 'votes excluded',
-    paragraphs: [`An operator ${decision === 'included' ? 'returned' : 'excluded'} votes: ${number(votes)}.`],
-  }),
-};
-
-const DOWN: Record<string, string> = {
-  paused: 'is paused because of an error',
-  unreachable: 'is unreachable',
-  unfetched: 'fetches no votes',
 };
 
 function number(value: unknown): string {
@@ -74,16 +59,4 @@ function number(value: unknown): string {
 
 function time(iso: unknown): string {
   return notificationTime(new Date(String(iso)));
-}
-
-/** `3 hours`: rounded down, at least a minute. */
-function duration(ms: number): string {
-  const units = [
-    ['day', DAY],
-    ['hour', HOUR],
-    ['minute', MINUTE],
-  ] as const;
-  const [name, length] = units.find(([, unit]) => ms >= unit) ?? (['minute', MINUTE] as const);
-  const count = Math.max(Math.floor(ms / length), 1);
-  return `${count} ${name}${count === 1 ? '' : 's'}`;
 }
