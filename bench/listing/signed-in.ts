@@ -12,6 +12,7 @@ import { loadavg } from 'node:os';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ObjectId } from 'mongodb';
+import { addSubscription } from '../../src/events/subscriptions.ts';
 import { SECOND } from '../../src/platform/clock.ts';
 import { addDays, dayOf, markDone } from '../../src/platform/periods/period-marks.ts';
 import { ADMIN_AREA } from '../../src/site/admin/admin-pages.ts';
@@ -70,15 +71,26 @@ await timed('figures of the site', () => loadFigures(deps, ids.slice(0, OWNED)))
 const owner = await newOwner(deps);
 await deps.servers.updateMany({ _id: { $in: ids.slice(0, OWNED) } }, { $set: { ownerId: owner.userId } });
 const operator = await newOperator(deps);
+for (const serverId of ids.slice(0, BIG)) {
+  const settings = { name: 'bench', kinds: ['goal.reached' as const], url: 'https://events.example.org/' };
+  await addSubscription(deps, serverId, { type: 'http', ...settings }, 'bench');
+}
 
 /** The ids in the paths of a round. */
 async function idsOf(round: number): Promise<Record<string, string>> {
   const serverId = ids[round % BIG] ?? new ObjectId();
-  const [listener, vote] = await Promise.all([
+  const [listener, subscription, vote] = await Promise.all([
     deps.listeners.findOne({ serverId }),
+    deps.subscriptions.findOne({ serverId }),
     deps.votes.findOne({ serverId }, { sort: { votedAt: -1 } }),
   ]);
-  const of = { serverId, listenerId: listener?._id, voteId: vote?._id, userId: owner.userId };
+  const of = {
+    serverId,
+    listenerId: listener?._id,
+    subscriptionId: subscription?._id,
+    voteId: vote?._id,
+    userId: owner.userId,
+  };
   return Object.fromEntries(Object.entries(of).map(([name, id]) => [name, String(id)]));
 }
 

@@ -5,6 +5,7 @@ import { replayEvent } from '../events/replay-event.ts';
 import type { Subscription } from '../events/subscription.ts';
 import {
   addSubscription,
+  COUNTED_WAITING,
   changeSubscription,
   pauseSubscription,
   removeSubscription,
@@ -198,7 +199,7 @@ async function remove(session: Session, text: string, id: string): Promise<Answe
   await removeSubscription(session, which, BY);
   return {
     json: { id, removed: true, unsent_events: waiting },
-    text: `The subscription ${id} is removed; ${countWithNoun(waiting, 'waiting event')} will not be sent.`,
+    text: `The subscription ${id} is removed; ${waiting === COUNTED_WAITING ? 'at least ' : ''}${countWithNoun(waiting, 'waiting event')} will not be sent.`,
   };
 }
 

@@ -4,8 +4,8 @@ import type { ResolvedEvent } from './resolve-events.ts';
 import type { Subscription } from './subscription.ts';
 
 /**
- * `retry`: again by the schedule. `refused`: never again. `waits`: it was not tried, because of a limit of ours; neither
- * an attempt nor a failure is counted.
+ * `retry`: again by the schedule. `refused`: never again. `waits`: a limit of ours or of Discord; neither an attempt nor
+ * a failure is counted.
  */
 export type EventOutcome = {
   eventId: string;
@@ -22,7 +22,7 @@ export type DestinationResult = {
   outcomes: EventOutcome[];
   /** Why nothing will ever be accepted: the subscription is paused. */
   isGone?: string;
-  /** The peer, or a limit of ours, asked for this delay before the next message: its `retry` counts as no attempt. */
+  /** The peer, or a limit, asked for this delay before the next message. */
   waitMs?: number;
   /** The addresses that repeated a challenge, if there is a new one. */
   proven?: ListenerProof[];

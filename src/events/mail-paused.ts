@@ -1,5 +1,6 @@
 import { t } from '../language/t.ts';
 import { DAY } from '../platform/clock.ts';
+import { dayOf } from '../platform/periods/period-marks.ts';
 import type { EventsDeps } from './deps.ts';
 import { OFF_ADVICE, OFF_REASONS, OFF_TEXTS } from './discord/off-reasons.ts';
 import { EVENT_TTL_MS } from './event.ts';
@@ -8,15 +9,15 @@ import type { Subscription, SubscriptionPause } from './subscription.ts';
 
 /**
  * Before the pause is stored: if the process dies between both, the next pass repeats them, and the id prevents a second
- * mail.
+ * mail. One of a subscription and day at most, however often it is resumed or changed.
  */
 export async function mailPaused(
   deps: EventsDeps,
-  { _id, serverId, name, revision }: Subscription,
-  { by, reason = '' }: Pick<SubscriptionPause, 'by' | 'reason'>,
+  { _id, serverId, name }: Subscription,
+  { at, by, reason = '' }: Pick<SubscriptionPause, 'at' | 'by' | 'reason'>,
 ): Promise<void> {
   await mailOwner(deps, serverId, (server) => ({
-    id: `subscription-paused:${_id.toHexString()}:${revision}`,
+    id: `subscription-paused:${_id.toHexString()}:${by}:${dayOf(at)}`,
     subject: `events to “${name}” are paused`,
     paragraphs: [
       by === 'gone'

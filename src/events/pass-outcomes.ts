@@ -13,10 +13,13 @@ const EVENT_DELAYS_MS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR
 /** Of a destination that fails: one event is tried after each. */
 const BACK_OFF_MS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE];
 
+/** Both are needed: rare events fail days apart. */
 const PAUSED_AFTER_MS = DAY;
+const PAUSED_AFTER_FAILURES = 7;
 
-/** A destination with such an attempt is slow. */
+/** A destination with such an attempt is slow for some time, also if others are quick. */
 const SLOW_MS = SECOND;
+const SLOW_FOR_MS = 10 * MINUTE;
 
 type Round = { to: ObjectId; due: StoredEvent[]; result: DestinationResult; now: Date };
 
@@ -39,35 +42,41 @@ export function endsOf({ to, due, result, now }: Round): EndedSends & { attempts
   return ends;
 }
 
-/** Null after the last attempt. A delay that the peer asked for counts as no attempt, and lets other events go first. */
+/**
+ * Null after the last attempt. A longer delay that the peer asks for counts as no attempt; a shorter one, such as 0 with
+ * each answer, changes nothing.
+ */
 function nextTry(attempts: number, waitMs: number | undefined, now: Date) {
-  if (waitMs !== undefined) return { nextAt: after(now, waitMs), attempts };
-  if (attempts >= EVENT_DELAYS_MS.length) return null;
+  const delay = EVENT_DELAYS_MS[attempts];
+  if (waitMs !== undefined && waitMs > (delay ?? 0)) return { nextAt: after(now, waitMs), attempts };
+  if (delay === undefined) return null;
   return { nextAt: after(now, delayAt(EVENT_DELAYS_MS, attempts)), attempts: attempts + 1 };
 }
 
-/** The destination fails if it took none of a round's events. */
+/** The destination fails if it took none of a round's events. One that refuses an event alone does not fail. */
 export function learnt(state: PassState, { outcomes, waitMs, isGone, proven }: DestinationResult, now: Date) {
   const tried = outcomes.filter(({ end }) => end !== 'waits');
-  const failure = tried.findLast(({ end }) => end !== 'sent');
-  const isSlow = tried.some(({ durationMs }) => durationMs > SLOW_MS) || undefined;
+  const failure = tried.findLast(({ end }) => end === 'retry');
+  const isSlow = tried.some(({ durationMs }) => durationMs > SLOW_MS);
   const next: PassState = {
     ...state,
-    ...(tried.length > 0 ? { isSlow } : {}),
+    ...(isSlow ? { slowUntil: after(now, SLOW_FOR_MS) } : {}),
     ...(proven ? { proven } : {}),
     ...(waitMs === undefined ? {} : { notBefore: after(now, Math.max(waitMs, SECOND)) }),
   };
   if (isGone !== undefined) return { ...next, pause: { at: now, by: 'gone' as const, reason: isGone } };
   if (tried.some(({ end }) => end === 'sent'))
     return { ...next, failures: 0, failingSince: undefined, lastReason: undefined, lastSentAt: now };
-  const { reason = 'refused' } = failure ?? {};
-  return failure ? failed(next, reason, now) : next;
+  return failure ? failed(next, failure.reason ?? '', now) : next;
 }
 
-/** After a day of failures it is paused. */
+/** A delay that the peer asks for shortens none of ours. After a day of failures it is paused. */
 function failed(state: PassState, reason: string, now: Date): PassState {
-  const { failures, failingSince = now, notBefore = after(now, delayAt(BACK_OFF_MS, failures)) } = state;
-  const isOver = now.getTime() - failingSince.getTime() >= PAUSED_AFTER_MS;
+  const { failures, failingSince = now } = state;
+  const backOff = after(now, delayAt(BACK_OFF_MS, failures));
+  const notBefore = state.notBefore && state.notBefore > backOff ? state.notBefore : backOff;
+  const isLong = now.getTime() - failingSince.getTime() >= PAUSED_AFTER_MS;
+  const isOver = isLong && failures + 1 >= PAUSED_AFTER_FAILURES;
   const pause = isOver ? { at: now, by: 'failures' as const, reason } : undefined;
   return { ...state, failures: failures + 1, failingSince, lastReason: reason, notBefore, pause };
 }

@@ -23,6 +23,7 @@ export async function replayEvent(
     { writeConcern: DURABLE },
   );
   if (matchedCount === 0) return false;
+  await wakeSubscription(deps, to);
   const { name, url, ending } = subscription;
   await recordAudit(deps, {
     by,
@@ -30,7 +31,6 @@ export async function replayEvent(
     serverId,
     details: { name, ...(url ? { url } : { ending }), eventId },
   });
-  await wakeSubscription(deps, to);
   return true;
 }
 

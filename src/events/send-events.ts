@@ -60,20 +60,25 @@ type PassHow = { stop: AbortSignal; waitNoLonger: AbortSignal; places: SlowPlace
 export async function sendEvents(deps: EventsDeps, _id: ObjectId, how: PassHow): Promise<PassResult> {
   const found = await deps.subscriptions.findOne({ _id });
   if (!found) return { end: 'removed', attempts: [], dropped: 0 };
-  const isTroubled = found.failures > 0 || found.isSlow === true;
-  const dropped = isTroubled || found.pause ? await drop(deps, found) : 0;
-  const result = { type: found.type, attempts: [], dropped };
-  if (found.pause) {
-    await moveNextPass(deps, found, null);
-    return { ...result, end: 'paused' };
-  }
   const now = deps.clock.now();
-  if (found.notBefore && found.notBefore > now) {
-    await moveNextPass(deps, found, found.notBefore);
-    return { ...result, end: 'waits', again: found.notBefore };
+  const isWaiting = found.notBefore !== undefined && found.notBefore > now;
+  if (found.pause || isWaiting) {
+    const dropped = await drop(deps, found);
+    const again = found.pause ? undefined : found.notBefore;
+    await moveNextPass(deps, found, again ?? null);
+    const result = { type: found.type, attempts: [], dropped };
+    return again ? { ...result, end: 'waits', again } : { ...result, end: 'paused' };
   }
-  if (isTroubled && !how.places.take()) return { ...result, end: 'no-place', again: soon(now) };
+  const isTroubled = found.failures > 0 || (found.slowUntil !== undefined && found.slowUntil > now);
+  if (isTroubled && !how.places.take()) {
+    // Others are found first if jobs were lost.
+    const again = soon(now);
+    await moveNextPass(deps, found, again);
+    return { type: found.type, attempts: [], dropped: 0, end: 'no-place', again };
+  }
   try {
+    const dropped = isTroubled ? await drop(deps, found) : 0;
+    const result = { type: found.type, attempts: [], dropped };
     const leased = await takeSubscription(deps, found);
     if (!leased) return { ...result, end: 'busy', again: soon(now) };
     const pass = await runPass(deps, leased, how);
@@ -109,8 +114,8 @@ async function runPass(
     signal: AbortSignal.any([waitNoLonger, AbortSignal.timeout(LONGEST_PASS_MS)]),
     mayStart: () => !stop.aborted && performance.now() < until,
   };
-  const { type, failures, failingSince, lastReason, lastSentAt, isSlow, proven } = leased;
-  let state: PassState = { failures, failingSince, lastReason, lastSentAt, isSlow, proven, ...NO_END };
+  const { type, failures, failingSince, lastReason, lastSentAt, slowUntil, proven } = leased;
+  let state: PassState = { failures, failingSince, lastReason, lastSentAt, slowUntil, proven, ...NO_END };
   const attempts: LoggedAttempt[] = [];
   let isIdle = false;
   while (how.mayStart() && !isIdle && !state.notBefore && !state.pause) {
@@ -121,12 +126,12 @@ async function runPass(
     isIdle = round.isLast;
     if (!isIdle && !(await isStillLeased(deps, leased))) break;
   }
-  if (state.pause) await mailPaused(deps, leased, state.pause);
+  if (state.pause && (await isStillLeased(deps, leased))) await mailPaused(deps, leased, state.pause);
   const nextAt = state.pause ? null : later(await nextDueAt(deps, leased._id), state.notBefore);
   const end = await endPass(deps, leased, state, nextAt);
   if (end !== 'lost') await logAttempts(deps, leased, attempts);
   logPass(deps, leased, state, attempts);
-  if (state.pause) return { end: 'paused', type, attempts };
+  if (state.pause && end === 'stored') return { end: 'paused', type, attempts };
   if (state.notBefore) return { end: 'waits', again: state.notBefore, type, attempts };
   return { end: isIdle && end === 'stored' ? 'idle' : 'more', type, attempts };
 }

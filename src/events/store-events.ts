@@ -75,6 +75,15 @@ async function withSends(
   });
 }
 
+/** Their ids. */
+export async function serversWanting(
+  { subscriptions }: Pick<EventsDeps, 'subscriptions'>,
+  kind: EventKind,
+): Promise<Set<string>> {
+  const found = subscriptions.find({ kinds: kind, ...COLLECTING }, { projection: { _id: 0, serverId: 1 } });
+  return new Set(await found.map(({ serverId }) => serverId.toHexString()).toArray());
+}
+
 /** Of the subscriptions that get a server's events now. */
 export async function wantedKinds(
   { subscriptions }: Pick<EventsDeps, 'subscriptions'>,

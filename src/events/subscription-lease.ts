@@ -40,14 +40,14 @@ export async function isStillLeased(
 
 /** What a pass has learnt; undefined removes the field. */
 export type PassState = Pick<Subscription, 'failures'> & {
-  [Field in 'failingSince' | 'lastReason' | 'lastSentAt' | 'isSlow' | 'proven' | 'notBefore' | 'pause']:
+  [Field in 'failingSince' | 'lastReason' | 'lastSentAt' | 'slowUntil' | 'proven' | 'notBefore' | 'pause']:
     | Subscription[Field]
     | undefined;
 };
 
 /**
  * Releases the lease. If an event was stored since the pass began, its wake-up stays. `changed`: the settings were, so
- * what the pass has learnt is not stored. `lost`: the lease or the subscription is gone.
+ * of what the pass has learnt only the slowness is stored. `lost`: the lease or the subscription is gone.
  *
  * @param nextPassAt - null if no event waits
  */
@@ -63,7 +63,7 @@ export async function endPass(
   if (matchedCount > 0) return 'stored';
   const released = await subscriptions.updateOne(
     { _id, 'lease.owner': lease.owner },
-    { $unset: { lease: '' } },
+    { $unset: { lease: '' }, ...(state.slowUntil ? { $set: { slowUntil: state.slowUntil } } : {}) },
   );
   return released.matchedCount > 0 ? 'changed' : 'lost';
 }

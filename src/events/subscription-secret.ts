@@ -50,6 +50,25 @@ export function openSubscribedWebhook(
   }
 }
 
+/**
+ * False if the stored one cannot be opened.
+ *
+ * @throws {InvalidDocumentError} for `webhook`, if the address is invalid
+ */
+export function isSubscribedWebhook(
+  secrets: SecretBox,
+  subscription: Pick<Subscription, '_id' | 'serverId' | 'sealedSecret'>,
+  address: string,
+): boolean {
+  const key = readWebhookAddress(address);
+  try {
+    return webhookText(openSubscribedWebhook(secrets, subscription)) === webhookText(key);
+  } catch (error) {
+    if (error instanceof UnsealError) return false;
+    throw error;
+  }
+}
+
 /** @throws {InvalidDocumentError} for `webhook`, if the address is invalid */
 export function webhookFields(
   secrets: SecretBox,

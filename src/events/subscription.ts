@@ -67,8 +67,8 @@ const subscriptionDefinition = {
   failures: { type: Number, required: true },
   lastReason: { type: String },
   lastSentAt: { type: Date },
-  /** Its last pass took long: it runs beside few others, so that it cannot delay quick destinations. */
-  isSlow: { type: Boolean },
+  /** An attempt took long: until then it runs beside few others, so that it cannot delay quick destinations. */
+  slowUntil: { type: Date },
   /** The addresses of `http` that repeated a challenge. */
   proven: { type: [new Schema(proofDefinition, nested)], default: undefined },
   dropped: { type: new Schema(droppedDefinition, nested) },

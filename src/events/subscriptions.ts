@@ -11,7 +11,7 @@ import { DURABLE, isDuplicateKey } from '../platform/mongo.ts';
 import type { EventsDeps } from './deps.ts';
 import { countWaitingEvents, makeAllDue, removeWaitingEvents } from './event-sends.ts';
 import { MOST_SUBSCRIPTIONS, type Subscription } from './subscription.ts';
-import { sealForSubscription, webhookFields } from './subscription-secret.ts';
+import { isSubscribedWebhook, sealForSubscription, webhookFields } from './subscription-secret.ts';
 import {
   type NewSubscription,
   newDiscordSchema,
@@ -90,7 +90,7 @@ async function insertIntoSlot(
 }
 
 /** What ends with a resume and with a new address; `null` removes the field. */
-const FRESH = { failures: 0, failingSince: null, lastReason: null, isSlow: null, notBefore: null } as const;
+const FRESH = { failures: 0, failingSince: null, lastReason: null, notBefore: null } as const;
 
 /**
  * A new address begins without failures and proofs, and ends a pause that the owner has not made; what waits is sent at
@@ -107,21 +107,31 @@ export async function changeSubscription(
   const { url, webhook, template, ...rest } = parseInput(subscriptionChangeSchema, change);
   const before = await deps.subscriptions.findOne({ _id, serverId });
   if (!before) return null;
-  const address =
-    before.type === 'http'
-      ? url !== undefined && url !== before.url && { url }
-      : webhook !== undefined && webhookFields(deps.secrets, _id, webhook);
+  const address = isOtherAddress(deps, before, { url, webhook }) && {
+    ...(before.type === 'http' ? { url } : webhookFields(deps.secrets, _id, webhook ?? '')),
+  };
   const ofDiscord = before.type === 'discord' && template !== undefined ? { template: template || null } : {};
   const pause = before.pause?.by === 'owner' ? {} : { pause: null };
+  const wake = { nextPassAt: deps.clock.now() };
   const changed = await update(deps, before, {
     ...rest,
     ...ofDiscord,
-    ...(address ? { ...address, ...FRESH, ...pause, proven: null } : {}),
+    ...(address ? { ...address, ...FRESH, ...pause, ...wake, proven: null } : {}),
   });
   if (!changed) return changeSubscription(deps, { serverId, subscriptionId: _id }, change, by);
   await audit(deps, changed, by, 'subscription.change');
   if (address) await sendAllNow(deps, _id);
   return changed;
+}
+
+/** What waits is sent there at once, so a user's changes of this kind are limited. A field of another type is ignored. */
+export function isOtherAddress(
+  { secrets }: Pick<EventsDeps, 'secrets'>,
+  subscription: Subscription,
+  { url, webhook }: { url?: string | undefined; webhook?: string | undefined },
+): boolean {
+  if (subscription.type === 'http') return url !== undefined && url !== subscription.url;
+  return webhook !== undefined && !isSubscribedWebhook(secrets, subscription, webhook);
 }
 
 /**
@@ -174,7 +184,8 @@ export async function resumeSubscription(
 ): Promise<Subscription | null> {
   const before = await deps.subscriptions.findOne({ _id, serverId });
   if (!before) return null;
-  const resumed = await update(deps, before, { ...FRESH, pause: null });
+  // If the process dies after this, the scheduler wakes a worker.
+  const resumed = await update(deps, before, { ...FRESH, pause: null, nextPassAt: deps.clock.now() });
   if (!resumed) return resumeSubscription(deps, { serverId, subscriptionId: _id }, by);
   await audit(deps, resumed, by, 'subscription.resume');
   await sendAllNow(deps, _id);
@@ -249,7 +260,7 @@ async function update(
   return subscriptions.findOneAndUpdate(
     { _id, revision },
     {
-      $inc: { revision: 1 },
+      $inc: { revision: 1, ...('nextPassAt' in fields ? { calls: 1 } : {}) },
       ...(set.length > 0 ? { $set: Object.fromEntries(set) } : {}),
       ...(unset.length > 0 ? { $unset: Object.fromEntries(unset) } : {}),
     },

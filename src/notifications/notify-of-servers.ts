@@ -1,6 +1,7 @@
 import type { WithId } from 'mongodb';
 import { durationText, notificationTime } from '../events/event-text.ts';
 import { OFFLINE_FOR_MINUTES } from '../events/kinds.ts';
+import { serversWanting } from '../events/store-events.ts';
 import { statusAt } from '../history/current-status.ts';
 import { after, DAY, MINUTE, SECOND } from '../platform/clock.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
@@ -20,10 +21,11 @@ const AT_MOST_EVERY_MS = DAY;
 export async function notifyOfServers(deps: NotificationsDeps, stop: AbortSignal): Promise<number> {
   const now = deps.clock.now();
   let written = 0;
+  const subscribed = await serversWanting(deps, 'server.offline');
   const offlineSince = { $gt: after(now, -NEWLY_MS), $lte: after(now, -OFFLINE_FOR_MINUTES * MINUTE) };
   for await (const server of deps.servers.find({ 'probe.offlineSince': offlineSince, removedAt: null })) {
     if (stop.aborted) return written;
-    written += await forServer(deps, server._id, () => notifyOffline(deps, server, now));
+    written += await forServer(deps, server._id, () => notifyOffline(deps, server, subscribed, now));
   }
   const offline = { $gt: new Date(0) };
   const notices = deps.serverNotices.find({ $or: [{ since: offline }, { eventSince: offline }] });
@@ -37,7 +39,12 @@ export async function notifyOfServers(deps: NotificationsDeps, stop: AbortSignal
 /** By channel, the field with the start of the time offline of its last notification. */
 const SINCE = { mail: 'since', events: 'eventSince' } as const;
 
-async function notifyOffline(deps: NotificationsDeps, server: WithId<Server>, now: Date): Promise<number> {
+async function notifyOffline(
+  deps: NotificationsDeps,
+  server: WithId<Server>,
+  subscribed: ReadonlySet<string>,
+  now: Date,
+): Promise<number> {
   const { _id, probe } = server;
   const since = probe.offlineSince;
   // Its reports may say that it is online, or no check is fresh.
@@ -45,7 +52,7 @@ async function notifyOffline(deps: NotificationsDeps, server: WithId<Server>, no
   const notices = await deps.serverNotices.findOne({ _id });
   const toldAt = notices?.offlineToldAt;
   const isMailed = notices?.since || (toldAt && now < after(toldAt, AT_MOST_EVERY_MS));
-  const isStored = notices?.eventSince?.getTime() === since.getTime();
+  const isStored = !subscribed.has(_id.toHexString()) || notices?.eventSince?.getTime() === since.getTime();
   const due = [isMailed ? [] : ('mail' as const), isStored ? [] : ('events' as const)].flat();
   const audience = due.length > 0 ? await audienceOf(deps, _id) : null;
   if (!audience) return 0;

@@ -111,6 +111,12 @@ test('other events are an embed each, up to ten in a message; an exclusion of ma
   expect(bench.shown()[0]?.[2]).toContain('Alpha *Craft*: 1,000 votes');
 });
 
+test('a template whose only line is about a goal is the usual one without a goal', async () => {
+  const bench = await destinationBench('{player} voted, goal: {goal}');
+  await bench.send([bench.event('vote.counted', vote('Steve'))]);
+  expect(bench.shown()[0]?.[0]).toContain('**Steve** voted for [Alpha *Craft*]');
+});
+
 test('the texts of a message have at most 6,000 characters', async () => {
   const bench = await destinationBench();
   const text = { subject: 'a new review', paragraphs: ['x'.repeat(2_500)], part: '/reviews' };
@@ -159,7 +165,7 @@ test('a limit of Discord waits without further requests; events that were not tr
   const events = Array.from({ length: 30 }, (_, n) => bench.event('milestone', { votes: n + 1 }));
   bench.discord.next = [{ kind: 'accept' }, { kind: 'limit', retryAfter: 12.5 }];
   const { outcomes, waitMs, isGone } = await bench.send(events);
-  expect(outcomes.map(({ end }) => end)).toEqual([...Array(10).fill('sent'), ...Array(10).fill('retry')]);
+  expect(outcomes.map(({ end }) => end)).toEqual([...Array(10).fill('sent'), ...Array(10).fill('waits')]);
   expect({ waitMs, isGone }).toEqual({ waitMs: 12_500, isGone: undefined });
   const again = await bench.send(events.slice(10));
   expect(again).toMatchObject({ waitMs: 12_500 });

@@ -62,7 +62,7 @@ test('slow destinations never have more than half of the places', async () => {
   const { deps, tick, subscribe, happen, worker } = await runningBench({ LISTENER_TIMEOUT_MS: '7000' });
   const sites = await Promise.all(Array.from({ length: 9 }, () => startDrippingSite()));
   for (const { site } of sites) await subscribe(site);
-  await deps.subscriptions.updateMany({}, { $set: { isSlow: true } });
+  await deps.subscriptions.updateMany({}, { $set: { slowUntil: new Date('2100-01-01') } });
   const good = await startFakeHttpListener();
   await subscribe(good);
   await worker();

@@ -1,6 +1,12 @@
 import { expect, test, vi } from 'vitest';
 import { attemptsOf } from '../../src/events/attempt-log.ts';
-import { pauseSubscription, resumeSubscription, subscriptionsOf } from '../../src/events/subscriptions.ts';
+import { dueSubscriptions } from '../../src/events/send-events.ts';
+import {
+  changeSubscription,
+  pauseSubscription,
+  resumeSubscription,
+  subscriptionsOf,
+} from '../../src/events/subscriptions.ts';
 import { mailContext } from '../../src/mail/outbox.ts';
 import { after, HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { startFakeHttpListener } from '../support/fake-http-listener.ts';
@@ -175,6 +181,55 @@ test('Retry-After is obeyed, and counts as no attempt', async () => {
   expect((await read()).failures).toBe(0);
 });
 
+test('Retry-After of no time shortens no delay, and its attempts count', async () => {
+  const { deps, clock, subscribe, happen } = await sendingBench();
+  const site = await startFakeHttpListener();
+  site.answer = (response) => response.writeHead(500, { 'retry-after': '0' }).end();
+  const { pass, read } = await subscribe(site);
+  const [event] = await happen();
+  for (const [attempts, least] of [
+    [1, 4 * SECOND],
+    [2, 4 * MINUTE],
+    [3, 24 * MINUTE],
+  ] as const) {
+    await pass();
+    expect((await deps.events.findOne({ _id: event._id }))?.sends).toMatchObject([{ attempts }]);
+    const { notBefore } = await read();
+    expect(notBefore?.getTime()).toBeGreaterThanOrEqual(after(clock.now(), least).getTime());
+    clock.move(2 * HOUR);
+  }
+});
+
+test('a slow attempt keeps it among the slow ones for minutes, whatever its owner changes meanwhile', async () => {
+  const { deps, clock, subscribe, happen } = await sendingBench({ LISTENER_TIMEOUT_MS: '3000' });
+  const site = await startFakeHttpListener();
+  const { of, pass, read } = await subscribe(site);
+  await happen();
+  await pass();
+  site.answer = async (response) => {
+    await changeSubscription(deps, of, { name: 'Renamed', kinds: ['milestone'] }, 'test');
+    setTimeout(() => response.writeHead(204).end(), 1_100);
+  };
+  await happen();
+  await pass();
+  site.answer = (response) => response.writeHead(204).end();
+  await happen();
+  await pass();
+  expect(await read()).toMatchObject({ name: 'Renamed', slowUntil: after(clock.now(), 10 * MINUTE) });
+});
+
+test('a resume whose process dies is found by the scheduler', async () => {
+  const { deps, subscribe, happen } = await sendingBench();
+  const { _id, of, pass } = await subscribe(await startFakeHttpListener());
+  await pauseSubscription(deps, of, 'test');
+  await happen(2);
+  await pass();
+  expect(await dueSubscriptions(deps)).toEqual([]);
+  vi.spyOn(deps.events, 'updateMany').mockRejectedValueOnce(new Error('the process died'));
+  await expect(resumeSubscription(deps, of, 'test')).rejects.toThrow('the process died');
+  expect(await dueSubscriptions(deps)).toEqual([_id]);
+});
+
 test('HTTP 410 pauses the subscription, with one mail to the owner', async () => {
   const { deps, subscribe, happen } = await sendingBench({
     SMTP_URL: 'smtp://127.0.0.1:1',
@@ -213,11 +268,14 @@ test('a day of failures pauses it, with one mail even if the worker dies before 
   site.answer = (response) => response.writeHead(500).end('Database down');
   const { of, pass, read, waiting } = await subscribe(site);
   await happen(5);
+  // Two failures a day apart are none of a whole day.
   await pass();
-  clock.move(23 * HOUR);
-  await pass();
-  expect(await read()).not.toHaveProperty('pause');
-  clock.move(2 * HOUR);
+  for (let hours = 0; hours < 25; hours += 5) {
+    clock.move(5 * HOUR);
+    await pass();
+    expect(await read()).not.toHaveProperty('pause');
+  }
+  clock.move(HOUR);
   vi.spyOn(deps.subscriptions, 'updateOne').mockRejectedValueOnce(new Error('the process died'));
   await expect(pass()).rejects.toThrow('the process died');
   expect(await read()).not.toHaveProperty('pause');

@@ -66,6 +66,41 @@ test('nothing is read of a site without goals and such subscriptions', async () 
   for (const find of finds) expect(find).not.toHaveBeenCalled();
 });
 
+test('a look that fails after it has seen a vote counts it for the goal in the next one', async () => {
+  const { deps, clock, look, cast, subscribe, serverId, events } = await sourceBench();
+  await subscribe(['vote.counted', 'goal.reached']);
+  await setGoal(deps, serverId, { target: '1', period: 'rolling', text: '' }, 'test');
+  await look();
+  clock.move(SECOND);
+  await cast();
+  vi.spyOn(deps.voteGoals, 'findOne').mockRejectedValueOnce(new MongoNetworkError('connection closed'));
+  await expect(look()).rejects.toThrow('connection closed');
+  await look();
+  expect((await events()).map(({ type }) => type).toSorted()).toEqual(['goal.reached', 'vote.counted']);
+});
+
+test('a vote that was cast in a look, after a subscription to votes began in it, gets its event', async () => {
+  const { deps, clock, look, cast, subscribe, serverId, events } = await sourceBench();
+  await setGoal(deps, serverId, { target: '100', period: 'rolling', text: '' }, 'test');
+  await look();
+  clock.move(SECOND);
+  const find = deps.votes.find.bind(deps.votes);
+  vi.spyOn(deps.votes, 'find').mockImplementationOnce(((...args: Parameters<typeof find>) => {
+    const found = find(...args);
+    const toArray = found.toArray.bind(found);
+    found.toArray = async () => {
+      await subscribe(['vote.counted']);
+      await cast();
+      return toArray();
+    };
+    return found;
+  }) as never);
+  await look();
+  expect(await events()).toEqual([]);
+  await look();
+  expect(await events()).toHaveLength(1);
+});
+
 test('votes of before a subscription, imported, held and excluded ones are not sent', async () => {
   const { clock, look, cast, subscribe, events } = await sourceBench();
   await cast();

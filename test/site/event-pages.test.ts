@@ -1,6 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { openSigningSecrets } from '../../src/events/subscription-secret.ts';
+import { CHECKS } from '../../src/platform/limits/check-allowance.ts';
 import { startAnswering } from '../support/answering.ts';
 import { QUICK } from '../support/delivering.ts';
 import {
@@ -136,6 +137,17 @@ test('a destination is changed, paused, resumed and removed; its webhook is neve
   expect((await post(`${one}/remove`)).headers.location).toBe(`${path()}?done=removed`);
   expect((await post(`${one}/pause`)).statusCode).toBe(404);
   expect((await getPage(web, `${path()}${one}`, owner.headers)).statusCode).toBe(404);
+});
+
+test('another address counts as a check, and the same one or another name does not', async () => {
+  const part = await added(http());
+  const change = (url: string, name = 'Bot') => post(part, { ...http(url), name });
+  for (let n = 0; n < 8; n += 1) expect((await change(http().url, `Bot ${n}`)).statusCode).toBe(303);
+  const answers: number[] = [];
+  for (let n = 0; n < CHECKS.times + 1; n += 1)
+    answers.push((await change(`https://example.org/${n}`)).statusCode);
+  expect(answers).toEqual([...Array(CHECKS.times).fill(303), 429]);
+  expect(await only()).toMatchObject({ url: `https://example.org/${CHECKS.times - 1}` });
 });
 
 test('a secret is rotated once, however often the form is sent', async () => {

@@ -30,6 +30,8 @@ export async function sendToDiscord(
   for (let parts = waiting.shift(); parts && !signal.aborted; parts = waiting.shift()) {
     const began = performance.now();
     const answer = await postMessage(deps, key, embedsMessage(parts.map(({ embed }) => embed)), signal);
+    // The process is being stopped: the events stay due.
+    if (signal.aborted && answer.kind === 'unavailable') break;
     // Discord does not say which embed it refuses: each is sent alone.
     if (answer.kind === 'refused' && parts.length > 1) {
       waiting.unshift(...parts.map((part) => [part]));
@@ -60,18 +62,16 @@ function meaningOf(answer: DiscordAnswer): Meaning {
     case 'limited': {
       const { status, retryAfterMs: waitMs } = answer;
       // Without a status, Discord was not asked.
-      const end = status
-        ? ({ end: 'retry', status, reason: 'HTTP 429' } as const)
-        : ({ end: 'waits' } as const);
-      return { end, waitMs, isLast: true };
+      return { end: { end: 'waits', ...(status ? { status } : {}) }, waitMs, isLast: true };
     }
     case 'unavailable': {
       const { status, reason } = answer;
       return { end: { end: 'retry', reason, ...(status ? { status } : {}) }, isLast: true };
     }
     case 'blocked':
-    case 'no-message':
       return { end: { end: 'retry', reason: 'address-refused' }, isLast: true };
+    case 'no-message':
+      return { end: { end: 'refused', reason: answer.kind }, isLast: false };
     default:
       return { end: { end: 'refused', reason: answer.kind }, isGone: answer.kind, isLast: true };
   }

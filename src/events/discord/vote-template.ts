@@ -59,8 +59,10 @@ export function filledTemplate(template: string, shown: VotesShown): string {
     url,
     goal: goal ? literal(`${numberText(goal.votes)} of ${numberText(goal.target)} votes`, LONGEST_NAME) : '',
   };
-  const lines = template.split('\n').filter((line) => goal || !usesGoal(line));
-  const filled = lines
+  const linesOf = (text: string) => text.split('\n').filter((line) => goal || !usesGoal(line));
+  const lines = linesOf(template);
+  // Discord refuses a message without a text.
+  const filled = (lines.some((line) => line.trim()) ? lines : linesOf(DEFAULT_TEMPLATE))
     .join('\n')
     .replace(BRACES, (braces, name: string) => (isPlaceholder(name) ? values[name] : braces));
   return cut(filled);

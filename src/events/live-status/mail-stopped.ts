@@ -1,17 +1,18 @@
 import { t } from '../../language/t.ts';
+import { dayOf } from '../../platform/periods/period-marks.ts';
 import type { EventsDeps } from '../deps.ts';
 import { mailOwner } from '../mail-owner.ts';
 import { type LiveMessage, STOP_TEXTS, type StopReason } from './live-message.ts';
 
-/** Once. */
+/** For one stop once, and once a day for a server, however often its owner sets it anew. */
 export async function mailStopped(
   deps: EventsDeps,
-  { _id, serverId, setAt }: LiveMessage,
+  { serverId }: LiveMessage,
   reason: StopReason,
 ): Promise<void> {
   const { why, advice } = STOP_TEXTS[reason];
   await mailOwner(deps, serverId, (name) => ({
-    id: `live-stopped:${_id.toHexString()}:${setAt.getTime()}`,
+    id: `live-stopped:${serverId.toHexString()}:${dayOf(deps.clock.now())}`,
     subject: 'the live status in Discord stopped',
     paragraphs: [
       `${t(why)} So the message in Discord with the live status of ${name} is not updated any more.`,

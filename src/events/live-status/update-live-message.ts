@@ -101,7 +101,9 @@ async function show(run: Run, source: LiveSource): Promise<LiveUpdate> {
   if (answer.kind === 'no-message') {
     if (!live.messageId) return failed(run, 'deleted at once');
     deps.log.info({ event: 'live.lost', serverId: live.serverId.toHexString() });
-    await deps.liveMessages.updateOne({ _id: live._id }, { $unset: { messageId: '', shown: '' } });
+    const own = { _id: live._id, runs: live.runs };
+    const { matchedCount } = await deps.liveMessages.updateOne(own, { $unset: { messageId: '', shown: '' } });
+    if (matchedCount === 0) return { end: 'overtaken' };
     const { messageId: _, ...lost } = live;
     return show({ ...run, live: lost }, source);
   }

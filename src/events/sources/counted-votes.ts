@@ -25,13 +25,15 @@ export type SeenVotes = {
   votes: Map<string, Date>;
   /** Before the votes that are read again. Null if it must be counted. */
   month: MonthCount | null;
+  /** Somebody wanted them in the last look. */
+  wasWanted: boolean;
 };
 
 /** By server. */
 export type VoteMemory = Map<string, SeenVotes>;
 
 export function seenIn(memory: VoteMemory, id: string): SeenVotes {
-  const seen = memory.get(id) ?? { votes: new Map(), month: null };
+  const seen = memory.get(id) ?? { votes: new Map(), month: null, wasWanted: false };
   memory.set(id, seen);
   return seen;
 }
@@ -58,6 +60,12 @@ export async function storeNewVotes(
   const ids = [...servers.values()].map(({ serverId }) => serverId);
   const found = await countedVotes(deps, ids, from).toArray();
   const byServer = Map.groupBy(found, ({ serverId }) => serverId.toHexString());
+  for (const [id, { wantsVotes }] of servers) {
+    const seen = seenIn(memory, id);
+    // A subscription may have begun after the votes of the last look were chosen, and before they were cast.
+    if (wantsVotes && !seen.wasWanted) seen.votes.clear();
+    seen.wasWanted = wantsVotes;
+  }
   const active = [...byServer].map(([id, votes]) => ({
     votes,
     seen: seenIn(memory, id),
@@ -69,7 +77,7 @@ export async function storeNewVotes(
   const counts = uncounted.length > 0 ? await countMonthsBefore(deps, uncounted, from) : null;
   const numbered = active.map(({ votes, seen, server }) => {
     const [{ serverId }] = votes as [CountedVote & Pick<Vote, 'serverId'>];
-    const month = seen.month
+    const month = isUsable(seen.month, from)
       ? continued(seen.month, from)
       : (counts?.(serverId) ?? { before: from, votes: 0 });
     const numbering = { seen, settled: settledAt(now), month, settledMonth: month };

@@ -41,6 +41,8 @@ export async function lookAtServers(
   look: Look,
 ): Promise<{ events: number; failed: Set<string> }> {
   const newVotes = new Map<string, number>();
+  // The last of these become settled: a goal's stored count then has them.
+  const unsettled = new Set([...look.memory].filter(([, { votes }]) => votes.size > 0).map(([id]) => id));
   const isKnown = (id: string) => look.last?.known.has(id) === true;
   const watches = await readWatches(
     deps,
@@ -49,7 +51,10 @@ export async function lookAtServers(
   );
   const alone = await lookAtSlices(deps, servers, look, { isKnown, watches, newVotes });
   const isDue = (id: string) => look.isAll || alone.has(id) || newVotes.has(id);
-  const counted = ofThose(servers, (id, { hasGoal, isGoalDue }) => hasGoal && (isGoalDue || isDue(id)));
+  const counted = ofThose(
+    servers,
+    (id, { hasGoal, isGoalDue }) => hasGoal && (isGoalDue || isDue(id) || unsettled.has(id)),
+  );
   const unread = ofThose(servers, (id) => isDue(id) && !watches.has(id));
   for (const [id, watch] of await readWatches(deps, unread, look.now)) watches.set(id, watch);
   const failed = await fairly(deps, look.stop, new Map([...alone, ...counted]), async function* (id, server) {
@@ -61,7 +66,7 @@ export async function lookAtServers(
     }
     if (counted.has(id) && !(await countGoal(deps, server.serverId))) throw new Error('the goal changed');
   });
-  if ([...servers.values()].some(({ hasGoal }) => hasGoal)) await announceRounds(deps);
+  await announceRounds(deps);
   for (const id of failed) watches.delete(id);
   await recordLook(deps, servers, watches, newVotes, settledAt(look.now));
   return { events: sum(newVotes.values()), failed };

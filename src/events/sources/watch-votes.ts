@@ -29,7 +29,12 @@ export function createVoteWatch(deps: EventsDeps) {
       if (isAll) seen.month = null;
     }
     if (isAll) await forgetWatches(deps, servers);
-    const { events, failed } = await lookAtServers(deps, servers, { now, memory, stop, last, isAll });
+    const look = lookAtServers(deps, servers, { now, memory, stop, last, isAll });
+    const { events, failed } = await look.catch((error: unknown) => {
+      // Votes that it has seen may not be counted for goals yet.
+      memory.clear();
+      throw error;
+    });
     last = { at: now, failed, known: new Set([...servers.keys()].filter((id) => !failed.has(id))) };
     if (isAll) allAt = now;
     return { servers: servers.size, events };

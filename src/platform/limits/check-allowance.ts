@@ -7,7 +7,7 @@ import { defineLimit } from './define-limit.ts';
 /** A check opens outgoing connections (docs/adr/0021-one-allowance-for-checks.md). */
 export const CHECKS = defineLimit({
   key: 'check',
-  what: 'Test votes, changed listener settings, resumes, changed games and query ports, moves, checks of drafts and test messages to Discord together',
+  what: 'Test votes, changed listener settings, resumes, changed games and query ports, moves, checks of drafts, and of destinations of events new addresses, resumes, tests and replays together',
   of: 'user',
   times: 6,
   windowMs: MINUTE,

@@ -10,6 +10,7 @@ import { MOST_SUBSCRIPTIONS, SUBSCRIPTION_TYPES, type Subscription } from '../..
 import {
   addSubscription,
   changeSubscription,
+  isOtherAddress,
   pauseSubscription,
   removeSubscription,
   resumeSubscription,
@@ -100,6 +101,9 @@ function changeRoutes(app: FastifyInstance, deps: AppDeps, pages: EventPages): v
     show: (request, typed) => pages.one(request, { typed }),
     run: async ({ request, by, data, values, path }) => {
       const { name, url, webhook, template } = data;
+      const which = idOf(request);
+      const { serverId, subscriptionId: _id } = which;
+      const before = await deps.subscriptions.findOne({ _id, serverId });
       // Each type of destination ignores the other's fields.
       const change = {
         name,
@@ -108,7 +112,9 @@ function changeRoutes(app: FastifyInstance, deps: AppDeps, pages: EventPages): v
         ...(url ? { url } : {}),
         ...(webhook ? { webhook } : {}),
       };
-      return done(await changeSubscription(deps, idOf(request), change, by), path, 'saved');
+      const dials = before && isOtherAddress(deps, before, change);
+      const tooMany = dials ? await takeCheck(request) : null;
+      return tooMany ?? done(await changeSubscription(deps, which, change, by), path, 'saved');
     },
   });
 
