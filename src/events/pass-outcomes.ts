@@ -2,7 +2,7 @@ import type { ObjectId } from 'mongodb';
 import { delayAt } from '../listeners/delivery-limits.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../platform/clock.ts';
 import type { LoggedAttempt } from './attempt-log.ts';
-import type { DestinationResult } from './destination.ts';
+import type { DestinationResult, EventOutcome } from './destination.ts';
 import type { StoredEvent } from './event.ts';
 import { type EndedSends, sendTo } from './event-sends.ts';
 import type { PassState } from './subscription-lease.ts';
@@ -10,8 +10,11 @@ import type { PassState } from './subscription-lease.ts';
 /** Of an event after each failed attempt, with a jitter of 20 %. After the seventh it is given up. */
 const EVENT_DELAYS_MS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR];
 
-/** Of a destination that fails: one event is tried after each. */
-const BACK_OFF_MS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE];
+/**
+ * Of a destination that fails: one event is tried after each. A restart of a program costs half a minute, a dead address
+ * a request in half an hour.
+ */
+const BACK_OFF_MS = [5, 10, 15, 30, 60, 120, 300, 900, 1_800].map((seconds) => seconds * SECOND);
 
 /** Both are needed: rare events fail days apart. */
 const PAUSED_AFTER_MS = DAY;
@@ -36,10 +39,20 @@ export function endsOf({ to, due, result, now }: Round): EndedSends & { attempts
     const isKept = isGone !== undefined && end !== 'sent';
     if (!isKept && next) ends.again.push({ eventId, ...next });
     else if (!isKept && end !== 'waits') ends.ended.push(eventId);
-    const logged = end === 'retry' && !next && !isKept ? ('given-up' as const) : end;
-    ends.attempts.push({ at: now, eventId, type: event.type, end: logged, ...seen });
+    ends.attempts.push({
+      at: now,
+      eventId,
+      type: event.type,
+      end: loggedEnd(end, isKept, next !== null),
+      ...seen,
+    });
   }
   return ends;
+}
+
+function loggedEnd(end: EventOutcome['end'], isKept: boolean, hasNext: boolean): LoggedAttempt['end'] {
+  if (isKept) return 'refused';
+  return end === 'retry' && !hasNext ? 'given-up' : end;
 }
 
 /**

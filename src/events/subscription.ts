@@ -44,7 +44,7 @@ const subscriptionDefinition = {
   slot: { type: Number, required: true, min: 0, max: MOST_SUBSCRIPTIONS - 1 },
   type: { type: String, enum: SUBSCRIPTION_TYPES, required: true },
   /** Chosen by the owner, to tell destinations apart. */
-  name: { type: String, required: true, maxlength: 60 },
+  name: { type: String, required: true, maxlength: 120 },
   kinds: { type: [String], enum: EVENT_KIND_NAMES, required: true },
   /** Only of `http`. */
   url: { type: String, maxlength: 2_048 },
@@ -54,7 +54,7 @@ const subscriptionDefinition = {
   /** Only of Discord: the last digits of the webhook's id. */
   ending: { type: String },
   /** Only of Discord: the owner's text for votes, with placeholders. */
-  template: { type: String, maxlength: 500 },
+  template: { type: String, maxlength: 1_000 },
   /** Increases with the settings: an outcome of earlier ones does not change the state. */
   revision: { type: Number, required: true },
   createdAt: { type: Date, required: true },

@@ -1,9 +1,10 @@
-import { type Document, ObjectId } from 'mongodb';
+import { type Collection, type Document, ObjectId } from 'mongodb';
 import { SECRET_OVERLAP_MS } from '../delivery/http/http-listeners.ts';
 import { newSigningSecret } from '../delivery/http/http-message.ts';
 import { AppError } from '../platform/app-error.ts';
 import type { AuditAction } from '../platform/audit/audit-actions.ts';
 import { recordAudit } from '../platform/audit/audit-log.ts';
+import { anyOf } from '../platform/batching/find-loader.ts';
 import { after } from '../platform/clock.ts';
 import { checked } from '../platform/document.ts';
 import { parseInput } from '../platform/input.ts';
@@ -227,6 +228,23 @@ export async function subscriptionsOf(deps: EventsDeps, serverId: ObjectId): Pro
   return Promise.all(
     found.map(async (one) => ({ ...one, waiting: await countWaitingEvents(deps, one._id, COUNTED_WAITING) })),
   );
+}
+
+/** A restart of a program is no trouble yet. */
+const TROUBLED_AFTER_FAILURES = 3;
+
+/** Of these servers: those that fail, or were paused because they failed. */
+export function troubledSubscriptions(
+  { subscriptions }: { subscriptions: Collection<Subscription> },
+  serverIds: ObjectId[],
+): Promise<Pick<Subscription, 'serverId'>[]> {
+  const isTroubled = [
+    { failures: { $gte: TROUBLED_AFTER_FAILURES }, pause: { $exists: false } },
+    { 'pause.by': { $in: ['failures' as const, 'gone' as const] } },
+  ];
+  return subscriptions
+    .find({ serverId: anyOf(serverIds), $or: isTroubled }, { projection: { _id: 0, serverId: 1 } })
+    .toArray();
 }
 
 /** Wakes a worker for what is due, even if the subscription waits after a failure. */

@@ -18,7 +18,7 @@ export type SubscriptionTest =
 
 /**
  * Sends one made-up event of the first kind that the subscription wants, even if it is paused; `data.test` is true. Only
- * a proof of the address is stored. If it arrives, a subscription that waits after failures goes on at once.
+ * a proof of the address is stored, and when it arrived. If it arrives, a subscription that waits after failures goes on at once.
  */
 export async function testSubscription(
   deps: EventsDeps,
@@ -39,7 +39,12 @@ export async function testSubscription(
     const [outcome] = outcomes;
     if (!outcome) return { kind: 'stopped' };
     const { revision } = subscription;
-    if (proven) await deps.subscriptions.updateOne({ _id, revision }, { $set: { proven } });
+    const learnt = {
+      ...(proven ? { proven } : {}),
+      ...(outcome.end === 'sent' ? { lastSentAt: deps.clock.now() } : {}),
+    };
+    if (Object.keys(learnt).length > 0)
+      await deps.subscriptions.updateOne({ _id, revision }, { $set: learnt });
     const { eventId, ...seen } = outcome;
     await logAttempts(deps, subscription, [
       { at: deps.clock.now(), eventId, type: event.type, isTest: true, ...seen },

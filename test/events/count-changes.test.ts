@@ -70,9 +70,9 @@ test('a decision whose events cannot be stored changes no vote', async () => {
   expect(await deps.votes.findOne({ serverId, _id: vote._id })).not.toHaveProperty('excludedAt');
 });
 
-test('a held vote counts once when it is released, also if a look finds it at the same time', async () => {
+test('a held vote counts once when it is released, for destinations of this moment, also if a look finds it too', async () => {
   const { deps, clock, serverId, cast, look, lookAnew, subscribe, events } = await sourceBench();
-  await subscribe(['vote.counted']);
+  const to = await subscribe(['vote.counted']);
   await look();
   clock.move(SECOND);
   const _id = new ObjectId();
@@ -93,10 +93,18 @@ test('a held vote counts once when it is released, also if a look finds it at th
     days: [],
     votes: null,
   } as never);
+  clock.move(SECOND);
+  const later = await subscribe(['vote.counted']);
   await includeVotes(deps, _id, 'test', SETTLED);
   await lookAnew();
+  const sends = [{ to }, { to: later }];
   expect(await events()).toMatchObject([
-    { type: 'vote.counted', voteId: vote._id, data: { monthly_votes: 1, voted_at: now.toISOString() } },
+    {
+      type: 'vote.counted',
+      sends,
+      voteId: vote._id,
+      data: { monthly_votes: 1, voted_at: now.toISOString() },
+    },
   ]);
 });
 

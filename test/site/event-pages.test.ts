@@ -113,7 +113,9 @@ test('an eleventh destination is refused', async () => {
 
 test('a destination is changed, paused, resumed and removed; its webhook is never shown', async () => {
   const one = await added(channel());
+  const revision = { revision: String((await only()).revision) };
   const changed = await post(one, {
+    ...revision,
     name: '#party',
     webhook: '',
     'kind-vote.counted': 'yes',
@@ -127,6 +129,8 @@ test('a destination is changed, paused, resumed and removed; its webhook is neve
     template: '{player}!',
     ending: '1234',
   });
+  // An old tab overwrites nothing.
+  expect((await post(one, { ...channel(), ...revision })).statusCode).toBe(409);
   await post(`${one}/pause`);
   expect(await read(one)).toContain('Events wait until you resume it.');
   await post(`${one}/resume`);
@@ -141,7 +145,8 @@ test('a destination is changed, paused, resumed and removed; its webhook is neve
 
 test('another address counts as a check, and the same one or another name does not', async () => {
   const part = await added(http());
-  const change = (url: string, name = 'Bot') => post(part, { ...http(url), name });
+  const change = async (url: string, name = 'Bot') =>
+    post(part, { ...http(url), name, revision: String((await only()).revision) });
   for (let n = 0; n < 8; n += 1) expect((await change(http().url, `Bot ${n}`)).statusCode).toBe(303);
   const answers: number[] = [];
   for (let n = 0; n < CHECKS.times + 1; n += 1)

@@ -21,8 +21,10 @@ beforeEach(async () => {
 const path = () => `/dashboard/servers/${serverId.toHexString()}`;
 const dashboard = async (part: string, headers: Record<string, string> = owner.headers) =>
   textOf((await getPage(web(), `${path()}${part}`, headers)).body);
-const set = (fields: Record<string, string>) => sendForm(web(), `${path()}/goal`, fields, owner.headers);
 const server = () => web().deps.servers.findOne({ _id: serverId });
+const shown = async () => (await server())?.goalId?.toHexString() ?? '';
+const set = async (fields: Record<string, string>) =>
+  sendForm(web(), `${path()}/goal`, { shown: await shown(), ...fields }, owner.headers);
 
 async function cast(votes: number): Promise<void> {
   const now = web().deps.clock.now();
@@ -45,8 +47,15 @@ describe('the page “Vote goal”', () => {
     const audit = await web().deps.auditLog.findOne({ action: 'goal.set' });
     expect(audit?.by).toBe(owner.email);
 
-    const removed = await sendForm(web(), `${path()}/goal/remove`, {}, owner.headers);
-    expect(removed.headers.location).toBe(`${path()}/goal?done=removed`);
+    const remove = (fields: Record<string, string>) =>
+      sendForm(web(), `${path()}/goal/remove`, fields, owner.headers);
+    const seen = { shown: await shown() };
+    // An old tab removes or changes no later goal.
+    expect((await remove({ shown: '' })).statusCode).toBe(409);
+    const old = { target: '9', period: 'day', text: '', shown: '' };
+    expect((await set(old)).statusCode).toBe(409);
+    for (let press = 0; press < 2; press += 1)
+      expect((await remove(seen)).headers.location).toBe(`${path()}/goal?done=removed`);
     const after = await dashboard('/goal');
     expect(after).not.toContain('2 to go');
     expect(after).toContain('Round 2');

@@ -156,17 +156,17 @@ function forgetSettled({ votes }: SeenVotes, settled: Date): void {
   for (const [id, votedAt] of votes) if (votedAt < settled) votes.delete(id);
 }
 
-/** `again`: the decision by which it counts once more. */
+/** `at`: when a decision lets it count; `of`: as `NewEvent`; `again`: that decision, if it counted before. */
 export function countedEvent(
   { _id, votedAt }: CountedVote,
   monthlyVotes: number,
-  { at = votedAt, again = '' }: { at?: Date; again?: string } = {},
+  { at = votedAt, of = votedAt, again = '' }: { at?: Date; of?: Date; again?: string } = {},
 ): NewEvent {
   return {
     _id: eventIdOf('vote.counted', `${_id.toString()}${again}`),
     type: 'vote.counted',
     at,
-    of: votedAt,
+    of,
     voteId: _id,
     data: { monthly_votes: monthlyVotes, voted_at: votedAt.toISOString() },
   };

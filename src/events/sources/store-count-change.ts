@@ -30,8 +30,8 @@ function excludedEvents({ exclusionId, votes }: CountChange, at: Date): NewEvent
 }
 
 /**
- * A vote that was held gets the event that it would have got when it was cast: if a late look finds it too, it is stored
- * once. Its number is that of the month's next counted vote.
+ * A vote that was held gets the event that it would have got when it was cast, for the subscriptions of this moment: if a
+ * late look finds it too, it is stored once. Its number is that of the month's next counted vote.
  */
 async function countedAgain(
   deps: EventsDeps,
@@ -43,7 +43,11 @@ async function countedAgain(
   for (const [month, some] of Map.groupBy(votes, ({ votedAt }) => monthOf(votedAt))) {
     const end = new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)), 1) - 1);
     const counted = (await countMonthsBefore(deps, [serverId], at < end ? at : end))(serverId);
-    events.push(...some.map((vote, i) => countedEvent(vote, counted.votes + i + 1, { at, again })));
+    events.push(
+      ...some.map((vote, i) =>
+        countedEvent(vote, counted.votes + i + 1, { at, again, ...(wereHeld ? { of: at } : {}) }),
+      ),
+    );
   }
   return events;
 }

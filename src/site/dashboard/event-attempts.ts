@@ -48,7 +48,7 @@ function attemptsTable(rows: LoggedAttempt[]): Html {
         cell: ({ type, isTest }) => html`<code>${type}</code> ${isTest ? t('(test)') : ''}`,
       },
       { title: t('Result'), cell: ({ end }) => badge(ENDS[end].tone, t(ENDS[end].text)) },
-      { title: t('Answer'), kind: 'address', cell: answerOf },
+      { title: t('Its answer'), kind: 'address', cell: answerOf },
       { title: t('Took'), kind: 'number', cell: ({ durationMs }) => measured(durationMs) },
       { title: t('Again'), cell: replayButton },
     ],

@@ -4,8 +4,8 @@ import { MOST_WAITING } from '../../events/subscription.ts';
 import { COUNTED_WAITING, type SubscriptionView } from '../../events/subscriptions.ts';
 import type { SubscriptionTest } from '../../events/test-subscription.ts';
 import { defineMessage, t } from '../../language/t.ts';
-import { DAY, HOUR } from '../../platform/clock.ts';
-import { count, measured, timeAgo, timeText } from '../shared/format.ts';
+import { DAY, HOUR, MINUTE } from '../../platform/clock.ts';
+import { count, duration, measured, timeAgo, timeText } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { button, card, confirmed, copyable, facts, linkTo, notice, type Tone } from '../shared/parts.ts';
 import { addressOf, kindNames, subscriptionBadge } from './event-list-card.ts';
@@ -163,8 +163,10 @@ export function testText(tested: SubscriptionTest): [Tone, Content] {
   const answered = status ? `HTTP ${status}` : t('no answer');
   const measuredText = { answered, time: measured(durationMs) };
   if (end === 'sent') return ['good', t('The test event arrived ({answered}, {time}).', measuredText)];
-  if (end === 'waits')
-    return ['attention', t('A limit was reached, so nothing was sent. Try again in a minute.')];
+  if (end === 'waits') {
+    const time = duration(Math.max(tested.waitMs ?? 0, MINUTE));
+    return ['attention', t('A limit was reached, so nothing was sent. Try again in {time}.', { time })];
+  }
   const missed = t('The test event did not arrive ({answered}, {time}).', measuredText);
   return ['bad', html`${missed} ${reason ? failureText(reason) : ''}`];
 }

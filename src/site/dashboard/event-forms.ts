@@ -47,7 +47,7 @@ function addForm(path: string, type: SubscriptionType, typed: Typed): Html {
 
 /** Changes a subscription. The address of a webhook is not shown; left empty, it stays. */
 export function subscriptionForm(path: string, subscription: SubscriptionView, typed: Typed): Html {
-  const { type, name, kinds, template = '', url = '' } = subscription;
+  const { type, name, kinds, revision, template = '', url = '' } = subscription;
   const address =
     type === 'http'
       ? urlField('own', typed, url)
@@ -56,6 +56,7 @@ export function subscriptionForm(path: string, subscription: SubscriptionView, t
     id: 'settings',
     title: t('Settings'),
     body: html`<form method="post" action="${path}" class="stack">
+        <input type="hidden" name="revision" value="${revision}" />
         ${nameField('own', typed, name)}${address}
         ${kindBoxesOf('own', typed, kinds)}
         ${type === 'discord' ? templateField('own', typed, template) : ''}

@@ -71,8 +71,8 @@ function pagesWith(site: Site, deps: AppDeps): EventPages {
       const now = deps.clock.now();
       const body = html`<p><a href="${list}">${t('All destinations')}</a></p>
         ${subscriptionCards({ base: site.base, path, subscription, showing, now })}
-        ${subscriptionForm(path, subscription, showing.typed ?? UNTOUCHED)}
-        ${attemptsCard(path, attempts)}`;
+        ${attemptsCard(path, attempts)}
+        ${subscriptionForm(path, subscription, showing.typed ?? UNTOUCHED)}`;
       return framed(request, subscription.name, body);
     },
   };

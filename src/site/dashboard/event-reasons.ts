@@ -61,11 +61,14 @@ const OF_EVENTS: Record<string, ReasonTexts> = {
   },
 };
 
-/** `reason`: a code of outcomes, perhaps with what the destination answered, or Discord's answer. */
+/** `reason`: a code of outcomes, perhaps with what the destination answered; of Discord, its status and answer. */
 export function failureText(reason: string): Html {
   const [code = '', ...said] = reason.split(': ');
   const known = textsOf(code);
-  if (!known) return html`<code>${reason}</code>`;
+  if (!known) {
+    const why = t('Discord did not take the message. Check the text for votes, and send a test event.');
+    return html`${why} <code>${reason}</code>`;
+  }
   const answer = said.join(': ');
   return html`${t(known.why)} ${t(known.advice)} ${answer ? html`<code>${answer}</code>` : ''}`;
 }

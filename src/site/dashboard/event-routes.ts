@@ -61,6 +61,16 @@ const settingsForm = z.looseObject({
   template: fieldText,
 });
 
+/** Of the subscription when the page was opened. */
+const shownRevision = z.coerce.number({ error: () => t(INCOMPLETE) });
+
+function changedMeanwhile() {
+  return refused(
+    409,
+    t('Nothing was done: the settings or the secret were changed since the page was opened.'),
+  );
+}
+
 function addRoute(app: FastifyInstance, deps: AppDeps, pages: EventPages): void {
   formRoute(app, {
     path: LIST,
@@ -96,7 +106,7 @@ function changeRoutes(app: FastifyInstance, deps: AppDeps, pages: EventPages): v
   formRoute(app, {
     path: ONE,
     access: OWNER,
-    schema: settingsForm,
+    schema: settingsForm.extend({ revision: shownRevision }),
     secrets: ['webhook'],
     show: (request, typed) => pages.one(request, { typed }),
     run: async ({ request, by, data, values, path }) => {
@@ -112,6 +122,7 @@ function changeRoutes(app: FastifyInstance, deps: AppDeps, pages: EventPages): v
         ...(url ? { url } : {}),
         ...(webhook ? { webhook } : {}),
       };
+      if (before && before.revision !== data.revision) return changedMeanwhile();
       const dials = before && isOtherAddress(deps, before, change);
       const tooMany = dials ? await takeCheck(request) : null;
       return tooMany ?? done(await changeSubscription(deps, which, change, by), path, 'saved');
@@ -149,15 +160,11 @@ function secretRoute(app: FastifyInstance, deps: AppDeps, pages: EventPages): vo
   formRoute(app, {
     path: `${ONE}/rotate`,
     access: OWNER,
-    schema: z.object({ revision: z.coerce.number({ error: () => t(INCOMPLETE) }) }),
+    schema: z.object({ revision: shownRevision }),
     show: (request) => pages.one(request),
     run: async ({ request, by, data }) => {
       const rotated = await rotateSubscriptionSecret(deps, idOf(request), by, data.revision);
-      if (!rotated)
-        return refused(
-          409,
-          t('Nothing was done: the settings or the secret were changed since the page was opened.'),
-        );
+      if (!rotated) return changedMeanwhile();
       const { secret: text, previousValidUntil } = rotated;
       return { page: pages.one(request, { secret: { text, previousValidUntil } }) };
     },

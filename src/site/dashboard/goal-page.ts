@@ -14,18 +14,19 @@ import { lastRounds } from '../../goals/goal-rounds.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { DAY } from '../../platform/clock.ts';
 import { startOfDay } from '../../platform/periods/period-marks.ts';
+import type { Server } from '../../servers/server.ts';
 import { PageError } from '../error-pages.ts';
 import { serverOf } from '../guard-routes.ts';
 import { OWNER } from '../route-options.ts';
 import { serverPath } from '../shared/dashboard-paths.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
 import { fieldsOf } from '../shared/form-fields.ts';
-import { formRoute } from '../shared/form-route.ts';
+import { formRoute, refused } from '../shared/form-route.ts';
 import { count, dayText, localTime } from '../shared/format.ts';
 import { goalPart } from '../shared/goal-parts.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import { type Page, sendPage } from '../shared/layout.ts';
-import { card, confirmed, dataTable, linkTo } from '../shared/parts.ts';
+import { button, card, confirmed, dataTable, linkTo } from '../shared/parts.ts';
 import { radios } from '../shared/radios.ts';
 import type { DashboardParts } from './dashboard-parts.ts';
 import { serverFrame } from './server-frame.ts';
@@ -67,7 +68,9 @@ export function goalPage(app: FastifyInstance, { deps }: DashboardParts): void {
       readGoalProgress(deps, server._id),
       lastRounds(deps, server._id, SHOWN_ROUNDS),
     ]);
-    const body = html`${goal ? presentCard(path, goal) : ''}${formCard(site.base, path, goal, typed)}
+    const shown = shownGoal(server);
+    const body = html`${goal ? presentCard(path, goal, shown) : ''}
+      ${formCard(site.base, { path, goal, shown }, typed)}
       ${goal || rounds.length > 0 ? roundsCard(rounds) : ''}`;
     return {
       title: `${t('Vote goal')} · ${server.name}`,
@@ -83,9 +86,10 @@ export function goalPage(app: FastifyInstance, { deps }: DashboardParts): void {
   formRoute(app, {
     path: '/servers/:serverId/goal',
     access: OWNER,
-    schema: z.object({ target: fieldText, period: fieldText, text: fieldText }),
+    schema: z.object({ target: fieldText, period: fieldText, text: fieldText, shown: fieldText }),
     show: page,
-    run: async ({ server, by, path, data }) => {
+    run: async ({ server, by, path, data: { shown, ...data } }) => {
+      if (shown !== shownGoal(server)) return changedMeanwhile();
       if (!(await setGoal(deps, server._id, data, by)))
         throw new PageError(404, t('No server is listed at this address.'));
       return `${path('/goal')}?done=saved`;
@@ -95,16 +99,33 @@ export function goalPage(app: FastifyInstance, { deps }: DashboardParts): void {
   formRoute(app, {
     path: '/servers/:serverId/goal/remove',
     access: OWNER,
-    run: async ({ server, by, path }) => {
+    schema: z.object({ shown: fieldText }),
+    show: (request) => page(request),
+    run: async ({ server, by, path, data }) => {
+      // If the form is sent twice: nothing is left to remove.
+      if (server.goalId && data.shown !== shownGoal(server)) return changedMeanwhile();
       await removeGoal(deps, server._id, by);
       return `${path('/goal')}?done=removed`;
     },
   });
 }
 
-function presentCard(path: string, goal: GoalProgress): Html {
-  const form = html`<form method="post" action="${path}/remove" class="one-button"><button type="submit"
-    class="danger">${t('Remove the goal')}</button></form>`;
+/** Of the goal when the page was opened: the form of an old page changes no later one. */
+function shownGoal({ goalId }: Pick<Server, 'goalId'>): string {
+  return goalId?.toHexString() ?? '';
+}
+
+function changedMeanwhile() {
+  return refused(409, t('Nothing was done: the goal was changed since the page was opened.'));
+}
+
+function presentCard(path: string, goal: GoalProgress, shown: string): Html {
+  const form = button({
+    to: `${path}/remove`,
+    text: t('Remove the goal'),
+    kind: 'danger',
+    hidden: { shown },
+  });
   const remove = confirmed({
     text: t('Remove the goal'),
     consequence: t('Players no longer see it. A goal that you set later counts from zero.'),
@@ -116,7 +137,9 @@ function presentCard(path: string, goal: GoalProgress): Html {
   });
 }
 
-function formCard(base: string, path: string, goal: GoalProgress | null, typed: Typed): Html {
+type GoalForm = { path: string; goal: GoalProgress | null; shown: string };
+
+function formCard(base: string, { path, goal, shown }: GoalForm, typed: Typed): Html {
   const { values, errors } = typed;
   const fields = fieldsOf(typed);
   const counts = t(
@@ -128,6 +151,7 @@ function formCard(base: string, path: string, goal: GoalProgress | null, typed: 
     title: goal ? t('Change the goal') : t('Set a goal'),
     body: html`<p>${counts}</p>
       <form method="post" action="${path}" class="stack">
+        <input type="hidden" name="shown" value="${shown}" />
         ${fields.text('target', {
           label: t('Votes that reach the goal'),
           type: 'number',

@@ -36,6 +36,15 @@ export function remarksOf(base: string, server: WithId<Server>, todo: Todo, abou
       : listenerRemark(base, server, todo.listener, about),
     offline(server, to('/settings'), now),
     todo.unanswered > 0 && remark('attention', 'star', unanswered(todo.unanswered, to('/reviews'))),
+    todo.troubled > 0 &&
+      remark(
+        'attention',
+        'radio-tower',
+        t('<a>Destinations of events</a> that take nothing: {number}.', {
+          number: todo.troubled,
+          a: to('/events'),
+        }),
+      ),
     server.hiddenAt &&
       remark('attention', 'eye-off', t('Hidden by an operator. <a>See the reason</a>.', { a: to('') })),
     steps.length === 0 &&

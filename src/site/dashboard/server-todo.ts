@@ -1,6 +1,8 @@
 import type { Collection, ObjectId, WithId } from 'mongodb';
 import { COUNTED_AT_MOST, countWaiting, firstQueuedAt } from '../../delivery/count-votes.ts';
 import { REASON_FIELDS } from '../../delivery/diagnosis/listener-reason.ts';
+import type { Subscription } from '../../events/subscription.ts';
+import { troubledSubscriptions } from '../../events/subscriptions.ts';
 import { t } from '../../language/t.ts';
 import type { Listener } from '../../listeners/listener.ts';
 import {
@@ -43,10 +45,12 @@ export type TodoListener = ReadListener & {
   waiting: number;
 };
 
-export type Todo = { listener: TodoListener | null; unanswered: number };
+/** `troubled`: destinations of events that take nothing, except those that the owner paused. */
+export type Todo = { listener: TodoListener | null; unanswered: number; troubled: number };
 
 type TodoDeps = {
   listeners: Collection<Listener>;
+  subscriptions: Collection<Subscription>;
   reviews: Collection<Review>;
   reviewLists: Collection<ReviewList>;
   votes: Collection<Vote>;
@@ -59,18 +63,20 @@ export async function readTodos(
   servers: Pick<WithId<Server>, '_id'>[],
 ): Promise<(serverId: ObjectId) => Todo> {
   const ids = servers.map(({ _id }) => _id);
-  const [found, unanswered] = await Promise.all([
+  const [found, unanswered, troubled] = await Promise.all([
     deps.listeners
       .find({ serverId: anyOf(ids) })
       .project<ReadListener>(LISTENER_FIELDS)
       .toArray(),
     countUnanswered(deps, ids),
+    troubledSubscriptions(deps, ids),
   ]);
   const listeners = await Promise.all(found.map((listener) => judged(deps, listener)));
   const byServer = new Map(listeners.map((listener) => [listener.serverId.toHexString(), listener]));
   return (serverId) => ({
     listener: byServer.get(serverId.toHexString()) ?? null,
     unanswered: unanswered.get(serverId.toHexString()) ?? 0,
+    troubled: troubled.filter((one) => one.serverId.equals(serverId)).length,
   });
 }
 
@@ -94,12 +100,13 @@ function troubleOf(listener: ReadListener, state: ListenerState): Trouble {
 }
 
 /** The marks in the rail of the server's pages. */
-export function todoCounts({ listener, unanswered }: Todo): Partial<Record<ServerTab, RailCount>> {
+export function todoCounts({ listener, unanswered, troubled }: Todo): Partial<Record<ServerTab, RailCount>> {
   const tone = listener?.trouble;
   return {
     ...(tone ? { '/listener': { number: 1, tone, meaning: t('problem') } } : {}),
     ...(unanswered > 0
       ? { '/reviews': { number: unanswered, tone: 'attention', meaning: t('without an answer') } }
       : {}),
+    ...(troubled > 0 ? { '/events': { number: troubled, tone: 'attention', meaning: t('failing') } } : {}),
   };
 }
