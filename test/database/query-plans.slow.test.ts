@@ -34,7 +34,8 @@ import { favouriteIds, listFavourites, notedUsername } from '../../src/favourite
 import { removeGoal, setGoal } from '../../src/goals/change-goal.ts';
 import { readGoalProgress } from '../../src/goals/goal-progress.ts';
 import { lastRounds, unannouncedRounds } from '../../src/goals/goal-rounds.ts';
-import { historyOf, uptimeDays } from '../../src/history/history.ts';
+import { historyOf } from '../../src/history/history.ts';
+import { uptimeDays } from '../../src/history/uptime-days.ts';
 import { reportStatus } from '../../src/history/report-status.ts';
 import { readServerInfo } from '../../src/history/server-info.ts';
 import type { Listener } from '../../src/listeners/listener.ts';

@@ -4,7 +4,7 @@ import type { ListedSample } from '../../src/demo/sample-days.ts';
 import { fillSamples } from '../../src/demo/sample-history.ts';
 import { isSamplePlayer } from '../../src/demo/sample-players.ts';
 import { SAMPLES, type Sample } from '../../src/demo/samples.ts';
-import { uptimeDays } from '../../src/history/history.ts';
+import { uptimeDays } from '../../src/history/uptime-days.ts';
 import { serverInfo } from '../../src/history/server-info.ts';
 import { DAY, SECOND } from '../../src/platform/clock.ts';
 import { addDays, dayOf } from '../../src/platform/periods/period-marks.ts';

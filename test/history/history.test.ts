@@ -1,7 +1,8 @@
 import { UUID } from 'mongodb';
 import { expect, it } from 'vitest';
 import { aggregateDay } from '../../src/history/aggregate-day.ts';
-import { type HistoryPoint, type HistoryRange, historyOf, uptimeDays } from '../../src/history/history.ts';
+import { type HistoryPoint, type HistoryRange, historyOf } from '../../src/history/history.ts';
+import { uptimeDays } from '../../src/history/uptime-days.ts';
 import { depsAt, insert, listServer, probe, probes, report } from './samples.ts';
 
 /** What a point shows, short: hour and minute or day, players, online share or reason. */

@@ -32,24 +32,29 @@ import {
   serverNameField,
   valuesOf,
 } from './server-fields.ts';
+import { pauseCard, pauseRoutes } from './pause-card.ts';
 import { serverFrame } from './server-frame.ts';
 import { type VoteShowing, voteSettingsCards, voteSettingsRoutes } from './vote-settings.ts';
 
 const MESSAGES = {
   saved: defineMessage('Settings saved.'),
   'saved-text': defineMessage('Text saved.'),
+  paused: defineMessage('The listing is paused.'),
+  'pause-changed': defineMessage('Pause changed.'),
+  resumed: defineMessage('The listing is no longer paused. The server is checked now.'),
   'kept-address': defineMessage('Move cancelled. The server keeps its address.'),
 };
 
 type Showing = {
   details?: Typed;
   votes?: VoteShowing;
+  pause?: Typed;
   address?: Typed;
   removal?: Typed;
 };
 type SettingsPage = (request: FastifyRequest, showing?: Showing) => Promise<Page>;
 
-/** `/dashboard/servers/<id>/settings`: a server's details, votes, address and removal. */
+/** `/dashboard/servers/<id>/settings`: a server's details, votes, address, pause and removal. */
 export function serverSettingsPages(app: FastifyInstance, parts: DashboardParts): void {
   const page = settingsPage(app.site, parts.deps);
   app.get('/servers/:serverId/settings', OWNER, async (request, reply) =>
@@ -58,10 +63,11 @@ export function serverSettingsPages(app: FastifyInstance, parts: DashboardParts)
   detailsRoutes(app, parts.deps, page);
   voteSettingsRoutes(app, parts.deps, (request, votes) => page(request, { votes }));
   addressRoutes(app, parts.deps, page);
+  pauseRoutes(app, parts.deps, (request, pause) => page(request, { pause }));
 }
 
 function settingsPage(site: Site, deps: AppDeps): SettingsPage {
-  return async (request, { details, votes = {}, address, removal } = {}) => {
+  return async (request, { details, votes = {}, address, pause, removal } = {}) => {
     const server = serverOf(request);
     const now = deps.clock.now();
     const move = await findMove(deps, server._id);
@@ -71,6 +77,7 @@ function settingsPage(site: Site, deps: AppDeps): SettingsPage {
       ${voteSettingsCards(path, deps.config, server, votes)}
       ${addressCard(`${path}/place`, server, move, address)}
       ${move ? ownershipProofCards(move, proof, now) : ''}
+      ${pauseCard(site, deps, { path: `${path}/pause`, server, typed: pause })}
       ${removeCard(`${path}/remove`, server, removal)}`;
     return {
       title: `${t('Settings')} · ${server.name}`,

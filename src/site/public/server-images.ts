@@ -97,7 +97,7 @@ export function drawBanner(info: ServerInfo, site: string, goal: GoalProgress | 
 <text x="${edge}" y="61" font-size="14" fill="${soft}"
   font-family="ui-monospace, 'DejaVu Sans Mono', monospace">${address}</text>
 <text x="${right}" y="61" font-size="15" fill="${text}" text-anchor="end">${rank}</text>
-<text x="${edge}" y="82" font-size="12" fill="${soft}">Vote on ${fitted(imageText(site), 12, 300)}</text>${
+<text x="${edge}" y="82" font-size="12" fill="${soft}">${info.listingPause ? 'Listed' : 'Vote'} on ${fitted(imageText(site), 12, 300)}</text>${
     goal
       ? html`
 <text x="${right}" y="82" font-size="12" fill="${text}" text-anchor="end">Vote goal: ${toGo(goal)}</text>`
@@ -142,6 +142,7 @@ function widgetPage(site: Site, info: ServerInfo & { slug: string }, goal: GoalP
     `rank ${count(info.rankPosition)}`,
     `${counted(info.monthlyVotes, 'vote')} this month`,
   ];
+  const vote = html`<a class="button" href="${page}/vote" target="_blank" rel="noopener">Vote</a>`;
   return html`<!doctype html>
 <html lang="en">
   <head>
@@ -159,7 +160,7 @@ function widgetPage(site: Site, info: ServerInfo & { slug: string }, goal: GoalP
       <p><span class="dot ${info.status}"></span>${facts.join(' · ')}</p>
       ${goal ? goalBar(goal) : ''}
       <p class="actions">
-        <a class="button" href="${page}/vote" target="_blank" rel="noopener">Vote</a> <span>on ${site.name}</span>
+        ${info.listingPause ? '' : vote} <span>${info.listingPause ? 'Listed ' : ''}on ${site.name}</span>
         ${goal ? html`<b>${toGo(goal)}</b>` : ''}
       </p>
     </main>

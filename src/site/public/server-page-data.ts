@@ -1,6 +1,7 @@
 import type { ObjectId, WithId } from 'mongodb';
 import { goalOf } from '../../goals/goal-progress.ts';
-import { type HistoryRange, historyOf, uptimeDays } from '../../history/history.ts';
+import { type HistoryRange, historyOf } from '../../history/history.ts';
+import { uptimeDays } from '../../history/uptime-days.ts';
 import { serverInfo } from '../../history/server-info.ts';
 import { defineMessage, type Text } from '../../language/t.ts';
 import { DAY } from '../../platform/clock.ts';

@@ -1,5 +1,6 @@
 import { UPTIME_DAYS } from '../../history/daily-figures.ts';
-import type { History, HistoryPoint, NoDataReason, UptimeDay } from '../../history/history.ts';
+import type { History, HistoryPoint, NoDataReason } from '../../history/history.ts';
+import type { UptimeDay } from '../../history/uptime-days.ts';
 import { inSlots } from '../../history/history-slots.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { after, DAY, HOUR, MINUTE } from '../../platform/clock.ts';
@@ -32,6 +33,7 @@ function slotLengths({ resolution, points }: History): { slotMs: number; rowMs: 
 
 const WHY_UNKNOWN: Record<NoDataReason, Text> = {
   'no-data': defineMessage('no checks were made'),
+  paused: defineMessage('the listing was paused'),
   unconfirmed: defineMessage('a failed check was not confirmed'),
   canary: defineMessage('our own network was down'),
 };
