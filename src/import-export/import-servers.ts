@@ -8,7 +8,7 @@ import { emailAddress } from '../platform/email-address.ts';
 import { hostAndPort } from '../platform/host-and-port.ts';
 import { shownText } from '../platform/text.ts';
 import { newListing, nextRank } from '../servers/listed-servers.ts';
-import { LONGEST_PAUSE_TEXT, type Pausable, type PausedTime } from '../servers/listing-pause.ts';
+import { LONGEST_PAUSE_TEXT, type PausedTime } from '../servers/listing-pause.ts';
 import type { Server } from '../servers/server.ts';
 import { newServer, type ServerSettings } from '../servers/server-settings.ts';
 import { insertListing, insertUnderFreeSlug, slugsOf } from '../servers/server-slugs.ts';
@@ -24,7 +24,7 @@ type ServerRecord = {
   listedAt: Date | null;
   ownerEmail: string | null;
   texts: TextsRecord;
-  pauses: Pausable;
+  pauses: Pick<Server, 'listingPause' | 'earlierPauses'>;
 };
 
 const { shape } = newServer;
@@ -113,7 +113,7 @@ function storedPauses({
 }: {
   pause?: z.output<ReturnType<typeof pauseField>> | null | undefined;
   earlier_pauses?: PausedTime[] | null | undefined;
-}): Pausable {
+}): ServerRecord['pauses'] {
   return {
     ...(pause
       ? {

@@ -32,7 +32,9 @@ export type PauseInput = { until?: Date | undefined; text?: string | undefined }
  * reports stopped. `too-many`: `MOST_PAUSES` began in the last `PAUSE_DAYS`.
  */
 export type PauseRefusal =
-  | { kind: 'offline' | 'not-known' | 'not-listed' }
+  | { kind: 'offline' }
+  | { kind: 'not-known' }
+  | { kind: 'not-listed' }
   | { kind: 'too-many'; nextAt: Date };
 
 /** `isNew`: it began now; otherwise only its date or sentence changed. */
@@ -85,7 +87,8 @@ export async function pauseListing(
   input: PauseInput,
   by: string,
 ): Promise<Paused | PauseRefusal> {
-  const given = parseInput(pauseSchema(deps.clock), input);
+  const { until, text } = parseInput(pauseSchema(deps.clock), input);
+  const given = { ...(until ? { until } : {}), ...(text ? { text } : {}) };
   for (;;) {
     const server = await deps.servers.findOne({ _id: serverId, removedAt: null });
     if (!server) return { kind: 'not-listed' };
@@ -99,9 +102,9 @@ export async function pauseListing(
       const refusal = whyNotPaused(deps, server);
       if (refusal) return refusal;
     }
-    const pause = { ...given, at: listingPause?.at ?? deps.clock.now() };
+    const pause = { at: listingPause?.at ?? deps.clock.now(), ...given };
     if (!(await storePause(deps, server, pause))) continue;
-    const details = { until: pause.until?.toISOString() ?? null, text: pause.text ?? null };
+    const details = { until: until?.toISOString() ?? null, text: text ?? null };
     const isNew = !listingPause;
     if (isNew) await afterChange(deps, serverId);
     await recordAudit(deps, { by, action: isNew ? 'pause.begin' : 'pause.change', serverId, details });

@@ -85,7 +85,7 @@ function refusePaused({ listingPause }: AuthenticatedToken, { clock }: AppDeps):
   throw new RefusedError({
     status: 403,
     code: 'listing-paused',
-    sentence: `The owner has paused this listing${until}. It takes no votes in that time.`,
+    sentence: `The owner has paused the listing of this server${until}. It takes no votes in that time.`,
   });
 }
 

@@ -109,6 +109,16 @@ export const voteEndpoint: FastifyPluginAsyncZod<Parts> = async (app, { deps, me
             ...RATE_LIMIT_HEADERS,
           }),
           ...COMMON_FAILURES,
+          403: failure(
+            403,
+            'The token is valid, but lacks the scope that the call needs, or the owner has paused the listing of the server.',
+            {
+              'WWW-Authenticate': {
+                type: 'string',
+                description: 'Only with `scope-missing`: `Bearer error="insufficient_scope"`.',
+              },
+            },
+          ),
           ...BODY_FAILURES,
           422: failure(422, 'This Idempotency-Key was used with another username.'),
           429: tooEarly(

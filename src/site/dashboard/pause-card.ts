@@ -99,7 +99,7 @@ function whyNot(refusal: Exclude<PauseRefusal, { kind: 'not-listed' }>): string 
         'A pause begins only while the server is known to be online. Its last check failed, or its next one has not ended yet. Try again in some minutes.',
       );
     case 'too-many':
-      return t('A listing can be paused {times} times in {days} days. The next pause can begin on {time}.', {
+      return t('A pause can begin {times} times in {days} days. The next one can begin on {time}.', {
         times: MOST_PAUSES,
         days: PAUSE_DAYS,
         time: timeText(refusal.nextAt),
@@ -116,7 +116,7 @@ export function pauseCard(
   const now = deps.clock.now();
   const pause = pauseAt(server, now);
   const about = t(
-    'For the time between two seasons, a move or a host that sleeps. In a pause the listing takes no votes and does not check the server, and no uptime is counted. The page, its history, claims and waiting votes stay. <a>More about a pause</a>',
+    'For the time between two seasons, a move or a host that sleeps. In a pause this listing takes no votes for the server and does not check it, and no uptime is counted. The page, its history, claims and waiting votes stay. <a>More about a pause</a>',
     { a: linkTo(`${site.base}/docs/listing-pause`) },
   );
   const limits = t(
@@ -128,7 +128,7 @@ export function pauseCard(
     : html`${hindrance(deps, server)}${form(path, server, typed, now)}`;
   return card({
     id: 'pause',
-    title: t('Pause'),
+    title: t('Listing pause'),
     body: html`<p>${about}</p>${pause ? '' : html`<p class="hint">${limits}</p>`}${body}`,
   });
 }
@@ -167,7 +167,7 @@ function form(path: string, server: Server, typed: Typed, now: Date): Html {
       value: (pause && listingPause?.text) || '',
     })}
     <div class="actions"><button type="submit" class="quiet">${
-      pause ? t('Save') : t('Pause the listing')
+      pause ? t('Save') : t('Begin the pause')
     }</button></div>
   </form>`;
 }

@@ -39,9 +39,9 @@ import { type VoteShowing, voteSettingsCards, voteSettingsRoutes } from './vote-
 const MESSAGES = {
   saved: defineMessage('Settings saved.'),
   'saved-text': defineMessage('Text saved.'),
-  paused: defineMessage('The listing is paused.'),
+  paused: defineMessage('The pause has begun.'),
   'pause-changed': defineMessage('Pause changed.'),
-  resumed: defineMessage('The listing is no longer paused. The server is checked now.'),
+  resumed: defineMessage('The pause has ended. The server is checked now.'),
   'kept-address': defineMessage('Move cancelled. The server keeps its address.'),
 };
 

@@ -40,7 +40,7 @@ const NOT_ACCEPTED = defineMessage(
 );
 
 const PAUSED_VOTES = defineMessage(
-  'The owner has paused this listing. It takes no votes until it begins again.',
+  'The owner has paused this server. It takes no votes until the pause ends.',
 );
 
 export function voteRefusal(

@@ -28,7 +28,7 @@ export function voteReminder(app: FastifyInstance, deps: AppDeps): void {
       if (!time || Math.abs(time.getTime() - now.getTime()) > FURTHEST_MS)
         throw new PageError(404, t('There is no reminder for this time.'));
       const server = await serverByCurrentSlug(deps, slugOfRequest(request));
-      if (pauseAt(server, time)) throw new PageError(404, t('The listing of this server is paused then.'));
+      if (pauseAt(server, time)) throw new PageError(404, t('This server is paused then.'));
       return reply
         .header('cache-control', 'no-store')
         .header('content-disposition', `attachment; filename="vote-${server.slug}.ics"`)

@@ -33,7 +33,7 @@ function slotLengths({ resolution, points }: History): { slotMs: number; rowMs: 
 
 const WHY_UNKNOWN: Record<NoDataReason, Text> = {
   'no-data': defineMessage('no checks were made'),
-  paused: defineMessage('the listing was paused'),
+  paused: defineMessage('paused by its owner'),
   unconfirmed: defineMessage('a failed check was not confirmed'),
   canary: defineMessage('our own network was down'),
 };

@@ -10,29 +10,18 @@ export function returnTime(until: Date): Html {
   return until.getTime() % DAY === 0 ? day(until) : localTime(until);
 }
 
-/** Since when, until when, and the owner's sentence. */
-export function pauseAbout({ at, until, text }: ListingPause): Html {
-  const since = t('Paused by the owner since {day}.', { day: day(at) });
-  const back = until ? t('Back on {day}.', { day: returnTime(until) }) : '';
-  return html`<p class="small soft last-seen">${since} ${back}</p>${sentenceOf(text)}`;
-}
-
-function sentenceOf(text: string | null | undefined): Content {
-  return text ? html`<blockquote class="small"><bdi>${text}</bdi></blockquote>` : '';
-}
-
 /** In place of the vote form. */
 export function pausedVoting({ listingPause }: Pick<Pausable, 'listingPause'>): Html {
   const back = listingPause?.until
     ? t('Votes are possible again from {day}.', { day: returnTime(listingPause.until) })
     : '';
-  return html`<p class="soft">${t('The owner has paused this listing, so it takes no votes now.')} ${back}</p>`;
+  return html`<p class="soft">${t('The owner has paused this server, so it takes no votes now.')} ${back}</p>`;
 }
 
 /** At the head of the public page, and of the owner's pages. */
 export function pauseNotice({ at, until, text }: ListingPause, more: Content = ''): Html {
   const state = until
-    ? t('This listing is paused since {day}, and back on {until}.', { day: day(at), until: returnTime(until) })
-    : t('This listing is paused since {day}.', { day: day(at) });
+    ? t('This server is paused since {day}, and back on {until}.', { day: day(at), until: returnTime(until) })
+    : t('This server is paused since {day}.', { day: day(at) });
   return notice('attention', html`${state} ${text ? html`“<bdi>${text}</bdi>”` : ''} ${more}`);
 }
