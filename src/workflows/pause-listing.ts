@@ -64,7 +64,7 @@ function pauseSchema(clock: Clock) {
   const untilRule = () =>
     t('must be later than now, and at most {days} days away', { days: LONGEST_PAUSE_MS / DAY });
   return z.object({
-    until: z
+    dateOfReturn: z
       .date({ error: untilRule })
       .refine((at) => at > clock.now() && at <= after(clock.now(), LONGEST_PAUSE_MS), { error: untilRule })
       .optional(),
@@ -87,7 +87,8 @@ export async function pauseListing(
   input: PauseInput,
   by: string,
 ): Promise<Paused | PauseRefusal> {
-  const { until, text } = parseInput(pauseSchema(deps.clock), input);
+  const read = { dateOfReturn: input.until, text: input.text };
+  const { dateOfReturn: until, text } = parseInput(pauseSchema(deps.clock), read);
   const given = { ...(until ? { until } : {}), ...(text ? { text } : {}) };
   for (;;) {
     const server = await deps.servers.findOne({ _id: serverId, removedAt: null });

@@ -186,7 +186,7 @@ it.each([
   const bench = await probingBench();
   const until = after(bench.clock.now(), ms);
   await expect(pauseListing(bench.deps, bench.serverId, { until }, BY)).rejects.toThrow(
-    'The until must be later than now, and at most 366 days away.',
+    'The date of return must be later than now, and at most 366 days away.',
   );
 });
 
@@ -240,14 +240,15 @@ it('after its date a new pause can begin before a worker has ended the old one',
 
 it('ends after a check if the server answers, and goes on if it does not', async () => {
   const bench = await online();
-  const { deps, serverId, checkDeps, gameServer } = bench;
-  expect(await checkPausedServer(checkDeps, serverId, BY)).toEqual({ kind: 'not-paused' });
+  const { deps, serverId, gameServer } = bench;
+  const { ask } = bench.checkDeps;
+  expect(await checkPausedServer({ ...deps, ask }, serverId, BY)).toEqual({ kind: 'not-paused' });
   await pauseListing(deps, serverId, {}, BY);
   await gameServer.stop();
-  expect(await checkPausedServer(checkDeps, serverId, BY)).toMatchObject({ kind: 'no-answer' });
+  expect(await checkPausedServer({ ...deps, ask }, serverId, BY)).toMatchObject({ kind: 'no-answer' });
   expect((await bench.server()).listingPause).toBeDefined();
   await gameServer.start();
-  expect(await checkPausedServer(checkDeps, serverId, BY)).toEqual({ kind: 'resumed' });
+  expect(await checkPausedServer({ ...deps, ask }, serverId, BY)).toEqual({ kind: 'resumed' });
   expect((await bench.server()).listingPause).toBeUndefined();
 });
 

@@ -43,6 +43,7 @@ export function pauseRoutes(
       until: z.union([z.literal(''), z.iso.date({ error: () => t('must be a day such as 2026-11-20') })]),
       text: fieldText,
     }),
+    fields: { dateOfReturn: 'until' },
     show: page,
     run: async ({ server, by, path, data }) => {
       const until = data.until === '' ? undefined : new Date(data.until);
