@@ -1,14 +1,19 @@
 import type { Command } from 'commander';
 import type { AppDeps } from '../process/app-deps.ts';
 import {
-  LONGEST_PAUSE_TEXT,
   type ListingPause,
+  LONGEST_PAUSE_TEXT,
   MOST_PAUSES,
   PAUSE_DAYS,
   type Pausable,
   pauseAt,
 } from '../servers/listing-pause.ts';
-import { type PauseInput, type PauseRefusal, pauseListing, resumeListing } from '../workflows/pause-listing.ts';
+import {
+  type PauseInput,
+  type PauseRefusal,
+  pauseListing,
+  resumeListing,
+} from '../workflows/pause-listing.ts';
 import { type Answer, withDeps } from './answer.ts';
 import { CommandError } from './failure.ts';
 import { BY, noLongerListed, requireServer } from './find.ts';
@@ -23,7 +28,10 @@ export function addServerPauseCommands(server: Command, terminal: Terminal): voi
     .description('pause the listing, or change its pause: no votes, no checks, no uptime')
     .argument('<server>', 'id or slug')
     .option('--until <time>', 'when it ends by itself; without it, no date', moment)
-    .option('--text <sentence>', `what players read, up to ${LONGEST_PAUSE_TEXT} characters; without it, none`)
+    .option(
+      '--text <sentence>',
+      `what players read, up to ${LONGEST_PAUSE_TEXT} characters; without it, none`,
+    )
     .addHelpText(
       'after',
       examples(terminal, 'server pause alpha-craft --until 2026-12-24 --text "The next season begins then."'),
@@ -64,7 +72,10 @@ function refusal(name: string, refused: PauseRefusal): CommandError {
     case 'not-listed':
       return noLongerListed(name);
     case 'offline':
-      return new CommandError('server-offline', `${name} is offline: its downtime counts, so no pause begins.`);
+      return new CommandError(
+        'server-offline',
+        `${name} is offline: its downtime counts, so no pause begins.`,
+      );
     case 'not-known':
       return new CommandError(
         'status-unknown',

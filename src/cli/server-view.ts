@@ -61,7 +61,12 @@ export function serverText({ server, figures, listener, tokens, owner }: ShownSe
     ],
     ['Version', current.version || '-'],
     ['Last checked', when(current.checkedAt, now)],
-    ['Next check', isProbed(server.game) && !server.removedAt && !pauseAt(server, now) ? when(server.probe.nextAt, now) : null],
+    [
+      'Next check',
+      isProbed(server.game) && !server.removedAt && !pauseAt(server, now)
+        ? when(server.probe.nextAt, now)
+        : null,
+    ],
     [
       'Votes',
       `${figures.votesCount} in ${RANKING_DAYS} days, ${figures.monthlyVotes} this month, ${figures.allTimeVotes} in all`,

@@ -146,7 +146,9 @@ async function list(deps: AppDeps, options: { removed?: boolean }): Promise<Answ
     server.slug,
     server.name,
     hostAndPort(server.address, server.port),
-    server.removedAt ? 'removed' : `${pauseAt(server, now) ? 'paused' : statusAt(server, now)}${server.hiddenAt ? ', hidden' : ''}`,
+    server.removedAt
+      ? 'removed'
+      : `${pauseAt(server, now) ? 'paused' : statusAt(server, now)}${server.hiddenAt ? ', hidden' : ''}`,
     ownerOf(server) ?? '-',
     server._id.toHexString(),
   ]);

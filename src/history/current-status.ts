@@ -47,10 +47,14 @@ export function statusAt(server: Sources, now: Date): ServerStatus {
   const pausedUntil = lastPauseEnd(server, now);
   const counts = (at: Date) => !pausedUntil || at >= pausedUntil;
   if (sourceAt(server, now) === 'reports') {
-    return lastReport && counts(lastReport.at) && now.getTime() - lastReport.at.getTime() < REPORT_VALID_MS ? 'online' : 'unknown';
+    return lastReport && counts(lastReport.at) && now.getTime() - lastReport.at.getTime() < REPORT_VALID_MS
+      ? 'online'
+      : 'unknown';
   }
   const validMs = INTERVALS_VALID * probe.intervalSeconds * SECOND;
-  return probe.checkedAt && counts(probe.checkedAt) && now.getTime() - probe.checkedAt.getTime() <= validMs ? probe.status : 'unknown';
+  return probe.checkedAt && counts(probe.checkedAt) && now.getTime() - probe.checkedAt.getTime() <= validMs
+    ? probe.status
+    : 'unknown';
 }
 
 /**

@@ -133,7 +133,8 @@ async function samplePoints(deps: AggregateDeps, serverId: ObjectId): Promise<Hi
     .sort({ at: 1 });
   const points: HistoryPoint[] = [];
   let knownUntil: Date | undefined;
-  const gap = (from: Date) => gapAt(from, pauses.some((one) => one.from <= from && from < one.until) ? 'paused' : 'no-data');
+  const gap = (from: Date) =>
+    gapAt(from, pauses.some((one) => one.from <= from && from < one.until) ? 'paused' : 'no-data');
   for await (const { at, seconds, status, reason, onlinePlayers, latencyMs } of samples) {
     if (isInPause({ at }, pauses)) continue;
     if (knownUntil && knownUntil < at) points.push(gap(knownUntil));

@@ -94,7 +94,13 @@ function pauseRecord({ listingPause, earlierPauses }: Server): object {
   const earlier = earlierPauses?.map(({ from, until }) => ({ from, until })) ?? [];
   return {
     ...(listingPause
-      ? { pause: { from: listingPause.at, until: listingPause.until ?? null, text: listingPause.text ?? null } }
+      ? {
+          pause: {
+            from: listingPause.at,
+            until: listingPause.until ?? null,
+            text: listingPause.text ?? null,
+          },
+        }
       : {}),
     ...(earlier.length > 0 ? { earlier_pauses: earlier } : {}),
   };

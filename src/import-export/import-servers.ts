@@ -124,7 +124,9 @@ function storedPauses({
           },
         }
       : {}),
-    ...(earlier?.length ? { earlierPauses: earlier.toSorted((a, b) => a.from.getTime() - b.from.getTime()) } : {}),
+    ...(earlier?.length
+      ? { earlierPauses: earlier.toSorted((a, b) => a.from.getTime() - b.from.getTime()) }
+      : {}),
   };
 }
 

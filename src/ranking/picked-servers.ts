@@ -80,7 +80,8 @@ async function drawSlug({ servers, rankedLists }: RankingDeps, filters: Filters)
     const part = Math.floor(index / PART);
     const list = part === 0 ? first : await rankedLists.findOne({ _id: partId(key, part) });
     const _id = list && idsOf(list)[index % PART];
-    const server = _id && (await servers.findOne({ _id, ...RANKED, ...NOT_PAUSED }, { projection: { slug: 1 } }));
+    const server =
+      _id && (await servers.findOne({ _id, ...RANKED, ...NOT_PAUSED }, { projection: { slug: 1 } }));
     if (server) return server.slug;
   }
   return null;

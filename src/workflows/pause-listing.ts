@@ -12,9 +12,9 @@ import { shownText } from '../platform/text.ts';
 import type { Ask, ProbeFailure } from '../probing/ask.ts';
 import { probeReset } from '../servers/listed-servers.ts';
 import {
+  type ListingPause,
   LONGEST_PAUSE_MS,
   LONGEST_PAUSE_TEXT,
-  type ListingPause,
   NEVER_PROBED,
   nextPauseAt,
   PAUSE_KEPT_MS,
@@ -114,7 +114,11 @@ export async function pauseListing(
 }
 
 /** False if the server was checked, edited, paused or resumed since it was read. A probe under way is void. */
-async function storePause(deps: WorkflowsDeps, server: WithId<Server>, pause: ListingPause): Promise<boolean> {
+async function storePause(
+  deps: WorkflowsDeps,
+  server: WithId<Server>,
+  pause: ListingPause,
+): Promise<boolean> {
   const { _id, probe, listingPause } = server;
   const { matchedCount } = await deps.servers.updateOne(
     {
@@ -127,9 +131,7 @@ async function storePause(deps: WorkflowsDeps, server: WithId<Server>, pause: Li
     {
       $set: {
         listingPause: pause,
-        ...(listingPause
-          ? {}
-          : { 'probe.claim': null, 'probe.urgent': false, 'probe.nextAt': NEVER_PROBED }),
+        ...(listingPause ? {} : { 'probe.claim': null, 'probe.urgent': false, 'probe.nextAt': NEVER_PROBED }),
       },
       ...(listingPause ? {} : { $inc: { 'probe.revision': 1 } }),
     },
@@ -156,7 +158,8 @@ export async function resumeListing(
     if (!server?.listingPause) return null;
     const { listingPause } = server;
     const isOver = !pauseAt(server, deps.clock.now());
-    if (await endPause(deps, server, listingPause, isOver ? BY_DATE : by)) return isOver ? null : listingPause;
+    if (await endPause(deps, server, listingPause, isOver ? BY_DATE : by))
+      return isOver ? null : listingPause;
   }
 }
 

@@ -29,7 +29,10 @@ it('a listing is paused, changed, shown and resumed', async () => {
     code: 0,
     json: { slug, paused_since: expect.any(String) },
   });
-  expect(await cli.run(`server resume ${slug} --json`)).toMatchObject({ code: 1, json: { code: 'not-paused' } });
+  expect(await cli.run(`server resume ${slug} --json`)).toMatchObject({
+    code: 1,
+    json: { code: 'not-paused' },
+  });
   expect(await cli.run(`server show ${slug} --json`)).toMatchObject({ json: { paused_since: null } });
 });
 

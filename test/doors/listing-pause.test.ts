@@ -28,7 +28,11 @@ beforeAll(async () => {
     { _id: { $in: [server.serverId, other.serverId] } },
     { $set: { ...seen, 'daily.uptimePercentage': 99.5 } as never },
   );
-  ({ token: claimKey } = await issueToken(deps, { serverId: server.serverId, name: 'plugin', kind: 'claim' }));
+  ({ token: claimKey } = await issueToken(deps, {
+    serverId: server.serverId,
+    name: 'plugin',
+    kind: 'claim',
+  }));
   const until = after(new Date(Math.ceil(Date.now() / DAY) * DAY), 9 * DAY);
   await pauseListing(deps, server.serverId, { until, text: TEXT }, 'owner@example.org');
   await deps.voteCounts.flush();
@@ -71,7 +75,10 @@ describe('the API of a paused listing', () => {
   it('status takes a report when one is due, which does not make the server online', async () => {
     tallyport.clock.move(6 * MINUTE);
     expect((await tallyport.report(server, { online_players: 8, max_players: 20 })).status).toBe(200);
-    expect((await tallyport.call(server, 'info')).body).toMatchObject({ status: 'unknown', online_players: 8 });
+    expect((await tallyport.call(server, 'info')).body).toMatchObject({
+      status: 'unknown',
+      online_players: 8,
+    });
   });
 
   it('vote says the reason after a wrong token and a missing scope, and before a wrong body', async () => {
@@ -97,7 +104,7 @@ describe('the public pages of a paused listing', () => {
   it('the page shows since when, until when and why, and has no form', async () => {
     const { status, text } = await read(page());
     expect(status).toBe(200);
-    expect(textOf(text)).toMatch(/This server is paused since .+, and back on .+ \. “/);
+    expect(textOf(text)).toMatch(/This server has been paused since .+ and returns on .+ \. “/);
     expect(text).toContain('&lt;b&gt;fifth&lt;/b&gt;');
     expect(textOf(text)).toContain('The owner has paused this server, so it takes no votes now.');
     expect(text).not.toContain('data-challenge');
@@ -121,7 +128,10 @@ describe('the public pages of a paused listing', () => {
         body: new URLSearchParams({ username: 'Ann', proof: '', session: '', again: '' }),
         headers: { origin: new URL(tallyport.deps.config.PUBLIC_URL).origin, accept: 'application/json' },
       });
-      expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([403, 'listing-paused']);
+      expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([
+        403,
+        'listing-paused',
+      ]);
     }
   });
 
@@ -148,7 +158,9 @@ describe('the public pages of a paused listing', () => {
     expect(text).toContain('/servers/open-craft/vote');
     expect(text).not.toContain(`${page()}/vote`);
     expect((await read('/feed.atom')).text).toContain(server.slug);
-    expect((await read('/sitemap-minecraft-1.xml')).text + (await read('/sitemap.xml')).text).toContain('minecraft');
+    expect((await read('/sitemap-minecraft-1.xml')).text + (await read('/sitemap.xml')).text).toContain(
+      'minecraft',
+    );
   });
 
   it('the search finds it', async () => {

@@ -73,9 +73,7 @@ it('a pause over several days leaves no gap of reports, also in the days that ar
   for (const day of ['2028-03-10', '2028-03-11', '2028-03-12', '2028-03-13', '2028-03-14'])
     await aggregateDay(deps, day);
   const sums = await deps.dailyStats.find({ serverId }).sort({ day: 1 }).toArray();
-  expect(
-    sums.map(({ day, reports }) => [day, reports.onlineSeconds, reports.offlineSeconds]),
-  ).toEqual([
+  expect(sums.map(({ day, reports }) => [day, reports.onlineSeconds, reports.offlineSeconds])).toEqual([
     ['2028-03-10', 600, 0],
     ['2028-03-14', 900, 0],
   ]);

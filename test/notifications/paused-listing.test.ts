@@ -7,9 +7,16 @@ import { type NotificationBench, notificationBench } from './notification-bench.
 async function seen({ deps, serverId, clock }: NotificationBench, isOnline: boolean, offlineMinutes = 20) {
   const now = clock.now();
   const offlineSince = isOnline ? null : after(now, -offlineMinutes * MINUTE);
-  const state = { 'probe.status': isOnline ? 'online' : 'offline', 'probe.checkedAt': now, 'probe.offlineSince': offlineSince };
+  const state = {
+    'probe.status': isOnline ? 'online' : 'offline',
+    'probe.checkedAt': now,
+    'probe.offlineSince': offlineSince,
+  };
   const answered = isOnline ? { 'probe.succeededAt': now } : {};
-  await deps.servers.updateOne({ _id: serverId }, { $set: { game: 'minecraft', ...state, ...answered } as never });
+  await deps.servers.updateOne(
+    { _id: serverId },
+    { $set: { game: 'minecraft', ...state, ...answered } as never },
+  );
 }
 
 const kinds = async (bench: NotificationBench) => (await bench.mails()).map(({ event }) => event);

@@ -1,15 +1,15 @@
 import type { ObjectId } from 'mongodb';
 import { expect, it } from 'vitest';
 import { after, DAY } from '../../src/platform/clock.ts';
+import { addDays, dayOf } from '../../src/platform/periods/period-marks.ts';
+import type { AppDeps } from '../../src/process/app-deps.ts';
 import { explainRank } from '../../src/ranking/explain-rank.ts';
 import { randomSlug } from '../../src/ranking/picked-servers.ts';
 import { rankHistory, storeRanks } from '../../src/ranking/rank-snapshots.ts';
-import { readListPage, readListingSummary, readNewcomers } from '../../src/ranking/read-lists.ts';
+import { readListingSummary, readListPage, readNewcomers } from '../../src/ranking/read-lists.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { searchListing } from '../../src/ranking/search-listing.ts';
 import { SORTS } from '../../src/ranking/sorts.ts';
-import type { AppDeps } from '../../src/process/app-deps.ts';
-import { addDays, dayOf } from '../../src/platform/periods/period-marks.ts';
 import { listServers } from '../support/servers.ts';
 import { testDeps } from '../support/test-deps.ts';
 
@@ -17,7 +17,14 @@ import { testDeps } from '../support/test-deps.ts';
 async function listed(env: Record<string, string> = {}, days = 1) {
   const deps = await testDeps(env);
   const ids = await listServers(deps, [
-    { name: 'Alpha Craft', votes: 9, online: 30, uptime: 99, reviews: { count: 5, ratingSum: 25 }, game: 'minecraft' },
+    {
+      name: 'Alpha Craft',
+      votes: 9,
+      online: 30,
+      uptime: 99,
+      reviews: { count: 5, ratingSum: 25 },
+      game: 'minecraft',
+    },
     { name: 'Beta Craft', votes: 5, online: 3, uptime: 90, game: 'minecraft' },
     { name: 'Gamma Craft', votes: 1, online: 2, uptime: 80, game: 'minecraft' },
   ]);
@@ -27,7 +34,10 @@ async function listed(env: Record<string, string> = {}, days = 1) {
 }
 
 async function pause(deps: AppDeps, _id: ObjectId, days: number): Promise<void> {
-  await deps.servers.updateOne({ _id }, { $set: { listingPause: { at: after(deps.clock.now(), -days * DAY) } } });
+  await deps.servers.updateOne(
+    { _id },
+    { $set: { listingPause: { at: after(deps.clock.now(), -days * DAY) } } },
+  );
   await recomputeRanks(deps);
 }
 
@@ -41,7 +51,10 @@ it('a paused server has the last rank and is last in each order, without a gap i
     expect(names(rows).at(-1)).toBe('Alpha Craft');
     expect(rows.at(-1)).toMatchObject({ status: 'unknown', rank: 3, listingPause: {} });
   }
-  const found = await deps.servers.find({ _id: { $in: ids } }).sort({ rankPosition: 1 }).toArray();
+  const found = await deps.servers
+    .find({ _id: { $in: ids } })
+    .sort({ rankPosition: 1 })
+    .toArray();
   expect(names(found)).toEqual(LAST);
   expect(found.map(({ rankPosition }) => rankPosition)).toEqual([1, 2, 3]);
   expect(await readListPage(deps, { online: true }, 1)).toMatchObject({ total: 2 });

@@ -10,7 +10,7 @@ import { addOwnedServer } from '../support/owned-server.ts';
 import { type SignedInUser, signIn } from '../support/sign-in.ts';
 import { storedVote } from '../support/votes.ts';
 import { getPage, sendForm, textOf } from '../support/web-app.ts';
-import { openOwnerApp, type OwnerApp } from './owner-fixture.ts';
+import { type OwnerApp, openOwnerApp } from './owner-fixture.ts';
 
 let web: OwnerApp;
 let owner: SignedInUser;
@@ -74,7 +74,11 @@ describe('the card “Listing pause” of the settings', () => {
   });
 
   it('says before and after the press why no pause can begin', async () => {
-    const offline = { 'probe.status': 'offline', 'probe.checkedAt': new Date(), 'probe.offlineSince': new Date() };
+    const offline = {
+      'probe.status': 'offline',
+      'probe.checkedAt': new Date(),
+      'probe.offlineSince': new Date(),
+    };
     await web.deps.servers.updateOne({ _id: serverId }, { $set: { game: 'minecraft', ...offline } as never });
     expect(await page(`${path()}/settings`)).toContain('A pause cannot begin while the server is offline');
     const answer = await post('', { until: '', text: '' });
@@ -119,7 +123,7 @@ describe('a pause shows', () => {
   it('to operators, who can end it', async () => {
     const operator = await signIn(web, { role: 'operator' });
     const at = `/operator/servers/${serverId.toHexString()}`;
-    expect(await page(at, operator.headers)).toMatch(/This server is paused since .+Moving/);
+    expect(await page(at, operator.headers)).toMatch(/This server has been paused since .+Moving/);
     const ended = await sendForm(web, `${at}/resume`, {}, operator.headers);
     expect(ended.headers.location).toBe(`${at}?done=resumed`);
     expect((await sendForm(web, `${at}/resume`, {}, operator.headers)).statusCode).toBe(409);

@@ -8,7 +8,11 @@ import { startScheduler, startWorker } from '../support/workers.ts';
 
 test('the scheduler and a worker end a pause whose date has come, and no other', async () => {
   const deps = await testDeps();
-  const [dated, open, later] = [await listServer(deps), await listServer(deps, 'B'), await listServer(deps, 'C')];
+  const [dated, open, later] = [
+    await listServer(deps),
+    await listServer(deps, 'B'),
+    await listServer(deps, 'C'),
+  ];
   const now = deps.clock.now();
   await pauseListing(deps, dated, { until: after(now, HOUR) }, 'test');
   await pauseListing(deps, open, {}, 'test');

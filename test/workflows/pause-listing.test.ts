@@ -27,9 +27,12 @@ async function probe({ deps, checkDeps, serverId }: ProbingBench) {
 
 const status = async (bench: ProbingBench) => statusAt(await bench.server(), bench.clock.now());
 const audit = async ({ deps, serverId }: ProbingBench) =>
-  (await deps.auditLog.find({ serverId, action: /^pause\./ }).sort({ _id: 1 }).toArray()).map(
-    ({ action, by }) => `${action} by ${by}`,
-  );
+  (
+    await deps.auditLog
+      .find({ serverId, action: /^pause\./ })
+      .sort({ _id: 1 })
+      .toArray()
+  ).map(({ action, by }) => `${action} by ${by}`);
 
 /** A server that was probed and is online. */
 async function online(): Promise<ProbingBench> {

@@ -5,8 +5,8 @@ import { t } from '../../language/t.ts';
 import type { AppDeps } from '../../process/app-deps.ts';
 import { allowVotes, MOST_ALLOWED } from '../../ranking/evidence/allow-votes.ts';
 import { editServer } from '../../servers/listed-servers.ts';
-import { hideServer, removeProfilePart, unhideServer } from '../../servers/moderate-server.ts';
 import { pauseAt } from '../../servers/listing-pause.ts';
+import { hideServer, removeProfilePart, unhideServer } from '../../servers/moderate-server.ts';
 import type { ProfilePart } from '../../servers/profile.ts';
 import type { Server } from '../../servers/server.ts';
 import { resumeListing } from '../../workflows/pause-listing.ts';
@@ -68,7 +68,8 @@ export function serverActions(
   action('unhide', { done: 'shown', act: ({ _id }, _data, by) => unhideServer(deps, _id, by) });
   action('resume', {
     done: 'resumed',
-    act: async ({ _id }, _data, by) => (await resumeListing(deps, _id, by)) !== null || refused(409, 'The listing is not paused.'),
+    act: async ({ _id }, _data, by) =>
+      (await resumeListing(deps, _id, by)) !== null || refused(409, 'The listing is not paused.'),
   });
   action('profile/remove', {
     done: 'profile-part',
@@ -156,7 +157,9 @@ function formPart(part: {
 }
 
 function resuming({ base, server, now }: ServerView): Content {
-  return pauseAt(server, now) ? button({ to: adminServerPath(base, server, '/resume'), text: 'End the pause' }) : '';
+  return pauseAt(server, now)
+    ? button({ to: adminServerPath(base, server, '/resume'), text: 'End the pause' })
+    : '';
 }
 
 function hiding({ base, server, typed }: ServerView): Html {

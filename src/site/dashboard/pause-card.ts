@@ -15,7 +15,12 @@ import {
 } from '../../servers/listing-pause.ts';
 import type { Server } from '../../servers/server.ts';
 import { checkPausedServerNow } from '../../workflows/answer-now.ts';
-import { type PauseRefusal, pauseListing, resumeListing, whyNotPaused } from '../../workflows/pause-listing.ts';
+import {
+  type PauseRefusal,
+  pauseListing,
+  resumeListing,
+  whyNotPaused,
+} from '../../workflows/pause-listing.ts';
 import { OWNER } from '../route-options.ts';
 import type { Site } from '../shared/decorate-site.ts';
 import { fieldText, type Typed, UNTOUCHED } from '../shared/form.ts';
@@ -81,7 +86,9 @@ export function pauseRoutes(
 function whyStillPaused(kind: 'no-answer' | 'no-game' | 'limited' | 'stopped'): string {
   if (kind === 'no-game') return t('Servers of this game are not checked. End the pause with the button.');
   if (kind === 'no-answer')
-    return t('The server did not answer at its address, so the pause goes on. Start the server, then check again.');
+    return t(
+      'The server did not answer at its address, so the pause goes on. Start the server, then check again.',
+    );
   return t('Nothing was checked: too many connections go to this address. Try again in a minute.');
 }
 
@@ -94,7 +101,9 @@ function refusedPause(refusal: PauseRefusal): RefusedForm {
 function whyNot(refusal: Exclude<PauseRefusal, { kind: 'not-listed' }>): string {
   switch (refusal.kind) {
     case 'offline':
-      return t('A pause cannot begin while the server is offline: this downtime counts. Start the server first.');
+      return t(
+        'A pause cannot begin while the server is offline: this downtime counts. Start the server first.',
+      );
     case 'not-known':
       return t(
         'A pause begins only while the server is known to be online. Its last check failed, or its next one has not ended yet. Try again in some minutes.',
@@ -118,7 +127,7 @@ export function pauseCard(
   const pause = pauseAt(server, now);
   const about = t(
     'For the time between two seasons, a move or a host that sleeps. In a pause this listing takes no votes for the server and does not check it, and no uptime is counted. The page, its history, claims and waiting votes stay. <a>More about a pause</a>',
-    { a: linkTo(`${site.base}/docs/listing-pause`) },
+    { a: linkTo(`${site.base}/docs/pausing`) },
   );
   const limits = t(
     'It begins at once, not while the server is offline, and at most {times} times in {days} days. The public page shows it.',

@@ -37,7 +37,11 @@ export function remarksOf(base: string, server: WithId<Server>, todo: Todo, abou
       : listenerRemark(base, server, todo.listener, about),
     offline(server, to('/settings'), now),
     pauseAt(server, now) &&
-      remark('quiet', 'pause', t('The server is paused here. <a>Change or end the pause</a>.', { a: to('/settings') })),
+      remark(
+        'quiet',
+        'pause',
+        t('The server is paused here. <a>Change or end the pause</a>.', { a: to('/settings') }),
+      ),
     todo.unanswered > 0 && remark('attention', 'star', unanswered(todo.unanswered, to('/reviews'))),
     server.hiddenAt &&
       remark('attention', 'eye-off', t('Hidden by an operator. <a>See the reason</a>.', { a: to('') })),

@@ -159,7 +159,8 @@ function voteOf({ base, config, now }: List, { username, nextVoteAt }: Favourite
     return html`<p class="due-vote">${t('Voted {voted}. Next vote {next}.', times)}</p>`;
   }
   const off = whyOff(config, server, now);
-  if (off) return html`<p class="due-vote">${off === 'pause' ? t('no votes in a pause') : t('no votes on the page')}</p>`;
+  if (off)
+    return html`<p class="due-vote">${off === 'pause' ? t('no votes in a pause') : t('no votes on the page')}</p>`;
   const path = publicPath(server, `/vote${queryText({ username: username ?? undefined })}`);
   const of = t('for {server}', { server: server.name });
   return html`<p class="due-vote"><a class="button vote" href="${base}${path}">${t('Vote')}<span

@@ -56,8 +56,7 @@ function votedHere({ base }: Site, server: Server): Html {
 
 function playersNow(server: Server, seen: Seen): Html {
   const { status, playersHidden, onlinePlayers, maxPlayers, playersSource, lastCheckedAt } = seen.info;
-  if (seen.info.listingPause)
-    return html`<p class="now-state">${icon('pause')} ${t('Paused')}</p>`;
+  if (seen.info.listingPause) return html`<p class="now-state">${icon('pause')} ${t('Paused')}</p>`;
   if (status === 'offline') {
     return html`<p class="now-state off">${icon('zap')} ${t('Offline')}</p>${lastSeen(server, seen)}`;
   }

@@ -3,6 +3,7 @@ import { ESTABLISHED_AFTER_DAYS } from '../../accounts/mailbox.ts';
 import { nameKindOf } from '../../games/player-names.ts';
 import { t } from '../../language/t.ts';
 import type { Config } from '../../platform/config.ts';
+import { pauseAt } from '../../servers/listing-pause.ts';
 import type { Server } from '../../servers/server.ts';
 import { whyOff } from '../../votes/cast/cast-from-page.ts';
 import { COOLDOWN_HOURS } from '../../votes/cast/cooldown.ts';
@@ -16,7 +17,7 @@ import { count, localTime } from '../shared/format.ts';
 import { type Content, type Html, html } from '../shared/html.ts';
 import type { Page } from '../shared/layout.ts';
 import { linkTo, notice } from '../shared/parts.ts';
-import { pausedVoting } from '../shared/pause-parts.ts';
+import { pausedVoting, pauseNotice } from '../shared/pause-parts.ts';
 import type { SearchMetadata } from '../shared/search-metadata.ts';
 import { publicPath } from '../shared/server-paths.ts';
 import { picturedServer, serverIcon } from '../shared/server-pictures.ts';
@@ -68,6 +69,7 @@ export function voteFormPage(site: Site, view: VotePageView): Page {
 
 function formPart(site: Site, view: VotePageView): Html {
   const { server, typed, config, now } = view;
+  const pause = pauseAt(server, now);
   const about = t('About <bdi>{server}</bdi>', { server: server.name });
   return html`${stamp(
     site,
@@ -76,9 +78,10 @@ function formPart(site: Site, view: VotePageView): Html {
       <h1>${t('Vote for <bdi>{server}</bdi>', { server: server.name })}</h1>
       <p><a href="${site.base}${publicPath(server)}">${about}</a></p>`,
   )}
+    ${pause ? pauseNotice(pause) : ''}
     ${typed.errors.form ? notice('bad', typed.errors.form) : ''}
     <section class="panel ballot"><h2>${t('Your vote')}</h2>${voteForm(site, view)}
-      <div class="rules"><p class="small soft">${oneVote()}</p>
+      <div class="rules">${pause ? '' : html`<p class="small soft">${oneVote()}</p>`}
         ${whyOff(config, server, now) ? '' : networkRules(config)}</div>
     </section>`;
 }

@@ -1,7 +1,7 @@
 import { UPTIME_DAYS } from '../../history/daily-figures.ts';
 import type { History, HistoryPoint, NoDataReason } from '../../history/history.ts';
-import type { UptimeDay } from '../../history/uptime-days.ts';
 import { inSlots } from '../../history/history-slots.ts';
+import type { UptimeDay } from '../../history/uptime-days.ts';
 import { defineMessage, type Text, t } from '../../language/t.ts';
 import { after, DAY, HOUR, MINUTE } from '../../platform/clock.ts';
 import { barChart, lineChart, shareChart } from './chart.ts';

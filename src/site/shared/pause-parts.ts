@@ -21,7 +21,10 @@ export function pausedVoting({ listingPause }: Pick<Pausable, 'listingPause'>): 
 /** At the head of the public page, and of the owner's pages. */
 export function pauseNotice({ at, until, text }: ListingPause, more: Content = ''): Html {
   const state = until
-    ? t('This server is paused since {day}, and back on {until}.', { day: day(at), until: returnTime(until) })
-    : t('This server is paused since {day}.', { day: day(at) });
+    ? t('This server has been paused since {day} and returns on {until}.', {
+        day: day(at),
+        until: returnTime(until),
+      })
+    : t('This server has been paused since {day}.', { day: day(at) });
   return notice('attention', html`${state} ${text ? html`“<bdi>${text}</bdi>”` : ''} ${more}`);
 }

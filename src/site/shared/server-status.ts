@@ -34,10 +34,7 @@ function statusWord(status: ServerStatus, server: Seen, now: Date): string {
 }
 
 /** Status and players in a few words: `online, 71 of 120`. */
-export function serverStatusText(
-  server: Seen & Pick<Server, 'current'>,
-  now: Date,
-): string {
+export function serverStatusText(server: Seen & Pick<Server, 'current'>, now: Date): string {
   const status = statusAt(server, now);
   const { playersHidden, onlinePlayers, maxPlayers } = server.current;
   if (status !== 'online' || playersHidden) return statusWord(status, server, now);

@@ -74,7 +74,10 @@ export async function challengeFor(
   { server, username, voter, provenId, session = '' }: PageVote,
 ): Promise<
   | { kind: 'challenge'; challenge: Challenge }
-  | Extract<PageVoteResult, { kind: 'off' | 'listing-paused' | 'not-proven' | 'too-many-players' | 'blocked' }>
+  | Extract<
+      PageVoteResult,
+      { kind: 'off' | 'listing-paused' | 'not-proven' | 'too-many-players' | 'blocked' }
+    >
 > {
   const off = refusedAsOff(deps, server);
   if (off) return off;
