@@ -25,6 +25,7 @@ import { oneVote, voteForm } from './vote-form.ts';
 /** The column that stays visible on wide screens. */
 export function joinColumn(site: Site, view: View): Html {
   const { server, seen, voting } = view;
+  const form = voteForm(site, { ...voting, server, typed: UNTOUCHED, now: seen.now });
   return html`<aside class="join" aria-label="${t('Join and vote')}">
     <section class="box" id="join">
       <h2 class="for-readers">${t('Players now')}</h2>
@@ -34,7 +35,7 @@ export function joinColumn(site: Site, view: View): Html {
       <div class="voting" id="vote"><h2 class="for-readers">${t('Vote')}</h2>
         ${seen.goal ? goalPart(seen.goal) : ''}
         ${whyOff(voting.config, server, seen.now) ? '' : votedHere(site, server)}
-        <div class="to-vote">${voteForm(site, { ...voting, server, typed: UNTOUCHED, now: seen.now })}${howToVote(server)}</div></div>
+        <div class="to-vote">${form}${howToVote(server)}</div></div>
     </section>
     ${howToJoin(server, seen)}
     ${factsBox(server, seen)}

@@ -65,6 +65,7 @@ export function viewSwitch(): Html {
 
 function serverItem(row: ListedRow, place: number, settings: ServerListSettings): Html {
   const { base, config, favourites, hasPodium } = settings;
+  const vote = voteLink(base, config, row, { now: settings.now });
   const isOnPodium = hasPodium && place < ON_PODIUM;
   const classes = ['server', isOnPodium ? 'medal' : '', row.status === 'offline' ? 'down' : ''].filter(
     Boolean,
@@ -79,7 +80,7 @@ function serverItem(row: ListedRow, place: number, settings: ServerListSettings)
     ${line}${meta(base, row)}${tagLinks(row, settings)}</div>
     ${players(row, settings.now)}<div class="trend">${trend(row.players)}</div>
     <p class="votes">${figure(row, settings.sort)}</p>
-    <p class="acts">${addressToCopy(serverAddress(row), row.name)}${voteLink(base, config, row, { now: settings.now })}</p></li>`;
+    <p class="acts">${addressToCopy(serverAddress(row), row.name)}${vote}</p></li>`;
 }
 
 function ratingOrNew({ rating, isNewcomer }: ListedRow): Content {
