@@ -1,10 +1,12 @@
 import type { CommandStartedEvent } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { setGoal } from '../../src/goals/change-goal.ts';
 import { after, DAY, HOUR, MINUTE } from '../../src/platform/clock.ts';
 import { recomputeRanks } from '../../src/ranking/recompute-ranks.ts';
 import { issueToken } from '../../src/servers/api-tokens.ts';
 import { pauseListing, resumeListing } from '../../src/workflows/pause-listing.ts';
 import { type Answer, ask } from '../support/api-description.ts';
+import { addFetchingServer } from '../support/fetching.ts';
 import { startApp, type TestDeps, type TestServer } from '../support/start-app.ts';
 import { textOf } from '../support/web-app.ts';
 
@@ -98,6 +100,20 @@ describe('the API of a paused listing', () => {
     const { text } = await read(`/api/?action=status&username=Steve&key=${claimKey}`);
     expect(text).toBe('1');
   });
+});
+
+test('a waiting vote is fetched and settled in a pause, and a vote goal and its votes stay', async () => {
+  const { deps } = tallyport;
+  const fetching = await addFetchingServer(tallyport);
+  await setGoal(deps, fetching.serverId, { target: '5', period: 'week' }, 'test');
+  await fetching.cast('Steve');
+  await pauseListing(deps, fetching.serverId, {}, 'test');
+  const taken = await fetching.take();
+  expect(taken).toMatchObject([{ username: 'Steve' }]);
+  await fetching.settle(taken, 'delivered');
+  expect((await fetching.vote(taken[0]?.vote_id ?? '')).delivery.state).toBe('delivered');
+  const goal = await fetch(`${tallyport.url}/api/v1/servers/${fetching.serverId}/goal`);
+  expect(await goal.json()).toMatchObject({ votes: 1, target: 5 });
 });
 
 describe('the public pages of a paused listing', () => {

@@ -167,7 +167,7 @@ it('shows all time as days, and thirty of them with their unknown time by reason
     onlineSeconds: 43_200,
     offlineSeconds: 10_800,
     unknownSeconds: 32_400,
-    unknown: { canary: 3_600, unconfirmed: 0, 'no-data': 28_800 },
+    unknown: { canary: 3_600, unconfirmed: 0, 'no-data': 28_800, paused: 0 },
   });
   expect(days.at(-1)).toMatchObject({ day: '2028-03-02', unknown: { 'no-data': 86_400 } });
 });
